@@ -1,0 +1,97 @@
+"""The shapes that go from step to step: one Arrow schema a stage.
+
+Keys are text whatever the ERP sent, prices are decimals from end to end (I11), and null means "nothing is said about this field":
+a null is never sent and never clears anything.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+PRICE = pa.decimal128(20, 3)
+"""The platform keeps three decimals and cuts the rest (interface.md 2.1), and so do we."""
+
+FIELDS = ("price", "quantity", "active", "max_sales_quantity")
+"""What can be changed on the platform, in the order in which an item names it."""
+
+KEYS = ("vendor", "sku", "barcode")
+
+RAW = pa.schema(
+    [
+        pa.field("row_number", pa.int64(), nullable=False),  # position in the extract, from 1
+        pa.field("vendor", pa.string()),
+        pa.field("sku", pa.string()),
+        pa.field("barcode", pa.string()),
+        pa.field("price", pa.string()),
+        pa.field("quantity", pa.string()),
+        pa.field("active", pa.string()),
+        pa.field("max_sales_quantity", pa.string()),
+    ]
+)
+"""Rows as the ERP gave them, each value in its exact text; one file a vendor, in the order of the extract."""
+
+_VALUES = [
+    pa.field("price", PRICE),
+    pa.field("quantity", pa.int64()),
+    pa.field("active", pa.bool_()),
+    pa.field("max_sales_quantity", pa.int64()),
+]
+
+SNAPSHOT = pa.schema([pa.field("sku", pa.string(), nullable=False), pa.field("barcode", pa.string()), *_VALUES])
+"""Canonical rows of one vendor at one instant: unique by sku, sorted by sku in byte order."""
+
+BASELINE = SNAPSHOT
+"""The last acknowledged state of one vendor: same columns, same order, so that a diff is a walk along both."""
+
+QUARANTINE = pa.schema(
+    [
+        pa.field("row_number", pa.int64(), nullable=False),
+        pa.field("vendor", pa.string()),
+        pa.field("sku", pa.string()),  # as it would have been sent; null where it could be nobody's key
+        pa.field("field", pa.string(), nullable=False),
+        pa.field("reason", pa.string(), nullable=False),  # a word in snake case, stable
+        pa.field("message", pa.string(), nullable=False),  # one sentence for a person, with the value in it
+        pa.field("raw", pa.string(), nullable=False),  # the whole row as JSON text, as it came
+    ]
+)
+"""Rows that cannot be sent, each with its reason. Rows in = rows of the snapshot + rows here."""
+
+DELTA = pa.schema(
+    [
+        pa.field("sku", pa.string(), nullable=False),
+        pa.field("barcode", pa.string()),
+        *_VALUES,
+        pa.field("change", pa.string(), nullable=False),  # new | changed | removed | same (same: only in a full sync)
+    ]
+)
+"""What must be sent: a null field is absent from the item. Sorted by sku. A removed SKU carries active=false."""
+
+HELD = pa.schema(
+    [
+        *DELTA,
+        pa.field("reason", pa.string(), nullable=False),  # the guard's name, a stable word in snake case
+        pa.field("message", pa.string(), nullable=False),  # one sentence for the person who decides
+    ]
+)
+"""Rows of a delta that a guard keeps back, each with the first guard that does."""
+
+LOG = pa.schema(
+    [
+        pa.field("sku", pa.string()),  # what the log's column `sku` says; null: the line cannot be read
+        pa.field("barcode", pa.string()),  # what `piece_barcode` or `barcode` says
+        pa.field("state", pa.string(), nullable=False),  # accepted | refused | unaccounted
+        pa.field("reason", pa.string()),  # the platform's words, null when accepted
+        pa.field("raw", pa.string(), nullable=False),  # the line as JSON text with every column it had
+    ]
+)
+"""The lines of a job's log in their order, or the feedback of its status; nothing is concluded yet about what was sent."""
+
+OUTCOME = pa.schema(
+    [
+        pa.field("sku", pa.string(), nullable=False),
+        pa.field("state", pa.string(), nullable=False),  # accepted | refused | unaccounted
+        pa.field("reason", pa.string()),  # the platform's words, null when accepted
+        pa.field("raw", pa.string()),  # the log's line as JSON text with every column it had, null without a line
+    ]
+)
+"""What became of each SKU of one job: exactly one row for every SKU that was sent (I1)."""
