@@ -1,0 +1,1 @@
+"""Tokens and who may see what (interface.md 5)."""

@@ -1,0 +1,203 @@
+"""The whole assortment of a vendor, as the control plane replaces and reads it."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from decimal import Decimal, InvalidOperation
+from itertools import islice
+from typing import Any
+
+from sqlalchemy import Connection, delete, select, text
+
+from partner_sandbox.access.callers import Vendor
+from partner_sandbox.catalog import money
+from partner_sandbox.catalog.body import BodyError
+from partner_sandbox.catalog.item import barcode_problem, padded
+from partner_sandbox.catalog.propagation import settle
+from partner_sandbox.catalog.tables import barcode, category, product, product_category, visible_change
+from partner_sandbox.ids import Ids
+
+PIECE_ITEMS = 20_000
+_INSERT_PRODUCT = (
+    "INSERT INTO product (id, vendor_key, sku, remote_product_id, title, details, price_milli, active, sales_limit,"
+    " sales_buffer, is_sold_by_weight, app_price_milli, app_active, app_sales_limit)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_INSERT_BARCODE = "INSERT INTO barcode (vendor_key, barcode, position, product_id) VALUES (?, ?, ?, ?)"
+DETAILS = ("translations", "description", "images", "weight_specifications")
+_KINDS: dict[str, type] = {
+    "title": str,
+    "active": bool,
+    "is_sold_by_weight": bool,
+    "barcodes": list,
+    "categories": list,
+    "max_sales_quantity": int,
+    "sales_buffer": int,
+    "remote_product_id": str,
+    "translations": dict,
+    "description": dict,
+    "images": list,
+    "weight_specifications": dict,
+}
+FIELDS = frozenset({"sku", "price", "app", *_KINDS})
+
+
+def replace(connection: Connection, ids: Ids, vendor: Vendor, items: Iterable[Any], now_us: int) -> int:
+    """Puts these products in the place of all there were; customers see them at once. How many there are now."""
+    settle(connection, now_us)
+    clear(connection, vendor)
+    total = 0
+    seen: set[str] = set()
+    numbered = enumerate(items)
+    while piece := list(islice(numbered, PIECE_ITEMS)):
+        for number, item in piece:
+            _check(number, item, seen)
+        add(connection, ids, vendor, (item for _, item in piece))
+        total += len(piece)
+    return total
+
+
+def clear(connection: Connection, vendor: Vendor) -> None:
+    """Takes every product and category from a vendor."""
+    mine = select(product.c.id).where(product.c.vendor_key == vendor.key)
+    for table in (visible_change, product_category, barcode):
+        connection.execute(delete(table).where(table.c.product_id.in_(mine)))
+    connection.execute(delete(product).where(product.c.vendor_key == vendor.key))
+    connection.execute(delete(category).where(category.c.vendor_key == vendor.key))
+
+
+def add(connection: Connection, ids: Ids, vendor: Vendor, items: Iterable[dict[str, Any]]) -> None:
+    """Adds checked products; their SKUs must be new to the vendor."""
+    first = connection.execute(text("SELECT coalesce(max(id), 0) + 1 FROM product")).scalar_one()
+    products: list[tuple[Any, ...]] = []
+    codes: list[tuple[Any, ...]] = []
+    links: list[dict[str, Any]] = []
+    found: dict[str, dict[str, Any]] = {}
+    for product_id, item in enumerate(items, first):
+        products.append(_product(product_id, vendor, ids, item))
+        for position, code in enumerate(item.get("barcodes") or ()):
+            codes.append((vendor.key, padded(code), position, product_id))
+        for position, given in enumerate(item.get("categories") or ()):
+            made = _category(vendor, given)
+            found[made["global_id"]] = made
+            links.append({"product_id": product_id, "global_id": made["global_id"], "position": position})
+    if products:
+        connection.exec_driver_sql(_INSERT_PRODUCT, products)
+    if codes:
+        connection.exec_driver_sql(_INSERT_BARCODE, codes)
+    if found:
+        connection.execute(category.insert().prefix_with("OR REPLACE"), list(found.values()))
+        connection.execute(product_category.insert().prefix_with("OR IGNORE"), links)
+
+
+def read(connection: Connection, vendor: Vendor, now_us: int) -> Iterator[dict[str, Any]]:
+    """Every product in the fields it was put with; under `app` what a customer sees now."""
+    settle(connection, now_us)
+    codes: defaultdict[int, list[str]] = defaultdict(list)
+    for row in connection.execute(
+        select(barcode).where(barcode.c.vendor_key == vendor.key).order_by(barcode.c.product_id, barcode.c.position)
+    ):
+        codes[row.product_id].append(row.barcode)
+    within: defaultdict[int, list[str]] = defaultdict(list)
+    linked = select(product_category).join(product).where(product.c.vendor_key == vendor.key)
+    for row in connection.execute(linked.order_by(product_category.c.position)):
+        within[row.product_id].append(row.global_id)
+    for row in connection.execute(select(product).where(product.c.vendor_key == vendor.key).order_by(product.c.sku)):
+        yield {
+            "sku": row.sku,
+            "barcodes": codes.get(row.id, []),
+            "title": row.title,
+            "price": money.number(row.price_milli),
+            "active": row.active,
+            "max_sales_quantity": row.sales_limit,
+            "sales_buffer": row.sales_buffer,
+            "categories": within.get(row.id, []),
+            "is_sold_by_weight": row.is_sold_by_weight,
+            "app": {
+                "price": money.number(row.app_price_milli),
+                "active": row.app_active,
+                "max_sales_quantity": row.app_sales_limit,
+            },
+        }
+
+
+def _check(number: int, item: Any, seen: set[str]) -> None:
+    where = f"products[{number}]"
+    if not isinstance(item, dict):
+        raise BodyError(where, "must be an object")
+    unknown = set(item) - FIELDS
+    if unknown:
+        raise BodyError(f"{where}.{min(unknown)}", "is not a known field")
+    sku = item.get("sku")
+    if not isinstance(sku, str) or not sku:
+        raise BodyError(f"{where}.sku", "must be a text that is not empty")
+    if sku in seen:
+        raise BodyError(f"{where}.sku", f"{sku!r} stands there twice")
+    seen.add(sku)
+    _check_types(where, item)
+    for code in item.get("barcodes") or ():
+        problem = barcode_problem(code) if isinstance(code, str) and code else "must be a text of digits"
+        if problem:
+            raise BodyError(f"{where}.barcodes", f"{problem}, not {code!r}")
+
+
+def _check_types(where: str, item: dict[str, Any]) -> None:
+    for name, value in item.items():
+        kind = _KINDS.get(name)
+        if kind is not None and value is not None and type(value) is not kind:
+            raise BodyError(f"{where}.{name}", f"must be {kind.__name__}, not {value!r}")
+    try:
+        price = _price(item.get("price"))
+    except (OverflowError, InvalidOperation, ValueError, TypeError):
+        raise BodyError(f"{where}.price", "must be a number of money") from None
+    if price is not None and price < 0:
+        raise BodyError(f"{where}.price", "must not be negative")
+
+
+def _price(value: Any) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        raise TypeError(value)
+    return money.cut(Decimal(value))
+
+
+def _product(product_id: int, vendor: Vendor, ids: Ids, item: dict[str, Any]) -> tuple[Any, ...]:
+    price_milli = _price(item.get("price"))
+    active = item.get("active")
+    active = True if active is None else active
+    limit = item.get("max_sales_quantity")
+    details = {name: item[name] for name in DETAILS if item.get(name) is not None}
+    return (
+        product_id,
+        vendor.key,
+        item["sku"],
+        item.get("remote_product_id") or ids.uuid(),
+        item.get("title") or item["sku"],
+        json.dumps(details, default=float) if details else "{}",
+        price_milli,
+        active,
+        limit,
+        item.get("sales_buffer"),
+        bool(item.get("is_sold_by_weight")),
+        price_milli,
+        active,
+        limit,
+    )
+
+
+def _category(vendor: Vendor, given: Any) -> dict[str, Any]:
+    """A category given as its id or as {global_id, name, description, parent_global_id, active}."""
+    whole = given if isinstance(given, dict) else {"global_id": str(given)}
+    global_id = str(whole["global_id"])
+    name = whole.get("name") or global_id
+    return {
+        "vendor_key": vendor.key,
+        "global_id": global_id,
+        "name": name if isinstance(name, dict) else {"en_GB": str(name)},
+        "description": whole.get("description") or {},
+        "parent_global_id": whole.get("parent_global_id"),
+        "active": whole.get("active", True),
+    }

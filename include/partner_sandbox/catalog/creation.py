@@ -1,0 +1,188 @@
+"""New products: reviewed by the platform's people, then assigned to vendors (interface.md 4.5; field notes, Product creation)."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
+from sqlalchemy import Connection, select
+
+from partner_sandbox.access.callers import Chain, Vendor, find_vendor
+from partner_sandbox.access.tables import vendor as vendor_table
+from partner_sandbox.catalog import assortment, money
+from partner_sandbox.catalog.item import barcode_problem, padded
+from partner_sandbox.catalog.tables import barcode, category, product
+from partner_sandbox.errors import not_found
+from partner_sandbox.jobs import jobs
+from partner_sandbox.sandbox import Sandbox
+
+EVERY_VENDOR = "*"
+
+
+def _digits(value: str) -> str:
+    problem = barcode_problem(value) if value else "must have digits"
+    if problem:
+        raise ValueError(problem)
+    return value
+
+
+def _number(value: object) -> object:
+    if isinstance(value, str | bool):
+        raise ValueError("must be a number")  # noqa: TRY004  pydantic turns a ValueError into its own
+    return value
+
+
+def _sound(value: str) -> str:
+    value.encode()  # half a surrogate pair is no text
+    return value
+
+
+Text = Annotated[str, AfterValidator(_sound)]
+Named = Annotated[str, Field(min_length=1, max_length=1000), AfterValidator(_sound)]
+Price = Annotated[
+    Decimal,
+    Field(ge=0, lt=10**12, allow_inf_nan=False, strict=False),
+    BeforeValidator(_number),
+    PlainSerializer(lambda price: money.number(money.cut(price)), when_used="json"),
+]
+Locale = Annotated[str, Field(pattern=r"^[a-z]{2}_[A-Z]{2}$")]
+
+
+class Weight(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    base_weight: float = Field(gt=0, allow_inf_nan=False)
+    base_weight_unit: Literal["KG", "G"]
+    average_weight_per_piece: float | None = Field(None, gt=0, allow_inf_nan=False)
+    minimum_starting_weight: float | None = Field(None, gt=0, allow_inf_nan=False)
+
+
+class NewProduct(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    sku: Named
+    title: dict[Locale, Named] = Field(min_length=1)
+    description: dict[Locale, Text] = Field(default_factory=dict)
+    barcodes: list[Annotated[str, AfterValidator(_digits)]] = Field(default_factory=list)
+    images: list[Text] = Field(default_factory=list)
+    categories: list[Named] = Field(default_factory=list)
+    price: Price | None = None
+    is_sold_by_weight: bool = False
+    weight_specifications: Weight | None = None
+
+
+class Creation(BaseModel):
+    """The body of the request: vendors by name, or * for all of the chain."""
+
+    vendors: list[Named] = Field(min_length=1)
+    products: list[NewProduct] = Field(min_length=1)
+
+
+def take(sandbox: Sandbox, chain: Chain, asked: Creation, address: str) -> tuple[jobs.Job, list[str]]:
+    """Queues the review; beside it, what is already there as "vendor:sku"."""
+    with sandbox.storage.begin() as connection:
+        vendors = _vendors(connection, chain.chain, asked.vendors)
+        known = [f"{name}:{sku}" for name, sku in _known(connection, vendors, asked)]
+        payload = {
+            "vendors": [vendor.vendor for vendor in vendors],
+            **asked.model_dump(mode="json", include={"products"}),
+        }
+        job = jobs.receive(connection, sandbox, "creation", address, chain=chain.chain, payload=payload)
+        queued = jobs.queue(connection, sandbox, job.seq, len(asked.products), sandbox.behaviour.review_seconds)
+    return queued, known
+
+
+def run(sandbox: Sandbox, job: jobs.Job) -> None:
+    """The end of the review: sound products are assigned, inactive until the partner activates them."""
+    asked = Creation.model_validate_json(json.dumps(job.payload))
+    feedback: list[dict[str, Any]] = []
+    with sandbox.storage.begin() as connection:
+        vendors = _vendors(connection, job.chain, asked.vendors)
+        duplicated = [f"{name}:{sku}" for name, sku in _known(connection, vendors, asked)]
+        taken: set[str] = set()
+        for new in asked.products:
+            reasons = _objections(connection, vendors, new, taken)
+            taken.add(new.sku)
+            if not reasons:
+                _assign(connection, sandbox, vendors, new, set(duplicated))
+            feedback.append(
+                {"sku": new.sku, "status": "failed" if reasons else "success", "rejection_reasons": reasons}
+            )
+        result = {"item_level_feedback": feedback, "duplicated_products": duplicated}
+        refused = sum(line["status"] == "failed" for line in feedback)
+        jobs.change(connection, job.seq, result=result, refused=refused)
+
+
+def _vendors(connection: Connection, chain: str, names: list[str]) -> list[Vendor]:
+    if EVERY_VENDOR in names:
+        rows = connection.execute(select(vendor_table.c.vendor).where(vendor_table.c.chain == chain))
+        names = sorted(rows.scalars())
+    found: list[Vendor] = []
+    for name in dict.fromkeys(names):
+        one = find_vendor(connection, chain, name)
+        if one is None:
+            raise not_found(f"Vendor {name!r}")
+        found.append(one)
+    return found
+
+
+def _known(connection: Connection, vendors: list[Vendor], asked: Creation) -> list[tuple[str, str]]:
+    names = {vendor.key: vendor.vendor for vendor in vendors}
+    found: list[tuple[str, str]] = []
+    for new in asked.products:
+        mine = select(product.c.vendor_key).where(product.c.sku == new.sku, product.c.vendor_key.in_(names))
+        found += [(names[key], new.sku) for key in connection.execute(mine).scalars()]
+    return sorted(set(found))
+
+
+def _objections(
+    connection: Connection, vendors: list[Vendor], new: NewProduct, taken: set[str]
+) -> list[dict[str, str]]:
+    """What the platform's people would send it back for."""
+    keys = [vendor.key for vendor in vendors]
+    reasons = [] if new.sku not in taken else [_reason(new.sku, "the SKU stands in the request twice")]
+    known = select(category.c.global_id).where(
+        category.c.vendor_key.in_(keys), category.c.global_id.in_(new.categories)
+    )
+    missing = set(new.categories) - set(connection.execute(known).scalars())
+    reasons += [_reason(name, "there is no such category") for name in sorted(missing)]
+    for code in new.barcodes:
+        owner = (
+            select(product.c.sku).join(barcode).where(barcode.c.vendor_key.in_(keys), barcode.c.barcode == padded(code))
+        )
+        if any(sku != new.sku for sku in connection.execute(owner).scalars()):
+            reasons.append(_reason(code, "the barcode belongs to another product"))
+    if new.is_sold_by_weight and new.weight_specifications is None:
+        reasons.append(_reason(new.sku, "weight_specifications are required for what is sold by weight"))
+    return reasons
+
+
+def _assign(connection: Connection, sandbox: Sandbox, vendors: list[Vendor], new: NewProduct, there: set[str]) -> None:
+    remote = sandbox.ids.uuid()
+    for vendor in vendors:
+        if f"{vendor.vendor}:{new.sku}" in there:
+            continue
+        rows = connection.execute(
+            select(category).where(category.c.vendor_key == vendor.key, category.c.global_id.in_(new.categories))
+        ).mappings()
+        item = {
+            "sku": new.sku,
+            "remote_product_id": remote,
+            "title": next(iter(new.title.values())),
+            "translations": dict(new.title),
+            "description": dict(new.description),
+            "barcodes": new.barcodes,
+            "images": new.images,
+            "categories": [dict(row) for row in rows],
+            "price": None if new.price is None else money.text(money.cut(new.price)),
+            "active": False,
+            "is_sold_by_weight": new.is_sold_by_weight,
+            "weight_specifications": new.weight_specifications.model_dump() if new.weight_specifications else None,
+        }
+        assortment.add(connection, sandbox.ids, vendor, [item])
+
+
+def _reason(data: str, reason: str) -> dict[str, str]:
+    return {"rejected_data": data, "rejected_reason": reason}

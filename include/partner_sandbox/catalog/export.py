@@ -1,0 +1,73 @@
+"""The export of an assortment: a job, and a CSV of what was there when it ran (interface.md 2.2, 4.4; field notes, Export)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlalchemy import Boolean, Column, ForeignKey, Integer, Table, Text, text
+
+from partner_sandbox.access.callers import Vendor
+from partner_sandbox.catalog import money
+from partner_sandbox.jobs import jobs
+from partner_sandbox.jobs.log import PAGE_ROWS, quoted
+from partner_sandbox.sandbox import Sandbox
+from partner_sandbox.storage import Storage, metadata
+
+export_row = Table(
+    "export_row",
+    metadata,
+    Column("job_seq", Integer, ForeignKey("job.seq"), primary_key=True),
+    Column("number", Integer, primary_key=True, comment="from 0, in the order of the SKUs"),
+    Column("sku", Text, nullable=False),
+    Column("barcode", Text, comment="the first one, 14 digits"),
+    Column("price_milli", Integer),
+    Column("active", Boolean, nullable=False),
+    Column("sales_limit", Integer),
+    sqlite_with_rowid=False,
+)
+
+HEADER = '"sku","barcode","price","active","maximum_sales_quantity"\r\n'
+_TAKE = text("""
+    INSERT INTO export_row (job_seq, number, sku, barcode, price_milli, active, sales_limit)
+    SELECT :job, row_number() OVER (ORDER BY sku) - 1, sku,
+        (SELECT barcode FROM barcode WHERE barcode.product_id = product.id ORDER BY position LIMIT 1),
+        price_milli, active, sales_limit
+    FROM product WHERE vendor_key = :vendor
+""")
+_COUNT = text("SELECT count(*) FROM export_row WHERE job_seq = :job")
+_FORGET = text("""
+    DELETE FROM export_row WHERE job_seq = :job OR job_seq IN (
+        SELECT seq FROM job WHERE kind = 'export' AND link_ends_us <= :now)
+""")
+_PAGE = text("""
+    SELECT sku, barcode, price_milli, active, sales_limit FROM export_row
+    WHERE job_seq = :job AND number >= :first AND number < :beyond ORDER BY number
+""")
+
+
+def take(sandbox: Sandbox, vendor: Vendor, address: str) -> jobs.Job:
+    """Queues an export."""
+    with sandbox.storage.begin() as connection:
+        job = jobs.receive(connection, sandbox, "export", address, vendor=vendor)
+        return jobs.queue(connection, sandbox, job.seq, 0)
+
+
+def run(sandbox: Sandbox, job: jobs.Job) -> None:
+    """Takes the snapshot, and forgets those whose links have expired."""
+    with sandbox.storage.begin() as connection:
+        connection.execute(_FORGET, {"job": job.seq, "now": sandbox.clock.now_us()})
+        connection.execute(_TAKE, {"job": job.seq, "vendor": job.vendor_key})
+        jobs.change(connection, job.seq, items=connection.execute(_COUNT, {"job": job.seq}).scalar_one())
+
+
+def lines(storage: Storage, job: jobs.Job) -> Iterator[str]:
+    """The file in pieces of text."""
+    yield HEADER
+    for first in range(0, job.items, PAGE_ROWS):
+        with storage.begin() as connection:
+            page = connection.execute(_PAGE, {"job": job.seq, "first": first, "beyond": first + PAGE_ROWS}).all()
+        yield "".join(
+            f'{quoted(sku)},"{barcode or ""}","{"" if price is None else money.text(price)}",'
+            f'"{1 if active else 0}","{"" if limit is None else limit}"\r\n'
+            for sku, barcode, price, active, limit in page
+        )

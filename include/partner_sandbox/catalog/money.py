@@ -1,0 +1,27 @@
+"""Prices: exact decimals, cut after the third one, kept as whole thousandths (interface.md 2.1, 8)."""
+
+from __future__ import annotations
+
+from decimal import ROUND_DOWN, Decimal
+
+PRICE_MILLI_MAX = 10**15
+_MILLI = Decimal(1)
+
+
+def cut(price: Decimal | int) -> int:
+    """Thousandths of a price, the rest cut off: 4.5555 -> 4555, -0.0004 -> 0. At most PRICE_MILLI_MAX in size, else OverflowError."""
+    exact = Decimal(price)
+    if not exact.is_finite() or exact.adjusted() > 14:
+        raise OverflowError(str(price))
+    return int((exact * 1000).to_integral_value(rounding=ROUND_DOWN))
+
+
+def text(price_milli: int) -> str:
+    """With three decimals: 4555 -> "4.555"."""
+    sign = "-" if price_milli < 0 else ""
+    return f"{sign}{abs(price_milli) // 1000}.{abs(price_milli) % 1000:03d}"
+
+
+def number(price_milli: int | None) -> float | None:
+    """As a JSON number; exact as printed, for a price has at most 15 digits."""
+    return None if price_milli is None else price_milli / 1000

@@ -1,0 +1,98 @@
+"""`partner-sandbox --port N`: the platform alone."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs until interrupted; 2 for arguments that make no sense, 1 when the port is taken."""
+    given = _parser().parse_args(arguments)
+    from partner_sandbox.behaviour import behaviour_of
+    from partner_sandbox.server import Server
+    from partner_sandbox.settings import SandboxSettings
+
+    try:
+        choices = _choices(given)
+        behaviour_of(given.dialect, **choices)
+        settings = SandboxSettings(
+            data=given.data,
+            dialect=given.dialect,
+            clock=given.clock,
+            seed=given.seed,
+            public_url=given.public_url,
+            storage_url=given.storage_url,
+            expose_control=given.expose_control,
+            behaviour=choices,
+        )
+    except (ValidationError, ValueError) as error:
+        sys.stderr.write(f"partner-sandbox: {_first_line(error)}\n")
+        return 2
+    server = Server(settings, host=given.host, port=given.port, storage_port=given.storage_port)
+
+    def ready() -> None:
+        sys.stdout.write(f"partner-sandbox on {server.base_url} (dialect {given.dialect}, {given.clock} clock)\n")
+        sys.stdout.flush()
+
+    async def run() -> None:
+        server.stop_on_signals(asyncio.get_running_loop())
+        await server.serve(ready)
+
+    try:
+        asyncio.run(run())
+    except OSError as error:
+        sys.stderr.write(f"partner-sandbox: cannot listen on {given.host}:{given.port}: {error.strerror or error}\n")
+        return 1
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="partner-sandbox", description="The delivery platform, runnable.")
+    parser.add_argument("--port", type=int, required=True, help="0 lets the operating system choose")
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--data", type=Path, help="a folder for its state; in memory without one")
+    parser.add_argument("--dialect", choices=("spec", "live", "legacy"), default="spec")
+    parser.add_argument("--clock", choices=("real", "virtual"), default="real")
+    parser.add_argument("--job-seconds", type=float, help="how long a job takes by the sandbox's clock (0.5)")
+    parser.add_argument("--seed", type=int, help="identifiers and tokens that repeat")
+    parser.add_argument("--public-url", help="its address in links, when it is reached by another one")
+    parser.add_argument("--storage-port", type=int, default=0, help="of the storage host of presigned links")
+    parser.add_argument("--storage-url", help="the storage host's address in links, when it is reached by another one")
+    parser.add_argument("--expose-control", action="store_true", help="answer the control plane to other machines too")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="one choice on top of the dialect"
+    )
+    return parser
+
+
+def _choices(given: argparse.Namespace) -> dict[str, Any]:
+    choices: dict[str, Any] = {}
+    for text in given.set:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise ValueError(f"--set {text}: write NAME=VALUE")
+        try:
+            choices[name] = json.loads(value)
+        except ValueError:
+            choices[name] = value
+    if given.job_seconds is not None:
+        choices["job_seconds"] = given.job_seconds
+    return choices
+
+
+def _first_line(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        first = error.errors()[0]
+        return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
+    return str(error)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,73 @@
+"""What the platform answers when it will not: `{code, message}`, one place for its shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
+from starlette.exceptions import HTTPException
+from starlette.routing import Match, Route
+
+
+class ApiError(Exception):
+    """An answer with a status, a code and one sentence."""
+
+    def __init__(self, status: int, code: str, message: str, headers: dict[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.message = message
+        self.headers = headers or {}
+
+
+def invalid(field: str, problem: str) -> ApiError:
+    """400 that names the field (interface.md 7: the request body is not valid)."""
+    return ApiError(400, "INVALID_REQUEST", f"{field}: {problem}" if field else problem)
+
+
+def not_found(what: str) -> ApiError:
+    return ApiError(404, "NOT_FOUND", f"{what} not found")
+
+
+def answer(status: int, code: str, message: str, headers: dict[str, str] | None = None) -> JSONResponse:
+    return JSONResponse({"code": code, "message": message}, status_code=status, headers=headers)
+
+
+async def _api_error(request: Request, error: Exception) -> Response:  # noqa: ARG001  the signature is Starlette's
+    assert isinstance(error, ApiError)
+    return answer(error.status, error.code, error.message, error.headers)
+
+
+async def _validation_error(request: Request, error: Exception) -> Response:  # noqa: ARG001
+    assert isinstance(error, RequestValidationError)
+    first: dict[str, Any] = error.errors()[0]
+    if first["type"] == "json_invalid":
+        return answer(400, "INVALID_REQUEST", "the body is not valid JSON")
+    place = ".".join(str(part) for part in first["loc"][1:]) or first["loc"][0]
+    return answer(400, "INVALID_REQUEST", f"{place}: {first['msg']}")
+
+
+async def _http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    if error.status_code == 405:
+        return answer(405, "METHOD_NOT_ALLOWED", str(error.detail), {"Allow": _allowed(request)})
+    code = "NOT_FOUND" if error.status_code == 404 else "ERROR"
+    return answer(error.status_code, code, str(error.detail), dict(error.headers or {}))
+
+
+def _allowed(request: Request) -> str:
+    """The methods of every route of this path; Starlette names those of the first only."""
+    methods: set[str] = set()
+    for route in request.app.routes:
+        if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE:
+            methods |= route.methods or set()
+    return ", ".join(sorted(methods))
+
+
+def register(app: FastAPI) -> None:
+    """Every refusal of the app in this shape."""
+    app.add_exception_handler(ApiError, _api_error)
+    app.add_exception_handler(RequestValidationError, _validation_error)
+    app.add_exception_handler(HTTPException, _http_error)

@@ -1,0 +1,1 @@
+"""Seeded faults at every operation."""

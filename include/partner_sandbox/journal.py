@@ -1,0 +1,109 @@
+"""Every request that came and every webhook that went: when, what, how it ended, how large."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Column, Integer, Table, Text, func, select
+
+from partner_sandbox.clock import iso
+from partner_sandbox.limiter import WINDOW_US
+from partner_sandbox.storage import Storage, metadata
+
+journal = Table(
+    "journal",
+    metadata,
+    Column("n", Integer, primary_key=True),
+    Column("kind", Text, nullable=False, comment="request, storage (a request to the storage host) or webhook"),
+    Column("at_us", Integer, nullable=False, comment="when it arrived or left"),
+    Column("operation", Text, comment="the word faults are set by; null for a path nobody serves"),
+    Column("method", Text, nullable=False),
+    Column("route", Text, nullable=False, comment="path with query, or the partner's address"),
+    Column("status", Integer, comment="null when no answer was given or got"),
+    Column("bytes_in", Integer, nullable=False),
+    Column("bytes_out", Integer, nullable=False),
+    Column("fault", Text, comment="the fault that was played, if any"),
+    sqlite_autoincrement=True,
+)
+
+
+@dataclass
+class Entry:
+    """One line, as long as it is being written."""
+
+    kind: str
+    at_us: int
+    method: str
+    route: str
+    operation: str | None = None
+    status: int | None = None
+    bytes_in: int = 0
+    bytes_out: int = 0
+    fault: str | None = None
+
+
+class Journal:
+    """Lines are numbered in the order in which they ended; `at` says when each began."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+        self._lock = threading.Lock()
+        self._window: deque[int] = deque()
+        self._peak = 0
+
+    def open(self) -> None:
+        """Takes up the highest number again from what is stored."""
+        with self._storage.begin() as connection:
+            stored = connection.execute(
+                select(journal.c.at_us).where(journal.c.kind == "request").order_by(journal.c.at_us)
+            )
+            instants = [row.at_us for row in stored]
+        self.clear()
+        for at_us in instants:
+            self.count(at_us)
+
+    def count(self, at_us: int) -> None:
+        """A request arrived; refused ones count too."""
+        with self._lock:
+            self._window.append(at_us)
+            while self._window[0] <= at_us - WINDOW_US:
+                self._window.popleft()
+            self._peak = max(self._peak, len(self._window))
+
+    def write(self, entry: Entry) -> None:
+        with self._storage.begin() as connection:
+            connection.execute(journal.insert().values(**vars(entry)))
+
+    def clear(self) -> None:
+        """Forgets the window and the peak; the table is cleared with the storage."""
+        with self._lock:
+            self._window.clear()
+            self._peak = 0
+
+    @property
+    def max_requests_in_60s(self) -> int:
+        return self._peak
+
+    def read(self, after: int, limit: int = 10_000) -> dict[str, Any]:
+        """Lines numbered beyond `after`, oldest first; `last` is the number to go on from."""
+        with self._storage.begin() as connection:
+            rows = connection.execute(
+                select(journal).where(journal.c.n > after).order_by(journal.c.n).limit(limit)
+            ).mappings()
+            entries = [_line(dict(row)) for row in rows]
+            requests = connection.execute(select(func.count()).where(journal.c.kind == "request")).scalar_one()
+        last = entries[-1]["n"] if entries else after
+        return {
+            "entries": entries,
+            "last": last,
+            "requests": requests,
+            "max_requests_in_60s": self.max_requests_in_60s,
+        }
+
+
+def _line(row: dict[str, Any]) -> dict[str, Any]:
+    at_us = row.pop("at_us")
+    return {"n": row.pop("n"), "time": iso(at_us), "at": at_us / 1e6, **row, "size": row["bytes_in"]}

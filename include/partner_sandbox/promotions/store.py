@@ -1,0 +1,151 @@
+"""Promotions by their identity, and their rows piece by piece."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Row, delete, select, text, update
+
+from partner_sandbox.catalog import money
+from partner_sandbox.promotions.body import PromotionBody
+from partner_sandbox.promotions.tables import promotion, promotion_request, promotion_sku
+
+_PRICES = text("""
+    SELECT sku, price_milli FROM product
+    WHERE vendor_key = :vendor AND sku IN (SELECT value FROM json_each(:skus))
+""")
+_IN_FORCE = text("""
+    SELECT sku, subtype, value_milli, max_quantity, seen_from_us FROM promotion_sku
+    WHERE vendor_key = :vendor AND promotion_id = :promotion AND seen_until_us IS NULL
+        AND sku IN (SELECT value FROM json_each(:skus))
+""")
+_END = text("""
+    UPDATE promotion_sku SET seen_until_us = :until
+    WHERE vendor_key = :vendor AND sku = :sku AND promotion_id = :promotion AND seen_until_us IS NULL
+""")
+_ADD = text("""
+    INSERT OR REPLACE INTO promotion_sku
+        (vendor_key, sku, promotion_id, seen_from_us, seen_until_us, subtype, value_milli, max_quantity)
+    VALUES (:vendor, :sku, :promotion, :from, NULL, :subtype, :value_milli, :max_quantity)
+""")
+
+
+@dataclass(frozen=True)
+class Value:
+    """What a SKU is discounted by."""
+
+    subtype: str
+    value_milli: int
+    max_quantity: int | None
+
+
+def keep_request(connection: Connection, job_seq: int, body: bytes) -> None:
+    connection.execute(promotion_request.insert().values(job_seq=job_seq, body=body))
+
+
+def requested(connection: Connection, job_seq: int) -> bytes:
+    found = connection.execute(select(promotion_request.c.body).where(promotion_request.c.job_seq == job_seq))
+    return bytes(found.scalar_one())
+
+
+def forget_request(connection: Connection, job_seq: int) -> None:
+    connection.execute(delete(promotion_request).where(promotion_request.c.job_seq == job_seq))
+
+
+def find(connection: Connection, chain: str, identity: str) -> Row[Any] | None:
+    """The promotion of this identity."""
+    mine = select(promotion).where(promotion.c.chain == chain, promotion.c.identity == identity)
+    return connection.execute(mine).one_or_none()
+
+
+def header(body: PromotionBody) -> dict[str, Any]:
+    """What stands beside the SKUs, apart from what makes the identity."""
+    limits = body.limits
+    most = None if limits is None else limits.max_discount_per_order
+    return {
+        "type": body.type,
+        "reason": body.reason,
+        "purchased_quantity": body.conditions.purchased_quantity,
+        "discounted_quantity": body.conditions.discounted_quantity,
+        "max_discount_milli": None if most is None else money.cut(most),
+        "max_items": None if limits is None else limits.max_items_per_order,
+    }
+
+
+def add(connection: Connection, chain: str, body: PromotionBody, now_us: int, seen_from_us: int) -> int:
+    """A new promotion without SKUs; its number."""
+    row = {
+        "chain": chain,
+        "identity": body.identity,
+        "vendors": sorted(set(body.vendors)),
+        "display_name": dict(body.display_name),
+        "start_us": body.conditions.start_time,
+        "end_us": body.conditions.end_time,
+        **header(body),
+        "active": True,
+        "seen_from_us": seen_from_us,
+        "created_us": now_us,
+        "updated_us": now_us,
+    }
+    made = connection.execute(promotion.insert().values(row)).inserted_primary_key
+    assert made is not None
+    return int(made[0])
+
+
+def change(connection: Connection, promotion_id: int, **values: Any) -> None:
+    connection.execute(update(promotion).where(promotion.c.id == promotion_id).values(values))
+
+
+def forget(connection: Connection, promotion_id: int) -> None:
+    connection.execute(delete(promotion_sku).where(promotion_sku.c.promotion_id == promotion_id))
+    connection.execute(delete(promotion).where(promotion.c.id == promotion_id))
+
+
+def has_skus(connection: Connection, promotion_id: int) -> bool:
+    mine = select(promotion_sku.c.sku).where(promotion_sku.c.promotion_id == promotion_id).limit(1)
+    return connection.execute(mine).first() is not None
+
+
+def prices(connection: Connection, vendor_key: int, skus: Iterable[str]) -> dict[str, int | None]:
+    """The catalog prices of those SKUs that the vendor has."""
+    rows = connection.execute(_PRICES, {"vendor": vendor_key, "skus": json.dumps(list(skus))})
+    return {row.sku: row.price_milli for row in rows}
+
+
+def in_force(connection: Connection, promotion_id: int, vendor_key: int, skus: Iterable[str]) -> dict[str, Value]:
+    """What the platform holds for these SKUs in this promotion."""
+    wanted = {"vendor": vendor_key, "promotion": promotion_id, "skus": json.dumps(list(skus))}
+    rows = connection.execute(_IN_FORCE, wanted)
+    return {row.sku: Value(row.subtype, row.value_milli, row.max_quantity) for row in rows}
+
+
+def replace(
+    connection: Connection,
+    promotion_id: int,
+    vendor_key: int,
+    held: dict[str, Value],
+    values: dict[str, Value | None],
+    seen_us: int,
+) -> None:
+    """Puts these values (None: out of the promotion) in the place of those held; the app shows it from `seen_us`."""
+    place = {"vendor": vendor_key, "promotion": promotion_id}
+    ended = [{**place, "sku": sku, "until": seen_us} for sku in values if sku in held]
+    if ended:
+        connection.execute(_END, ended)
+    added = [
+        {
+            **place,
+            "sku": sku,
+            "from": seen_us,
+            "subtype": value.subtype,
+            "value_milli": value.value_milli,
+            "max_quantity": value.max_quantity,
+        }
+        for sku, value in values.items()
+        if value is not None
+    ]
+    if added:
+        connection.execute(_ADD, added)

@@ -1,0 +1,141 @@
+"""Runs the platform on real sockets, with the hook that lets a fault cut a connection."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import socket
+from collections.abc import Callable, Iterator
+
+import uvicorn
+from fastapi import FastAPI
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from partner_sandbox.app import create_app
+from partner_sandbox.edge import CUT
+from partner_sandbox.jobs.storage_host import create_storage_app
+from partner_sandbox.sandbox import Sandbox
+from partner_sandbox.settings import SandboxSettings
+
+
+class CuttableProtocol(HttpToolsProtocol):
+    """Tells the app how to cut its connection."""
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self.scope["extensions"] = {CUT: self.transport.abort}  # type: ignore[dict-item]  # ty: a hook, not a dict
+
+
+class _Server(uvicorn.Server):
+    """Leaves signals to who runs it, and can close its door for a while."""
+
+    async def refuse(self, seconds: float) -> None:
+        """Cuts every connection and leaves the port closed for so long: who calls is refused by the operating system."""
+        host, port = self.servers[0].sockets[0].getsockname()[:2]
+        while self.servers:
+            self.servers.pop().close()
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()
+        await asyncio.sleep(seconds)
+        loop = asyncio.get_running_loop()
+        self.servers.append(await loop.create_server(self._protocol, sock=bind(host, port)))
+
+    def _protocol(self) -> asyncio.Protocol:
+        return CuttableProtocol(config=self.config, server_state=self.server_state, app_state=self.lifespan.state)
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A listening socket; port 0 lets the operating system choose."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # named as TCP, or asyncio leaves Nagle's algorithm on and each answer waits 40 ms for an acknowledgement
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(1024)
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+def address(listener: socket.socket) -> str:
+    """`http://host:port` of a listening socket."""
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _server(app: FastAPI) -> _Server:
+    config = uvicorn.Config(app, http=CuttableProtocol, ws="none", log_level="warning", timeout_graceful_shutdown=2)
+    return _Server(config)
+
+
+class Server:
+    """The platform on an address of its own."""
+
+    def __init__(
+        self, settings: SandboxSettings, *, host: str = "127.0.0.1", port: int = 0, storage_port: int = 0
+    ) -> None:
+        self._settings = settings
+        self._host = host
+        self._port = port
+        self._storage_port = storage_port
+        self._servers: list[_Server] = []
+        self._closed: asyncio.Task[None] | None = None
+        self.base_url = ""
+        self.app: FastAPI | None = None
+
+    @property
+    def sandbox(self) -> Sandbox:
+        """The platform itself, once it runs."""
+        assert self.app is not None, "the server has not been started"
+        sandbox: Sandbox = self.app.state.sandbox
+        return sandbox
+
+    async def serve(self, ready: Callable[[], None]) -> None:
+        """Runs until `stop`; calls `ready` when requests are answered."""
+        with contextlib.ExitStack() as stack:
+            service = stack.enter_context(contextlib.closing(bind(self._host, self._port)))
+            storage = stack.enter_context(contextlib.closing(bind(self._host, self._storage_port)))
+            self.base_url = address(service)
+            self.app = create_app(self._settings)
+            stack.callback(self.sandbox.close)
+            self.sandbox.storage_url = self._settings.storage_url or address(storage)
+            self._servers = [_server(self.app), _server(create_storage_app(self.sandbox))]
+            self.sandbox.refuse_connections = self._refuse
+            stack.callback(self._open_again)
+            announce = asyncio.create_task(self._announce(ready))
+            stack.callback(announce.cancel)
+            await asyncio.gather(
+                *(
+                    server.serve(sockets=[listener])
+                    for server, listener in zip(self._servers, (service, storage), strict=True)
+                )
+            )
+
+    def _refuse(self, seconds: float) -> None:
+        if self._closed is None or self._closed.done():
+            self._closed = asyncio.get_running_loop().create_task(self._servers[0].refuse(seconds))
+
+    def _open_again(self) -> None:
+        if self._closed is not None:
+            self._closed.cancel()
+
+    def stop(self) -> None:
+        """Ends `serve`; callable from any thread."""
+        for server in self._servers:
+            server.should_exit = True
+
+    def stop_on_signals(self, loop: asyncio.AbstractEventLoop) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self.stop)
+
+    async def _announce(self, ready: Callable[[], None]) -> None:
+        while not all(server.started for server in self._servers):  # noqa: ASYNC110  uvicorn has a flag, not an event
+            await asyncio.sleep(0.005)
+        ready()

@@ -1,0 +1,58 @@
+"""One SQLite database, in memory or in a file, behind one connection and one lock.
+
+A single connection keeps a database in memory whole and a file free of lock errors; nothing holds the lock for longer
+than one short transaction, and bulk work is cut into pieces so that other requests get their turn.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine, MetaData, create_engine
+from sqlalchemy.pool import StaticPool
+
+metadata = MetaData()
+FILE_NAME = "partner-sandbox.sqlite"
+
+
+class Storage:
+    """The platform's memory."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+        self._lock = threading.RLock()
+        self._engine: Engine | None = None
+
+    def open(self) -> None:
+        """Opens the database and makes what is missing in it."""
+        if self._folder is not None:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        url = "sqlite://" if self._folder is None else f"sqlite:///{self._folder / FILE_NAME}"
+        self._engine = create_engine(url, poolclass=StaticPool, connect_args={"check_same_thread": False})
+        with self.begin() as connection:
+            metadata.create_all(connection)
+        with self._lock, self._engine.connect() as connection:
+            if self._folder is not None:
+                connection.exec_driver_sql("PRAGMA journal_mode = WAL")
+            connection.exec_driver_sql("PRAGMA synchronous = OFF")
+
+    @contextmanager
+    def begin(self) -> Iterator[Connection]:
+        """One transaction, alone; never nested."""
+        assert self._engine is not None, "the storage is not open"
+        with self._lock, self._engine.begin() as connection:
+            yield connection
+
+    def clear(self) -> None:
+        """Forgets everything."""
+        with self.begin() as connection:
+            for table in reversed(metadata.sorted_tables):
+                connection.execute(table.delete())
+
+    def close(self) -> None:
+        if self._engine is not None:
+            self._engine.dispose()
+            self._engine = None

@@ -1,0 +1,149 @@
+"""Carries events to the partner (interface.md 5.6, 6; field notes, Orders).
+
+The secret verbatim in Authorization, ten seconds to answer, any 2xx is success, up to five further tries with growing waits.
+Each delivery has a task of its own, so that an address that does not answer holds up no other; the events of one job or
+order go one after the other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import httpx
+from sqlalchemy import Row, Select, select, update
+
+from partner_sandbox.clock import to_us
+from partner_sandbox.journal import Entry
+from partner_sandbox.sandbox import Sandbox
+from partner_sandbox.webhooks import notices
+from partner_sandbox.webhooks.tables import attempt, delivery
+
+AT_ONCE_MAX = 32
+
+
+@dataclass(frozen=True)
+class _Flight:
+    """A delivery on its way."""
+
+    subject: str
+    event: str
+    task: asyncio.Task[None]
+
+
+class Courier:
+    """The deliveries as due work."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+        self._flying: dict[int, _Flight] = {}
+
+    def next_due_us(self) -> int | None:
+        if len(self._flying) >= AT_ONCE_MAX:
+            return None  # the next one to land wakes the work
+        with self._sandbox.storage.begin() as connection:
+            row = connection.execute(self._waiting().limit(1)).one_or_none()
+        return None if row is None else int(row.due_us)
+
+    async def run_due(self) -> int:
+        """Sends off what is due; how many that were."""
+        begun = 0
+        for row in self._due():
+            if any(flight.subject == row.subject and flight.event != row.event for flight in self._flying.values()):
+                continue
+            task = asyncio.create_task(self._carry(row))
+            self._flying[row.id] = _Flight(row.subject, row.event, task)
+            begun += 1
+        return begun
+
+    async def finish(self) -> int:
+        """Waits until everything that was sent off has landed; how many that were."""
+        tasks = [flight.task for flight in self._flying.values()]
+        await asyncio.gather(*tasks)
+        return len(tasks)
+
+    async def stop(self) -> None:
+        """Drops what is on its way; it is due again when the platform starts again."""
+        tasks = [flight.task for flight in self._flying.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _waiting(self) -> Select[Any]:
+        """Deliveries whose job or order has none on its way, the earliest due first."""
+        subjects = {flight.subject for flight in self._flying.values()}
+        waiting = select(delivery).where(delivery.c.state == "pending", delivery.c.subject.not_in(subjects))
+        return waiting.order_by(delivery.c.due_us, delivery.c.id)
+
+    def _due(self) -> list[Row[Any]]:
+        """Those that are due, copies of what is on its way among them."""
+        room = AT_ONCE_MAX - len(self._flying)
+        ripe = (
+            select(delivery)
+            .where(
+                delivery.c.state == "pending",
+                delivery.c.due_us <= self._sandbox.clock.now_us(),
+                delivery.c.id.not_in(list(self._flying)),
+            )
+            .order_by(delivery.c.due_us, delivery.c.id)
+            .limit(max(room, 0))
+        )
+        with self._sandbox.storage.begin() as connection:
+            return list(connection.execute(ripe))
+
+    async def _carry(self, row: Row[Any]) -> None:
+        sandbox = self._sandbox
+        try:
+            with sandbox.storage.begin() as connection:
+                to = notices.configured(connection, row.chain)
+            secret = row.authorization or (to.secret if to is not None else "")
+            at_us = sandbox.clock.now_us()
+            status, problem = await self._post(row, secret)
+            entry = Entry("webhook", at_us, "POST", row.url, row.operation, status, fault=row.fault)
+            entry.bytes_out = len(row.body.encode())
+            sandbox.journal.write(entry)
+            self._settle(row, at_us, status, problem)
+        finally:
+            del self._flying[row.id]
+            sandbox.work.wake()
+
+    async def _post(self, row: Row[Any], secret: str) -> tuple[int | None, str | None]:
+        timeout_s = self._sandbox.behaviour.webhook_timeout_s
+        transport = self._sandbox.webhook_transport
+        headers = [(b"Authorization", secret.encode()), (b"Content-Type", b"application/json")]
+        settings: dict[str, Any] = {"timeout": timeout_s, "trust_env": False, "verify": _trusted()}
+        try:
+            async with asyncio.timeout(timeout_s), httpx.AsyncClient(transport=transport, **settings) as client:
+                answer = await client.post(row.url, content=row.body.encode(), headers=headers)
+        except TimeoutError:
+            return None, f"no answer within {timeout_s:g} s"
+        except Exception as error:  # noqa: BLE001  whatever becomes of an address, the platform tries again later
+            return None, f"{type(error).__name__}: {error}"
+        return answer.status_code, None
+
+    def _settle(self, row: Row[Any], at_us: int, status: int | None, problem: str | None) -> None:
+        waits = self._sandbox.behaviour.webhook_backoff_s
+        attempts = row.attempts + 1
+        done = status is not None and 200 <= status < 300
+        values: dict[str, Any] = {"attempts": attempts, "state": "delivered", "due_us": None}
+        if not done and (row.once or attempts > len(waits)):
+            values["state"] = "given_up"
+        elif not done:
+            values |= {"state": "pending", "due_us": self._sandbox.clock.now_us() + to_us(waits[attempts - 1])}
+        with self._sandbox.storage.begin() as connection:
+            known = connection.execute(update(delivery).where(delivery.c.id == row.id).values(values)).rowcount
+            if known:  # a reset in between has forgotten it
+                line = {"delivery_id": row.id, "number": attempts, "at_us": at_us, "status": status, "problem": problem}
+                connection.execute(attempt.insert().values(line))
+                held = (delivery.c.chain == row.chain, delivery.c.operation == row.operation, delivery.c.after_next)
+                released = {"due_us": self._sandbox.clock.now_us(), "after_next": False}
+                connection.execute(update(delivery).where(*held, delivery.c.id < row.id).values(released))
+
+
+@cache
+def _trusted() -> ssl.SSLContext:
+    """The machine's certificates, read once."""
+    return ssl.create_default_context()

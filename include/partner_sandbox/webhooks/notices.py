@@ -1,0 +1,142 @@
+"""Notes down what the partner is to be told; the courier carries it (interface.md 6)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from sqlalchemy import Connection, Row, select
+
+from partner_sandbox.access.tables import vendor as vendor_table
+from partner_sandbox.clock import to_us
+from partner_sandbox.faults.rules import Rule
+from partner_sandbox.jobs import jobs
+from partner_sandbox.jobs.jobs import Job
+from partner_sandbox.jobs.links import link_of
+from partner_sandbox.sandbox import Sandbox
+from partner_sandbox.webhooks.tables import delivery, webhook
+
+FAULTS = ("lost", "repeated", "reordered", "late", "forged_secret", "oversized", "other_vendor")
+FORGED = "Bearer forged-by-somebody-else"
+OVERSIZE_BYTES = 2 * 1024 * 1024
+LATE_S = 300.0
+HELD_S = 60.0
+COPIES = 3
+TOLD = frozenset({"update", "export"})
+"""The kinds of job whose end is an event (interface.md 6)."""
+
+
+def configured(connection: Connection, chain: str) -> Row[Any] | None:
+    """Where a chain wants its events; a secret is mandatory to enable the integration (interface.md 5.6)."""
+    row = connection.execute(select(webhook).where(webhook.c.chain == chain)).one_or_none()
+    return row if row is not None and row.secret else None
+
+
+def note(
+    connection: Connection,
+    sandbox: Sandbox,
+    *,
+    chain: str,
+    operation: str,
+    subject: str,
+    event: str,
+    body: dict[str, Any],
+    vendor: str | None = None,
+) -> None:
+    """A delivery due now, or what a fault makes of it; nothing when the chain has no address or no secret for it.
+
+    `operation` is job_webhook or order_webhook. Wake the work after the transaction.
+    """
+    to = configured(connection, chain)
+    url = None if to is None else (to.catalog_url if operation == "job_webhook" else to.order_url)
+    if not url:
+        return
+    rule = sandbox.faults.draw(operation, *FAULTS, vendor=vendor)
+    if rule is not None and rule.kind == "other_vendor" and vendor is not None:
+        body = _renamed(body, vendor, _another(connection, chain, vendor))
+    if rule is not None and rule.kind == "oversized":
+        body = {**body, "padding": "x" * (OVERSIZE_BYTES if rule.bytes is None else rule.bytes)}
+    row = {
+        "chain": chain,
+        "operation": operation,
+        "subject": subject,
+        "event": event,
+        "url": url,
+        "body": json.dumps(body, separators=(",", ":"), ensure_ascii=False),
+        "created_us": sandbox.clock.now_us(),
+    }
+    for values in _deliveries(rule, sandbox.clock.now_us()):
+        connection.execute(delivery.insert().values({**row, "attempts": 0, **values}))
+
+
+def job_ended(connection: Connection, sandbox: Sandbox, job: Job) -> None:
+    """The completion event of an update or an export."""
+    if job.kind in TOLD and not job.told:
+        _note_job(connection, sandbox, job)
+
+
+def job_announced(connection: Connection, sandbox: Sandbox, job: Job) -> None:
+    """The same event before the job has run, as a fault wants it; its file is there once the job has ended."""
+    link_ends_us = job.finish_us + to_us(sandbox.behaviour.link_life_s)
+    file = jobs.file_name(sandbox)
+    jobs.change(connection, job.seq, told=True, file=file, link_ends_us=link_ends_us)
+    told = jobs.by_seq(connection, job.seq)
+    _note_job(connection, sandbox, told, state="COMPLETED")
+
+
+def job_event(sandbox: Sandbox, job: Job, state: str) -> dict[str, Any]:
+    """The payload of a job's event, in the spelling of the dialect."""
+    behaviour = sandbox.behaviour
+    numbered = behaviour.job_id_type == "integer" and job.job_id.isdecimal()
+    body: dict[str, Any] = {
+        "job_id": int(job.job_id) if numbered else job.job_id,
+        behaviour.job_webhook_vendor_name: job.vendor,
+        behaviour.job_webhook_status_name: state,
+    }
+    link = link_of(sandbox, job)
+    if link is not None:
+        body[behaviour.job_webhook_link_name] = link
+    return body
+
+
+def _note_job(connection: Connection, sandbox: Sandbox, job: Job, state: str | None = None) -> None:
+    body = job_event(sandbox, job, state or job.state)
+    note(
+        connection,
+        sandbox,
+        chain=job.chain,
+        operation="job_webhook",
+        subject=job.job_id,
+        event=state or job.state,
+        body=body,
+        vendor=job.vendor,
+    )
+
+
+def _deliveries(rule: Rule | None, now_us: int) -> list[dict[str, Any]]:
+    plain: dict[str, Any] = {"state": "pending", "due_us": now_us, "fault": rule.kind if rule else None}
+    if rule is None:
+        return [plain]
+    late_us = now_us + to_us(LATE_S if rule.seconds is None else rule.seconds)
+    held_us = now_us + to_us(HELD_S if rule.seconds is None else rule.seconds)
+    changed = {
+        "lost": [{**plain, "state": "lost", "due_us": None}],
+        "repeated": [plain] * (rule.count or COPIES),
+        "late": [{**plain, "due_us": late_us}],
+        "reordered": [{**plain, "due_us": held_us, "after_next": True}],
+        "forged_secret": [{**plain, "authorization": FORGED, "once": True}, {**plain, "fault": None}],
+    }
+    return changed.get(rule.kind, [plain])
+
+
+def _another(connection: Connection, chain: str, vendor: str) -> str:
+    other = select(vendor_table.c.vendor).where(vendor_table.c.chain == chain, vendor_table.c.vendor != vendor)
+    return connection.execute(other.order_by(vendor_table.c.vendor).limit(1)).scalar() or "another-vendor"
+
+
+def _renamed(value: Any, old: str, new: str) -> Any:
+    if isinstance(value, dict):
+        return {name: _renamed(inner, old, new) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_renamed(inner, old, new) for inner in value]
+    return new if value == old else value

@@ -1,0 +1,148 @@
+"""`partner-sandbox` as a program: its arguments, its start, its state folder, its end."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+
+from partner_sandbox.cli import main
+from sandbox_fixture import LiveSandbox
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+INCLUDE = Path(__file__).parents[2] / "include"
+CATALOG = "/v2/chains/demo-chain/vendors/store-001/catalog"
+FORM = {"grant_type": "client_credentials", "client_id": "demo-client", "client_secret": "demo-secret"}
+
+
+@contextmanager
+def running(*arguments: str) -> Iterator[tuple[httpx.Client, subprocess.Popen[str]]]:
+    command = [sys.executable, "-m", "partner_sandbox.cli", "--port", "0", *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(INCLUDE)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        assert process.stdout is not None
+        try:
+            address = re.search(r"http://\S+", process.stdout.readline())
+            assert address is not None
+            with httpx.Client(base_url=address.group(), verify=False, trust_env=False, timeout=120) as client:
+                yield client, process
+        finally:
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(20) == 0
+
+
+def signed_in(client: httpx.Client) -> None:
+    token = client.post("/v2/oauth/token", data=FORM).json()["access_token"]
+    client.headers["Authorization"] = f"Bearer {token}"
+
+
+def test_it_says_where_it_is_and_ends_on_a_signal():
+    with running("--dialect", "live", "--clock", "virtual", "--job-seconds", "7", "--set", "propagation_s=5") as (
+        client,
+        _,
+    ):
+        assert client.get("/_sandbox/state").json()["clock"] == "virtual"
+        settings = client.get("/_sandbox/settings").json()
+    assert (settings["dialect"], settings["job_seconds"], settings["propagation_s"]) == ("live", 7, 5)
+    assert (settings["link"], settings["requests_per_minute"]) == ("presigned", 60)
+
+
+def test_it_starts_in_under_two_seconds_after_its_imports():
+    begin = time.monotonic()
+    with LiveSandbox():
+        assert time.monotonic() - begin < 2
+
+
+def test_what_it_held_is_there_again_when_it_is_started_again(tmp_path):
+    folder = str(tmp_path / "state")
+    with running("--data", folder, "--job-seconds", "1") as (client, _):
+        products = {"products": [{"sku": "A", "price": 1}, {"sku": "B", "price": 1}]}
+        client.put("/_sandbox/chains/demo-chain/vendors/store-001/products", json=products)
+        signed_in(client)
+        job_id = client.put(CATALOG, json={"products": [{"sku": "A", "price": 2}]}).json()["job_id"]
+    with running("--data", folder) as (again, _):
+        again.headers["Authorization"] = client.headers["Authorization"]
+        end = time.monotonic() + 20
+        while again.get(f"/v2/chains/demo-chain/catalog/jobs/{job_id}").json()["job_status"] != "COMPLETED":
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        held = again.get("/_sandbox/chains/demo-chain/vendors/store-001/products").json()["products"]
+        assert [product["price"] for product in held] == [2, 1]
+        assert again.get("/_sandbox/journal").json()["requests"] >= 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--set", "nothing=1"], "nothing: Extra inputs are not permitted"),
+        (["--set", "propagation_s"], "--set propagation_s: write NAME=VALUE"),
+        (["--set", "link=pigeon"], "link: Input should be 'bearer' or 'presigned'"),
+    ],
+)
+def test_an_argument_that_makes_no_sense_is_named(capsys, arguments, message):
+    assert main(["--port", "0", *arguments]) == 2
+    assert capsys.readouterr().err.strip().startswith(f"partner-sandbox: {message}")
+
+
+def test_a_port_that_is_taken_is_named(capsys):
+    with LiveSandbox() as live:
+        port = live.base_url.rpartition(":")[2]
+        assert main(["--port", port]) == 1
+    assert f"cannot listen on 127.0.0.1:{port}" in capsys.readouterr().err
+
+
+def test_ten_thousand_skus_are_accepted_in_a_second_and_logged_in_two():
+    """By the defaults of the program; the best of three, for a machine that has other things to do."""
+    body = {"products": [{"sku": f"S{n}", "price": n + 0.5, "quantity": 3, "active": True} for n in range(10_000)]}
+    measured = []
+    with LiveSandbox(job_seconds=0.5) as live, live.partner() as partner:
+        live.put_products("store-001", [{"sku": f"S{n}", "price": 1} for n in range(10_000)])
+        for _ in range(3):
+            request = partner.build_request("PUT", CATALOG, json=body)
+            begin = time.monotonic()
+            job_id = partner.send(request).json()["job_id"]
+            accepted_s = time.monotonic() - begin
+            while "download_url" not in (status := partner.get(f"/v2/chains/demo-chain/catalog/jobs/{job_id}").json()):
+                time.sleep(0.02)
+            assert len(partner.get(status["download_url"]).text.splitlines()) == 10_001
+            measured.append((accepted_s, time.monotonic() - begin))
+    assert min(accepted_s for accepted_s, _ in measured) < 1.0
+    assert min(logged_s for _, logged_s in measured) < 2.0
+
+
+@pytest.mark.slow
+@pytest.mark.scale
+def test_a_hundred_megabytes_are_taken_within_a_gibibyte():
+    count = 1_100_000
+    products = ",".join(f'{{"sku":"SKU-{n:08d}","price":1}}' for n in range(0, count, 11))
+    items = ",".join(
+        f'{{"sku":"SKU-{n:08d}","price":{n / 1000 + 1:.3f},"quantity":{n % 99},"active":true,"maximum_sales_quantity":9}}'
+        for n in range(count)
+    )
+    body = f'{{"products":[{items}]}}'.encode()
+    assert 100_000_000 < len(body) <= 100 * 1024 * 1024
+    with running() as (client, process):
+        path = "/_sandbox/chains/demo-chain/vendors/store-001/products"
+        client.put(path, content=f'{{"products":[{products}]}}'.encode())
+        signed_in(client)
+        answer = client.put(CATALOG, content=body)
+        assert answer.status_code == 202
+        while client.get("/_sandbox/state").json()["jobs"] != {"COMPLETED": 1}:
+            time.sleep(0.2)
+        status = client.get(f"/v2/chains/demo-chain/catalog/jobs/{answer.json()['job_id']}").json()
+        log = client.get(status["download_url"]).text
+        peak_kib = int(re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{process.pid}/status").read_text()).group(1))
+    assert log.count('"success"') == count // 11
+    assert log.count('"failed"') == count - count // 11
+    assert peak_kib < 1024 * 1024
