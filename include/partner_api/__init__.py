@@ -1,0 +1,27 @@
+"""A typed client of the partner interface for catalog, promotions and order picking: sync and async from one definition."""
+
+from __future__ import annotations
+
+from partner_api.client import AsyncPartnerClient, PartnerClient
+from partner_api.dialect import Dialect, DownloadLimits
+from partner_api.errors import PartnerError
+from partner_api.gate import Gate
+from partner_api.operations.downloads import Downloaded
+from partner_api.tokens import ClientCredentials, HeldToken, MemoryTokenStore, StaticToken, TokenStore
+from partner_api.wire import StreamedBody
+
+__all__ = [
+    "AsyncPartnerClient",
+    "ClientCredentials",
+    "Dialect",
+    "DownloadLimits",
+    "Downloaded",
+    "Gate",
+    "HeldToken",
+    "MemoryTokenStore",
+    "PartnerClient",
+    "PartnerError",
+    "StaticToken",
+    "StreamedBody",
+    "TokenStore",
+]

@@ -1,0 +1,190 @@
+"""Orders as the platform tells them, by GET, by PUT's answer or by webhook (interface.md 2.5 to 2.7).
+
+Identifiers and totals stand flat or inside `client` and `payment`: both are read. What belongs to the customer is kept out of every
+repr; it is there for whoever must deliver, and for nobody's log.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from partner_api import reading
+
+if TYPE_CHECKING:
+    import datetime as dt
+    from decimal import Decimal
+
+    from partner_api.reading import Raw
+
+
+@dataclass(frozen=True, slots=True)
+class Pricing:
+    """Quantities and prices of an item, exact. The ordered quantity stands here and nowhere else; for `KG` it is 1, the weight counts."""
+
+    pricing_type: str | None
+    quantity: Decimal | None
+    unit_price: Decimal | None
+    total_price: Decimal | None
+    list_price: Decimal | None
+    min_quantity: Decimal | None
+    max_quantity: Decimal | None
+    weight: Decimal | None
+
+    @classmethod
+    def read(cls, raw: Raw) -> Pricing:
+        kind = reading.text(raw, "pricing_type")
+        names = ("quantity", "unit_price", "total_price", "list_price", "min_quantity", "max_quantity", "weight")
+        return cls(kind.upper() if kind else None, *(reading.decimal(raw, name) for name in names))
+
+
+@dataclass(frozen=True, slots=True)
+class ItemPromotion:
+    """A promotion fixed on an item when the order was made. `sponsorships`: sponsor and amount."""
+
+    name: str | None
+    type: str | None
+    discount_amount: Decimal | None
+    sponsorships: tuple[tuple[str | None, Decimal | None], ...]
+
+    @classmethod
+    def read(cls, raw: Raw) -> ItemPromotion:
+        sponsorships = tuple(
+            (reading.text(entry, "sponsor"), reading.decimal(entry, "amount"))
+            for entry in reading.mappings(raw.get("sponsorships"))
+        )
+        return cls(
+            reading.text(raw, "name"), reading.text(raw, "type"), reading.decimal(raw, "discount_amount"), sponsorships
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class OrderItem:
+    """`item_id` is the platform's `_id`: never the only identifier."""
+
+    item_id: str | None
+    sku: str | None
+    name: str | None
+    status: str | None
+    replaced_id: str | None
+    pricing: Pricing
+    original_pricing: Pricing | None
+    promotions: tuple[ItemPromotion, ...]
+    raw: Raw = field(repr=False)
+
+    @classmethod
+    def read(cls, raw: Raw) -> OrderItem:
+        original = reading.mapping(raw.get("original_pricing"))
+        return cls(
+            reading.text(raw, "_id"),
+            reading.text(raw, "sku"),
+            reading.text(raw, "name"),
+            _upper(reading.text(raw, "status")),
+            reading.text(raw, "replaced_id"),
+            Pricing.read(reading.mapping(raw.get("pricing"))),
+            Pricing.read(original) if original else None,
+            tuple(ItemPromotion.read(entry) for entry in reading.mappings(raw.get("promotion"))),
+            raw,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One order. `status` is upper case (history's `picked_up` too); instants are aware, in UTC; there is no currency."""
+
+    order_id: str | None
+    external_order_id: str | None
+    order_code: str | None
+    transport_type: str | None
+    order_type: str | None
+    status: str | None
+    promised_for: dt.datetime | None
+    accepted_for: dt.datetime | None
+    created_at: dt.datetime | None
+    updated_at: dt.datetime | None
+    chain_id: str | None
+    store_id: str | None
+    external_partner_config_id: str | None
+    sub_total: Decimal | None
+    order_total: Decimal | None
+    items: tuple[OrderItem, ...]
+    customer_phone: str | None = field(repr=False)
+    loyalty_card: str | None = field(repr=False)
+    voucher_code: str | None = field(repr=False)
+    replacement_preferences: Raw = field(repr=False)
+    raw: Raw = field(repr=False)
+
+    @classmethod
+    def read(cls, raw: Raw) -> Order:
+        client, payment, customer, system, loyalty = (
+            reading.mapping(raw.get(name)) for name in ("client", "payment", "customer", "sys", "loyalty_program")
+        )
+        return cls(
+            order_id=reading.text(raw, "order_id"),
+            external_order_id=reading.text(raw, "external_order_id"),
+            order_code=reading.text(raw, "order_code"),
+            transport_type=_upper(reading.text(raw, "transport_type")),
+            order_type=_upper(reading.text(raw, "order_type")),
+            status=_upper(reading.text(raw, "status")),
+            promised_for=reading.instant(raw, "promised_for"),
+            accepted_for=reading.instant(raw, "accepted_for"),
+            created_at=reading.instant(system, "created_at") or reading.instant(raw, "created_at"),
+            updated_at=reading.instant(system, "updated_at") or reading.instant(raw, "updated_at"),
+            chain_id=reading.text(client, "chain_id") or reading.text(raw, "chain_id"),
+            store_id=reading.text(client, "store_id") or reading.text(raw, "store_id"),
+            external_partner_config_id=reading.text(client, "external_partner_config_id")
+            or reading.text(raw, "external_partner_config_id"),
+            sub_total=_either(payment, raw, "sub_total"),
+            order_total=_either(payment, raw, "order_total"),
+            items=tuple(OrderItem.read(entry) for entry in reading.mappings(raw.get("items"))),
+            customer_phone=reading.text(customer, "phone_number") or reading.text(raw, "customer_phone"),
+            loyalty_card=reading.text(loyalty, "loyalty_card") or reading.text(customer, "loyalty_card"),
+            voucher_code=reading.text(loyalty, "voucher_code"),
+            replacement_preferences=reading.mapping(raw.get("replacement_preferences")),
+            raw=raw,
+        )
+
+    @property
+    def vendor_id(self) -> str | None:
+        """The store as this partner calls it: its own identifier where it has one, else the platform's."""
+        return self.external_partner_config_id or self.store_id
+
+
+@dataclass(frozen=True, slots=True)
+class OrderPage:
+    """One page of a vendor's history (interface.md 2.7)."""
+
+    orders: tuple[Order, ...] = field(repr=False)
+    page_number: int | None
+    page_size: int | None
+    total_pages: int | None
+    raw: Raw = field(repr=False)
+
+    @classmethod
+    def read(cls, raw: Raw) -> OrderPage:
+        return cls(
+            tuple(Order.read(entry) for entry in reading.mappings(raw.get("orders"))),
+            reading.integer(raw, "page_number"),
+            reading.integer(raw, "page_size"),
+            reading.integer(raw, "total_pages"),
+            raw,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class OrderHistory:
+    """All pages of a range, each order once. Not `complete`: some may be missing, and `why` tells."""
+
+    orders: tuple[Order, ...] = field(repr=False)
+    pages: int
+    complete: bool
+    why: str | None
+
+
+def _either(inner: Raw, outer: Raw, name: str) -> Decimal | None:
+    found = reading.decimal(inner, name)
+    return reading.decimal(outer, name) if found is None else found
+
+
+def _upper(value: str | None) -> str | None:
+    return value.upper() if value else None

@@ -1,0 +1,156 @@
+"""Catalog update, listing, categories, export, creation (interface.md 4.1 to 4.5)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from partner_api import answers, writing
+from partner_api.errors import AmbiguousError, InvalidRequestError, UnexpectedAnswerError
+from partner_api.exchange import Call, judged
+from partner_api.models.catalog import CatalogEntry, CatalogPage, Category, Listing
+from partner_api.models.job import Job
+from partner_api.operations.paging import walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from partner_api.session import Session
+    from partner_api.wire import Answer, Steps, StreamedBody
+
+JSON = {"Content-Type": "application/json"}
+
+
+def update_catalog(
+    session: Session, vendor_id: str, body: bytes | StreamedBody, *, lane: str = "catalog"
+) -> Steps[Job]:
+    """Sends changes of one vendor (4.1); `body` is the whole JSON text `{"products": [...]}` and goes out with its exact length.
+
+    The answer is a receipt, no success. AmbiguousError: the platform may have it, find out before counting on either.
+    InvalidRequestError: one bad item refuses all of it.
+    """
+    call = Call(
+        operation="put_catalog",
+        lane=lane,
+        method="PUT",
+        url=session.url(session.dialect.catalog_path, vendor_id=vendor_id),
+        body=body,
+        headers=JSON,
+    )
+    body_bytes = len(body) if isinstance(body, bytes) else body.body_bytes
+    if body_bytes > session.dialect.body_bytes_max:
+        raise InvalidRequestError(
+            f"the body has {body_bytes} bytes, {session.dialect.body_bytes_max} are allowed; nothing was sent",
+            operation=call.operation,
+            remedy="Send smaller batches",
+        )
+    answer = yield from judged(session, call)
+    return receipt(session, call, answer, at_once=answer.status == 200)
+
+
+def list_catalog(
+    session: Session,
+    vendor_id: str,
+    page: int = 1,
+    page_size: int | None = None,
+    *,
+    query_term: str | None = None,
+    category_global_ids: Sequence[str] = (),
+    locale: str | None = None,
+    is_active: bool | None = None,
+    lane: str = "catalog",
+) -> Steps[CatalogPage]:
+    """One page of a vendor's products (4.2), counted from 1."""
+    parameters: list[tuple[str, str]] = [
+        ("page", str(page)),
+        ("page_size", str(page_size or session.dialect.listing_page_size)),
+    ]
+    if query_term is not None:
+        parameters.append(("query_term", query_term))
+    parameters += [("category_global_ids", one) for one in category_global_ids]
+    if locale is not None:
+        parameters.append(("locale", locale))
+    if is_active is not None:
+        parameters.append(("is_active", "true" if is_active else "false"))
+    url = session.url(session.dialect.catalog_path, vendor_id=vendor_id)
+    call = _get("list_catalog", lane, f"{url}?{urlencode(parameters)}")
+    answer = yield from judged(session, call)
+    body = answers.body_of(answer, call, session)
+    if not isinstance(body.get("products", body.get("items")), list):
+        raise UnexpectedAnswerError("the listing holds no products", operation=call.operation, status=answer.status)
+    return CatalogPage.read(body)
+
+
+def whole_catalog(
+    session: Session,
+    vendor_id: str,
+    *,
+    page_size: int | None = None,
+    is_active: bool | None = None,
+    lane: str = "catalog",
+) -> Steps[Listing]:
+    """All pages, each product once. A listing that repeats itself, changes its length or does not end is marked incomplete."""
+    fetch = partial(_listed, session, vendor_id, page_size, is_active, lane)
+    found = yield from walk(fetch, lambda page: page.products, _identity, session.dialect.pages_max)
+    return Listing(tuple(found.entries.values()), found.pages, found.repeated, found.why is None, found.why)
+
+
+def _listed(
+    session: Session, vendor_id: str, page_size: int | None, is_active: bool | None, lane: str, page: int
+) -> Steps[CatalogPage]:
+    return list_catalog(session, vendor_id, page, page_size, is_active=is_active, lane=lane)
+
+
+def _identity(entry: CatalogEntry) -> object:
+    return entry.remote_product_id or entry.sku or id(entry)
+
+
+def categories(
+    session: Session, vendor_id: str, *, only_leaves: bool | None = None, lane: str = "catalog"
+) -> Steps[tuple[Category, ...]]:
+    """A vendor's categories (4.3). `only_leaves=False` asks for the inner ones too; the platform's default is leaves."""
+    url = session.url(session.dialect.categories_path, vendor_id=vendor_id)
+    if only_leaves is not None:
+        url += f"?only_leaves={'true' if only_leaves else 'false'}"
+    call = _get("categories", lane, url)
+    answer = yield from judged(session, call)
+    entries = answers.body_of(answer, call, session).get("categories")
+    if not isinstance(entries, list):
+        raise UnexpectedAnswerError("the answer holds no categories", operation=call.operation, status=answer.status)
+    return tuple(Category.read(entry) for entry in entries if isinstance(entry, dict))
+
+
+def export(session: Session, vendor_id: str, *, lane: str = "export") -> Steps[Job]:
+    """Starts an export of a vendor's assortment (4.4); its file comes by webhook or by the job's status."""
+    call = Call("export", lane, "POST", session.url(session.dialect.export_path, vendor_id=vendor_id))
+    answer = yield from judged(session, call)
+    return receipt(session, call, answer, at_once=False)
+
+
+def create_products(
+    session: Session, products: Iterable[Mapping[str, Any]], vendors: Sequence[str] = ("*",), *, lane: str = "catalog"
+) -> Steps[Job]:
+    """Proposes new products for these vendors, `*` for all (4.5, early access). NotEnabledError outside the pilot."""
+    body = writing.dumps({"vendors": list(vendors), "products": list(products)})
+    call = Call("create_products", lane, "POST", session.url(session.dialect.creation_path), body=body, headers=JSON)
+    answer = yield from judged(session, call)
+    return receipt(session, call, answer, at_once=False)
+
+
+def receipt(session: Session, call: Call, answer: Answer, *, at_once: bool) -> Job:
+    """The job of a good answer; AmbiguousError when it names none, because then nobody can say what became of the work."""
+    body = answers.body_of(answer, call, session)
+    job = Job.read(body)
+    if job.job_id is not None or (at_once and "sku" in body):
+        return job
+    raise AmbiguousError(
+        "the platform took it and named no job",
+        operation=call.operation,
+        status=answer.status,
+        request_id=answer.request_id,
+    )
+
+
+def _get(operation: str, lane: str, url: str) -> Call:
+    return Call(operation, lane, "GET", url, harmless=True)

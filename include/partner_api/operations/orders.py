@@ -1,0 +1,141 @@
+"""Order picking and order history (interface.md 4.8 to 4.10). Answers hold what belongs to customers: no excerpt of theirs is shown."""
+
+from __future__ import annotations
+
+import datetime as dt
+from functools import partial
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+from partner_api import answers, reading, writing
+from partner_api.errors import AmbiguousError, InvalidRequestError, NotFoundError, UnexpectedAnswerError
+from partner_api.exchange import Call, judged
+from partner_api.models.order import Order, OrderHistory, OrderPage
+from partner_api.operations.catalog import JSON
+from partner_api.operations.paging import walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from partner_api.models.order_update import OrderUpdate
+    from partner_api.session import Session
+    from partner_api.wire import Answer, Steps
+
+RANGE_MAX = dt.timedelta(days=60)
+PAGE_SIZE_MAX = 500
+
+
+def put_order(session: Session, update: OrderUpdate, *, lane: str = "order") -> Steps[Order]:
+    """Accepts, fulfils, changes, validates (UPDATE_CART) or cancels one order (4.8); the order as the platform has it now.
+
+    AmbiguousError: read the order before anything else. Only UPDATE_CART, which changes nothing, is repeated by itself.
+    """
+    call = Call(
+        operation="put_order",
+        lane=lane,
+        method="PUT",
+        url=session.url(session.dialect.order_path, order_id=update.order_id),
+        body=writing.dumps(update.wire()),
+        headers=JSON,
+        harmless=update.status == "UPDATE_CART",
+        personal=True,
+    )
+    answer = yield from judged(session, call)
+    return _order(session, call, answer, update.order_id)
+
+
+def get_order(session: Session, order_id: str, *, lane: str = "order") -> Steps[Order]:
+    """One order of the past 60 days (4.9); NotFoundError for an older or unknown one."""
+    url = session.url(session.dialect.order_path, order_id=order_id)
+    call = Call("get_order", lane, "GET", url, harmless=True, personal=True)
+    answer = yield from judged(session, call)
+    return _order(session, call, answer, order_id)
+
+
+def list_orders(
+    session: Session,
+    vendor_id: str,
+    start_time: dt.datetime,
+    end_time: dt.datetime,
+    page: int = 1,
+    page_size: int = PAGE_SIZE_MAX,
+    *,
+    lane: str = "history",
+) -> Steps[OrderPage]:
+    """One page of a vendor's orders (4.10), counted from 1. The range is at most 60 days; without one the platform finds nothing.
+
+    `vendor_id` is the store id, or the partner's own where it has some. Which of the history paths answers is found out once.
+    """
+    _check_range(start_time, end_time, page, page_size)
+    parameters = {
+        "start_time": writing.instant(start_time, suffix=""),
+        "end_time": writing.instant(end_time, suffix=""),
+        "page": str(page),
+        "page_size": str(page_size),
+    }
+    missing: NotFoundError | None = None
+    for path in list(_paths(session)):
+        url = f"{session.url(path, vendor_id=vendor_id)}?{urlencode(parameters)}"
+        call = Call("list_orders", lane, "GET", url, harmless=True, personal=True)
+        try:
+            answer = yield from judged(session, call)
+        except NotFoundError as error:
+            missing = error
+            continue
+        body = reading.mapping(reading.json_or_none(answer.body))
+        if isinstance(body.get("orders"), list):
+            session.found["history_path"] = path
+            return OrderPage.read(body)
+    if missing is not None:
+        raise missing
+    raise UnexpectedAnswerError("no history path of the dialect answers with orders", operation="list_orders")
+
+
+def whole_history(
+    session: Session, vendor_id: str, start_time: dt.datetime, end_time: dt.datetime, *, lane: str = "history"
+) -> Steps[OrderHistory]:
+    """All orders of a range, each once; marked incomplete when the pages cannot be trusted."""
+    fetch = partial(_page, session, vendor_id, start_time, end_time, lane)
+    found = yield from walk(fetch, lambda page: page.orders, _identity, session.dialect.pages_max)
+    return OrderHistory(tuple(found.entries.values()), found.pages, found.why is None, found.why)
+
+
+def _page(
+    session: Session, vendor_id: str, start_time: dt.datetime, end_time: dt.datetime, lane: str, page: int
+) -> Steps[OrderPage]:
+    return list_orders(session, vendor_id, start_time, end_time, page, lane=lane)
+
+
+def _identity(order: Order) -> object:
+    return order.order_id or order.external_order_id or id(order)
+
+
+def _paths(session: Session) -> Iterator[str]:
+    known = session.found.get("history_path")
+    yield from (known,) if known else session.dialect.history_paths
+
+
+def _check_range(start_time: dt.datetime, end_time: dt.datetime, page: int, page_size: int) -> None:
+    problem = None
+    if start_time.tzinfo is None or end_time.tzinfo is None:
+        problem = "start and end need a time zone"
+    elif not dt.timedelta(0) <= end_time - start_time <= RANGE_MAX:
+        problem = f"the range is {end_time - start_time}, at most {RANGE_MAX.days} days are allowed, and the end is not before the start"
+    elif page < 1 or not 1 <= page_size <= PAGE_SIZE_MAX:
+        problem = f"page {page} of {page_size} orders: pages count from 1 and hold 1 to {PAGE_SIZE_MAX}"
+    if problem:
+        raise InvalidRequestError(problem, operation="list_orders", remedy="Nothing was sent; correct it")
+
+
+def _order(session: Session, call: Call, answer: Answer, order_id: str) -> Order:
+    body = answers.body_of(answer, call, session)
+    order = Order.read(reading.mapping(body.get("order")) or body)
+    if order.order_id is not None and order.order_id.lower() != order_id.lower():
+        kind = UnexpectedAnswerError if call.harmless else AmbiguousError
+        raise kind(
+            "another order came than was asked for",
+            operation=call.operation,
+            status=answer.status,
+            request_id=answer.request_id,
+        )
+    return order

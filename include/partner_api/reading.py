@@ -1,0 +1,119 @@
+"""Tolerant reading: numbers exact, several spellings of one name, never an exception for a strange value."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+Raw = Mapping[str, Any]
+"""What the platform sent, as it came; fractions are Decimals."""
+
+DIGITS_MAX = 100
+"""A number longer than that is no number of this interface; reading it would cost quadratic time."""
+
+
+def json_or_none(body: bytes) -> Any:
+    """The body as JSON with exact decimals; None when it is none. NaN and Infinity become null."""
+    try:
+        return json.loads(
+            body.decode("utf-8-sig"),
+            parse_float=_decimal_or_none,
+            parse_int=_int_or_none,
+            parse_constant=lambda _: None,
+        )
+    except (ValueError, RecursionError):
+        return None
+
+
+def _decimal_or_none(text: str) -> Decimal | None:
+    return decimal({"value": text}, "value")
+
+
+def _int_or_none(text: str) -> int | None:
+    return int(text) if len(text) <= DIGITS_MAX else None
+
+
+def mapping(value: Any) -> dict[str, Any]:
+    """The object, or an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def items(value: Any) -> list[Any]:
+    """The array, or an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def mappings(value: Any) -> list[dict[str, Any]]:
+    """The objects of an array; what is no object is passed over."""
+    return [entry for entry in items(value) if isinstance(entry, dict)]
+
+
+def first(raw: Raw, *names: str) -> Any:
+    """The value under the first of these names that has one."""
+    for name in names:
+        value = raw.get(name)
+        if value is not None:
+            return value
+    return None
+
+
+def text(raw: Raw, *names: str) -> str | None:
+    """Text, or a number as text; None when absent, empty or something else."""
+    for name in names:
+        value = raw.get(name)
+        if isinstance(value, str) and value.strip():
+            return value.strip()
+        if isinstance(value, int | Decimal) and not isinstance(value, bool):
+            return str(value)
+    return None
+
+
+def texts(value: Any) -> tuple[str, ...]:
+    """The texts of an array; a single text is an array of one."""
+    return tuple(
+        word for entry in (value if isinstance(value, list) else [value]) if (word := text({"value": entry}, "value"))
+    )
+
+
+def decimal(raw: Raw, *names: str) -> Decimal | None:
+    """An exact, finite number from a number or its text."""
+    value = text(raw, *names)
+    if value is None or len(value) > DIGITS_MAX:
+        return None
+    try:
+        number = Decimal(value)
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() and abs(number.adjusted()) <= DIGITS_MAX else None
+
+
+def integer(raw: Raw, *names: str) -> int | None:
+    """A whole number from a number or its text."""
+    number = decimal(raw, *names)
+    return int(number) if number is not None and number == number.to_integral_value() else None
+
+
+def boolean(raw: Raw, *names: str) -> bool | None:
+    """true/false, 1/0, and their texts."""
+    value = first(raw, *names)
+    if isinstance(value, bool):
+        return value
+    return {"true": True, "1": True, "false": False, "0": False}.get(str(value).strip().lower())
+
+
+def instant(raw: Raw, *names: str) -> dt.datetime | None:
+    """An ISO 8601 date-time, aware, in UTC; one without a zone is UTC (interface.md 4.10)."""
+    value = text(raw, *names)
+    if value is None:
+        return None
+    try:
+        parsed = dt.datetime.fromisoformat(value)
+    except ValueError:
+        return None
+    try:
+        return parsed.astimezone(dt.UTC) if parsed.tzinfo else parsed.replace(tzinfo=dt.UTC)
+    except (OverflowError, ValueError):
+        return None

@@ -1,0 +1,213 @@
+"""Where an answer's bytes go: into memory, or into a file. Both expand gzip themselves, piece by piece and within limits."""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from typing import TYPE_CHECKING, BinaryIO
+
+from partner_api.errors import DownloadBrokenError, DownloadTooLargeError, UnexpectedAnswerError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import httpx
+
+    from partner_api.dialect import DownloadLimits
+
+ERROR_BYTES_MAX = 64 * 1024
+"""Of an error's body no more than this is kept; the rest is not read."""
+_PIECE_BYTES = 64 * 1024
+_GZIP_MAGIC = b"\x1f\x8b"
+_SNIFF_BYTES = 64
+_PAGE_STARTS = (b"<!doctype", b"<html", b"<head")
+
+
+class Expander:
+    """gzip (several members too) or zlib, as an iterator of pieces of at most 64 KiB, so that a bomb is met early."""
+
+    def __init__(self) -> None:
+        self._engine = zlib.decompressobj(wbits=47)  # 32 + 15: gzip or zlib, told apart by the header
+        self._started = False
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """The pieces that these bytes give."""
+        while data:
+            if self._engine.eof:
+                if not data.strip(b"\0"):
+                    return  # padding after the last member
+                self._engine = zlib.decompressobj(wbits=47)
+            self._started = True
+            piece = self._engine.decompress(data, _PIECE_BYTES)
+            if piece:
+                yield piece
+            data = self._engine.unused_data if self._engine.eof else self._engine.unconsumed_tail
+
+    @property
+    def complete(self) -> bool:
+        """Whether the stream's own end mark (with its checksum) was seen."""
+        return self._engine.eof or not self._started
+
+
+class Collected:
+    """An answer in memory: at most `bytes_max`, of an error's body the first 64 KiB."""
+
+    blocking = False
+    spent = False
+
+    def __init__(self, bytes_max: int) -> None:
+        self._bytes_max = bytes_max
+        self._parts = bytearray()
+        self._expander: Expander | None = None
+        self._is_error = False
+
+    def begin(self, status: int, headers: httpx.Headers, *, framed: bool) -> None:  # noqa: ARG002  JSON shows its own end
+        self._is_error = not 200 <= status < 300
+        self._expander = _expander_for(headers)
+
+    def feed(self, chunk: bytes) -> None:
+        try:
+            for piece in self._expander.feed(chunk) if self._expander else (chunk,):
+                self._parts += piece
+                if self._is_error and len(self._parts) >= ERROR_BYTES_MAX:
+                    raise StopReceiving
+                if len(self._parts) > self._bytes_max:
+                    raise UnexpectedAnswerError(f"the answer is longer than {self._bytes_max} bytes")
+        except zlib.error as error:
+            raise UnexpectedAnswerError(f"the answer's gzip is damaged: {error}") from None
+
+    def end(self) -> bytes:
+        if self._expander is not None and not self._expander.complete and not self._is_error:
+            raise UnexpectedAnswerError("the answer's gzip ends in the middle")
+        return bytes(self._parts[:ERROR_BYTES_MAX] if self._is_error else self._parts)
+
+
+class StopReceiving(Exception):  # noqa: N818  a signal to the driver: enough was read
+    """The rest of the body is not wanted."""
+
+
+class Saved:
+    """A download in a file: expanded, counted, hashed, within limits and time. A non-200 body is kept as an error's."""
+
+    blocking = True
+
+    def __init__(self, file: BinaryIO, limits: DownloadLimits, monotonic_s: Callable[[], float]) -> None:
+        self.written_bytes = 0
+        self.wire_bytes = 0
+        self._file = file
+        self._limits = limits
+        self._monotonic_s = monotonic_s
+        self._ends_at_s = monotonic_s() + limits.total_s
+        self._hash = hashlib.sha256()
+        self._error: Collected | None = None
+        self._head = b""
+        self._expected: int | None = None
+        self._layers: list[Expander] = []
+        self._sniffed = False
+
+    @property
+    def spent(self) -> bool:
+        return self.written_bytes > 0
+
+    @property
+    def sha256(self) -> str:
+        """Of what was written, in hex."""
+        return self._hash.hexdigest()
+
+    def begin(self, status: int, headers: httpx.Headers, *, framed: bool) -> None:
+        if status != 200:
+            self._error = Collected(ERROR_BYTES_MAX)
+            self._error.begin(status if status >= 300 else 400, headers, framed=framed)
+            return
+        if str(headers.get("content-type", "")).lower().startswith("text/html"):
+            raise UnexpectedAnswerError("a web page came instead of a file")
+        announced = str(headers.get("content-length", ""))
+        self._expected = int(announced) if announced.isascii() and announced.isdigit() and len(announced) < 19 else None
+        if self._expected is not None and self._expected > self._limits.bytes_max:
+            raise DownloadTooLargeError(f"{self._expected} bytes are announced, {self._limits.bytes_max} are allowed")
+        if not framed:
+            raise DownloadBrokenError(
+                "the answer has neither a length nor chunks: its end could not be told from a cut connection"
+            )
+        outer = _expander_for(headers)
+        self._layers = [outer] if outer else []
+
+    def feed(self, chunk: bytes) -> None:
+        if self._error is not None:
+            self._error.feed(chunk)
+            return
+        self.wire_bytes += len(chunk)
+        if self.wire_bytes > self._limits.bytes_max:
+            raise DownloadTooLargeError(f"more than the allowed {self._limits.bytes_max} bytes came")
+        if self._monotonic_s() > self._ends_at_s:
+            raise DownloadBrokenError(f"not done after {self._limits.total_s:g} s; {self.wire_bytes} bytes came")
+        try:
+            for piece in self._expand(chunk, self._layers):
+                self._sniff(piece)
+        except zlib.error as error:
+            raise DownloadBrokenError(f"the file's gzip is damaged: {error}") from None
+
+    def end(self) -> bytes:
+        if self._error is not None:
+            return self._error.end()
+        try:
+            self._settle_head()
+        except zlib.error as error:
+            raise DownloadBrokenError(f"the file's gzip is damaged: {error}") from None
+        if self._expected is not None and self.wire_bytes != self._expected:
+            raise DownloadBrokenError(f"{self.wire_bytes} bytes came where {self._expected} were announced")
+        if not all(layer.complete for layer in self._layers):
+            raise DownloadBrokenError("the file's gzip ends in the middle")
+        if self.written_bytes == 0:
+            raise DownloadBrokenError("the file is empty; even one without lines has a header")
+        return b""
+
+    def _expand(self, chunk: bytes, layers: list[Expander]) -> Iterator[bytes]:
+        if not layers:
+            yield chunk
+            return
+        for piece in layers[0].feed(chunk):
+            yield from self._expand(piece, layers[1:])
+
+    def _sniff(self, piece: bytes) -> None:
+        """The first bytes decide whether the file itself is gzip, or a page."""
+        if self._sniffed:
+            self._write(piece)
+            return
+        self._head += piece
+        if len(self._head) >= _SNIFF_BYTES:
+            self._settle_head()
+
+    def _settle_head(self) -> None:
+        if self._sniffed:
+            return
+        self._sniffed = True
+        head, self._head = self._head, b""
+        if head.lstrip(b"\xef\xbb\xbf \t\r\n").lower().startswith(_PAGE_STARTS):
+            raise UnexpectedAnswerError("a web page came instead of a file")
+        if head.startswith(_GZIP_MAGIC):
+            inner = Expander()
+            self._layers.append(inner)
+            for piece in inner.feed(head):
+                self._write(piece)
+        elif head:
+            self._write(head)
+
+    def _write(self, piece: bytes) -> None:
+        self.written_bytes += len(piece)
+        limits = self._limits
+        if self.written_bytes > limits.bytes_max:
+            raise DownloadTooLargeError(f"the file expands to more than the allowed {limits.bytes_max} bytes")
+        if self.written_bytes > limits.ratio_grace_bytes and self.written_bytes > limits.ratio_max * self.wire_bytes:
+            raise DownloadTooLargeError(f"the file expands to more than {limits.ratio_max:g} times its size")
+        self._hash.update(piece)
+        self._file.write(piece)
+
+
+def _expander_for(headers: httpx.Headers) -> Expander | None:
+    coding = str(headers.get("content-encoding", "")).strip().lower()
+    if coding in {"", "identity"}:
+        return None
+    if coding in {"gzip", "x-gzip", "deflate"}:
+        return Expander()
+    raise UnexpectedAnswerError(f"the answer is encoded as {coding[:40]!r}, which was not asked for")

@@ -1,0 +1,83 @@
+"""What every operation may use: addresses, dialect, gate, tokens, time, chance. Frozen, and without any connection of its own."""
+
+from __future__ import annotations
+
+import socket
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from partner_api.errors import MisconfiguredError
+from partner_api.tokens import Credentials, StaticToken, TokenStore
+
+if TYPE_CHECKING:
+    import random
+
+    from partner_api.clock import Clock
+    from partner_api.dialect import Dialect, DownloadLimits
+    from partner_api.gate import Gate
+    from partner_api.links import Link, LinkPolicy
+
+Resolver = Callable[[str, int], list[str]]
+"""Host and port to the addresses the host has now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Everything of one client except its transport."""
+
+    platform: Link
+    chain_id: str
+    credentials: Credentials = field(repr=False)
+    dialect: Dialect
+    limits: DownloadLimits
+    policy: LinkPolicy
+    gate: Gate
+    tokens: TokenStore
+    clock: Clock
+    resolve: Resolver | None
+    timeout_s: float
+    attempts_max: int
+    wait_max_s: float
+    chance: random.Random = field(repr=False)
+    new_id: Callable[[], str] = field(repr=False)
+    found: dict[str, str] = field(default_factory=dict)
+    """What was learned of the dialect by trying, e.g. which history path answers."""
+
+    def url(self, path: str, **segments: str) -> str:
+        """The address of a path of the dialect; each segment is percent-encoded, and none may climb or vanish."""
+        encoded = {}
+        for name, value in {"chain_id": self.chain_id, **segments}.items():
+            if not isinstance(value, str) or value in {"", ".", ".."}:
+                raise MisconfiguredError(
+                    f"{name} is {value!r}, which cannot stand in a path", remedy=f"Give a real {name}"
+                )
+            encoded[name] = quote(value, safe="")
+        try:
+            filled = path.format(**encoded)
+        except (KeyError, IndexError, ValueError):
+            raise MisconfiguredError(
+                f"the dialect's path {path!r} has a placeholder that is not one of {sorted(encoded)}",
+                remedy="Correct the dialect",
+            ) from None
+        return f"{self.platform.authority}{self.platform.target.rstrip('/')}/{filled.lstrip('/')}"
+
+    def secrets(self) -> list[str]:
+        """What must never be shown: the credentials' secret."""
+        if isinstance(self.credentials, StaticToken):
+            return [self.credentials.token.get_secret_value()]
+        return [self.credentials.client_secret.get_secret_value()]
+
+
+def system_resolver(host: str, port: int) -> list[str]:
+    """The machine's name service, IPv4 first as the more likely to be routed."""
+    found = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
+    addresses = dict.fromkeys(str(entry[4][0]) for entry in found)
+    return sorted(addresses, key=lambda address: ":" in address)
+
+
+def new_request_id() -> str:
+    """A fresh name for one request."""
+    return str(uuid.uuid4())
