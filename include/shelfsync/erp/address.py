@@ -1,0 +1,144 @@
+"""Where the ERP's files are: an address of any fsspec kind, which may be a file, a folder or a pattern, found as a list of files."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from shelfsync.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+FILES = "SHELFSYNC_ERP__FILES"
+VENDOR = "{vendor}"
+"""Stands in an address for the vendor, which is then read from the name."""
+
+_GLOB = re.compile(r"[*?\[]")
+_TOKENS = re.compile(
+    r"(?P<vendor>\{vendor\})|(?P<deep>\*\*)|(?P<star>\*)|(?P<one>\?)|(?P<set>\[[^\]]+\])|(?P<text>.)", re.DOTALL
+)
+
+
+@dataclass(frozen=True)
+class FoundFile:
+    """One file, and the vendor when its name says it."""
+
+    fs: Any
+    path: str
+    vendor: str | None
+
+    @property
+    def name(self) -> str:
+        """For a person."""
+        return f"the file {self.path!r}"
+
+    def stamp(self) -> str:
+        """What identifies the file's state as of now in any storage: size and whatever is said about its version; `gone` without it."""
+        self.fs.invalidate_cache()
+        try:
+            info = self.fs.info(self.path)
+        except OSError:
+            return "gone"
+        marks = ("size", "mtime", "ino", "created", "LastModified", "last_modified", "updated", "ETag", "etag")
+        return " ".join(f"{mark}={info[mark]}" for mark in marks if info.get(mark) is not None)
+
+
+def shown(address: str) -> str:
+    """An address for a person: without user, password and signed parameters."""
+    bare = re.sub(r"://[^/@]*@", "://***@", address)
+    return re.sub(r"^(https?://[^?]*)\?.*", r"\1?***", bare)
+
+
+def find(address: str, *, endings: Sequence[str], setting: str = FILES) -> list[FoundFile]:
+    """The files of an address, sorted by path, those of a folder by their endings; a ConfigurationError when there are none."""
+    fs, pattern = _filesystem(address, setting)
+    try:
+        fs.invalidate_cache()  # the ERP has written since this process last looked
+        files = sorted(_files(fs, pattern, tuple(endings)), key=lambda file: file.path)
+    except Exception as error:  # noqa: BLE001  each kind of storage has its own tree of errors
+        raise ConfigurationError(
+            setting,
+            f"{shown(address)} cannot be read: {_reason(error)}",
+            "Correct the address, or the credentials of the storage.",
+        ) from None
+    if not files:
+        raise ConfigurationError(
+            setting,
+            f"no file is at {shown(address)}",
+            "Correct the address, or see that the ERP has written its files.",
+        )
+    return files
+
+
+def names_each_file(address: str, found: Sequence[FoundFile]) -> bool:
+    """Whether a file that is missing would be missed: the address is one file, or one for each vendor, and no folder or pattern of parts."""
+    if _GLOB.search(address.replace(VENDOR, "")):
+        return False
+    return VENDOR in address or [file.path.rsplit("/", 1)[-1] for file in found] == [
+        address.rstrip("/").rsplit("/", 1)[-1]
+    ]
+
+
+def _filesystem(address: str, setting: str) -> tuple[Any, str]:
+    from fsspec.core import url_to_fs
+
+    try:
+        fs, path = url_to_fs(address)
+    except ImportError as error:
+        raise ConfigurationError(
+            setting,
+            f"the storage of {shown(address)} needs a package that is not installed: {error}",
+            "Install it beside shelfsync.",
+        ) from None
+    except ValueError as error:
+        raise ConfigurationError(
+            setting,
+            f"{shown(address)} is no address: {error}",
+            "Write a path, or an address such as s3://bucket/stock/*.csv.",
+        ) from None
+    return fs, str(path)
+
+
+def _files(fs: Any, pattern: str, endings: tuple[str, ...]) -> Iterator[FoundFile]:
+    if VENDOR in pattern or _GLOB.search(pattern):
+        name = _expression(pattern)
+        for path, info in fs.glob(pattern.replace(VENDOR, "*"), detail=True).items():
+            fits = name.fullmatch(path)
+            if fits and info.get("type") != "directory":
+                yield FoundFile(fs, path, fits.groupdict().get("vendor"))
+    elif fs.isdir(pattern):
+        for info in fs.ls(pattern, detail=True):
+            path = str(info["name"])
+            hidden = path.rsplit("/", 1)[-1].startswith((".", "_"))
+            if info.get("type") != "directory" and not hidden and path.casefold().endswith(endings):
+                yield FoundFile(fs, path, None)
+    elif fs.exists(pattern):
+        yield FoundFile(fs, pattern, None)
+
+
+def _expression(pattern: str) -> re.Pattern[str]:
+    """The glob pattern as a regular expression that also takes the vendor out of the name."""
+    parts, named = [], False
+    for token in _TOKENS.finditer(pattern):
+        match token.lastgroup:
+            case "vendor":
+                parts.append("(?P=vendor)" if named else "(?P<vendor>[^/]+?)")
+                named = True
+            case "deep":
+                parts.append(".*")
+            case "star":
+                parts.append("[^/]*")
+            case "one":
+                parts.append("[^/]")
+            case "set":
+                parts.append(token.group().replace("[!", "[^", 1))
+            case _:
+                parts.append(re.escape(token.group()))
+    return re.compile("".join(parts))
+
+
+def _reason(error: Exception) -> str:
+    words = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return shown(" ".join(words.split())[:300]) or type(error).__name__

@@ -1,0 +1,101 @@
+"""What a database driver says, turned into one line with the setting to change; never with a password."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shelfsync.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    import sqlalchemy as sa
+
+URL = "SHELFSYNC_ERP__URL"
+_CONNECTION = "or the Airflow connection shelfsync_erp"
+
+_CREDENTIALS = (
+    "password authentication failed",  # PostgreSQL
+    "no password supplied",
+    "authentication failed",
+    "access denied",  # MySQL, MariaDB
+    "login failed",  # SQL Server
+    "ora-01017",
+    "28000",
+    "28p01",
+    "18456",
+)
+_DATABASE = ("does not exist", "unknown database", "cannot open database", "ora-12514")
+
+
+def place(url: sa.URL) -> str:
+    """Where a URL leads, for a person: dialect, host, port, database; no user, no password, no parameters."""
+    host = f"{url.host}:{url.port}" if url.port else url.host
+    path = "/".join(part for part in (host, url.database) if part)
+    return f"{url.get_backend_name()} at {path}" if path else url.get_backend_name()
+
+
+def said(error: BaseException, url: sa.URL) -> str:
+    """The driver's own words in one line, without SQLAlchemy's frame and without what the URL keeps secret."""
+    words = str(getattr(error, "orig", None) or error)
+    for secret in _secrets(url):
+        words = words.replace(secret, "***")
+    return " ".join(words.split())[:400]
+
+
+def refused_connection(error: BaseException, url: sa.URL) -> ConfigurationError:
+    """Why the ERP's database could not be reached, as the setting to change."""
+    words = said(error, url)
+    lowered = words.casefold()
+    if any(sign in lowered for sign in _CREDENTIALS):
+        problem = f"{place(url)} refused the user or the password: {words}"
+        remedy = f"Correct user and password in the URL ({_CONNECTION})."
+    elif any(sign in lowered for sign in _DATABASE):
+        problem = f"{place(url)} has no such database or user: {words}"
+        remedy = f"Correct the name in the URL ({_CONNECTION})."
+    else:
+        problem = f"{place(url)} cannot be reached: {words}"
+        remedy = (
+            f"Correct host and port in the URL ({_CONNECTION}), and see that the server runs and lets this machine in."
+        )
+    return ConfigurationError(URL, problem, remedy)
+
+
+def refused_engine(error: BaseException, url: sa.URL) -> ConfigurationError:
+    """Why there is no driver for a URL."""
+    if isinstance(error, ImportError) and error.name:
+        problem = f"the driver of {url.drivername!r} is not installed: there is no module {error.name!r}"
+    else:
+        problem = f"no driver is known for {url.drivername!r}: {said(error, url)}"
+    return ConfigurationError(
+        URL, problem, "Install the driver beside shelfsync, or name another in the URL as dialect+driver://."
+    )
+
+
+def refused_statement(error: BaseException, url: sa.URL, setting: str, what: str) -> ConfigurationError:
+    """Why the database does not take a statement of the user's own."""
+    words = said(error, url)
+    if timed_out(error):
+        return ConfigurationError(
+            "SHELFSYNC_ERP__TIMEOUT_S",
+            f"{place(url)} did not answer {what} in time: {words}",
+            "Raise it, or look for what locks or slows the ERP's tables.",
+        )
+    return ConfigurationError(
+        setting, f"{place(url)} does not accept {what}: {words}", "Correct it; it must be one single SELECT."
+    )
+
+
+def timed_out(error: BaseException) -> bool:
+    """Whether a statement was ended for taking too long."""
+    words = str(error).casefold()
+    return "statement timeout" in words or "execution time" in words or "interrupted" in words
+
+
+def _secrets(url: sa.URL) -> list[str]:
+    named = [
+        value
+        for key, values in url.normalized_query.items()
+        for value in values
+        if any(word in key.casefold() for word in ("pass", "pwd", "secret", "token", "key"))
+    ]
+    password = url.password
+    return sorted((secret for secret in (str(password or ""), *named) if secret), key=len, reverse=True)

@@ -1,0 +1,180 @@
+"""The ERP as files: CSV or Parquet, local or on any fsspec address, one file a vendor or one for all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shelfsync.erp import address
+from shelfsync.erp.address import FILES, VENDOR, shown
+from shelfsync.erp.csvfile import CsvFile
+from shelfsync.erp.layout import COLUMNS, CONSTANTS, Layout
+from shelfsync.erp.parquetfile import ParquetFile
+from shelfsync.erp.source import Claim, Extract
+from shelfsync.errors import ConfigurationError, IncompleteExtractError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from shelfsync.erp.address import FoundFile
+    from shelfsync.erp.layout import Chunk
+    from shelfsync.settings import ErpSettings
+
+CONTROL_FILE = "SHELFSYNC_ERP__CONTROL_FILE"
+FILE_FORMAT = "SHELFSYNC_ERP__FILE_FORMAT"
+_ENDINGS = {"csv": (".csv", ".csv.gz", ".txt", ".tsv"), "parquet": (".parquet", ".pq")}
+_CONTROL_BYTES_MAX = 4096
+_TRIAL_ROWS = 20
+
+
+class FilesSource:
+    """Reads every file of the address in the order of their names.
+
+    The proof: the number in the control file; without one, the metadata of Parquet files, where it is plain which files there should be (one
+    file, or one for each vendor). Anything else proves nothing, so nothing is concluded from what is absent there.
+    """
+
+    def __init__(self, settings: ErpSettings, layout: Layout) -> None:
+        if settings.files is None:
+            raise ConfigurationError(FILES, "it is not set", "Set it to a file, a folder or a pattern.")
+        if VENDOR in settings.files:
+            for setting, named in ((COLUMNS, settings.columns), (CONSTANTS, settings.constants)):
+                if "vendor" in named:
+                    raise ConfigurationError(
+                        setting, f"it gives the vendor, and so does {VENDOR} in {FILES}", "Keep one of the two."
+                    )
+        elif settings.control_file is not None and VENDOR in settings.control_file:
+            raise ConfigurationError(
+                CONTROL_FILE,
+                f"it holds {VENDOR}, which {FILES} does not",
+                f"Name the vendor in {FILES} too, or one file for all.",
+            )
+        self._address = settings.files
+        self._settings = settings
+        self._layout = layout
+
+    def check(self) -> None:
+        if self._layout.hook is not None:
+            self._layout.hook.load()
+        found = self._find()
+        self._expected(found)
+        for file in found:
+            self._layout.sources(self._file(file).names(), file.name, vendor=file.vendor)
+        if self._layout.hook is not None:
+            for chunk in self._file(found[0]).chunks(_TRIAL_ROWS):
+                self._layout.raw(chunk, number=1, first_row=1)
+                return
+
+    def read(self) -> Extract:
+        return Extract(self._chunks(), self._layout)
+
+    def _chunks(self) -> Generator[Chunk, None, Claim]:
+        counted: dict[str, int] = {}
+        metadata_rows = damaged = 0
+        unterminated: list[str] = []
+        found = self._find()
+        for file in found:
+            reader = self._file(file)
+            rows, stamp = 0, file.stamp()
+            for chunk in reader.chunks(self._settings.chunk_rows):
+                rows += chunk.rows
+                yield chunk
+            if file.stamp() != stamp:
+                raise IncompleteExtractError(
+                    f"{file.name} changed while it was read. Nothing was sent; run it again when the ERP has finished writing "
+                    "(let it write under another name and rename the file at the end)."
+                )
+            counted[file.vendor or ""] = counted.get(file.vendor or "", 0) + rows
+            if isinstance(reader, CsvFile):
+                damaged += reader.damaged
+                unterminated += [file.name] if reader.unterminated else []
+            else:
+                metadata_rows += reader.rows
+        return self._claim(counted, metadata_rows, damaged, unterminated, found)
+
+    def _claim(
+        self, counted: dict[str, int], metadata_rows: int, damaged: int, unterminated: list[str], found: list[FoundFile]
+    ) -> Claim:
+        doubt = f"{damaged} rows could not be read, so a SKU that seems absent may be one of them" if damaged else None
+        expected = self._expected(found)
+        if expected is not None:
+            for vendor in sorted(expected if "" not in expected else ()):
+                if counted.get(vendor) != expected[vendor]:
+                    raise IncompleteExtractError(
+                        f"{counted.get(vendor, 0)} rows of vendor {vendor!r} were read, and its control file ({CONTROL_FILE}) says "
+                        f"{expected[vendor]}: nothing was sent. Let the ERP write both again."
+                    )
+            return Claim(sum(expected.values()), f"the control file ({CONTROL_FILE})", doubt)
+        if unterminated:
+            raise IncompleteExtractError(
+                f"{unterminated[0]} does not end with a line break, so its last row may have been cut inside its last field. Nothing was sent. "
+                f"Let the ERP end the file with a line break, or write the true number of rows into a file and name it by {CONTROL_FILE}."
+            )
+        if self._format(found[0]) == "csv":
+            how = f"a CSV without a control file proves nothing about what is absent (see {CONTROL_FILE})"
+            return Claim(None, how, doubt)
+        if not address.names_each_file(self._address, found):
+            how = f"a folder or a pattern does not say how many files there should be, so one may be missing (see {CONTROL_FILE})"
+            return Claim(None, how, doubt)
+        return Claim(metadata_rows, "the row count in the metadata of the Parquet files", doubt)
+
+    def _expected(self, found: list[FoundFile]) -> dict[str, int] | None:
+        """Vendor -> its true number of rows; the empty vendor for all together; None without control files."""
+        if self._settings.control_file is None:
+            return None
+        controls = address.find(self._settings.control_file, endings=("",), setting=CONTROL_FILE)
+        if VENDOR not in self._settings.control_file:
+            return {"": sum(_number(control) for control in controls)}
+        expected = {control.vendor or "": _number(control) for control in controls}
+        vendors = {file.vendor for file in found}
+        for vendor in sorted(vendors ^ set(expected), key=str):
+            there, missing = (CONTROL_FILE, FILES) if vendor in expected else (FILES, CONTROL_FILE)
+            raise IncompleteExtractError(
+                f"Vendor {vendor!r} is in {there} but not in {missing}: a file is missing, and nothing was sent. Let the ERP write both."
+            )
+        return expected
+
+    def _find(self) -> list[FoundFile]:
+        format_ = self._settings.file_format
+        endings = _ENDINGS[format_] if format_ else (*_ENDINGS["csv"], *_ENDINGS["parquet"])
+        found = address.find(self._address, endings=endings)
+        formats = {self._format(file) for file in found}
+        if len(formats) > 1:
+            raise ConfigurationError(
+                FILES,
+                f"{shown(self._address)} holds both CSV and Parquet files",
+                f"Narrow the pattern, or set {FILE_FORMAT}.",
+            )
+        return found
+
+    def _format(self, file: FoundFile) -> str:
+        if self._settings.file_format is not None:
+            return self._settings.file_format
+        for format_, endings in _ENDINGS.items():
+            if file.path.casefold().endswith(endings):
+                return format_
+        raise ConfigurationError(
+            FILE_FORMAT, f"the ending of {file.path!r} does not tell it", "Set it to csv or parquet."
+        )
+
+    def _file(self, file: FoundFile) -> CsvFile | ParquetFile:
+        if self._format(file) == "parquet":
+            return ParquetFile(file, self._layout)
+        return CsvFile(file, self._settings.csv_delimiter, self._settings.csv_encoding)
+
+
+def _number(control: FoundFile) -> int:
+    """The number in a control file."""
+    try:
+        with control.fs.open(control.path, "rb") as file:
+            text = file.read(_CONTROL_BYTES_MAX).decode("utf-8-sig", "replace").strip()
+    except OSError as error:
+        raise IncompleteExtractError(
+            f"{control.name} ({CONTROL_FILE}) cannot be read: {error.strerror or error}. Run it again."
+        ) from None
+    if not text.isascii() or not text.isdigit():
+        raise ConfigurationError(
+            CONTROL_FILE,
+            f"{control.path!r} holds {text[:40]!r}",
+            "Let the ERP write one whole number there: the rows without the header.",
+        )
+    return int(text)

@@ -1,0 +1,213 @@
+"""From the ERP's columns to ours: names, constants, the hook, and every value as its exact text (the RAW schema)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from shelfsync.columns import FIELDS, KEYS, RAW
+from shelfsync.erp.mapping import SETTING as MAPPING
+from shelfsync.erp.mapping import MappingHook
+from shelfsync.erp.text import MARK, series_texts, texts
+from shelfsync.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pandas as pd
+
+    from shelfsync.settings import ErpSettings
+
+OURS = (*KEYS, *FIELDS)
+"""What a row of an extract can say, by our names."""
+
+REQUIRED = ("vendor", "sku")
+COLUMNS = "SHELFSYNC_ERP__COLUMNS"
+CONSTANTS = "SHELFSYNC_ERP__CONSTANTS"
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A part of an extract as its source gave it: columns of equal length under the ERP's names.
+
+    `damaged` are rows whose fields cannot be told apart, each as one text for a person; they count as rows. `where` says in words where the
+    chunk comes from, `vendor` is the vendor when the place says it (the name of a file).
+    """
+
+    names: tuple[str, ...]
+    columns: Sequence[Sequence[Any] | pa.ChunkedArray]
+    rows: int
+    where: str
+    vendor: str | None = None
+    damaged: Sequence[str] = field(default=())
+
+
+class Layout:
+    """What the settings say about names; refuses at once what cannot be meant."""
+
+    def __init__(self, columns: Mapping[str, str], constants: Mapping[str, str], mapping: str | None = None) -> None:
+        for setting, named in ((COLUMNS, columns), (CONSTANTS, constants)):
+            for name in named:
+                if name not in OURS:
+                    raise ConfigurationError(setting, f"{name!r} is no name of ours", f"Use one of {', '.join(OURS)}.")
+        both = sorted(set(columns) & set(constants))
+        if both:
+            raise ConfigurationError(
+                CONSTANTS, f"{both[0]!r} is also in {COLUMNS}", "Take it from a column or give it a constant, not both."
+            )
+        self.columns = dict(columns)
+        self.constants = dict(constants)
+        self.hook = MappingHook(mapping) if mapping else None
+
+    @classmethod
+    def of(cls, settings: ErpSettings) -> Layout:
+        return cls(settings.columns, settings.constants, settings.mapping)
+
+    def sources(self, names: Sequence[str], where: str, *, vendor: str | None = None) -> dict[str, str]:
+        """Our name -> the ERP's name, for what the ERP gives; a ConfigurationError names what is missing.
+
+        A name is first looked for as it is written, then without regard to case, as databases fold it.
+        """
+        found: dict[str, str] = {}
+        given = {*self.constants, *(("vendor",) if vendor is not None else ())}
+        for ours in OURS:
+            if ours in given:
+                continue
+            theirs = self._find(self.columns.get(ours, ours), names, where)
+            if theirs is not None:
+                found[ours] = theirs
+            elif ours in self.columns:
+                raise ConfigurationError(
+                    COLUMNS,
+                    f"{ours!r} is mapped to {self.columns[ours]!r}, which {where} does not have; it has {_list(names)}",
+                    "Correct the name of the column.",
+                )
+        if self.hook is None:
+            self._demand({*found, *given}, names, where)
+        return found
+
+    def wanted(self, names: Sequence[str], where: str, *, vendor: str | None = None) -> tuple[str, ...]:
+        """The ERP's columns worth reading: all of them when a hook shall see them."""
+        if self.hook is not None:
+            return tuple(names)
+        return tuple(dict.fromkeys(self.sources(names, where, vendor=vendor).values()))
+
+    def raw(self, chunk: Chunk, *, number: int, first_row: int) -> pa.Table:
+        """The chunk in the RAW schema, its rows counted on from `first_row`; `number` is the chunk's own, from 1."""
+        sources = self.sources(chunk.names, chunk.where, vendor=chunk.vendor)
+        constants = {**self.constants, **({"vendor": chunk.vendor} if chunk.vendor is not None else {})}
+        intact = chunk.rows - len(chunk.damaged)
+        if self.hook is None:
+            values = {ours: texts(chunk.columns[chunk.names.index(theirs)]) for ours, theirs in sources.items()}
+        elif intact:
+            values, intact = self._mapped(chunk, sources, constants, number)
+        else:
+            values = {}
+        table = _table(values, constants, intact)
+        if chunk.damaged:
+            table = pa.concat_tables([table, _damaged(chunk, self.constants)])
+        return table.add_column(
+            0, RAW.field(0), pa.array(range(first_row, first_row + table.num_rows), pa.int64())
+        ).cast(RAW)
+
+    def _mapped(
+        self, chunk: Chunk, sources: Mapping[str, str], constants: Mapping[str, str], number: int
+    ) -> tuple[dict[str, Any], int]:
+        """The chunk through the hook: texts by our names, and how many rows came out."""
+        assert self.hook is not None
+        frame = _frame(chunk, sources, constants)
+        answer = self.hook.apply(frame, number)
+        names = [str(name) for name in answer.columns]
+        for name in OURS:
+            if names.count(name) > 1:
+                raise ConfigurationError(
+                    MAPPING, f"the hook {self.hook.name!r} returned {name!r} twice", "Let it return each column once."
+                )
+        self._demand({*names, *constants}, names, f"what the hook {self.hook.name!r} returned")
+        values = {name: series_texts(answer.iloc[:, names.index(name)]) for name in OURS if name in names}
+        return values, len(answer)
+
+    def _demand(self, have: set[str], names: Sequence[str], where: str) -> None:
+        setting = COLUMNS if self.hook is None else MAPPING
+        for name in REQUIRED:
+            if name not in have:
+                raise ConfigurationError(
+                    setting,
+                    f"{where} has no column {name!r}; it has {_list(names)}",
+                    f'Name the column that holds it: {COLUMNS}=\'{{"{name}": "<column>"}}\''
+                    + (
+                        f', or give all rows the same: {CONSTANTS}=\'{{"vendor": "<vendor>"}}\'.'
+                        if name == "vendor"
+                        else "."
+                    ),
+                )
+        if not have & set(FIELDS):
+            raise ConfigurationError(
+                setting,
+                f"{where} has none of {', '.join(FIELDS)}, so there is nothing to send; it has {_list(names)}",
+                f'Name the columns: {COLUMNS}=\'{{"price": "<column>"}}\'.',
+            )
+
+    @staticmethod
+    def _find(name: str, names: Sequence[str], where: str) -> str | None:
+        for same in (name.__eq__, lambda other: other.strip().casefold() == name.strip().casefold()):
+            alike = [other for other in names if same(other)]
+            if len(alike) > 1:
+                raise ConfigurationError(
+                    COLUMNS, f"{where} has {len(alike)} columns named {name!r}", "Give each column a name of its own."
+                )
+            if alike:
+                return alike[0]
+        return None
+
+
+def _table(values: Mapping[str, Any], constants: Mapping[str, str], rows: int) -> pa.Table:
+    columns = []
+    for name in OURS:
+        if name in values:
+            columns.append(values[name])
+        elif name in constants:
+            columns.append(pa.repeat(pa.scalar(constants[name], pa.string()), rows))
+        else:
+            columns.append(pa.nulls(rows, pa.string()))
+    return pa.Table.from_arrays(columns, schema=pa.schema([RAW.field(name) for name in OURS]))
+
+
+def _damaged(chunk: Chunk, constants: Mapping[str, str]) -> pa.Table:
+    """Rows that cannot be told apart: all that is known is that there was something, so it stands where the key should be."""
+    vendor = chunk.vendor if chunk.vendor is not None else constants.get("vendor")
+    keys = texts([f"{MARK} {row}" for row in chunk.damaged])
+    return _table({"sku": keys}, {} if vendor is None else {"vendor": vendor}, len(chunk.damaged))
+
+
+def _frame(chunk: Chunk, sources: Mapping[str, str], constants: Mapping[str, str]) -> pd.DataFrame:
+    """The chunk for the hook: what is mapped under our names (once each), the rest under the ERP's, and the constants."""
+    import pandas as pd
+
+    columns: dict[str, Any] = {}
+    taken = set(sources.values())
+    for ours, theirs in sources.items():
+        columns[ours] = chunk.columns[chunk.names.index(theirs)]
+    for name, values in zip(chunk.names, chunk.columns, strict=True):
+        if name not in taken and name not in constants:
+            columns.setdefault(name, values)
+    rows = chunk.rows - len(chunk.damaged)
+    frame = pd.DataFrame({name: _series(values) for name, values in columns.items()}, index=range(rows), copy=False)
+    for name, value in constants.items():
+        frame[name] = pd.Series([value] * rows, dtype=object)
+    return frame
+
+
+def _series(values: Any) -> pd.Series[Any]:
+    import pandas as pd
+
+    if isinstance(values, (pa.Array, pa.ChunkedArray)):
+        return pd.Series(values.to_pandas(types_mapper=pd.ArrowDtype))
+    return pd.Series(values, dtype=object)
+
+
+def _list(names: Sequence[str]) -> str:
+    shown = ", ".join(repr(name) for name in names[:30])
+    return f"{shown}, …" if len(names) > 30 else shown or "none at all"

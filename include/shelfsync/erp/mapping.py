@@ -1,0 +1,101 @@
+"""The user's own hook: a function `DataFrame -> DataFrame` that runs on each chunk of an extract.
+
+It is named `package.module:function` or `/path/to/file.py:function`. It gets the ERP's columns, those that `columns` maps already under
+our names, and gives back at least `vendor` and `sku`; it may change, drop and add rows. Cells are the very values that the driver or
+the file gave (text for CSV, Arrow-backed types for Parquet, Python objects for SQL), so that a decimal stays a decimal.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import re
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shelfsync.errors import ConfigurationError, DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+    import pandas as pd
+
+SETTING = "SHELFSYNC_ERP__MAPPING"
+_FORM = re.compile(r"(?P<where>.+):(?P<function>[A-Za-z_]\w*)", re.DOTALL)
+
+
+class MappingHook:
+    """The hook by its name. It is imported when it is first used."""
+
+    def __init__(self, name: str) -> None:
+        form = _FORM.fullmatch(name)
+        if form is None:
+            raise ConfigurationError(
+                SETTING, f"{name!r} names no function", "Write package.module:function or /path/to/file.py:function."
+            )
+        self.name = name
+        self._where, self._function = form["where"], form["function"]
+        self._loaded: Callable[[pd.DataFrame], pd.DataFrame] | None = None
+
+    def load(self) -> Callable[[pd.DataFrame], pd.DataFrame]:
+        """The function itself; a ConfigurationError says why it cannot be had."""
+        if self._loaded is None:
+            function = getattr(self._module(), self._function, None)
+            if not callable(function):
+                raise ConfigurationError(
+                    SETTING,
+                    f"{self._where} has no function {self._function!r}",
+                    f"Define `def {self._function}(frame: pandas.DataFrame) -> pandas.DataFrame` there, or name another.",
+                )
+            self._loaded = function
+        return self._loaded
+
+    def apply(self, frame: pd.DataFrame, chunk: int) -> pd.DataFrame:
+        """The hook's answer for the chunk of that number (from 1); a DataError names hook, chunk and exception."""
+        import pandas as pd
+
+        hook = self.load()
+        try:
+            answer = hook(frame)
+        except Exception as error:
+            at = traceback.extract_tb(error.__traceback__)[-1]
+            raise DataError(
+                f"{SETTING}: the hook {self.name!r} failed on chunk {chunk} of the extract ({len(frame)} rows) with "
+                f"{type(error).__name__}: {_line(error)} ({Path(at.filename).name}, line {at.lineno}). "
+                "Correct the hook; nothing was sent."
+            ) from error
+        if not isinstance(answer, pd.DataFrame):
+            raise ConfigurationError(
+                SETTING,
+                f"the hook {self.name!r} answered {type(answer).__name__} on chunk {chunk} instead of a DataFrame",
+                "Let it return the frame.",
+            )
+        return answer
+
+    def _module(self) -> ModuleType:
+        is_file = self._where.endswith(".py")
+        if is_file and not Path(self._where).is_file():
+            raise ConfigurationError(SETTING, f"there is no file {self._where!r}", "Correct the path before the colon.")
+        try:
+            return _module_of_file(Path(self._where)) if is_file else importlib.import_module(self._where)
+        except Exception as error:
+            raise ConfigurationError(
+                SETTING,
+                f"{self._where} cannot be imported: {type(error).__name__}: {_line(error)}",
+                "Correct the module or the name; a module must be on PYTHONPATH, a file needs its whole path.",
+            ) from error
+
+
+def _module_of_file(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"shelfsync_mapping_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is no Python module")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _line(error: BaseException) -> str:
+    return " ".join(str(error).split())[:300]

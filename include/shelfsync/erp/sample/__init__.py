@@ -1,0 +1,18 @@
+"""A small retail ERP in PostgreSQL, schema `erp`, to learn and to test on: create it, let a quarter of an hour pass, read it by sample.sql.
+
+It is as such systems are: stock is no column but the sum of bookings, a price of the store beats a price of the chain, which beats the list
+price, and each is valid for some time. The same seed makes the same ERP.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from shelfsync.erp.sample.assortment import assortment
+from shelfsync.erp.sample.create import Created, create
+from shelfsync.erp.sample.tick import Tick, tick
+
+SELECT_FILE = Path(__file__).with_name("sample.sql")
+"""The SELECT that gives shelfsync what it wants, for SHELFSYNC_ERP__SQL_FILE; and the example to write one's own by."""
+
+__all__ = ["SELECT_FILE", "Created", "Tick", "assortment", "create", "tick"]

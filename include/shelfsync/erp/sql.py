@@ -1,0 +1,167 @@
+"""The ERP as a database: one SELECT of the user's own on any SQLAlchemy URL."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from shelfsync.erp import diagnosis
+from shelfsync.erp.layout import Chunk, Layout
+from shelfsync.erp.session import Session
+from shelfsync.erp.source import Claim, Extract
+from shelfsync.errors import ConfigurationError, IncompleteExtractError, TryAgainError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from shelfsync.settings import ErpSettings
+
+COUNT_SQL = "SHELFSYNC_ERP__COUNT_SQL"
+SQL = "SHELFSYNC_ERP__SQL"
+SQL_FILE = "SHELFSYNC_ERP__SQL_FILE"
+_END = re.compile(r"(?:;|(?:(?<=\n)|^)[ \t]*--[^\n]*|(?<=;)[ \t]*--[^\n]*)\Z")
+_TRIAL_ROWS = 20
+"""How many rows the hook gets to see when the configuration is checked."""
+
+
+class SqlSource:
+    """Reads the SELECT in one read-only snapshot, by the database's cursor, and counts it a second time in the same snapshot."""
+
+    def __init__(self, settings: ErpSettings, layout: Layout) -> None:
+        if settings.url is None:
+            raise ConfigurationError(diagnosis.URL, "it is not set", "Set it to the database URL of the ERP.")
+        if settings.sql is not None and settings.sql_file is not None:
+            raise ConfigurationError(SQL_FILE, f"{SQL} is set too", "Keep one of the two.")
+        if settings.sql is None and settings.sql_file is None:
+            raise ConfigurationError(
+                SQL,
+                "it is not set",
+                f"Give the SELECT that returns vendor, sku and what else there is, here or by {SQL_FILE}.",
+            )
+        self._url = settings.url
+        self._settings = settings
+        self._layout = layout
+
+    def check(self) -> None:
+        if self._layout.hook is not None:
+            self._layout.hook.load()
+        sql = self._sql()
+        with Session.open(self._url.get_secret_value(), self._settings.timeout_s) as session:
+            try:
+                names = session.columns(sql)
+            except sa.exc.SQLAlchemyError as error:
+                raise self._refusal(error, session) from None
+            self._layout.sources(names, "the SELECT")
+            self._check_count(session)
+        if self._layout.hook is not None:
+            self._try_hook(sql)
+
+    def read(self) -> Extract:
+        return Extract(self._chunks(), self._layout)
+
+    def _chunks(self) -> Generator[Chunk, None, Claim]:
+        sql = self._sql()
+        with contextlib.ExitStack() as stack:
+            try:
+                session = stack.enter_context(Session.open(self._url.get_secret_value(), self._settings.timeout_s))
+            except ConfigurationError as error:
+                raise _later(error) from None
+            yield from self._stream(session, sql, self._settings.chunk_rows)
+            return self._claim(session, sql)
+
+    def _stream(self, session: Session, sql: str, rows: int) -> Generator[Chunk, None, None]:
+        read = 0
+        try:
+            for names, part in session.stream(sql, rows):
+                read += len(part)
+                yield Chunk(names, list(zip(*part, strict=True)), len(part), "the SELECT")
+        except sa.exc.SQLAlchemyError as error:
+            if not read and not getattr(error, "connection_invalidated", False) and not diagnosis.timed_out(error):
+                raise self._refusal(error, session) from None
+            raise self._broken(error, session, f"after {read} rows") from None
+
+    def _claim(self, session: Session, sql: str) -> Claim:
+        own = self._settings.count_sql
+        where = "in the same snapshot" if session.snapshot else "right after it, without a snapshot"
+        how = f"the number that {COUNT_SQL} returns {where}" if own else f"a second count of the same SELECT {where}"
+        try:
+            return Claim(_rows(session.number(_bare(own)) if own else session.count(sql)), how)
+        except sa.exc.SQLAlchemyError as error:
+            raise self._broken(error, session, "while its rows were counted") from None
+
+    def _check_count(self, session: Session) -> None:
+        own = self._settings.count_sql
+        if own is None:
+            return
+        try:
+            names = session.columns(_bare(own))
+        except sa.exc.SQLAlchemyError as error:
+            raise diagnosis.refused_statement(error, session.url, COUNT_SQL, "the count") from None
+        if len(names) != 1:
+            raise ConfigurationError(
+                COUNT_SQL, f"it returns {len(names)} columns", "Let it return one number: the true count of rows."
+            )
+
+    def _try_hook(self, sql: str) -> None:
+        """The hook on the first rows, in a session of its own: what it does not return is found before the bulk is read."""
+        with Session.open(self._url.get_secret_value(), self._settings.timeout_s) as session:
+            for chunk in self._stream(session, sql, _TRIAL_ROWS):
+                self._layout.raw(chunk, number=1, first_row=1)
+                return
+
+    def _sql(self) -> str:
+        if self._settings.sql is not None:
+            setting, sql = SQL, self._settings.sql
+        else:
+            setting, path = SQL_FILE, self._settings.sql_file
+            assert path is not None
+            try:
+                sql = path.read_text(encoding="utf-8-sig")
+            except (OSError, UnicodeDecodeError) as error:
+                reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+                raise ConfigurationError(
+                    setting, f"{str(path)!r} cannot be read: {reason}", "Name a readable file."
+                ) from None
+        if not _bare(sql):
+            raise ConfigurationError(
+                setting, "it is empty", "Give the SELECT that returns vendor, sku and what else there is."
+            )
+        return _bare(sql)
+
+    def _refusal(self, error: BaseException, session: Session) -> ConfigurationError:
+        setting = SQL if self._settings.sql is not None else SQL_FILE
+        return diagnosis.refused_statement(error, session.url, setting, "the SELECT")
+
+    def _broken(self, error: BaseException, session: Session, when: str) -> IncompleteExtractError:
+        return IncompleteExtractError(
+            f"Reading {diagnosis.place(session.url)} broke off {when}: {diagnosis.said(error, session.url)}. "
+            "Nothing was sent; run it again. If it is slow or locked, look at SHELFSYNC_ERP__TIMEOUT_S "
+            f"({self._settings.timeout_s:g} s a statement)."
+        )
+
+
+def _later(error: ConfigurationError) -> Exception:
+    """A server that is away while a run begins may be back for the next; anything else stays a matter of configuration."""
+    return TryAgainError(str(error), after_s=60) if "cannot be reached" in error.problem else error
+
+
+def _bare(sql: str) -> str:
+    """Without semicolon and comment at the end, which cannot stand inside brackets."""
+    while (shorter := _END.sub("", sql.strip())) != sql:
+        sql = shorter
+    return sql
+
+
+def _rows(value: Any) -> int:
+    try:
+        number = int(value)
+    except (TypeError, ValueError):
+        number = -1
+    if number < 0 or number != value:
+        raise ConfigurationError(
+            COUNT_SQL, f"it returned {value!r}", "Let it return one whole number: the true count of rows."
+        )
+    return number

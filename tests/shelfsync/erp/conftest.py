@@ -1,0 +1,58 @@
+"""What the tests of the ERP room share: a reading from end to end, and a database that plays the ERP."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+import sqlalchemy as sa
+
+from shelfsync.columns import RAW
+from shelfsync.erp.source import Proof, open_source
+from shelfsync.settings import ErpSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A whole extract: its chunks, its rows as plain Python, and the proof."""
+
+    chunks: list[pa.Table]
+    rows: list[dict[str, Any]]
+    proof: Proof
+
+
+@pytest.fixture(scope="session")
+def read() -> Callable[..., Reading]:
+    """`read(files=..., ...)` reads what the settings describe, and holds every chunk against the RAW schema."""
+
+    def _read(**settings: Any) -> Reading:
+        with open_source(ErpSettings(**settings)).read() as extract:
+            chunks = list(extract)
+            for chunk in chunks:
+                assert chunk.schema == RAW
+                chunk.validate(full=True)
+            rows = pa.concat_tables(chunks).to_pylist()
+            assert [row["row_number"] for row in rows] == list(range(1, len(rows) + 1))
+            assert extract.rows_out == len(rows)
+            return Reading(chunks, rows, extract.proof())
+
+    return _read
+
+
+@pytest.fixture
+def erp_url(empty_database_url: str) -> str:
+    """A PostgreSQL that plays the ERP."""
+    return empty_database_url.replace("postgresql://", "postgresql+psycopg://", 1)
+
+
+@pytest.fixture
+def erp_engine(erp_url: str) -> Iterator[sa.Engine]:
+    """A connection to it, for what happens in the ERP."""
+    engine = sa.create_engine(erp_url, poolclass=sa.NullPool)
+    yield engine
+    engine.dispose()

@@ -1,0 +1,61 @@
+"""docs/connecting-your-erp.md says what is true."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from pathlib import Path
+
+import pandas as pd
+
+from shelfsync.erp import sample
+from shelfsync.erp.layout import OURS
+from shelfsync.settings import ErpSettings, read_settings
+
+PAGE = (Path(__file__).parents[3] / "docs" / "connecting-your-erp.md").read_text(encoding="utf-8")
+
+
+def test_the_page_names_every_setting_of_the_erp_and_no_other():
+    named = {name.lower() for name in re.findall(r"SHELFSYNC_ERP__(\w+)", PAGE)}
+    assert named == set(ErpSettings.model_fields)
+
+
+def test_the_page_names_every_column():
+    assert all(re.search(rf"\b{name}\b", PAGE) for name in OURS)
+
+
+def test_the_first_commands_are_settings_that_shelfsync_reads(monkeypatch):
+    commands = re.search(r"```sh\n(.*?)```", PAGE, re.DOTALL)[1]
+    exported = dict(re.findall(r"^export (\w+)=('[^']*'|\S+)", commands, re.MULTILINE))
+    assert len(exported) == commands.count("export ")
+    assert len(commands.splitlines()) <= 12
+    for name, value in exported.items():
+        monkeypatch.setenv(name, value.strip("'"))
+    settings = read_settings().erp
+    assert settings.columns == {"sku": "item_code", "price": "item_price"}
+    assert settings.url is not None
+    assert settings.mapping == "/etc/shelfsync/hooks.py:map"
+
+
+def test_the_hook_of_the_page_does_what_it_says(tmp_path, read):
+    (tmp_path / "hooks.py").write_text(re.search(r"```python\n(.*?)```", PAGE, re.DOTALL)[1])
+    (tmp_path / "stock.parquet").write_bytes(
+        pd.DataFrame(
+            {
+                "sku": ["a", "b", "c"],
+                "branch": [1, 1, 2],
+                "price_cents": [1005, 250, 25],
+                "kind": ["food", "food", "deposit"],
+            }
+        ).to_parquet()
+    )
+    rows = read(files=str(tmp_path / "stock.parquet"), mapping=f"{tmp_path}/hooks.py:map").rows
+    assert [(row["vendor"], row["sku"], Decimal(row["price"])) for row in rows] == [
+        ("store-001", "a", Decimal("10.05")),
+        ("store-001", "b", Decimal("2.5")),
+    ]
+
+
+def test_the_example_that_the_page_points_to_is_there():
+    target = re.search(r"\]\(\.\./(include/[^)]*sample\.sql)\)", PAGE)[1]
+    assert (Path(__file__).parents[3] / target).samefile(sample.SELECT_FILE)
