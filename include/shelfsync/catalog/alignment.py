@@ -1,0 +1,49 @@
+"""Tables by SKU, sorted and unique: which row of one belongs to which row of the other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def column(table: pa.Table, name: str) -> pa.Array:
+    """One column in one piece, whatever pieces a file came in."""
+    values = table[name].combine_chunks()
+    if isinstance(values, pa.ChunkedArray):  # an empty one, or one too large for 32-bit offsets
+        return pa.concat_arrays(values.chunks) if values.num_chunks else pa.array([], values.type)
+    return values
+
+
+def ascending(skus: pa.Array) -> bool:
+    """Whether the SKUs grow strictly in byte order, which also says that each stands once."""
+    return not skus.null_count and bool(pc.all(pc.greater(skus[1:], skus[:-1]), min_count=0).as_py())
+
+
+def require_order(skus: pa.Array, what: str) -> None:
+    """A ValueError when the SKUs do not grow strictly in byte order: everything after this relies on it."""
+    if not ascending(skus):
+        raise ValueError(
+            f"{what} is not sorted by sku, each once and none null; it was not written by normalise, diff or acknowledge"
+        )
+
+
+def positions(skus: pa.Array, among: pa.Array) -> pa.Array:
+    """For each SKU its row in `among`, null where it has none. Tables that name the same SKUs are recognised at the price of a comparison."""
+    if skus.equals(among):
+        return pa.array(np.arange(len(skus), dtype=np.int32))
+    return pc.index_in(skus, value_set=among)
+
+
+def aligned(table: pa.Table, skus: pa.Array, names: Iterable[str]) -> dict[str, pa.Array]:
+    """Columns of `table` for these SKUs; null where it does not know the SKU."""
+    own = column(table, "sku")
+    if skus.equals(own):
+        return {name: column(table, name) for name in names}
+    places = positions(skus, own)
+    return {name: column(table, name).take(places) for name in names}

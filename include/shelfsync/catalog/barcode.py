@@ -1,0 +1,35 @@
+"""Barcodes: what the platform takes as one, and when two are the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shelfsync.catalog.number import mask
+
+if TYPE_CHECKING:
+    from shelfsync.catalog.number import Mask
+
+DIGITS_MAX = 14
+"""One longer barcode fails a whole request, and so does one with a non-digit (field notes, catalog update)."""
+
+_AS_FLOAT = r"^[+-]?(?:\d+\.\d*|\.\d+|\d+(?:\.\d*)?[eE][+-]?\d+|\.\d+[eE][+-]?\d+)$"
+
+
+def faults(barcodes: pa.Array) -> list[tuple[str, Mask]]:
+    """What makes a barcode useless, in the order in which it is looked at; null has no fault."""
+    digits = pc.match_substring_regex(barcodes, r"^\d+$")
+    as_float = pc.match_substring_regex(barcodes, _AS_FLOAT)
+    return [
+        ("barcode_as_float", mask(as_float)),
+        ("barcode_not_digits", mask(pc.invert(digits))),
+        ("barcode_too_long", mask(pc.greater(pc.binary_length(barcodes), DIGITS_MAX))),
+    ]
+
+
+def padded(barcodes: pa.Array) -> pa.Array:
+    """Barcodes as the platform gives them back: zeros on the left up to 14 digits. What is not all digits becomes null."""
+    text = pc.ascii_lpad(barcodes, width=DIGITS_MAX, padding="0")
+    return pc.if_else(pc.match_substring_regex(text, rf"^\d{{{DIGITS_MAX}}}$"), text, pa.scalar(None, pa.string()))

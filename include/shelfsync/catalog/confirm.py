@@ -1,0 +1,159 @@
+"""confirm: what became of each SKU that was sent, read from the platform's own words and never concluded from silence.
+
+sent = accepted + refused + unaccounted, always: there is exactly one outcome for every SKU of the items (I1).
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shelfsync.catalog import log as job_log
+from shelfsync.catalog import verdict
+from shelfsync.catalog.alignment import column, require_order
+from shelfsync.catalog.barcode import padded
+from shelfsync.columns import LOG, OUTCOME
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from shelfsync.catalog.number import Mask
+
+Key = Literal["sku", "barcode"]
+
+_SILENCE = "the log says nothing of this SKU"
+_AMBIGUOUS = "the log does not say which of two SKUs it means"
+_NOBODY = -1
+
+
+def parse_log(file: BinaryIO, *, whole: bool = False, expanded_bytes_max: int = job_log.EXPANDED_BYTES_MAX) -> pa.Table:
+    """A log file in LOG shape, line by line in its order; the text is read as a stream.
+
+    `whole`: the length of the file was proven, so a last line without a line break is a line. Raises a TruncatedLogError with the
+    lines that came whole where the file is cut off, and a DataError where it is no log (a web page, JSON, nothing, damaged gzip).
+    """
+    tables: list[pa.Table] = []
+    try:
+        tables.extend(job_log.read(file, whole=whole, expanded_bytes_max=expanded_bytes_max))
+    except job_log.TruncatedLogError as error:
+        raise job_log.TruncatedLogError(error.problem, _joined(tables)) from None
+    return _joined(tables)
+
+
+def parse_feedback(feedback: Sequence[Any]) -> pa.Table:
+    """The `item_level_feedback` of a job's status in LOG shape, for when there is no log. What is no item is a line that names nobody."""
+    entries = [entry for entry in feedback if isinstance(entry, dict)]
+    strange = [entry for entry in feedback if not isinstance(entry, dict)]
+    lines = verdict.lines(
+        sku=_texts([entry.get("sku") for entry in entries]),
+        barcode=_texts([entry.get("barcode", entry.get("piece_barcode")) for entry in entries]),
+        state=_texts([entry.get("status", entry.get("state")) for entry in entries]),
+        errors=_texts([_reasons(entry) for entry in entries]),
+        raw=_texts([_json(entry) for entry in entries]),
+    )
+    problems = ["the entry is no item"] * len(strange)
+    return _joined([lines, verdict.unreadable(problems, _texts([_json(entry) for entry in strange]))])
+
+
+def match(items: pa.Table, log: pa.Table, key: Key = "sku") -> pa.Table:
+    """One outcome (OUTCOME shape, sorted by sku) for every item sent (DELTA shape), by the lines of its job's log (LOG shape).
+
+    `key` is what the items were called by, and nothing else identifies one. Of several lines about one SKU the worst counts:
+    refused, then unaccounted, then accepted. A SKU without a line, or with one that could mean another SKU too, is unaccounted.
+    """
+    skus = column(items, "sku")
+    require_order(skus, "the table of items sent")
+    places, ambiguous = _places(items, log, key)
+    lines = _worst(places, column(log, "state"), len(skus))
+    lines[ambiguous] = _NOBODY
+    taken = pa.array(lines, mask=lines == _NOBODY)
+    states, reasons = column(log, "state").take(taken), column(log, "reason").take(taken)
+    why = pc.if_else(pa.array(ambiguous, pa.bool_()), _AMBIGUOUS, _SILENCE)
+    columns = {
+        "sku": skus,
+        "state": states.fill_null("unaccounted"),
+        "reason": pc.if_else(states.is_null(), why, reasons),
+        "raw": column(log, "raw").take(taken),
+    }
+    return pa.Table.from_arrays([columns[name] for name in OUTCOME.names], schema=OUTCOME)
+
+
+def unmatched(items: pa.Table, log: pa.Table, key: Key = "sku") -> pa.Table:
+    """The lines (LOG shape) that speak of no SKU sent: strangers, another job's, and lines that cannot be read. They move nothing."""
+    places, _ = _places(items, log, key)
+    return log.filter(pa.array(places == _NOBODY, pa.bool_()))
+
+
+def _places(items: pa.Table, log: pa.Table, key: Key) -> tuple[npt.NDArray[np.int64], Mask]:
+    """For each line the row of the item it speaks of, or -1; and which items it cannot be said of with certainty."""
+    ambiguous = np.zeros(items.num_rows, dtype=np.bool_)
+    if key == "sku":
+        return _found(column(log, "sku"), column(items, "sku")), ambiguous
+    called = padded(column(items, "barcode"))
+    by_barcode = _found(padded(column(log, "barcode")), called)
+    by_sku = _found(padded(column(log, "sku")), called)  # a log may write into `sku` whatever the item was called by
+    torn = (by_barcode != _NOBODY) & (by_sku != _NOBODY) & (by_barcode != by_sku)
+    ambiguous[by_barcode[torn]] = True
+    ambiguous[by_sku[torn]] = True
+    shared = called.dictionary_encode().indices.fill_null(_NOBODY).to_numpy(zero_copy_only=False)
+    counts = np.bincount(shared[shared != _NOBODY], minlength=1)
+    ambiguous |= (shared != _NOBODY) & (counts[shared] > 1)
+    return np.where(by_barcode == _NOBODY, by_sku, by_barcode), ambiguous
+
+
+def _found(names: pa.Array, among: pa.Array) -> npt.NDArray[np.int64]:
+    places = pc.index_in(names, value_set=among, skip_nulls=True).fill_null(_NOBODY)
+    return np.asarray(places.to_numpy(zero_copy_only=False), dtype=np.int64)
+
+
+def _worst(places: npt.NDArray[np.int64], states: pa.Array, items: int) -> npt.NDArray[np.int64]:
+    """For each item the number of the line that decides, or -1: the worst state, and of equals the first line."""
+    badness = pc.index_in(states, value_set=pa.array(["accepted", "unaccounted", "refused"])).to_numpy(
+        zero_copy_only=False
+    )
+    lines = np.arange(len(places))
+    order = np.lexsort((lines, -badness.astype(np.int64), places))
+    order = order[places[order] != _NOBODY]
+    found, first = np.unique(places[order], return_index=True)
+    decisive = np.full(items, _NOBODY, dtype=np.int64)
+    decisive[found] = order[first]
+    return decisive
+
+
+def _reasons(entry: dict[str, Any]) -> str:
+    """Why the platform refused, in one text: each reason with the data it is about."""
+    given = entry.get("rejection_reasons") or []
+    texts = []
+    for reason in given if isinstance(given, list) else [given]:
+        if isinstance(reason, dict):
+            why, data = reason.get("rejected_reason"), reason.get("rejected_data")
+            told = str(why or "no reason given")
+            texts.append(told if data is None or data == "" else f"{told} ({data})")
+        else:
+            texts.append(str(reason))
+    return "; ".join(texts)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _texts(values: Sequence[Any]) -> pa.Array:
+    """Values of JSON as texts; lone surrogates, which JSON can spell and UTF-8 cannot, are marked with U+FFFD."""
+    texts = [None if value is None else str(value) for value in values]
+    try:
+        return pa.array(texts, pa.string())
+    except UnicodeEncodeError:
+        return pa.array(
+            [text and text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for text in texts], pa.string()
+        )
+
+
+def _joined(tables: list[pa.Table]) -> pa.Table:
+    return pa.concat_tables([LOG.empty_table(), *tables]).combine_chunks()

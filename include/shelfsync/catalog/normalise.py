@@ -1,0 +1,210 @@
+"""normalise: the ERP's rows of one vendor to canonical ones; what cannot be sent is set aside with its reason.
+
+Rows in = rows of the snapshot + rows of the quarantine. docs/data-path.md lists the rules and the reasons.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shelfsync.catalog import barcode, jsontext, number, reason
+from shelfsync.catalog.alignment import ascending, column
+from shelfsync.catalog.number import INT32_MAX, mask
+from shelfsync.columns import QUARANTINE, RAW, SNAPSHOT
+
+if TYPE_CHECKING:
+    from shelfsync.catalog.number import Mask
+    from shelfsync.settings import NormaliseSettings
+
+_TRUE = ("true", "1", "t", "yes", "y")
+_FALSE = ("false", "0", "f", "no", "n")
+_SKU_KEPT_CHARACTERS = 500
+"""A longer SKU is told in the quarantine's raw row only: an index has to be able to hold this column."""
+
+
+@dataclass(frozen=True)
+class Normalised:
+    """`snapshot` in SNAPSHOT shape, sorted by sku; `quarantine` in QUARANTINE shape, in the order of the extract."""
+
+    snapshot: pa.Table
+    quarantine: pa.Table
+
+
+def normalise(raw: pa.Table, settings: NormaliseSettings, *, key: Literal["sku", "barcode"] = "sku") -> Normalised:
+    """Canonical rows of the one vendor that `raw` (RAW shape) is about, and the rest with reasons.
+
+    `key` is what items will be called by (`platform.key`): rows without it cannot be sent. Never fails on a value; a ValueError
+    means that the table itself is not what it should be (other columns, rows of several vendors).
+    """
+    if raw.column_names != RAW.names:
+        raise ValueError(f"normalise: the raw table has the columns {raw.column_names}, not {RAW.names}")
+    came = {name: _decodable(column(raw, name)) for name in RAW.names}
+    findings = reason.Findings(raw.num_rows)
+    somebodys = _vendor(came["vendor"], findings)
+    skus = _sku(came["sku"], findings, settings.sku_length_max, somebodys)
+    values = {
+        "sku": skus,
+        "barcode": _barcode(came["barcode"], findings, key, somebodys),
+        "price": _price(came["price"], findings),
+        "quantity": _quantity(came["quantity"], findings, settings),
+        "active": _active(came["active"], findings),
+        "max_sales_quantity": _sales_limit(came["max_sales_quantity"], findings),
+    }
+    good = ~findings.faulty
+    rows = pa.Table.from_arrays([values[name] for name in SNAPSHOT.names], schema=SNAPSHOT)
+    rows = rows if good.all() else rows.filter(pa.array(good))
+    return Normalised(_sorted(rows), _quarantine(came, skus, findings))
+
+
+def _vendor(vendors: pa.Array, findings: reason.Findings) -> Mask:
+    """Notes rows without a usable vendor, and returns the mask of the others: a row of nobody duplicates nothing."""
+    missing = ~mask(pc.not_equal(pc.utf8_trim_whitespace(vendors), ""))
+    strange = mask(pc.match_substring_regex(vendors, r"[\p{Cc}\x{FFFD}]"))
+    findings.note("vendor_missing", missing)
+    findings.note("vendor_characters", strange)
+    names = pc.unique(vendors.filter(pa.array(~missing & ~strange)))
+    if len(names) > 1:
+        raise ValueError(
+            f"normalise: rows of several vendors in one table ({names[0]}, {names[1]}, …); it takes one vendor at a time"
+        )
+    return ~missing & ~strange
+
+
+def _sku(came: pa.Array, findings: reason.Findings, length_max: int, somebodys: Mask) -> pa.Array:
+    """Kept as it is (case, leading zeros, inner spaces) but for spaces around it, which columns of fixed width add.
+
+    Two rows that become one SKU by that are duplicates and both set aside: keys never merge silently.
+    """
+    skus = pc.utf8_trim(came, characters=" ")
+    skus = pc.if_else(pc.equal(skus, ""), pa.scalar(None, pa.string()), skus)
+    findings.note("sku_missing", mask(skus.is_null()))
+    findings.note("sku_undecodable", mask(pc.match_substring(skus, "\ufffd")))
+    findings.note("sku_control_character", mask(pc.match_substring_regex(skus, r"\p{Cc}")))
+    findings.note("sku_too_long", mask(pc.greater(pc.utf8_length(skus), length_max)))
+    findings.note("sku_duplicate", _repeated(skus, somebodys))
+    return skus
+
+
+def _barcode(came: pa.Array, findings: reason.Findings, key: str, somebodys: Mask) -> pa.Array:
+    """Digits as they are, leading zeros kept; blank says nothing.
+
+    A useless barcode quarantines the row whatever the key is: the same row goes to every call that names barcodes, where one such
+    fails the whole request. That two SKUs share one matters only when it is what they are called by.
+    """
+    barcodes = pc.utf8_trim(came, characters=" ")
+    barcodes = pc.if_else(pc.equal(barcodes, ""), pa.scalar(None, pa.string()), barcodes)
+    for word, where in barcode.faults(barcodes):
+        findings.note(word, where)
+    if key == "barcode":
+        findings.note("barcode_missing", mask(barcodes.is_null()))
+        findings.note("barcode_duplicate", _repeated(barcode.padded(barcodes), somebodys))
+    return barcodes
+
+
+def _price(came: pa.Array, findings: reason.Findings) -> pa.Array:
+    numbers = _numbers("price", came, findings)
+    findings.note("price_negative", numbers.negative)
+    findings.note("price_too_large", numbers.large)
+    return numbers.magnitude
+
+
+def _quantity(came: pa.Array, findings: reason.Findings, settings: NormaliseSettings) -> pa.Array:
+    numbers = _numbers("quantity", came, findings)
+    pieces = numbers.pieces()
+    if settings.negative_quantity == "zero":
+        below = numbers.negative
+        pieces = pc.if_else(pa.array(below), pa.scalar(0, pa.int64()), pieces)
+    else:
+        below = np.zeros_like(numbers.negative)
+        findings.note("quantity_negative", numbers.negative)
+    if settings.quantity_rounding == "refuse":
+        findings.note("quantity_not_whole", numbers.fraction & ~below)
+    findings.note("quantity_too_large", _too_large(numbers, pieces) & ~below)
+    return pieces
+
+
+def _sales_limit(came: pa.Array, findings: reason.Findings) -> pa.Array:
+    numbers = _numbers("max_sales_quantity", came, findings)
+    pieces = numbers.pieces()
+    findings.note("max_sales_quantity_negative", numbers.negative)
+    findings.note("max_sales_quantity_not_whole", numbers.fraction)
+    findings.note("max_sales_quantity_too_large", _too_large(numbers, pieces))
+    return pieces
+
+
+def _active(came: pa.Array, findings: reason.Findings) -> pa.Array:
+    words = pc.utf8_lower(pc.utf8_trim_whitespace(came))
+    true = pc.is_in(words, value_set=pa.array(_TRUE))
+    false = pc.is_in(words, value_set=pa.array(_FALSE))
+    known = pc.or_(true, false)
+    findings.note("active_not_a_truth_value", mask(pc.and_(pc.not_equal(words, ""), pc.invert(known))))
+    return pc.if_else(known, true, pa.scalar(None, pa.bool_()))
+
+
+def _numbers(field: str, came: pa.Array, findings: reason.Findings) -> number.Numbers:
+    numbers = number.read(came)
+    findings.note(f"{field}_decimal_comma", numbers.comma)
+    findings.note(f"{field}_not_a_number", numbers.garbled)
+    return numbers
+
+
+def _too_large(numbers: number.Numbers, pieces: pa.Array) -> Mask:
+    return numbers.large | mask(pc.greater(pieces, INT32_MAX))
+
+
+def _repeated(texts: pa.Array, among: Mask) -> Mask:
+    """Rows of `among` whose text stands in another row of `among` too."""
+    codes = texts.dictionary_encode().indices
+    known = mask(codes.is_valid()) & among
+    numbers = codes.fill_null(0).to_numpy(zero_copy_only=False)
+    counts = np.bincount(numbers[known], minlength=1)
+    repeated: Mask = (counts[numbers] > 1) & known
+    return repeated
+
+
+def _sorted(rows: pa.Table) -> pa.Table:
+    skus = column(rows, "sku")
+    if ascending(skus):
+        return rows
+    return rows.take(pc.array_sort_indices(skus))
+
+
+def _quarantine(came: dict[str, pa.Array], skus: pa.Array, findings: reason.Findings) -> pa.Table:
+    if not findings.faulty.any():
+        return QUARANTINE.empty_table()
+    where = pa.array(findings.faulty)
+    rows = {name: values.filter(where) for name, values in came.items()}
+    reasons = reason.described(findings.numbers[findings.faulty], rows)
+    shown = skus.filter(where)
+    unusable = pc.match_substring_regex(shown, r"[\p{Cc}\x{FFFD}]")
+    unusable = pc.or_(unusable, pc.greater(pc.utf8_length(shown), _SKU_KEPT_CHARACTERS)).fill_null(False)
+    strange = pc.equal(reasons["reason"], "vendor_characters")
+    no_text = pa.scalar(None, pa.string())
+    columns = {
+        "row_number": rows["row_number"],
+        "vendor": pc.if_else(strange, no_text, rows["vendor"]),
+        "sku": pc.if_else(unusable, no_text, shown),
+        **reasons,
+        "raw": jsontext.objects(RAW.names, [rows[name] for name in RAW.names]),
+    }
+    table = pa.Table.from_arrays([columns[name] for name in QUARANTINE.names], schema=QUARANTINE)
+    return table.sort_by("row_number")
+
+
+def _decodable(values: pa.Array) -> pa.Array:
+    """Text as it is; bytes that are no UTF-8, which an Arrow column can hold though it must not, as U+FFFD."""
+    try:
+        values.validate(full=True)
+    except pa.ArrowInvalid:
+        if not pa.types.is_string(values.type):
+            raise
+        texts = [
+            None if data is None else data.decode("utf-8", "replace") for data in values.cast(pa.binary()).to_pylist()
+        ]
+        return pa.array(texts, pa.string())
+    return values

@@ -1,0 +1,134 @@
+"""Why a row is quarantined: every reason, in the order of the checks. A row carries the first that holds.
+
+docs/data-path.md has the same table; a test compares them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shelfsync.catalog import jsontext
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from shelfsync.catalog.number import Mask
+
+_SHOWN_CHARACTERS = 80
+
+
+@dataclass(frozen=True)
+class Reason:
+    """`word` is stable and for machines; `sentence` is for a person, `{value}` in it being the value as it came."""
+
+    word: str
+    field: str
+    sentence: str
+
+
+def _number_reasons(field: str) -> list[Reason]:
+    return [
+        Reason(f"{field}_decimal_comma", field, f"{field} {{value}} has a comma; decimals are written with a point"),
+        Reason(f"{field}_not_a_number", field, f"{field} {{value}} is not a finite decimal number"),
+        Reason(f"{field}_negative", field, f"{field} {{value}} is below zero"),
+    ]
+
+
+def _pieces_reasons(field: str) -> list[Reason]:
+    return [
+        *_number_reasons(field),
+        Reason(f"{field}_not_whole", field, f"{field} {{value}} is not a whole number of pieces"),
+        Reason(f"{field}_too_large", field, f"{field} {{value}} is more than 2147483647"),
+    ]
+
+
+REASONS: tuple[Reason, ...] = (
+    Reason("vendor_missing", "vendor", "the row names no vendor, so nobody knows whose it is"),
+    Reason("vendor_characters", "vendor", "vendor {value} has characters that no identifier has"),
+    Reason("sku_missing", "sku", "the row has no SKU, so nothing can be said about it to the platform"),
+    Reason(
+        "sku_undecodable", "sku", "sku {value} was damaged on its way: part of it is not text in the encoding expected"
+    ),
+    Reason("sku_control_character", "sku", "sku {value} has a control character in it"),
+    Reason("sku_too_long", "sku", "sku {value} is longer than SHELFSYNC_NORMALISE__SKU_LENGTH_MAX allows"),
+    Reason(
+        "sku_duplicate",
+        "sku",
+        "sku {value} stands in more than one row of this vendor, and nobody knows which one holds",
+    ),
+    Reason("barcode_missing", "barcode", "the row has no barcode, and barcodes are what items are called by"),
+    Reason(
+        "barcode_as_float",
+        "barcode",
+        "barcode {value} went through a floating-point number, so its digits cannot be trusted; export the column as text",
+    ),
+    Reason(
+        "barcode_not_digits",
+        "barcode",
+        "barcode {value} has something other than digits; one such fails a whole request",
+    ),
+    Reason("barcode_too_long", "barcode", "barcode {value} has more than 14 digits; one such fails a whole request"),
+    Reason(
+        "barcode_duplicate",
+        "barcode",
+        "barcode {value} stands on more than one SKU, and barcodes are what items are called by",
+    ),
+    *_number_reasons("price"),
+    Reason("price_too_large", "price", "price {value} has more than 17 digits before the point"),
+    *_pieces_reasons("quantity"),
+    Reason("active_not_a_truth_value", "active", "active {value} is none of true, false, 1, 0, t, f, yes, no, y, n"),
+    *_pieces_reasons("max_sales_quantity"),
+)
+
+_NUMBER_OF = {reason.word: number for number, reason in enumerate(REASONS)}
+NONE = len(REASONS)
+"""The number of "no reason", greater than every reason's."""
+
+
+class Findings:
+    """The first reason of each row, whatever order the checks come in."""
+
+    def __init__(self, rows: int) -> None:
+        self.numbers: npt.NDArray[np.int16] = np.full(rows, NONE, dtype=np.int16)
+
+    def note(self, word: str, where: Mask) -> None:
+        """The reason `word` holds for the rows of the mask."""
+        number = _NUMBER_OF[word]
+        self.numbers[where & (self.numbers > number)] = number
+
+    @property
+    def faulty(self) -> Mask:
+        """Rows with any reason."""
+        return self.numbers < NONE
+
+
+def described(numbers: npt.NDArray[np.int16], values: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
+    """The columns field, reason and message of rows with these reason numbers; `values` are the rows' raw texts by field."""
+    codes = pa.array(numbers)
+    message = pa.nulls(len(codes), pa.string())
+    for number in np.unique(numbers).tolist():
+        where = pc.equal(codes, number)
+        reason = REASONS[number]
+        before, mark, after = reason.sentence.partition("{value}")
+        shown = _shown(values[reason.field].filter(where))
+        text = pc.binary_join_element_wise(before, shown, after, "") if mark else pa.repeat(reason.sentence, len(shown))
+        message = pc.replace_with_mask(message, where, text)
+    return {
+        "field": pa.array([reason.field for reason in REASONS], pa.string()).take(codes),
+        "reason": pa.array([reason.word for reason in REASONS], pa.string()).take(codes),
+        "message": message,
+    }
+
+
+def _shown(texts: pa.Array) -> pa.Array:
+    """Values in quotes, escaped, and no longer than a line of a report can bear."""
+    texts = texts.fill_null("")
+    long = pc.greater(pc.utf8_length(texts), _SHOWN_CHARACTERS)
+    start = jsontext.quoted(pc.utf8_slice_codeunits(texts, 0, _SHOWN_CHARACTERS))
+    return pc.if_else(long, pc.binary_join_element_wise(start, "…", ""), start)

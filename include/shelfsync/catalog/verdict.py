@@ -1,0 +1,68 @@
+"""What the platform says of one item, in its own words, as one of our three states."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shelfsync.columns import LOG
+
+if TYPE_CHECKING:
+    from typing import Any
+
+_SUCCESS = pa.array(["success", "successful", "succeeded", "ok", "accepted"])
+_FAILURE = pa.array(["failed", "failure", "fail", "error", "errored", "rejected", "refused", "invalid"])
+_WELL = pa.array(["", "null", "none", "[]", "{}"])
+_REASON_CHARACTERS = 1000
+
+
+def lines(*, sku: pa.Array, barcode: pa.Array, state: pa.Array, errors: pa.Array, raw: pa.Array) -> pa.Table:
+    """Lines of a log in LOG shape.
+
+    Accepted is only a word of success without an error beside it. A word of failure, or any error beside a word of success, is
+    refused, in the platform's words. A word that nobody has seen yet is unaccounted, with the word as reason.
+    """
+    word = pc.utf8_lower(pc.utf8_trim_whitespace(state.fill_null("")))
+    errors = _storable(pc.utf8_trim_whitespace(errors.fill_null("")))
+    well = pc.is_in(pc.utf8_lower(errors), value_set=_WELL)
+    success, failure = pc.is_in(word, value_set=_SUCCESS), pc.is_in(word, value_set=_FAILURE)
+    refused = pc.or_(failure, pc.and_(success, pc.invert(well)))
+    shown = _storable(word)
+    strange = pc.if_else(
+        pc.equal(word, ""), "the line has no state", pc.binary_join_element_wise("unknown state '", shown, "'", "")
+    )
+    strange = pc.if_else(well, strange, pc.binary_join_element_wise(strange, ": ", errors, ""))
+    plain = pc.binary_join_element_wise(shown, ", and the platform gives no reason", "")
+    reason = pc.case_when(
+        pc.make_struct(pc.and_(success, well), pc.and_(refused, well), refused),
+        pa.nulls(len(word), pa.string()),
+        plain,
+        errors,
+        strange,
+    )
+    columns = {
+        "sku": _storable(sku),
+        "barcode": _storable(barcode),
+        "state": pc.if_else(refused, "refused", pc.if_else(success, "accepted", "unaccounted")),
+        "reason": pc.utf8_slice_codeunits(reason, 0, _REASON_CHARACTERS),
+        "raw": raw,
+    }
+    return pa.Table.from_arrays([columns[name] for name in LOG.names], schema=LOG)
+
+
+def unreadable(problems: list[str], raw: pa.Array) -> pa.Table:
+    """Lines that name nobody, in LOG shape: kept to be looked at, never matched."""
+    rows = len(problems)
+    columns: dict[str, Any] = {
+        "state": pa.repeat(pa.scalar("unaccounted"), rows),
+        "reason": pa.array(problems, pa.string()),
+        "raw": raw,
+    }
+    return pa.Table.from_arrays([columns.get(field.name, pa.nulls(rows, field.type)) for field in LOG], schema=LOG)
+
+
+def _storable(texts: pa.Array) -> pa.Array:
+    """Text without NUL, which a database does not take; a SKU that had one was never sent, so nothing can match by this."""
+    return pc.replace_substring(texts, "\x00", "\ufffd")

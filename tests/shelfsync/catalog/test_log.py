@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import tracemalloc
+
+import pytest
+
+from shelfsync.catalog.confirm import parse_log
+from shelfsync.catalog.log import TruncatedLogError
+from shelfsync.errors import DataError
+
+NEWER = b"sku,state,errors\n"
+
+
+def lines(data, **options):
+    return [(row["sku"], row["state"], row["reason"]) for row in parse_log(io.BytesIO(data), **options).to_pylist()]
+
+
+def truncated(data):
+    with pytest.raises(TruncatedLogError) as caught:
+        parse_log(io.BytesIO(data))
+    assert f"whole lines before that: {caught.value.log.num_rows}" in str(caught.value)
+    return [row["sku"] for row in caught.value.log.to_pylist()]
+
+
+def refusal(data, **options):
+    with pytest.raises(DataError) as caught:
+        parse_log(io.BytesIO(data), **options)
+    return str(caught.value)
+
+
+def test_the_newer_shape_is_read():
+    data = b'"sku","state","errors"\r\n"A","success",""\r\n"B","success","null"\r\n"C","failed","Unknown SKU"\r\n'
+    assert lines(data) == [("A", "accepted", None), ("B", "accepted", None), ("C", "refused", "Unknown SKU")]
+
+
+def test_the_older_shape_is_read_with_its_barcode():
+    data = b"sku,code,state,errors,row_number,piece_barcode\nA,77,success,null,1,00000096385074\n"
+    (row,) = parse_log(io.BytesIO(data)).to_pylist()
+    assert (row["sku"], row["barcode"], row["state"]) == ("A", "00000096385074", "accepted")
+
+
+def test_columns_nobody_knows_are_kept_in_the_raw_line():
+    (row,) = parse_log(io.BytesIO(b'State,new "col",SKU,new\nok,"x,""y""",A,\n')).to_pylist()
+    assert (row["sku"], row["state"]) == ("A", "accepted")
+    members = [("State", "ok"), ('new "col"', 'x,"y"'), ("SKU", "A"), ("new", "")]
+    assert json.loads(row["raw"], object_pairs_hook=list) == members
+
+
+@pytest.mark.parametrize("word", ["success", "SUCCESS", " Ok ", "accepted", "Succeeded"])
+@pytest.mark.parametrize("well", ["", "null", "NULL", "[]", "none"])
+def test_words_of_success_without_an_error_are_accepted(word, well):
+    assert lines(NEWER + f"A,{word},{well}\n".encode()) == [("A", "accepted", None)]
+
+
+@pytest.mark.parametrize("word", ["failed", "FAILED", "error", "Rejected", "refused"])
+def test_words_of_failure_are_refused_even_without_a_reason(word):
+    ((_, state, reason),) = lines(NEWER + f"A,{word},null\n".encode())
+    assert state == "refused"
+    assert reason == f"{word.lower()}, and the platform gives no reason"
+
+
+def test_an_error_beside_a_word_of_success_is_no_success():
+    assert lines(NEWER + b"A,success,price ignored\n") == [("A", "refused", "price ignored")]
+
+
+def test_a_word_nobody_has_seen_is_unaccounted_with_the_word():
+    assert lines(NEWER + b"A,partially,\nB,,\nC,later,busy\n") == [
+        ("A", "unaccounted", "unknown state 'partially'"),
+        ("B", "unaccounted", "the line has no state"),
+        ("C", "unaccounted", "unknown state 'later': busy"),
+    ]
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_a_byte_order_mark_and_gzip_make_no_difference(pack, mark):
+    assert lines(pack(mark + NEWER + "Ä,success,\n".encode())) == [("Ä", "accepted", None)]
+
+
+def test_a_packed_log_may_come_in_several_members():
+    assert len(lines(gzip.compress(NEWER + b"A,ok,\n") + gzip.compress(b"B,ok,\n"))) == 2
+
+
+def test_quotes_commas_and_line_breaks_inside_a_text_are_text():
+    assert lines(NEWER + b'"A,1",failed,"a ""b"",\r\nc"\n') == [("A,1", "refused", 'a "b",\r\nc')]
+
+
+def test_an_inch_mark_that_nobody_escaped_costs_no_other_line():
+    assert lines(NEWER + b'A,failed,5" pipe\nB,success,\n') == [("A", "refused", '5" pipe'), ("B", "accepted", None)]
+
+
+def test_a_line_of_another_shape_names_nobody_and_stops_nobody():
+    assert lines(NEWER + b"A,success,\nB,success\nC,success,,x\n\nD,success,\n") == [
+        ("A", "accepted", None),
+        ("D", "accepted", None),
+        (None, "unaccounted", "the line has 2 fields instead of 3"),
+        (None, "unaccounted", "the line has 4 fields instead of 3"),
+    ]
+
+
+def test_bytes_in_another_encoding_spoil_their_own_line_only():
+    data = NEWER + b"Caf\xe9,success,\nB,failed,na\xefve\nC\xff,ok\nD,ok,\n"
+    assert lines(data) == [
+        ("Caf\ufffd", "accepted", None),
+        ("B", "refused", "na\ufffdve"),
+        ("D", "accepted", None),
+        (None, "unaccounted", "the line has 2 fields instead of 3"),
+    ]
+
+
+def test_hostile_text_is_kept_inert_and_storable():
+    nasty = "=cmd|' /C calc'!A0 <script>alert(1)</script> \x1b[31m '; DROP TABLE x; \x00"
+    ((_, _, reason),) = lines(NEWER + f'A,failed,"{nasty}"\n'.encode())
+    assert reason == nasty.replace("\x00", "\ufffd")
+
+
+def test_a_message_of_a_megabyte_is_shortened_in_the_reason_and_whole_in_the_raw_line():
+    (row,) = parse_log(io.BytesIO(NEWER + b"A,failed," + b"x" * 1_000_000 + b"\n")).to_pylist()
+    assert len(row["reason"]) == 1000
+    assert len(row["raw"]) > 1_000_000
+
+
+def test_a_header_alone_is_a_log_that_says_nothing():
+    assert lines(NEWER) == lines(b"sku,state,errors") == []
+
+
+def test_half_a_line_at_the_end_does_not_count():
+    assert lines(NEWER + b"A,success,\nB,success,") == [("A", "accepted", None)]
+    assert truncated(NEWER + b"A,success,\nB,succ") == ["A"]
+    assert truncated(NEWER + b"B") == []
+    assert truncated(NEWER + b"A,success,\nB,failed\nC") == ["A", None]
+    assert truncated(NEWER + b'A,success,\n"B","success","') == ["A"]
+    assert truncated(NEWER + b'A,success,\n"B","success","some\n') == ["A"]
+
+
+def test_a_closing_quote_may_be_half_of_a_doubled_one():
+    assert lines(NEWER + b'"A","success",""' + b'"no"" means no"\n') == [("A", "refused", '"no" means no')]
+    assert lines(NEWER + b'"A","success",""') == []
+    assert lines(NEWER + b'"A","success",""', whole=True) == [("A", "accepted", None)]
+
+
+def test_a_last_line_counts_where_the_length_of_the_file_is_proven():
+    assert lines(NEWER + b"A,success,\nB,success,", whole=True) == [("A", "accepted", None), ("B", "accepted", None)]
+    assert lines(NEWER + b"A,success,\nB", whole=True)[1][:2] == (None, "unaccounted")
+
+
+def test_a_packed_log_without_its_end_is_cut_off_whatever_its_length_was():
+    packed = gzip.compress(NEWER + b"A,success,\nB,success,\n")
+    assert truncated(packed[:-4]) == ["A", "B"]
+    with pytest.raises(TruncatedLogError):
+        parse_log(io.BytesIO(packed[:-4]), whole=True)
+
+
+def test_a_damaged_packed_log_is_said_to_be_damaged():
+    packed = bytearray(gzip.compress(NEWER + b"A,success,\n"))
+    packed[-6] ^= 0xFF
+    assert "does not unpack" in refusal(bytes(packed))
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"", "is empty"),
+        (b"\r\n \n", "is empty"),
+        (b"\n <!DOCTYPE html><title>Access denied</title>", "is a web page"),
+        (b'[{"sku": "A", "state": "success"}]', "no header with sku and state"),
+        (b'{"sku,state": 1}', "no header with sku and state"),
+        (b"sku;state;errors\nA;success;\n", "no header with sku and state"),
+        (b"A,success,\nB,success,\n", "no header with sku and state"),
+        (b"sku,errors\nA,\n", "no header with sku and state"),
+        (b"sku,state\rA,ok\r", "no header with sku and state"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "no header with sku and state"),
+    ],
+)
+def test_what_is_no_log_is_told_for_what_it_is(data, said):
+    message = refusal(data)
+    assert said in message
+    assert "\n" not in message
+
+
+def test_a_packed_log_that_never_ends_is_given_up():
+    assert "more than 1000000 bytes" in refusal(
+        gzip.compress(NEWER + b"A,success,\n" * 200_000), expanded_bytes_max=1_000_000
+    )
+
+
+def test_a_line_that_never_ends_is_given_up():
+    assert "a line of more than" in refusal(NEWER + b'A,failed,"' + b"x" * 20_000_000)
+
+
+def test_the_text_of_a_log_takes_no_more_memory_for_being_longer():
+    data = NEWER + b"".join(b'SKU-%07d,failed,"%s"\n' % (n, b"x" * 800) for n in range(100_000))
+    file = io.BytesIO(gzip.compress(data, 1))
+    tracemalloc.start()
+    table = parse_log(file)
+    _, peak_bytes = tracemalloc.get_traced_memory()  # Python's own share; the table itself is Arrow's
+    tracemalloc.stop()
+    assert table.num_rows == 100_000
+    assert peak_bytes < 64_000_000 < len(data)

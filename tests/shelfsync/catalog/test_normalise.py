@@ -1,0 +1,319 @@
+from __future__ import annotations
+
+import csv
+import json
+from decimal import Decimal
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from catalog_rows import normalised, raw
+from shelfsync.catalog.normalise import normalise
+from shelfsync.columns import RAW
+from shelfsync.settings import NormaliseSettings
+
+REAL_PRICES = Path(__file__).parents[4] / "shared/data/real_store_price_list.csv"
+
+
+def price(text):
+    """The price that becomes of a text, or the reason it is refused."""
+    return _one(normalised({"sku": "A1", "price": text}), "price")
+
+
+def _one(result, field):
+    if result.quarantine.num_rows:
+        (reason,) = result.quarantine["reason"].to_pylist()
+        return reason
+    (value,) = result.snapshot[field].to_pylist()
+    return value
+
+
+def quantity(text, **settings):
+    return _one(normalised({"sku": "A1", "quantity": text}, **settings), "quantity")
+
+
+def barcode(text, key="sku"):
+    return _one(normalised({"sku": "A1", "barcode": text}, key=key), "barcode")
+
+
+def reasons(result):
+    return {row["row_number"]: row["reason"] for row in result.quarantine.to_pylist()}
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("4.5555555", "4.555"),
+        ("1.005", "1.005"),
+        ("2.9999", "2.999"),
+        ("32.9670", "32.967"),
+        ("0.0009", "0.000"),
+        ("1E+2", "100.000"),
+        ("15.25e-1", "1.525"),
+        ("123456e-3", "123.456"),
+        ("1e-400", "0.000"),
+        ("0e99999999999999999999", "0.000"),
+        ("-0.000", "0.000"),
+        ("+4", "4.000"),
+        (".5", "0.500"),
+        ("5.", "5.000"),
+        (" 4.5\u00a0", "4.500"),
+        ("00012.3400", "12.340"),
+        ("99999999999999999.9999", "99999999999999999.999"),
+        ("0." + "0" * 5000 + "1", "0.000"),
+    ],
+)
+def test_a_price_is_cut_never_rounded(text, kept):
+    assert price(text) == Decimal(kept)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("-0.0004", "price_negative"),
+        ("-1", "price_negative"),
+        ("-1e-400", "price_negative"),
+        ("NaN", "price_not_a_number"),
+        ("nan", "price_not_a_number"),
+        ("Infinity", "price_not_a_number"),
+        ("-inf", "price_not_a_number"),
+        ("1,99", "price_decimal_comma"),
+        ("1.234,50", "price_decimal_comma"),
+        ("1,234.50", "price_not_a_number"),
+        ("1e400", "price_too_large"),
+        ("1e99999999999999999999", "price_too_large"),
+        ("100000000000000000", "price_too_large"),
+        ("4.50 EUR", "price_not_a_number"),
+        ("0x10", "price_not_a_number"),
+        ("1_000", "price_not_a_number"),
+        ("٤", "price_not_a_number"),
+        (".", "price_not_a_number"),
+        ("null", "price_not_a_number"),
+        ("1\x00", "price_not_a_number"),
+    ],
+)
+def test_what_is_no_price_is_refused_with_its_reason(text, reason):
+    assert price(text) == reason
+
+
+@pytest.mark.parametrize("text", [None, "", "   "])
+@pytest.mark.parametrize("field", ["barcode", "price", "quantity", "active", "max_sales_quantity"])
+def test_a_blank_value_says_nothing(field, text):
+    assert _one(normalised({"sku": "A1", field: text}), field) is None
+
+
+def test_stock_of_weighed_goods_is_floored():
+    assert quantity("3.999") == 3
+    assert quantity("3.000") == 3
+    assert quantity("0.4") == 0
+
+
+def test_stock_of_weighed_goods_can_be_refused():
+    assert quantity("3.4", quantity_rounding="refuse") == "quantity_not_whole"
+    assert quantity("3.0004", quantity_rounding="refuse") == "quantity_not_whole"
+    assert quantity("1e-9", quantity_rounding="refuse") == "quantity_not_whole"
+    assert quantity("3.000", quantity_rounding="refuse") == 3
+
+
+def test_negative_stock_is_nothing_to_sell():
+    assert quantity("-2") == 0
+    assert quantity("-0.5") == 0
+    assert quantity("-99999999999999999999") == 0
+    assert quantity("-2.5", quantity_rounding="refuse") == 0
+
+
+def test_negative_stock_can_be_refused():
+    assert quantity("-2", negative_quantity="refuse") == "quantity_negative"
+    assert quantity("-0.5", negative_quantity="refuse") == "quantity_negative"
+    assert quantity("-0", negative_quantity="refuse") == 0
+
+
+def test_stock_beyond_32_bits_is_refused_not_wrapped():
+    assert quantity("2147483647.9") == 2147483647
+    assert quantity("2147483648") == "quantity_too_large"
+    assert quantity("1E+2") == 100
+    assert quantity("18446744073709551617") == "quantity_too_large"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        *((text, True) for text in ("true", "TRUE", "1", "t", "Yes", "y", " True ")),
+        *((text, False) for text in ("false", "False", "0", "F", "no", "N")),
+        *((text, "active_not_a_truth_value") for text in ("2", "on", "ja", "1.0", "truth")),
+    ],
+)
+def test_truth_is_told_in_few_words(text, found):
+    assert _one(normalised({"sku": "A1", "active": text}), "active") == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("0", 0),
+        ("12.0", 12),
+        ("2147483647", 2147483647),
+        ("-1", "max_sales_quantity_negative"),
+        ("1.5", "max_sales_quantity_not_whole"),
+        ("2147483648", "max_sales_quantity_too_large"),
+        ("many", "max_sales_quantity_not_a_number"),
+        ("1,5", "max_sales_quantity_decimal_comma"),
+    ],
+)
+def test_a_sales_limit_is_a_whole_number(text, found):
+    assert _one(normalised({"sku": "A1", "max_sales_quantity": text}), "max_sales_quantity") == found
+
+
+def test_a_sku_keeps_case_zeros_and_inner_spaces():
+    skus = ["007", "7", "a1", "A1", "a 1", "Ä", "A\u0308", "😀", "قهوة", 'x"y;z\\', "4.0E+12"]
+    result = normalised(*({"sku": sku} for sku in skus))
+    assert result.snapshot["sku"].to_pylist() == sorted(skus, key=str.encode)
+
+
+def test_spaces_around_a_sku_are_padding():
+    assert normalised({"sku": "  A1  "}).snapshot["sku"].to_pylist() == ["A1"]
+
+
+def test_two_keys_that_padding_makes_one_are_never_merged():
+    result = normalised({"sku": "A1", "price": "1"}, {"sku": "A1 ", "price": "2"}, {"sku": "B2"})
+    assert reasons(result) == {1: "sku_duplicate", 2: "sku_duplicate"}
+    assert result.snapshot["sku"].to_pylist() == ["B2"]
+
+
+def test_rows_that_repeat_each_other_are_set_aside_all_of_them():
+    result = normalised({"sku": "A1", "price": "1"}, {"sku": "A1", "price": "1"}, {"sku": "A1", "price": "no"})
+    assert reasons(result) == dict.fromkeys((1, 2, 3), "sku_duplicate")
+
+
+@pytest.mark.parametrize(
+    ("sku", "reason"),
+    [
+        (None, "sku_missing"),
+        ("   ", "sku_missing"),
+        ("A\x001", "sku_control_character"),
+        ("A1\n", "sku_control_character"),
+        ("A\x851", "sku_control_character"),
+        ("Caf\ufffd\\xe9", "sku_undecodable"),
+        ("x" * 256, "sku_too_long"),
+        ("é" * 256, "sku_too_long"),
+    ],
+)
+def test_a_key_that_cannot_be_one_is_refused(sku, reason):
+    assert reasons(normalised({"sku": sku})) == {1: reason}
+
+
+def test_the_length_of_a_sku_is_counted_in_characters():
+    assert normalised({"sku": "é" * 255}).snapshot.num_rows == 1
+    assert normalised({"sku": "abcd"}, sku_length_max=3).quarantine["sku"].to_pylist() == ["abcd"]
+
+
+@pytest.mark.parametrize("text", ["4006381333931", "00000096385074", "96385074", "0"])
+def test_a_barcode_is_digits_and_keeps_its_zeros(text):
+    assert barcode(text) == text
+    assert barcode(f" {text} ") == text
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("4.0E+12", "barcode_as_float"),
+        ("4012345678901.0", "barcode_as_float"),
+        ("4e12", "barcode_as_float"),
+        ("40123456789O1", "barcode_not_digits"),
+        ("-4012345678901", "barcode_not_digits"),
+        ("٤٠١٢٣", "barcode_not_digits"),
+        ("nan", "barcode_not_digits"),
+        ("123456789012345", "barcode_too_long"),
+    ],
+)
+def test_a_barcode_that_would_fail_a_whole_request_is_refused(text, reason):
+    assert barcode(text) == reason
+    assert barcode(text, key="barcode") == reason
+
+
+def test_without_a_barcode_a_row_can_be_sent_by_sku_only():
+    assert barcode(None) is None
+    assert barcode(None, key="barcode") == "barcode_missing"
+
+
+def test_a_barcode_on_two_skus_matters_only_when_items_are_called_by_it():
+    rows = [
+        {"sku": "A1", "barcode": "96385074"},
+        {"sku": "B2", "barcode": "00000096385074"},
+        {"sku": "C3", "barcode": "1"},
+    ]
+    assert normalised(*rows).snapshot.num_rows == 3
+    assert reasons(normalised(*rows, key="barcode")) == {1: "barcode_duplicate", 2: "barcode_duplicate"}
+
+
+def test_a_row_tells_the_first_of_its_faults_only():
+    row = {"sku": "A1", "barcode": "x", "price": "-1", "quantity": "no"}
+    assert reasons(normalised(row)) == {1: "barcode_not_digits"}
+    assert reasons(normalised({**row, "barcode": None})) == {1: "price_negative"}
+    assert reasons(normalised({**row, "barcode": None, "price": None})) == {1: "quantity_not_a_number"}
+
+
+def test_a_row_without_a_vendor_is_nobodys_and_duplicates_nothing():
+    result = normalised(
+        {"sku": "A1"}, {"sku": "A1", "vendor": None}, {"sku": "A1", "vendor": " "}, {"sku": "A1", "vendor": "x\x00"}
+    )
+    assert result.snapshot["sku"].to_pylist() == ["A1"]
+    assert reasons(result) == {2: "vendor_missing", 3: "vendor_missing", 4: "vendor_characters"}
+    assert result.quarantine["vendor"].to_pylist() == [None, " ", None]
+
+
+def test_rows_of_two_vendors_in_one_table_are_a_mistake_of_the_caller():
+    with pytest.raises(ValueError, match="several vendors"):
+        normalised({"sku": "A1"}, {"sku": "A1", "vendor": "store-002"})
+
+
+def test_a_table_with_other_columns_is_a_mistake_of_the_caller():
+    with pytest.raises(ValueError, match="has the columns"):
+        normalise(raw({"sku": "A1"}).drop_columns(["price"]), NormaliseSettings())
+
+
+def test_a_quarantined_row_carries_itself_and_a_sentence():
+    (row,) = normalised({"sku": "A1", "price": '1,"9\x00', "quantity": "3"}).quarantine.to_pylist()
+    assert row["message"] == r'price "1,\"9\u0000" is not a finite decimal number'
+    assert json.loads(row["raw"]) == {
+        "row_number": 1,
+        "vendor": "store-001",
+        "sku": "A1",
+        "barcode": None,
+        "price": '1,"9\x00',
+        "quantity": "3",
+        "active": None,
+        "max_sales_quantity": None,
+    }
+
+
+def test_a_value_of_a_megabyte_makes_a_short_sentence_and_a_short_key():
+    result = normalised({"sku": "x" * 1_000_000}, {"sku": "A1", "price": "9" * 1_000_000})
+    assert [len(message) < 200 for message in result.quarantine["message"].to_pylist()] == [True, True]
+    assert result.quarantine["sku"].to_pylist() == [None, "A1"]
+
+
+def test_bytes_that_are_no_text_are_set_aside_not_crashed_on():
+    data = pa.array([b"Caf\xe9", b"ok"])
+    _, offsets, buffer = data.buffers()
+    broken = pa.StringArray.from_buffers(2, offsets, buffer)
+    table = raw({"sku": "A"}, {"sku": "B"})
+    table = table.set_column(table.column_names.index("sku"), RAW.field("sku"), broken)
+    result = normalise(table, NormaliseSettings())
+    assert reasons(result) == {1: "sku_undecodable"}
+    assert result.snapshot["sku"].to_pylist() == ["ok"]
+
+
+@pytest.mark.skipif(
+    not REAL_PRICES.exists(), reason="the price list of a real store lies beside the project only where it is built"
+)
+def test_the_price_list_of_a_real_store_comes_through_to_the_cent():
+    with REAL_PRICES.open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    result = normalised(*({"sku": row["item_code"], "price": row["item_price"]} for row in rows))
+    assert result.snapshot.num_rows + result.quarantine.num_rows == len(rows) > 5000
+    prices = {row["item_code"]: Decimal(row["item_price"]) for row in rows}
+    found = dict(zip(*(result.snapshot[name].to_pylist() for name in ("sku", "price")), strict=True))
+    assert found == {sku: prices[sku] for sku in found}
+    assert set(result.quarantine["reason"].to_pylist()) <= {"sku_duplicate"}

@@ -1,0 +1,81 @@
+"""The pure steps one after the other, with a platform that is nothing but a dictionary."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from decimal import Decimal
+
+from catalog_rows import normalised, said, shelf
+from shelfsync.catalog.acknowledge import acknowledge
+from shelfsync.catalog.batch import cut
+from shelfsync.catalog.confirm import match, parse_log
+from shelfsync.catalog.diff import diff
+from shelfsync.catalog.guard import guard
+
+WIRE = {"key": "sku", "sales_limit_name": "max_sales_quantity"}
+
+
+class Shelf:
+    """What the platform shows, and the log of a job; SKUs that it does not know are refused."""
+
+    def __init__(self, *known):
+        self.products = {sku: {} for sku in known}
+
+    def job(self, body):
+        text = io.StringIO()
+        log = csv.writer(text)
+        log.writerow(["sku", "state", "errors"])
+        for item in json.loads(body, parse_float=Decimal, parse_int=int)["products"]:
+            sku = item.pop("sku")
+            if sku in self.products:
+                self.products[sku] |= item
+            log.writerow([sku, *(("success", "null") if sku in self.products else ("failed", "unknown SKU"))])
+        return io.BytesIO(text.getvalue().encode())
+
+
+def run(platform, baseline, *rows, full=False, refused=None):
+    """One run over the path; the new baseline, what was sent, and its outcomes."""
+    shelves = normalised(*rows)
+    delta = diff(shelves.snapshot, baseline, full=full, refused=refused, quarantined=shelves.quarantine)
+    released = guard(delta, baseline, removed_share_max=0.5).released
+    sent, states = {}, {}
+    for batch in cut(released, body_bytes_max=150, **WIRE):
+        outcomes = match(batch.items, parse_log(platform.job(bytes(batch.body))))
+        baseline = acknowledge(baseline, batch.items, outcomes)
+        sent |= said(batch.items)
+        states |= dict(zip(outcomes["sku"].to_pylist(), outcomes["state"].to_pylist(), strict=True))
+    return baseline, sent, states
+
+
+def test_a_day_of_changes_ends_with_the_platform_equal_to_the_erp():
+    platform = Shelf("A", "B", "C")
+    morning = [
+        {"sku": "A", "price": "1.99999", "quantity": "3.5", "active": "true"},
+        {"sku": "B", "price": "2", "quantity": "1", "active": "true"},
+        {"sku": "C", "price": "3", "quantity": "0", "active": "false"},
+        {"sku": "X", "price": "4", "active": "true"},
+    ]
+    baseline, sent, states = run(platform, shelf(), *morning, full=True)
+    assert states == {"A": "accepted", "B": "accepted", "C": "accepted", "X": "refused"}
+    assert platform.products["A"] == {"price": Decimal("1.999"), "quantity": 3, "active": True}
+
+    noon = [
+        {**morning[0], "price": "1.9991"},
+        {**morning[1], "price": "1,80"},
+        {**morning[2], "quantity": "6"},
+        morning[3],
+    ]
+    refused = shelf({"sku": "X", "price": "4", "active": True})
+    baseline, sent, _ = run(platform, baseline, *noon, refused=refused)
+    assert sent == {
+        "C": {"quantity": 6, "active": False}
+    }  # A differs by less than is kept, B is in quarantine, X was refused
+    assert platform.products["B"]["active"] is True
+
+    evening = [morning[1], {**morning[2], "active": "true"}]
+    baseline, sent, _ = run(platform, baseline, *evening, refused=refused)
+    assert sent == {"A": {"active": False}, "C": {"active": True, "quantity": 0}}
+    assert platform.products == said(baseline)
+    assert run(platform, baseline, *evening)[1] == {}

@@ -1,0 +1,70 @@
+"""docs/data-path.md is compared with what the code does."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from catalog_rows import normalised
+from shelfsync.catalog import verdict
+from shelfsync.catalog.guard import REMOVED_ROWS_FREE
+from shelfsync.catalog.reason import REASONS
+
+PAGE = (Path(__file__).parents[3] / "docs/data-path.md").read_text(encoding="utf-8")
+
+EACH = {
+    "vendor_missing": {"vendor": None},
+    "vendor_characters": {"vendor": "x\t"},
+    "sku_missing": {"sku": None},
+    "sku_undecodable": {"sku": "\ufffd"},
+    "sku_control_character": {"sku": "\x00"},
+    "sku_too_long": {"sku": "x" * 256},
+    "sku_duplicate": {"sku": "twice"},
+    "barcode_missing": {"barcode": None},
+    "barcode_as_float": {"barcode": "4.0E+12"},
+    "barcode_not_digits": {"barcode": "x"},
+    "barcode_too_long": {"barcode": "1" * 15},
+    "barcode_duplicate": {"barcode": "1"},
+    "price_decimal_comma": {"price": "1,99"},
+    "price_not_a_number": {"price": "x"},
+    "price_negative": {"price": "-1"},
+    "price_too_large": {"price": "1e17"},
+    "active_not_a_truth_value": {"active": "x"},
+}
+for count in ("quantity", "max_sales_quantity"):
+    EACH |= {
+        f"{count}_decimal_comma": {count: "1,5"},
+        f"{count}_not_a_number": {count: "x"},
+        f"{count}_negative": {count: "-1"},
+        f"{count}_not_whole": {count: "1.5"},
+        f"{count}_too_large": {count: "2147483648"},
+    }
+
+
+def test_the_page_lists_every_reason_in_the_order_of_the_checks():
+    rows = re.findall(r"^\| `(\w+)` \| (\w+) \| (.*) \|$", PAGE, re.MULTILINE)
+    assert rows == [(reason.word, reason.field, reason.sentence.replace("{value}", "…")) for reason in REASONS]
+
+
+def test_every_reason_can_happen():
+    rows = [
+        {"sku": f"S{place}", "barcode": f"{100 + place}", **row}
+        for place, row in enumerate([*EACH.values(), EACH["sku_duplicate"], EACH["barcode_duplicate"]])
+    ]
+    result = normalised(*rows, key="barcode", quantity_rounding="refuse", negative_quantity="refuse")
+    assert result.snapshot.num_rows == 0
+    assert result.quarantine["reason"].to_pylist()[: len(EACH)] == list(EACH)
+    assert set(EACH) == {reason.word for reason in REASONS}
+
+
+def test_the_page_lists_the_words_that_settle_an_outcome():
+    rows = re.search(r"^\| (success.*) \| accepted \|\n\| (failed.*) \| refused", PAGE, re.MULTILINE)
+    good, bad = rows.groups()
+    words, well = good.split(", in any case, and errors empty, ")
+    assert re.findall(r"\w+", words.replace(" or ", " ")) == verdict._SUCCESS.to_pylist()
+    assert ["", *re.findall(r"`(.+?)`", well)] == verdict._WELL.to_pylist()
+    assert re.findall(r"\w+", bad.replace(" or ", " ")) == verdict._FAILURE.to_pylist()
+
+
+def test_the_page_says_how_many_removals_always_flow():
+    assert f"more than {REMOVED_ROWS_FREE} and more than" in PAGE
