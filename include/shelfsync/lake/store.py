@@ -1,0 +1,160 @@
+"""The lake: immutable files named by their content, on any fsspec address.
+
+A file appears whole or not at all: it is written aside, synced, hashed and then renamed (object stores: put in one request). Writing
+the same content twice gives the same path and costs nothing, so every step may be run again. The ledger holds the paths, which are
+relative to the lake's root: the lake can be moved.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
+from urllib.parse import quote
+
+from shelfsync.errors import ConfigurationError, TryAgainError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+
+_CHUNK_BYTES = 1 << 20
+
+
+@dataclass
+class Staged:
+    """A file being written; `path` is set when it has been published."""
+
+    file: IO[bytes]
+    path: str = ""
+
+
+class Lake:
+    """Reads and writes files below `root`: a folder or any fsspec address. No I/O before the first use."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root.rstrip("/")
+
+    def write_table(self, kind: str, vendor: str, table: pa.Table) -> str:
+        """Writes one table as Parquet (zstd, one row group a million rows) and returns its path."""
+        import pyarrow.parquet as pq
+
+        with self.staged(kind, vendor, ".parquet") as staged:
+            pq.write_table(table, staged.file, compression="zstd", row_group_size=1 << 20)
+        return staged.path
+
+    def read_table(self, path: str, columns: list[str] | None = None) -> pa.Table:
+        """Reads a whole table: one vendor's rows, never a chain's."""
+        import pyarrow.parquet as pq
+
+        with self.open(path) as file:
+            return pq.ParquetFile(file).read(columns=columns)
+
+    def write_bytes(self, kind: str, vendor: str, suffix: str, content: bytes) -> str:
+        """Writes a small file."""
+        with self.staged(kind, vendor, suffix) as staged:
+            staged.file.write(content)
+        return staged.path
+
+    @contextlib.contextmanager
+    def staged(self, kind: str, vendor: str, suffix: str) -> Iterator[Staged]:
+        """A file to write to; it is published when the block ends well, and gone when it does not."""
+        folder = self._staging_folder()
+        handle, name = tempfile.mkstemp(dir=folder, suffix=suffix)
+        try:
+            with os.fdopen(handle, "w+b") as file:
+                staged = Staged(file)
+                yield staged
+                file.flush()
+                os.fsync(file.fileno())
+            staged.path = f"{kind}/{quote(vendor, safe='')}/{_sha256(Path(name))}{suffix}"
+            self._publish(name, staged.path)
+        except OSError as error:
+            if error.errno is None:
+                raise
+            raise TryAgainError(
+                f"lake {self.root}: {kind} of vendor {vendor!r} could not be written: {error.strerror}"
+            ) from error
+        finally:
+            Path(name).unlink(missing_ok=True)
+
+    def open(self, path: str) -> BinaryIO:
+        """A published file, for reading."""
+        filesystem, root = self._filesystem()
+        try:
+            return cast("BinaryIO", filesystem.open(f"{root}/{path}", "rb"))
+        except FileNotFoundError:
+            raise ConfigurationError(
+                "SHELFSYNC_LAKE_URL",
+                f"{self.root} has no file {path!r}, which the ledger points to",
+                "Point it at the lake that belongs to this database.",
+            ) from None
+
+    def exists(self, path: str) -> bool:
+        """Whether this path was published."""
+        filesystem, root = self._filesystem()
+        return bool(filesystem.exists(f"{root}/{path}"))
+
+    def _publish(self, name: str, path: str) -> None:
+        filesystem, root = self._filesystem()
+        target = f"{root}/{path}"
+        if _is_local(filesystem):
+            Path(target).parent.mkdir(parents=True, exist_ok=True)
+            Path(name).chmod(0o640)
+            Path(name).replace(target)
+            _sync_folder(Path(target).parent)
+        elif not filesystem.exists(target):
+            filesystem.put_file(name, target)
+
+    def _staging_folder(self) -> str | None:
+        filesystem, root = self._filesystem()
+        if not _is_local(filesystem):
+            return None
+        folder = Path(root) / ".staging"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ConfigurationError(
+                "SHELFSYNC_LAKE_URL",
+                f"{self.root} cannot be written: {error.strerror}",
+                "Name a folder this user may write to.",
+            ) from None
+        return str(folder)
+
+    def _filesystem(self) -> tuple[Any, str]:
+        import fsspec
+
+        try:
+            filesystem, root = fsspec.core.url_to_fs(self.root)
+        except (ValueError, ImportError) as error:
+            raise ConfigurationError(
+                "SHELFSYNC_LAKE_URL", f"{error}", "Name a folder, or install the driver of that address."
+            ) from None
+        return filesystem, str(root).rstrip("/")
+
+
+def _is_local(filesystem: Any) -> bool:
+    protocol = filesystem.protocol
+    return "file" in (protocol if isinstance(protocol, tuple | list) else (protocol,))
+
+
+def _sha256(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK_BYTES):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _sync_folder(folder: Path) -> None:
+    """A rename is only durable when the folder is."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

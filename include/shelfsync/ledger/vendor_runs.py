@@ -1,0 +1,89 @@
+"""What one run does for one vendor: pointers from step to step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from shelfsync.ledger.instant import instant
+from shelfsync.ledger.tables import generation_sequence, vendor, vendor_run
+
+if TYPE_CHECKING:
+    import datetime as dt
+    from collections.abc import Iterable
+
+    from sqlalchemy.engine import Connection
+
+
+@dataclass(frozen=True)
+class VendorRun:
+    """One row of `ledger.vendor_run`; a path is None until the step that writes it is done."""
+
+    run_id: int
+    vendor: str
+    extract_id: int | None
+    generation: int
+    state: str
+    failed_step: str | None
+    error: str | None
+    raw_path: str | None
+    snapshot_path: str | None
+    quarantine_path: str | None
+    delta_path: str | None
+    released_path: str | None
+    held_path: str | None
+    base_version: int | None
+    batched_at: dt.datetime | None
+
+
+_COLUMNS = [vendor_run.c[name] for name in VendorRun.__dataclass_fields__]
+
+
+def next_generation(connection: Connection) -> int:
+    """A number higher than every snapshot before."""
+    return int(connection.execute(sa.select(generation_sequence.next_value())).scalar_one())
+
+
+def begin(connection: Connection, run_id: int, name: str, **values: Any) -> None:
+    """Starts a vendor afresh in this run: all pointers of an earlier reading are dropped, its batches stay as they are."""
+    connection.execute(insert(vendor).values(vendor=name).on_conflict_do_nothing())
+    blank: dict[str, Any] = {
+        column.name: None if column.nullable else sa.text("DEFAULT")
+        for column in vendor_run.columns
+        if column.name not in {"run_id", "vendor"}
+    }
+    fresh = {**blank, **values}
+    statement = insert(vendor_run).values(run_id=run_id, vendor=name, **values)
+    connection.execute(
+        statement.on_conflict_do_update(index_elements=[vendor_run.c.run_id, vendor_run.c.vendor], set_=fresh)
+    )
+
+
+def read(connection: Connection, run_id: int, name: str) -> VendorRun | None:
+    """This vendor in this run, or None."""
+    statement = sa.select(*_COLUMNS).where(vendor_run.c.run_id == run_id, vendor_run.c.vendor == name)
+    row = connection.execute(statement).mappings().one_or_none()
+    return None if row is None else VendorRun(**row)
+
+
+def read_all(connection: Connection, run_id: int) -> list[VendorRun]:
+    """Every vendor of this run, by name."""
+    statement = sa.select(*_COLUMNS).where(vendor_run.c.run_id == run_id).order_by(vendor_run.c.vendor)
+    return [VendorRun(**row) for row in connection.execute(statement).mappings()]
+
+
+def write(connection: Connection, run_id: int, name: str, **values: Any) -> None:
+    """Sets pointers, counts or the state."""
+    statement = vendor_run.update().where(vendor_run.c.run_id == run_id, vendor_run.c.vendor == name)
+    connection.execute(statement.values(**values, updated_at=instant()))
+
+
+def forget_others(connection: Connection, run_id: int, names: Iterable[str]) -> None:
+    """Marks vendors of an earlier reading of this run that the newer reading no longer has."""
+    statement = vendor_run.update().where(vendor_run.c.run_id == run_id, vendor_run.c.vendor.not_in(list(names)))
+    connection.execute(
+        statement.values(state="superseded", error="a later reading of this run did not have this vendor")
+    )

@@ -1,0 +1,107 @@
+"""The row of a vendor: its fence and the version of its baseline, moved only while it is locked."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import sqlalchemy as sa
+
+from shelfsync.ledger.tables import baseline, vendor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy.engine import Connection, Engine
+
+
+@dataclass(frozen=True)
+class Vendor:
+    """Where a vendor stands."""
+
+    vendor: str
+    fence: int
+    baseline_version: int
+
+
+@dataclass(frozen=True)
+class BaselineVersion:
+    """One version of the acknowledged state."""
+
+    version: int
+    path: str
+    rows: int
+    generation: int
+
+
+def lock(connection: Connection, name: str) -> Vendor:
+    """Reads the row and keeps it from everybody else until the transaction ends."""
+    statement = (
+        sa.select(vendor.c.vendor, vendor.c.fence, vendor.c.baseline_version)
+        .where(vendor.c.vendor == name)
+        .with_for_update()
+    )
+    return Vendor(*connection.execute(statement).one())
+
+
+def raise_fence(connection: Connection, name: str, generation: int) -> None:
+    """From now on nothing older than `generation` may be sent for this vendor (I5)."""
+    statement = vendor.update().where(vendor.c.vendor == name, vendor.c.fence < generation)
+    connection.execute(statement.values(fence=generation))
+
+
+def current_baseline(connection: Connection, name: str) -> BaselineVersion | None:
+    """The version in force, or None while nothing was ever acknowledged."""
+    statement = (
+        sa.select(baseline.c.version, baseline.c.path, baseline.c.rows, baseline.c.generation)
+        .join(vendor, sa.and_(vendor.c.vendor == baseline.c.vendor, vendor.c.baseline_version == baseline.c.version))
+        .where(vendor.c.vendor == name)
+    )
+    row = connection.execute(statement).one_or_none()
+    return None if row is None else BaselineVersion(*row)
+
+
+def known_vendors(connection: Connection) -> dict[str, int]:
+    """Every vendor that has a baseline, with the number of SKUs in it."""
+    statement = sa.select(vendor.c.vendor, baseline.c.rows).join(
+        baseline, sa.and_(vendor.c.vendor == baseline.c.vendor, vendor.c.baseline_version == baseline.c.version)
+    )
+    return {row.vendor: row.rows for row in connection.execute(statement)}
+
+
+def move_baseline(
+    connection: Connection, name: str, *, expected: int, path: str, rows: int, generation: int, job_id: int
+) -> bool:
+    """Compare and swap: makes `expected` + 1 the version in force; False when another version is in force already."""
+    moved = connection.execute(
+        vendor.update()
+        .where(vendor.c.vendor == name, vendor.c.baseline_version == expected)
+        .values(baseline_version=expected + 1)
+    )
+    if moved.rowcount == 0:
+        return False
+    values = {
+        "vendor": name,
+        "version": expected + 1,
+        "path": path,
+        "rows": rows,
+        "generation": generation,
+        "job_id": job_id,
+    }
+    connection.execute(baseline.insert().values(values))
+    return True
+
+
+@contextlib.contextmanager
+def working_on(engine: Engine, name: str) -> Iterator[bool]:
+    """Whether this process alone works on the vendor's jobs until the block ends; ends by itself when the process dies."""
+    key = int.from_bytes(hashlib.sha256(f"vendor:{name}".encode()).digest()[:8], "big", signed=True)
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        got = bool(connection.execute(sa.text("SELECT pg_try_advisory_lock(:key)"), {"key": key}).scalar_one())
+        try:
+            yield got
+        finally:
+            if got:
+                connection.execute(sa.text("SELECT pg_advisory_unlock(:key)"), {"key": key})

@@ -1,0 +1,27 @@
+"""What Alembic runs; the connection comes from `shelfsync.migrations.upgrade`."""
+
+from __future__ import annotations
+
+from alembic import context
+
+import shelfsync.budget.tables
+import shelfsync.inbox.tables
+import shelfsync.ledger.tables
+import shelfsync.warehouse.tables  # noqa: F401  all tables must be known to compare them
+from shelfsync.ledger.metadata import SCHEMAS, metadata
+
+
+def _ours(name: str | None, kind: str, _parents: object) -> bool:
+    return name in SCHEMAS if kind == "schema" else True
+
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=metadata,
+    include_schemas=True,
+    include_name=_ours,
+    version_table="shelfsync_revision",
+    compare_server_default=False,
+)
+with context.begin_transaction():
+    context.run_migrations()

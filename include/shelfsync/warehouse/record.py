@@ -1,0 +1,102 @@
+"""Runs, vendors and jobs as the warehouse keeps them: copied from the ledger in the transaction that moves it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from shelfsync.ledger import tables as ledger
+from shelfsync.ledger.instant import instant
+from shelfsync.warehouse import tables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sqlalchemy.engine import Connection
+
+
+def record_vendors(connection: Connection, names: Iterable[str]) -> None:
+    """Vendors seen in an extract."""
+    rows = [{"vendor": name} for name in names]
+    if rows:
+        statement = insert(tables.vendor).values(first_seen_at=instant()).on_conflict_do_nothing()
+        connection.execute(statement, rows)
+
+
+def record_run(connection: Connection, run_id: int) -> None:
+    """The run as the ledger has it now, with its sums over vendors and jobs."""
+    run = ledger.run.c
+    sums = _vendor_sums(connection, run_id) | _job_sums(connection, run_id)
+    row = connection.execute(sa.select(ledger.run).where(run.run_id == run_id)).mappings().one()
+    names = ("run_id", "run_key", "kind", "dry_run", "state", "error", "started_at", "finished_at")
+    values = {name: row[name] for name in names} | sums
+    _upsert(connection, tables.sync_run, values, key="run_id")
+
+
+def record_job(connection: Connection, job_id: int) -> None:
+    """The job as the ledger has it now."""
+    job, batch = ledger.job.c, ledger.batch.c
+    statement = (
+        sa.select(
+            job.job_id,
+            batch.run_id,
+            job.vendor,
+            job.platform_job_id,
+            job.state,
+            batch.generation,
+            batch.body_bytes,
+            job.sent,
+            sa.func.coalesce(job.accepted, 0).label("accepted"),
+            sa.func.coalesce(job.refused, 0).label("refused"),
+            sa.func.coalesce(job.unaccounted, 0).label("unaccounted"),
+            job.error,
+            job.created_at.label("sent_at"),
+            job.answered_at,
+            job.settled_at,
+        )
+        .join(ledger.batch, batch.batch_id == job.batch_id)
+        .where(job.job_id == job_id)
+    )
+    row = connection.execute(statement).mappings().one()
+    _upsert(connection, tables.catalog_job, dict(row), key="job_id")
+
+
+def _upsert(connection: Connection, table: sa.Table, values: dict[str, Any], *, key: str) -> None:
+    rest = {name: value for name, value in values.items() if name != key}
+    statement = insert(table).values(values).on_conflict_do_update(index_elements=[table.c[key]], set_=rest)
+    connection.execute(statement)
+
+
+def _vendor_sums(connection: Connection, run_id: int) -> dict[str, int]:
+    row = ledger.vendor_run.c
+    statement = sa.select(
+        sa.func.count().label("vendors"),
+        sa.func.count().filter(row.state == "failed").label("vendors_failed"),
+        _sum(row.rows_raw).label("rows_raw"),
+        _sum(row.rows_quarantined).label("rows_quarantined"),
+        _sum(row.changes_new + row.changes_changed + row.changes_removed).label("skus_changed"),
+        _sum(row.changes_held).label("skus_held"),
+    ).where(row.run_id == run_id)
+    return dict(connection.execute(statement).mappings().one())
+
+
+def _job_sums(connection: Connection, run_id: int) -> dict[str, int]:
+    job = ledger.job.c
+    statement = (
+        sa.select(
+            _sum(job.sent).label("skus_sent"),
+            _sum(job.accepted).label("skus_accepted"),
+            _sum(job.refused).label("skus_refused"),
+            _sum(job.unaccounted).label("skus_unaccounted"),
+        )
+        .join(ledger.batch, ledger.batch.c.batch_id == job.batch_id)
+        .where(ledger.batch.c.run_id == run_id)
+    )
+    return dict(connection.execute(statement).mappings().one())
+
+
+def _sum(column: sa.ColumnElement[Any]) -> sa.ColumnElement[int]:
+    """A sum that is 0 over nothing, as an integer (PostgreSQL sums bigints to numeric)."""
+    return sa.cast(sa.func.coalesce(sa.func.sum(column), 0), sa.BigInteger)

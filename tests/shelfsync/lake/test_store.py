@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shelfsync.errors import ConfigurationError, TryAgainError
+from shelfsync.lake.store import Lake
+
+TABLE = pa.table({"sku": ["a", "b"], "price": [1, None]})
+_roots = itertools.count()
+
+
+@pytest.fixture(params=["folder", "object store"])
+def lake(request, tmp_path):
+    return Lake(str(tmp_path / "lake")) if request.param == "folder" else Lake(f"memory://lake-{next(_roots)}")
+
+
+def test_what_is_written_is_read_back(lake):
+    path = lake.write_table("snapshot", "store-001", TABLE)
+    assert lake.read_table(path).equals(TABLE)
+    assert lake.read_table(path, columns=["sku"]).column_names == ["sku"]
+
+
+def test_the_same_content_has_the_same_path_and_other_content_another(lake):
+    first = lake.write_table("snapshot", "store-001", TABLE)
+    assert lake.write_table("snapshot", "store-001", TABLE) == first
+    assert lake.write_table("snapshot", "store-001", TABLE.slice(1)) != first
+
+
+@given(vendor=st.text(min_size=1, max_size=20).filter(lambda text: text.isprintable()))
+def test_no_vendors_name_leaves_its_folder(vendor):
+    lake = Lake("memory://names")
+    path = lake.write_bytes("log", vendor, ".csv", vendor.encode())
+    assert path.count("/") == 2
+    assert ".." not in path.split("/")
+    with lake.open(path) as file:
+        assert file.read() == vendor.encode()
+
+
+def test_a_writer_that_fails_leaves_nothing(tmp_path):
+    lake = Lake(str(tmp_path))
+
+    def half():
+        with lake.staged("log", "store-001", ".csv") as staged:
+            staged.file.write(b"half a ")
+            raise ValueError
+
+    with pytest.raises(ValueError):
+        half()
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_a_file_is_seen_only_when_it_is_whole(tmp_path):
+    lake = Lake(str(tmp_path))
+    with lake.staged("log", "store-001", ".csv") as staged:
+        staged.file.write(b"x" * 100_000)
+        assert [path for path in tmp_path.rglob("*.csv") if ".staging" not in path.parts] == []
+    assert (tmp_path / staged.path).stat().st_size == 100_000
+
+
+def test_a_pointer_without_its_file_says_which_lake_is_meant(tmp_path):
+    with pytest.raises(ConfigurationError, match=r"SHELFSYNC_LAKE_URL.*no file 'baseline/x/y.parquet'"):
+        Lake(str(tmp_path)).read_table("baseline/x/y.parquet")
+
+
+def test_an_address_nobody_can_read_is_a_setting_to_correct():
+    with pytest.raises(ConfigurationError, match="SHELFSYNC_LAKE_URL"):
+        Lake("nosuchscheme://lake").write_bytes("log", "v", ".csv", b"")
+
+
+def test_a_full_disk_is_said_in_one_line_and_leaves_nothing(tmp_path):
+    lake = Lake(str(tmp_path))
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("this system has no /dev/full")
+
+    def write():
+        with lake.staged("log", "store-001", ".csv"), full.open("wb", buffering=0) as file:
+            file.write(b"x")
+
+    with pytest.raises(TryAgainError, match="No space left"):
+        write()
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []

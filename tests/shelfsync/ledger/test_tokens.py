@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import pytest
+import sqlalchemy as sa
+from pydantic import SecretStr
+
+from shelfsync.ledger.tables import token
+from shelfsync.ledger.tokens import SharedTokens
+
+PLATFORM = {"base_url": "https://p.example", "chain": "c", "client_id": "id"}
+
+
+@pytest.fixture
+def tokens(engine):
+    return SharedTokens(engine, **PLATFORM, client_secret=SecretStr("s3cret"))
+
+
+def test_what_one_worker_saves_another_reads(engine, tokens):
+    tokens.save(SecretStr("jwt-1"), 7200)
+    other = SharedTokens(engine, **PLATFORM, client_secret=SecretStr("s3cret"))
+    held = other.load()
+    assert held.secret.get_secret_value() == "jwt-1"
+    assert 7190 < held.remaining_s <= 7200
+
+
+def test_neither_token_nor_secret_stands_readable_in_the_database(engine, tokens):
+    tokens.save(SecretStr("jwt-canary"), 7200)
+    with engine.connect() as connection:
+        row = bytes(connection.execute(sa.select(token.c.sealed)).scalar_one())
+        everything = row + connection.execute(sa.select(token.c.fingerprint)).scalar_one().encode()
+    assert b"jwt-canary" not in everything
+    assert b"s3cret" not in everything
+
+
+def test_another_client_secret_cannot_read_it(engine, tokens):
+    tokens.save(SecretStr("jwt-1"), 7200)
+    assert SharedTokens(engine, **PLATFORM, client_secret=SecretStr("other")).load() is None
+
+
+def test_one_of_all_workers_may_ask_for_a_token(engine, tokens):
+    other = SharedTokens(engine, **PLATFORM, client_secret=SecretStr("s3cret"))
+    assert tokens.lease(60)
+    assert not other.lease(60)
+    tokens.save(SecretStr("jwt"), 10)
+    assert other.lease(0)
+    assert tokens.lease(60)
+    tokens.release()
+    assert other.lease(60)
+
+
+def test_a_refused_token_is_forgotten_and_a_newer_one_stays(tokens):
+    tokens.save(SecretStr("old"), 100)
+    tokens.save(SecretStr("new"), 100)
+    tokens.discard(SecretStr("old"))
+    assert tokens.load().secret.get_secret_value() == "new"
+    tokens.discard(SecretStr("new"))
+    assert tokens.load() is None
