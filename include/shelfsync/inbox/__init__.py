@@ -1,0 +1,1 @@
+"""Webhook events: received, kept as they came, and read by whoever waits for them."""

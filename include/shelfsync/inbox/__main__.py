@@ -1,0 +1,25 @@
+"""`python -m shelfsync.inbox`: the webhook receiver, by the settings of the environment."""
+
+from __future__ import annotations
+
+import logging
+import sys
+
+from shelfsync.errors import ShelfsyncError
+from shelfsync.inbox.server import serve
+from shelfsync.settings import read_settings
+
+
+def main() -> int:
+    """The process's exit code."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    try:
+        serve(read_settings())
+    except ShelfsyncError as error:
+        print(error, file=sys.stderr)  # noqa: T201  one line for a person
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,122 @@
+"""Job events as the flow reads them: whatever came, in whatever order and however often, one word a job.
+
+Reading changes nothing, so it can be done again; an event of a job that nobody knows yet simply stays until somebody asks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from shelfsync.inbox.reading import job_word, parse
+from shelfsync.inbox.tables import event
+
+if TYPE_CHECKING:
+    import datetime as dt
+    from collections.abc import Collection, Sequence
+
+    from sqlalchemy.engine import Connection
+
+CHANNEL = "shelfsync_inbox"
+"""NOTIFY carries the platform's job id here when a new job event is committed; a nudge that may be lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobEvent:
+    """What the platform said of a job, all of it from one event: status and link of two events are never mixed."""
+
+    event_id: int
+    platform_job_id: str
+    status: str | None
+    download_url: str | None = field(repr=False)
+    vendor: str | None
+    feedback: Any = field(repr=False)
+    received_at: dt.datetime
+    is_settled: bool
+
+
+def job_event(connection: Connection, platform_job_id: str) -> JobEvent | None:
+    """What counts of the events of a job; None when none has come.
+
+    One that says the job has ended goes before one that does not, one with a link before one without, then the newest: a
+    late QUEUED takes nothing back.
+    """
+    return job_events(connection, [platform_job_id]).get(platform_job_id)
+
+
+def job_events(connection: Connection, platform_job_ids: Collection[str]) -> dict[str, JobEvent]:
+    """The same of many jobs in one query; jobs without an event are absent."""
+    best: dict[str, JobEvent] = {}
+    for one in every_job_event(connection, platform_job_ids):
+        kept = best.get(one.platform_job_id)
+        if kept is None or _weight(one) >= _weight(kept):
+            best[one.platform_job_id] = one
+    return best
+
+
+def every_job_event(connection: Connection, platform_job_ids: Collection[str]) -> list[JobEvent]:
+    """All of them, oldest first: two events of one job with different links are both there to be checked."""
+    rows = connection.execute(
+        sa.select(event.c.event_id, event.c.platform_job_id, event.c.body, event.c.received_at)
+        .where(event.c.kind == "job", event.c.platform_job_id.in_(list(platform_job_ids)))
+        .order_by(event.c.event_id)
+    )
+    return [_job_event(row) for row in rows]
+
+
+def unprocessed_jobs(connection: Connection, *, at_most: int = 1000) -> Sequence[str]:
+    """Platform job ids with events whose consequences nobody has drawn yet, the longest waiting first."""
+    return (
+        connection.execute(
+            sa.select(event.c.platform_job_id)
+            .where(event.c.kind == "job", event.c.processed_at.is_(None))
+            .group_by(event.c.platform_job_id)
+            .order_by(sa.func.min(event.c.event_id))
+            .limit(at_most)
+        )
+        .scalars()
+        .all()
+    )
+
+
+def mark_processed(connection: Connection, platform_job_id: str, *, up_to: int) -> int:
+    """Consequences were drawn of the events up to this id, in the caller's transaction; how many were new."""
+    return connection.execute(
+        sa.update(event)
+        .where(
+            event.c.kind == "job",
+            event.c.platform_job_id == platform_job_id,
+            event.c.event_id <= up_to,
+            event.c.processed_at.is_(None),
+        )
+        .values(processed_at=sa.func.clock_timestamp())
+    ).rowcount
+
+
+def replay(connection: Connection, platform_job_id: str) -> int:
+    """Has the events of a job processed again; how many. Harmless: processing them twice has one effect."""
+    return connection.execute(
+        sa.update(event)
+        .where(event.c.kind == "job", event.c.platform_job_id == platform_job_id)
+        .values(processed_at=None)
+    ).rowcount
+
+
+def _job_event(row: Any) -> JobEvent:
+    word = job_word(parse(row.body))
+    return JobEvent(
+        event_id=row.event_id,
+        platform_job_id=row.platform_job_id,
+        status=word.status,
+        download_url=word.download_url,
+        vendor=word.vendor,
+        feedback=word.feedback,
+        received_at=row.received_at,
+        is_settled=word.is_settled,
+    )
+
+
+def _weight(one: JobEvent) -> tuple[bool, bool]:
+    return one.is_settled, one.download_url is not None

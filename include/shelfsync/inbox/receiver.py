@@ -1,0 +1,132 @@
+"""The webhook receiver: an ASGI app that runs alone (`python -m shelfsync.inbox`) and mounted in another.
+
+POST /webhook takes job and order events alike; /webhook/catalog and /webhook/orders are the same place under names that tell
+which address was configured for what. GET /health says whether events could be stored now. A call is answered 2xx only when
+its event is durable; bodies and secrets are never logged (I8, I12).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import time
+from collections.abc import AsyncIterator
+from typing import Protocol
+
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse
+
+from shelfsync.inbox.body import RefusedError, read_body, too_large
+from shelfsync.inbox.reading import Received, UnreadableEventError, read
+from shelfsync.inbox.secret import Secrets
+from shelfsync.inbox.store import StoreUnavailableError
+from shelfsync.settings import WebhookSettings
+
+log = logging.getLogger(__name__)
+
+PATHS = ("/webhook", "/webhook/catalog", "/webhook/orders")
+BODY_TIMEOUT_S = 8.0
+"""The platform gives a call ten seconds in all."""
+_TELL_EVERY_S = 10.0
+
+
+class Store(Protocol):
+    """Where events go. `put`: True when new, False when known, StoreUnavailableError when it is not stored for sure."""
+
+    async def put(self, event: Received) -> bool: ...
+
+    async def check(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+def create_app(store: Store, settings: WebhookSettings, *, body_timeout_s: float = BODY_TIMEOUT_S) -> FastAPI:
+    """The app. It owns the store from now on and closes it when its lifespan ends; it keeps nothing else."""
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        yield
+        await store.close()
+
+    receiver = Receiver(store, settings, body_timeout_s)
+    app = FastAPI(
+        title="shelfsync webhook receiver", lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None
+    )
+    for path in PATHS:
+        app.add_api_route(path, receiver.receive, methods=["POST"], include_in_schema=False)
+    app.add_api_route("/health", receiver.health, methods=["GET"], include_in_schema=False)
+    return app
+
+
+class Receiver:
+    """What the routes do."""
+
+    def __init__(self, store: Store, settings: WebhookSettings, body_timeout_s: float) -> None:
+        self._store = store
+        self._settings = settings
+        self._secrets = Secrets(settings.secret, settings.secret_previous)
+        self._body_timeout_s = body_timeout_s
+        self._refusals = Refusals()
+        if not self._secrets:
+            log.error("inbox: SHELFSYNC_WEBHOOK__SECRET is not set: every call is refused until it is")
+
+    async def receive(self, request: Request) -> JSONResponse:
+        """One event: stored, or refused with the reason and nothing stored."""
+        try:
+            event = await self._event(request)
+            new = await self._store.put(event)
+        except RefusedError as refused:
+            self._refusals.note(refused)
+            return _refuse(refused.status, refused.reason)
+        except StoreUnavailableError:
+            return _refuse(503, "the event was not stored: send it again", retry_after_s=5)
+        log.debug("inbox: %s event of job %s, %s", event.kind, event.platform_job_id, "new" if new else "known")
+        return JSONResponse({"status": "stored" if new else "known"})
+
+    async def health(self) -> JSONResponse:
+        """200 when events can be stored, 503 when not."""
+        try:
+            await self._store.check()
+        except StoreUnavailableError:
+            return JSONResponse({"status": "database away"}, 503)
+        return JSONResponse({"status": "ok"})
+
+    async def _event(self, request: Request) -> Received:
+        if not self._secrets.admit([value for name, value in request.headers.raw if name == b"authorization"]):
+            raise RefusedError(401, "the Authorization header does not hold the secret")
+        settings = self._settings
+        largest = max(settings.order_bytes_max, settings.job_bytes_max)
+        body = await read_body(request, bytes_max=largest, timeout_s=self._body_timeout_s)
+        try:
+            event = read(body)
+        except UnreadableEventError as error:
+            raise RefusedError(400, f"the body {error}") from None
+        limit = settings.order_bytes_max if event.kind == "order" else settings.job_bytes_max
+        if len(body) > limit:
+            raise too_large(limit)
+        return event
+
+
+class Refusals:
+    """Refused calls in the log: the first at once, a flood of them as a number now and then."""
+
+    def __init__(self) -> None:
+        self._silent_until_s = 0.0
+        self._untold = 0
+
+    def note(self, refused: RefusedError) -> None:
+        """Counts, and tells when it is time."""
+        self._untold += 1
+        now_s = time.monotonic()
+        if now_s >= self._silent_until_s:
+            log.warning("inbox: refused %d calls, the last with %d: %s", self._untold, refused.status, refused.reason)
+            self._untold = 0
+            self._silent_until_s = now_s + _TELL_EVERY_S
+
+
+def _refuse(status: int, reason: str, *, retry_after_s: int | None = None) -> JSONResponse:
+    """The connection ends: what is left of the body is nobody's business."""
+    headers = {"Connection": "close"}
+    if retry_after_s is not None:
+        headers["Retry-After"] = str(retry_after_s)
+    return JSONResponse({"status": "refused", "reason": reason}, status, headers)

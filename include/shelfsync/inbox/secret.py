@@ -1,0 +1,41 @@
+"""Who may deliver events: the Authorization header holds the secret, verbatim (interface.md 5.6, field notes)."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pydantic import SecretStr
+
+
+class Secrets:
+    """The secrets in force: one, or two while it is being changed; with none nobody is let in.
+
+    A secret is any text, `Basic dXNlcjpwYXNzd29yZA==` for one, and is compared as it is: no scheme is parsed, no case folded.
+    White space around a header's value is not part of it, so none around a secret is either.
+    """
+
+    def __init__(self, *secrets: SecretStr | None) -> None:
+        texts = (secret.get_secret_value().strip() for secret in secrets if secret is not None)
+        self._digests = tuple(_digest(text.encode()) for text in texts if text)
+
+    def __bool__(self) -> bool:
+        return bool(self._digests)
+
+    def admit(self, authorization: Sequence[bytes]) -> bool:
+        """True for exactly one Authorization header with a secret in force.
+
+        Takes the same time however much of a secret was guessed right, and whichever of two it is.
+        """
+        presented = _digest(authorization[0] if len(authorization) == 1 else b"")
+        known = [hmac.compare_digest(presented, digest) for digest in self._digests]
+        return any(known) and len(authorization) == 1
+
+
+def _digest(value: bytes) -> bytes:
+    """Of equal length for all, because the comparison tells lengths apart."""
+    return hashlib.sha256(value).digest()

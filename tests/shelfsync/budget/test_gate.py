@@ -1,0 +1,310 @@
+"""The gate as clients use it: real time, real database, real outages."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import datetime as dt
+import itertools
+import random
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import sqlalchemy as sa
+from pydantic import SecretStr
+from sqlalchemy.ext.asyncio import create_async_engine
+from sqlalchemy.pool import NullPool
+
+from partner_api import ClientCredentials, PartnerClient
+from partner_api.errors import ThrottledError
+from shelfsync.budget import AsyncRequestBudget, RequestBudget, tables
+from shelfsync.budget.schedule import Rate
+from shelfsync.clock import SystemClock
+from shelfsync.errors import ConfigurationError, TryAgainError
+from shelfsync.ledger.engine import create_engine
+from shelfsync.ledger.engine import database_url as with_our_driver
+from shelfsync.settings import BudgetSettings
+from shelfsync.stack.postgres import EmbeddedPostgres
+
+FAST = Rate(100, window_s=2.0, jitter_s=0.5)
+
+
+class LostClock(SystemClock):
+    """A worker's wall clock that jumps whenever it is read; what only grows still only grows."""
+
+    def __init__(self):
+        self._chance = random.Random(1)
+
+    def now(self):
+        return dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(days=self._chance.uniform(0, 25_000))
+
+
+def _budget(engine, *, rate=FAST, clock=None, **choices):
+    settings = BudgetSettings(
+        **{name: choices.pop(name) for name in list(choices) if name in BudgetSettings.model_fields}
+    )
+    return RequestBudget(engine, settings, clock or SystemClock(), rate=rate, chance=random.Random(1), **choices)
+
+
+@contextlib.contextmanager
+def _takes_s(least, most):
+    began_s = time.monotonic()
+    yield
+    assert least <= time.monotonic() - began_s <= most
+
+
+def _client(sandbox, gate):
+    credentials = ClientCredentials("demo-client", SecretStr("demo-secret"))
+    return PartnerClient(sandbox.base_url, "demo-chain", credentials, gate=gate, attempts_max=1)
+
+
+def test_every_request_of_the_client_passes_the_gate_and_is_counted(engine, sandbox):
+    budget = _budget(engine)
+    with _client(sandbox, budget) as client:
+        client.list_catalog("store-001")
+        client.list_catalog("store-002", lane="price")
+    with engine.connect() as connection:
+        permits = connection.execute(
+            sa.select(tables.permit.c.operation, tables.permit.c.lane).order_by(tables.permit.c.permit_id)
+        ).all()
+        answers = connection.execute(sa.select(sa.func.sum(tables.usage.c.answers))).scalar_one()
+    assert [tuple(row) for row in permits] == [
+        ("token", "catalog"),
+        ("list_catalog", "catalog"),
+        ("list_catalog", "price"),
+    ]
+    assert answers == sandbox.journal()["requests"] == 3
+
+
+def test_a_429_of_the_platform_pauses_the_installation(engine, sandbox):
+    budget = _budget(engine)
+    sandbox.faults({"at": "list_catalog", "kind": "status_429", "times": 1})
+    with _client(sandbox, budget) as client, pytest.raises(ThrottledError):
+        client.list_catalog("store-001")
+    standing = budget.standing()
+    assert standing.strikes == 1
+    assert standing.paused_s > 0
+
+
+def test_the_first_request_leaves_at_once(engine):
+    with _takes_s(0, 30):
+        _budget(engine, rate=Rate(1)).admit("token", "catalog")
+
+
+def test_threads_and_worker_clocks_that_jump_share_one_pace(engine):
+    budgets = [_budget(engine, clock=LostClock()) for _ in range(2)]
+    left_s = []
+
+    def work(budget):
+        for _ in range(10):
+            budget.admit("job_status", "catalog")
+            left_s.append(time.monotonic())
+
+    with ThreadPoolExecutor(4) as pool:
+        for done in [pool.submit(work, budget) for budget in budgets * 2]:
+            done.result(timeout=30)
+    assert max(left_s) - min(left_s) >= 39 * FAST.spacing.total_seconds() - FAST.late_s_max
+    with engine.connect() as connection:
+        slots = connection.execute(sa.select(tables.permit.c.slot_at).order_by(tables.permit.c.slot_at)).scalars().all()
+    assert len(slots) >= 40
+    assert all(later - earlier >= FAST.spacing for earlier, later in itertools.pairwise(slots))
+
+
+def test_a_429_stops_every_process_for_as_long_as_it_asks(engine, database_url):
+    other_engine = create_engine(database_url)
+    one, other = _budget(engine), _budget(other_engine)
+    one.admit("put_catalog", "catalog")
+    one.report("put_catalog", 429, 2.0, False)
+    try:
+        with _takes_s(1.9, 20):
+            other.admit("job_status", "order")
+    finally:
+        other_engine.dispose()
+
+
+def test_a_long_pause_gives_the_request_back_with_the_reason_and_the_time(engine):
+    budget = _budget(engine, wait_s_max=30.0)
+    budget.report("list_catalog", 403, None, True)
+    with (
+        _takes_s(0, 2),
+        pytest.raises(TryAgainError, match=r"edge blocks this address \(403 on list_catalog\)") as told,
+    ):
+        budget.admit("put_catalog", "order")
+    assert 55 < told.value.after_s < 70
+
+
+def test_answers_that_were_on_their_way_are_no_new_strikes(engine):
+    budget = _budget(engine)
+    for _ in range(10):
+        budget.report("job_status", 429, None, False)
+    standing = budget.standing()
+    assert standing.strikes == 1
+    assert 10 < standing.paused_s < 20
+    assert standing.pause_reason == "the platform counts too many requests (429 on job_status)"
+
+
+def _end_the_pause(engine):
+    with engine.begin() as connection:
+        connection.execute(sa.update(tables.allowance).values(paused_until=sa.func.clock_timestamp()))
+
+
+def test_stops_in_a_row_pause_longer_and_a_good_answer_ends_the_row(engine):
+    budget = _budget(engine)
+    lengths = []
+    for _ in range(3):
+        budget.report("job_status", 429, None, False)
+        lengths.append(budget.standing().paused_s)
+        _end_the_pause(engine)
+    assert lengths[1] > 1.7 * lengths[0]
+    assert lengths[2] > 1.7 * lengths[1]
+    budget.report("job_status", 200, None, False)
+    assert budget.standing().strikes == 0
+    budget.report("job_status", 429, None, False)
+    assert budget.standing().paused_s < lengths[1]
+    with engine.connect() as connection:
+        pauses = connection.execute(sa.select(tables.pause).order_by(tables.pause.c.pause_id)).all()
+    assert [row.strikes for row in pauses] == [1, 2, 3, 1]
+
+
+def test_a_good_answer_that_was_on_its_way_does_not_end_a_pause(engine):
+    budget = _budget(engine)
+    budget.report("put_catalog", 429, 600.0, False)
+    budget.report("job_status", 200, None, False)
+    standing = budget.standing()
+    assert standing.paused_s > 500
+    assert standing.strikes == 1
+
+
+@pytest.mark.parametrize("retry_after_s", [1e9, float("inf"), float("nan"), -5.0, 0.0])
+def test_an_absurd_retry_after_pauses_for_an_hour_at_most(engine, retry_after_s):
+    budget = _budget(engine)
+    budget.report("put_catalog", 429, retry_after_s, False)
+    assert 0.5 < budget.standing().paused_s <= 3600
+
+
+def test_answers_are_counted(engine):
+    budget = _budget(engine)
+    for status in (200, 202, 429, 503, 500):
+        budget.report("put_catalog", status, None, False)
+    with engine.connect() as connection:
+        row = connection.execute(sa.select(tables.usage)).one()
+    assert (row.operation, row.answers, row.stops, row.failures) == ("put_catalog", 5, 1, 2)
+
+
+def test_a_forecast_counts_the_pause_and_those_who_wait(engine):
+    budget = _budget(engine, rate=Rate(60))
+    budget.report("put_catalog", 429, 120.0, False)
+    told = budget.forecast(60, every_s=170)
+    assert told.minutes == pytest.approx((60 * 1.02 + 130) / 60, abs=0.3)
+    assert told.in_time is False
+
+
+def test_nothing_leaves_while_the_database_is_away_and_all_goes_on_when_it_is_back(reachable_folder):
+    server = EmbeddedPostgres(reachable_folder / "away", fsync=False)
+    from shelfsync.migrations import upgrade
+
+    engine = create_engine(server.ensure_started())
+    try:
+        upgrade(engine)
+        budget = _budget(engine, outage_s=0.5)
+        budget.admit("token", "catalog")
+        server.stop()
+        with _takes_s(0.4, 20), pytest.raises(TryAgainError, match="nothing is sent while the database"):
+            budget.admit("put_catalog", "order")
+        budget.report("job_status", 429, 3.0, False)  # an answer is never lost for it
+        server.ensure_started()
+        with _takes_s(2.5, 20):  # and what it said counts, late as it is
+            budget.admit("put_catalog", "order")
+    finally:
+        engine.dispose()
+        server.stop()
+
+
+def test_a_short_outage_is_borne(reachable_folder):
+    server = EmbeddedPostgres(reachable_folder / "short", fsync=False)
+    from shelfsync.migrations import upgrade
+
+    engine = create_engine(server.ensure_started())
+    try:
+        upgrade(engine)
+        budget = _budget(engine, outage_s=20.0)
+        server.stop()
+        back = threading.Timer(0.7, server.ensure_started)
+        back.start()
+        with _takes_s(0.6, 20):
+            budget.admit("put_catalog", "catalog")
+        back.join()
+    finally:
+        engine.dispose()
+        server.stop()
+
+
+def test_a_process_that_freezes_with_the_lock_in_its_hand_is_cut_off(engine, database_url):
+    frozen_engine = create_engine(database_url)
+    frozen = _budget(frozen_engine)
+    connection = frozen_engine.connect()
+    connection.begin()
+    frozen._course.allowance.lock(connection)
+    try:
+        with _takes_s(1, 30):
+            _budget(engine).admit("put_catalog", "catalog")
+    finally:
+        connection.invalidate()
+        connection.close()
+        frozen_engine.dispose()
+
+
+def test_a_database_without_our_tables_is_a_configuration_error(empty_database_url):
+    engine = create_engine(empty_database_url)
+    with pytest.raises(ConfigurationError, match=r"SHELFSYNC_DATABASE_URL: the tables of the request budget"):
+        _budget(engine).admit("token", "catalog")
+    engine.dispose()
+
+
+def test_an_event_loop_shares_the_pace_without_being_held_up(engine, database_url):
+    async def run():
+        async_engine = create_async_engine(with_our_driver(database_url), poolclass=NullPool)
+        budget = AsyncRequestBudget(async_engine, BudgetSettings(), rate=FAST)
+        longest_s = 0.0
+
+        async def heartbeat():
+            nonlocal longest_s
+            while True:
+                began_s = time.monotonic()
+                await asyncio.sleep(0.01)
+                longest_s = max(longest_s, time.monotonic() - began_s)
+
+        beat = asyncio.create_task(heartbeat())
+        began_s = time.monotonic()
+        await asyncio.gather(*(budget.admit("job_status", "catalog") for _ in range(20)))
+        took_s = time.monotonic() - began_s
+        await budget.report("job_status", 429, 60.0, False)
+        beat.cancel()
+        await async_engine.dispose()
+        return took_s, longest_s
+
+    took_s, longest_s = asyncio.run(run())
+    assert took_s >= 19 * FAST.spacing.total_seconds() - FAST.late_s_max
+    assert longest_s < 0.5
+    assert _budget(engine).standing().paused_s > 50
+
+
+def test_an_abandoned_wait_holds_nobody_up(engine, database_url):
+    async def run():
+        async_engine = create_async_engine(with_our_driver(database_url), poolclass=NullPool)
+        budget = AsyncRequestBudget(async_engine, BudgetSettings(), rate=Rate(60, jitter_s=5))
+        await budget.admit("job_status", "order")
+        await budget.admit("job_status", "order")
+        waiting = asyncio.create_task(budget.admit("job_status", "order"))
+        await asyncio.sleep(0.2)
+        waiting.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await waiting
+        began_s = time.monotonic()
+        await budget.admit("job_status", "history")
+        await async_engine.dispose()
+        return time.monotonic() - began_s
+
+    assert asyncio.run(run()) < 5

@@ -1,0 +1,111 @@
+"""What the flow learns from the inbox about its jobs."""
+
+from __future__ import annotations
+
+import itertools
+import json
+
+import pytest
+import sqlalchemy as sa
+
+from shelfsync.inbox import events
+from shelfsync.inbox.reading import read
+from shelfsync.inbox.tables import event
+
+QUEUED = {"job_id": "17", "status": "QUEUED"}
+COMPLETED = {"job_id": 17, "job_status": "completed", "downloadURL": "https://h/1", "vendor_id": "store-001"}
+NO_LINK = {"job_id": "17", "status": "COMPLETED"}
+
+
+@pytest.fixture
+def arrive(engine):
+    def store(*bodies):
+        with engine.begin() as connection:
+            for body in bodies:
+                got = read(json.dumps(body).encode())
+                connection.execute(
+                    sa.insert(event).values(
+                        kind=got.kind,
+                        identity=got.identity,
+                        platform_job_id=got.platform_job_id,
+                        vendor=got.vendor,
+                        body=got.body,
+                    )
+                )
+
+    return store
+
+
+def _heard(engine, job="17"):
+    with engine.connect() as connection:
+        return events.job_event(connection, job)
+
+
+def test_a_job_that_nobody_spoke_of_has_no_event(engine, arrive):
+    arrive(COMPLETED)
+    assert _heard(engine, "18") is None
+
+
+@pytest.mark.parametrize("order", [*itertools.permutations([QUEUED, NO_LINK, COMPLETED])])
+def test_whatever_the_order_of_arrival_the_end_with_its_link_counts(engine, arrive, order):
+    arrive(*order)
+    got = _heard(engine)
+    assert (got.status, got.download_url, got.vendor, got.is_settled) == (
+        "COMPLETED",
+        "https://h/1",
+        "store-001",
+        True,
+    )
+
+
+def test_of_two_links_the_newest_counts_and_both_can_be_checked(engine, arrive):
+    second = {**COMPLETED, "downloadURL": "https://h/2", "vendor_id": "store-002"}
+    arrive(COMPLETED, second)
+    got = _heard(engine)
+    assert (got.download_url, got.vendor) == (
+        "https://h/2",
+        "store-002",
+    )  # never the link of one, the vendor of the other
+    with engine.connect() as connection:
+        every = events.every_job_event(connection, ["17"])
+    assert [one.download_url for one in every] == ["https://h/1", "https://h/2"]
+
+
+def test_many_jobs_are_read_in_one_query(engine, arrive):
+    arrive(*({"job_id": number, "status": "COMPLETED"} for number in range(50)))
+    statements = []
+    sa.event.listen(engine, "before_cursor_execute", lambda *args: statements.append(args[2]))
+    with engine.connect() as connection:
+        got = events.job_events(connection, [str(number) for number in range(40, 60)])
+    assert set(got) == {str(number) for number in range(40, 50)}
+    assert sum("inbox.event" in statement for statement in statements) == 1
+
+
+def test_events_wait_for_their_job_are_processed_once_and_can_be_replayed(engine, arrive):
+    arrive(COMPLETED, {"job_id": "9", "status": "FAILED"})
+    with engine.begin() as connection:
+        assert events.unprocessed_jobs(connection) == ["17", "9"]
+        seen = events.job_event(connection, "17")
+        assert events.mark_processed(connection, "17", up_to=seen.event_id) == 1
+        assert events.mark_processed(connection, "17", up_to=seen.event_id) == 0
+        assert events.unprocessed_jobs(connection) == ["9"]
+    arrive({**COMPLETED, "downloadURL": "https://h/later"})  # came after we looked: not processed with the rest
+    with engine.begin() as connection:
+        assert events.unprocessed_jobs(connection) == ["9", "17"]
+        assert events.replay(connection, "17") == 2
+        assert events.unprocessed_jobs(connection, at_most=1) == ["17"]
+
+
+def test_an_event_that_was_seen_is_not_one_that_came_meanwhile(engine, arrive):
+    arrive(QUEUED, COMPLETED)
+    with engine.begin() as connection:
+        first = events.every_job_event(connection, ["17"])[0]
+        events.mark_processed(connection, "17", up_to=first.event_id)
+        assert events.unprocessed_jobs(connection) == ["17"]
+
+
+def test_order_and_unknown_events_are_nobodys_job(engine, arrive):
+    arrive({"order_id": "o-1", "status": "RECEIVED", "job_id": "17"}, {"something": "else"})
+    assert _heard(engine) is None
+    with engine.connect() as connection:
+        assert events.unprocessed_jobs(connection) == []
