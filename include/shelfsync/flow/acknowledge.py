@@ -1,0 +1,129 @@
+"""acknowledge: the baseline moves by what the log said, and by nothing else (I2)."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from shelfsync.errors import DataError, TryAgainError
+from shelfsync.flow.deliver import deliver_next
+from shelfsync.flow.each_vendor import Skip, StepReport, each_vendor
+from shelfsync.flow.outcomes import refused_values
+from shelfsync.ledger import batches, jobs, rejections, vendor_runs, vendors
+from shelfsync.warehouse import load, record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import pyarrow as pa
+
+    from shelfsync.flow.house import Parts
+    from shelfsync.ledger.batches import PlannedBatch
+    from shelfsync.ledger.jobs import Job
+    from shelfsync.ledger.vendor_runs import VendorRun
+
+log = logging.getLogger(__name__)
+
+_SWAPS = 3
+
+
+def acknowledge(parts: Parts, run_id: int, names: Iterable[str]) -> StepReport:
+    """Moves the baseline of each vendor by its confirmed job, then sends the vendor's next batch where there is one."""
+
+    def work(row: VendorRun) -> None:
+        with vendors.working_on(parts.engine, row.vendor) as alone:
+            if not alone:
+                raise Skip("another process is working on this vendor")
+            acknowledge_job(parts, row)
+
+    return each_vendor(parts, run_id, names, "acknowledge", work)
+
+
+def acknowledge_job(parts: Parts, row: VendorRun) -> None:
+    """The confirmed job of one vendor and run; the caller holds the vendor."""
+    with parts.engine.connect() as connection:
+        job = jobs.open_job_of(connection, row.vendor)
+        if job is None or job.run_id != row.run_id:
+            raise Skip("no job of this run waits to be acknowledged")
+        if job.state != "confirmed":
+            raise Skip(f"job {job.job_id} is still {job.state}")
+        batch = batches.read(connection, job.batch_id)
+    for _ in range(_SWAPS):
+        if _move(parts, job, batch):
+            break
+    else:
+        raise TryAgainError(f"acknowledge: the baseline of vendor {row.vendor} moved {_SWAPS} times meanwhile")
+    unaccounted, left = _finish(parts, row, job)
+    if left:
+        deliver_next(parts, row)
+    if unaccounted:
+        raise DataError(
+            f"job {job.job_id}: the platform's log says nothing of {unaccounted} of {job.sent} SKUs that were sent;"
+            " they stay unconfirmed and the next run sends them again (see warehouse.sku_outcome, state unaccounted)"
+        )
+
+
+def _move(parts: Parts, job: Job, batch: PlannedBatch) -> bool:
+    from shelfsync.catalog.acknowledge import acknowledge as pure
+    from shelfsync.columns import BASELINE
+
+    with parts.engine.connect() as connection:
+        base = vendors.current_baseline(connection, job.vendor)
+    items = parts.lake.read_table(batch.items_path)
+    outcomes = parts.lake.read_table(job.outcomes_path or "")
+    held = BASELINE.empty_table() if base is None else parts.lake.read_table(base.path)
+    moved = pure(held, items, outcomes)
+    path = parts.lake.write_table("baseline", job.vendor, moved)
+    accepted, refused = _by_state(outcomes)
+    rows = _rows_of(moved, accepted)
+    wanted = refused_values(parts, batch, outcomes)
+    with parts.engine.begin() as connection:
+        stands = vendors.lock(connection, job.vendor)
+        if jobs.read(connection, job.job_id).state != "confirmed":
+            return True
+        swapped = stands.baseline_version == (0 if base is None else base.version) and vendors.move_baseline(
+            connection,
+            job.vendor,
+            expected=stands.baseline_version,
+            path=path,
+            rows=moved.num_rows,
+            generation=job.generation,
+            job_id=job.job_id,
+        )
+        if not swapped:
+            return False
+        load.move_baseline(connection, job.job_id, job.vendor, rows)
+        rejections.release(connection, job.vendor, accepted.to_pylist())
+        rejections.remember(connection, job.vendor, job.job_id, wanted)
+        jobs.end(connection, job.job_id, "acknowledged")
+        batches.set_state(connection, batch.batch_id, "done")
+        record.record_job(connection, job.job_id)
+    log.info(
+        "acknowledge: vendor %s, job %d: %d SKUs moved, %d refused", job.vendor, job.job_id, len(accepted), len(refused)
+    )
+    return True
+
+
+def _finish(parts: Parts, row: VendorRun, job: Job) -> tuple[int, bool]:
+    """(unaccounted SKUs of the job, whether batches of this run are left)."""
+    with parts.engine.begin() as connection:
+        left = batches.next_planned(connection, row.vendor, run_id=row.run_id) is not None
+        if not left:
+            vendor_runs.write(connection, row.run_id, row.vendor, state="acknowledged")
+        unaccounted = jobs.unaccounted_of(connection, job.job_id)
+    return unaccounted, left
+
+
+def _by_state(outcomes: pa.Table) -> tuple[pa.Array, pa.Array]:
+    import pyarrow.compute as pc
+
+    def skus(word: str) -> pa.Array:
+        return outcomes.filter(pc.equal(outcomes["state"], word))["sku"].combine_chunks()
+
+    return skus("accepted"), skus("refused")
+
+
+def _rows_of(table: pa.Table, skus: pa.Array) -> pa.Table:
+    import pyarrow.compute as pc
+
+    return table.filter(pc.is_in(table["sku"], value_set=skus))

@@ -1,0 +1,88 @@
+"""batch: the released delta as request bodies, committed to the ledger before anything is sent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shelfsync.flow.each_vendor import Skip, StepReport, each_vendor
+from shelfsync.ledger import batches, runs, vendor_runs, vendors
+from shelfsync.ledger.instant import instant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sqlalchemy.engine import Connection
+
+    from shelfsync.flow.house import Parts
+    from shelfsync.ledger.runs import Run
+    from shelfsync.ledger.vendor_runs import VendorRun
+
+
+def batch(parts: Parts, run_id: int, names: Iterable[str]) -> StepReport:
+    """Writes the batches of each vendor and raises its fence; in a dry run only their number and size."""
+    with parts.engine.connect() as connection:
+        run = runs.read_run(connection, run_id)
+
+    def work(row: VendorRun) -> None:
+        if row.state in {"unchanged", "busy"}:
+            raise Skip("nothing to send")
+        if row.released_path is None:
+            raise Skip("nothing was released")
+        if row.batched_at is not None:
+            raise Skip("done before")
+        _batch_vendor(parts, run, row, row.released_path)
+
+    return each_vendor(parts, run_id, names, "batch", work)
+
+
+def _batch_vendor(parts: Parts, run: Run, row: VendorRun, released_path: str) -> None:
+    from shelfsync.catalog.batch import cut
+
+    settings = parts.settings
+    pieces = []
+    for piece in cut(
+        parts.lake.read_table(released_path),
+        key=settings.platform.key,
+        sales_limit_name=settings.platform.sales_limit_name,
+        body_bytes_max=settings.sync.body_bytes_max,
+    ):
+        path = "" if run.dry_run else parts.lake.write_table("batch", row.vendor, piece.items)
+        pieces.append((path, piece.items.num_rows, piece.body_bytes))
+    plan = {"plan_batches": len(pieces), "plan_bytes": sum(size for _, _, size in pieces)}
+    with parts.engine.begin() as connection:
+        if run.dry_run:
+            vendor_runs.write(connection, run.run_id, row.vendor, state="planned", **plan)
+            return
+        stale = _stale(connection, row)
+        if stale:
+            vendor_runs.write(connection, run.run_id, row.vendor, state="superseded", error=stale)
+        else:
+            _commit(connection, run, row, pieces, plan)
+    if stale:
+        raise Skip(stale)
+
+
+def _stale(connection: Connection, row: VendorRun) -> str | None:
+    """Why this snapshot may no longer be sent; the vendor stays locked until the transaction ends (I4, I5)."""
+    stands = vendors.lock(connection, row.vendor)
+    if stands.fence > row.generation:
+        return f"a newer run has planned generation {stands.fence}, this one is {row.generation}; nothing older is sent"
+    if stands.baseline_version != row.base_version:
+        return f"the baseline moved from version {row.base_version} to {stands.baseline_version} meanwhile; the next run compares anew"
+    return None
+
+
+def _commit(
+    connection: Connection, run: Run, row: VendorRun, pieces: list[tuple[str, int, int]], plan: dict[str, int]
+) -> None:
+    vendors.raise_fence(connection, row.vendor, row.generation)
+    batches.plan(
+        connection,
+        run_id=run.run_id,
+        vendor=row.vendor,
+        generation=row.generation,
+        base_version=row.base_version or 0,
+        snapshot_path=row.snapshot_path or "",
+        pieces=pieces,
+    )
+    vendor_runs.write(connection, run.run_id, row.vendor, batched_at=instant(), **plan)

@@ -1,0 +1,109 @@
+"""check: everything that can be wrong with the configuration, found before anything is read in bulk or sent."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from typing import TYPE_CHECKING
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from partner_api.errors import (
+    CredentialsError,
+    NotEnabledError,
+    NotFoundError,
+    PartnerError,
+    ThrottledError,
+    UnavailableError,
+)
+from shelfsync.errors import ConfigurationError, TryAgainError
+from shelfsync.ledger import engine, tables
+from shelfsync.ledger.instant import instant
+
+if TYPE_CHECKING:
+    from shelfsync.flow.house import Parts
+
+log = logging.getLogger(__name__)
+
+KNOWN_GOOD_S = 6 * 3600.0
+"""How long a platform configuration that let us in is believed; a delta every quarter of an hour need not ask each time."""
+
+
+def check(parts: Parts, vendors: tuple[str, ...] = (), *, fresh: bool = True) -> None:
+    """Database, ERP, platform, in this order; ConfigurationError in one line at the first that does not work.
+
+    `vendors` are asked about first, so that a wrong one is found too; `fresh` asks the platform even when it answered lately.
+    """
+    engine.check(parts.engine)
+    parts.open_erp().check()
+    print_of = _fingerprint(parts, vendors)
+    if not fresh and _known_good(parts, print_of):
+        return
+    _check_platform(parts, vendors)
+    with parts.engine.begin() as connection:
+        statement = insert(tables.platform_check).values(fingerprint=print_of)
+        now = {"checked_at": instant()}
+        connection.execute(
+            statement.on_conflict_do_update(index_elements=[tables.platform_check.c.fingerprint], set_=now)
+        )
+    log.info("check: database, ERP and platform answer")
+
+
+def _check_platform(parts: Parts, vendors: tuple[str, ...]) -> None:
+    platform = parts.settings.platform
+    names = vendors or parts.settings.sync.vendors or _known_vendors(parts)
+    if not names:
+        log.info("check: no vendor is known yet; the platform is asked for a token only")
+    try:
+        if names:
+            parts.open_platform().check(names[0])
+        else:
+            parts.open_platform().check()
+    except CredentialsError as error:
+        raise ConfigurationError(
+            "SHELFSYNC_PLATFORM__CLIENT_ID / SHELFSYNC_PLATFORM__CLIENT_SECRET (or the connection shelfsync_platform)",
+            f"the platform does not let us in: {error}",
+            "Correct the credentials; they must belong to this chain.",
+        ) from None
+    except (NotFoundError, NotEnabledError) as error:
+        which = f" or has no vendor {names[0]!r}" if names else ""
+        raise ConfigurationError(
+            "SHELFSYNC_PLATFORM__CHAIN (or the connection shelfsync_platform)",
+            f"the platform does not know chain {platform.chain!r}{which}: {error}",
+            "Correct chain and vendors, or ask the account manager to enable them.",
+        ) from None
+    except ThrottledError as error:
+        raise TryAgainError(f"check: {error}", after_s=error.retry_after_s or 60.0) from None
+    except UnavailableError as error:
+        raise ConfigurationError(
+            "SHELFSYNC_PLATFORM__BASE_URL (or the connection shelfsync_platform)",
+            f"{platform.base_url} cannot be reached: {error}",
+            "Correct the address, or try again when the platform is up.",
+        ) from None
+    except PartnerError as error:
+        raise ConfigurationError(
+            "SHELFSYNC_PLATFORM__BASE_URL (or the connection shelfsync_platform)",
+            f"{platform.base_url} does not answer like the platform: {error}",
+            "Correct the address.",
+        ) from None
+
+
+def _known_vendors(parts: Parts) -> tuple[str, ...]:
+    statement = sa.select(tables.vendor.c.vendor).order_by(tables.vendor.c.vendor).limit(1)
+    with parts.engine.connect() as connection:
+        return tuple(connection.execute(statement).scalars())
+
+
+def _fingerprint(parts: Parts, vendors: tuple[str, ...]) -> str:
+    platform = parts.settings.platform
+    secrets = [value.get_secret_value() for value in (platform.client_secret, platform.token) if value is not None]
+    told = [platform.base_url or "", platform.chain or "", platform.client_id or "", *secrets, *vendors]
+    return hashlib.sha256("\n".join(told).encode()).hexdigest()
+
+
+def _known_good(parts: Parts, fingerprint: str) -> bool:
+    age = sa.extract("epoch", instant() - tables.platform_check.c.checked_at)
+    statement = sa.select(age < KNOWN_GOOD_S).where(tables.platform_check.c.fingerprint == fingerprint)
+    with parts.engine.connect() as connection:
+        return bool(connection.execute(statement).scalar_one_or_none())

@@ -1,0 +1,148 @@
+"""confirm: the log of each job, one outcome for every SKU that was sent. A 202 or a COMPLETED job is neither (I2)."""
+
+from __future__ import annotations
+
+import io
+import logging
+import tempfile
+from typing import TYPE_CHECKING
+
+from partner_api.errors import DownloadError, PartnerError
+from shelfsync.errors import DataError
+from shelfsync.flow import hear
+from shelfsync.flow.each_vendor import Skip, StepReport, each_vendor
+from shelfsync.flow.outcomes import all_alike, write_outcomes
+from shelfsync.ledger import batches, jobs, vendors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import pyarrow as pa
+
+    from shelfsync.flow.hear import News
+    from shelfsync.flow.house import Parts
+    from shelfsync.ledger.jobs import Job
+    from shelfsync.ledger.vendor_runs import VendorRun
+
+log = logging.getLogger(__name__)
+
+
+def confirm(parts: Parts, run_id: int, names: Iterable[str]) -> StepReport:
+    """Settles the open job of each vendor of this run, as far as the platform has ended it."""
+
+    def work(row: VendorRun) -> None:
+        with vendors.working_on(parts.engine, row.vendor) as alone:
+            if not alone:
+                raise Skip("another process is working on this vendor")
+            confirm_open_job(parts, row)
+
+    return each_vendor(parts, run_id, names, "confirm", work)
+
+
+def confirm_open_job(parts: Parts, row: VendorRun) -> None:
+    """The open job of one vendor and run; the caller holds the vendor."""
+    with parts.engine.connect() as connection:
+        job = jobs.open_job_of(connection, row.vendor)
+    if job is None or job.run_id != row.run_id:
+        raise Skip("no job of this run is open")
+    if job.state == "confirmed":
+        raise Skip("done before")
+    news = hear.known(parts, job)
+    if not news.ended and (job.poll_due or job.overdue):
+        news = hear.ask(parts, job)
+    if news.ended:
+        settle(parts, job, news)
+    elif job.overdue:
+        give_up(parts, job)
+    else:
+        raise Skip(f"job {job.job_id} is still {job.platform_status or job.state}; catalog_settle goes on with it")
+
+
+def settle(parts: Parts, job: Job, news: News) -> None:
+    """Turns what an ended job left behind into outcomes, in one transaction with the warehouse."""
+    with parts.engine.connect() as connection:
+        batch = batches.read(connection, job.batch_id)
+    items = parts.lake.read_table(batch.items_path)
+    outcomes = _outcomes(parts, job, news, items)
+    write_outcomes(parts, job, batch, items, outcomes)
+
+
+def give_up(parts: Parts, job: Job) -> None:
+    """The deadline has passed: every SKU is unaccounted, nothing is acknowledged, and the next delta sends what is wanted then (I7)."""
+    why = "no confirmation came before the deadline"
+    with parts.engine.connect() as connection:
+        batch = batches.read(connection, job.batch_id)
+    items = parts.lake.read_table(batch.items_path)
+    write_outcomes(parts, job, batch, items, all_alike(items, "unaccounted", why), end=("unconfirmed", why))
+    raise DataError(
+        f"job {job.job_id}: {why}; {items.num_rows} SKUs are unconfirmed and will be sent again. Is the webhook's address right?"
+    )
+
+
+def _outcomes(parts: Parts, job: Job, news: News, items: pa.Table) -> pa.Table:
+    from shelfsync.catalog.confirm import match, parse_feedback, unmatched
+
+    key = parts.settings.platform.key
+    path = job.log_path or _fetch_log(parts, job, news)
+    if path is None and news.feedback is None:
+        return all_alike(items, "unaccounted", f"the job ended as {news.status} and left no log")
+    lines = parse_feedback(news.feedback or []) if path is None else _read_log(parts, job, path)
+    strangers = unmatched(items, lines, key).num_rows
+    if strangers:
+        log.warning(
+            "confirm: vendor %s, job %d: %d lines of the log name no SKU that was sent",
+            job.vendor,
+            job.job_id,
+            strangers,
+        )
+    return match(items, lines, key)
+
+
+def _read_log(parts: Parts, job: Job, path: str) -> pa.Table:
+    """The log's lines. One that is cut off counts as far as it goes; one that is no log is forgotten, to be fetched again."""
+    from shelfsync.catalog.confirm import parse_log
+    from shelfsync.catalog.log import TruncatedLogError
+
+    with parts.lake.open(path) as file:
+        try:
+            return parse_log(file, whole=True)
+        except TruncatedLogError as error:
+            log.error("confirm: vendor %s, job %d: %s", job.vendor, job.job_id, error)  # noqa: TRY400  told in a line
+            return error.log
+        except DataError:
+            with parts.engine.begin() as connection:
+                jobs.keep_log(connection, job.job_id, None)
+            raise
+
+
+def _fetch_log(parts: Parts, job: Job, news: News) -> str | None:
+    """Fetches the log once and keeps it, whole or not at all; None when the job has none."""
+    trouble: PartnerError | None = None
+    asked = False
+    links = list(news.log_urls)
+    while True:
+        for link in links:
+            try:
+                return _download(parts, job, link)
+            except DownloadError as error:
+                log.error("confirm: vendor %s, job %d: %s", job.vendor, job.job_id, error)  # noqa: TRY400  expected, told in a line
+                trouble = error
+        if asked or (trouble is None and news.feedback is not None):
+            break
+        fresh = hear.ask(parts, job)
+        asked, links = True, [link for link in fresh.log_urls if link not in links]
+    if trouble is not None and news.feedback is None:
+        raise trouble
+    return None
+
+
+def _download(parts: Parts, job: Job, link: str) -> str:
+    with tempfile.TemporaryFile() as spool:
+        parts.open_platform().download(link, spool)
+        spool.seek(0)
+        with parts.lake.staged("log", job.vendor, ".csv") as staged:
+            while piece := spool.read(io.DEFAULT_BUFFER_SIZE * 16):
+                staged.file.write(piece)
+    with parts.engine.begin() as connection:
+        jobs.keep_log(connection, job.job_id, staged.path)
+    return staged.path

@@ -1,0 +1,240 @@
+"""deliver: the next batch of a vendor as one request; the job's row is committed before the request leaves."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from partner_api import StreamedBody
+from partner_api.errors import (
+    AmbiguousError,
+    CredentialsError,
+    InvalidRequestError,
+    PartnerError,
+    ThrottledError,
+    UnavailableError,
+)
+from shelfsync.errors import ConfigurationError, DataError, TryAgainError
+from shelfsync.flow import refusal
+from shelfsync.flow.each_vendor import Skip, StepReport, each_vendor
+from shelfsync.flow.outcomes import all_alike, write_outcomes
+from shelfsync.ledger import batches, jobs, vendor_runs, vendors
+from shelfsync.warehouse import record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sqlalchemy.engine import Connection
+
+    from partner_api.models.job import Job as PlatformJob
+    from shelfsync.flow.house import Parts
+    from shelfsync.ledger.batches import PlannedBatch
+    from shelfsync.ledger.vendor_runs import VendorRun
+
+log = logging.getLogger(__name__)
+
+HALVINGS = 24
+"""How many refusals of whole requests in a row one step follows up; the schedule goes on from there."""
+
+RESENDS = 2
+"""How often an identical request follows one whose answer was lost, before the schedule takes over."""
+
+
+def deliver(parts: Parts, run_id: int, names: Iterable[str]) -> StepReport:
+    """Sends one batch a vendor. What a dead process may have sent is sent again, identical, unless something newer was planned."""
+
+    def work(row: VendorRun) -> None:
+        if row.state in {"unchanged", "planned"}:  # a busy vendor may be so by a job of this very run, which died while it sent
+            raise Skip("nothing to send")
+        with vendors.working_on(parts.engine, row.vendor) as alone:
+            if not alone:
+                raise Skip("another process is working on this vendor")
+            deliver_next(parts, row)
+
+    return each_vendor(parts, run_id, names, "deliver", work)
+
+
+def deliver_next(parts: Parts, row: VendorRun) -> None:
+    """Sends the vendor's next batch of this run, or again the one that was on its way; the caller holds the vendor.
+
+    A request that is refused as a whole because of what is in it is halved until its bad rows stand alone.
+    """
+    for _ in range(HALVINGS + 1):
+        job_id, batch = _begin(parts, row)
+        try:
+            _send(parts, job_id, batch)
+        except InvalidRequestError as error:
+            log.warning("deliver: vendor %s, job %d of %d SKUs: %s", row.vendor, job_id, batch.item_count, error)
+            refusal.take(parts, job_id, batch, error)
+        else:
+            return
+    raise DataError(
+        f"the platform refused {HALVINGS + 1} requests in a row as a whole; the rest is sent by catalog_settle. See ledger.job for its words"
+    )
+
+
+def _send(parts: Parts, job_id: int, batch: PlannedBatch) -> None:
+    try:
+        answer = _put_again(parts, job_id, batch)
+    except (AmbiguousError, InvalidRequestError):
+        raise
+    except ThrottledError as error:  # the whole address is asked to wait: every vendor is concerned
+        _give_back(parts, job_id, batch, error)
+        raise TryAgainError(str(error), after_s=error.retry_after_s or 0.0) from error
+    except (UnavailableError, TryAgainError) as error:  # nothing left, or nothing was let out by the budget
+        _give_back(parts, job_id, batch, error)
+        raise
+    except CredentialsError as error:
+        _give_back(parts, job_id, batch, error)
+        raise ConfigurationError(
+            "shelfsync_platform", str(error), "Nothing was sent with these credentials."
+        ) from error
+    except PartnerError as error:
+        _give_up(parts, job_id, batch, error)
+        raise
+    _take_answer(parts, job_id, batch, answer)
+
+
+def _put_again(parts: Parts, job_id: int, batch: PlannedBatch) -> PlatformJob:
+    """The request, and after an answer that was lost the identical one: a repeat is harmless."""
+    for attempt in range(RESENDS):
+        try:
+            return _put(parts, job_id, batch)
+        except AmbiguousError as error:
+            log.warning("deliver: vendor %s, job %d: %s", batch.vendor, job_id, error)
+            parts.clock.sleep(2.0 * (attempt + 1))
+    return _put(parts, job_id, batch)
+
+
+def _begin(parts: Parts, row: VendorRun) -> tuple[int, PlannedBatch]:
+    """The job to send: a new one, or the one that a dead process left while sending."""
+    with parts.engine.begin() as connection:
+        stands = vendors.lock(connection, row.vendor)
+        known = jobs.open_job_of(connection, row.vendor)
+        begun = _new(parts, connection, row, stands) if known is None else _again(connection, row, known, stands)
+    if isinstance(begun, str):
+        raise Skip(begun)
+    return begun
+
+
+def _again(
+    connection: Connection, row: VendorRun, known: jobs.Job, stands: vendors.Vendor
+) -> tuple[int, PlannedBatch] | str:
+    """The open job, when it may be sent once more; otherwise why not."""
+    if known.run_id != row.run_id or known.state != "submitting":
+        return f"job {known.job_id} is {known.state}"
+    batch = batches.read(connection, known.batch_id)
+    if stands.fence <= batch.generation:
+        return known.job_id, batch
+    why = "nobody knows whether it left, and a newer generation was planned"
+    jobs.end(connection, known.job_id, "unconfirmed", why)
+    batches.set_state(connection, batch.batch_id, "superseded")
+    return "a newer run goes on"
+
+
+def _new(
+    parts: Parts, connection: Connection, row: VendorRun, stands: vendors.Vendor
+) -> tuple[int, PlannedBatch] | str:
+    """A job for the next planned batch; otherwise why there is none."""
+    planned = batches.next_planned(connection, row.vendor, run_id=row.run_id)
+    if planned is None:
+        return "nothing is left to send"
+    stale = _stale(connection, stands, planned)
+    if stale is not None:
+        return stale
+    job_id = jobs.begin(
+        connection,
+        batch_id=planned.batch_id,
+        vendor=row.vendor,
+        sent=planned.item_count,
+        deadline_s=parts.settings.sync.job_deadline_s,
+    )
+    return "another job of this vendor is open" if job_id is None else (job_id, planned)
+
+
+def _stale(connection: Connection, stands: vendors.Vendor, planned: PlannedBatch) -> str | None:
+    """Why a planned batch must not be sent any more: the fence is past it, or its base is no longer what was acknowledged (I4)."""
+    base = vendors.current_baseline(connection, planned.vendor)
+    moved_by_others = stands.baseline_version != planned.base_version and (
+        base is None or base.generation != planned.generation
+    )
+    if stands.fence <= planned.generation and not moved_by_others:
+        return None
+    why = (
+        f"a newer run has planned generation {stands.fence}, this one is {planned.generation}; nothing older is sent"
+        if stands.fence > planned.generation
+        else "the baseline moved meanwhile; the next run compares anew"
+    )
+    batches.supersede_generation(connection, planned.vendor, planned.generation)
+    vendor_runs.write(connection, planned.run_id, planned.vendor, state="superseded", error=why)
+    return why
+
+
+def _put(parts: Parts, job_id: int, batch: PlannedBatch) -> PlatformJob:
+    from shelfsync.catalog.batch import stream
+
+    platform = parts.settings.platform
+    items = parts.lake.read_table(batch.items_path)
+    body = stream(items, key=platform.key, sales_limit_name=platform.sales_limit_name, body_bytes=batch.body_bytes)
+    with parts.engine.begin() as connection:
+        jobs.count_attempt(connection, job_id)
+    return parts.open_platform().update_catalog(batch.vendor, StreamedBody(body, batch.body_bytes), lane="catalog")
+
+
+def _take_answer(parts: Parts, job_id: int, batch: PlannedBatch, answer: PlatformJob) -> None:
+    """Notes what the platform said: a job to wait for, a single SKU done at once, or something nobody can ask about."""
+    with parts.engine.begin() as connection:
+        batches.set_state(connection, batch.batch_id, "sent")
+        believed = answer.job_id is not None and jobs.answered(
+            connection,
+            job_id,
+            platform_job_id=str(answer.job_id),
+            status=answer.status,
+            poll_after_s=parts.settings.sync.poll_first_s,
+        )
+        record.record_job(connection, job_id)
+    if not believed and not _done_at_once(parts, job_id, batch, answer):
+        _unbelieved(parts, job_id, batch, answer)
+
+
+def _done_at_once(parts: Parts, job_id: int, batch: PlannedBatch, answer: PlatformJob) -> bool:
+    """The older form of an answer, 200 with the SKU of a single item: that is the platform's word for this key."""
+    if answer.job_id is not None or batch.item_count != 1:
+        return False
+    items = parts.lake.read_table(batch.items_path)
+    key = parts.settings.platform.key
+    if str(answer.raw.get(key)) != items[key][0].as_py():
+        return False
+    with parts.engine.connect() as connection:
+        job = jobs.read(connection, job_id)
+    write_outcomes(parts, job, batch, items, all_alike(items, "accepted", None))
+    return True
+
+
+def _unbelieved(parts: Parts, job_id: int, batch: PlannedBatch, answer: PlatformJob) -> None:
+    why = (
+        "the platform took the request and named no job, so nobody can ask what became of it"
+        if answer.job_id is None
+        else f"the platform answered with job {answer.job_id}, which belongs to another request"
+    )
+    with parts.engine.begin() as connection:
+        jobs.end(connection, job_id, "unconfirmed", why)
+        batches.set_state(connection, batch.batch_id, "done")
+        record.record_job(connection, job_id)
+    raise DataError(f"job {job_id}: {why}; its {batch.item_count} SKUs are unconfirmed and will be sent again")
+
+
+def _give_back(parts: Parts, job_id: int, batch: PlannedBatch, error: Exception) -> None:
+    """Nothing was done by the platform: the batch is planned again."""
+    with parts.engine.begin() as connection:
+        jobs.end(connection, job_id, "superseded", str(error)[:1000])
+        batches.set_state(connection, batch.batch_id, "planned")
+
+
+def _give_up(parts: Parts, job_id: int, batch: PlannedBatch, error: PartnerError) -> None:
+    """The platform does not take this vendor's requests at all: what is planned of this generation is given up."""
+    with parts.engine.begin() as connection:
+        jobs.end(connection, job_id, "refused", str(error)[:1000])
+        batches.set_state(connection, batch.batch_id, "superseded")
+        batches.supersede_generation(connection, batch.vendor, batch.generation)
+        record.record_job(connection, job_id)

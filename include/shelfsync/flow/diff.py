@@ -1,0 +1,101 @@
+"""diff: what must change on the platform, against the last acknowledged state of the vendor."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shelfsync.flow.each_vendor import Skip, StepReport, each_vendor
+from shelfsync.ledger import jobs, rejections, runs, vendor_runs, vendors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import pyarrow as pa
+
+    from shelfsync.flow.house import Parts
+    from shelfsync.ledger.runs import Run
+    from shelfsync.ledger.vendor_runs import VendorRun
+    from shelfsync.ledger.vendors import BaselineVersion
+
+
+def diff(parts: Parts, run_id: int, names: Iterable[str]) -> StepReport:
+    """Writes the delta of each vendor. A vendor whose last job is still open is left to the next run: its baseline is about to move."""
+    with parts.engine.connect() as connection:
+        run = runs.read_run(connection, run_id)
+
+    def work(row: VendorRun) -> None:
+        if row.snapshot_path is None:
+            raise Skip("nothing was normalised")
+        if row.batched_at is not None:
+            raise Skip("its batches are committed; they stay as they are")
+        _diff_vendor(parts, run, row, row.snapshot_path)
+
+    return each_vendor(parts, run_id, names, "diff", work)
+
+
+def _diff_vendor(parts: Parts, run: Run, row: VendorRun, snapshot_path: str) -> None:
+    from shelfsync.catalog.diff import diff as pure
+
+    with parts.engine.connect() as connection:
+        open_job = jobs.open_job_of(connection, row.vendor)
+        base = vendors.current_baseline(connection, row.vendor)
+        refused = _refused(rejections.of_vendor(connection, row.vendor))
+        complete = runs.is_complete(connection, row.extract_id)
+    if open_job is not None and not run.dry_run:
+        with parts.engine.begin() as connection:
+            vendor_runs.write(connection, row.run_id, row.vendor, state="busy")
+        raise Skip(
+            f"job {open_job.job_id} of run {open_job.run_id} is still {open_job.state}; the next run sends what changed"
+        )
+    delta = pure(
+        parts.lake.read_table(snapshot_path),
+        _baseline_table(parts, base),
+        full=run.full,
+        refused=refused,
+        quarantined=None if row.quarantine_path is None else parts.lake.read_table(row.quarantine_path),
+        key=parts.settings.platform.key,
+    )
+    if not complete:
+        delta = _without_removals(delta)
+    path = parts.lake.write_table("delta", row.vendor, delta)
+    counts = _counts(delta)
+    with parts.engine.begin() as connection:
+        vendor_runs.write(
+            connection,
+            row.run_id,
+            row.vendor,
+            delta_path=path,
+            released_path=None,
+            held_path=None,
+            base_version=0 if base is None else base.version,
+            state="open" if delta.num_rows else "unchanged",
+            **{f"changes_{change}": counts.get(change, 0) for change in ("new", "changed", "removed", "same")},
+        )
+
+
+def _baseline_table(parts: Parts, base: BaselineVersion | None) -> pa.Table:
+    from shelfsync.columns import BASELINE
+
+    return BASELINE.empty_table() if base is None else parts.lake.read_table(base.path)
+
+
+def _refused(rows: list[dict[str, object]]) -> pa.Table:
+    import pyarrow as pa
+
+    from shelfsync.columns import SNAPSHOT
+
+    schema = pa.schema([field for field in SNAPSHOT if field.name != "barcode"])
+    return pa.Table.from_pylist(rows, schema=schema)
+
+
+def _without_removals(delta: pa.Table) -> pa.Table:
+    """Absence from an extract that nobody proved whole says nothing (I9)."""
+    import pyarrow.compute as pc
+
+    return delta.filter(pc.not_equal(delta["change"], "removed"))
+
+
+def _counts(delta: pa.Table) -> dict[str, int]:
+    import pyarrow.compute as pc
+
+    return {item["values"]: item["counts"] for item in pc.value_counts(delta["change"].combine_chunks()).to_pylist()}

@@ -1,0 +1,110 @@
+"""Isolation: a step's work on some vendors, one after the other, where a vendor that fails stops nobody else."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy.exc import InterfaceError, OperationalError
+
+from partner_api.errors import PartnerError
+from shelfsync.errors import ConfigurationError, ShelfsyncError, TryAgainError
+from shelfsync.ledger import vendor_runs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from shelfsync.flow.house import Parts
+    from shelfsync.ledger.vendor_runs import VendorRun
+
+log = logging.getLogger(__name__)
+
+STEPS = ("extract", "normalise", "diff", "guard", "batch", "deliver", "confirm", "acknowledge")
+"""The words of the path, in order; the same words name tasks, log fields and metrics."""
+
+
+@dataclass
+class StepReport:
+    """What a step did, as plain values: vendors done, vendors passed over and why, vendors failed and why."""
+
+    step: str
+    done: list[str] = field(default_factory=list)
+    skipped: dict[str, str] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Small enough for an XCom: counts, and a line for each vendor that needs one."""
+        return {"step": self.step, "done": len(self.done), "skipped": self.skipped, "failed": self.failed}
+
+
+class Skip(Exception):  # noqa: N818  not an error: a step's word that there is nothing to do for a vendor
+    """There is nothing to do for this vendor in this step, and why."""
+
+
+def each_vendor(
+    parts: Parts, run_id: int, vendors: Iterable[str], step: str, work: Callable[[VendorRun], None]
+) -> StepReport:
+    """Calls `work` for each vendor that has come this far.
+
+    What concerns every vendor (configuration, the database, a pause of the whole platform) is raised; all else is written to the
+    vendor's row, and the report of the run tells it.
+    """
+    report = StepReport(step)
+    for name in vendors:
+        with parts.engine.connect() as connection:
+            row = vendor_runs.read(connection, run_id, name)
+        reason = _why_not(row, step)
+        if row is None or reason:
+            report.skipped[name] = reason or "the run does not know this vendor"
+            continue
+        try:
+            work(row)
+        except Skip as skip:
+            report.skipped[name] = str(skip)
+        except (ConfigurationError, TryAgainError, OperationalError, InterfaceError):
+            raise
+        except Exception as error:  # noqa: BLE001  whatever it is, the other vendors go on (I10)
+            report.failed[name] = fail(parts, row, step, error)
+        else:
+            report.done.append(name)
+            if row.state == "failed":
+                _mend(parts, row)
+    for name, why in report.failed.items():
+        log.error("%s: vendor %s failed: %s", step, name, why)
+    return report
+
+
+def fail(parts: Parts, row: VendorRun, step: str, error: Exception) -> str:
+    """Writes a vendor's failure to its row; an error that is not one of ours is logged with its traceback as well."""
+    said = str(error).strip() or type(error).__name__
+    line = " ".join(said.split())[:1000]
+    if not isinstance(error, ShelfsyncError | PartnerError):
+        line = f"{type(error).__name__}: {line}"
+        log.error("%s: vendor %s", step, row.vendor, exc_info=error)
+    _write(parts, row, state="failed", failed_step=step, error=line)
+    return line
+
+
+def _mend(parts: Parts, row: VendorRun) -> None:
+    """The step that had failed has gone well now; what it wrote itself stays."""
+    with parts.engine.begin() as connection:
+        now = vendor_runs.read(connection, row.run_id, row.vendor)
+        state = {"state": "open"} if now is not None and now.state == "failed" else {}
+        vendor_runs.write(connection, row.run_id, row.vendor, failed_step=None, error=None, **state)
+
+
+def _write(parts: Parts, row: VendorRun, **values: Any) -> None:
+    with parts.engine.begin() as connection:
+        vendor_runs.write(connection, row.run_id, row.vendor, **values)
+
+
+def _why_not(row: VendorRun | None, step: str) -> str | None:
+    """Why a vendor is passed over before its work is looked at; None: go on."""
+    if row is None:
+        return None
+    if row.state == "failed" and row.failed_step in STEPS and STEPS.index(row.failed_step) < STEPS.index(step):
+        return f"failed at {row.failed_step}: {row.error}"
+    if row.state == "superseded":
+        return f"superseded: {row.error}"
+    return None

@@ -1,0 +1,109 @@
+"""extract: the ERP's rows, as given, into one file a vendor, with the proof that they are all of them."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from shelfsync.errors import DataError
+from shelfsync.flow.partition import Partition
+from shelfsync.ledger import runs, vendor_runs, vendors
+from shelfsync.warehouse import load, record
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from shelfsync.erp.source import Proof
+    from shelfsync.flow.house import Parts
+    from shelfsync.ledger.runs import Run
+
+log = logging.getLogger(__name__)
+
+
+def extract(parts: Parts, run_id: int) -> list[dict[str, Any]]:
+    """Reads the whole ERP once and returns the shards: `{"run", "shard", "vendors", "label"}` each.
+
+    Nothing is written to the ledger before the completeness proof holds, so a reading that breaks off leaves no trace (I6).
+    """
+    with parts.engine.connect() as connection:
+        run = runs.read_run(connection, run_id)
+    wanted = run.vendors or parts.settings.sync.vendors
+    with Partition(parts.lake, wanted) as partition:
+        with parts.open_erp().read() as extracted:
+            for chunk in extracted:
+                partition.add(chunk)
+            proof = extracted.proof()
+        files = partition.finish()
+        nameless = partition.nameless
+    if proof.rows == 0:
+        raise DataError(
+            "extract: the ERP returned not one row, so nothing was concluded and nothing will be sent."
+            " Check the SELECT or the file (SHELFSYNC_ERP__SQL, SHELFSYNC_ERP__FILES), then run again."
+        )
+    if wanted and not files:
+        raise DataError(
+            f"extract: none of the vendors asked for ({', '.join(wanted)}) is among the {proof.rows} rows of the ERP."
+            " Check the vendors of the run, SHELFSYNC_SYNC__VENDORS, and the ERP's vendor column."
+        )
+    _write(parts, run, proof, files, nameless)
+    log.info("extract: %d rows of %d vendors, %s", proof.rows, len(files), proof.how)
+    return shards(sorted(files), run_id, parts.settings.sync.shard_vendors, parts.settings.sync.shards_max)
+
+
+def shards(names: list[str], run_id: int, shard_vendors: int, shards_max: int) -> list[dict[str, Any]]:
+    """Vendors in groups of `shard_vendors`, or of more where that would make more than `shards_max` groups."""
+    size = max(shard_vendors, -(-len(names) // shards_max))
+    groups = [names[start : start + size] for start in range(0, len(names), size)]
+    return [
+        {"run": run_id, "shard": number, "vendors": group, "label": _label(group)}
+        for number, group in enumerate(groups)
+    ]
+
+
+def _label(group: list[str]) -> str:
+    return group[0] if len(group) == 1 else f"{group[0]} … {group[-1]} ({len(group)})"
+
+
+def _write(parts: Parts, run: Run, proof: Proof, files: dict[str, tuple[str, int]], nameless: pa.Table) -> None:
+    asked = set(run.vendors or parts.settings.sync.vendors)
+    with parts.engine.begin() as connection:
+        number = runs.record_extract(
+            connection,
+            run.run_id,
+            rows=proof.rows,
+            rows_expected=proof.expected,
+            proof=proof.how,
+            complete=proof.complete,
+        )
+        for name, (path, rows) in sorted(files.items()):
+            generation = vendor_runs.next_generation(connection)
+            vendor_runs.begin(
+                connection, run.run_id, name, extract_id=number, generation=generation, raw_path=path, rows_raw=rows
+            )
+        for name, skus in vendors.known_vendors(connection).items():
+            if name not in files and (not asked or name in asked):
+                _missing(connection, run.run_id, name, number, skus)
+        for name in sorted(asked - set(files) - set(vendors.known_vendors(connection))):
+            _missing(connection, run.run_id, name, number, 0)
+        record.record_vendors(connection, files)
+        record.record_run(connection, run.run_id)
+        load.replace_quarantine(connection, run.run_id, None, nameless)
+
+
+def _missing(connection: Any, run_id: int, name: str, extract_id: int, skus: int) -> None:
+    """A vendor without a row is a fault of the extract until somebody says otherwise: nothing is deactivated (I9)."""
+    error = (
+        f"not one row in the extract, while the platform holds {skus} acknowledged SKUs; nothing was changed."
+        " Check the ERP, or leave the vendor out by SHELFSYNC_SYNC__VENDORS"
+    )
+    generation = vendor_runs.next_generation(connection)
+    vendor_runs.begin(
+        connection,
+        run_id,
+        name,
+        extract_id=extract_id,
+        generation=generation,
+        state="failed",
+        failed_step="extract",
+        error=error,
+    )

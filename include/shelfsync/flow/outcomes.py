@@ -1,0 +1,96 @@
+"""Outcomes on their way into file, warehouse and ledger: exactly one for every SKU that was sent (I1)."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import TYPE_CHECKING, Any
+
+from shelfsync.inbox import events
+from shelfsync.ledger import batches, jobs
+from shelfsync.warehouse import load, record
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from shelfsync.flow.house import Parts
+    from shelfsync.ledger.batches import PlannedBatch
+    from shelfsync.ledger.jobs import Job
+
+log = logging.getLogger(__name__)
+
+
+def write_outcomes(
+    parts: Parts,
+    job: Job,
+    batch: PlannedBatch,
+    items: pa.Table,
+    outcomes: pa.Table,
+    *,
+    end: tuple[str, str] | None = None,
+) -> None:
+    """Keeps the outcomes of a job: file, warehouse and the job's counts, in one transaction.
+
+    The job is then confirmed and waits to be acknowledged; `end` (state, why) ends it without moving the baseline.
+    """
+    import pyarrow.compute as pc
+
+    path = parts.lake.write_table("outcome", job.vendor, outcomes)
+    state = outcomes["state"]
+    counts = {word: pc.sum(pc.equal(state, word)).as_py() or 0 for word in ("accepted", "refused", "unaccounted")}
+    with parts.engine.begin() as connection:
+        jobs.confirmed(connection, job.job_id, outcomes_path=path, **counts)
+        if end is not None:
+            jobs.end(connection, job.job_id, *end)
+            batches.set_state(connection, batch.batch_id, "done")
+        if job.platform_job_id is not None:
+            events.mark_processed(connection, job.platform_job_id, up_to=sys.maxsize)
+        record.record_job(connection, job.job_id)
+        load.load_outcomes(connection, job.job_id, job.vendor, _warehouse_rows(items, outcomes))
+    log.info("confirm: vendor %s, job %d: %s", job.vendor, job.job_id, counts)
+
+
+def all_alike(items: pa.Table, state: str, reason: str | None) -> pa.Table:
+    """One outcome for every item (OUTCOME shape), all of the same state for the same reason."""
+    import pyarrow as pa
+
+    from shelfsync.columns import OUTCOME
+
+    count = items.num_rows
+    columns = {
+        "sku": items["sku"].combine_chunks(),
+        "state": pa.repeat(pa.scalar(state), count),
+        "reason": pa.repeat(pa.scalar(reason and reason[:1000], pa.string()), count),
+        "raw": pa.nulls(count, pa.string()),
+    }
+    return pa.Table.from_arrays([columns[name] for name in OUTCOME.names], schema=OUTCOME)
+
+
+def refused_values(parts: Parts, batch: PlannedBatch, outcomes: pa.Table) -> list[dict[str, Any]]:
+    """Refused SKUs with the values that the snapshot wants for them, so that a delta can tell when they change."""
+    import pyarrow.compute as pc
+
+    from shelfsync.columns import FIELDS
+
+    refused = outcomes.filter(pc.equal(outcomes["state"], "refused"))
+    if refused.num_rows == 0:
+        return []
+    reasons = dict(zip(refused["sku"].to_pylist(), refused["reason"].to_pylist(), strict=True))
+    snapshot = parts.lake.read_table(batch.snapshot_path, columns=["sku", *FIELDS])
+    wanted = snapshot.filter(pc.is_in(snapshot["sku"], value_set=refused["sku"].combine_chunks())).to_pylist()
+    rows = [{**row, "reason": reasons[row["sku"]] or "no reason given"} for row in wanted]
+    gone = set(reasons) - {row["sku"] for row in rows}  # removed SKUs: what was wanted is that they are inactive
+    blank: dict[str, Any] = dict.fromkeys(FIELDS)
+    return rows + [
+        {**blank, "active": False, "sku": sku, "reason": reasons[sku] or "no reason given"} for sku in sorted(gone)
+    ]
+
+
+def _warehouse_rows(items: pa.Table, outcomes: pa.Table) -> pa.Table:
+    """Outcomes beside what was sent: sku, state, reason, change and the four values; both tables have the same SKUs in the same order."""
+    import pyarrow as pa
+
+    from shelfsync.columns import FIELDS
+
+    columns = {"sku": items["sku"], "state": outcomes["state"], "reason": outcomes["reason"], "change": items["change"]}
+    return pa.table(columns | {name: items[name] for name in FIELDS})

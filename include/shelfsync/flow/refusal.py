@@ -1,0 +1,56 @@
+"""A request that the platform refuses as a whole (400): halved, until the bad rows stand alone and are refused as SKUs (I10).
+
+The good halves are ordinary batches. A row that stands alone has an outcome like any other: refused, in the platform's words, and
+remembered with the values that were wanted.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shelfsync.flow.outcomes import all_alike, refused_values, write_outcomes
+from shelfsync.ledger import batches, jobs, rejections, vendor_runs
+from shelfsync.warehouse import record
+
+if TYPE_CHECKING:
+    from partner_api.errors import InvalidRequestError
+    from shelfsync.flow.house import Parts
+    from shelfsync.ledger.batches import PlannedBatch
+
+
+def take(parts: Parts, job_id: int, batch: PlannedBatch, error: InvalidRequestError) -> None:
+    """Ends the job, and plans the two halves of its batch or refuses its only SKU."""
+    if batch.item_count > 1:
+        _halve(parts, job_id, batch, error)
+    else:
+        _refuse(parts, job_id, batch, error)
+
+
+def _halve(parts: Parts, job_id: int, batch: PlannedBatch, error: InvalidRequestError) -> None:
+    from shelfsync.catalog.batch import stream
+
+    platform = parts.settings.platform
+    items = parts.lake.read_table(batch.items_path)
+    middle = items.num_rows // 2
+    pieces = []
+    for half in (items.slice(0, middle), items.slice(middle)):
+        size = len(stream(half, key=platform.key, sales_limit_name=platform.sales_limit_name))
+        pieces.append((parts.lake.write_table("batch", batch.vendor, half), half.num_rows, size))
+    with parts.engine.begin() as connection:
+        jobs.end(connection, job_id, "refused", str(error)[:1000])
+        batches.split(connection, batch, pieces)
+        record.record_job(connection, job_id)
+
+
+def _refuse(parts: Parts, job_id: int, batch: PlannedBatch, error: InvalidRequestError) -> None:
+    items = parts.lake.read_table(batch.items_path)
+    with parts.engine.connect() as connection:
+        job = jobs.read(connection, job_id)
+    outcomes = all_alike(items, "refused", str(error))
+    write_outcomes(parts, job, batch, items, outcomes, end=("refused", str(error)[:1000]))
+    wanted = refused_values(parts, batch, outcomes)
+    with parts.engine.begin() as connection:
+        rejections.remember(connection, batch.vendor, job_id, wanted)
+        batches.set_state(connection, batch.batch_id, "refused")
+        if batches.next_planned(connection, batch.vendor, run_id=batch.run_id) is None:
+            vendor_runs.write(connection, batch.run_id, batch.vendor, state="acknowledged")

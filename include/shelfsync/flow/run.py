@@ -1,0 +1,153 @@
+"""A run's beginning and end: opened by its key, closed with what became of every vendor."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from shelfsync.ledger import runs, tables, vendor_runs
+from shelfsync.warehouse import record
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection
+
+    from shelfsync.flow.house import Parts
+
+log = logging.getLogger(__name__)
+
+_ROW = tables.vendor_run.c
+_SHOWN = (
+    "vendor",
+    "state",
+    "failed_step",
+    "error",
+    "rows_raw",
+    "rows_snapshot",
+    "rows_quarantined",
+    "changes_new",
+    "changes_changed",
+    "changes_removed",
+    "changes_same",
+    "changes_held",
+    "plan_batches",
+    "plan_bytes",
+)
+
+
+def open_run(parts: Parts, *, kind: str, key: str, vendors: tuple[str, ...], dry_run: bool) -> int:
+    """The number of the run of this key; a run that is opened again goes on where it was."""
+    with parts.engine.begin() as connection:
+        run_id = runs.open_run(connection, key=key, kind=kind, vendors=vendors, dry_run=dry_run)
+        record.record_run(connection, run_id)
+    log.info("run %d (%s%s) is open: %s", run_id, kind, ", dry" if dry_run else "", key)
+    return run_id
+
+
+def report(parts: Parts, run_id: int) -> dict[str, Any]:
+    """Closes the run and tells of it: `{"run", "kind", "state", "vendors": [...], "sent", "accepted", ..., "lines": [...]}`.
+
+    `lines` are for people: one for each vendor that failed, and the sums.
+    """
+    with parts.engine.begin() as connection:
+        run = runs.read_run(connection, run_id)
+        unfinished(connection, run_id)
+        shown = _vendors(connection, run_id)
+        failed = [row for row in shown if row["state"] == "failed"]
+        state = "succeeded" if shown and not failed else "failed" if len(failed) == len(shown) else "partly_failed"
+        error = (
+            f"{len(failed)} of {len(shown)} vendors failed: {failed[0]['vendor']}: {failed[0]['error']}"
+            if failed
+            else None
+        )
+        if not shown:
+            error = "no vendor was extracted; see the log of the step extract"
+        runs.close_run(connection, run_id, state=state, error=error)
+        record.record_run(connection, run_id)
+        sums = _sums(connection, run_id)
+    told = {"run": run_id, "key": run.run_key, "kind": run.kind, "dry_run": run.dry_run, "state": state, "error": error}
+    summary = {**told, **sums, "vendors": shown}
+    return {**summary, "lines": lines(summary)}
+
+
+def lines(summary: dict[str, Any]) -> list[str]:
+    """The summary in sentences: what was done, then one line a vendor that needs somebody."""
+    rows = summary["vendors"]
+    changed = sum(row["changes_new"] + row["changes_changed"] + row["changes_removed"] for row in rows)
+    batches = sum(row["plan_batches"] for row in rows)
+    planned = f" in {batches} request bodies, {sum(row['plan_bytes'] for row in rows):,} bytes"
+    first = (
+        f"run {summary['run']} ({summary['kind']}{', dry' if summary['dry_run'] else ''}): {summary['state']},"
+        f" {len(rows)} vendors, {changed:,} SKUs changed{planned if batches else ''}"
+    )
+    said = [first]
+    if not summary["dry_run"]:
+        said.append(
+            f"{summary['sent']:,} SKUs sent: {summary['accepted']:,} accepted, {summary['refused']:,} refused,"
+            f" {summary['unaccounted']:,} unaccounted, {summary['open']:,} without an answer yet"
+        )
+    for row in rows:
+        if summary["dry_run"] and row["state"] != "failed":
+            said.append(_plan_line(row))
+        if row["state"] == "failed":
+            said.append(f"vendor {row['vendor']} failed at {row['failed_step']}: {row['error']}")
+        elif row["state"] in {"busy", "superseded"}:
+            said.append(
+                f"vendor {row['vendor']} is {row['state']}: {row['error'] or 'its last job is still open; the next run goes on'}"
+            )
+        if row["changes_held"]:
+            said.append(f"vendor {row['vendor']}: {row['changes_held']} changes are held by a guard")
+        if row["rows_quarantined"]:
+            said.append(
+                f"vendor {row['vendor']}: {row['rows_quarantined']} rows are quarantined (warehouse.quarantine)"
+            )
+    return said
+
+
+def _plan_line(row: dict[str, Any]) -> str:
+    return (
+        f"vendor {row['vendor']}: {row['changes_new']} new, {row['changes_changed']} changed, {row['changes_removed']} removed,"
+        f" {row['changes_held']} held, {row['rows_quarantined']} quarantined; {row['plan_batches']} requests, {row['plan_bytes']:,} bytes"
+    )
+
+
+def unfinished(connection: Connection, run_id: int) -> None:
+    """Vendors that a broken task left behind are failures that say so, unless their job is on its way."""
+    on_its_way = sa.exists().where(
+        tables.batch.c.run_id == run_id,
+        tables.batch.c.vendor == _ROW.vendor,
+        tables.batch.c.generation == _ROW.generation,
+        tables.batch.c.state.in_(("planned", "sent")),
+    )
+    statement = sa.select(
+        _ROW.vendor, _ROW.raw_path, _ROW.snapshot_path, _ROW.delta_path, _ROW.released_path, _ROW.batched_at
+    )
+    for row in connection.execute(statement.where(_ROW.run_id == run_id, _ROW.state == "open", ~on_its_way)).all():
+        stations = zip(("normalise", "diff", "guard", "batch"), row[2:], strict=True)
+        step = next((word for word, reached in stations if reached is None), "deliver")
+        error = f"the step {step} did not end; see its log, then clear it"
+        vendor_runs.write(connection, run_id, row.vendor, state="failed", failed_step=step, error=error)
+
+
+def _vendors(connection: Connection, run_id: int) -> list[dict[str, Any]]:
+    columns = [_ROW[name] for name in _SHOWN]
+    rows = connection.execute(sa.select(*columns).where(_ROW.run_id == run_id).order_by(_ROW.vendor)).mappings()
+    return [dict(row) for row in rows]
+
+
+def _sums(connection: Connection, run_id: int) -> dict[str, int]:
+    job = tables.job.c
+    statement = (
+        sa.select(
+            sa.func.count().label("jobs"),
+            *(sa.cast(sa.func.coalesce(sa.func.sum(job[name]), 0), sa.BigInteger).label(name) for name in _COUNTS),
+        )
+        .join(tables.batch, tables.batch.c.batch_id == job.batch_id)
+        .where(tables.batch.c.run_id == run_id, job.state != "superseded")
+    )
+    sums = dict(connection.execute(statement).mappings().one())
+    return {**sums, "open": sums["sent"] - sums["accepted"] - sums["refused"] - sums["unaccounted"]}
+
+
+_COUNTS = ("sent", "accepted", "refused", "unaccounted")

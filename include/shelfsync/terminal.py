@@ -1,0 +1,74 @@
+"""What the command line shows to people: progress, and tables."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from rich.console import Console
+
+
+@contextlib.contextmanager
+def progress(console: Console) -> Iterator[Callable[[str, int, int], None]]:
+    """`tell(step, done, all)` that draws one bar a step on a terminal, and draws nothing where there is none."""
+    columns = (TextColumn("{task.description:>12}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bars:
+        known: dict[str, TaskID] = {}
+
+        def tell(step: str, done: int, everything: int) -> None:
+            if step not in known:
+                known[step] = bars.add_task(step, total=everything)
+            bars.update(known[step], completed=done, total=everything)
+
+        yield tell
+
+
+def status_tables(told: dict[str, Any]) -> list[Table]:
+    """Vendors and the last runs."""
+    vendors = Table(title="vendors", title_justify="left")
+    names = (
+        "vendor",
+        "acknowledged",
+        "pending",
+        "in flight",
+        "held",
+        "rejected",
+        "quarantined",
+        "oldest change",
+        "last run",
+    )
+    for name in names:
+        vendors.add_column(name, justify="left" if name in {"vendor", "last run"} else "right")
+    for row in told["vendors"]:
+        last = f"{row['last_run']}: {row['last_state']}" + (f" ({row['error']})" if row["error"] else "")
+        counts = [row[name] for name in ("acknowledged", "pending", "in_flight", "held", "rejected", "quarantined")]
+        vendors.add_row(row["vendor"], *(f"{count:,}" for count in counts), age(row["oldest_unacknowledged_s"]), last)
+    runs = Table(title="last runs", title_justify="left")
+    for name in ("run", "kind", "state", "started", "what to know"):
+        runs.add_column(name)
+    for row in told["runs"]:
+        kind = row["kind"] + (" (dry)" if row["dry_run"] else "")
+        runs.add_row(
+            str(row["run_id"]),
+            kind,
+            row["state"],
+            f"{row['started_at']:%Y-%m-%d %H:%M:%S %Z}",
+            row["error"] or row["run_key"],
+        )
+    return [vendors, runs]
+
+
+def age(seconds: float | None) -> str:
+    """Seconds as a person says them."""
+    if seconds is None:
+        return "-"
+    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= length:
+            return f"{seconds / length:.1f} {unit}"
+    return f"{seconds:.0f} s"

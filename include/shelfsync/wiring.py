@@ -1,0 +1,256 @@
+"""The one place where steps meet real databases, stores and clients.
+
+`open_house(settings)` gives a `House`: every step as a method. Nothing is opened before it is used.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import threading
+from typing import TYPE_CHECKING, Any
+
+from shelfsync.clock import Clock, SystemClock
+from shelfsync.errors import ConfigurationError, PartlyFailedError, ShelfsyncError
+from shelfsync.flow.house import Parts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from sqlalchemy.engine import Engine
+
+    from partner_api import Dialect, PartnerClient
+    from partner_api.tokens import Credentials, TokenStore
+    from shelfsync.erp.source import ErpSource
+    from shelfsync.settings import Settings
+
+STEPS = ("normalise", "diff", "guard", "batch", "deliver", "confirm", "acknowledge")
+"""The steps that work on some vendors of a run, in order."""
+
+
+class House:
+    """The steps of the path over real parts. Thread-safe: what it holds is made once."""
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
+
+    def check(self, vendors: tuple[str, ...] = (), *, fresh: bool = True) -> None:
+        """Finds what is wrong with the configuration before anything is sent."""
+        from shelfsync.flow.check import check
+
+        check(self.parts, vendors, fresh=fresh)
+
+    def open_run(self, kind: str, key: str, vendors: tuple[str, ...] = (), *, dry_run: bool = False) -> int:
+        """The number of the run of this key."""
+        from shelfsync.flow.run import open_run
+
+        return open_run(self.parts, kind=kind, key=key, vendors=vendors, dry_run=dry_run)
+
+    def extract(self, run_id: int) -> list[dict[str, Any]]:
+        """Reads the ERP; returns the shards."""
+        from shelfsync.flow.extract import extract
+
+        return extract(self.parts, run_id)
+
+    def step(self, word: str, run_id: int, vendors: Iterable[str]) -> dict[str, Any]:
+        """One of STEPS over some vendors; returns `{"step", "done", "skipped", "failed"}`."""
+        if word not in STEPS:
+            raise ShelfsyncError(f"there is no step {word!r}; the steps are {', '.join(STEPS)}")
+        import importlib
+
+        module = importlib.import_module(f"shelfsync.flow.{word}")
+        report: dict[str, Any] = getattr(module, word)(self.parts, run_id, list(vendors)).as_dict()
+        return report
+
+    def wait(self, run_id: int, vendors: Iterable[str]) -> dict[str, Any]:
+        """Waits until the platform has ended the open jobs of these vendors."""
+        from shelfsync.flow.wait import until_settled
+
+        return asyncio.run(until_settled(self.parts, run_id, vendors))
+
+    def in_flight(self, run_id: int) -> list[str]:
+        """Vendors of this run whose job is with the platform."""
+        from shelfsync.ledger import jobs
+
+        with self.parts.engine.connect() as connection:
+            return [job.vendor for job in jobs.open_jobs(connection, run_id=run_id)]
+
+    def report(self, run_id: int) -> dict[str, Any]:
+        """Closes the run and tells of it."""
+        from shelfsync.flow.run import report
+
+        return report(self.parts, run_id)
+
+    def sync(self, run_id: int, *, dry_run: bool, tell: Callable[[str, int, int], None]) -> dict[str, Any]:
+        """The whole path of an open run, in this process."""
+        from shelfsync.flow.sync import sync
+
+        return sync(self, run_id, dry_run=dry_run, tell=tell)
+
+    def status(self) -> dict[str, Any]:
+        """Where every vendor stands."""
+        from shelfsync.flow.status import status
+
+        return status(self.parts)
+
+    def settle(self) -> dict[str, Any]:
+        """Finishes what events, tasks and processes lost."""
+        from shelfsync.flow.settle import settle
+
+        return settle(self.parts)
+
+
+def failed_line(summary: dict[str, Any]) -> PartlyFailedError | None:
+    """The error that a run's report stands for, or None."""
+    return None if summary["state"] == "succeeded" else PartlyFailedError(str(summary["error"]))
+
+
+@contextlib.contextmanager
+def open_house(settings: Settings, *, clock: Clock | None = None) -> Iterator[House]:
+    """A house for as long as the block lasts. Without a database address, an embedded server runs for as long."""
+    with contextlib.ExitStack() as stack:
+        if settings.database_url is None:
+            from shelfsync.stack.postgres import running_postgres
+
+            address = stack.enter_context(running_postgres(settings.home.absolute()))
+        else:
+            address = settings.database_url.get_secret_value()
+        from shelfsync.ledger.engine import check, create_engine
+        from shelfsync.migrations import upgrade
+
+        engine = create_engine(address)
+        stack.callback(engine.dispose)
+        check(engine)
+        upgrade(engine)
+        parts = assemble(settings, engine, clock=clock or SystemClock(), closing=stack)
+        yield House(parts)
+
+
+def assemble(settings: Settings, engine: Engine, *, clock: Clock, closing: contextlib.ExitStack) -> Parts:
+    """Parts over an engine; the client is made at its first use and closed with `closing`."""
+    from shelfsync.lake.store import Lake
+
+    lock = threading.Lock()
+
+    @functools.cache
+    def made() -> PartnerClient:
+        client = _open_platform(settings, engine, clock)
+        closing.callback(client.close)
+        return client
+
+    def open_platform() -> PartnerClient:
+        with lock:
+            return made()
+
+    return Parts(
+        settings=settings,
+        engine=engine,
+        lake=Lake(settings.lake),
+        clock=clock,
+        open_erp=functools.partial(_open_erp, settings),
+        open_platform=open_platform,
+    )
+
+
+_shared: list[tuple[Settings, House]] = []
+_shared_lock = threading.Lock()
+
+
+def shared_house(settings: Settings) -> House:
+    """One house for all triggers of a process, made at first use and kept: a wait must not cost a connection pool."""
+    with _shared_lock:
+        for known, house in _shared:
+            if known == settings:
+                return house
+        house = contextlib.ExitStack().enter_context(open_house(settings))
+        _shared.append((settings, house))
+        return house
+
+
+async def until_settled(settings: Settings, run_id: int, vendors: Iterable[str]) -> dict[str, Any]:
+    """The wait of `flow.wait`, for an event loop that runs many of them."""
+    from shelfsync.flow.wait import until_settled as wait
+
+    house = await asyncio.to_thread(shared_house, settings)
+    return await wait(house.parts, run_id, vendors)
+
+
+def _open_erp(settings: Settings) -> ErpSource:
+    from shelfsync.erp.source import open_source
+
+    return open_source(settings.erp)
+
+
+def _open_platform(settings: Settings, engine: Engine, clock: Clock) -> PartnerClient:
+    from partner_api.errors import MisconfiguredError
+
+    platform = settings.platform
+    base_url = _said(platform.base_url, "SHELFSYNC_PLATFORM__BASE_URL", "the platform's address is not set")
+    chain = _said(platform.chain, "SHELFSYNC_PLATFORM__CHAIN", "the chain is not set")
+    try:
+        return _client(settings, engine, clock, base_url, chain)
+    except MisconfiguredError as error:
+        raise ConfigurationError(
+            "SHELFSYNC_PLATFORM__BASE_URL",
+            str(error),
+            "Write https://, or name a private host in SHELFSYNC_PLATFORM__PRIVATE_HOSTS.",
+        ) from None
+
+
+def _client(settings: Settings, engine: Engine, clock: Clock, base_url: str, chain: str) -> PartnerClient:
+    from partner_api import PartnerClient
+    from shelfsync.budget import RequestBudget
+
+    platform = settings.platform
+    credentials, store = _credentials(settings, engine, base_url, chain)
+    return PartnerClient(
+        base_url,
+        chain,
+        credentials,
+        dialect=_dialect(settings),
+        timeout_s=platform.timeout_s,
+        gate=RequestBudget(engine, settings.budget, clock),
+        token_store=store,
+        download_hosts=platform.download_hosts,
+        private_hosts=platform.private_hosts,
+        proxy=None if platform.proxy is None else platform.proxy.get_secret_value(),
+    )
+
+
+def _dialect(settings: Settings) -> Dialect:
+    from partner_api import Dialect
+
+    platform = settings.platform
+    ours = {"job_status_path": platform.job_status_path, "body_bytes_max": settings.sync.body_bytes_max}
+    choices: dict[str, Any] = {**platform.dialect, **ours}
+    try:
+        return Dialect(**choices)
+    except TypeError as error:
+        raise ConfigurationError(
+            "SHELFSYNC_PLATFORM__DIALECT", str(error), "The names are those of docs/interface-dialects.md."
+        ) from None
+
+
+def _credentials(
+    settings: Settings, engine: Engine, base_url: str, chain: str
+) -> tuple[Credentials, TokenStore | None]:
+    from partner_api import ClientCredentials, StaticToken
+    from shelfsync.ledger.tokens import SharedTokens
+
+    platform = settings.platform
+    if platform.token is not None:
+        return StaticToken(platform.token), None
+    client_id = _said(platform.client_id, "SHELFSYNC_PLATFORM__CLIENT_ID", "neither client id nor static token is set")
+    if platform.client_secret is None:
+        _said(None, "SHELFSYNC_PLATFORM__CLIENT_SECRET", "the client secret is not set")
+    secret = platform.client_secret
+    assert secret is not None
+    store = SharedTokens(engine, base_url=base_url, chain=chain, client_id=client_id, client_secret=secret)
+    return ClientCredentials(client_id, secret), store
+
+
+def _said(value: str | None, setting: str, problem: str) -> str:
+    if not value:
+        raise ConfigurationError(setting, problem, "Set it, or give Airflow the connection shelfsync_platform.")
+    return value

@@ -1,0 +1,117 @@
+"""What tests stand on: a real PostgreSQL, fresh migrated databases in it, and the platform to talk to."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import settings
+
+from shelfsync.stack.lock import FileLock
+from shelfsync.stack.postgres import EmbeddedPostgres
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy import Engine
+
+    from sandbox_fixture import LiveSandbox
+
+# A busy machine must not make a law fail; CI repeats the same examples, a desk looks for new ones.
+settings.register_profile("desk", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+settings.load_profile("ci" if os.environ.get("CI") else "desk")
+
+_PREFIX = "shelfsync-test-"
+_TEMPLATE = "migrated"
+_numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def reachable_folder() -> Iterator[Path]:
+    """A folder that the OS user of PostgreSQL can step into (pytest's own are closed to others), removed at the end."""
+    _sweep()
+    folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+    folder.chmod(0o711)
+    in_use = FileLock(folder / "in_use")
+    in_use.take()
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+    in_use.release()
+
+
+@pytest.fixture(scope="session")
+def postgres(reachable_folder: Path) -> Iterator[EmbeddedPostgres]:
+    """One server for the whole session, stopped at its end whatever happened."""
+    server = EmbeddedPostgres(reachable_folder / "session", fsync=False)
+    server.ensure_started()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def migrated_template(postgres: EmbeddedPostgres) -> str:
+    """The name of a database that the migrations have been run on, to be copied."""
+    from shelfsync.ledger.engine import create_engine
+    from shelfsync.migrations import upgrade
+
+    engine = create_engine(postgres.create_database(_TEMPLATE))
+    try:
+        upgrade(engine)
+    finally:
+        engine.dispose()  # a template with somebody connected cannot be copied
+    return _TEMPLATE
+
+
+@pytest.fixture
+def empty_database_url(postgres: EmbeddedPostgres) -> Iterator[str]:
+    """The DSN of a database of this test alone, with nothing in it."""
+    name = f"empty_{os.getpid()}_{next(_numbers)}"
+    yield postgres.create_database(name)
+    postgres.drop_database(name)
+
+
+@pytest.fixture
+def database_url(postgres: EmbeddedPostgres, migrated_template: str) -> Iterator[str]:
+    """The DSN of a migrated database of this test alone."""
+    name = f"test_{os.getpid()}_{next(_numbers)}"
+    yield postgres.create_database(name, template=migrated_template)
+    postgres.drop_database(name)
+
+
+@pytest.fixture
+def engine(database_url: str) -> Iterator[Engine]:
+    """An engine on this test's database."""
+    from shelfsync.ledger.engine import create_engine
+
+    engine = create_engine(database_url)
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def sandbox() -> Iterator[LiveSandbox]:
+    """The platform, live on a loopback port that the OS chose."""
+    from sandbox_fixture import LiveSandbox
+
+    with LiveSandbox() as live:
+        yield live
+
+
+def _sweep() -> None:
+    """Stops and removes what an earlier session left because it was killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        left = FileLock(folder / "in_use")
+        try:
+            if folder.stat().st_uid == os.geteuid() and left.take():
+                EmbeddedPostgres(folder / "session").stop()
+                shutil.rmtree(folder, ignore_errors=True)
+        except FileNotFoundError:
+            continue  # another session has just removed its own
+        finally:
+            left.release()

@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import contextlib
+import itertools
+import socket
+import threading
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import pytest
+import sqlalchemy as sa
+import uvicorn
+
+from sandbox_fixture import LiveSandbox
+from shelfsync.inbox.receiver import create_app
+from shelfsync.inbox.server import config
+from shelfsync.inbox.store import InboxStore
+from shelfsync.settings import Settings, WebhookSettings
+from shelfsync.wiring import House, open_house
+from small_erp import SQL, SmallErp
+
+_keys = itertools.count(1)
+
+
+@dataclass
+class World:
+    """One ERP, one platform, one database and lake, and the house over them."""
+
+    house: House
+    erp: SmallErp
+    platform: LiveSandbox
+    settings: Settings
+    asked: list[int] = field(default_factory=list)
+
+    def sync(self, kind: str = "delta", *vendors: str, dry_run: bool = False) -> dict[str, Any]:
+        """One run from extract to report; its summary."""
+        run_id = self.house.open_run(kind, f"test/{next(_keys)}", vendors, dry_run=dry_run)
+        return self.house.sync(run_id, dry_run=dry_run, tell=lambda *_: None)
+
+    def begin(self, kind: str = "delta", upto: str = "batch") -> tuple[int, list[str]]:
+        """A run taken as far as one step: (run, vendors)."""
+        run_id = self.house.open_run(kind, f"test/{next(_keys)}")
+        vendors = [vendor for shard in self.house.extract(run_id) for vendor in shard["vendors"]]
+        for word in ("normalise", "diff", "guard", "batch", "deliver"):
+            self.house.step(word, run_id, vendors)
+            if word == upto:
+                break
+        return run_id, vendors
+
+    def shown(self, vendor: str = "store-001") -> dict[str, dict[str, Any]]:
+        """What the platform holds, by SKU."""
+        return self.platform.products(vendor)
+
+    def sent(self) -> list[dict[str, Any]]:
+        """Catalog requests that reached the platform."""
+        entries = self.platform.journal()["entries"]
+        return [entry for entry in entries if entry["operation"] == "put_catalog"]
+
+    def rows(self, statement: str) -> list[Any]:
+        """What a SELECT says."""
+        with self.house.parts.engine.connect() as connection:
+            return list(connection.execute(sa.text(statement)).all())
+
+
+@pytest.fixture(scope="session")
+def shared_platform():
+    with LiveSandbox() as live:
+        yield live
+
+
+@pytest.fixture
+def platform(shared_platform):
+    shared_platform.control("POST", "reset")
+    return shared_platform
+
+
+@pytest.fixture
+def erp(tmp_path) -> SmallErp:
+    return SmallErp(tmp_path / "erp.sqlite")
+
+
+@pytest.fixture
+def make_settings(tmp_path, database_url, platform, erp):
+    """Settings of a world of this test; sections may be overridden by name."""
+
+    def make(**sections: dict[str, Any]) -> Settings:
+        base: dict[str, Any] = {
+            "platform": {
+                "base_url": platform.base_url,
+                "chain": "demo-chain",
+                "client_id": "demo-client",
+                "client_secret": "demo-secret",
+            },
+            "erp": {"url": erp.url, "sql": SQL},
+            "sync": {"poll_first_s": 0.05, "poll_max_s": 0.2, "job_deadline_s": 30},
+            "budget": {"requests_per_minute": 60_000},
+        }
+        merged = {name: base.get(name, {}) | sections.get(name, {}) for name in base | sections}
+        return Settings(home=tmp_path / "home", database_url=database_url, lake_url=str(tmp_path / "lake"), **merged)
+
+    return make
+
+
+@pytest.fixture
+def make_world(make_settings, platform, erp):
+    """Opens worlds over the same database, ERP and platform, with settings of one's own."""
+    with contextlib.ExitStack() as stack:
+
+        def make(**sections: dict[str, Any]) -> World:
+            settings = make_settings(**sections)
+            return World(stack.enter_context(open_house(settings)), erp, platform, settings)
+
+        yield make
+
+
+@pytest.fixture
+def world(make_world) -> World:
+    return make_world()
+
+
+class LiveReceiver:
+    """The webhook receiver on a port of its own, in a thread."""
+
+    def __init__(self, dsn: str, settings: WebhookSettings) -> None:
+        self._server = uvicorn.Server(config(create_app(InboxStore(dsn), settings)))
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}/webhook"
+        self._thread = threading.Thread(target=self._server.run, args=([self._listener],), daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.should_exit = True
+        self._thread.join(20)
+
+
+@pytest.fixture
+def receiver(database_url):
+    with LiveReceiver(database_url, WebhookSettings(secret="genuine")) as live:
+        yield live

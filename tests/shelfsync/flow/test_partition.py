@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import itertools
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shelfsync.columns import RAW
+from shelfsync.errors import DataError
+from shelfsync.flow.extract import shards
+from shelfsync.flow.partition import Partition
+from shelfsync.lake.store import Lake
+
+_roots = itertools.count()
+vendors = st.sampled_from(["store-001", "store-002", "store-003", " store-001 ", "", "  ", None])
+
+
+def _chunks(names, size):
+    rows = [
+        {"row_number": number, "vendor": vendor, "sku": f"s{number}"} for number, vendor in enumerate(names, start=1)
+    ]
+    return [pa.Table.from_pylist(rows[start : start + size], schema=RAW) for start in range(0, len(rows), size)]
+
+
+@settings(deadline=None)
+@given(names=st.lists(vendors, min_size=1, max_size=60), size=st.integers(1, 20), held=st.integers(1, 30))
+def test_every_row_ends_in_its_vendors_file_once_and_in_order_however_little_memory_there_is(names, size, held):
+    lake = Lake(f"memory://partition-{next(_roots)}")
+    with Partition(lake, rows_in_memory=held) as partition:
+        for chunk in _chunks(names, size):
+            partition.add(chunk)
+        files = partition.finish()
+        nameless = partition.nameless
+    seen = {vendor: lake.read_table(path)["row_number"].to_pylist() for vendor, (path, _) in files.items()}
+    wanted: dict[str, list[int]] = {}
+    for number, vendor in enumerate(names, start=1):
+        wanted.setdefault((vendor or "").strip(), []).append(number)
+    assert nameless["row_number"].to_pylist() == wanted.pop("", [])
+    assert seen == wanted
+    assert {vendor: rows for vendor, (_, rows) in files.items()} == {
+        vendor: len(rows) for vendor, rows in wanted.items()
+    }
+
+
+def test_vendors_nobody_asked_for_are_left_out():
+    lake = Lake(f"memory://partition-{next(_roots)}")
+    with Partition(lake, ("store-002",)) as partition:
+        partition.add(_chunks(["store-001", "store-002", "store-002"], 10)[0])
+        assert {vendor: rows for vendor, (_, rows) in partition.finish().items()} == {"store-002": 2}
+
+
+def test_a_row_that_names_no_vendor_keeps_all_it_said():
+    with Partition(Lake("memory://nameless")) as partition:
+        partition.add(_chunks([None], 1)[0])
+        row = partition.nameless.to_pylist()[0]
+    assert row["reason"] == "vendor_missing"
+    assert json.loads(row["raw"])["sku"] == "s1"
+
+
+def test_a_column_of_missing_vendors_is_a_wrong_column():
+    with Partition(Lake("memory://nameless")) as partition:
+        chunk = pa.Table.from_pylist([{"row_number": 1}], schema=RAW)
+        many = pa.concat_tables([chunk] * 60_000)
+        partition.add(many)
+        with pytest.raises(DataError, match="wrong column"):
+            partition.add(many)
+
+
+def test_files_are_readable_by_anything_that_reads_parquet(tmp_path):
+    lake = Lake(str(tmp_path))
+    with Partition(lake, rows_in_memory=2) as partition:
+        for chunk in _chunks(["a", "b", "a", "b", "a"], 2):
+            partition.add(chunk)
+        files = partition.finish()
+    assert pq.read_table(tmp_path / files["a"][0]).schema.equals(RAW)
+
+
+@given(count=st.integers(1, 500), size=st.integers(1, 20), most=st.integers(1, 40))
+def test_shards_hold_every_vendor_once_and_are_never_more_than_allowed(count, size, most):
+    names = [f"v{number:03}" for number in range(count)]
+    cut = shards(names, 1, size, most)
+    assert [vendor for shard in cut for vendor in shard["vendors"]] == names
+    assert len(cut) <= most
+    assert [shard["shard"] for shard in cut] == list(range(len(cut)))

@@ -1,0 +1,274 @@
+"""The path from ERP to platform and back, step by step, against the live platform and a real database."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from shelfsync.errors import DataError, IncompleteExtractError
+
+A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
+STEPS = ("normalise", "diff", "guard", "batch", "deliver", "confirm", "acknowledge")
+
+
+@pytest.fixture
+def shop(world):
+    """Three products that both sides know, and one that only the ERP has."""
+    for vendor in ("store-001", "store-002"):
+        world.platform.put_products(vendor, [{**A, "sku": sku} for sku in ("a", "b", "c")])
+        for sku in ("a", "b", "c", "unknown"):
+            world.erp.put(vendor, sku, "1.2345", 10, 1, 5)
+    return world
+
+
+def test_a_full_sync_makes_the_platform_equal_to_the_erp_with_prices_cut(shop):
+    summary = shop.sync("full")
+    assert summary["state"] == "succeeded"
+    for vendor in ("store-001", "store-002"):
+        shown = shop.shown(vendor)
+        assert {sku: Decimal(str(row["price"])) for sku, row in shown.items()} == dict.fromkeys("abc", Decimal("1.234"))
+        assert all(row["active"] and row["max_sales_quantity"] == 5 for row in shown.values())
+
+
+def test_every_sku_sent_has_one_outcome_in_the_warehouse(shop):
+    summary = shop.sync("full")
+    assert (summary["sent"], summary["accepted"], summary["refused"], summary["unaccounted"]) == (8, 6, 2, 0)
+    counts = shop.rows("SELECT vendor, state, count(*) FROM warehouse.sku_outcome GROUP BY 1, 2 ORDER BY 1, 2")
+    assert counts == [
+        ("store-001", "accepted", 3),
+        ("store-001", "refused", 1),
+        ("store-002", "accepted", 3),
+        ("store-002", "refused", 1),
+    ]
+    assert shop.rows("SELECT sum(sent), sum(accepted), sum(refused) FROM warehouse.catalog_job") == [(8, 6, 2)]
+
+
+def test_the_baseline_holds_what_was_accepted_and_nothing_of_what_was_refused(shop):
+    shop.sync("full")
+    rows = shop.rows("SELECT sku, price, quantity FROM warehouse.baseline WHERE vendor = 'store-001' ORDER BY sku")
+    assert rows == [(sku, Decimal("1.234"), 10) for sku in "abc"]
+
+
+def test_a_second_run_sends_only_what_changed(shop):
+    shop.sync("full")
+    shop.erp.put("store-001", "b", "2.50", 10, 1, 5)
+    before = len(shop.sent())
+    summary = shop.sync("delta")
+    assert len(shop.sent()) - before == 1
+    assert summary["sent"] == 1
+    rows = shop.rows(
+        "SELECT sku, price, quantity, active, change FROM warehouse.sku_outcome"
+        f" JOIN warehouse.catalog_job USING (job_id) WHERE run_id = {summary['run']}"
+    )
+    assert rows == [("b", Decimal("2.500"), None, None, "changed")]
+    assert Decimal(str(shop.shown()["b"]["price"])) == Decimal("2.5")
+
+
+def test_a_run_without_changes_sends_nothing(shop):
+    shop.sync("full")
+    before = len(shop.sent())
+    summary = shop.sync("delta")
+    assert summary["state"] == "succeeded"
+    assert len(shop.sent()) == before
+    assert {row["state"] for row in summary["vendors"]} == {"unchanged"}
+
+
+def test_a_refused_sku_is_not_repeated_until_its_row_changes(shop):
+    shop.sync("full")
+    assert shop.sync("delta")["sent"] == 0
+    shop.erp.put("store-001", "unknown", "7", 1, 1, None)
+    assert shop.sync("delta")["refused"] == 1
+    assert shop.sync("delta")["sent"] == 0
+
+
+def test_a_sku_that_appears_on_the_platform_is_accepted_by_the_next_full_sync(shop):
+    shop.sync("full")
+    shop.platform.put_products("store-001", [{**A, "sku": sku} for sku in ("a", "b", "c", "unknown")])
+    assert shop.sync("full", "store-001")["refused"] == 0
+    assert shop.rows("SELECT vendor FROM ledger.rejection") == [("store-002",)]
+
+
+def test_a_sku_that_left_the_extract_becomes_inactive(world):
+    skus = [f"s{number:02}" for number in range(20)]
+    world.platform.put_products("store-001", [{**A, "sku": sku} for sku in skus])
+    for sku in skus:
+        world.erp.put("store-001", sku)
+    world.sync("full")
+    world.erp.execute("DELETE FROM stock WHERE sku = 's03'")
+    world.sync("delta")
+    assert {sku for sku, row in world.shown().items() if not row["active"]} == {"s03"}
+    assert world.sync("delta")["sent"] == 0
+
+
+def test_a_store_cut_in_half_by_a_broken_extract_is_held_and_the_rest_flows(world):
+    skus = [f"s{number:02}" for number in range(20)]
+    world.platform.put_products("store-001", [{**A, "sku": sku} for sku in skus])
+    for sku in skus:
+        world.erp.put("store-001", sku)
+    world.sync("full")
+    world.erp.execute("DELETE FROM stock WHERE sku >= 's10'")
+    world.erp.put("store-001", "s01", "5.00")
+    summary = world.sync("delta")
+    assert all(row["active"] for row in world.shown().values())
+    assert Decimal(str(world.shown()["s01"]["price"])) == 5
+    assert summary["vendors"][0]["changes_held"] == 10
+    assert any("10 changes are held" in line for line in summary["lines"])
+
+
+def test_a_vendor_without_a_row_is_a_failure_that_deactivates_nothing(shop):
+    shop.sync("full")
+    shop.erp.execute("DELETE FROM stock WHERE vendor = 'store-002'")
+    shop.erp.put("store-001", "a", "3.00")
+    summary = shop.sync("delta")
+    assert summary["state"] == "partly_failed"
+    assert "store-002" in summary["error"]
+    assert all(row["active"] for row in shop.shown("store-002").values())
+    assert Decimal(str(shop.shown("store-001")["a"]["price"])) == 3
+
+
+def test_an_empty_erp_stops_the_run_before_anything_is_sent(shop):
+    shop.sync("full")
+    shop.erp.execute("DELETE FROM stock")
+    before = len(shop.sent())
+    with pytest.raises((DataError, IncompleteExtractError), match=r"no row|not one row"):
+        shop.sync("delta")
+    assert len(shop.sent()) == before
+
+
+def test_bad_rows_are_quarantined_and_good_ones_go_on(shop):
+    shop.erp.put("store-001", "b", "-0.0004")
+    shop.erp.put("store-001", "c", "NaN")
+    summary = shop.sync("full", "store-001")
+    assert summary["state"] == "succeeded"
+    rows = shop.rows("SELECT sku, field, reason FROM warehouse.quarantine ORDER BY sku")
+    assert [row[:2] for row in rows] == [("b", "price"), ("c", "price")]
+    assert summary["vendors"][0]["rows_raw"] == summary["vendors"][0]["rows_snapshot"] + 2
+
+
+def test_a_row_that_went_bad_does_not_deactivate_its_sku(shop):
+    shop.sync("full")
+    shop.erp.put("store-001", "b", "1,99")
+    summary = shop.sync("delta", "store-001")
+    assert summary["sent"] == 0
+    assert shop.shown()["b"]["active"]
+
+
+def test_a_vendor_the_platform_does_not_know_fails_alone(shop):
+    shop.erp.put("store-999", "a")
+    summary = shop.sync("full")
+    assert summary["state"] == "partly_failed"
+    assert [row["vendor"] for row in summary["vendors"] if row["state"] == "failed"] == ["store-999"]
+    assert Decimal(str(shop.shown("store-002")["a"]["price"])) == Decimal("1.234")
+
+
+def test_a_dry_run_plans_and_sends_nothing(shop):
+    summary = shop.sync("full", dry_run=True)
+    assert shop.sent() == []
+    assert {row["state"] for row in summary["vendors"]} == {"planned"}
+    assert sum(row["plan_batches"] for row in summary["vendors"]) == 2
+    assert shop.rows("SELECT count(*) FROM ledger.batch") == [(0,)]
+
+
+def test_a_body_limit_makes_several_jobs_one_after_the_other(make_world):
+    world = make_world(sync={"body_bytes_max": 400})
+    skus = [f"s{number:03}" for number in range(40)]
+    world.platform.put_products("store-001", [{**A, "sku": sku} for sku in skus])
+    for sku in skus:
+        world.erp.put("store-001", sku, "2.00")
+    summary = world.sync("full")
+    assert (summary["state"], summary["accepted"]) == ("succeeded", 40)
+    assert all(entry["bytes_in"] <= 400 for entry in world.sent())
+    assert len(world.sent()) == summary["jobs"] > 4
+    assert {Decimal(str(row["price"])) for row in world.shown().values()} == {Decimal(2)}
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_step_that_runs_twice_finds_its_work_done(shop, step):
+    run_id, vendors = shop.begin("full", upto="")
+    for word in STEPS:
+        if word == "confirm":
+            shop.house.wait(run_id, vendors)
+        shop.house.step(word, run_id, vendors)
+        if word == step:
+            assert shop.house.step(word, run_id, vendors)["done"] == 0
+    summary = shop.house.report(run_id)
+    assert (summary["state"], summary["accepted"], len(shop.sent())) == ("succeeded", 6, 2)
+
+
+def test_every_step_again_after_the_end_changes_nothing(shop):
+    run_id, vendors = shop.begin("full", upto="deliver")
+    shop.house.wait(run_id, vendors)
+    for word in ("confirm", "acknowledge"):
+        shop.house.step(word, run_id, vendors)
+    before = shop.house.report(run_id)
+    for word in STEPS:
+        shop.house.step(word, run_id, vendors)
+    assert shop.house.report(run_id) == before
+    assert len(shop.sent()) == 2
+
+
+def test_an_old_run_that_is_run_again_sends_nothing(shop):
+    old, vendors = shop.begin("full", upto="batch")
+    shop.erp.put("store-001", "a", "8.00")
+    shop.sync("full")
+    before = len(shop.sent())
+    told = shop.house.step("deliver", old, vendors)
+    assert told["done"] == 0
+    assert len(shop.sent()) == before
+    assert Decimal(str(shop.shown()["a"]["price"])) == 8
+
+
+def test_a_vendor_whose_last_job_is_open_is_left_to_the_next_run(shop):
+    shop.platform.control("PUT", "settings", {"job_seconds": 3600})
+    shop.begin("full", upto="deliver")
+    shop.erp.put("store-001", "a", "8.00")
+    second, _ = shop.begin("delta", upto="deliver")
+    assert len(shop.sent()) == 2
+    summary = shop.house.report(second)
+    assert {row["state"] for row in summary["vendors"]} == {"busy"}
+    assert shop.rows(f"SELECT count(*) FROM ledger.batch WHERE run_id = {second}") == [(0,)]
+
+
+def test_settle_finishes_what_a_dead_process_left_after_each_step(shop):
+    for upto in ("batch", "deliver"):
+        run_id, _ = shop.begin("full", upto=upto)
+        for _ in range(20):
+            told = shop.house.settle()
+            if not told["open"] and not shop.rows("SELECT 1 FROM ledger.batch WHERE state = 'planned'"):
+                break
+        assert told["failed"] == {}
+        summary = shop.house.report(run_id)
+        assert (summary["state"], summary["accepted"], summary["refused"]) == ("succeeded", 6, 2)
+
+
+@pytest.mark.parametrize("bad", [1, 3])
+def test_a_request_refused_for_a_bad_row_is_halved_until_the_bad_row_stands_alone(make_world, bad):
+    """The platform knows another name for the sales limit and refuses the whole request for it: only rows with a limit are bad."""
+    world = make_world(platform={"sales_limit_name": "max_sales_quantity"})
+    world.platform.control(
+        "PUT", "settings", {"sales_limit_name": "maximum_sales_quantity", "other_sales_limit": "refuse"}
+    )
+    poisoned = [f"s{number:02}" for number in (5, 6, 11)[:bad]]
+    skus = [f"s{number:02}" for number in range(16)]
+    world.platform.put_products("store-001", [{**A, "sku": sku} for sku in skus])
+    for sku in skus:
+        world.erp.put("store-001", sku, "2.00", 10, 1, 3 if sku in poisoned else None)
+    summary = world.sync("full")
+    assert (summary["accepted"], summary["refused"]) == (16 - bad, bad)
+    rejected = world.rows("SELECT sku, reason FROM ledger.rejection ORDER BY sku")
+    assert [row.sku for row in rejected] == poisoned
+    assert all("max_sales_quantity" in row.reason for row in rejected)
+    assert len(world.sent()) <= 1 + 2 * bad * 4
+    outcomes = world.rows("SELECT state, count(DISTINCT sku) FROM warehouse.sku_outcome GROUP BY 1 ORDER BY 1")
+    assert outcomes == [("accepted", 16 - bad), ("refused", bad)]
+    assert world.sync("delta")["sent"] == 0
+
+
+def test_a_platform_that_answers_a_single_item_at_once_is_believed_for_that_item(world):
+    world.platform.control("PUT", "settings", {"single_item_answer": "sku"})
+    world.platform.put_products("store-001", [A])
+    world.erp.put("store-001", "a", "7.77")
+    assert world.sync("full")["accepted"] == 1
+    assert Decimal(str(world.shown()["a"]["price"])) == Decimal("7.77")
+    assert world.sync("delta")["sent"] == 0

@@ -1,0 +1,96 @@
+"""The command line as a script sees it: a process with arguments, an exit code, and JSON on standard output."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
+
+
+@pytest.fixture
+def run(tmp_path, database_url, sandbox):
+    """Runs `shelfsync` with a small ERP in a file; further settings by name."""
+    stock = tmp_path / "stock.csv"
+    stock.write_text("vendor,sku,price,quantity,active\nstore-001,a,1.2345,4,1\nstore-001,b,2,4,1\n", encoding="utf-8")
+    sandbox.put_products("store-001", [A])
+    base = {
+        "SHELFSYNC_HOME": str(tmp_path / "home"),
+        "SHELFSYNC_DATABASE_URL": database_url,
+        "SHELFSYNC_PLATFORM__BASE_URL": sandbox.base_url,
+        "SHELFSYNC_PLATFORM__CHAIN": "demo-chain",
+        "SHELFSYNC_PLATFORM__CLIENT_ID": "demo-client",
+        "SHELFSYNC_PLATFORM__CLIENT_SECRET": "demo-secret",
+        "SHELFSYNC_ERP__FILES": str(stock),
+        "SHELFSYNC_SYNC__POLL_FIRST_S": "0.1",
+        "SHELFSYNC_BUDGET__REQUESTS_PER_MINUTE": "60000",
+    }
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("SHELFSYNC_", "AIRFLOW_"))}
+
+    def call(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+        root = Path(__file__).parents[2]
+        return subprocess.run(
+            [sys.executable, "-m", "shelfsync", *arguments],
+            env=clean | base | settings | {"PYTHONPATH": str(root / "include")},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    return call
+
+
+def test_a_sync_ends_with_0_and_tells_a_script_everything_in_one_document(run):
+    done = run("sync", "--full", "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert (told["state"], told["sent"], told["accepted"], told["refused"]) == ("succeeded", 2, 1, 1)
+    status = json.loads(run("status", "--json").stdout)
+    assert [(row["vendor"], row["acknowledged"], row["rejected"]) for row in status["vendors"]] == [("store-001", 1, 1)]
+
+
+def test_a_plan_tells_what_would_be_sent_and_sends_nothing(run, sandbox):
+    done = run("plan")
+    assert done.returncode == 0, done.stderr
+    assert "store-001: 2 new" in done.stdout
+    assert [entry for entry in sandbox.journal()["entries"] if entry["operation"] == "put_catalog"] == []
+
+
+def test_some_vendors_that_fail_are_exit_code_2_and_named(run, tmp_path):
+    (tmp_path / "stock.csv").write_text("vendor,sku,price\nstore-001,a,1\nnowhere,a,1\n", encoding="utf-8")
+    done = run("sync", "--vendor", "store-001", "--vendor", "nowhere")
+    assert done.returncode == 2, done.stderr
+    assert "vendor nowhere failed at deliver" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("settings", "code", "named"),
+    [
+        ({"SHELFSYNC_PLATFORM__CLIENT_SECRET": "wrong-canary"}, 3, "SHELFSYNC_PLATFORM__CLIENT_SECRET"),
+        ({"SHELFSYNC_DATABASE_URL": "mysql://u:canary@h/d"}, 3, "SHELFSYNC_DATABASE_URL"),
+        ({"SHELFSYNC_ERP__FILES": "/nowhere/*.csv"}, 3, "SHELFSYNC_ERP__FILES"),
+        ({"SHELFSYNC_SYNC__SHARDS_MAX": "canary"}, 3, "SHELFSYNC_SYNC__SHARDS_MAX"),
+    ],
+)
+def test_a_wrong_configuration_is_exit_code_3_and_one_line(run, settings, code, named):
+    done = run("sync", **settings)
+    assert done.returncode == code
+    lines = done.stderr.strip().splitlines()
+    assert named in lines[-1]
+    assert len(lines) == 1, done.stderr
+    assert "canary" not in done.stderr
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize("command", ["sync", "plan", "check", "settle", "status", "up", "down", "demo"])
+def test_every_command_explains_itself(run, command):
+    done = run(command, "--help")
+    assert done.returncode == 0
+    assert "Usage" in done.stdout
