@@ -39,7 +39,6 @@ class Behaviour(BaseModel):
     single_item_answer: Literal["job", "sku"] = "job"
     """`sku`: a request with one product is done at once and answered 200 {sku}."""
     single_item_quantity: Literal["applies", "ignored"] = "applies"
-    sales_buffer_default: int = 1
     propagation_s: float = Field(900, ge=0)
     """How long a change takes to reach the app (interface.md 8: up to 15 minutes)."""
 

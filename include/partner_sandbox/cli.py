@@ -11,6 +11,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
+ABOUT = "The delivery platform, runnable. What is not given here is read from PARTNER_SANDBOX_… in the environment."
+NAMES = ("data", "dialect", "clock", "seed", "public_url", "storage_url", "expose_control")
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs until interrupted; 2 for arguments that make no sense, 1 when the port is taken."""
@@ -20,25 +23,15 @@ def main(arguments: list[str] | None = None) -> int:
     from partner_sandbox.settings import SandboxSettings
 
     try:
-        choices = _choices(given)
-        behaviour_of(given.dialect, **choices)
-        settings = SandboxSettings(
-            data=given.data,
-            dialect=given.dialect,
-            clock=given.clock,
-            seed=given.seed,
-            public_url=given.public_url,
-            storage_url=given.storage_url,
-            expose_control=given.expose_control,
-            behaviour=choices,
-        )
+        settings = SandboxSettings(**_told(given))
+        behaviour_of(settings.dialect, **settings.behaviour)
     except (ValidationError, ValueError) as error:
         sys.stderr.write(f"partner-sandbox: {_first_line(error)}\n")
         return 2
     server = Server(settings, host=given.host, port=given.port, storage_port=given.storage_port)
 
     def ready() -> None:
-        sys.stdout.write(f"partner-sandbox on {server.base_url} (dialect {given.dialect}, {given.clock} clock)\n")
+        sys.stdout.write(f"partner-sandbox on {server.base_url} (dialect {settings.dialect}, {settings.clock} clock)\n")
         sys.stdout.flush()
 
     async def run() -> None:
@@ -54,22 +47,31 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="partner-sandbox", description="The delivery platform, runnable.")
+    parser = argparse.ArgumentParser(prog="partner-sandbox", description=ABOUT)
     parser.add_argument("--port", type=int, required=True, help="0 lets the operating system choose")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--data", type=Path, help="a folder for its state; in memory without one")
-    parser.add_argument("--dialect", choices=("spec", "live", "legacy"), default="spec")
-    parser.add_argument("--clock", choices=("real", "virtual"), default="real")
+    parser.add_argument("--dialect", choices=("spec", "live", "legacy"), help="spec without it")
+    parser.add_argument("--clock", choices=("real", "virtual"), help="real without it")
     parser.add_argument("--job-seconds", type=float, help="how long a job takes by the sandbox's clock (0.5)")
     parser.add_argument("--seed", type=int, help="identifiers and tokens that repeat")
     parser.add_argument("--public-url", help="its address in links, when it is reached by another one")
     parser.add_argument("--storage-port", type=int, default=0, help="of the storage host of presigned links")
     parser.add_argument("--storage-url", help="the storage host's address in links, when it is reached by another one")
-    parser.add_argument("--expose-control", action="store_true", help="answer the control plane to other machines too")
+    parser.add_argument(
+        "--expose-control", action="store_const", const=True, help="answer the control plane to other machines too"
+    )
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="one choice on top of the dialect"
     )
     return parser
+
+
+def _told(given: argparse.Namespace) -> dict[str, Any]:
+    """The settings that were given as arguments; the environment has the others."""
+    told = {name: getattr(given, name) for name in NAMES if getattr(given, name) is not None}
+    choices = _choices(given)
+    return {**told, "behaviour": choices} if choices else told
 
 
 def _choices(given: argparse.Namespace) -> dict[str, Any]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from sqlalchemy import Connection, func, select
 
 from partner_sandbox.access.tables import chain, client, vendor
-from partner_sandbox.behaviour import Behaviour
 
 CHAIN = "demo-chain"
 VENDORS = tuple(f"store-{number:03d}" for number in range(1, 7))
+SALES_BUFFER = 1
+"""A vendor's until it is set otherwise: a product of which nothing is left goes off the shelf."""
 CLIENT_ID = "demo-client"
 CLIENT_SECRET = "demo-secret"  # noqa: S105  the sandbox's published example
 
@@ -29,7 +30,7 @@ def add_vendor(connection: Connection, chain_id: str, vendor_id: str, **values: 
         "chain": chain_id,
         "vendor": vendor_id,
         "name": vendor_id,
-        "sales_buffer": Behaviour().sales_buffer_default,
+        "sales_buffer": SALES_BUFFER,
         "status": "OPEN",
     }
     connection.execute(vendor.insert().values({**row, **values}))

@@ -1,7 +1,184 @@
-"""The portal page."""
+"""The pages of the portal (interface.md 3.4, 4.1, 5.6: what a partner sees there), drawn on the server."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from typing import Any
 
-router = APIRouter()
+from fastapi import APIRouter, Depends
+from fastapi.responses import HTMLResponse, Response
+
+from partner_sandbox import query
+from partner_sandbox.access.callers import find_vendor
+from partner_sandbox.control.router import on_this_machine
+from partner_sandbox.errors import not_found
+from partner_sandbox.faults import kinds
+from partner_sandbox.jobs import jobs
+from partner_sandbox.orders import store as orders
+from partner_sandbox.portal import actions, chart, pages, shelves, views
+from partner_sandbox.portal.frame import Pager, TheFrame
+from partner_sandbox.promotions import answers as promotions
+
+router = APIRouter(prefix="/portal", dependencies=[Depends(on_this_machine)], include_in_schema=False)
+router.include_router(actions.router)
+FEW = 6
+PAGE_ROWS = 50
+CHOICES = 200
+
+
+@router.get("/style.css")
+def style() -> Response:
+    return Response(pages.style(), media_type="text/css; charset=utf-8", headers={"X-Content-Type-Options": "nosniff"})
+
+
+@router.get("")
+def overview(frame: TheFrame) -> HTMLResponse:
+    """All of it on one page, the latest of each."""
+    now_us = frame.now_us
+    sandbox = frame.sandbox
+    with sandbox.storage.begin() as connection:
+        shops = views.vendors(connection, frame.chain, now_us)
+        jobs_total, latest_jobs = views.jobs(connection, frame.chain, 0, FEW)
+        orders_total, latest_orders = orders.page(connection, orders.of_chain(frame.chain), 0, FEW, newest_first=True)
+        events_total, events = views.deliveries(connection, frame.chain, 0, FEW)
+        values: dict[str, Any] = {
+            "vendors": shops,
+            "skus": _choices(connection, shops),
+            "chart": chart.draw(connection, now_us, sandbox.behaviour.requests_per_minute),
+            "jobs": latest_jobs,
+            "orders": latest_orders,
+            "promotions": promotions.overview(connection, frame.chain, now_us, FEW),
+            "webhook": views.webhook_of(connection, frame.chain),
+            "deliveries": events,
+        }
+    totals = {"jobs": jobs_total, "orders": orders_total, "deliveries": events_total}
+    return frame.page(
+        "overview.html",
+        **values,
+        totals=totals,
+        faults=sandbox.faults.state(),
+        busiest=sandbox.journal.max_requests_in_60s,
+        rate_key=sandbox.behaviour.rate_key,
+    )
+
+
+@router.get("/vendors/{vendor_id}")
+def vendor_page(frame: TheFrame, vendor_id: str, q: str = "", page: str | None = None) -> HTMLResponse:
+    """What customers of a vendor see now, and a basket to order from it."""
+    number = _page(page)
+    with frame.sandbox.storage.begin() as connection:
+        found = find_vendor(connection, frame.chain, vendor_id)
+        if found is None:
+            raise not_found("Vendor")
+        total, shown = shelves.read(connection, found, frame.now_us, (number - 1) * PAGE_ROWS, PAGE_ROWS, q)
+    return frame.page("vendor.html", vendor=found, products=shown, term=q, pager=Pager(number, PAGE_ROWS, total))
+
+
+@router.get("/jobs")
+def jobs_page(frame: TheFrame, page: str | None = None) -> HTMLResponse:
+    """Every job of the chain, the newest first."""
+    number = _page(page)
+    with frame.sandbox.storage.begin() as connection:
+        total, rows = views.jobs(connection, frame.chain, (number - 1) * PAGE_ROWS, PAGE_ROWS)
+    return frame.page("jobs.html", jobs=rows, pager=Pager(number, PAGE_ROWS, total))
+
+
+@router.get("/jobs/{job_id}")
+def job_page(frame: TheFrame, job_id: str, page: str | None = None, refused: str = "") -> HTMLResponse:
+    """A job with what became of each SKU."""
+    number = _page(page)
+    only_refused = refused == "1"
+    with frame.sandbox.storage.begin() as connection:
+        job = jobs.by_id(connection, frame.chain, job_id)
+        if job is None:
+            raise not_found("Job")
+        first = (number - 1) * PAGE_ROWS
+        total, items = views.job_items(connection, job.seq, first, PAGE_ROWS, only_refused=only_refused)
+        _, told = views.deliveries(connection, frame.chain, 0, PAGE_ROWS, subject=job.job_id)
+    left_out = views.refusals(vars(job))
+    return frame.page(
+        "job.html",
+        job=job,
+        items=items,
+        left_out=left_out[:1000],
+        left_out_total=len(left_out),
+        only_refused=only_refused,
+        deliveries=told,
+        pager=Pager(number, PAGE_ROWS, total),
+    )
+
+
+@router.get("/promotions")
+def promotions_page(frame: TheFrame) -> HTMLResponse:
+    """The promotions with the states of interface.md 3.4."""
+    with frame.sandbox.storage.begin() as connection:
+        found = promotions.overview(connection, frame.chain, frame.now_us)
+    return frame.page("promotions.html", promotions=found)
+
+
+@router.get("/promotions/{promotion_id}")
+def promotion_page(frame: TheFrame, promotion_id: str, page: str | None = None) -> HTMLResponse:
+    """A promotion with its SKUs."""
+    number = _page(page)
+    with frame.sandbox.storage.begin() as connection:
+        known = promotion_id.isdecimal() and len(promotion_id) < 10
+        found = promotions.one(connection, frame.chain, int(promotion_id), frame.now_us) if known else None
+        if found is None:
+            raise not_found("Promotion")
+        rows = list(promotions.skus(connection, found["id"], (number - 1) * PAGE_ROWS, PAGE_ROWS))
+    return frame.page("promotion.html", promotion=found, skus=rows, pager=Pager(number, PAGE_ROWS, found["pairs"]))
+
+
+@router.get("/orders")
+def orders_page(frame: TheFrame, page: str | None = None) -> HTMLResponse:
+    """The orders of the chain, the newest first, and a form for one more."""
+    number = _page(page)
+    with frame.sandbox.storage.begin() as connection:
+        shops = views.vendors(connection, frame.chain, frame.now_us)
+        where = orders.of_chain(frame.chain)
+        total, found = orders.page(connection, where, (number - 1) * PAGE_ROWS, PAGE_ROWS, newest_first=True)
+        skus = _choices(connection, shops)
+    return frame.page("orders.html", orders=found, vendors=shops, skus=skus, pager=Pager(number, PAGE_ROWS, total))
+
+
+@router.get("/orders/{order_id}")
+def order_page(frame: TheFrame, order_id: str) -> HTMLResponse:
+    """One order, what happened to it, and what can happen next."""
+    with frame.sandbox.storage.begin() as connection:
+        order = orders.find(connection, order_id.lower(), frame.now_us, chain=frame.chain)
+        if order is None:
+            raise not_found("Order")
+        _, told = views.deliveries(connection, frame.chain, 0, PAGE_ROWS, subject=order.order_id)
+    return frame.page("order.html", order=order, deliveries=told)
+
+
+@router.get("/webhooks")
+def webhooks_page(frame: TheFrame, page: str | None = None) -> HTMLResponse:
+    """Where events go, and every attempt to deliver one."""
+    number = _page(page)
+    with frame.sandbox.storage.begin() as connection:
+        settings = views.webhook_of(connection, frame.chain)
+        total, rows = views.deliveries(connection, frame.chain, (number - 1) * PAGE_ROWS, PAGE_ROWS)
+    bodies = {row["id"]: views.compact(row["body"]) for row in rows}
+    return frame.page(
+        "webhooks.html", webhook=settings, deliveries=rows, bodies=bodies, pager=Pager(number, PAGE_ROWS, total)
+    )
+
+
+@router.get("/faults")
+def faults_page(frame: TheFrame) -> HTMLResponse:
+    """The faults in force, a form for one more, and every kind with a sentence."""
+    return frame.page("faults.html", faults=frame.sandbox.faults.state(), operations=kinds.OPERATIONS)
+
+
+def _choices(connection: Any, shops: list[dict[str, Any]]) -> list[str]:
+    """SKUs to choose from, of the vendors together."""
+    found: dict[str, None] = {}
+    for shop in shops:
+        found.update(dict.fromkeys(shelves.orderable(connection, shop["id"], CHOICES)))
+    return list(found)[:CHOICES]
+
+
+def _page(text: str | None) -> int:
+    return query.whole("page", text, 1, most=1_000_000)
+
+

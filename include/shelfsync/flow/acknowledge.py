@@ -53,7 +53,7 @@ def acknowledge_job(parts: Parts, row: VendorRun) -> None:
             break
     else:
         raise TryAgainError(f"acknowledge: the baseline of vendor {row.vendor} moved {_SWAPS} times meanwhile")
-    unaccounted, left = _finish(parts, row, job)
+    unaccounted, left = _left(parts, job)
     if left:
         deliver_next(parts, row)
     if unaccounted:
@@ -97,6 +97,8 @@ def _move(parts: Parts, job: Job, batch: PlannedBatch) -> bool:
         rejections.remember(connection, job.vendor, job.job_id, wanted)
         jobs.end(connection, job.job_id, "acknowledged")
         batches.set_state(connection, batch.batch_id, "done")
+        if batches.next_planned(connection, job.vendor, run_id=job.run_id) is None:
+            vendor_runs.write(connection, job.run_id, job.vendor, state="acknowledged")
         record.record_job(connection, job.job_id)
     log.info(
         "acknowledge: vendor %s, job %d: %d SKUs moved, %d refused", job.vendor, job.job_id, len(accepted), len(refused)
@@ -104,14 +106,11 @@ def _move(parts: Parts, job: Job, batch: PlannedBatch) -> bool:
     return True
 
 
-def _finish(parts: Parts, row: VendorRun, job: Job) -> tuple[int, bool]:
-    """(unaccounted SKUs of the job, whether batches of this run are left)."""
-    with parts.engine.begin() as connection:
-        left = batches.next_planned(connection, row.vendor, run_id=row.run_id) is not None
-        if not left:
-            vendor_runs.write(connection, row.run_id, row.vendor, state="acknowledged")
-        unaccounted = jobs.unaccounted_of(connection, job.job_id)
-    return unaccounted, left
+def _left(parts: Parts, job: Job) -> tuple[int, bool]:
+    """(unaccounted SKUs of the job, whether batches of its run are left)."""
+    with parts.engine.connect() as connection:
+        left = batches.next_planned(connection, job.vendor, run_id=job.run_id) is not None
+        return jobs.unaccounted_of(connection, job.job_id), left
 
 
 def _by_state(outcomes: pa.Table) -> tuple[pa.Array, pa.Array]:

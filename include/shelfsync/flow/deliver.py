@@ -44,7 +44,7 @@ def deliver(parts: Parts, run_id: int, names: Iterable[str]) -> StepReport:
     """Sends one batch a vendor. What a dead process may have sent is sent again, identical, unless something newer was planned."""
 
     def work(row: VendorRun) -> None:
-        if row.state in {"unchanged", "planned"}:  # a busy vendor may be so by a job of this very run, which died while it sent
+        if row.state in {"unchanged", "planned"}:  # busy may be by a job of this very run, which died while it sent
             raise Skip("nothing to send")
         with vendors.working_on(parts.engine, row.vendor) as alone:
             if not alone:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shelfsync.flow.each_vendor import Skip, StepReport, each_vendor
+from shelfsync.flow.settle import finish_open_job
 from shelfsync.ledger import jobs, rejections, runs, vendor_runs, vendors
 
 if TYPE_CHECKING:
@@ -36,17 +37,12 @@ def diff(parts: Parts, run_id: int, names: Iterable[str]) -> StepReport:
 def _diff_vendor(parts: Parts, run: Run, row: VendorRun, snapshot_path: str) -> None:
     from shelfsync.catalog.diff import diff as pure
 
+    if not run.dry_run:
+        _wait_for_nobody(parts, row)
     with parts.engine.connect() as connection:
-        open_job = jobs.open_job_of(connection, row.vendor)
         base = vendors.current_baseline(connection, row.vendor)
         refused = _refused(rejections.of_vendor(connection, row.vendor))
         complete = runs.is_complete(connection, row.extract_id)
-    if open_job is not None and not run.dry_run:
-        with parts.engine.begin() as connection:
-            vendor_runs.write(connection, row.run_id, row.vendor, state="busy")
-        raise Skip(
-            f"job {open_job.job_id} of run {open_job.run_id} is still {open_job.state}; the next run sends what changed"
-        )
     delta = pure(
         parts.lake.read_table(snapshot_path),
         _baseline_table(parts, base),
@@ -71,6 +67,19 @@ def _diff_vendor(parts: Parts, run: Run, row: VendorRun, snapshot_path: str) -> 
             state="open" if delta.num_rows else "unchanged",
             **{f"changes_{change}": counts.get(change, 0) for change in ("new", "changed", "removed", "same")},
         )
+
+
+def _wait_for_nobody(parts: Parts, row: VendorRun) -> None:
+    """An open job of the vendor is finished first if the platform has ended it; otherwise this run passes the vendor over."""
+    with parts.engine.connect() as connection:
+        left = jobs.open_job_of(connection, row.vendor)
+    if left is not None and left.run_id != row.run_id:
+        left = finish_open_job(parts, left)
+    if left is None:
+        return
+    with parts.engine.begin() as connection:
+        vendor_runs.write(connection, row.run_id, row.vendor, state="busy")
+    raise Skip(f"job {left.job_id} of run {left.run_id} is still {left.state}; the next run sends what changed")
 
 
 def _baseline_table(parts: Parts, base: BaselineVersion | None) -> pa.Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from decimal import Decimal
 
 import pytest
@@ -272,3 +273,14 @@ def test_a_platform_that_answers_a_single_item_at_once_is_believed_for_that_item
     assert world.sync("full")["accepted"] == 1
     assert Decimal(str(world.shown()["a"]["price"])) == Decimal("7.77")
     assert world.sync("delta")["sent"] == 0
+
+
+def test_a_job_that_has_ended_meanwhile_does_not_keep_its_vendor_from_the_next_run(shop):
+    shop.begin("full", upto="deliver")
+    shop.platform.until_settled()
+    shop.erp.put("store-001", "a", "8.00")
+    deadline = time.monotonic() + 20
+    while (summary := shop.sync("delta"))["sent"] == 0 and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert (summary["state"], summary["accepted"]) == ("succeeded", 1)
+    assert Decimal(str(shop.shown()["a"]["price"])) == 8

@@ -1,0 +1,88 @@
+"""Pages from templates: everything that is put into one is escaped, nothing in one is a script."""
+
+from __future__ import annotations
+
+import functools
+import json
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import jinja2
+from fastapi.responses import HTMLResponse
+from markupsafe import Markup
+
+from partner_sandbox.catalog import money
+from partner_sandbox.clock import iso
+
+FOLDER = Path(__file__).parent
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none';"
+        " frame-ancestors 'self'"
+    ),
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store",
+}
+
+
+@functools.cache
+def templates() -> jinja2.Environment:
+    """The templates, read at their first use."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(FOLDER / "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"money": _money, "moment": _moment, "pretty": _pretty, "segment": _segment}
+    environment.globals["query"] = _query
+    return environment
+
+
+@functools.cache
+def style() -> str:
+    """The style sheet."""
+    return (FOLDER / "style.css").read_text(encoding="utf-8")
+
+
+def render(name: str, *, status: int = 200, **values: Any) -> HTMLResponse:
+    """A page."""
+    return HTMLResponse(templates().get_template(name).render(**values), status, HEADERS)
+
+
+def _money(price_milli: int | None) -> str:
+    """With two decimals, or three where the third one counts; a dash for none."""
+    if price_milli is None:
+        return "–"
+    text = money.text(price_milli)
+    return text.removesuffix("0")
+
+
+def _moment(at_us: int | None) -> Markup:
+    """The instant in UTC, to the second, with the whole of it in its attribute; a dash for none."""
+    if at_us is None:
+        return Markup("–")
+    text = iso(at_us)
+    day, clock = text[:10], text[11:19]
+    return Markup('<time datetime="{}" title="{}"><span class="day">{}</span> {}</time>').format(text, text, day, clock)
+
+
+def _pretty(body: str) -> str:
+    """JSON with a line for each field."""
+    try:
+        return json.dumps(json.loads(body), indent=2, ensure_ascii=False)
+    except ValueError:
+        return body
+
+
+def _segment(text: str) -> str:
+    """One part of a path."""
+    return quote(text, safe="")
+
+
+def _query(**values: Any) -> str:
+    """A query string of what is there."""
+    return urlencode({name: value for name, value in values.items() if value not in {None, ""}})
