@@ -1,0 +1,162 @@
+"""Airflow's connections as parts of shelfsync's settings: used for whatever environment and configuration file leave unset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING, Any
+
+from airflow.sdk import Connection
+from airflow.sdk.exceptions import AirflowNotFoundException
+
+from shelfsync.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from shelfsync.settings import PlatformSettings, Settings
+
+PLATFORM = "shelfsync_platform"
+ERP = "shelfsync_erp"
+DATABASE = "shelfsync_database"
+WEBHOOK = "shelfsync_webhook"
+
+DRIVERS = {
+    "postgres": "postgresql+psycopg",
+    "mysql": "mysql+mysqldb",
+    "mssql": "mssql+pymssql",
+    "oracle": "oracle+oracledb",
+}
+"""Connection type -> SQLAlchemy's name; a connection's extra `sqlalchemy_scheme` goes before it, any other type is taken as it is."""
+
+POSTGRES_EXTRAS = (
+    "sslmode",
+    "sslrootcert",
+    "sslcert",
+    "sslkey",
+    "connect_timeout",
+    "application_name",
+    "options",
+    "target_session_attrs",
+)
+
+Find = Callable[[str], Connection | None]
+
+
+def find_connection(conn_id: str) -> Connection | None:
+    """The connection of that name, from wherever Airflow keeps them."""
+    try:
+        connection: Connection = Connection.get(conn_id)
+        return connection
+    except AirflowNotFoundException:
+        return None
+
+
+def overrides(settings: Settings, find: Find, needed: Collection[str]) -> dict[str, Any]:
+    """What the connections add to these settings, in the shape of the settings; nothing that is set already.
+
+    `needed`: which of platform, erp and webhook are going to be used, besides the database. Where neither environment nor
+    connection gives what is needed, a ConfigurationError names both ways to give it.
+    """
+    found = database_override(settings, find)
+    if "platform" in needed:
+        found["platform"] = _platform(settings.platform, find)
+    if "erp" in needed and settings.erp.url is None and settings.erp.files is None:
+        found["erp"] = {"url": _erp_url(find)}
+    if "webhook" in needed and settings.webhook.secret is None and (webhook := find(WEBHOOK)):
+        found["webhook"] = {"secret": webhook.password}
+    return {name: part for name, part in found.items() if part}
+
+
+def database_override(settings: Settings, find: Find) -> dict[str, Any]:
+    """The ledger's database, when only a connection names it."""
+    connection = find(DATABASE) if settings.database_url is None else None
+    return {"database_url": _database_url(connection)} if connection else {}
+
+
+def base_url(connection: Connection) -> str | None:
+    """The platform's address: `host` may be a whole URL or a bare name, `port` is added when it is given."""
+    if not connection.host:
+        return None
+    address = connection.host if "://" in connection.host else f"https://{connection.host}"
+    return f"{address.rstrip('/')}:{connection.port}" if connection.port else address.rstrip("/")
+
+
+def platform_parts(connection: Connection) -> dict[str, Any]:
+    """All that a connection of the platform's type says."""
+    extra = connection.extra_dejson
+    parts = {
+        "base_url": base_url(connection),
+        "chain": extra.get("chain"),
+        "client_id": connection.login,
+        "client_secret": connection.password,
+        "token": extra.get("token"),
+    }
+    return {name: value for name, value in parts.items() if value}
+
+
+def _platform(settings: PlatformSettings, find: Find) -> dict[str, Any]:
+    has_credentials = bool(settings.token or (settings.client_id and settings.client_secret))
+    if settings.base_url and settings.chain and has_credentials:
+        return {}
+    connection = find(PLATFORM)
+    given = platform_parts(connection) if connection else {}
+    if settings.token:
+        given = {name: value for name, value in given.items() if name not in {"client_id", "client_secret"}}
+    elif settings.client_id or settings.client_secret:
+        given.pop("token", None)
+    given = {name: value for name, value in given.items() if not getattr(settings, name)}
+    whole = settings.model_dump(exclude_none=True) | given
+    for name, field in (("base_url", "Base URL"), ("chain", "Chain id")):
+        if not whole.get(name):
+            raise _unset(f"SHELFSYNC_PLATFORM__{name.upper()}", PLATFORM, field, connection)
+    if not whole.get("token"):
+        for name, field in (("client_id", "Client id"), ("client_secret", "Client secret")):
+            if not whole.get(name):
+                raise _unset(f"SHELFSYNC_PLATFORM__{name.upper()}", PLATFORM, field, connection)
+    return given
+
+
+def _unset(setting: str, conn_id: str, field: str, connection: Connection | None) -> ConfigurationError:
+    where = f"the connection {conn_id} has no {field}" if connection else f"there is no connection {conn_id}"
+    remedy = f"Set {setting} in the environment of Airflow's processes, or fill in {field} of the connection {conn_id} (Admin, Connections)."
+    return ConfigurationError(setting, f"not set, and {where}", remedy)
+
+
+def _erp_url(find: Find) -> str:
+    connection = find(ERP)
+    if connection is None:
+        raise ConfigurationError(
+            "SHELFSYNC_ERP__URL",
+            f"no ERP is named: neither SHELFSYNC_ERP__URL nor SHELFSYNC_ERP__FILES is set, and there is no connection {ERP}",
+            f"Set one of the two in the environment of Airflow's processes, or add the connection {ERP} (Admin, Connections).",
+        )
+    scheme = connection.extra_dejson.get("sqlalchemy_scheme") or DRIVERS.get(
+        connection.conn_type or "", connection.conn_type
+    )
+    return _url(connection, str(scheme))
+
+
+def _database_url(connection: Connection) -> str:
+    if connection.conn_type not in {"postgres", "postgresql"}:
+        raise ConfigurationError(
+            f"connection {DATABASE}",
+            f"is of type {connection.conn_type!r}, and the ledger needs PostgreSQL",
+            "Make it a connection of type Postgres, or set SHELFSYNC_DATABASE_URL.",
+        )
+    return _url(connection, "postgresql")
+
+
+def _url(connection: Connection, scheme: str) -> str:
+    """The connection as SQLAlchemy spells it; a SQLite connection has its file in `host` or in `schema`."""
+    from sqlalchemy.engine import URL
+
+    if scheme.startswith("sqlite"):
+        return URL.create(scheme, database=connection.host or connection.schema).render_as_string(hide_password=False)
+    extra = connection.extra_dejson if scheme.startswith("postgresql") else {}
+    return URL.create(
+        scheme,
+        username=connection.login or None,
+        password=connection.password or None,
+        host=connection.host or None,
+        port=connection.port or None,
+        database=connection.schema or None,
+        query={name: str(extra[name]) for name in POSTGRES_EXTRAS if name in extra},
+    ).render_as_string(hide_password=False)

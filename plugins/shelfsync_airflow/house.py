@@ -1,0 +1,69 @@
+"""From Airflow's world into shelfsync's: settings out of environment and connections, the house opened with them."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from shelfsync_airflow.failures import told_to_airflow
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pydantic import BaseModel
+
+    from shelfsync.settings import Settings
+    from shelfsync.wiring import House
+
+
+PLATFORM, ERP, WEBHOOK = "platform", "erp", "webhook"
+
+
+def house_settings(*needed: str) -> Settings:
+    """The settings of this process; what they leave unset comes from Airflow's connections, secrets are masked in every log.
+
+    `needed`: those of PLATFORM, ERP and WEBHOOK that are going to be used; the others may be unknown. Asks Airflow for
+    connections, so it must not run in an event loop.
+    """
+    from airflow.sdk.log import mask_secret
+
+    from shelfsync.settings import read_settings
+    from shelfsync_airflow.connections import find_connection, overrides
+
+    settings = read_settings()
+    if found := overrides(settings, find_connection, needed):
+        settings = read_settings(**found)
+    for secret in _secrets(settings):
+        mask_secret(secret)
+    return settings
+
+
+@contextmanager
+def open_house(*needed: str) -> Iterator[House]:
+    """The house, inside a task: errors come out as Airflow understands them."""
+    with told_to_airflow():
+        from shelfsync import wiring
+
+        with wiring.open_house(house_settings(*needed)) as house:
+            yield house
+
+
+def _secrets(settings: BaseModel) -> Iterator[str]:
+    """Every secret value in the settings, and the passwords inside addresses."""
+    from pydantic import BaseModel, SecretStr
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    for name in type(settings).model_fields:
+        value = getattr(settings, name)
+        if isinstance(value, BaseModel):
+            yield from _secrets(value)
+        elif isinstance(value, SecretStr):
+            yield value.get_secret_value()
+            if "://" in value.get_secret_value():
+                try:
+                    password = make_url(value.get_secret_value()).password
+                except ArgumentError:
+                    continue
+                if password:
+                    yield str(password)

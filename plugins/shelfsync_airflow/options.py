@@ -1,0 +1,68 @@
+"""What an operator may change about the DAGs themselves: section `[shelfsync]` of airflow.cfg, or `AIRFLOW__SHELFSYNC__NAME`.
+
+They are read every time a DAG file is parsed, so nothing but Airflow's own configuration is asked. Everything that is not
+about DAGs is a setting of shelfsync (`SHELFSYNC_...`), read inside the tasks.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import NamedTuple
+
+SECTION = "shelfsync"
+NEVER = frozenset({"", "none", "never"})
+
+
+class Option(NamedTuple):
+    """One option as Airflow describes it: `kind` is string, integer or float."""
+
+    default: str
+    kind: str
+    description: str
+    example: str | None = None
+
+
+OPTIONS = {
+    "full_schedule": Option(
+        "0 3 * * *", "string", "When catalog_full_sync runs: a cron expression in UTC, or none.", "30 2 * * *"
+    ),
+    "delta_schedule": Option(
+        "*/15 * * * *", "string", "When catalog_delta_sync runs: a cron expression in UTC, or none."
+    ),
+    "settle_schedule": Option("*/5 * * * *", "string", "When catalog_settle runs: a cron expression in UTC, or none."),
+    "retries": Option(
+        "3", "integer", "How often a task is tried again; below 3 an API server that is away for a minute ends a run."
+    ),
+    "retry_delay_s": Option(
+        "60", "float", "Seconds before a task is tried again, unless the platform names a longer wait."
+    ),
+    "owner_link": Option(
+        "", "string", "Where the name of the owner leads: an https or mailto address.", "mailto:catalog@example.com"
+    ),
+}
+
+
+def schedule(kind: str) -> str | None:
+    """The schedule of one DAG, by its word: full, delta or settle."""
+    text = _text(f"{kind}_schedule").strip()
+    return None if text.lower() in NEVER else text
+
+
+def retries() -> int:
+    return int(_text("retries"))
+
+
+def retry_delay() -> dt.timedelta:
+    return dt.timedelta(seconds=float(_text("retry_delay_s")))
+
+
+def owner_links() -> dict[str, str]:
+    """The owner's address as a DAG takes it."""
+    link = _text("owner_link").strip()
+    return {SECTION: link} if link else {}
+
+
+def _text(name: str) -> str:
+    from airflow.sdk.configuration import conf  # here, because Airflow reads OPTIONS while it makes this very object
+
+    return str(conf.get(SECTION, name, fallback=OPTIONS[name].default))

@@ -1,0 +1,79 @@
+"""Waiting for the platform's jobs without a worker.
+
+The operator begins and ends in the triggerer: a deferral that passes through a worker can be lost by the LocalExecutor when its
+event comes within seconds. What the wait is for stands in the database, so a triggerer that dies is taken over by the next.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import json
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from airflow.sdk import BaseOperator, Context
+from airflow.triggers.base import BaseTrigger, StartTriggerArgs, TaskFailedEvent, TaskSuccessEvent, TriggerEvent
+
+from shelfsync.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+SHARD_OF_THIS_INDEX = "{{ ti.xcom_pull(task_ids='extract', map_indexes=None)[ti.map_index] | tojson }}"
+
+
+class SettledTrigger(BaseTrigger):
+    """Fires when every open job of a shard has its facts, or its deadline has passed. It only reads: it may run anywhere, twice.
+
+    `shard` is the shard as JSON text (`{"run": 7, "vendors": ["store-001"], ...}`), or the template that gives it.
+    """
+
+    def __init__(self, shard: str) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.shard = shard
+
+    def serialize(self) -> tuple[str, dict[str, Any]]:
+        return f"{type(self).__module__}.{type(self).__qualname__}", {"shard": self.shard}
+
+    async def run(self) -> AsyncIterator[TriggerEvent]:
+        shard = json.loads(self.shard)
+        try:
+            facts = await _settled(int(shard["run"]), tuple(shard["vendors"]))
+        except ConfigurationError as error:
+            self.log.error("%s", error)  # noqa: TRY400  the one line is all there is to say
+            yield TaskFailedEvent()
+        else:
+            yield TaskSuccessEvent(xcoms={"return_value": facts})
+
+
+class WaitOperator(BaseOperator):
+    """Waits for the jobs of the shard with this task's map index (a task of its own inside the mapped group)."""
+
+    template_fields = ("shard",)
+    ui_color = "#e8e4f3"
+    start_from_trigger = True
+    start_trigger_args = StartTriggerArgs(
+        trigger_cls=f"{SettledTrigger.__module__}.{SettledTrigger.__qualname__}",
+        trigger_kwargs={"shard": SHARD_OF_THIS_INDEX},
+        next_method="resume",
+    )
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.shard = SHARD_OF_THIS_INDEX
+
+    def execute(self, context: Context) -> NoReturn:  # noqa: ARG002
+        """Never called by a scheduler; `dag.test()` has no triggerer and comes through here."""
+        self.defer(trigger=SettledTrigger(self.shard), method_name="resume")
+
+    def resume(self, context: Context, event: Any = None) -> None:
+        """The end of the way through `execute`; a trigger that was started by the scheduler ends the task itself."""
+
+
+async def _settled(run: int, vendors: tuple[str, ...]) -> dict[str, Any]:
+    """Imports and settings are read on a thread: the triggerer's loop belongs to all waits."""
+    house = await asyncio.to_thread(importlib.import_module, "shelfsync_airflow.house")
+    wiring = await asyncio.to_thread(importlib.import_module, "shelfsync.wiring")
+    settings = await asyncio.to_thread(house.house_settings, house.PLATFORM)
+    facts: dict[str, Any] = await wiring.until_settled(settings, run, vendors)
+    return facts

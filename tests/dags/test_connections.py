@@ -1,0 +1,187 @@
+"""Airflow's connections fill what the environment leaves unset, and a missing one is told with both ways to give it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from shelfsync.errors import ConfigurationError
+from shelfsync_airflow.house import ERP, PLATFORM, WEBHOOK, house_settings
+
+PLATFORM_CONNECTION = {
+    "conn_type": "shelfsync_platform",
+    "host": "https://partner.example.com/",
+    "login": "the-client",
+    "password": "the-secret",
+    "extra": {"chain": "chain-9"},
+}
+ERP_CONNECTION = {
+    "conn_type": "postgres",
+    "host": "erp",
+    "login": "reader",
+    "password": "p@ss/word",
+    "schema": "shop",
+    "port": 5433,
+}
+
+
+@pytest.fixture
+def connect(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Defines a connection as Airflow reads it from the environment."""
+
+    def define(name: str, **parts: Any) -> None:
+        monkeypatch.setenv(f"AIRFLOW_CONN_{name.upper()}", json.dumps(parts))
+
+    return define
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    monkeypatch.chdir(tmp_path)  # no shelfsync.toml of the project's
+
+
+def test_the_platform_comes_whole_from_its_connection(connect: Any) -> None:
+    connect("shelfsync_platform", **PLATFORM_CONNECTION)
+    platform = house_settings(PLATFORM).platform
+    assert (platform.base_url, platform.chain, platform.client_id) == (
+        "https://partner.example.com",
+        "chain-9",
+        "the-client",
+    )
+    assert platform.client_secret.get_secret_value() == "the-secret"
+    assert platform.token is None
+
+
+def test_the_environment_goes_before_the_connection_part_by_part(connect: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    connect("shelfsync_platform", **PLATFORM_CONNECTION)
+    monkeypatch.setenv("SHELFSYNC_PLATFORM__CHAIN", "chain-1")
+    monkeypatch.setenv("SHELFSYNC_PLATFORM__TIMEOUT_S", "7")
+    platform = house_settings(PLATFORM).platform
+    assert (platform.chain, platform.base_url, platform.timeout_s) == ("chain-1", "https://partner.example.com", 7.0)
+
+
+def test_a_token_of_the_environment_is_not_mixed_with_a_client_of_the_connection(
+    connect: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect("shelfsync_platform", **PLATFORM_CONNECTION)
+    monkeypatch.setenv("SHELFSYNC_PLATFORM__TOKEN", "portal-token")
+    platform = house_settings(PLATFORM).platform
+    assert (platform.token.get_secret_value(), platform.client_id, platform.client_secret) == (
+        "portal-token",
+        None,
+        None,
+    )
+
+
+def test_a_client_of_the_environment_is_not_mixed_with_a_token_of_the_connection(
+    connect: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect("shelfsync_platform", **PLATFORM_CONNECTION | {"extra": {"chain": "chain-9", "token": "portal-token"}})
+    monkeypatch.setenv("SHELFSYNC_PLATFORM__CLIENT_ID", "another-client")
+    monkeypatch.setenv("SHELFSYNC_PLATFORM__CLIENT_SECRET", "another-secret")
+    platform = house_settings(PLATFORM).platform
+    assert (platform.token, platform.client_id) == (None, "another-client")
+
+
+def test_nothing_is_asked_of_airflow_when_the_environment_says_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("BASE_URL", "CHAIN", "TOKEN"):
+        monkeypatch.setenv(f"SHELFSYNC_PLATFORM__{name}", "http://127.0.0.1:9")
+    monkeypatch.setenv("SHELFSYNC_ERP__FILES", "/data/*.csv")
+    settings = house_settings(PLATFORM, ERP, WEBHOOK)
+    assert (settings.erp.url, settings.database_url) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("host", "port", "address"),
+    [
+        ("https://partner.example.com", None, "https://partner.example.com"),
+        ("partner.example.com", None, "https://partner.example.com"),
+        ("http://127.0.0.1:8490", None, "http://127.0.0.1:8490"),
+        ("http://127.0.0.1", 8490, "http://127.0.0.1:8490"),
+    ],
+)
+def test_an_address_may_be_whole_or_a_bare_name(connect: Any, host: str, port: int | None, address: str) -> None:
+    connect("shelfsync_platform", **PLATFORM_CONNECTION | {"host": host, "port": port})
+    assert house_settings(PLATFORM).platform.base_url == address
+
+
+@pytest.mark.parametrize(
+    ("connection", "url"),
+    [
+        (ERP_CONNECTION, "postgresql+psycopg://reader:p%40ss%2Fword@erp:5433/shop"),
+        (
+            ERP_CONNECTION | {"extra": {"sslmode": "require", "cursor": "x"}},
+            "postgresql+psycopg://reader:p%40ss%2Fword@erp:5433/shop?sslmode=require",
+        ),
+        (
+            ERP_CONNECTION | {"conn_type": "mssql", "extra": {"sqlalchemy_scheme": "mssql+pyodbc"}},
+            "mssql+pyodbc://reader:p%40ss%2Fword@erp:5433/shop",
+        ),
+        ({"conn_type": "sqlite", "host": "/data/erp.db"}, "sqlite:////data/erp.db"),
+    ],
+    ids=["postgres", "postgres over tls", "a driver of one's own", "sqlite"],
+)
+def test_any_database_connection_becomes_the_address_of_the_erp(
+    connect: Any, connection: dict[str, Any], url: str
+) -> None:
+    connect("shelfsync_platform", **PLATFORM_CONNECTION)
+    connect("shelfsync_erp", **connection)
+    assert house_settings(PLATFORM, ERP, WEBHOOK).erp.url.get_secret_value() == url
+
+
+def test_the_ledger_and_the_webhook_have_connections_of_their_own(connect: Any) -> None:
+    connect("shelfsync_platform", **PLATFORM_CONNECTION)
+    connect("shelfsync_database", conn_type="postgres", host="db", login="us", password="pw", schema="ledger")
+    connect("shelfsync_webhook", conn_type="generic", password="verbatim")
+    settings = house_settings(PLATFORM, WEBHOOK)
+    assert settings.database_url.get_secret_value() == "postgresql://us:pw@db/ledger"
+    assert settings.webhook.secret.get_secret_value() == "verbatim"
+
+
+@pytest.mark.parametrize(
+    ("missing", "setting"),
+    [("host", "SHELFSYNC_PLATFORM__BASE_URL"), ("login", "SHELFSYNC_PLATFORM__CLIENT_ID"), ("password", "SHELFSYNC_PLATFORM__CLIENT_SECRET"),
+     ("extra", "SHELFSYNC_PLATFORM__CHAIN")],
+)  # fmt: skip
+def test_a_gap_in_the_connection_is_named_in_one_line(connect: Any, missing: str, setting: str) -> None:
+    connect("shelfsync_platform", **{name: value for name, value in PLATFORM_CONNECTION.items() if name != missing})
+    with pytest.raises(ConfigurationError) as raised:
+        house_settings(PLATFORM, WEBHOOK)
+    line = str(raised.value)
+    assert raised.value.setting == setting
+    assert "connection shelfsync_platform" in line
+    assert "the-secret" not in line
+    assert "\n" not in line
+
+
+@pytest.mark.parametrize(
+    ("connection", "setting"),
+    [("shelfsync_platform", "SHELFSYNC_PLATFORM__BASE_URL"), ("shelfsync_erp", "SHELFSYNC_ERP__URL")],
+)
+def test_a_missing_connection_is_told_with_both_ways_to_give_it(connect: Any, connection: str, setting: str) -> None:
+    if connection == "shelfsync_erp":
+        connect("shelfsync_platform", **PLATFORM_CONNECTION)
+    with pytest.raises(ConfigurationError) as raised:
+        house_settings(PLATFORM, ERP, WEBHOOK)
+    assert setting in str(raised.value)
+    assert f"there is no connection {connection}" in str(raised.value)
+
+
+def test_the_ledger_is_refused_a_database_that_is_not_postgresql(connect: Any) -> None:
+    connect("shelfsync_platform", **PLATFORM_CONNECTION)
+    connect("shelfsync_database", conn_type="mysql", host="db")
+    with pytest.raises(ConfigurationError, match="needs PostgreSQL"):
+        house_settings(PLATFORM, WEBHOOK)
+
+
+def test_secrets_of_settings_are_masked_in_airflows_logs(connect: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from airflow.sdk.log import redact
+
+    connect("shelfsync_platform", **PLATFORM_CONNECTION)
+    monkeypatch.setenv("SHELFSYNC_DATABASE_URL", "postgresql://us:ledger-password@db/ledger")
+    monkeypatch.setenv("SHELFSYNC_WEBHOOK__SECRET", "webhook-secret")
+    house_settings(PLATFORM, WEBHOOK)
+    told = redact("the-secret ledger-password webhook-secret plain")
+    assert told == "*** *** *** plain"

@@ -1,0 +1,174 @@
+"""What every DAG file has to be: a table of contents, quick to read for people and for the dag processor."""
+
+from __future__ import annotations
+
+import ast
+import datetime as dt
+import itertools
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from shelfsync.wiring import STEPS
+
+if TYPE_CHECKING:
+    from airflow.dag_processing.dagbag import DagBag
+
+PROJECT = Path(__file__).resolve().parents[2]
+DAG_FILES = sorted((PROJECT / "dags").glob("*.py"))
+DAG_IDS = {"catalog_full_sync", "catalog_delta_sync", "catalog_settle"}
+SYNCS = ("catalog_full_sync", "catalog_delta_sync")
+MAY_BE_IMPORTED = {"__future__", "datetime", "airflow.sdk"}
+HEAVY = {
+    "pandas",
+    "numpy",
+    "pyarrow",
+    "duckdb",
+    "sqlalchemy",
+    "psycopg",
+    "httpx",
+    "fastapi",
+    "uvicorn",
+    "pydantic_settings",
+    "partner_api",
+}
+
+LOOK_AT_THE_PARSE = """
+import json, runpy, sys, time
+began = time.perf_counter()
+from airflow.sdk import BaseOperator, Param, chain, dag, task, task_group
+sdk_s, before = time.perf_counter() - began, set(sys.modules)
+began = time.perf_counter()
+for file in sys.argv[1:]:
+    runpy.run_path(file)
+print(json.dumps({"sdk_s": sdk_s, "ours_s": time.perf_counter() - began, "modules": sorted(set(sys.modules) - before)}))
+"""
+
+
+@pytest.fixture(scope="module")
+def parse() -> dict[str, Any]:
+    """What a fresh process does to read all DAG files and the plugin, beyond importing Airflow's SDK."""
+    files = [*DAG_FILES, PROJECT / "plugins" / "shelfsync_plugin.py"]
+    environment = os.environ | {"PYTHONPATH": f"{PROJECT / 'include'}:{PROJECT / 'plugins'}"}
+    command = [sys.executable, "-c", LOOK_AT_THE_PARSE, *map(str, files)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_exactly_these_dags_are_found_and_none_fails_to_import(dag_bag: DagBag) -> None:
+    assert dag_bag.import_errors == {}
+    assert set(dag_bag.dag_ids) == DAG_IDS
+    assert {file.stem for file in DAG_FILES} == DAG_IDS
+
+
+@pytest.mark.parametrize("file", DAG_FILES, ids=lambda file: file.stem)
+def test_a_dag_file_has_at_most_eighty_lines(file: Path) -> None:
+    assert len(file.read_text("utf-8").splitlines()) <= 80
+
+
+@pytest.mark.parametrize("file", DAG_FILES, ids=lambda file: file.stem)
+def test_a_dag_file_imports_airflow_and_its_own_graph_pieces_alone(file: Path) -> None:
+    imported = set()
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            imported |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            imported.add(node.module)
+    assert {name for name in imported if not name.startswith("shelfsync_airflow.")} <= MAY_BE_IMPORTED
+
+
+@pytest.mark.parametrize("file", DAG_FILES, ids=lambda file: file.stem)
+def test_a_dag_file_holds_no_logic(file: Path) -> None:
+    logic = ast.If | ast.For | ast.While | ast.Try | ast.With | ast.Lambda | ast.comprehension | ast.IfExp
+    assert not [node for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, logic)]
+
+
+def test_a_worker_that_parses_the_dags_imports_nothing_heavy(parse: dict[str, Any]) -> None:
+    assert HEAVY & {module.split(".")[0] for module in parse["modules"]} == set()
+    assert "shelfsync.settings" not in parse["modules"]
+    assert "shelfsync.wiring" not in parse["modules"]
+
+
+def test_parsing_costs_little_beside_importing_airflow(parse: dict[str, Any]) -> None:
+    assert parse["ours_s"] < max(0.5 * parse["sdk_s"], 0.2)
+
+
+@pytest.mark.parametrize("dag_id", sorted(DAG_IDS))
+def test_the_docstring_of_a_file_is_its_page_in_the_ui(dag_bag: DagBag, dag_id: str) -> None:
+    text = ast.get_docstring(ast.parse((PROJECT / "dags" / f"{dag_id}.py").read_text("utf-8")))
+    assert dag_bag.dags[dag_id].doc_md.strip() == text
+    assert text.startswith("# ")
+
+
+@pytest.mark.parametrize("dag_id", sorted(DAG_IDS))
+def test_one_run_at_a_time_and_no_run_for_times_gone_by(dag_bag: DagBag, dag_id: str) -> None:
+    dag = dag_bag.dags[dag_id]
+    assert (dag.catchup, dag.max_active_runs) == (False, 1)
+    assert dag.dagrun_timeout is not None
+    assert dag.tags >= {"shelfsync", "catalog"}
+
+
+@pytest.mark.parametrize("dag_id", SYNCS)
+def test_a_sync_walks_the_path_of_the_data_step_by_step(dag_bag: DagBag, dag_id: str) -> None:
+    dag = dag_bag.dags[dag_id]
+    delivered = STEPS.index("deliver") + 1
+    inner = [f"shard.{word}" for word in (*STEPS[:delivered], "wait", *STEPS[delivered:])]
+    assert set(dag.task_ids) == {"check", "extract", *inner, "report"}
+    for word, following in itertools.pairwise(inner):
+        assert dag.task_dict[word].downstream_task_ids == {following}
+    assert dag.task_dict["check"].downstream_task_ids == {"extract", "report"}
+    assert dag.task_dict["report"].upstream_task_ids >= {inner[-1], "check"}
+    assert dag.task_dict["report"].trigger_rule == "all_done"
+    assert [task.task_id for task in dag.leaves] == ["report"], "the state of the run is the state of its report"
+
+
+@pytest.mark.parametrize("dag_id", SYNCS)
+def test_waiting_begins_in_the_triggerer_and_is_no_mapped_operator(dag_bag: DagBag, dag_id: str) -> None:
+    from airflow.sdk.bases.operator import BaseOperator
+
+    from shelfsync_airflow.wait import SettledTrigger
+
+    wait = dag_bag.dags[dag_id].task_dict["shard.wait"]
+    assert isinstance(wait, BaseOperator), "an expanded operator does not start from its trigger"
+    assert wait.start_from_trigger
+    path, arguments = SettledTrigger(wait.start_trigger_args.trigger_kwargs["shard"]).serialize()
+    assert (path, arguments) == (wait.start_trigger_args.trigger_cls, wait.start_trigger_args.trigger_kwargs)
+
+
+@pytest.mark.parametrize("dag_id", sorted(DAG_IDS))
+def test_every_task_may_run_again_and_carries_its_words(
+    dag_bag: DagBag, dag_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from shelfsync_airflow import options
+    from shelfsync_airflow.failures import AfterItsTime
+
+    for task in dag_bag.dags[dag_id].tasks:
+        assert isinstance(task.retry_policy, AfterItsTime), task.task_id
+        assert (task.retries, task.owner) == (options.retries(), "shelfsync"), task.task_id
+        assert task.doc_md, f"{task.task_id} does not say what it does"
+    monkeypatch.delenv("AIRFLOW__SHELFSYNC__RETRIES")
+    assert options.retries() >= 3
+    assert options.retry_delay() >= dt.timedelta(seconds=60)
+
+
+@pytest.mark.parametrize("dag_id", SYNCS)
+def test_the_form_takes_vendors_and_a_dry_run(dag_bag: DagBag, dag_id: str) -> None:
+    form = dag_bag.dags[dag_id].params
+    assert form.validate() == {"vendors": [], "dry_run": False}
+    form = form.__copy__()
+    form.update({"vendors": ["store-001"], "dry_run": True})
+    assert form.validate() == {"vendors": ["store-001"], "dry_run": True}
+
+
+@pytest.mark.parametrize(("name", "value"), [("vendors", [7]), ("vendors", "store-001"), ("dry_run", "yes")])
+def test_the_form_refuses_what_is_neither(dag_bag: DagBag, name: str, value: object) -> None:
+    from airflow.sdk.exceptions import ParamValidationError
+
+    form = dag_bag.dags["catalog_full_sync"].params.__copy__()
+    with pytest.raises(ParamValidationError):
+        form.update({name: value})

@@ -1,0 +1,70 @@
+"""What an error of shelfsync means to Airflow."""
+
+from __future__ import annotations
+
+import datetime as dt
+import traceback
+
+import pytest
+from airflow.sdk import RetryAction
+from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
+
+from shelfsync.errors import (
+    ConfigurationError,
+    DataError,
+    IncompleteExtractError,
+    PartlyFailedError,
+    StaleRunError,
+    TryAgainError,
+)
+from shelfsync_airflow.failures import AfterItsTime, told_to_airflow
+
+LINE = "SHELFSYNC_PLATFORM__CHAIN: the platform knows no chain 'x'. Correct it."
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ConfigurationError("SHELFSYNC_PLATFORM__CHAIN", "the platform knows no chain 'x'", "Correct it."),
+        DataError(LINE),
+        PartlyFailedError(LINE),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_what_no_repetition_mends_fails_at_once_with_its_one_line(error: Exception) -> None:
+    with pytest.raises(AirflowFailException) as raised, told_to_airflow():
+        raise error
+    assert str(raised.value) == LINE
+    assert traceback.format_exception(raised.value)[-1].count("\n") == 1
+    assert "During handling" not in "".join(traceback.format_exception(raised.value))
+
+
+def test_a_run_that_was_overtaken_is_left_out_not_failed() -> None:
+    with pytest.raises(AirflowSkipException, match="a newer run"), told_to_airflow():
+        raise StaleRunError("a newer run went past this one")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [TryAgainError("away"), IncompleteExtractError("4 of 5 rows"), OSError("no route")],
+    ids=lambda error: type(error).__name__,
+)
+def test_what_may_work_the_next_time_is_left_to_the_retries(error: Exception) -> None:
+    with pytest.raises(type(error)) as raised, told_to_airflow():
+        raise error
+    assert raised.value is error
+
+
+@pytest.mark.parametrize(
+    ("error", "action", "delay"),
+    [
+        (TryAgainError("blocked", after_s=600.0), RetryAction.RETRY, dt.timedelta(seconds=600)),
+        (TryAgainError("busy", after_s=5.0), RetryAction.DEFAULT, None),
+        (RuntimeError("who knows"), RetryAction.DEFAULT, None),
+    ],
+)
+def test_a_retry_waits_as_long_as_the_platform_asks_and_never_less_than_usual(
+    error: Exception, action: RetryAction, delay: dt.timedelta | None
+) -> None:
+    decision = AfterItsTime().evaluate(error, try_number=1, max_tries=3)
+    assert (decision.action, decision.retry_delay) == (action, delay)

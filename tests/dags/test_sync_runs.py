@@ -1,0 +1,83 @@
+"""Whole runs of the sync DAGs by `dag.test()`: a real ERP table, the live platform, a real database."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from airflow_world import CUT, STORES, states
+
+if TYPE_CHECKING:
+    import pytest
+
+    from airflow_world import World
+
+WORDS = ("normalise", "diff", "guard", "batch", "deliver", "wait", "confirm", "acknowledge")
+
+
+def test_a_full_sync_makes_the_platform_equal_to_the_erp_shard_by_shard(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHELFSYNC_SYNC__SHARD_VENDORS", "2")
+    run = world.run("catalog_full_sync")
+    assert set.union(*states(run).values()) == {"success"}
+    assert world.prices() == [CUT] * 3
+    assert world.rows("SELECT vendor, state, count(*) FROM warehouse.sku_outcome GROUP BY 1, 2 ORDER BY 1") == [
+        (vendor, "accepted", 3) for vendor in STORES
+    ]
+    labels = {ti.rendered_map_index for ti in run.get_task_instances() if ti.task_id == "shard.deliver"}
+    assert labels == {"store-001 … store-002 (2)", "store-003"}
+
+
+def test_a_delta_sends_only_what_changed_and_nothing_when_nothing_did(world: World) -> None:
+    world.run("catalog_full_sync")
+    world.erp.put("store-002", "b", "7.5", 10)
+    before = len(world.sent())
+    assert world.run("catalog_delta_sync").state == "success"
+    assert world.sent()[before:] == ["store-002"]
+    assert world.prices() == [CUT, CUT | {"b": 7.5}, CUT]
+    last = "SELECT vendor, sku, price, quantity FROM warehouse.sku_outcome WHERE job_id = (SELECT max(job_id) FROM warehouse.catalog_job)"
+    assert world.rows(last) == [("store-002", "b", 7.5, None)]
+    before = len(world.sent())
+    assert world.run("catalog_delta_sync").state == "success"
+    assert len(world.sent()) == before
+
+
+def test_a_dry_run_sends_nothing_ends_quietly_and_shows_the_plan(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    run = world.run("catalog_full_sync", dry_run=True)
+    ended = states(run)
+    assert run.state == "success"
+    assert [word for word in WORDS if ended[word] == {"skipped"}] == ["deliver", "wait", "confirm", "acknowledge"]
+    assert [word for word in WORDS if ended[word] == {"success"}] == ["normalise", "diff", "guard", "batch"]
+    assert ended["report"] == {"success"}
+    assert world.sent() == []
+    assert world.rows("SELECT count(*) FROM ledger.job") == [(0,)]
+    assert [line for line in caplog.messages if line.startswith("vendor store-003: 3 new")]
+
+
+def test_only_the_vendors_of_the_form_are_synced(world: World) -> None:
+    assert world.run("catalog_full_sync", vendors=[" store-002 "]).state == "success"
+    assert world.sent() == ["store-002"]
+
+
+def test_a_vendor_that_fails_stops_no_other_and_the_run_says_which_and_why(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    world.erp.put("store-404", "a", "1.00")
+    run = world.run("catalog_full_sync")
+    ended = states(run)
+    assert run.state == "failed"
+    assert ended.pop("report") == {"failed"}
+    assert set.union(*ended.values()) == {"success"}
+    assert world.prices() == [CUT] * 3
+    said = [line for line in caplog.messages if line.startswith("vendor store-") and " failed at " in line]
+    assert {line.split(":")[0] for line in said} == {"vendor store-404 failed at deliver"}
+
+
+def test_the_next_delta_sends_what_a_failed_vendor_still_needs(world: World) -> None:
+    world.platform.faults({"at": "put_catalog", "kind": "status_404", "times": 1})
+    assert world.run("catalog_full_sync").state == "failed"
+    assert world.prices() != [CUT] * 3
+    assert world.run("catalog_delta_sync").state == "success"
+    assert world.prices() == [CUT] * 3
