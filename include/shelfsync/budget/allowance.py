@@ -123,18 +123,19 @@ class Allowance:
             pause_reason=state.pause_reason if paused else None,
         )
 
-    def lock(self, connection: Connection) -> Row[tuple[object, ...]]:
-        """The row of this key, locked; made when it is the first time.
-
-        A process that freezes while it holds the lock is cut off by the server, so that the others go on.
-        """
+    def guard(self, connection: Connection) -> None:
+        """Bounds this transaction: a process that freezes in the middle of it is cut off by the server, and others go on."""
         connection.execute(
             sa.select(
                 sa.func.set_config("lock_timeout", "5s", True),
                 sa.func.set_config("statement_timeout", "10s", True),
-                sa.func.set_config("idle_in_transaction_session_timeout", "5s", True),
+                sa.func.set_config("idle_in_transaction_session_timeout", "3s", True),
             )
         )
+
+    def lock(self, connection: Connection) -> Row[tuple[object, ...]]:
+        """The row of this key, locked; made when it is the first time."""
+        self.guard(connection)
         query = sa.select(_allowance).where(_allowance.c.key == self.key).with_for_update()
         found = connection.execute(query).one_or_none()
         if found is None:

@@ -125,6 +125,7 @@ class Course:
             log.warning("budget: nothing leaves for %.0f s: %s", silent_s, one.reason)
 
     def _tell(self, connection: Connection, answer: Answer, who: Hashable) -> float:
+        self.allowance.guard(connection)
         if who in self._away:
             self.allowance.arrived(connection, [self._away[who]])
         return record(connection, self.allowance, answer, self._chance)

@@ -32,8 +32,7 @@ class Secrets:
         Takes the same time however much of a secret was guessed right, and whichever of two it is.
         """
         presented = _digest(authorization[0] if len(authorization) == 1 else b"")
-        known = [hmac.compare_digest(presented, digest) for digest in self._digests]
-        return any(known) and len(authorization) == 1
+        return any([hmac.compare_digest(presented, digest) for digest in self._digests])  # noqa: C419  all of them, always
 
 
 def _digest(value: bytes) -> bytes:

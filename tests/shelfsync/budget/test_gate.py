@@ -17,9 +17,10 @@ from pydantic import SecretStr
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import NullPool
 
-from partner_api import ClientCredentials, PartnerClient
+from partner_api import AsyncPartnerClient, ClientCredentials, PartnerClient
 from partner_api.errors import ThrottledError
 from shelfsync.budget import AsyncRequestBudget, RequestBudget, tables
+from shelfsync.budget.pause import Answer
 from shelfsync.budget.schedule import Rate
 from shelfsync.clock import SystemClock
 from shelfsync.errors import ConfigurationError, TryAgainError
@@ -76,6 +77,22 @@ def test_every_request_of_the_client_passes_the_gate_and_is_counted(engine, sand
         ("list_catalog", "price"),
     ]
     assert answers == sandbox.journal()["requests"] == 3
+
+
+def test_every_request_of_the_async_client_passes_it_too(engine, database_url, sandbox):
+    async def run():
+        async_engine = create_async_engine(with_our_driver(database_url), poolclass=NullPool)
+        gate = AsyncRequestBudget(async_engine, BudgetSettings(), rate=FAST)
+        credentials = ClientCredentials("demo-client", SecretStr("demo-secret"))
+        async with AsyncPartnerClient(sandbox.base_url, "demo-chain", credentials, gate=gate) as client:
+            await asyncio.gather(*(client.list_catalog(f"store-{n:03d}") for n in (1, 2, 3)))
+        await async_engine.dispose()
+
+    asyncio.run(run())
+    with engine.connect() as connection:
+        permits = connection.execute(sa.select(tables.permit)).all()
+    assert sorted(row.operation for row in permits) == ["list_catalog"] * 3 + ["token"]
+    assert all(row.slot_at < row.arrived_by for row in permits)
 
 
 def test_a_429_of_the_platform_pauses_the_installation(engine, sandbox):
@@ -241,19 +258,29 @@ def test_a_short_outage_is_borne(reachable_folder):
         server.stop()
 
 
-def test_a_process_that_freezes_with_the_lock_in_its_hand_is_cut_off(engine, database_url):
+def test_processes_that_freeze_in_the_middle_are_cut_off(engine, database_url):
+    """One while it holds the lock, another while it counts an answer; nobody waits for them for long."""
     frozen_engine = create_engine(database_url)
-    frozen = _budget(frozen_engine)
-    connection = frozen_engine.connect()
-    connection.begin()
-    frozen._course.allowance.lock(connection)
+    course = _budget(frozen_engine)._course
+    answer = Answer("put_catalog", 200, None, False)
+    frozen = []
+    for step in (course.allowance.lock, lambda connection: course._tell(connection, answer, "nobody")):
+        frozen.append(frozen_engine.connect())
+        frozen[-1].begin()
+        step(frozen[-1])
+    budget = _budget(engine)
     try:
         with _takes_s(1, 30):
-            _budget(engine).admit("put_catalog", "catalog")
+            budget.admit("put_catalog", "catalog")
+        with _takes_s(0, 30):
+            budget.report("put_catalog", 202, None, False)
     finally:
-        connection.invalidate()
-        connection.close()
+        for connection in frozen:
+            connection.invalidate()
+            connection.close()
         frozen_engine.dispose()
+    with engine.connect() as connection:
+        assert connection.execute(sa.select(sa.func.sum(tables.usage.c.answers))).scalar_one() == 1
 
 
 def test_a_database_without_our_tables_is_a_configuration_error(empty_database_url):

@@ -114,22 +114,23 @@ def test_callers_that_send_slowly_are_cut_off_and_hold_nobody_up(receiver):
             connection.close()
 
 
-@pytest.mark.parametrize(
-    ("head", "status"),
-    [
-        (f"Authorization: {SECRET}\r\nContent-Length: 1000000000\r\n", b"413"),
-        ("Content-Length: 1000000000\r\n", b"401"),
-        ("Transfer-Encoding: chunked\r\n", b"401"),
-        (f"Authorization: {SECRET}\r\nAuthorization: {SECRET}\r\nContent-Length: 1000000000\r\n", b"401"),
-        (f"Authorization: {SECRET}\r\nContent-Encoding: gzip\r\nContent-Length: 1000\r\n", b"415"),
-        (f"Authorization: {SECRET}\r\nContent-Length: -1\r\n", b"400"),
-        (f"Authorization: {SECRET}\r\nContent-Length: 5\r\nContent-Length: 6\r\n", b"400"),
-    ],
-)
-def test_what_the_head_gives_away_is_refused_before_the_body(receiver, engine, head, status):
-    with _connect(receiver) as connection:
-        connection.sendall(f"POST /webhook HTTP/1.1\r\nHost: x\r\n{head}\r\n".encode())
-        assert _answer(connection).startswith(b"HTTP/1.1 " + status)  # and it closes: nobody listens to a gigabyte
+GIVEN_AWAY = [
+    (f"Authorization: {SECRET}\r\nContent-Length: 1000000000\r\n", b"413"),
+    ("Content-Length: 1000000000\r\n", b"401"),
+    ("Transfer-Encoding: chunked\r\n", b"401"),
+    (f"Authorization: {SECRET}\r\nAuthorization: {SECRET}\r\nContent-Length: 1000000000\r\n", b"401"),
+    (f"Authorization: {SECRET}\r\nContent-Encoding: gzip\r\nContent-Length: 1000\r\n", b"415"),
+    (f"Authorization: {SECRET}\r\nContent-Length: -1\r\n", b"400"),
+    (f"Authorization: {SECRET}\r\nContent-Length: 5\r\nContent-Length: 6\r\n", b"400"),
+]
+
+
+def test_what_the_head_gives_away_is_refused_before_the_body(receiver, engine):
+    for head, status in GIVEN_AWAY:
+        with _connect(receiver) as connection:
+            connection.sendall(f"POST /webhook HTTP/1.1\r\nHost: x\r\n{head}\r\n".encode())
+            said = _answer(connection)  # and it closes: nobody listens to a gigabyte
+            assert said.startswith(b"HTTP/1.1 " + status), (head, said)
     assert _stored(engine) == set()
 
 
