@@ -129,7 +129,7 @@ class BudgetSettings(_Section):
     key: str = Field("egress", min_length=1)
     """What the platform counts by: installations that leave through one address share one key."""
     jitter_s: float = Field(1.2, ge=0.1, le=10)
-    """How much later than its slot a request may reach the platform; costs jitter / (60 + jitter) of the allowance."""
+    """How late a request may reach the platform without slowing the next ones down; costs jitter / (60 + jitter) of the allowance."""
     wait_s_max: float = Field(900.0, gt=0)
     """A request that cannot leave within this time is given back to its caller, to be tried again later."""
     pause_s_max: float = Field(3600.0, gt=0)

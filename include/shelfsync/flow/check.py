@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import math
 from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
@@ -22,12 +23,18 @@ from shelfsync.ledger import engine, tables
 from shelfsync.ledger.instant import instant
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from shelfsync.flow.house import Parts
 
 log = logging.getLogger(__name__)
 
 KNOWN_GOOD_S = 6 * 3600.0
 """How long a platform configuration that let us in is believed; a delta every quarter of an hour need not ask each time."""
+
+
+VENDORS_ASKED = 3
+"""How many vendors of a first extract may be unknown before the chain is taken to be wrong."""
 
 
 def check(parts: Parts, vendors: tuple[str, ...] = (), *, fresh: bool = True) -> None:
@@ -37,29 +44,41 @@ def check(parts: Parts, vendors: tuple[str, ...] = (), *, fresh: bool = True) ->
     """
     engine.check(parts.engine)
     parts.open_erp().check()
-    print_of = _fingerprint(parts, vendors)
-    if not fresh and _known_good(parts, print_of):
+    if not fresh and _known_good(parts, _fingerprint(parts, vendors)):
         return
-    _check_platform(parts, vendors)
-    with parts.engine.begin() as connection:
-        statement = insert(tables.platform_check).values(fingerprint=print_of)
-        now = {"checked_at": instant()}
-        connection.execute(
-            statement.on_conflict_do_update(index_elements=[tables.platform_check.c.fingerprint], set_=now)
-        )
-    log.info("check: database, ERP and platform answer")
-
-
-def _check_platform(parts: Parts, vendors: tuple[str, ...]) -> None:
-    platform = parts.settings.platform
     names = vendors or parts.settings.sync.vendors or _known_vendors(parts)
     if not names:
         log.info("check: no vendor is known yet; the platform is asked for a token only")
-    try:
-        if names:
-            parts.open_platform().check(names[0])
+    _ask(parts, names[0] if names else None)
+    _remember(parts, _fingerprint(parts, vendors))
+    log.info("check: database, ERP and platform answer")
+
+
+def check_chain(parts: Parts, vendors: Sequence[str]) -> None:
+    """Whether the platform knows the chain at all, asked with the vendors of the first extract: one that it knows is enough.
+
+    A vendor that it does not know fails by itself later; a chain that it does not know fails here, before anything is sent.
+    """
+    known = _fingerprint(parts, ("*",))
+    if _known_good(parts, known, within_s=math.inf):
+        return
+    asked = list(vendors[:VENDORS_ASKED])
+    for name in asked:
+        try:
+            _ask(parts, name)
+        except ConfigurationError:
+            if name == asked[-1]:
+                raise
         else:
-            parts.open_platform().check()
+            _remember(parts, known)
+            return
+
+
+def _ask(parts: Parts, vendor: str | None) -> None:
+    """Token and, with a vendor, chain and vendor; what the platform says against them, as a setting to correct."""
+    platform = parts.settings.platform
+    try:
+        parts.open_platform().check(vendor)
     except CredentialsError as error:
         raise ConfigurationError(
             "SHELFSYNC_PLATFORM__CLIENT_ID / SHELFSYNC_PLATFORM__CLIENT_SECRET (or the connection shelfsync_platform)",
@@ -67,7 +86,7 @@ def _check_platform(parts: Parts, vendors: tuple[str, ...]) -> None:
             "Correct the credentials; they must belong to this chain.",
         ) from None
     except (NotFoundError, NotEnabledError) as error:
-        which = f" or has no vendor {names[0]!r}" if names else ""
+        which = "" if vendor is None else f" or has no vendor {vendor!r}"
         raise ConfigurationError(
             "SHELFSYNC_PLATFORM__CHAIN (or the connection shelfsync_platform)",
             f"the platform does not know chain {platform.chain!r}{which}: {error}",
@@ -89,6 +108,15 @@ def _check_platform(parts: Parts, vendors: tuple[str, ...]) -> None:
         ) from None
 
 
+def _remember(parts: Parts, fingerprint: str) -> None:
+    now = {"checked_at": instant()}
+    statement = insert(tables.platform_check).values(fingerprint=fingerprint, **now)
+    with parts.engine.begin() as connection:
+        connection.execute(
+            statement.on_conflict_do_update(index_elements=[tables.platform_check.c.fingerprint], set_=now)
+        )
+
+
 def _known_vendors(parts: Parts) -> tuple[str, ...]:
     statement = sa.select(tables.vendor.c.vendor).order_by(tables.vendor.c.vendor).limit(1)
     with parts.engine.connect() as connection:
@@ -102,8 +130,8 @@ def _fingerprint(parts: Parts, vendors: tuple[str, ...]) -> str:
     return hashlib.sha256("\n".join(told).encode()).hexdigest()
 
 
-def _known_good(parts: Parts, fingerprint: str) -> bool:
+def _known_good(parts: Parts, fingerprint: str, *, within_s: float = KNOWN_GOOD_S) -> bool:
     age = sa.extract("epoch", instant() - tables.platform_check.c.checked_at)
-    statement = sa.select(age < KNOWN_GOOD_S).where(tables.platform_check.c.fingerprint == fingerprint)
+    statement = sa.select(age < within_s).where(tables.platform_check.c.fingerprint == fingerprint)
     with parts.engine.connect() as connection:
         return bool(connection.execute(statement).scalar_one_or_none())

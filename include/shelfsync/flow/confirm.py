@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 import logging
 import tempfile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
-from partner_api.errors import DownloadError, PartnerError
+from partner_api.errors import CredentialsError, DownloadError, PartnerError, ThrottledError
 from shelfsync.errors import DataError
 from shelfsync.flow import hear
 from shelfsync.flow.each_vendor import Skip, StepReport, each_vendor
@@ -47,15 +47,25 @@ def confirm_open_job(parts: Parts, row: VendorRun) -> None:
         raise Skip("no job of this run is open")
     if job.state == "confirmed":
         raise Skip("done before")
-    news = hear.known(parts, job)
-    if not news.ended and (job.poll_due or job.overdue):
-        news = hear.ask(parts, job)
-    if news.ended:
-        settle(parts, job, news)
-    elif job.overdue:
+    try:
+        news = hear.known(parts, job)
+        if not news.ended and (job.poll_due or job.overdue):
+            news = hear.ask(parts, job)
+        if news.ended:
+            settle(parts, job, news)
+            return
+    except (ThrottledError, CredentialsError):
+        raise
+    except (
+        PartnerError,
+        DataError,
+    ) as error:  # a link that died, a log that is none: trying for ever would block the vendor
+        if job.overdue:
+            give_up(parts, job, str(error))
+        raise
+    if job.overdue:
         give_up(parts, job)
-    else:
-        raise Skip(f"job {job.job_id} is still {job.platform_status or job.state}; catalog_settle goes on with it")
+    raise Skip(f"job {job.job_id} is still {job.platform_status or job.state}; catalog_settle goes on with it")
 
 
 def settle(parts: Parts, job: Job, news: News) -> None:
@@ -67,9 +77,9 @@ def settle(parts: Parts, job: Job, news: News) -> None:
     write_outcomes(parts, job, batch, items, outcomes)
 
 
-def give_up(parts: Parts, job: Job) -> None:
+def give_up(parts: Parts, job: Job, trouble: str | None = None) -> NoReturn:
     """The deadline has passed: every SKU is unaccounted, nothing is acknowledged, and the next delta sends what is wanted then (I7)."""
-    why = "no confirmation came before the deadline"
+    why = "no confirmation came before the deadline" + (f" ({trouble[:800]})" if trouble else "")
     with parts.engine.connect() as connection:
         batch = batches.read(connection, job.batch_id)
     items = parts.lake.read_table(batch.items_path)

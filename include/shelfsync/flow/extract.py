@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from shelfsync.errors import DataError
+from shelfsync.flow.check import check_chain
 from shelfsync.flow.partition import Partition
 from shelfsync.ledger import runs, vendor_runs, vendors
 from shelfsync.warehouse import load, record
@@ -45,6 +46,7 @@ def extract(parts: Parts, run_id: int) -> list[dict[str, Any]]:
             f"extract: none of the vendors asked for ({', '.join(wanted)}) is among the {proof.rows} rows of the ERP."
             " Check the vendors of the run, SHELFSYNC_SYNC__VENDORS, and the ERP's vendor column."
         )
+    check_chain(parts, sorted(files))
     _write(parts, run, proof, files, nameless)
     log.info("extract: %d rows of %d vendors, %s", proof.rows, len(files), proof.how)
     return shards(sorted(files), run_id, parts.settings.sync.shard_vendors, parts.settings.sync.shards_max)

@@ -110,3 +110,36 @@ def test_a_configuration_file_that_is_not_there_or_does_not_parse_is_named(monke
 def test_no_secret_shows_in_the_settings(make_settings):
     assert "demo-secret" not in repr(make_settings())
     assert "demo-secret" not in make_settings().model_dump_json()
+
+
+def test_a_wrong_chain_is_found_before_anything_is_sent_even_when_no_vendor_was_ever_named(make_world, erp):
+    for vendor in ("store-001", "store-002"):
+        erp.put(vendor, "a")
+    world = make_world(platform={"chain": "other-chain"})
+    with pytest.raises(ConfigurationError, match=r"other-chain|let us in"):
+        world.sync("full")
+    assert world.sent() == []
+    assert world.rows("SELECT count(*) FROM ledger.vendor_run") == [(0,)]
+
+
+def test_a_chain_that_is_known_costs_its_question_once(world):
+    world.platform.put_products("store-001", [{"sku": "a", "barcodes": [], "title": "A", "price": 1, "active": True}])
+    world.erp.put("store-000", "a")
+    world.erp.put("store-001", "a")
+
+    def questions():
+        entries = world.platform.journal()["entries"]
+        return len(
+            [
+                entry
+                for entry in entries
+                if entry["operation"] not in {"put_catalog", "log", "job_status", "token", None}
+            ]
+        )
+
+    world.sync("full")
+    asked = questions()
+    world.erp.put("store-001", "a", "3.00")
+    world.sync("delta")
+    assert asked >= 1
+    assert questions() == asked
