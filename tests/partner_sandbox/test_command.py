@@ -58,6 +58,14 @@ def test_it_says_where_it_is_and_ends_on_a_signal():
     assert (settings["link"], settings["requests_per_minute"]) == ("presigned", 60)
 
 
+def test_what_is_not_an_argument_is_read_from_the_environment(monkeypatch):
+    monkeypatch.setenv("PARTNER_SANDBOX_DIALECT", "legacy")
+    monkeypatch.setenv("PARTNER_SANDBOX_BEHAVIOUR", '{"job_seconds": 3}')
+    with running() as (client, _):
+        settings = client.get("/_sandbox/settings").json()
+    assert (settings["dialect"], settings["job_seconds"]) == ("legacy", 3)
+
+
 def test_it_starts_in_under_two_seconds_after_its_imports():
     begin = time.monotonic()
     with LiveSandbox():

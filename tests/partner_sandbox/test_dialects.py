@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import time
+from pathlib import Path
 
 import httpx
 import pytest
@@ -72,3 +73,19 @@ def test_on_a_real_clock_a_job_takes_its_seconds():
         partner.put(CATALOG, json={"products": [{"sku": "A"}]})
         live.until_settled()
         assert 0.35 < time.monotonic() - begin < 5
+
+
+def test_the_readme_has_every_choice_in_which_the_dialects_differ():
+    sets = {name: behaviour_of(name).model_dump() for name in ("spec", "live", "legacy")}
+    differing = [
+        name for name in sets["spec"] if name != "dialect" and len({str(one[name]) for one in sets.values()}) > 1
+    ]
+    rows = [f"| `{name}` | {' | '.join(shown(one[name]) for one in sets.values())} |" for name in differing]
+    readme = (Path(__file__).parents[2] / "include" / "partner_sandbox" / "README.md").read_text(encoding="utf-8")
+    assert [row for row in rows if row not in readme] == []
+
+
+def shown(value: object) -> str:
+    if value == "":
+        return "(empty)"
+    return f"`{value:g}`" if isinstance(value, float) else f"`{value}`"

@@ -152,6 +152,12 @@ def test_rule_6_the_confirmed_amount_is_within_a_tenth_of_items_and_fees(desk, a
         assert answer["code"] == "VALIDATION_ERROR"
 
 
+def test_rule_6_a_confirmed_amount_goes_with_either_fulfilment(desk):
+    order = desk.place("JAM", transport_type="VENDOR_DELIVERY", delivery_fee=0, service_fee=0)
+    desk.refused(order, "DISPATCHED", picked(order["items"][0]), confirmed_amount=3.301)
+    assert desk.done(order, "DISPATCHED", picked(order["items"][0]), confirmed_amount=3.3)["order_total"] == 3.3
+
+
 def test_rule_6_the_confirmed_amount_is_held_against_the_total_after_picking(desk):
     order = desk.place("JAM", "HONEY", delivery_fee=0, service_fee=0)
     jam, honey = order["items"]

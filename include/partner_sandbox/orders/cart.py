@@ -55,7 +55,10 @@ class Cart:
             number = min(self._replaced[one] for one in missing)
             problem = "is REPLACED, and no item of this request has its _id as replaced_id"
             raise CartError(VALIDATION_ERROR, f"items[{number}]", problem)
-        return (*(self._changed.get(item.id, item) for item in self.items), *(self._added[number] for number in sorted(self._added)))
+        return (
+            *(self._changed.get(item.id, item) for item in self.items),
+            *(self._added[number] for number in sorted(self._added)),
+        )
 
     def _touch(self, number: int, sent: SentItem) -> None:
         where = f"items[{number}]"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection
@@ -19,7 +20,15 @@ TOLERANCE_TENTHS = 1
 FULFILLING = ("READY_FOR_PICKUP", "DISPATCHED")
 
 
-def put(sandbox: Sandbox, chain: str, order_id: str, wanted: OrderUpdate) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Done:
+    """The answer, and the vendor of whose order an event was noted."""
+
+    answer: dict[str, Any]
+    told_of: str | None = None
+
+
+def put(sandbox: Sandbox, chain: str, order_id: str, wanted: OrderUpdate) -> Done:
     """Does what was asked for and answers the order; ApiError where a rule is broken, and nothing has changed then."""
     if wanted.order_id != order_id:
         raise invalid("order_id", "is not the one of the path")
@@ -30,12 +39,12 @@ def put(sandbox: Sandbox, chain: str, order_id: str, wanted: OrderUpdate) -> dic
             raise not_found("Order")
         after = _after(connection, sandbox, order, wanted)
         if wanted.status == "UPDATE_CART" and not wanted.cancels:
-            return shown(_validated(order, after), sandbox.behaviour, "answer")
+            return Done(shown(_validated(order, after), sandbox.behaviour, "answer"))
         if unapplied:
-            return shown(after, sandbox.behaviour, "answer")
+            return Done(shown(after, sandbox.behaviour, "answer"))
         saved = store.save(connection, order, after, sandbox.clock.now_us())
-        _tell(connection, sandbox, order, saved, wanted)
-    return shown(saved, sandbox.behaviour, "answer")
+        told = _tell(connection, sandbox, order, saved, wanted)
+    return Done(shown(saved, sandbox.behaviour, "answer"), saved.vendor if told else None)
 
 
 def _after(connection: Connection, sandbox: Sandbox, order: Order, wanted: OrderUpdate) -> Order:
@@ -105,9 +114,12 @@ def cancelled(order: Order, by: str, reason: str) -> Order:
     return order.model_copy(update={"state": "CANCELLED", "cancellation": {"reason": reason, "cancelled_by": by}})
 
 
-def _tell(connection: Connection, sandbox: Sandbox, before: Order, order: Order, wanted: OrderUpdate) -> None:
+def _tell(connection: Connection, sandbox: Sandbox, before: Order, order: Order, wanted: OrderUpdate) -> bool:
     """Section 6: an event for a fulfilment, always named READY_FOR_PICKUP, and none for ACCEPTED."""
     if order.state in FULFILLING and wanted.status in FULFILLING and not wanted.cancels:
         events.note(connection, sandbox, order, "READY_FOR_PICKUP")
-    elif order.state == "CANCELLED" != before.state and sandbox.behaviour.order_cancelled_event == "always":
+        return True
+    if order.state == "CANCELLED" != before.state and sandbox.behaviour.order_cancelled_event == "always":
         events.note(connection, sandbox, order, "CANCELLED")
+        return True
+    return False

@@ -6,7 +6,7 @@ from collections import defaultdict
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 from sqlalchemy import Connection
 
 from partner_sandbox.access.callers import Vendor
@@ -27,11 +27,7 @@ ADDRESS = {"street": "1 Example Street", "city": "Exampleton", "postal_code": "E
 Text = Annotated[str, Field(max_length=1000)]
 
 
-class _Strict(Body):
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
-
-
-class Line(_Strict):
+class Line(Body):
     """What is ordered. For goods sold by weight `quantity` counts portions of the base weight unless `weight` is given."""
 
     sku: Annotated[str, Field(min_length=1)]
@@ -43,12 +39,12 @@ class Line(_Strict):
     max_quantity: Number | None = None
 
 
-class Loyalty(_Strict):
+class Loyalty(Body):
     loyalty_card: Text | None = None
     voucher_code: Text | None = None
 
 
-class Placement(_Strict):
+class Placement(Body):
     """The body of the control plane's call; everything but the items has a default."""
 
     items: list[Line] = Field(min_length=1, max_length=500)

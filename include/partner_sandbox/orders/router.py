@@ -32,11 +32,11 @@ async def put_order(order_id: str, request: Request, sandbox: TheSandbox, chain:
     if not known:
         raise not_found("Order")
     wanted = await bodies.read(request, OrderUpdate)
-    answer = await asyncio.to_thread(picking.put, sandbox, chain.chain, _uuid(order_id), wanted)
-    if sandbox.faults.draw("order_webhook", "early"):
+    done = await asyncio.to_thread(picking.put, sandbox, chain.chain, _uuid(order_id), wanted)
+    if done.told_of is not None and sandbox.faults.draw("order_webhook", "early", vendor=done.told_of):
         await sandbox.work.run_due()
     sandbox.work.wake()
-    return answer
+    return done.answer
 
 
 @router.get("/orders/{order_id}", name="get_order")

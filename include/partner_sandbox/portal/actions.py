@@ -5,23 +5,24 @@ from __future__ import annotations
 import asyncio
 from decimal import Decimal
 from typing import Any
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Request
-from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from fastapi.responses import RedirectResponse, Response
 from pydantic import ValidationError
 from sqlalchemy import select
 
 from partner_sandbox import bodies
-from partner_sandbox.errors import ApiError, invalid, not_found
+from partner_sandbox.errors import invalid, not_found
 from partner_sandbox.faults.rules import Rule, RuleSet
 from partner_sandbox.orders import lifecycle, placing, store
 from partner_sandbox.orders.order import Order
 from partner_sandbox.portal import forms
 from partner_sandbox.portal.forms import Form
-from partner_sandbox.portal.frame import Frame, TheFrame, from_this_site
+from partner_sandbox.portal.frame import Frame, PageRoute, TheFrame, from_this_site
 from partner_sandbox.webhooks.tables import webhook
 
-router = APIRouter(dependencies=[Depends(from_this_site)])
+router = APIRouter(dependencies=[Depends(from_this_site)], route_class=PageRoute)
 ADVANCE_S_MAX = 366 * 86_400
 _MOVES = {"dispatch": lifecycle.dispatch, "pick-up": lifecycle.pick_up}
 
@@ -30,27 +31,21 @@ _MOVES = {"dispatch": lifecycle.dispatch, "pick-up": lifecycle.pick_up}
 async def place(request: Request, frame: TheFrame) -> Response:
     """A customer orders."""
     form = await forms.read(request)
-    try:
-        order = await asyncio.to_thread(_place, frame, form)
-    except ApiError as error:
-        return _refused(frame, form, error)
-    return _to(f"/portal/orders/{order.order_id}?chain={order.chain}")
+    order = await asyncio.to_thread(_place, frame, form)
+    return _to(f"/portal/orders/{order.order_id}?{urlencode({'chain': order.chain})}")
 
 
 @router.post("/orders/{order_id}/{move}")
 async def move(request: Request, frame: TheFrame, order_id: str, move: str) -> Response:
     """Customer, logistics or rider do something with an order."""
     form = await forms.read(request)
-    try:
-        if move == "cancel":
-            by = "LOGISTICS" if form.text("by") == "LOGISTICS" else "CUSTOMER"
-            await asyncio.to_thread(lifecycle.cancel, frame.sandbox, order_id, by, form.text("reason") or "CHANGED_MIND")
-        elif move in _MOVES:
-            await asyncio.to_thread(_MOVES[move], frame.sandbox, order_id)
-        else:
-            raise not_found("Action")
-    except ApiError as error:
-        return _refused(frame, form, error)
+    if move == "cancel":
+        by = "LOGISTICS" if form.text("by") == "LOGISTICS" else "CUSTOMER"
+        await asyncio.to_thread(lifecycle.cancel, frame.sandbox, order_id, by, form.text("reason") or "CHANGED_MIND")
+    elif move in _MOVES:
+        await asyncio.to_thread(_MOVES[move], frame.sandbox, order_id)
+    else:
+        raise not_found("Action")
     return _to(form.back(f"/portal/orders/{order_id}"))
 
 
@@ -58,10 +53,7 @@ async def move(request: Request, frame: TheFrame, order_id: str, move: str) -> R
 async def put_webhook(request: Request, frame: TheFrame) -> Response:
     """Where events go; a secret that is left empty stays as it is."""
     form = await forms.read(request)
-    try:
-        urls = {name: _url(form, name) for name in ("catalog_url", "order_url")}
-    except ApiError as error:
-        return _refused(frame, form, error)
+    urls = {name: _url(form, name) for name in ("catalog_url", "order_url")}
     with frame.sandbox.storage.begin() as connection:
         known = connection.execute(select(webhook).where(webhook.c.chain == frame.chain)).one_or_none()
         secret = None if form.ticked("forget") else (form.text("secret") or (known.secret if known else None))
@@ -79,10 +71,8 @@ async def add_fault(request: Request, frame: TheFrame) -> Response:
     held = [{name: value for name, value in rule.items() if name in names} for rule in faults.state()["rules"]]
     try:
         faults.put(RuleSet(seed=faults.seed, rules=[*(Rule(**rule) for rule in held), _rule(form)]))
-    except ApiError as error:
-        return _refused(frame, form, error)
     except ValueError as error:
-        return _refused(frame, form, invalid("", str(error).removeprefix(f"rules[{len(held)}]: ")))
+        raise invalid("", str(error).removeprefix(f"rules[{len(held)}]: ")) from None
     return _to(form.back("/portal/faults"))
 
 
@@ -98,12 +88,9 @@ async def clear_faults(request: Request, frame: TheFrame) -> Response:
 async def advance(request: Request, frame: TheFrame) -> Response:
     """Moves the clock; what falls due on the way is done before the page comes back."""
     form = await forms.read(request)
-    try:
-        seconds = form.number("seconds") or 0.0
-        if not 0 <= seconds <= ADVANCE_S_MAX:
-            raise invalid("seconds", f"must be from 0 to {ADVANCE_S_MAX}")
-    except ApiError as error:
-        return _refused(frame, form, error)
+    seconds = form.number("seconds") or 0.0
+    if not 0 <= seconds <= ADVANCE_S_MAX:
+        raise invalid("seconds", f"must be from 0 to {ADVANCE_S_MAX}")
     await frame.sandbox.work.advance(seconds)
     return _to(form.back("/portal"))
 
@@ -153,10 +140,6 @@ def _rule(form: Form) -> Rule:
         return Rule(**values)
     except ValidationError as error:
         raise bodies.refusal(error) from None
-
-
-def _refused(frame: Frame, form: Form, error: ApiError) -> HTMLResponse:
-    return frame.page("refused.html", status=error.status, message=error.message, back=form.back("/portal"))
 
 
 def _to(path: str) -> RedirectResponse:

@@ -10,7 +10,7 @@ from partner_sandbox.clock import SECOND_US, iso
 
 SPAN_S = 600
 WINDOW_S = 60
-WIDTH, HEIGHT = 720, 180
+WIDTH, HEIGHT = 1240, 210
 LEFT, RIGHT, TOP, BOTTOM = 44, 12, 12, 26
 RECENT_LINES = 200_000
 _SECONDS = text("""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 from fastapi import Depends, Request
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, Response
+from fastapi.routing import APIRoute
 
 from partner_sandbox.access.callers import TheSandbox
 from partner_sandbox.errors import ApiError, not_found
@@ -42,6 +44,32 @@ class Frame:
             "portal": "/portal",
         }
         return pages.render(name, status=status, **frame, **values)
+
+
+class PageRoute(APIRoute):
+    """A refusal as a page with a way back, for people have no use for JSON."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        answer = super().get_route_handler()
+
+        async def handle(request: Request) -> Response:
+            try:
+                return await answer(request)
+            except ApiError as error:
+                return pages.render(
+                    "refused.html", status=error.status, message=error.message, back=_came_from(request)
+                )
+
+        return handle
+
+
+def _came_from(request: Request) -> str:
+    """The page of the portal that led here, or the first one."""
+    came = urlsplit(request.headers.get("referer", ""))
+    inside = came.netloc == request.headers.get("host", "") and came.path.startswith("/portal")
+    if not inside or (request.method == "GET" and came.path == request.url.path):
+        return "/portal"
+    return f"{came.path}?{came.query}" if came.query else came.path
 
 
 def frame(request: Request, sandbox: TheSandbox, chain: str = "", follow: str = "") -> Frame:

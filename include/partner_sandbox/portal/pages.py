@@ -16,6 +16,8 @@ from partner_sandbox.catalog import money
 from partner_sandbox.clock import iso
 
 FOLDER = Path(__file__).parent
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+NONE = "\N{EN DASH}"
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none';"
@@ -37,7 +39,13 @@ def templates() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"money": _money, "moment": _moment, "pretty": _pretty, "segment": _segment}
+    environment.filters |= {
+        "money": _money,
+        "moment": _moment,
+        "minute": _minute,
+        "pretty": _pretty,
+        "segment": _segment,
+    }
     environment.globals["query"] = _query
     return environment
 
@@ -56,18 +64,25 @@ def render(name: str, *, status: int = 200, **values: Any) -> HTMLResponse:
 def _money(price_milli: int | None) -> str:
     """With two decimals, or three where the third one counts; a dash for none."""
     if price_milli is None:
-        return "–"
+        return NONE
     text = money.text(price_milli)
     return text.removesuffix("0")
 
 
-def _moment(at_us: int | None) -> Markup:
+def _minute(at_us: int) -> str:
+    """The instant in UTC, to the minute."""
+    return _moment(at_us, 16)
+
+
+def _moment(at_us: int | None, end: int = 19) -> str:
     """The instant in UTC, to the second, with the whole of it in its attribute; a dash for none."""
     if at_us is None:
-        return Markup("–")
+        return NONE
     text = iso(at_us)
-    day, clock = text[:10], text[11:19]
-    return Markup('<time datetime="{}" title="{}"><span class="day">{}</span> {}</time>').format(text, text, day, clock)
+    day = f"{int(text[8:10])} {MONTHS[int(text[5:7]) - 1]}"
+    return Markup('<time datetime="{}" title="{}"><span class="day">{}</span> {}</time>').format(
+        text, text, day, text[11:end]
+    )
 
 
 def _pretty(body: str) -> str:

@@ -15,10 +15,12 @@ from partner_sandbox.faults import kinds
 from partner_sandbox.jobs import jobs
 from partner_sandbox.orders import store as orders
 from partner_sandbox.portal import actions, chart, pages, shelves, views
-from partner_sandbox.portal.frame import Pager, TheFrame
+from partner_sandbox.portal.frame import Pager, PageRoute, TheFrame
 from partner_sandbox.promotions import answers as promotions
 
-router = APIRouter(prefix="/portal", dependencies=[Depends(on_this_machine)], include_in_schema=False)
+router = APIRouter(
+    prefix="/portal", dependencies=[Depends(on_this_machine)], include_in_schema=False, route_class=PageRoute
+)
 router.include_router(actions.router)
 FEW = 6
 PAGE_ROWS = 50
@@ -31,6 +33,7 @@ def style() -> Response:
 
 
 @router.get("")
+@router.get("/")
 def overview(frame: TheFrame) -> HTMLResponse:
     """All of it on one page, the latest of each."""
     now_us = frame.now_us
@@ -167,7 +170,9 @@ def webhooks_page(frame: TheFrame, page: str | None = None) -> HTMLResponse:
 @router.get("/faults")
 def faults_page(frame: TheFrame) -> HTMLResponse:
     """The faults in force, a form for one more, and every kind with a sentence."""
-    return frame.page("faults.html", faults=frame.sandbox.faults.state(), operations=kinds.OPERATIONS)
+    return frame.page(
+        "faults.html", faults=frame.sandbox.faults.state(), operations=kinds.OPERATIONS, requests=[*kinds.REQUESTS]
+    )
 
 
 def _choices(connection: Any, shops: list[dict[str, Any]]) -> list[str]:
@@ -180,5 +185,3 @@ def _choices(connection: Any, shops: list[dict[str, Any]]) -> list[str]:
 
 def _page(text: str | None) -> int:
     return query.whole("page", text, 1, most=1_000_000)
-
-

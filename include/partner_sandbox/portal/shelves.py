@@ -39,6 +39,13 @@ class Shown:
         return self.seen_price_milli if promoted is None or bundle else promoted
 
     @property
+    def offer(self) -> str | None:
+        """The name of the promotion, where a customer has something of it."""
+        if self.promotion is None or self.promotion.price_milli(self.seen_price_milli) is None:
+            return None
+        return self.promotion.name
+
+    @property
     def struck(self) -> bool:
         """Whether the price on the shelf is struck through."""
         return self.pays_milli != self.seen_price_milli
@@ -59,12 +66,12 @@ def read(
     codes: dict[int, list[str]] = {}
     for code in connection.execute(select(barcode).where(barcode.c.product_id.in_(ids)).order_by(barcode.c.position)):
         codes.setdefault(code.product_id, []).append(code.barcode)
-    waiting = select(visible_change.c.product_id, func.max(visible_change.c.visible_us))
-    due = dict(
-        connection.execute(
-            waiting.where(visible_change.c.product_id.in_(ids)).group_by(visible_change.c.product_id)
-        ).tuples()
+    waiting = (
+        select(visible_change.c.product_id, func.max(visible_change.c.visible_us).label("visible_us"))
+        .where(visible_change.c.product_id.in_(ids))
+        .group_by(visible_change.c.product_id)
     )
+    due = {row.product_id: row.visible_us for row in connection.execute(waiting)}
     promotions = seen.now(connection, of.key, now_us, [row.sku for row in rows])
     return total, [_shown(row, codes.get(row.id, []), due.get(row.id), promotions.get(row.sku)) for row in rows]
 

@@ -39,13 +39,12 @@ def vendors(connection: Connection, chain: str, now_us: int) -> list[dict[str, A
         .group_by(vendor.c.id)
         .order_by(vendor.c.vendor)
     )
-    waiting = dict(
-        connection.execute(
-            select(product.c.vendor_key, func.count(visible_change.c.product_id.distinct()))
-            .join(visible_change, visible_change.c.product_id == product.c.id)
-            .group_by(product.c.vendor_key)
-        ).tuples()
+    counted_changes = (
+        select(product.c.vendor_key, func.count(visible_change.c.product_id.distinct()).label("products"))
+        .join(visible_change, visible_change.c.product_id == product.c.id)
+        .group_by(product.c.vendor_key)
     )
+    waiting = {row.vendor_key: row.products for row in connection.execute(counted_changes)}
     return [
         {
             **row,

@@ -71,7 +71,7 @@ def skus(connection: Connection, promotion_id: int, first: int, count: int) -> I
             "subtype": row.subtype,
             "value": money.text(row.value_milli),
             "max_quantity": row.max_quantity,
-            "seen_from": iso(row.seen_from_us),
+            "seen_from_us": row.seen_from_us,
         }
 
 
@@ -91,6 +91,8 @@ def _shown(connection: Connection, row: Row[Any], now_us: int) -> dict[str, Any]
         "vendors_with_skus": vendors,
         "skus": count,
         "pairs": pairs,
+        "start_us": row.start_us,
+        "end_us": row.end_us,
         "start_time": iso(row.start_us),
         "end_time": iso(row.end_us),
         "updated_at": iso(row.updated_us),

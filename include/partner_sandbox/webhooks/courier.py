@@ -31,7 +31,12 @@ class _Flight:
 
     subject: str
     event: str
+    authorization: str | None
     task: asyncio.Task[None]
+
+    def goes_before(self, row: Row[Any]) -> bool:
+        """Whether a delivery waits for this one: another event of the same job or order, or the same one after a forged one."""
+        return self.subject == row.subject and (self.event, self.authorization) != (row.event, row.authorization)
 
 
 class Courier:
@@ -52,10 +57,10 @@ class Courier:
         """Sends off what is due; how many that were."""
         begun = 0
         for row in self._due():
-            if any(flight.subject == row.subject and flight.event != row.event for flight in self._flying.values()):
+            if any(flight.goes_before(row) for flight in self._flying.values()):
                 continue
             task = asyncio.create_task(self._carry(row))
-            self._flying[row.id] = _Flight(row.subject, row.event, task)
+            self._flying[row.id] = _Flight(row.subject, row.event, row.authorization, task)
             begun += 1
         return begun
 

@@ -1,0 +1,53 @@
+"""The platform against the contract: whatever is asked, no 5xx and no answer that contract/openapi.yaml does not describe."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import schemathesis
+import yaml
+from hypothesis import HealthCheck, settings
+from schemathesis.checks import positive_data_acceptance
+from schemathesis.core.failures import FailureGroup
+
+from sandbox_fixture import LiveSandbox
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CONTRACT = Path(__file__).parents[2] / "contract" / "openapi.yaml"
+contract = schemathesis.openapi.from_path(CONTRACT)
+contract.config.generation.update(allow_extra_parameters=False)  # the service ignores parameters it does not know
+
+
+@pytest.fixture(scope="module")
+def platform() -> Iterator[LiveSandbox]:
+    """In the pilot of product creation, with a few products, jobs and files to be found."""
+    with LiveSandbox() as live, live.partner() as partner:
+        live.control("PUT", "chains/demo-chain", {"creation_enabled": True, "tokens": ["contract-token"]})
+        products = [{"sku": f"S{n}", "price": n / 3, "categories": ["c"]} for n in range(60)]
+        live.put_products("store-001", products)
+        partner.put("/v2/chains/demo-chain/vendors/store-001/catalog", json={"products": [{"sku": "S1"}]})
+        live.until_settled()
+        yield live
+
+
+@contract.parametrize()
+@settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+def test_every_answer_is_described(case: schemathesis.Case, platform: LiveSandbox) -> None:
+    rules = {"put_promotion", "put_order", "list_orders", "list_orders_at_orders"}  # more than a schema can say
+    excluded = [positive_data_acceptance] if case.operation.definition.raw["operationId"] in rules else []
+    headers = {"Authorization": "Bearer contract-token"}
+    case.call_and_validate(base_url=platform.base_url, headers=headers, excluded_checks=excluded)
+
+
+def test_an_answer_that_is_not_described_is_found(platform: LiveSandbox) -> None:
+    path = "/v2/chains/{chain_id}/vendors/{vendor_id}/catalog"
+    incomplete = yaml.safe_load(CONTRACT.read_text(encoding="utf-8"))
+    del incomplete["paths"][path]["get"]["responses"]["404"]
+    operation = schemathesis.openapi.from_dict(incomplete)[path]["GET"]
+    case = operation.Case(path_parameters={"chain_id": "demo-chain", "vendor_id": "nowhere"})
+    with pytest.raises(FailureGroup):
+        case.call_and_validate(base_url=platform.base_url, headers={"Authorization": "Bearer contract-token"})
