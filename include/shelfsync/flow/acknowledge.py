@@ -1,4 +1,4 @@
-"""acknowledge: the baseline moves by what the log said, and by nothing else (I2)."""
+"""acknowledge: the baseline moves by what the log said, and by nothing else (I2); what it did not say becomes unknown (I7)."""
 
 from __future__ import annotations
 
@@ -64,7 +64,10 @@ def acknowledge_job(parts: Parts, row: VendorRun) -> None:
 
 
 def _move(parts: Parts, job: Job, batch: PlannedBatch) -> bool:
+    import pyarrow as pa
+
     from shelfsync.catalog.acknowledge import acknowledge as pure
+    from shelfsync.catalog.acknowledge import in_doubt
     from shelfsync.columns import BASELINE
 
     with parts.engine.connect() as connection:
@@ -72,10 +75,10 @@ def _move(parts: Parts, job: Job, batch: PlannedBatch) -> bool:
     items = parts.lake.read_table(batch.items_path)
     outcomes = parts.lake.read_table(job.outcomes_path or "")
     held = BASELINE.empty_table() if base is None else parts.lake.read_table(base.path)
-    moved = pure(held, items, outcomes)
+    moved = in_doubt(pure(held, items, outcomes), items, outcomes)
     path = parts.lake.write_table("baseline", job.vendor, moved)
-    accepted, refused = _by_state(outcomes)
-    rows = _rows_of(moved, accepted)
+    accepted, refused, silent = _by_state(outcomes)
+    rows = _rows_of(moved, pa.concat_arrays([accepted, silent]))
     wanted = refused_values(parts, batch, outcomes)
     with parts.engine.begin() as connection:
         stands = vendors.lock(connection, job.vendor)
@@ -113,13 +116,14 @@ def _left(parts: Parts, job: Job) -> tuple[int, bool]:
         return jobs.unaccounted_of(connection, job.job_id), left
 
 
-def _by_state(outcomes: pa.Table) -> tuple[pa.Array, pa.Array]:
+def _by_state(outcomes: pa.Table) -> tuple[pa.Array, pa.Array, pa.Array]:
+    """SKUs accepted, refused, unaccounted."""
     import pyarrow.compute as pc
 
     def skus(word: str) -> pa.Array:
         return outcomes.filter(pc.equal(outcomes["state"], word))["sku"].combine_chunks()
 
-    return skus("accepted"), skus("refused")
+    return skus("accepted"), skus("refused"), skus("unaccounted")
 
 
 def _rows_of(table: pa.Table, skus: pa.Array) -> pa.Table:

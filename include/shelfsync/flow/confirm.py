@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 from partner_api.errors import CredentialsError, DownloadError, PartnerError, ThrottledError
 from shelfsync.errors import DataError
 from shelfsync.flow import hear
+from shelfsync.flow.doubt import leave_in_doubt
 from shelfsync.flow.each_vendor import Skip, StepReport, each_vendor
 from shelfsync.flow.outcomes import all_alike, write_outcomes
 from shelfsync.ledger import batches, jobs, vendors
@@ -80,12 +81,9 @@ def settle(parts: Parts, job: Job, news: News) -> None:
 def give_up(parts: Parts, job: Job, trouble: str | None = None) -> NoReturn:
     """The deadline has passed: every SKU is unaccounted, nothing is acknowledged, and the next delta sends what is wanted then (I7)."""
     why = "no confirmation came before the deadline" + (f" ({trouble[:800]})" if trouble else "")
-    with parts.engine.connect() as connection:
-        batch = batches.read(connection, job.batch_id)
-    items = parts.lake.read_table(batch.items_path)
-    write_outcomes(parts, job, batch, items, all_alike(items, "unaccounted", why), end=("unconfirmed", why))
+    skus = leave_in_doubt(parts, job.job_id, why)
     raise DataError(
-        f"job {job.job_id}: {why}; {items.num_rows} SKUs are unconfirmed and will be sent again. Is the webhook's address right?"
+        f"job {job.job_id}: {why}; {skus} SKUs are unconfirmed and will be sent again. Is the webhook's address right?"
     )
 
 

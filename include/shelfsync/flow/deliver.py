@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from partner_api import StreamedBody
@@ -16,6 +17,7 @@ from partner_api.errors import (
 )
 from shelfsync.errors import ConfigurationError, DataError, TryAgainError
 from shelfsync.flow import refusal
+from shelfsync.flow.doubt import leave_in_doubt
 from shelfsync.flow.each_vendor import Skip, StepReport, each_vendor
 from shelfsync.flow.outcomes import all_alike, write_outcomes
 from shelfsync.ledger import batches, jobs, vendor_runs, vendors
@@ -112,22 +114,33 @@ def _begin(parts: Parts, row: VendorRun) -> tuple[int, PlannedBatch]:
         stands = vendors.lock(connection, row.vendor)
         known = jobs.open_job_of(connection, row.vendor)
         begun = _new(parts, connection, row, stands) if known is None else _again(connection, row, known, stands)
+    if isinstance(begun, _Outrun):
+        leave_in_doubt(parts, begun.job_id, "nobody knows whether it left, and a newer generation was planned")
+        raise Skip("a newer run goes on")
     if isinstance(begun, str):
         raise Skip(begun)
     return begun
 
 
+@dataclass(frozen=True)
+class _Outrun:
+    """A job that may have left, and must not be sent again because something newer was planned."""
+
+    job_id: int
+
+
 def _again(
     connection: Connection, row: VendorRun, known: jobs.Job, stands: vendors.Vendor
-) -> tuple[int, PlannedBatch] | str:
+) -> tuple[int, PlannedBatch] | _Outrun | str:
     """The open job, when it may be sent once more; otherwise why not."""
     if known.run_id != row.run_id or known.state != "submitting":
         return f"job {known.job_id} is {known.state}"
     batch = batches.read(connection, known.batch_id)
     if stands.fence <= batch.generation:
         return known.job_id, batch
-    why = "nobody knows whether it left, and a newer generation was planned"
-    jobs.end(connection, known.job_id, "unconfirmed", why)
+    if known.attempts:
+        return _Outrun(known.job_id)
+    jobs.end(connection, known.job_id, "superseded", "it never left, and a newer generation was planned")
     batches.set_state(connection, batch.batch_id, "superseded")
     return "a newer run goes on"
 
@@ -217,10 +230,7 @@ def _unbelieved(parts: Parts, job_id: int, batch: PlannedBatch, answer: Platform
         if answer.job_id is None
         else f"the platform answered with job {answer.job_id}, which belongs to another request"
     )
-    with parts.engine.begin() as connection:
-        jobs.end(connection, job_id, "unconfirmed", why)
-        batches.set_state(connection, batch.batch_id, "done")
-        record.record_job(connection, job_id)
+    leave_in_doubt(parts, job_id, why)
     raise DataError(f"job {job_id}: {why}; its {batch.item_count} SKUs are unconfirmed and will be sent again")
 
 

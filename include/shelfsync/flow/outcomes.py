@@ -11,7 +11,10 @@ from shelfsync.ledger import batches, jobs
 from shelfsync.warehouse import load, record
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pyarrow as pa
+    from sqlalchemy.engine import Connection
 
     from shelfsync.flow.house import Parts
     from shelfsync.ledger.batches import PlannedBatch
@@ -28,10 +31,11 @@ def write_outcomes(
     outcomes: pa.Table,
     *,
     end: tuple[str, str] | None = None,
+    also: Callable[[Connection], None] | None = None,
 ) -> None:
-    """Keeps the outcomes of a job: file, warehouse and the job's counts, in one transaction.
+    """Keeps the outcomes of a job: file, warehouse and the job's counts, in one transaction with what `also` does.
 
-    The job is then confirmed and waits to be acknowledged; `end` (state, why) ends it without moving the baseline.
+    The job is then confirmed and waits to be acknowledged; `end` (state, why) ends it without that.
     """
     import pyarrow.compute as pc
 
@@ -47,6 +51,8 @@ def write_outcomes(
             events.mark_processed(connection, job.platform_job_id, up_to=sys.maxsize)
         record.record_job(connection, job.job_id)
         load.load_outcomes(connection, job.job_id, job.vendor, _warehouse_rows(items, outcomes))
+        if also is not None:
+            also(connection)
     log.info("confirm: vendor %s, job %d: %s", job.vendor, job.job_id, counts)
 
 

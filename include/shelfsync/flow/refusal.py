@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shelfsync.flow.outcomes import all_alike, refused_values, write_outcomes
-from shelfsync.ledger import batches, jobs, rejections, vendor_runs
+from shelfsync.ledger import batches, jobs, rejections, vendor_runs, vendors
 from shelfsync.warehouse import record
 
 if TYPE_CHECKING:
@@ -28,12 +28,18 @@ def take(parts: Parts, job_id: int, batch: PlannedBatch, error: InvalidRequestEr
 
 def _halve(parts: Parts, job_id: int, batch: PlannedBatch, error: InvalidRequestError) -> None:
     from shelfsync.catalog.batch import stream
+    from shelfsync.catalog.companion import alone
+    from shelfsync.columns import BASELINE
 
     platform = parts.settings.platform
+    with parts.engine.connect() as connection:
+        base = vendors.current_baseline(connection, batch.vendor)
+    held = BASELINE.empty_table() if base is None else parts.lake.read_table(base.path)
     items = parts.lake.read_table(batch.items_path)
     middle = items.num_rows // 2
     pieces = []
-    for half in (items.slice(0, middle), items.slice(middle)):
+    for piece in (items.slice(0, middle), items.slice(middle)):
+        half = alone(piece, held)
         size = len(stream(half, key=platform.key, sales_limit_name=platform.sales_limit_name))
         pieces.append((parts.lake.write_table("batch", batch.vendor, half), half.num_rows, size))
     with parts.engine.begin() as connection:

@@ -55,7 +55,7 @@ async def until_settled(parts: Parts, run_id: int, vendors: Iterable[str]) -> di
                     continue
             if loop.time() >= end:
                 return {"ended": seen - len(waiting or []), "left": len(waiting or [])}
-            pause_s = min([LOOK_AGAIN_S, *(max(0.1, job.wait_s) for job in waiting or [])])
+            pause_s = min([LOOK_AGAIN_S, *(max(0.1, min(job.wait_s, job.left_s)) for job in waiting or [])])
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(bell.wait(), pause_s)
 

@@ -23,7 +23,7 @@ WAITING = ("submitting", "open")
 
 @dataclass(frozen=True)
 class Job:
-    """One row of `ledger.job` with the run and generation of its batch; `age_s` and the two flags are by the database's clock."""
+    """One row of `ledger.job` with the run and generation of its batch; flags and seconds are by the database's clock."""
 
     job_id: int
     batch_id: int
@@ -47,6 +47,7 @@ class Job:
     poll_due: bool
     overdue: bool
     wait_s: float
+    left_s: float
 
 
 def _select() -> sa.Select[Any]:
@@ -60,12 +61,13 @@ def _select() -> sa.Select[Any]:
         sa.func.coalesce(job.c.next_poll_at <= now, sa.false()).label("poll_due"),
         sa.func.coalesce(job.c.deadline_at <= now, sa.false()).label("overdue"),
         sa.func.greatest(0, sa.func.coalesce(sa.extract("epoch", job.c.next_poll_at - now), 0)).label("wait_s"),
+        sa.func.greatest(0, sa.func.coalesce(sa.extract("epoch", job.c.deadline_at - now), 0)).label("left_s"),
     ).join(batch, batch.c.batch_id == job.c.batch_id)
 
 
 def _jobs(connection: Connection, statement: sa.Select[Any]) -> list[Job]:
     rows = connection.execute(statement.order_by(job.c.job_id)).mappings()
-    return [Job(**{**row, "wait_s": float(row["wait_s"])}) for row in rows]
+    return [Job(**{**row, "wait_s": float(row["wait_s"]), "left_s": float(row["left_s"])}) for row in rows]
 
 
 def open_job_of(connection: Connection, vendor: str) -> Job | None:

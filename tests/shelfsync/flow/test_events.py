@@ -110,5 +110,5 @@ def test_a_job_of_which_nothing_is_ever_heard_is_unconfirmed_at_its_deadline_and
     assert summary["state"] == "failed"
     assert "no confirmation came before the deadline" in summary["error"]
     assert world.rows("SELECT state, unaccounted FROM ledger.job") == [("unconfirmed", 1)]
-    assert world.rows("SELECT count(*) FROM warehouse.baseline") == [(0,)]
+    assert world.rows("SELECT sku, price, quantity, active FROM warehouse.baseline") == [("a", None, None, None)]
     assert world.sync("delta")["sent"] == 1
