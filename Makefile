@@ -1,0 +1,37 @@
+# What people do with the project; `make help` lists it. Every target makes the environment it needs.
+.DEFAULT_GOAL := help
+.PHONY: help setup lock test test-slow check demo up down
+BIN := .venv/bin
+
+help:    ## this list
+	@sed -n 's/^\([a-z-]*\): .*## /make \1	/p' Makefile | expand -t 16
+
+setup:   ## the environment in .venv, from requirements-dev.txt
+	@scripts/setup.sh
+
+lock: setup   ## requirements*.in -> requirements*.txt; ARGS=--upgrade for newer versions
+	@scripts/lock.sh $(ARGS)
+
+test: setup   ## the tests, some four minutes; ARGS="-k word" for some of them
+	@$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not scale" $(ARGS)
+
+test-slow: setup   ## the long ones: real schedulers, real kills, large data, real minutes
+	@$(BIN)/python -m pytest -m "slow or scale" $(ARGS)
+
+check: setup   ## format, lint, types, import rules
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+demo: setup   ## the whole of it once: full sync, a changed ERP, delta sync, summary
+	@$(BIN)/python -m shelfsync.stack.demo
+
+up: setup   ## the same, left running; prints the addresses
+	@$(BIN)/python -m shelfsync.stack.up
+
+down: setup   ## stops what `make up` started
+	@$(BIN)/python -m shelfsync.stack.down
+
+.env:    # what docker-compose.yaml needs: passwords and keys
+	@python3 scripts/compose_env.py

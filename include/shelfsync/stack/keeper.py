@@ -1,0 +1,127 @@
+"""The process behind `make up`: brings everything up, keeps it up, and takes it down when it is told to end."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shelfsync.errors import ConfigurationError, ShelfsyncError
+from shelfsync.stack import demo, sample_chain
+from shelfsync.stack.airflow_api import AirflowApi
+from shelfsync.stack.dag_run import wait_known
+from shelfsync.stack.place import Place
+from shelfsync.stack.stack import Wishes, running_stack
+from shelfsync.stack.supervisor import ServiceFailedError
+
+if TYPE_CHECKING:
+    from shelfsync.settings import Settings
+    from shelfsync.stack.stack import RunningStack
+
+WHAT = "make up"
+READY = "ready.json"
+LOOK_EVERY_S = 1.0
+AGAIN_AFTER_S = 10.0
+
+
+def wishes(settings: Settings) -> Wishes:
+    """What is configured; without a platform and an ERP, the sample ERP and the sandbox."""
+    if settings.platform.base_url is None:
+        if settings.erp.url is not None or settings.erp.files is not None:
+            raise ConfigurationError(
+                "SHELFSYNC_PLATFORM__BASE_URL",
+                "is not set, although an ERP is",
+                "Set the platform's address, or unset SHELFSYNC_ERP__... to run with the sample ERP and the sandbox.",
+            )
+        return demo.wishes(settings, what=WHAT)
+    named = os.environ.get("SHELFSYNC_CONFIG", "shelfsync.toml")
+    config = {"SHELFSYNC_CONFIG": str(Path(named).absolute())} if Path(named).is_file() else {}
+    return Wishes(
+        what=WHAT,
+        settings=lambda _addresses, _postgres: config,
+        environment={name: value for name, value in os.environ.items() if name != "AIRFLOW_CONFIG"},
+        sandbox=False,
+        database_url=settings.database_url.get_secret_value() if settings.database_url else None,
+        first_receiver_port=settings.webhook.port,
+    )
+
+
+def keep(settings: Settings) -> None:
+    """Returns never: ends by SIGTERM, with everything stopped."""
+    place = Place(settings.home.absolute())
+    wanted = wishes(settings)
+    with running_stack(place, wanted, say=_say) as stack:
+        stack.wait_ready()
+        if wanted.sandbox:
+            sample_chain.prepare(stack, _say)
+        _switch_on(stack)
+        ready = place.run / READY
+        try:
+            ready.write_text(json.dumps(_addresses(stack, sandbox=wanted.sandbox)), "utf-8")
+            while True:
+                time.sleep(LOOK_EVERY_S)
+                try:
+                    stack.watch()
+                except (
+                    ShelfsyncError
+                ) as error:  # a full disk, say: what still runs goes on, and the next look tries again
+                    _say(str(error))
+                    time.sleep(AGAIN_AFTER_S)
+        finally:
+            ready.unlink(missing_ok=True)
+
+
+def _switch_on(stack: RunningStack) -> None:
+    """A new DAG is paused in Airflow until somebody says otherwise. One that a person paused later stays so."""
+    marker = stack.place.airflow / "switched-on"
+    if marker.exists():
+        return
+    with AirflowApi(stack) as airflow:
+        for dag_id in (demo.FULL, demo.DELTA, demo.SETTLE):
+            wait_known(stack, airflow, dag_id)
+            airflow.unpause(dag_id)
+    marker.touch()
+
+
+def _addresses(stack: RunningStack, *, sandbox: bool) -> dict[str, str]:
+    """What `make up` prints."""
+    from shelfsync.stack.airflow_home import PASSWORDS_FILE, USER
+
+    told = {
+        "Airflow": f"{stack.addresses.public_url}   user {USER}, password in {stack.place.airflow / PASSWORDS_FILE}",
+        "webhook receiver": stack.addresses.receiver_url,
+    }
+    if sandbox:
+        told["sandbox"] = stack.addresses.sandbox_url
+        told["command line"] = f"SHELFSYNC_CONFIG={stack.place.home / sample_chain.CONFIG} .venv/bin/shelfsync status"
+    return {**told, "logs": str(stack.place.logs)}
+
+
+def _say(text: str) -> None:
+    print(f"up  {text}", flush=True)  # noqa: T201  up.py shows it to the person
+
+
+def main() -> int:
+    """The background process; its words go to up.log."""
+    from shelfsync.settings import read_settings
+
+    try:
+        keep(read_settings())
+    except ServiceFailedError as error:
+        for line in error.log_lines:
+            print(f"    {line}", flush=True)  # noqa: T201
+        _say(f"failed: {error}")
+        return error.exit_code
+    except ShelfsyncError as error:
+        _say(f"failed: {error}")
+        return error.exit_code
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,102 @@
+"""The sample chain: an ERP in the database `erp`, the same assortment in the sandbox, and settings that join the two."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from shelfsync.stack.sandbox_control import CHAIN, CLIENT_ID, CLIENT_SECRET, SandboxControl
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import sqlalchemy as sa
+
+    from shelfsync.stack.postgres import EmbeddedPostgres
+    from shelfsync.stack.services import Addresses
+    from shelfsync.stack.stack import RunningStack
+
+DATABASE = "erp"
+CONFIG = "sample.toml"
+VENDORS = 6
+SKUS_PER_VENDOR = 5_000
+
+
+def settings(home: Path) -> Callable[[Addresses, EmbeddedPostgres], dict[str, str]]:
+    """Writes the settings file of the sample and names it; the command line can use the same one."""
+
+    def write(addresses: Addresses, postgres: EmbeddedPostgres) -> dict[str, str]:
+        from shelfsync.erp.sample import SELECT_FILE
+
+        said = {
+            "": {"home": str(home), "database_url": addresses.database_url},
+            "platform": {
+                "base_url": addresses.sandbox_url,
+                "chain": CHAIN,
+                "client_id": CLIENT_ID,
+                "client_secret": CLIENT_SECRET,
+            },
+            "erp": {"url": _sqlalchemy(postgres.create_database(DATABASE)), "sql_file": str(SELECT_FILE)},
+        }
+        file = home / CONFIG
+        with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as opened:
+            opened.write("# Written by make demo and make up: the sample ERP and the sandbox.\n")
+            for section, values in said.items():
+                opened.write(f"[{section}]\n" if section else "")
+                opened.writelines(f"{name} = {json.dumps(value)}\n" for name, value in values.items())
+        return {"SHELFSYNC_CONFIG": str(file)}
+
+    return write
+
+
+def open_erp(stack: RunningStack) -> sa.Engine:
+    """An engine on the sample ERP."""
+    from shelfsync.ledger.engine import create_engine
+
+    return create_engine(stack.postgres.dsn(DATABASE))
+
+
+def prepare(stack: RunningStack, say: Callable[[str], None]) -> None:
+    """Makes the sample ERP, fills the sandbox, tells it where its events go. What is there already is left as it is."""
+    from shelfsync.erp import sample
+
+    sandbox = SandboxControl(stack.addresses.sandbox_url)
+    engine = open_erp(stack)
+    try:
+        if not _is_made(engine):
+            made = sample.create(engine, vendors=VENDORS, skus_per_vendor=SKUS_PER_VENDOR)
+            say(
+                f"made a sample ERP: {len(made.vendors)} stores, {made.products:,} products, {made.movements:,} bookings of stock"
+            )
+        for vendor, products in sample.assortment(engine).items():
+            if not sandbox.products(vendor):
+                sandbox.put_products(vendor, products)
+                say(f"the sandbox now lists {len(products):,} products for {vendor}")
+    finally:
+        engine.dispose()
+    sandbox.send_events_to(f"{stack.addresses.receiver_url}/webhook", stack.webhook_secret)
+
+
+def rows(engine: sa.Engine) -> dict[str, dict[str, Any]]:
+    """Vendor -> SKU -> the row of the ERP, by the sample's own SELECT."""
+    from shelfsync.erp.sample import SELECT_FILE
+
+    found: dict[str, dict[str, Any]] = {}
+    with engine.connect() as connection:
+        for row in connection.exec_driver_sql(SELECT_FILE.read_text("utf-8")):
+            found.setdefault(row.vendor, {})[row.sku] = row
+    return found
+
+
+def _is_made(engine: sa.Engine) -> bool:
+    """Whether the sample is there whole; it is made in one transaction."""
+    import sqlalchemy as sa
+
+    with engine.connect() as connection:
+        return connection.execute(sa.text("SELECT to_regclass('erp.listing') IS NOT NULL")).scalar_one() is True
+
+
+def _sqlalchemy(dsn: str) -> str:
+    return dsn.replace("postgresql://", "postgresql+psycopg://", 1)

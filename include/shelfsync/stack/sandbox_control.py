@@ -1,0 +1,73 @@
+"""The sandbox's control plane, as far as the demo needs it. Nothing of it exists on the real platform."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from shelfsync.errors import ShelfsyncError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+CHAIN = "demo-chain"
+CLIENT_ID = "demo-client"
+CLIENT_SECRET = "demo-secret"  # noqa: S105  what the sandbox begins with; it opens nothing else
+TIMEOUT_S = 60.0
+
+
+class SandboxControl:
+    """Talks to the sandbox at `base_url`."""
+
+    def __init__(self, base_url: str) -> None:
+        self._base_url = f"{base_url}/_sandbox"
+
+    def products(self, vendor: str) -> list[dict[str, Any]]:
+        """The vendor's assortment as the platform holds it; prices are exact decimals."""
+        return list(self._call("GET", f"/chains/{CHAIN}/vendors/{vendor}/products")["products"])
+
+    def put_products(self, vendor: str, products: Sequence[dict[str, Any]]) -> None:
+        """Replaces the vendor's assortment; the vendor is made if it is new."""
+        self._call("PUT", f"/chains/{CHAIN}/vendors/{vendor}", {})
+        self._call("PUT", f"/chains/{CHAIN}/vendors/{vendor}/products", {"products": products})
+
+    def send_events_to(self, url: str, secret: str) -> None:
+        """`url` is the receiver's address; what is configured for jobs and for orders differs in its last word."""
+        told = {"catalog_url": f"{url}/catalog", "order_url": f"{url}/orders", "secret": secret}
+        self._call("PUT", f"/chains/{CHAIN}/webhook", told)
+
+    def journal_end(self) -> int:
+        """The number of the newest line of the journal."""
+        return int(self._lines(0)[0])
+
+    def requests_after(self, number: int) -> dict[str, int]:
+        """Operation -> requests since the journal's line `number`, calls of the control plane left out."""
+        counts: dict[str, int] = {}
+        for entry in self._lines(number)[1]:
+            if entry["kind"] != "webhook":
+                name = str(entry["operation"] or entry["route"])
+                counts[name] = counts.get(name, 0) + 1
+        return counts
+
+    def _lines(self, after: int) -> tuple[int, list[dict[str, Any]]]:
+        """The journal's last number and its lines after one, page by page."""
+        lines: list[dict[str, Any]] = []
+        while True:
+            page = self._call("GET", f"/journal?after={after}")
+            lines += page["entries"]
+            if not page["entries"]:
+                return after, lines
+            after = int(page["last"])
+
+    def _call(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+        import httpx
+
+        try:
+            answer = httpx.request(method, self._base_url + path, json=body, timeout=TIMEOUT_S, trust_env=False)
+        except httpx.HTTPError as error:
+            raise ShelfsyncError(f"The sandbox does not answer {method} {path}: {error!r}") from None
+        if answer.is_error:
+            raise ShelfsyncError(f"The sandbox answers {method} {path} with {answer.status_code}: {answer.text[:300]}")
+        told: dict[str, Any] = json.loads(answer.text, parse_float=Decimal)
+        return told

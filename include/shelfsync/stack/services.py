@@ -1,0 +1,104 @@
+"""The one table of what runs: service -> command and environment, on a machine by `make up` and in containers by docker-compose.yaml."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from shelfsync.stack import airflow_home
+from shelfsync.stack.ports import LOOPBACK
+
+if TYPE_CHECKING:
+    from shelfsync.stack.airflow_home import AirflowKeys
+
+API_PORT = 8080
+RECEIVER_PORT = 8480
+SANDBOX_PORT = 8470
+
+
+@dataclass(frozen=True)
+class Service:
+    """One program. `health` is an address that answers 200 when it works, None where there is none to ask."""
+
+    name: str
+    command: tuple[str, ...]
+    environment: dict[str, str] = field(repr=False)
+    health: str | None = None
+
+
+@dataclass(frozen=True)
+class Addresses:
+    """All that differs from one place to run to another. URLs without a slash at the end."""
+
+    home: str
+    project: str
+    database_url: str = field(repr=False)
+    airflow_database_url: str = field(repr=False)
+    listen: str = LOOPBACK
+    api_host: str = LOOPBACK
+    api_port: int = API_PORT
+    public_url: str = f"http://{LOOPBACK}:{API_PORT}"
+    receiver_host: str = LOOPBACK
+    receiver_port: int = RECEIVER_PORT
+    sandbox_host: str = LOOPBACK
+    sandbox_port: int = SANDBOX_PORT
+
+    @property
+    def api_url(self) -> str:
+        return f"http://{self.api_host}:{self.api_port}"
+
+    @property
+    def receiver_url(self) -> str:
+        return f"http://{self.receiver_host}:{self.receiver_port}"
+
+    @property
+    def sandbox_url(self) -> str:
+        return f"http://{self.sandbox_host}:{self.sandbox_port}"
+
+
+INIT = "init"
+SANDBOX = "sandbox"
+STAYING = ("api-server", "scheduler", "dag-processor", "triggerer", "receiver")
+
+
+def services(
+    addresses: Addresses, *, keys: AirflowKeys, webhook_secret: str, more: dict[str, str]
+) -> dict[str, Service]:
+    """The table. `more` are shelfsync's own settings (`SHELFSYNC_...`) besides those that follow from the addresses."""
+    ours = {
+        "PYTHONPATH": f"{addresses.project}/include:{addresses.project}/plugins",
+        "SHELFSYNC_HOME": addresses.home,
+        "SHELFSYNC_DATABASE_URL": addresses.database_url,
+        "SHELFSYNC_WEBHOOK__SECRET": webhook_secret,
+        "SHELFSYNC_WEBHOOK__HOST": addresses.listen,
+        "SHELFSYNC_WEBHOOK__PORT": str(addresses.receiver_port),
+        **more,
+    }
+    airflow = airflow_home.environment(
+        airflow_home=f"{addresses.home}/airflow",
+        project=addresses.project,
+        database_url=addresses.airflow_database_url,
+        keys=keys,
+        api_host=addresses.listen,
+        api_port=addresses.api_port,
+        api_url=addresses.api_url,
+        public_url=addresses.public_url,
+    )
+    both = airflow | ours
+    table = [
+        Service(INIT, ("python", "-m", "shelfsync.stack.init"), both),
+        Service("api-server", ("airflow", "api-server"), both, f"{addresses.api_url}/api/v2/monitor/health"),
+        Service("scheduler", ("airflow", "scheduler", "--skip-serve-logs"), both),
+        Service("dag-processor", ("airflow", "dag-processor"), both),
+        Service("triggerer", ("airflow", "triggerer", "--skip-serve-logs"), both),
+        Service("receiver", ("python", "-m", "shelfsync.inbox"), ours, f"{addresses.receiver_url}/health"),
+        Service(SANDBOX, _sandbox(addresses), {}, f"{addresses.sandbox_url}/"),
+    ]
+    return {service.name: service for service in table}
+
+
+def _sandbox(addresses: Addresses) -> tuple[str, ...]:
+    """Its control plane answers this machine alone; in a container that would be nobody."""
+    where = ("--host", addresses.listen, "--port", str(addresses.sandbox_port), "--data", f"{addresses.home}/sandbox")
+    opened = () if addresses.listen == LOOPBACK else ("--expose-control",)
+    return ("partner-sandbox", *where, "--job-seconds", "2", *opened)

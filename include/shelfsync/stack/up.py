@@ -1,0 +1,108 @@
+"""`make up`: starts the process that keeps everything running, shows what it does until all is ready, and leaves it alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from shelfsync.errors import ShelfsyncError
+from shelfsync.stack import keeper
+from shelfsync.stack.place import Place
+from shelfsync.stack.stack import living
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from shelfsync.settings import Settings
+
+READY_TIMEOUT_S = 600.0
+STOP_TIMEOUT_S = 90.0
+
+
+def up(settings: Settings, *, say: Callable[[str], None]) -> int:
+    """Returns once everything is ready (0) or has failed. Up already: says so, and where."""
+    place = Place(settings.home.absolute())
+    ready = place.run / keeper.READY
+    if other := living(place):
+        if other.get("what") != keeper.WHAT or not ready.is_file():
+            raise ShelfsyncError(
+                f"`{other.get('what')}` (process {other.get('pid')}) is busy in {place.home}. Wait for it, or: make down"
+            )
+        say("everything is up already")
+        _show(ready, say)
+        return 0
+    keeper.wishes(settings)  # a wrong configuration is said here, at once
+    place.make()
+    ready.unlink(missing_ok=True)
+    log = place.logs / "up.log"
+    with log.open("wb") as said:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "shelfsync.stack.keeper"],
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        return _follow(process, log, ready, say)
+    except BaseException:
+        say("stopping")
+        _end(process)
+        raise
+
+
+def _follow(process: subprocess.Popen[bytes], log: Path, ready: Path, say: Callable[[str], None]) -> int:
+    """Shows the log until the stack is ready or its keeper has ended."""
+    deadline_s = time.monotonic() + READY_TIMEOUT_S
+    with log.open("r", encoding="utf-8", errors="replace") as told:
+        while time.monotonic() < deadline_s:
+            ended, is_ready = process.poll(), ready.is_file()  # first the state, then the words that led to it
+            for line in told:
+                print(line, end="", flush=True)  # noqa: T201
+            if ended is not None:
+                return ended or 1
+            if is_ready:
+                _show(ready, say)
+                return 0
+            time.sleep(0.2)
+    raise ShelfsyncError(f"Not ready within {READY_TIMEOUT_S:.0f} s. What it said: {log}")
+
+
+def _show(ready: Path, say: Callable[[str], None]) -> None:
+    for name, address in json.loads(ready.read_text("utf-8")).items():
+        say(f"{name:<17}{address}")
+    say("stop it with: make down")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.send_signal(signal.SIGTERM)
+    try:
+        process.wait(timeout=STOP_TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        os.kill(process.pid, signal.SIGKILL)  # the next start stops what it leaves
+
+
+def main() -> int:
+    """The command; returns its exit code."""
+    from shelfsync.settings import read_settings
+
+    def say(text: str) -> None:
+        print(f"up  {text}", flush=True)  # noqa: T201
+
+    try:
+        return up(read_settings(), say=say)
+    except ShelfsyncError as error:
+        print(f"up: {error}", file=sys.stderr)  # noqa: T201
+        return error.exit_code
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,11 @@
+#!/bin/sh
+# Resolves requirements.in and requirements-dev.in into the pinned files, for every Python that setup.sh accepts.
+set -eu
+cd "$(dirname "$0")/.."
+for uv in .tools/venv/bin/uv .tools/uv/bin/uv uv; do
+    if "$uv" --version >/dev/null 2>&1; then break; fi
+done
+for name in requirements requirements-dev; do
+    echo "lock: $name.in -> $name.txt"
+    "$uv" pip compile --quiet --universal --python-version 3.11 --no-header --output-file "$name.txt" "$@" "$name.in"
+done

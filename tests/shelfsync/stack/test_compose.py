@@ -1,0 +1,125 @@
+"""docker-compose.yaml starts what `make up` starts, as it starts it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from shelfsync.stack.airflow_home import AirflowKeys
+from shelfsync.stack.place import PROJECT
+from shelfsync.stack.services import INIT, SANDBOX, STAYING, Addresses, Service, services
+
+ASKED_FOR = re.compile(r"\$\{([A-Z_]+):\?[^}]*\}")
+
+
+@pytest.fixture(scope="module")
+def compose() -> dict:
+    text = (PROJECT / "docker-compose.yaml").read_text("utf-8")
+    return yaml.safe_load(ASKED_FOR.sub(r"${\1}", text))
+
+
+@pytest.fixture(scope="module")
+def table() -> dict[str, Service]:
+    """The one table, for containers."""
+    server = "shelfsync:${POSTGRES_PASSWORD}@postgres:5432"
+    return services(
+        Addresses(
+            home="/var/lib/shelfsync",
+            project="/opt/shelfsync",
+            database_url=f"postgresql://{server}/shelfsync",
+            airflow_database_url=f"postgresql+psycopg2://{server}/airflow",
+            listen="0.0.0.0",
+            api_host="api-server",
+            public_url="http://localhost:8080",
+            receiver_host="receiver",
+            sandbox_host="sandbox",
+        ),
+        keys=AirflowKeys("${AIRFLOW_FERNET_KEY}", "${AIRFLOW_JWT_SECRET}", "${AIRFLOW_SESSION_KEY}"),
+        webhook_secret="${SHELFSYNC_WEBHOOK_SECRET}",
+        more={},
+    )
+
+
+def test_it_has_the_services_of_make_up_and_the_database_and_no_other(compose) -> None:
+    assert set(compose["services"]) == {"postgres", INIT, *STAYING, SANDBOX}
+
+
+@pytest.mark.parametrize("name", [INIT, *STAYING, SANDBOX])
+def test_a_service_has_the_command_and_the_environment_of_the_table(compose, table, name: str) -> None:
+    there = compose["services"][name]
+    assert tuple(there["command"]) == table[name].command
+    assert there.get("environment", {}) == table[name].environment
+
+
+def test_every_variable_that_it_asks_for_is_written_by_make_env() -> None:
+    import runpy
+
+    written = runpy.run_path(str(PROJECT / "scripts" / "compose_env.py"))["values"]()
+    text = (PROJECT / "docker-compose.yaml").read_text("utf-8")
+    assert {*ASKED_FOR.findall(text)} == set(written)
+    assert len(written["AIRFLOW_JWT_SECRET"]) >= 64
+
+
+def test_on_a_machine_and_in_a_container_a_service_differs_in_addresses_only(table) -> None:
+    machine = services(
+        Addresses(home="/h", project="/p", database_url="d", airflow_database_url="a"),
+        keys=AirflowKeys("f", "j", "s"),
+        webhook_secret="w",
+        more={},
+    )
+    for name, service in machine.items():
+        assert service.environment.keys() == table[name].environment.keys()
+        assert service.command[:2] == table[name].command[:2] or name == SANDBOX
+    fixed = {
+        name
+        for name in machine["scheduler"].environment
+        if re.search("EXECUTOR|PARALLELISM|EXAMPLES|USERS|INTERVAL", name)
+    }
+    assert len(fixed) == 5
+    for name in fixed:
+        assert machine["scheduler"].environment[name] == table["scheduler"].environment[name]
+
+
+def test_everything_that_stays_waits_for_init_and_comes_back_by_itself(compose) -> None:
+    for name in STAYING:
+        there = compose["services"][name]
+        assert there["depends_on"] == {"init": {"condition": "service_completed_successfully"}}
+        assert there["restart"] == "unless-stopped"
+    assert compose["services"]["init"]["depends_on"] == {"postgres": {"condition": "service_healthy"}}
+    assert compose["services"]["sandbox"]["profiles"] == ["sandbox"]
+
+
+def test_the_image_holds_the_project_where_the_table_looks_for_it_and_runs_as_nobody_special() -> None:
+    lines = (PROJECT / "Dockerfile").read_text("utf-8").splitlines()
+    assert "WORKDIR /opt/shelfsync" in lines
+    copied = {line.split()[1] for line in lines if line.startswith("COPY") and len(line.split()) == 3}
+    assert {"include", "plugins", "dags"} <= copied
+    assert lines.index("USER shelfsync") > max(i for i, line in enumerate(lines) if line.startswith("RUN"))
+    ignored = (PROJECT / ".dockerignore").read_text("utf-8").splitlines()
+    for name in ("include", "plugins", "dags", "requirements.txt", "pyproject.toml", "README.md"):
+        assert f"!{name}" in ignored
+
+
+def test_no_secret_stands_in_the_file_itself(compose) -> None:
+    for service in compose["services"].values():
+        for name, value in (service.get("environment") or {}).items():
+            if re.search("PASSWORD|SECRET|KEY|URL$|CONN$", name) and "EXECUTION" not in name and "BASE" not in name:
+                assert "${" in value, name
+
+
+def test_only_the_receiver_can_be_reached_from_outside(compose) -> None:
+    public = {
+        name
+        for name, service in compose["services"].items()
+        for port in service.get("ports", ())
+        if not str(port).startswith("127.0.0.1:")
+    }
+    assert public == {"receiver"}
+
+
+def test_the_project_is_found_from_the_package() -> None:
+    assert (PROJECT / "dags").is_dir()
+    assert Path(PROJECT / "pyproject.toml").is_file()

@@ -1,0 +1,138 @@
+"""The ERP of the simulation: a CSV file with a control file, and the naive truth about what it wants.
+
+Each version of a row has a price of its own, so that a price seen anywhere tells which version it is.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Key = tuple[str, str]
+VENDORS = ("store-001", "store-002")
+HEADER = ("vendor", "sku", "barcode", "price", "quantity", "active", "max_sales_quantity")
+BAD = (("price", "1,99"), ("price", "NaN"), ("price", "-3"), ("quantity", "many"), ("active", "perhaps"))
+DAMAGES = ("truncated", "half", "vendor_missing", "empty", "no_control", "torn")
+HALF_ROWS = 7
+"""More than the five removals that always flow."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What the ERP wants of one SKU; `bad` replaces one field by something nobody can send."""
+
+    price: Decimal
+    quantity: int
+    active: bool
+    limit: int
+    bad: tuple[str, str] | None = None
+    tail: str = ""
+    """A digit after the third decimal, which the platform would cut."""
+
+    @property
+    def on_sale(self) -> bool:
+        """Whether a customer should be able to buy it: a quantity below the buffer of one switches it off."""
+        return self.active and self.quantity >= 1
+
+    def cells(self, key: Key) -> list[str]:
+        said = {
+            "vendor": key[0],
+            "sku": key[1],
+            "barcode": "",
+            "price": f"{self.price:.3f}{self.tail}",
+            "quantity": str(self.quantity),
+            "active": "1" if self.active else "0",
+            "max_sales_quantity": str(self.limit),
+        }
+        if self.bad is not None:
+            said[self.bad[0]] = self.bad[1]
+        return [said[name] for name in HEADER]
+
+
+@dataclass
+class Erp:
+    """Rows by vendor and SKU, and every price that was ever wanted, in order."""
+
+    folder: Path
+    coherent: bool = False
+    """Never active without stock: on some platforms a single item's quantity switches nothing off."""
+    rows: dict[Key, Row] = field(default_factory=dict)
+    wanted: dict[Key, list[Decimal]] = field(default_factory=dict)
+    ever_off: set[Key] = field(default_factory=set)
+    """SKUs that somebody once wanted off: inactive, without stock, or gone."""
+    version: int = 0
+
+    @property
+    def file(self) -> Path:
+        return self.folder / "stock.csv"
+
+    @property
+    def control(self) -> Path:
+        return self.folder / "rows.txt"
+
+    def put(self, key: Key, chance: random.Random, *, bad: tuple[str, str] | None = None) -> None:
+        """A new version of a row."""
+        self.version += 1
+        quantity = chance.choice((0, 5, 7, 40))
+        active = chance.random() < 0.8
+        row = Row(
+            price=Decimal(self.version) / 1000 + 1,
+            quantity=quantity,
+            active=active and (quantity > 0 or not self.coherent),
+            limit=1 + self.version % 900,
+            bad=bad,
+            tail=chance.choice(("", "0", "9")),
+        )
+        self._set(key, row)
+
+    def again(self, key: Key, chance: random.Random) -> None:
+        """Back to a price it had before: flapping."""
+        if key in self.rows and len(self.wanted[key]) > 1:
+            row = self.rows[key]
+            price = chance.choice(self.wanted[key][:-1])
+            self._set(key, Row(price, row.quantity, row.active, row.limit))
+
+    def remove(self, key: Key) -> None:
+        if self.rows.pop(key, None) is not None:
+            self.ever_off.add(key)
+
+    def write(self, damage: str | None = None, seed: int = 0) -> None:
+        """The two files; `damage` is what goes wrong on the way, and never stays longer than to the next write."""
+        chance = random.Random(seed)
+        rows = [row.cells(key) for key, row in sorted(self.rows.items())]
+        chance.shuffle(rows)
+        count = len(rows)
+        if damage == "truncated":
+            rows = rows[: len(rows) * 2 // 3]
+        elif damage == "empty":
+            rows, count = [], 0
+        elif damage == "vendor_missing":
+            rows = [row for row in rows if row[0] != VENDORS[seed % 2]]
+            count = len(rows)
+        elif damage == "half":
+            mine = [row for row in rows if row[0] == VENDORS[seed % 2]]
+            lost = mine[:HALF_ROWS] if len(mine) > HALF_ROWS else []
+            self.ever_off |= {(row[0], row[1]) for row in lost}
+            rows = [row for row in rows if row not in lost]
+            count = len(rows)
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(HEADER)
+        writer.writerows(rows)
+        whole = text.getvalue()
+        self.file.write_text(whole[: -len(whole) // 4] if damage == "torn" else whole, "utf-8")
+        self.control.write_text("" if damage == "no_control" else f"{count}\n", "utf-8")
+
+    def _set(self, key: Key, row: Row) -> None:
+        self.rows[key] = row
+        if row.bad is None:
+            self.wanted.setdefault(key, []).append(row.price)
+            if not row.on_sale:
+                self.ever_off.add(key)

@@ -1,0 +1,164 @@
+"""From a seed to a world and a list of actions. Each action carries all it needs, so that any of them can be left out."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from simulation.day import STEPS
+from simulation.erp import DAMAGES, VENDORS
+from simulation.seam import KINDS, Death
+from simulation.world import UNKNOWN_SKUS, Shape
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+OPERATIONS = {
+    "put_catalog": 5,
+    "log": 5,
+    "job": 4,
+    "job_webhook": 4,
+    "job_status": 3,
+    "token": 2,
+    "outlet_status": 1,
+    "list_catalog": 1,
+}
+"""Where the house meets the platform, and how often faults are put there; those of other operations cannot strike it."""
+STATUSES = (400, 401, 403, 404, 408, 413, 422, 429, 500, 502, 503, 504)
+RETRY_AFTER = (None, "1", "90", "1000000000", "-5", "soon")
+SECONDS_REAL = 0.02
+"""Faults that take machine time take next to none."""
+
+
+@dataclass(frozen=True)
+class Action:
+    """A word and what belongs to it; `seed` is the action's own chance."""
+
+    word: str
+    seed: int
+    kind: str = ""
+    number: int = 0
+    seconds: float = 0.0
+    death: Death | None = None
+    rules: tuple[Any, ...] = ()
+    both: tuple[Action, ...] = ()
+
+    def __str__(self) -> str:
+        parts = [self.word, self.kind, str(self.number) if self.word in {"step", "go"} else ""]
+        parts.append(f"{self.seconds:g} s" if self.seconds else "")
+        parts += [f"[{one}]" for one in self.both]
+        parts += [f"{rule['at']}/{rule['kind']}" for rule in map(dict, self.rules)]
+        if self.death is not None:
+            when = "before" if self.death.before else "after"
+            parts.append(f"dies {when} {self.death.kind} {self.death.nth}")
+        return " ".join(part for part in parts if part)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One seed's world and what happens in it."""
+
+    seed: int
+    shape: Shape
+    actions: tuple[Action, ...]
+
+
+def plan(seed: int, kinds: Sequence[dict[str, Any]]) -> Plan:
+    """The plan of a seed; `kinds` is what the sandbox lists of its faults."""
+    chance = random.Random(f"plan {seed}")
+    shape = Shape(
+        dialect=chance.choice(("spec", "spec", "spec", "live", "legacy")),
+        job_seconds=chance.choice((1.0, 5.0, 40.0, 400.0)),
+        webhook=chance.random() < 0.7,
+        body_bytes_max=chance.choice((100_000, 100_000, 100_000, 420)),
+    )
+    actions = [Action("tick", chance.getrandbits(32), kind="all"), Action("run", chance.getrandbits(32), kind="full")]
+    for _ in range(chance.randint(6, 16)):
+        actions += _scene(chance, kinds)
+    return Plan(seed, shape, tuple(actions))
+
+
+def _scene(chance: random.Random, kinds: Sequence[dict[str, Any]]) -> list[Action]:
+    """One action, and before one that works often a changed ERP and sometimes faults: otherwise it would find nothing to do."""
+    action = _action(chance, kinds)
+    before = []
+    if action.word in {"run", "begin", "together"}:
+        if chance.random() < 0.7:
+            before.append(Action("tick", chance.getrandbits(32)))
+        if chance.random() < 0.4:
+            before.append(Action("faults", chance.getrandbits(32), rules=faults(chance, kinds)))
+    return [*before, action]
+
+
+def _action(chance: random.Random, kinds: Sequence[dict[str, Any]]) -> Action:
+    seed = chance.getrandbits(32)
+    word = chance.choices(
+        ("tick", "run", "begin", "go", "step", "settle", "time", "faults", "calm", "erp", "together", "receiver", "appear"),
+        (6, 30, 8, 14, 5, 10, 10, 5, 2, 5, 12, 2, 2),
+    )[0]
+    if word == "together":
+        both = tuple(_worker(chance) for _ in range(2))
+        return Action(word, seed, both=both)
+    if word in {"run", "begin", "settle", "go", "step"}:
+        return _worker(chance, word)
+    if word == "time":
+        return Action(word, seed, seconds=chance.choice((5, 60, 900, 2000, 8000, 90_000)))
+    if word == "faults":
+        return Action(word, seed, rules=faults(chance, kinds))
+    if word == "erp":
+        return Action(word, seed, kind=chance.choice(DAMAGES))
+    if word == "receiver":
+        return Action(word, seed, kind=chance.choice(("up", "down")))
+    if word == "appear":
+        return Action(word, seed, kind=f"{chance.choice(VENDORS)} {chance.choice(UNKNOWN_SKUS)}")
+    return Action(word, seed)
+
+
+def _worker(chance: random.Random, word: str = "") -> Action:
+    """Something a process of the house does, and perhaps dies of."""
+    seed = chance.getrandbits(32)
+    word = word or chance.choice(("run", "run", "settle", "go", "go", "step"))
+    kind = ""
+    if word in {"run", "begin"}:
+        kind = "full" if chance.random() < 0.2 else "delta"
+    elif word == "step":
+        kind = chance.choice(STEPS)
+    death = _death(chance) if chance.random() < 0.4 else None
+    return Action(word, seed, kind=kind, number=chance.randint(0, 5), death=death)
+
+
+def _death(chance: random.Random) -> Death:
+    kind = chance.choice((*KINDS, "any"))
+    most = {"commit": 36, "request": 5, "rename": 9, "any": 45}[kind]
+    return Death(chance.randint(1, most), chance.random() < 0.5, kind)
+
+
+def faults(chance: random.Random, kinds: Sequence[dict[str, Any]]) -> tuple[Any, ...]:
+    """Some rules among all that can strike the house, each with its own likelihood."""
+    chosen = []
+    for at in chance.choices(list(OPERATIONS), list(OPERATIONS.values()), k=chance.randint(1, 5)):
+        chosen.append((at, chance.choice([kind["kind"] for kind in kinds if at in kind["at"]])))
+    return tuple(tuple(sorted(_rule(chance, at, kind).items())) for at, kind in chosen)
+
+
+def _rule(chance: random.Random, at: str, kind: str) -> dict[str, Any]:
+    rule: dict[str, Any] = {"at": at, "kind": kind, "probability": chance.choice((0.1, 0.3, 0.6, 1.0))}
+    if chance.random() < 0.5:
+        rule["times"] = chance.randint(1, 3)
+    if kind == "status_NNN":
+        rule["kind"] = f"status_{chance.choice(STATUSES)}"
+        after = chance.choice(RETRY_AFTER)
+        if after is not None:
+            rule["retry_after"] = after
+    if kind in {"never_answer", "slow_body"}:
+        rule["seconds"] = SECONDS_REAL
+    if kind == "late":
+        rule["seconds"] = chance.choice((30.0, 600.0, 5000.0))
+    if kind == "oversized":
+        rule["bytes"] = 100_000
+    if kind == "portal_edit":
+        rule["price"] = 9000.5
+    if kind == "truncated" and chance.random() < 0.5:
+        rule["bytes"] = chance.randint(0, 200)
+    return rule

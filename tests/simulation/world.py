@@ -1,0 +1,244 @@
+"""The world of one seed: ERP file, live sandbox, receiver, database, lake; and the house, which may die and be built again."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import random
+import socket
+import threading
+import uuid
+from typing import TYPE_CHECKING, Any, Self
+
+import fsspec
+import httpx
+import sqlalchemy as sa
+import uvicorn
+from pydantic import SecretStr
+
+from partner_api import ClientCredentials, Dialect, PartnerClient
+from partner_sandbox.behaviour import behaviour_of
+from partner_sandbox.settings import SandboxSettings
+from sandbox_fixture import LiveSandbox
+from shelfsync.budget import RequestBudget
+from shelfsync.inbox.receiver import create_app
+from shelfsync.inbox.server import config
+from shelfsync.inbox.store import InboxStore
+from shelfsync.ledger.engine import database_url, libpq_url
+from shelfsync.ledger.instant import instant
+from shelfsync.ledger.tokens import SharedTokens
+from shelfsync.settings import Settings, WebhookSettings
+from shelfsync.wiring import House, assemble
+from simulation.clock import START, VirtualClock
+from simulation.erp import VENDORS, Erp
+from simulation.seam import Seam, SeamClock, SeamConnection, SeamLake, SeamTransport
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from sqlalchemy.engine import Connection
+
+REQUESTS_PER_MINUTE = 60
+SECRET = "genuine"
+KNOWN_SKUS = tuple(f"s{number:02}" for number in range(12))
+UNKNOWN_SKUS = ("u0", "u1")
+
+
+@dataclasses.dataclass(frozen=True)
+class Shape:
+    """How a world is: the platform's dialect, how long its jobs take, whether it tells of their end, how small bodies are."""
+
+    dialect: str = "spec"
+    job_seconds: float = 5.0
+    webhook: bool = True
+    body_bytes_max: int = 100_000
+    skus: int = len(KNOWN_SKUS)
+
+
+class Receiver:
+    """The webhook receiver on a port of its own, in a thread."""
+
+    def __init__(self, dsn: str) -> None:
+        app = create_app(InboxStore(dsn), WebhookSettings(secret=SecretStr(SECRET)))
+        self._server = uvicorn.Server(config(app))
+        self._listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        self._listener.bind(("127.0.0.1", 0))
+        self._listener.listen(128)
+        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}/webhook"
+        self._thread = threading.Thread(target=self._server.run, args=([self._listener],), daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.should_exit = True
+        self._thread.join(20)
+
+
+class World:
+    """Real parts, opened once a process; `reset` makes them as new for a seed."""
+
+    def __init__(self, url: str, folder: Path) -> None:
+        self.url = database_url(url)
+        self.folder = folder
+        self.platform = LiveSandbox(
+            SandboxSettings(
+                clock="virtual",
+                clock_start=START,
+                seed=1,
+                behaviour={"requests_per_minute": REQUESTS_PER_MINUTE},
+            )
+        )
+        self.clock = VirtualClock(lambda seconds: self.platform.advance(seconds))
+        self.chance = random.Random(0)
+        self.shape = Shape()
+        self.erp = Erp(folder)
+        self.observer = sa.create_engine(self.url, poolclass=sa.StaticPool)
+        self._network = httpx.HTTPTransport(limits=httpx.Limits(max_keepalive_connections=0), verify=False)
+        self._closing = contextlib.ExitStack()
+        self._lake = "memory://simulation"
+
+    def __enter__(self) -> Self:
+        self._closing.enter_context(self.platform)
+        self.receiver = self._closing.enter_context(Receiver(libpq_url(self.observer)))
+        self._closing.callback(self._network.close)
+        self._closing.callback(self.observer.dispose)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._closing.close()
+
+    def reset(self, seed: int, shape: Shape) -> None:
+        """As if nothing had ever happened."""
+        self._truncate()
+        memory = fsspec.filesystem("memory")
+        if memory.exists("/simulation"):
+            memory.rm("/simulation", recursive=True)
+        self.chance = random.Random(f"network {seed}")
+        self.shape = shape
+        self.clock.restart()
+        self.platform.control("POST", "reset")
+        choices = behaviour_of(
+            shape.dialect,  # type: ignore[arg-type]  # one of its words
+            requests_per_minute=REQUESTS_PER_MINUTE,
+            job_seconds=shape.job_seconds,
+        )
+        self.platform.control("PUT", "settings", choices.model_dump())
+        for vendor in VENDORS:
+            self.platform.put_products(vendor, [_product(sku) for sku in KNOWN_SKUS[: shape.skus]])
+        self.receive(shape.webhook)
+        self.erp = Erp(self.folder, coherent=shape.dialect == "legacy")
+
+    def receive(self, up: bool) -> None:
+        """Opens or closes the way of the webhook."""
+        self.platform.put_webhook(catalog_url=self.receiver.url if up else None, secret=SECRET)
+
+    def appear(self, vendor: str, sku: str) -> None:
+        """The platform's people create a product."""
+        shown = self.platform.products(vendor)
+        if sku not in shown:
+            kept = [{name: value for name, value in row.items() if name != "app"} for row in shown.values()]
+            self.platform.put_products(vendor, [*kept, _product(sku)])
+
+    @contextlib.contextmanager
+    def house(self, seam: Seam) -> Iterator[House]:
+        """A process: what it holds in memory and its connections end with the block, however that ends."""
+        with contextlib.ExitStack() as closing:
+            engine = sa.create_engine(
+                self.url, creator=lambda: self._connect(seam), pool_size=5, max_overflow=5, pool_reset_on_return="rollback"
+            )
+            closing.callback(engine.dispose)
+            sa.event.listen(engine, "begin", self._set_instant)
+            sa.event.listen(engine, "before_cursor_execute", lambda *_: seam.alive())
+            settings = self.settings()
+            clock = SeamClock(self.clock, seam)
+            parts = assemble(settings, engine, clock=clock, closing=closing)
+            client = self._client(settings, engine, clock, seam)
+            lake = SeamLake(self._lake, seam)
+            yield House(dataclasses.replace(parts, lake=lake, open_platform=lambda: client))
+
+    def settings(self) -> Settings:
+        legacy = self.shape.dialect == "legacy"
+        platform: dict[str, Any] = {
+            "base_url": self.platform.base_url,
+            "chain": "demo-chain",
+            "client_id": "demo-client",
+            "client_secret": "demo-secret",
+            "timeout_s": 5.0,
+        }
+        if legacy:
+            platform["sales_limit_name"] = "max_sales_quantity"
+        if self.shape.dialect == "live":
+            platform["download_hosts"] = (str(self.platform.storage_url).removeprefix("http://"),)
+        return Settings(
+            home=self.folder,
+            database_url=self.url.render_as_string(hide_password=False),
+            lake_url=self._lake,
+            platform=platform,
+            erp={"files": str(self.erp.file), "control_file": str(self.erp.control)},
+            sync={"body_bytes_max": self.shape.body_bytes_max, "shard_vendors": 1},
+            budget={"requests_per_minute": REQUESTS_PER_MINUTE, "wait_s_max": 20.0, "pause_s_max": 900.0},
+        )
+
+    def rows(self, statement: str, **values: Any) -> list[Any]:
+        """What the database says to somebody who stands outside."""
+        with self.observer.connect() as connection:
+            return list(connection.execute(sa.text(statement), values).all())
+
+    def platform_rows(self, statement: str) -> list[Any]:
+        """What the platform's own memory says."""
+        with self.platform._server.sandbox.storage.begin() as connection:
+            return list(connection.execute(sa.text(statement)).all())
+
+    def _client(self, settings: Settings, engine: sa.Engine, clock: SeamClock, seam: Seam) -> PartnerClient:
+        """As wiring makes it, with network, time and chance of the simulation."""
+        base_url, secret = self.platform.base_url, SecretStr(LiveSandbox.client_secret)
+        chance = random.Random(self.chance.random())
+        return PartnerClient(
+            base_url,
+            LiveSandbox.chain_id,
+            ClientCredentials(LiveSandbox.client_id, secret),
+            dialect=Dialect(body_bytes_max=settings.sync.body_bytes_max),
+            timeout_s=settings.platform.timeout_s,
+            gate=RequestBudget(
+                engine, settings.budget, clock, chance=chance, database_time=instant(), outage_s=0.0
+            ),
+            token_store=SharedTokens(
+                engine,
+                base_url=base_url,
+                chain=LiveSandbox.chain_id,
+                client_id=LiveSandbox.client_id,
+                client_secret=secret,
+            ),
+            download_hosts=settings.platform.download_hosts,
+            transport=SeamTransport(self._network, seam, self.clock, chance),
+            clock=clock,
+            chance=chance,
+            new_id=lambda: str(uuid.UUID(int=chance.getrandbits(128))),
+        )
+
+    def _connect(self, seam: Seam) -> SeamConnection:
+        seam.alive()
+        where = self.url.set(drivername="postgresql").render_as_string(hide_password=False)
+        connection = SeamConnection.connect(where, options="-c lock_timeout=10s -c statement_timeout=30s")
+        connection.seam = seam
+        return connection
+
+    def _set_instant(self, connection: Connection) -> None:
+        connection.exec_driver_sql(
+            "SELECT set_config('shelfsync.instant', %s, false)", (self.clock.now().isoformat(),)
+        )
+
+    def _truncate(self) -> None:
+        with self.observer.begin() as connection:
+            named = "SELECT string_agg(format('%I.%I', schemaname, tablename), ', ') FROM pg_tables"
+            schemas = " WHERE schemaname IN ('ledger', 'inbox', 'budget', 'warehouse') AND tablename <> 'alembic_version'"
+            tables = connection.execute(sa.text(named + schemas)).scalar_one()
+            connection.execute(sa.text(f"TRUNCATE {tables} RESTART IDENTITY CASCADE"))
+            connection.execute(sa.text("ALTER SEQUENCE ledger.generation RESTART"))
+
+
+def _product(sku: str) -> dict[str, Any]:
+    return {"sku": sku, "barcodes": [], "title": sku, "price": 0.5, "active": True, "max_sales_quantity": 999}
