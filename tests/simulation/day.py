@@ -111,6 +111,7 @@ def quiet_rounds(world: World, house: House, rounds: int, kind: str = "delta") -
         for _ in range(3):
             told.append(tolerated(house.settle))
             world.clock.sleep(400)
-        told.append(tolerated(lambda: whole_run(world, house, kind, f"quiet/{kind}/{world.clock.monotonic_s()}/{number}")))  # noqa: B023
+        told.append(
+            tolerated(lambda: whole_run(world, house, kind, f"quiet/{kind}/{world.clock.monotonic_s()}/{number}"))
+        )  # noqa: B023
     return [line for line in told if line]
-

@@ -133,7 +133,9 @@ class Model:
         proven: dict[tuple[str, str], set[Any]] = defaultdict(set)
         for job, items in taken:
             if job.state == "COMPLETED":
-                at_once = len(items) == 1 and self._world.shape.dialect == "legacy"  # answered with the SKU, whatever becomes of it
+                at_once = (
+                    len(items) == 1 and self._world.shape.dialect == "legacy"
+                )  # answered with the SKU, whatever becomes of it
                 for (sku, *values), error in items:
                     if error is None or at_once or self.has_struck_now("log_of_another"):
                         proven[job.vendor, sku] |= set(zip(FIELDS, values, strict=True))
@@ -142,7 +144,9 @@ class Model:
             values = (milli, row.quantity, row.active, row.max_sales_quantity)
             for name, value in zip(FIELDS, values, strict=True):
                 if value is not None and (name, value) not in proven[row.vendor, row.sku]:
-                    raise Broken("I2", f"{row.vendor}/{row.sku}: {name} {value} is acknowledged, and no completed job carried it")
+                    raise Broken(
+                        "I2", f"{row.vendor}/{row.sku}: {name} {value} is acknowledged, and no completed job carried it"
+                    )
 
     def has_struck_now(self, kind: str) -> bool:
         rules = self._world.platform.control("GET", "faults")["rules"]
@@ -183,7 +187,9 @@ class Model:
             for (sku, price_milli, *_), _error in items:
                 if price_milli is not None:
                     key = (job.vendor, sku)
-                    reached[key] = self._further(key, Decimal(price_milli) / 1000, reached.get(key, 0), f"job {job.seq} brings")
+                    reached[key] = self._further(
+                        key, Decimal(price_milli) / 1000, reached.get(key, 0), f"job {job.seq} brings"
+                    )
 
     def _nothing_older_is_shown(self) -> None:
         """I4 at the platform, as far as it does jobs in the order in which it took them."""
@@ -201,7 +207,9 @@ class Model:
         try:
             return wanted.index(price, since)
         except ValueError:
-            raise Broken("I4", f"{'/'.join(key)}: {what} {price}; wanted in turn {wanted}, already at {since}") from None
+            raise Broken(
+                "I4", f"{'/'.join(key)}: {what} {price}; wanted in turn {wanted}, already at {since}"
+            ) from None
 
     def _one_open_job(self, jobs: list[Any], taken: list[Any]) -> None:
         """I5, and at the platform too: what it works on beside is a repeat, or one that the ledger has given up knowingly."""
@@ -257,7 +265,9 @@ class Model:
                 continue
             base = {row["sku"]: row for row in baselines.get(run.vendor, [])}
             held = {row["sku"] for row in self._sent(run.held_path)} if run.held_path else set()
-            rejected = {row.sku for row in self._world.rows("SELECT sku FROM ledger.rejection WHERE vendor = :v", v=run.vendor)}
+            rejected = {
+                row.sku for row in self._world.rows("SELECT sku FROM ledger.rejection WHERE vendor = :v", v=run.vendor)
+            }
             silent = {
                 row.sku
                 for row in self._world.rows(
@@ -271,7 +281,9 @@ class Model:
                 have = base.get(row["sku"], {})
                 differs = [name for name in FIELDS if row[name] is not None and row[name] != have.get(name)]
                 if differs and row["sku"] not in held | rejected | silent:
-                    raise Broken("I1", f"run {run.run_id} is {run.state} for {run.vendor}, and {row['sku']} differs in {differs}")
+                    raise Broken(
+                        "I1", f"run {run.run_id} is {run.state} for {run.vendor}, and {row['sku']} differs in {differs}"
+                    )
 
     def _request_limit(self) -> None:
         most = self._world.platform.journal(after=10**9)["max_requests_in_60s"]
@@ -303,7 +315,12 @@ def _held(world: World) -> list[Any]:
         "SELECT DISTINCT ON (vendor) vendor, held_path FROM ledger.vendor_run WHERE state <> 'failed' ORDER BY vendor, generation DESC"
     )
     lake = Lake("memory://simulation")
-    return [_Held(row.vendor, one["sku"]) for row in paths if row.held_path for one in lake.read_table(row.held_path).to_pylist()]
+    return [
+        _Held(row.vendor, one["sku"])
+        for row in paths
+        if row.held_path
+        for one in lake.read_table(row.held_path).to_pylist()
+    ]
 
 
 class _Held:

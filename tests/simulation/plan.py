@@ -94,7 +94,21 @@ def _scene(chance: random.Random, kinds: Sequence[dict[str, Any]]) -> list[Actio
 def _action(chance: random.Random, kinds: Sequence[dict[str, Any]]) -> Action:
     seed = chance.getrandbits(32)
     word = chance.choices(
-        ("tick", "run", "begin", "go", "step", "settle", "time", "faults", "calm", "erp", "together", "receiver", "appear"),
+        (
+            "tick",
+            "run",
+            "begin",
+            "go",
+            "step",
+            "settle",
+            "time",
+            "faults",
+            "calm",
+            "erp",
+            "together",
+            "receiver",
+            "appear",
+        ),
         (6, 30, 8, 14, 5, 10, 10, 5, 2, 5, 12, 2, 2),
     )[0]
     if word == "together":

@@ -151,7 +151,9 @@ class Course:
             case "go":
                 self._go(action, house)
             case "step":
-                known = self.world.rows("SELECT run_id FROM ledger.run ORDER BY run_id DESC OFFSET :n LIMIT 1", n=action.number)
+                known = self.world.rows(
+                    "SELECT run_id FROM ledger.run ORDER BY run_id DESC OFFSET :n LIMIT 1", n=action.number
+                )
                 for row in known:
                     day.take(self.world, house, action.kind, row.run_id, list(VENDORS))
             case "settle":

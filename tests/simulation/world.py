@@ -147,7 +147,11 @@ class World:
         """A process: what it holds in memory and its connections end with the block, however that ends."""
         with contextlib.ExitStack() as closing:
             engine = sa.create_engine(
-                self.url, creator=lambda: self._connect(seam), pool_size=5, max_overflow=5, pool_reset_on_return="rollback"
+                self.url,
+                creator=lambda: self._connect(seam),
+                pool_size=5,
+                max_overflow=5,
+                pool_reset_on_return="rollback",
             )
             closing.callback(engine.dispose)
             sa.event.listen(engine, "begin", self._set_instant)
@@ -202,9 +206,7 @@ class World:
             ClientCredentials(LiveSandbox.client_id, secret),
             dialect=Dialect(body_bytes_max=settings.sync.body_bytes_max),
             timeout_s=settings.platform.timeout_s,
-            gate=RequestBudget(
-                engine, settings.budget, clock, chance=chance, database_time=instant(), outage_s=0.0
-            ),
+            gate=RequestBudget(engine, settings.budget, clock, chance=chance, database_time=instant(), outage_s=0.0),
             token_store=SharedTokens(
                 engine,
                 base_url=base_url,
@@ -227,14 +229,14 @@ class World:
         return connection
 
     def _set_instant(self, connection: Connection) -> None:
-        connection.exec_driver_sql(
-            "SELECT set_config('shelfsync.instant', %s, false)", (self.clock.now().isoformat(),)
-        )
+        connection.exec_driver_sql("SELECT set_config('shelfsync.instant', %s, false)", (self.clock.now().isoformat(),))
 
     def _truncate(self) -> None:
         with self.observer.begin() as connection:
             named = "SELECT string_agg(format('%I.%I', schemaname, tablename), ', ') FROM pg_tables"
-            schemas = " WHERE schemaname IN ('ledger', 'inbox', 'budget', 'warehouse') AND tablename <> 'alembic_version'"
+            schemas = (
+                " WHERE schemaname IN ('ledger', 'inbox', 'budget', 'warehouse') AND tablename <> 'alembic_version'"
+            )
             tables = connection.execute(sa.text(named + schemas)).scalar_one()
             connection.execute(sa.text(f"TRUNCATE {tables} RESTART IDENTITY CASCADE"))
             connection.execute(sa.text("ALTER SEQUENCE ledger.generation RESTART"))
