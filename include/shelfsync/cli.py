@@ -84,10 +84,11 @@ def status(as_json: AsJson = False) -> None:
     if as_json:
         _print(told, as_json, [])
         return
-    from shelfsync.terminal import status_tables
+    from shelfsync.terminal import status_tables, wide_console
 
+    console = wide_console()
     for table in status_tables(told):
-        _console().print(table)
+        console.print(table)
 
 
 @app.command()

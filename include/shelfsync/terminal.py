@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+PIPE_WIDTH = 160
+
+
 @contextlib.contextmanager
 def progress(console: Console) -> Iterator[Callable[[str, int, int], None]]:
     """`tell(step, done, all)` that draws one bar a step on a terminal, and draws nothing where there is none."""
@@ -44,7 +47,8 @@ def status_tables(told: dict[str, Any]) -> list[Table]:
         "last run",
     )
     for name in names:
-        vendors.add_column(name, justify="left" if name in {"vendor", "last run"} else "right")
+        wide = name == "last run"
+        vendors.add_column(name, justify="left" if name in {"vendor", "last run"} else "right", no_wrap=not wide)
     for row in told["vendors"]:
         last = f"{row['last_run']}: {row['last_state']}" + (f" ({row['error']})" if row["error"] else "")
         counts = [row[name] for name in ("acknowledged", "pending", "in_flight", "held", "rejected", "quarantined")]
@@ -62,6 +66,14 @@ def status_tables(told: dict[str, Any]) -> list[Table]:
             row["error"] or row["run_key"],
         )
     return [vendors, runs]
+
+
+def wide_console() -> Console:
+    """Standard output; as wide as the terminal, or wide enough for a file or a pipe."""
+    from rich.console import Console
+
+    console = Console()
+    return console if console.is_terminal else Console(width=PIPE_WIDTH)
 
 
 def age(seconds: float | None) -> str:

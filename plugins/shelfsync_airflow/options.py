@@ -24,7 +24,7 @@ class Option(NamedTuple):
 
 OPTIONS = {
     "full_schedule": Option(
-        "0 3 * * *", "string", "When catalog_full_sync runs: a cron expression in UTC, or none.", "30 2 * * *"
+        "7 3 * * *", "string", "When catalog_full_sync runs: a cron expression in UTC, or none.", "30 2 * * *"
     ),
     "delta_schedule": Option(
         "*/15 * * * *", "string", "When catalog_delta_sync runs: a cron expression in UTC, or none."

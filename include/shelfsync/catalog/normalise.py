@@ -162,7 +162,7 @@ def _repeated(texts: pa.Array, among: Mask) -> Mask:
     codes = texts.dictionary_encode().indices
     known = mask(codes.is_valid()) & among
     numbers = codes.fill_null(0).to_numpy(zero_copy_only=False)
-    counts = np.bincount(numbers[known], minlength=1)
+    counts = np.bincount(numbers[known], minlength=int(numbers.max(initial=0)) + 1)
     repeated: Mask = (counts[numbers] > 1) & known
     return repeated
 

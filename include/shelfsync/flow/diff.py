@@ -39,6 +39,8 @@ def _diff_vendor(parts: Parts, run: Run, row: VendorRun, snapshot_path: str) -> 
 
     if not run.dry_run:
         _wait_for_nobody(parts, row)
+        if not run.full:
+            _let_the_full_sync_pass(parts, row)
     with parts.engine.connect() as connection:
         base = vendors.current_baseline(connection, row.vendor)
         refused = _refused(rejections.of_vendor(connection, row.vendor))
@@ -67,6 +69,16 @@ def _diff_vendor(parts: Parts, run: Run, row: VendorRun, snapshot_path: str) -> 
             state="open" if delta.num_rows else "unchanged",
             **{f"changes_{change}": counts.get(change, 0) for change in ("new", "changed", "removed", "same")},
         )
+
+
+def _let_the_full_sync_pass(parts: Parts, row: VendorRun) -> None:
+    with parts.engine.begin() as connection:
+        full = vendor_runs.full_on_its_way(connection, row)
+        if full is not None:
+            why = f"the full sync of run {full} is on its way with this vendor; the next run sends what changed since"
+            vendor_runs.write(connection, row.run_id, row.vendor, state="busy", error=why)
+    if full is not None:
+        raise Skip(why)
 
 
 def _wait_for_nobody(parts: Parts, row: VendorRun) -> None:

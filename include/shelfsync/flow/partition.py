@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -130,25 +129,8 @@ class Partition:
 
 
 def _nameless_rows(chunk: pa.Table) -> pa.Table:
-    """Rows that name no vendor, as rows of the quarantine."""
-    import pyarrow as pa
+    """Rows that name no vendor, as rows of the quarantine: what no database takes (NUL, half characters) stands in `raw` alone."""
+    from shelfsync.catalog.normalise import normalise
+    from shelfsync.settings import NormaliseSettings
 
-    from shelfsync.columns import QUARANTINE
-
-    rows = chunk.to_pylist()
-    message = "the row names no vendor, so nobody knows whose it is"
-    return pa.Table.from_pylist(
-        [
-            {
-                "row_number": row["row_number"],
-                "vendor": row["vendor"],
-                "sku": row["sku"],
-                "field": "vendor",
-                "reason": "vendor_missing",
-                "message": message,
-                "raw": json.dumps(row, ensure_ascii=True),
-            }
-            for row in rows
-        ],
-        schema=QUARANTINE,
-    )
+    return normalise(chunk, NormaliseSettings()).quarantine

@@ -113,17 +113,24 @@ def _plan_line(row: dict[str, Any]) -> str:
 
 
 def unfinished(connection: Connection, run_id: int) -> None:
-    """Vendors that a broken task left behind are failures that say so, unless their job is on its way."""
+    """Vendors that a broken task left behind are failures that say so, unless their job is on its way or a newer run went past them."""
     on_its_way = sa.exists().where(
         tables.batch.c.run_id == run_id,
         tables.batch.c.vendor == _ROW.vendor,
         tables.batch.c.generation == _ROW.generation,
         tables.batch.c.state.in_(("planned", "sent")),
     )
-    statement = sa.select(
-        _ROW.vendor, _ROW.raw_path, _ROW.snapshot_path, _ROW.delta_path, _ROW.released_path, _ROW.batched_at
+    reached = (_ROW.snapshot_path, _ROW.delta_path, _ROW.released_path, _ROW.batched_at)
+    statement = (
+        sa.select(_ROW.vendor, (tables.vendor.c.fence > _ROW.generation).label("outrun"), *reached)
+        .join(tables.vendor, tables.vendor.c.vendor == _ROW.vendor)
+        .where(_ROW.run_id == run_id, _ROW.state == "open", ~on_its_way)
     )
-    for row in connection.execute(statement.where(_ROW.run_id == run_id, _ROW.state == "open", ~on_its_way)).all():
+    for row in connection.execute(statement).all():
+        if row.outrun:
+            why = "a newer run has gone past this one; it sends what is wanted now"
+            vendor_runs.write(connection, run_id, row.vendor, state="superseded", error=why)
+            continue
         stations = zip(("normalise", "diff", "guard", "batch"), row[2:], strict=True)
         step = next((word for word, reached in stations if reached is None), "deliver")
         error = f"the step {step} did not end; see its log, then clear it"

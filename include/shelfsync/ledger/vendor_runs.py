@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from shelfsync.ledger.instant import instant
-from shelfsync.ledger.tables import generation_sequence, vendor, vendor_run
+from shelfsync.ledger.tables import generation_sequence, run, vendor, vendor_run
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -55,6 +55,7 @@ def begin(connection: Connection, run_id: int, name: str, **values: Any) -> None
         for column in vendor_run.columns
         if column.name not in {"run_id", "vendor"}
     }
+    values = {**values, "updated_at": instant()}
     fresh = {**blank, **values}
     statement = insert(vendor_run).values(run_id=run_id, vendor=name, **values)
     connection.execute(
@@ -73,6 +74,29 @@ def read_all(connection: Connection, run_id: int) -> list[VendorRun]:
     """Every vendor of this run, by name."""
     statement = sa.select(*_COLUMNS).where(vendor_run.c.run_id == run_id).order_by(vendor_run.c.vendor)
     return [VendorRun(**row) for row in connection.execute(statement).mappings()]
+
+
+def full_on_its_way(connection: Connection, row: VendorRun) -> int | None:
+    """The full run that has this vendor in hand and has not come to its end with it, or None.
+
+    A delta that went past it would supersede the day's full sync of this vendor. One that stopped without a report counts no
+    longer after an hour.
+    """
+    statement = (
+        sa.select(run.c.run_id)
+        .join(vendor_run, vendor_run.c.run_id == run.c.run_id)
+        .where(
+            vendor_run.c.vendor == row.vendor,
+            vendor_run.c.state == "open",
+            run.c.run_id != row.run_id,
+            run.c.kind == "full",
+            run.c.state == "running",
+            sa.not_(run.c.dry_run),
+            vendor_run.c.updated_at > instant() - sa.text("interval '1 hour'"),
+        )
+        .limit(1)
+    )
+    return connection.execute(statement).scalar_one_or_none()
 
 
 def write(connection: Connection, run_id: int, name: str, **values: Any) -> None:

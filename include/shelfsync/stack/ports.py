@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import socket
-from typing import TYPE_CHECKING
+import sys
+from typing import TYPE_CHECKING, Self
 
 from shelfsync.errors import ShelfsyncError
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
+    from types import TracebackType
 
 LOOPBACK = "127.0.0.1"
 _TRIED_MAX = 500
@@ -32,6 +34,48 @@ def next_free(first: int, *, besides: Collection[int] = (), host: str = LOOPBACK
         if port not in besides and is_free(port, host):
             return port
     raise ShelfsyncError(f"No free port on {host} from {first} to {first + _TRIED_MAX}. Stop what listens there.")
+
+
+class Claims:
+    """Ports that this process has chosen and nobody else may, from the choice until a server listens there, and on.
+
+    Two stacks that start at once would both find the same port free. A claim is a socket in Linux's abstract namespace: it
+    leaves no file and ends with the process. Elsewhere than on Linux there is no such thing, and a claim is only a wish.
+    """
+
+    def __init__(self) -> None:
+        self._held: dict[int, socket.socket | None] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for held in self._held.values():
+            if held is not None:
+                held.close()
+        self._held.clear()
+
+    def next_free(self, first: int) -> int:
+        """`first`, or the next port above it that is free and that nobody else has claimed; it is ours from now on."""
+        port = next_free(first, besides=self._held)
+        while not self._claim(port):
+            port = next_free(port + 1, besides=self._held)
+        return port
+
+    def _claim(self, port: int) -> bool:
+        if sys.platform != "linux":
+            self._held[port] = None
+            return True
+        claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        try:
+            claim.bind(f"\0shelfsync-port-{port}")
+        except OSError:
+            claim.close()
+            return False
+        self._held[port] = claim
+        return True
 
 
 def remembered(file: Path) -> int | None:

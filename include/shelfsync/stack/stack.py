@@ -106,12 +106,12 @@ def running_stack(place: Place, wishes: Wishes, *, say: Callable[[str], None]) -
     """Brings everything up for as long as the block runs. What a killed run left is stopped first; a living one is not disturbed."""
     place.make()
     processes = Processes(place)
-    with interrupts.unwinding(), _alone_here(place, wishes.what):
+    with interrupts.unwinding(), _alone_here(place, wishes.what), ports.Claims() as claims:
         stop_leftovers(processes, say)
         postgres = EmbeddedPostgres(place.home, say=say)
         say("starting PostgreSQL")
         with postgres.in_use() as dsn:
-            addresses = _addresses(place, wishes, dsn, postgres, say)
+            addresses = _addresses(place, wishes, dsn, postgres, claims, say)
             table = services(
                 addresses,
                 keys=airflow_home.keys(place),
@@ -178,7 +178,12 @@ def _initialise(
 
 
 def _addresses(
-    place: Place, wishes: Wishes, dsn: str, postgres: EmbeddedPostgres, say: Callable[[str], None]
+    place: Place,
+    wishes: Wishes,
+    dsn: str,
+    postgres: EmbeddedPostgres,
+    claims: ports.Claims,
+    say: Callable[[str], None],
 ) -> Addresses:
     """Ports that are free now: last time's where possible, else the next ones, and that is said."""
     chosen: list[int] = []
@@ -189,7 +194,7 @@ def _addresses(
     ):
         file = place.run / f"{name}.port"
         wanted = ports.remembered(file) or first
-        port = ports.next_free(wanted, besides=chosen)
+        port = claims.next_free(wanted)
         if port != wanted:
             say(f"port {wanted} is in use: {name} listens on {port}")
         ports.remember(file, port)

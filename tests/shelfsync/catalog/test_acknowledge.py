@@ -1,8 +1,9 @@
 from __future__ import annotations
 
-from catalog_rows import delta, log, shelf
-from shelfsync.catalog.acknowledge import acknowledge
+from catalog_rows import delta, log, said, shelf
+from shelfsync.catalog.acknowledge import acknowledge, in_doubt
 from shelfsync.catalog.confirm import match
+from shelfsync.catalog.diff import diff
 
 BEFORE = shelf({"sku": "A", "price": "1", "quantity": 1}, {"sku": "C", "price": "3"})
 ITEMS = delta(
@@ -50,3 +51,27 @@ def test_two_outcomes_that_contradict_each_other_move_nothing():
 
     good, bad = (match(ITEMS, log({"sku": "A", "state": state})) for state in ("accepted", "refused"))
     assert acknowledge(BEFORE, ITEMS, pa.concat_tables([good, bad])).equals(BEFORE)
+
+
+def doubted(**states):
+    return in_doubt(BEFORE, ITEMS, match(ITEMS, log(*({"sku": sku, "state": state} for sku, state in states.items()))))
+
+
+def test_the_fields_that_were_sent_and_not_accounted_for_are_unknown():
+    told = doubted(B="accepted", C="refused")
+    assert said(told) == {"A": {"quantity": 1}, "C": {"price": BEFORE["price"][1].as_py()}}
+
+
+def test_a_new_sku_that_is_not_accounted_for_is_known_without_a_value():
+    told = doubted(A="accepted", C="accepted")
+    assert said(told, "barcode")["B"] == {"barcode": "1"}
+    assert told["sku"].to_pylist() == ["A", "B", "C"]
+
+
+def test_what_is_unknown_is_said_again_also_when_the_erp_has_gone_back():
+    wanted = shelf({"sku": "A", "price": "1"}, {"sku": "B", "price": "5"}, {"sku": "C", "price": "3", "active": True})
+    assert said(diff(wanted, doubted(), full=False)).keys() == {"A", "B", "C"}
+
+
+def test_accepted_and_refused_leave_no_doubt():
+    assert doubted(A="accepted", B="refused", C="accepted").equals(BEFORE)

@@ -305,6 +305,13 @@ def test_bytes_that_are_no_text_are_set_aside_not_crashed_on():
     assert result.snapshot["sku"].to_pylist() == ["ok"]
 
 
+@pytest.mark.parametrize("vendor", [None, " ", "st\0re"])
+def test_several_rows_that_are_all_of_nobody_are_quarantined_and_duplicate_nothing(vendor):
+    result = normalised(*({"sku": sku, "vendor": vendor, "price": "1"} for sku in ("a", "b", "b")))
+    assert result.snapshot.num_rows == 0
+    assert not result.quarantine["reason"].to_pylist().count("sku_duplicate")
+
+
 @pytest.mark.skipif(
     not REAL_PRICES.exists(), reason="the price list of a real store lies beside the project only where it is built"
 )

@@ -14,6 +14,7 @@ from shelfsync.errors import DataError
 from shelfsync.flow.extract import shards
 from shelfsync.flow.partition import Partition
 from shelfsync.lake.store import Lake
+from shelfsync.warehouse import load
 
 _roots = itertools.count()
 vendors = st.sampled_from(["store-001", "store-002", "store-003", " store-001 ", "", "  ", None])
@@ -86,3 +87,19 @@ def test_shards_hold_every_vendor_once_and_are_never_more_than_allowed(count, si
     assert [vendor for shard in cut for vendor in shard["vendors"]] == names
     assert len(cut) <= most
     assert [shard["shard"] for shard in cut] == list(range(len(cut)))
+
+
+@pytest.mark.parametrize("sku", ["nul\0inside", "x" * 3000, "half \ufffd character"])
+def test_a_row_without_vendor_whose_sku_no_index_holds_is_told_in_its_raw_text(engine, sku):
+    chunk = pa.Table.from_pylist([{"row_number": 1, "vendor": " ", "sku": sku}], schema=RAW)
+    with Partition(Lake(f"memory://partition-{next(_roots)}")) as partition:
+        partition.add(chunk)
+        rows = partition.nameless
+    with engine.begin() as connection:
+        connection.exec_driver_sql(
+            "INSERT INTO warehouse.sync_run (run_id, run_key, kind, dry_run, state, started_at)"
+            " VALUES (1, 'k', 'full', false, 'running', now())"
+        )
+        load.replace_quarantine(connection, 1, None, rows)
+        kept = connection.exec_driver_sql("SELECT sku, reason, raw FROM warehouse.quarantine").one()
+    assert (kept.sku, kept.reason, json.loads(kept.raw)["sku"]) == (None, "vendor_missing", sku)

@@ -284,3 +284,24 @@ def test_a_job_that_has_ended_meanwhile_does_not_keep_its_vendor_from_the_next_r
         time.sleep(0.1)
     assert (summary["state"], summary["accepted"]) == ("succeeded", 1)
     assert Decimal(str(shop.shown()["a"]["price"])) == 8
+
+
+def test_a_delta_lets_the_days_full_sync_pass(shop):
+    full, vendors = shop.begin("full", upto="batch")
+    shop.erp.put("store-001", "a", "8.00")
+    summary = shop.sync("delta")
+    assert {row["state"] for row in summary["vendors"]} == {"busy"}
+    assert any(f"the full sync of run {full} is on its way" in line for line in summary["lines"])
+    shop.house.step("deliver", full, vendors)
+    shop.house.wait(full, vendors)
+    for word in ("confirm", "acknowledge"):
+        shop.house.step(word, full, vendors)
+    assert shop.house.report(full)["accepted"] == 6
+    assert shop.sync("delta")["sent"] == 1
+
+
+def test_a_run_that_a_newer_one_went_past_is_superseded_and_not_failed(shop):
+    old, _ = shop.begin("delta", upto="batch")
+    shop.sync("full")
+    summary = shop.house.report(old)
+    assert (summary["state"], {row["state"] for row in summary["vendors"]}) == ("succeeded", {"superseded"})

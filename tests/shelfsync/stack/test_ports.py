@@ -36,3 +36,16 @@ def test_a_port_is_remembered_and_nonsense_is_not(tmp_path: Path) -> None:
 def test_what_is_no_port_counts_as_none(tmp_path: Path, nonsense: str) -> None:
     (tmp_path / "port").write_text(nonsense)
     assert ports.remembered(tmp_path / "port") is None
+
+
+def test_two_stacks_that_start_at_once_never_choose_the_same_port() -> None:
+    with socket.socket() as probe:
+        probe.bind((ports.LOOPBACK, 0))
+        first = probe.getsockname()[1]
+    with ports.Claims() as one, ports.Claims() as other:
+        mine = one.next_free(first)
+        theirs = other.next_free(first)
+        assert mine != theirs
+        assert one.next_free(first) not in {mine, theirs}
+    with ports.Claims() as later:
+        assert later.next_free(mine) == mine
