@@ -337,6 +337,12 @@ class TestWebhooks:
         assert (price(platform), partner.get(event.body["downloadURL"]).status_code) == (2, 200)
         assert len(receiver.received) == 1
 
+    def test_an_event_before_a_job_that_then_fails_leads_to_no_file(self, platform, partner, receiver, stocked):
+        platform.faults({"at": "job_webhook", "kind": "early"}, {"at": "job", "kind": "failed"})
+        put(partner)
+        platform.advance(10)
+        assert partner.get(receiver.received[0].body["downloadURL"]).status_code == 404
+
     def test_a_forged_event_has_a_wrong_secret_and_is_not_repeated(self, platform, partner, receiver, stocked):
         receiver.statuses = [401]
         forged, genuine = self.sent(platform, partner, receiver, {"kind": "forged_secret"})

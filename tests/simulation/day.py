@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.exc import DBAPIError
@@ -103,15 +104,20 @@ def tolerated(work: Callable[[], object]) -> str | None:
     return None
 
 
-def quiet_rounds(world: World, house: House, rounds: int, kind: str = "delta") -> list[str]:
-    """The schedule when nothing goes wrong any more: settle, a run, time; what still failed, in lines."""
+def settle_down(world: World, house: House) -> list[str | None]:
+    """The settling schedule, beyond every deadline."""
     told = []
-    for number in range(rounds):
-        world.clock.sleep(2400)
-        for _ in range(3):
-            told.append(tolerated(house.settle))
-            world.clock.sleep(400)
-        told.append(
-            tolerated(lambda: whole_run(world, house, kind, f"quiet/{kind}/{world.clock.monotonic_s()}/{number}"))
-        )  # noqa: B023
+    for pause_s in (300, 300, 300, 300, 1900):
+        world.clock.sleep(pause_s)
+        told.append(tolerated(house.settle))
+    return told
+
+
+def quiet_rounds(world: World, house: House, rounds: int, kind: str = "delta") -> list[str]:
+    """The schedule when nothing goes wrong any more: settling and a run; what still failed, in lines."""
+    told = []
+    for _ in range(rounds):
+        told += settle_down(world, house)
+        key = f"quiet/{kind}/{world.clock.monotonic_s()}"
+        told.append(tolerated(partial(whole_run, world, house, kind, key)))
     return [line for line in told if line]

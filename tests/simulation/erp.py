@@ -94,7 +94,7 @@ class Erp:
 
     def again(self, key: Key, chance: random.Random) -> None:
         """Back to a price it had before: flapping."""
-        if key in self.rows and len(self.wanted[key]) > 1:
+        if key in self.rows and len(self.wanted.get(key, ())) > 1:
             row = self.rows[key]
             price = chance.choice(self.wanted[key][:-1])
             self._set(key, Row(price, row.quantity, row.active, row.limit))

@@ -86,7 +86,7 @@ def _scene(chance: random.Random, kinds: Sequence[dict[str, Any]]) -> list[Actio
     if action.word in {"run", "begin", "together"}:
         if chance.random() < 0.7:
             before.append(Action("tick", chance.getrandbits(32)))
-        if chance.random() < 0.4:
+        if chance.random() < 0.6:
             before.append(Action("faults", chance.getrandbits(32), rules=faults(chance, kinds)))
     return [*before, action]
 
@@ -111,22 +111,22 @@ def _action(chance: random.Random, kinds: Sequence[dict[str, Any]]) -> Action:
         ),
         (6, 30, 8, 14, 5, 10, 10, 5, 2, 5, 12, 2, 2),
     )[0]
-    if word == "together":
-        both = tuple(_worker(chance) for _ in range(2))
-        return Action(word, seed, both=both)
     if word in {"run", "begin", "settle", "go", "step"}:
         return _worker(chance, word)
-    if word == "time":
-        return Action(word, seed, seconds=chance.choice((5, 60, 900, 2000, 8000, 90_000)))
-    if word == "faults":
-        return Action(word, seed, rules=faults(chance, kinds))
-    if word == "erp":
-        return Action(word, seed, kind=chance.choice(DAMAGES))
-    if word == "receiver":
-        return Action(word, seed, kind=chance.choice(("up", "down")))
-    if word == "appear":
-        return Action(word, seed, kind=f"{chance.choice(VENDORS)} {chance.choice(UNKNOWN_SKUS)}")
-    return Action(word, seed)
+    more: dict[str, Any] = {}
+    if word == "together":
+        more["both"] = tuple(_worker(chance) for _ in range(2))
+    elif word == "time":
+        more["seconds"] = chance.choice((5, 60, 900, 2000, 8000, 90_000))
+    elif word == "faults":
+        more["rules"] = faults(chance, kinds)
+    elif word == "erp":
+        more["kind"] = chance.choice(DAMAGES)
+    elif word == "receiver":
+        more["kind"] = chance.choice(("up", "down"))
+    elif word == "appear":
+        more["kind"] = f"{chance.choice(VENDORS)} {chance.choice(UNKNOWN_SKUS)}"
+    return Action(word, seed, **more)
 
 
 def _worker(chance: random.Random, word: str = "") -> Action:
@@ -150,9 +150,8 @@ def _death(chance: random.Random) -> Death:
 
 def faults(chance: random.Random, kinds: Sequence[dict[str, Any]]) -> tuple[Any, ...]:
     """Some rules among all that can strike the house, each with its own likelihood."""
-    chosen = []
-    for at in chance.choices(list(OPERATIONS), list(OPERATIONS.values()), k=chance.randint(1, 5)):
-        chosen.append((at, chance.choice([kind["kind"] for kind in kinds if at in kind["at"]])))
+    places = chance.choices(list(OPERATIONS), list(OPERATIONS.values()), k=chance.randint(2, 6))
+    chosen = [(at, chance.choice([kind["kind"] for kind in kinds if at in kind["at"]])) for at in places]
     return tuple(tuple(sorted(_rule(chance, at, kind).items())) for at, kind in chosen)
 
 

@@ -26,7 +26,7 @@ KINDS = ("commit", "request", "rename")
 STUCK_S = 30.0
 
 
-class Killed(BaseException):  # noqa: N818  no error: the process is gone, and nothing of it may go on
+class Killed(BaseException):
     """The process was killed here."""
 
 

@@ -68,8 +68,8 @@ class Course:
         self.effects = self.deaths = 0
         self._keys = 0
 
-    def run(self) -> None:
-        """All of it; raises Broken."""
+    def run(self, *, quiet: bool = True) -> None:
+        """All of it, to the quiet at the end if wanted; raises Broken."""
         self.world.reset(self.plan.seed, self.plan.shape)
         told = _Told()
         logger = logging.getLogger("shelfsync.flow.each_vendor")
@@ -79,7 +79,8 @@ class Course:
                 self.say(f"{number:3} +{self.world.clock.monotonic_s():.0f} s: {action}")
                 self._do(action)
                 self._verify(told)
-            self._quiet(told)
+            if quiet:
+                self._quiet(told)
         finally:
             logger.removeHandler(told)
 
@@ -206,11 +207,11 @@ class Course:
         world.erp.write()
         self.say(f"quiet +{world.clock.monotonic_s():.0f} s")
         with world.house(Seam()) as house:
-            self._rounds(house, "delta", 3, told)
+            self._rounds(house, "delta", 2, told)
             if not self.model.has_struck(*BY_CHANCE_WRONG):
                 _expect(converged(world, may_be_rejected=True), "I3 by delta runs")
             self._rounds(house, "full", 1, told)
-            self._rounds(house, "delta", 1, told)
+            day.settle_down(self.world, house)
             _expect(converged(world, may_be_rejected=False), "I3 after a full run")
             left = world.rows("SELECT job_id, state FROM ledger.job WHERE state IN ('submitting', 'open', 'confirmed')")
             _expect([f"job {row.job_id} is {row.state}" for row in left], "I15")

@@ -91,7 +91,7 @@ class World:
                 behaviour={"requests_per_minute": REQUESTS_PER_MINUTE},
             )
         )
-        self.clock = VirtualClock(lambda seconds: self.platform.advance(seconds))
+        self.clock = VirtualClock(self.platform.advance)
         self.chance = random.Random(0)
         self.shape = Shape()
         self.erp = Erp(folder)
@@ -130,6 +130,8 @@ class World:
             self.platform.put_products(vendor, [_product(sku) for sku in KNOWN_SKUS[: shape.skus]])
         self.receive(shape.webhook)
         self.erp = Erp(self.folder, coherent=shape.dialect == "legacy")
+        for file in (self.erp.file, self.erp.control):
+            file.unlink(missing_ok=True)
 
     def receive(self, up: bool) -> None:
         """Opens or closes the way of the webhook."""

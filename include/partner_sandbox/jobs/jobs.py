@@ -17,6 +17,8 @@ from partner_sandbox.jobs.tables import job, job_item
 from partner_sandbox.sandbox import Sandbox
 
 OPEN = ("QUEUED", "IN_PROGRESS")
+WITHOUT_FILE = (*OPEN, "FAILED")
+"""A file announced before its job had run is not there yet, or never will be."""
 FIRST_NUMBER = 700_000_000
 """From where job ids count in dialects in which they are numbers."""
 

@@ -32,7 +32,7 @@ def download(file: str, sandbox: TheSandbox, chain: TheChain) -> Response:
         job = jobs.by_file(connection, file)
     if job is None or job.chain != chain.chain:
         raise not_found("File")
-    if job.state in jobs.OPEN:  # announced before it was there
+    if job.state in jobs.WITHOUT_FILE:
         raise not_found("File")
     if files.expired(sandbox, job):
         raise ApiError(410, "LINK_EXPIRED", "The link has expired")

@@ -31,7 +31,7 @@ def fetch(file: str, request: Request, expires: str = "", signature: str = "") -
         return _refusal(403, "SignatureDoesNotMatch", "The request signature does not match")
     with sandbox.storage.begin() as connection:
         job = jobs.by_file(connection, file)
-    if job is None or job.state in jobs.OPEN:
+    if job is None or job.state in jobs.WITHOUT_FILE:
         return _refusal(404, "NoSuchKey", "The specified key does not exist")
     if files.expired(sandbox, job):
         return _refusal(403, "AccessDenied", "Request has expired")

@@ -1,0 +1,140 @@
+"""`python -m simulation --seeds N --start S [--jobs J] [--verbose]`: N seeds from S; exit 1 when one of them fails."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import multiprocessing
+import os
+import queue
+import shutil
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shelfsync.ledger.engine import create_engine
+from shelfsync.migrations import upgrade
+from shelfsync.stack.postgres import EmbeddedPostgres
+from simulation.seeds import Verdict, plan_of, try_plan, try_seed
+from simulation.shrink import shrunk
+from simulation.world import World
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(prog="python -m simulation", description=__doc__)
+    parser.add_argument("--seeds", type=int, default=20, help="how many")
+    parser.add_argument("--start", type=int, default=1, help="the first")
+    parser.add_argument("--jobs", type=int, default=1, help="processes, each with a database of its own")
+    parser.add_argument("--verbose", action="store_true", help="tell every action")
+    parser.add_argument("--no-shrink", action="store_true", help="leave a failing seed as long as it is")
+    asked = parser.parse_args()
+    began_s = time.monotonic()
+    with _server() as server:
+        if asked.jobs == 1:
+            with _world(server, "simulation_0") as world:
+                verdicts = [_told(_one(world, seed, asked)) for seed in range(asked.start, asked.start + asked.seeds)]
+        else:
+            verdicts = _many(server, asked)
+    return _summary(verdicts, time.monotonic() - began_s)
+
+
+def _one(world: World, seed: int, asked: argparse.Namespace) -> Verdict:
+    verdict = try_seed(world, seed, print if asked.verbose else lambda _: None)
+    if verdict.broken and not asked.no_shrink:
+        least = shrunk(plan_of(world, seed), verdict.broken, lambda plan: try_plan(world, plan).broken)
+        lines = "\n".join(f"    {action}" for action in least.actions)
+        verdict.case += f"\n  fails the same with {len(least.actions)} actions in {least.shape}:\n{lines}"
+    return verdict
+
+
+def _told(verdict: Verdict) -> Verdict:
+    """Tells of a seed that failed, as soon as it is known."""
+    if verdict.broken:
+        print(f"seed {verdict.seed} FAILED: {verdict.case}", flush=True)
+        print(f"  again: python -m simulation --start {verdict.seed} --seeds 1 --verbose", flush=True)
+    return verdict
+
+
+def _many(server: EmbeddedPostgres, asked: argparse.Namespace) -> list[Verdict]:
+    context = multiprocessing.get_context("spawn")
+    seeds, verdicts = context.Queue(), context.Queue()
+    for seed in range(asked.start, asked.start + asked.seeds):
+        seeds.put(seed)
+    for _ in range(asked.jobs):
+        seeds.put(None)
+    urls = [_database(server, f"simulation_{number}") for number in range(asked.jobs)]
+    workers = [context.Process(target=_work, args=(url, seeds, verdicts, asked), daemon=True) for url in urls]
+    for worker in workers:
+        worker.start()
+    got: list[Verdict] = []
+    while len(got) < asked.seeds:
+        try:
+            got.append(_told(verdicts.get(timeout=5)))
+        except queue.Empty:
+            if not any(worker.is_alive() for worker in workers):
+                raise RuntimeError(f"every worker ended after {len(got)} of {asked.seeds} seeds") from None
+    for worker in workers:
+        worker.join()
+    return got
+
+
+def _work(url: str, seeds: multiprocessing.Queue, verdicts: multiprocessing.Queue, asked: argparse.Namespace) -> None:
+    with _folder() as folder, World(url, folder) as world:
+        while (seed := seeds.get()) is not None:
+            verdicts.put(_one(world, seed, asked))
+
+
+def _summary(verdicts: list[Verdict], seconds: float) -> int:
+    failed = sorted(verdict.seed for verdict in verdicts if verdict.broken)
+    struck: Counter[str] = sum((verdict.struck for verdict in verdicts), Counter())
+    print(
+        f"{len(verdicts)} seeds, {sum(v.actions for v in verdicts)} actions, {sum(v.effects for v in verdicts)} effects,"
+        f" {sum(v.deaths for v in verdicts)} deaths, {sum(struck.values())} faults of {len(struck)} kinds in {seconds:.0f} s:"
+        f" {len(failed)} failed{': ' + ', '.join(map(str, failed)) if failed else ''}"
+    )
+    return 1 if failed else 0
+
+
+@contextlib.contextmanager
+def _server() -> Iterator[EmbeddedPostgres]:
+    with _folder() as folder:
+        server = EmbeddedPostgres(folder / "postgres", fsync=False, say=lambda _: None)
+        server.ensure_started()
+        try:
+            yield server
+        finally:
+            server.stop()
+
+
+@contextlib.contextmanager
+def _world(server: EmbeddedPostgres, name: str) -> Iterator[World]:
+    with _folder() as folder, World(_database(server, name), folder) as world:
+        yield world
+
+
+def _database(server: EmbeddedPostgres, name: str) -> str:
+    url = server.create_database(name)
+    engine = create_engine(url)
+    try:
+        upgrade(engine)
+    finally:
+        engine.dispose()
+    return url
+
+
+@contextlib.contextmanager
+def _folder() -> Iterator[Path]:
+    """A folder that the database's OS user can step into, in memory where the machine has such a place."""
+    shared = Path("/dev/shm")
+    folder = Path(tempfile.mkdtemp(prefix="shelfsync-simulation-", dir=shared if os.access(shared, os.W_OK) else None))
+    folder.chmod(0o711)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

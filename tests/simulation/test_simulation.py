@@ -1,0 +1,174 @@
+"""A handful of seeds and crash points in every run of the suite, many more under `slow`; and that the model sees what is wrong."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+import time
+
+import pytest
+
+from simulation import day
+from simulation.erp import VENDORS
+from simulation.model import Broken, Model, converged
+from simulation.plan import Action, Plan, plan
+from simulation.seam import Death, Killed, Seam
+from simulation.seeds import Course, plan_of, try_seed
+from simulation.shrink import shrunk
+from simulation.sweep import effects_of_a_day, points, sweep
+from simulation.world import KNOWN_SKUS, Shape, World
+
+BOX_S = 5.0
+SMALL = Shape(job_seconds=1.0, skus=3)
+
+
+@pytest.fixture(scope="module")
+def world(postgres, migrated_template, tmp_path_factory):
+    url = postgres.create_database("simulation", template=migrated_template)
+    with World(url, tmp_path_factory.mktemp("simulation")) as world:
+        yield world
+    postgres.drop_database("simulation")
+
+
+@pytest.fixture
+def synced(world) -> World:
+    """A small world after its first full sync."""
+    world.reset(0, SMALL)
+    chance = random.Random(0)
+    for vendor in VENDORS:
+        for sku in KNOWN_SKUS[: SMALL.skus]:
+            world.erp.put((vendor, sku), chance)
+    world.erp.write()
+    with world.house(Seam()) as house:
+        day.whole_run(world, house, "full", "first")
+    return world
+
+
+def test_seeds_hold_as_many_as_fit_the_time(world):
+    began_s, seed = time.monotonic(), 1
+    while seed == 1 or time.monotonic() - began_s < BOX_S:
+        verdict = try_seed(world, seed)
+        assert verdict.broken is None, f"python -m simulation --start {seed} --seeds 1 --verbose: {verdict.case}"
+        seed += 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(1000, 1030))
+def test_more_seeds_hold(world, seed):
+    verdict = try_seed(world, seed)
+    assert verdict.broken is None, f"python -m simulation --start {seed} --seeds 1 --verbose: {verdict.case}"
+
+
+def test_some_crash_points_of_a_day_converge(world):
+    every = points(effects_of_a_day(world))
+    assert sweep(world, [every[3], every[len(every) // 2], every[-1]]) == []
+
+
+@pytest.mark.slow
+def test_every_crash_point_of_a_day_converges(world):
+    every = points(effects_of_a_day(world))
+    wrong = sweep(world, every)
+    assert wrong == [], f"{len(every) - len(wrong)} of {len(every)} crash points converge"
+
+
+def test_a_seed_repeats_itself(world):
+    """With two workers too, down to every line and the number of effects."""
+    of = plan_of(world, 6)
+    of = dataclasses.replace(of, actions=(*of.actions[:4], Action("together", 5, both=(_run(1), _run(2)))))
+    told: list[list[str]] = [[], []]
+    courses = [Course(world, of, lines.append) for lines in told]
+    for course in courses:
+        course.run(quiet=False)
+    assert told[0] == told[1] != []
+    assert courses[0].effects == courses[1].effects > 0
+
+
+def test_a_plan_comes_from_its_seed_alone():
+    kinds = [
+        {"kind": "drop_answer", "at": ["put_catalog", "log", "job_status", "token", "outlet_status", "list_catalog"]}
+    ]
+    kinds += [{"kind": "stuck", "at": ["job"]}, {"kind": "lost", "at": ["job_webhook"]}]
+    assert plan(7, kinds) == plan(7, kinds) != plan(8, kinds)
+
+
+def test_a_failing_plan_shrinks_to_the_actions_that_matter():
+    actions = tuple(Action("time", seed, seconds=1) for seed in range(30))
+    least = shrunk(
+        Plan(1, Shape(), actions), "I4", lambda of: "I4" if {actions[4], actions[21]} <= set(of.actions) else "I1"
+    )
+    assert least.actions == (actions[4], actions[21])
+
+
+def test_the_day_converges_without_a_death(synced):
+    Model(synced).check()
+    assert converged(synced, may_be_rejected=False) == []
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_death_before_a_commit_leaves_nothing_and_after_it_everything(synced, before):
+    runs = len(synced.rows("SELECT 1 FROM ledger.run"))
+    seam = Seam(Death(1, before, "commit"))
+    with pytest.raises(Killed), synced.house(seam) as house:
+        house.open_run("delta", "dies")
+    assert len(synced.rows("SELECT 1 FROM ledger.run")) - runs == (0 if before else 1)
+    with pytest.raises(Killed):
+        seam.alive()
+
+
+@pytest.mark.parametrize(
+    ("invariant", "sabotage"),
+    [
+        ("I1", "DELETE FROM warehouse.sku_outcome WHERE sku = 's01'"),
+        ("I1", "UPDATE warehouse.sku_outcome SET state = 'unaccounted' WHERE sku = 's01'"),
+        ("I6", "DELETE FROM warehouse.baseline WHERE sku = 's01'"),
+        ("I6", "UPDATE warehouse.catalog_job SET accepted = accepted + 1"),
+        ("I6", "UPDATE warehouse.catalog_job SET state = 'failed'"),
+        ("I2", "UPDATE warehouse.baseline SET price = 77 WHERE sku = 's01'"),
+        ("I5", "UPDATE ledger.batch SET items_path = (SELECT min(items_path) FROM ledger.batch)"),
+        ("I7", "UPDATE ledger.job SET state = 'superseded', accepted = NULL, refused = NULL, unaccounted = NULL"),
+    ],
+)
+def test_the_model_sees_a_ledger_that_lies(synced, invariant, sabotage):
+    if invariant == "I7":
+        with synced.observer.begin() as connection:
+            for table in ("sku_outcome", "baseline"):
+                connection.exec_driver_sql(f"DELETE FROM warehouse.{table}")
+            connection.exec_driver_sql("UPDATE ledger.vendor SET baseline_version = 0")
+            connection.exec_driver_sql("UPDATE ledger.vendor_run SET state = 'failed'")
+    with synced.observer.begin() as connection:
+        connection.exec_driver_sql(sabotage)
+    with pytest.raises(Broken) as broken:
+        Model(synced).check()
+    assert broken.value.invariant in {invariant, "I1"} if invariant == "I5" else broken.value.invariant == invariant
+
+
+def test_the_model_sees_an_older_value_on_the_platform(synced):
+    key = (VENDORS[0], "s01")
+    model = Model(synced)
+    synced.erp.put(key, random.Random(1))
+    synced.erp.wanted[key].reverse()
+    with synced.house(Seam()) as house:
+        synced.erp.write()
+        day.whole_run(synced, house, "delta", "second")
+    with pytest.raises(Broken) as broken:
+        model.check()
+    assert broken.value.invariant == "I4"
+
+
+def test_the_model_sees_a_product_that_nobody_wanted_off(synced):
+    synced.erp.ever_off.clear()
+    shown = synced.platform.products(VENDORS[0])
+    kept = [{name: value for name, value in row.items() if name != "app"} for row in shown.values()]
+    synced.platform.put_products(VENDORS[0], [{**row, "active": False} for row in kept])
+    with pytest.raises(Broken) as broken:
+        Model(synced).check()
+    assert broken.value.invariant == "I9"
+
+
+def test_the_model_sees_a_platform_that_differs(synced):
+    synced.erp.put((VENDORS[1], "s02"), random.Random(1))
+    assert [line.split(":")[0] for line in converged(synced, may_be_rejected=False)] == [f"{VENDORS[1]}/s02"]
+
+
+def _run(seed: int) -> Action:
+    return Action("run", seed, kind="delta")
