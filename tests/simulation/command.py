@@ -8,6 +8,8 @@ import multiprocessing
 import os
 import queue
 import shutil
+import signal
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -34,6 +36,7 @@ def main() -> int:
     parser.add_argument("--verbose", action="store_true", help="tell every action")
     parser.add_argument("--no-shrink", action="store_true", help="leave a failing seed as long as it is")
     asked = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the server is stopped
     began_s = time.monotonic()
     with _server() as server:
         if asked.jobs == 1:

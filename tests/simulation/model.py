@@ -24,6 +24,7 @@ Item = tuple[str, int | None, int | None, bool | None, int | None]
 FIELDS = ("price", "quantity", "active", "max_sales_quantity")
 REMOVED_FREE, REMOVED_SHARE = 5, Fraction("0.3")
 PORTAL_PRICE = Decimal("9000.5")
+LEFT = "it left the ERP and is still on sale"
 ENDED = ("acknowledged", "unconfirmed", "failed", "refused")
 
 
@@ -338,7 +339,7 @@ def _difference(row: Row | None, product: dict[str, Any] | None, *, rejected: bo
     if product is None:
         return None if row is None or rejected or known else "the platform does not know it, and it is not rejected"
     if row is None:
-        return "it left the ERP and is still on sale" if product["active"] and known else None
+        return LEFT if product["active"] and known else None
     told = (Decimal(str(product["price"])), product["active"], product["max_sales_quantity"])
     want = (row.price, row.on_sale, row.limit)
     return None if told == want else f"the ERP wants {want}, the platform shows {told}"

@@ -72,6 +72,7 @@ class Day:
         """What must be at the day's end, when the schedule has had its time."""
         with self._world.house(Seam()) as house:
             day.quiet_rounds(self._world, house, 2)
+            day.settle_down(self._world, house)
         self._model.check()
         lines = converged(self._world, may_be_rejected=False)
         if lines:

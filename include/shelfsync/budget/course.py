@@ -125,12 +125,13 @@ class Course:
             log.warning("budget: nothing leaves for %.0f s: %s", silent_s, one.reason)
 
     def _tell(self, connection: Connection, answer: Answer, who: Hashable) -> float:
-        self.allowance.guard(connection)
+        self.allowance.lock(connection)  # first of all, here and in every look: one order of locks has no deadlock
         if who in self._away:
             self.allowance.arrived(connection, [self._away[who]])
         return record(connection, self.allowance, answer, self._chance)
 
     def _look(self, connection: Connection, ask: Ask, who: Hashable) -> Turn:
+        self.allowance.lock(connection)
         for answer in tuple(self._untold):
             record(connection, self.allowance, answer, self._chance)
         if who in self._away:

@@ -335,3 +335,29 @@ def test_an_abandoned_wait_holds_nobody_up(engine, database_url):
         return time.monotonic() - began_s
 
     assert asyncio.run(run()) < 5
+
+
+def test_answers_and_late_wakers_never_lock_each_other_out(engine):
+    """All of a process's writes take the allowance's row first: an answer, a forfeited slot and a look have one order of locks."""
+    budgets = [RequestBudget(engine, BudgetSettings(), SystemClock(), rate=FAST) for _ in range(4)]
+    failures = []
+
+    def work(budget, number):
+        try:
+            for _ in range(8):
+                budget.admit(f"operation-{number % 2}", "catalog")
+                budget.report(f"operation-{number % 2}", 200, None, False)
+        except (sa.exc.SQLAlchemyError, TryAgainError) as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(budget, number)) for number, budget in enumerate(budgets)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert failures == []
+    with engine.connect() as connection:
+        deadlocks = connection.execute(
+            sa.text("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
+        ).scalar_one()
+    assert deadlocks == 0
