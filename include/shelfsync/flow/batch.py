@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shelfsync.flow.each_vendor import Skip, StepReport, each_vendor
+from shelfsync.flow.each_vendor import Done, Skip, StepReport, each_vendor
 from shelfsync.ledger import batches, runs, vendor_runs, vendors
 from shelfsync.ledger.instant import instant
 
@@ -29,7 +29,7 @@ def batch(parts: Parts, run_id: int, names: Iterable[str]) -> StepReport:
         if row.released_path is None:
             raise Skip("nothing was released")
         if row.batched_at is not None:
-            raise Skip("done before")
+            raise Done
         _batch_vendor(parts, run, row, row.released_path)
 
     return each_vendor(parts, run_id, names, "batch", work)

@@ -11,7 +11,7 @@ from partner_api.errors import CredentialsError, DownloadError, PartnerError, Th
 from shelfsync.errors import DataError
 from shelfsync.flow import hear
 from shelfsync.flow.doubt import leave_in_doubt
-from shelfsync.flow.each_vendor import Skip, StepReport, each_vendor
+from shelfsync.flow.each_vendor import Done, Skip, StepReport, each_vendor
 from shelfsync.flow.outcomes import all_alike, write_outcomes
 from shelfsync.ledger import batches, jobs, vendors
 
@@ -47,7 +47,7 @@ def confirm_open_job(parts: Parts, row: VendorRun) -> None:
     if job is None or job.run_id != row.run_id:
         raise Skip("no job of this run is open")
     if job.state == "confirmed":
-        raise Skip("done before")
+        raise Done
     try:
         news = hear.known(parts, job)
         if not news.ended and (job.poll_due or job.overdue):

@@ -42,6 +42,13 @@ class Skip(Exception):  # noqa: N818  not an error: a step's word that there is 
     """There is nothing to do for this vendor in this step, and why."""
 
 
+class Done(Skip):
+    """This step has done its work for the vendor before, whatever became of the process that did it."""
+
+    def __init__(self) -> None:
+        super().__init__("done before")
+
+
 def each_vendor(
     parts: Parts, run_id: int, vendors: Iterable[str], step: str, work: Callable[[VendorRun], None]
 ) -> StepReport:
@@ -62,6 +69,8 @@ def each_vendor(
             work(row)
         except Skip as skip:
             report.skipped[name] = str(skip)
+            if isinstance(skip, Done) and row.state == "failed" and row.failed_step == step:
+                _mend(parts, row)  # who did the work died before it could say so
         except (ConfigurationError, TryAgainError, OperationalError, InterfaceError):
             raise
         except Exception as error:  # noqa: BLE001  whatever it is, the other vendors go on (I10)

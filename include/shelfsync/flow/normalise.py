@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shelfsync.errors import DataError
-from shelfsync.flow.each_vendor import Skip, StepReport, each_vendor
+from shelfsync.flow.each_vendor import Done, Skip, StepReport, each_vendor
 from shelfsync.ledger import vendor_runs
 from shelfsync.warehouse import load
 
@@ -23,7 +23,7 @@ def normalise(parts: Parts, run_id: int, vendors: Iterable[str]) -> StepReport:
         if row.raw_path is None:
             raise Skip("nothing was extracted")
         if row.snapshot_path is not None:
-            raise Skip("done before")
+            raise Done
         _normalise_vendor(parts, row, row.raw_path)
 
     return each_vendor(parts, run_id, vendors, "normalise", work)

@@ -6,6 +6,8 @@ from decimal import Decimal
 
 import pytest
 
+from shelfsync.ledger import vendor_runs
+
 A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
 SHORT = {"poll_first_s": 0.05, "poll_max_s": 0.1, "job_deadline_s": 1.5}
 
@@ -101,3 +103,16 @@ def test_a_log_that_never_can_be_read_blocks_the_vendor_no_longer_than_the_deadl
     world.erp.put("store-001", "a", "3.00")
     world.sync("delta")
     assert _price(world) == 3
+
+
+def test_a_vendor_whose_confirmation_was_done_by_a_process_that_then_died_is_not_stuck(shelf):
+    """It had failed at confirm before, and nobody was left to say that it no longer does."""
+    shelf.erp.put("store-001", "a", "2.00")
+    run_id, vendors = shelf.begin("delta", upto="deliver")
+    shelf.house.wait(run_id, vendors)
+    assert shelf.house.step("confirm", run_id, vendors)["done"] == 1
+    with shelf.house.parts.engine.begin() as connection:
+        vendor_runs.write(connection, run_id, vendors[0], state="failed", failed_step="confirm", error="as before")
+    shelf.house.settle()
+    assert _state(shelf) == "acknowledged"
+    assert shelf.house.report(run_id)["state"] == "succeeded"
