@@ -1,0 +1,36 @@
+"""All commands together, and what happens to an error that one of them raises."""
+
+from __future__ import annotations
+
+import logging
+import sys
+
+import typer
+
+from shelfsync.cli import check, plan, settle, stack, status, sync
+from shelfsync.errors import ShelfsyncError
+
+app = typer.Typer(
+    name="shelfsync",
+    help="Keeps the catalog of the delivery platform equal to the ERP.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in (sync.sync, plan.plan, check.check, settle.settle, status.status, stack.up, stack.down, stack.demo):
+    app.command()(command)
+
+_STOPPED = "shelfsync: stopped; what was sent is in the ledger, and `shelfsync settle` goes on with it"
+
+
+def main() -> None:
+    """What the installed command runs."""
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(message)s", stream=sys.stderr)
+    try:
+        app()
+    except ShelfsyncError as error:
+        print(f"shelfsync: {error}", file=sys.stderr)  # noqa: T201  the one line for a person
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        print(_STOPPED, file=sys.stderr)  # noqa: T201
+        sys.exit(130)

@@ -1,0 +1,21 @@
+"""`shelfsync status`."""
+
+from __future__ import annotations
+
+from shelfsync.cli.house import house
+from shelfsync.cli.options import AsJson  # noqa: TC001  typer reads annotations
+from shelfsync.cli.output import print_told
+
+
+def status(as_json: AsJson = False) -> None:
+    """Where every vendor stands: pending, in flight, acknowledged, held, rejected, and how old the oldest change is."""
+    with house() as opened:
+        told = opened.status()
+    if as_json:
+        print_told(told, as_json, [])
+        return
+    from shelfsync.terminal import status_tables, wide_console
+
+    console = wide_console()
+    for table in status_tables(told):
+        console.print(table)

@@ -1,0 +1,11 @@
+"""`shelfsync sync`."""
+
+from __future__ import annotations
+
+from shelfsync.cli.options import AsJson, Full, Vendors  # noqa: TC001  typer reads annotations
+from shelfsync.cli.run import run
+
+
+def sync(vendor: Vendors = None, full: Full = False, as_json: AsJson = False) -> None:
+    """Bring the platform to what the ERP says now, and wait for its word on every SKU."""
+    run(vendor, full=full, dry_run=False, as_json=as_json)

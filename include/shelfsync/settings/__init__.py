@@ -1,0 +1,27 @@
+"""Every setting, read once: environment first, then the file named by SHELFSYNC_CONFIG (or ./shelfsync.toml), then the default.
+
+A setting `platform.chain` is `SHELFSYNC_PLATFORM__CHAIN` in the environment and `chain` under `[platform]` in the file.
+Secrets are `SecretStr`: they do not show in a repr, a log or a dump.
+"""
+
+from __future__ import annotations
+
+from shelfsync.settings.budget import BudgetSettings
+from shelfsync.settings.erp import ErpSettings
+from shelfsync.settings.normalise import NormaliseSettings
+from shelfsync.settings.platform import PlatformSettings
+from shelfsync.settings.reading import read_settings
+from shelfsync.settings.settings import Settings
+from shelfsync.settings.sync import SyncSettings
+from shelfsync.settings.webhook import WebhookSettings
+
+__all__ = [
+    "BudgetSettings",
+    "ErpSettings",
+    "NormaliseSettings",
+    "PlatformSettings",
+    "Settings",
+    "SyncSettings",
+    "WebhookSettings",
+    "read_settings",
+]

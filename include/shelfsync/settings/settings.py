@@ -1,0 +1,61 @@
+"""All sections together, and how they are read."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from pydantic import SecretStr
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from shelfsync.settings.budget import BudgetSettings
+from shelfsync.settings.erp import ErpSettings
+from shelfsync.settings.normalise import NormaliseSettings
+from shelfsync.settings.platform import PlatformSettings
+from shelfsync.settings.sync import SyncSettings
+from shelfsync.settings.webhook import WebhookSettings
+
+
+class Settings(BaseSettings):
+    """All of it. Frozen: read once, handed down by wiring."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="SHELFSYNC_", env_nested_delimiter="__", extra="forbid", frozen=True, case_sensitive=False
+    )
+
+    home: Path = Path(".shelfsync")
+    """The state folder: embedded database, lake, Airflow's home, logs."""
+    config: Path | None = None
+    database_url: SecretStr | None = None
+    """A PostgreSQL for ledger and warehouse; without it one is started from a wheel under `home`."""
+    lake_url: str | None = None
+    """Any fsspec address; `home`/lake when not said."""
+    platform: PlatformSettings = PlatformSettings()
+    erp: ErpSettings = ErpSettings()
+    normalise: NormaliseSettings = NormaliseSettings()
+    sync: SyncSettings = SyncSettings()
+    budget: BudgetSettings = BudgetSettings()
+    webhook: WebhookSettings = WebhookSettings()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003  the signature is pydantic's
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        named = os.environ.get("SHELFSYNC_CONFIG")
+        file = Path(named) if named else Path("shelfsync.toml")
+        return (init_settings, env_settings, TomlConfigSettingsSource(settings_cls, toml_file=file))
+
+    @property
+    def lake(self) -> str:
+        """The lake's address."""
+        return self.lake_url or str(self.home.absolute() / "lake")

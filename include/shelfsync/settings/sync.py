@@ -1,0 +1,31 @@
+"""The catalog runs."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, field_validator
+from pydantic_settings import NoDecode
+
+from shelfsync.settings.section import Section, words
+
+
+class SyncSettings(Section):
+    """The catalog runs."""
+
+    vendors: Annotated[tuple[str, ...], NoDecode] = ()
+    """Only these; empty means every vendor of the extract."""
+    shard_vendors: int = Field(10, ge=1)
+    """Vendors a shard; a shard is one row of mapped tasks in Airflow."""
+    shards_max: int = Field(32, ge=1)
+    body_bytes_max: int = Field(100_000_000, ge=64)
+    """The interface says 100 MB (interface.md 8); a megabyte of the decimal kind is the safe reading."""
+    removed_share_max: float = Field(0.3, ge=0, le=1)
+    """When more than this share of a vendor's active SKUs is missing from an extract, their deactivation is held."""
+    job_deadline_s: float = Field(1800.0, gt=0)
+    """A job that has not ended by then is unconfirmed; the next delta settles it by sending the newest values."""
+    poll_first_s: float = Field(20.0, gt=0)
+    """How long the webhook has before the job is asked about; the wait doubles from there."""
+    poll_max_s: float = Field(300.0, gt=0)
+
+    _split = field_validator("vendors", mode="before")(words)
