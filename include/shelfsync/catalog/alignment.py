@@ -40,10 +40,25 @@ def positions(skus: pa.Array, among: pa.Array) -> pa.Array:
     return pc.index_in(skus, value_set=among)
 
 
+def unmentioned(places: pa.Array, rows: int) -> pa.Array:
+    """A mask over `rows` rows: those that no place names. What `positions` the other way round would cost a second time."""
+    mask = np.ones(rows, dtype=np.bool_)
+    mask[places.drop_null().to_numpy(zero_copy_only=False)] = False
+    return pa.array(mask)
+
+
+def placed(table: pa.Table, places: pa.Array, names: Iterable[str]) -> dict[str, pa.Array]:
+    """Columns of `table` at these rows, null where there is no row."""
+    if len(places) == table.num_rows and not places.null_count and _in_order(places):
+        return {name: column(table, name) for name in names}
+    return {name: column(table, name).take(places) for name in names}
+
+
 def aligned(table: pa.Table, skus: pa.Array, names: Iterable[str]) -> dict[str, pa.Array]:
     """Columns of `table` for these SKUs; null where it does not know the SKU."""
-    own = column(table, "sku")
-    if skus.equals(own):
-        return {name: column(table, name) for name in names}
-    places = positions(skus, own)
-    return {name: column(table, name).take(places) for name in names}
+    return placed(table, positions(skus, column(table, "sku")), names)
+
+
+def _in_order(places: pa.Array) -> bool:
+    """Whether the places, as many as there are rows, are all rows as they stand."""
+    return bool((places.to_numpy() == np.arange(len(places))).all())

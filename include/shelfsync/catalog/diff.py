@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.catalog import companion
-from shelfsync.catalog.alignment import aligned, column, positions, require_order
+from shelfsync.catalog.alignment import aligned, column, placed, positions, require_order, unmentioned
 from shelfsync.catalog.barcode import padded
 from shelfsync.columns import BASELINE, DELTA, FIELDS
 
@@ -39,8 +39,9 @@ def diff(
     skus, known = column(snapshot, "sku"), column(baseline, "sku")
     require_order(skus, "the snapshot")
     require_order(known, "the baseline")
-    rows = _present(snapshot, baseline, skus, full=full, key=key)
-    removed = _removed(snapshot, baseline, quarantined, key)
+    places = positions(skus, known)
+    rows = _present(snapshot, baseline, places, full=full, key=key)
+    removed = _removed(snapshot, baseline, unmentioned(places, len(known)), quarantined, key)
     if removed.num_rows:
         rows = pa.concat_tables([rows, removed])
         rows = rows.take(pc.array_sort_indices(column(rows, "sku")))
@@ -62,22 +63,24 @@ def apply(delta: pa.Table, baseline: pa.Table) -> pa.Table:
     return result.take(pc.array_sort_indices(column(result, "sku")))
 
 
-def _present(snapshot: pa.Table, baseline: pa.Table, skus: pa.Array, *, full: bool, key: Key) -> pa.Table:
-    """The delta's rows about SKUs of the snapshot."""
-    before = aligned(baseline, skus, ("sku", "barcode", *FIELDS))
+def _present(snapshot: pa.Table, baseline: pa.Table, places: pa.Array, *, full: bool, key: Key) -> pa.Table:
+    """The delta's rows about SKUs of the snapshot; `places`: the row of each in the baseline, null where it has none."""
+    before = placed(baseline, places, FIELDS)
     now = {name: column(snapshot, name) for name in ("barcode", *FIELDS)}
-    again = _barcode_moved(now["barcode"], before["barcode"]) if key == "barcode" else None
+    again = (
+        _barcode_moved(now["barcode"], placed(baseline, places, ["barcode"])["barcode"]) if key == "barcode" else None
+    )
     differs = {name: _differs(now[name], before[name], again) for name in FIELDS}
     changed = _any_of(list(differs.values()))
     keep = _any_of([now[name].is_valid() for name in FIELDS]) if full else changed
-    skus, changed = skus.filter(keep), changed.filter(keep)
+    skus, places, changed = column(snapshot, "sku").filter(keep), places.filter(keep), changed.filter(keep)
     before = {name: values.filter(keep) for name, values in before.items()}
     sent = {name: values.filter(keep) for name, values in now.items()}
     if not full:
         nothing = {name: pa.scalar(None, sent[name].type) for name in FIELDS}
         sent |= {name: pc.if_else(differs[name].filter(keep), sent[name], nothing[name]) for name in FIELDS}
     sent = companion.accompanied(sent, before)
-    change = pc.if_else(before["sku"].is_null(), "new", pc.if_else(changed, "changed", "same"))
+    change = pc.if_else(places.is_null(), "new", pc.if_else(changed, "changed", "same"))
     return pa.Table.from_arrays([skus, *(sent[name] for name in ("barcode", *FIELDS)), change], schema=DELTA)
 
 
@@ -88,10 +91,11 @@ def _differs(now: pa.Array, before: pa.Array, again: pa.Array | None) -> pa.Arra
     return differs if again is None else pc.or_(differs, pc.and_(again, said))
 
 
-def _removed(snapshot: pa.Table, baseline: pa.Table, quarantined: pa.Table | None, key: Key) -> pa.Table:
-    """The delta's rows about SKUs that left the extract and are not known to be inactive already."""
+def _removed(
+    snapshot: pa.Table, baseline: pa.Table, gone: pa.Array, quarantined: pa.Table | None, key: Key
+) -> pa.Table:
+    """The delta's rows about SKUs that left the extract (`gone`: a mask over the baseline) and are not known to be inactive already."""
     known = column(baseline, "sku")
-    gone = positions(known, column(snapshot, "sku")).is_null()
     if not pc.any(gone).as_py():
         return DELTA.empty_table()
     gone = pc.and_(gone, column(baseline, "active").fill_null(True))
