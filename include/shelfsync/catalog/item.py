@@ -12,7 +12,6 @@ from shelfsync.catalog.alignment import column
 from shelfsync.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Literal
 
 
@@ -27,27 +26,30 @@ def texts(items: pa.Table, *, key: Literal["sku", "barcode"], sales_limit_name: 
         raise DataError(
             f"batch: SKU {sku!r} has no {key}, and items are called by it; give it one in the ERP or set SHELFSYNC_PLATFORM__KEY"
         )
-    parts: list[pa.Array | str] = [f'{{"{key}":"', jsontext.escaped(keys), '"']
-    parts += _member(',"price":', column(items, "price"), _shortest)
-    parts += _member(',"quantity":', column(items, "quantity"), _text)
-    parts += _member(',"active":', column(items, "active"), _text)
-    parts += _member(f',"{sales_limit_name}":', column(items, "max_sales_quantity"), _text)
-    return pc.binary_join_element_wise(*parts, "},", "", null_handling="replace", null_replacement="")
+    members = [
+        _member(',"price":', column(items, "price"), opens='"'),
+        _member(',"quantity":', column(items, "quantity")),
+        _member(',"active":', column(items, "active")),
+        _member(f',"{sales_limit_name}":', column(items, "max_sales_quantity"), ends="},"),
+    ]
+    return pc.binary_join_element_wise(f'{{"{key}":"', jsontext.escaped(keys), *members, "")
 
 
-def _member(name: str, values: pa.Array, write: Callable[[pa.Array], pa.Array]) -> list[pa.Array | str]:
-    """The parts that write one member: none where no row says it, so that a sparse delta costs what it says."""
+def _member(name: str, values: pa.Array, *, opens: str = "", ends: str = "") -> pa.Array | str:
+    """The text of one member in every row, between `opens` and `ends`; a row that does not say it has those alone.
+
+    Written once for each distinct value: a shelf has few prices and few counts, and writing a decimal costs more than looking it up.
+    """
     if values.null_count == len(values):
-        return []
-    if values.null_count == 0:
-        return [name, write(values)]
-    return [pc.binary_join_element_wise(name, write(values), "")]  # null with its value
+        return opens + ends
+    coded = values.dictionary_encode(null_encoding="encode")
+    texts = pc.binary_join_element_wise(opens + name, _shortest(coded.dictionary), ends, "")
+    return texts.fill_null(opens + ends).take(coded.indices)
 
 
-def _shortest(prices: pa.Array) -> pa.Array:
-    """4.500 as 4.5, 4.000 as 4: the same number in fewer bytes."""
-    return pc.ascii_rtrim(pc.ascii_rtrim(prices.cast(pa.string()), characters="0"), characters=".")
-
-
-def _text(values: pa.Array) -> pa.Array:
-    return values.cast(pa.string())
+def _shortest(values: pa.Array) -> pa.Array:
+    """The text of each value; a price in as few bytes as can be: 4.500 as 4.5, 4.000 as 4."""
+    texts = values.cast(pa.string())
+    if pa.types.is_decimal(values.type):
+        texts = pc.ascii_rtrim(pc.ascii_rtrim(texts, characters="0"), characters=".")
+    return texts
