@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from airflow.plugins_manager import AirflowPlugin
 
-from shelfsync_airflow.mounted_receiver import PREFIX, MountedReceiver
+from shelfsync_airflow import mounted_pages, mounted_receiver
 
 
 class ShelfsyncPlugin(AirflowPlugin):
-    """The webhook receiver, at /shelfsync/webhook of the API server."""
+    """The pages at /shelfsync/pages of the API server and in its navigation, and the webhook receiver at /shelfsync/webhook."""
 
     name = "shelfsync"
-    fastapi_apps = [{"app": MountedReceiver(), "url_prefix": PREFIX, "name": "shelfsync webhook receiver"}]  # noqa: RUF012  Airflow's shape
+    fastapi_apps = [  # noqa: RUF012  Airflow's shape; the longer prefix first, or the shorter would take its calls
+        {"app": mounted_pages.mounted_pages(), "url_prefix": mounted_pages.PREFIX, "name": "shelfsync pages"},
+        {
+            "app": mounted_receiver.mounted_receiver(),
+            "url_prefix": mounted_receiver.PREFIX,
+            "name": "shelfsync webhook receiver",
+        },
+    ]
+    external_views = [mounted_pages.VIEW]  # noqa: RUF012  Airflow's shape

@@ -12,7 +12,7 @@ from airflow import plugins_manager
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from shelfsync_airflow.mounted_receiver import PREFIX, MountedReceiver
+from shelfsync_airflow.mounted_receiver import PREFIX, mounted_receiver
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,15 +32,15 @@ def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.chdir(tmp_path)
 
     def run(*requests: tuple[str, dict[str, str], bytes]) -> list[httpx.Response]:
-        mounted = MountedReceiver()
+        mounted = mounted_receiver()
         server = Starlette(routes=[Mount(PREFIX, mounted)])
 
         async def ask() -> list[httpx.Response]:
             transport = httpx.ASGITransport(server)
             async with httpx.AsyncClient(transport=transport, base_url="http://airflow.test") as client:
                 answers = [await client.post(path, headers=headers, content=body) for path, headers, body in requests]
-            if mounted._app is not None:  # what the end of the process does otherwise
-                async with mounted._app.router.lifespan_context(mounted._app):
+            if mounted.app is not None:  # what the end of the process does otherwise
+                async with mounted.app.router.lifespan_context(mounted.app):
                     return answers
             return answers
 
@@ -53,8 +53,8 @@ def test_airflow_loads_the_plugin_and_nothing_else_of_ours_by_its_bare_name() ->
     plugins, errors = plugins_manager._get_plugins()
     assert errors == {}
     assert [plugin.name for plugin in plugins if "shelfsync" in str(plugin.source)] == ["shelfsync"]
-    (mounted,) = [app for app in plugins_manager.get_fastapi_plugins()[0] if "shelfsync" in app["name"]]
-    assert mounted["url_prefix"] == PREFIX
+    mounted = [app["url_prefix"] for app in plugins_manager.get_fastapi_plugins()[0] if "shelfsync" in app["name"]]
+    assert mounted == ["/shelfsync/pages", PREFIX], "the longer prefix first, or the shorter takes its calls"
 
 
 def test_a_genuine_event_is_stored_before_it_is_answered(

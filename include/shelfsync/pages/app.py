@@ -1,0 +1,58 @@
+"""All pages together, as one application that Airflow mounts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fastapi import Depends, FastAPI, HTTPException, Request
+from starlette.responses import FileResponse, HTMLResponse, Response
+
+from shelfsync.errors import ShelfsyncError
+from shelfsync.pages import status
+from shelfsync.pages.shell import HEADERS, show
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from shelfsync.wiring import House
+
+PAGES = (status,)
+"""Each has a `router`; those with a `MENU` (path, title) stand in the menu, in this order."""
+
+STYLE = Path(__file__).parent / "static" / "pages.css"
+
+
+def create_app(open_house: Callable[[], House], guard: Callable[..., Any]) -> FastAPI:
+    """The pages over a house. `guard` is a FastAPI dependency that sets `request.state.viewer` or raises 401 or 403."""
+    app = FastAPI(title="shelfsync pages", docs_url=None, redoc_url=None, openapi_url=None)
+    app.state.open_house = open_house
+    app.state.menu = [page.MENU for page in PAGES if hasattr(page, "MENU")]
+    for page in PAGES:
+        app.include_router(page.router, dependencies=[Depends(guard)])
+    app.add_api_route("/pages.css", _style, include_in_schema=False)
+    app.add_exception_handler(HTTPException, _refused)
+    app.add_exception_handler(ShelfsyncError, _broken)
+    app.middleware("http")(_sealed)
+    return app
+
+
+def _style() -> FileResponse:
+    return FileResponse(STYLE, media_type="text/css")
+
+
+async def _sealed(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
+    response = await call_next(request)
+    for name, value in HEADERS.items():
+        response.headers.setdefault(name, value)
+    return response
+
+
+async def _refused(request: Request, error: Exception) -> HTMLResponse:
+    assert isinstance(error, HTTPException)
+    title = {401: "Please log in", 403: "Not allowed", 404: "Not found"}.get(error.status_code, "This did not work")
+    return show(request, "told.html", title=title, status_code=error.status_code, message=str(error.detail))
+
+
+async def _broken(request: Request, error: Exception) -> HTMLResponse:
+    return show(request, "told.html", title="This did not work", status_code=503, message=str(error))

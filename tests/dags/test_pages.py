@@ -1,0 +1,59 @@
+"""The pages inside Airflow's real API server: nobody without a login, and who may only look does not decide."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from airflow.api_fastapi.app import create_app, get_auth_manager, purge_cached_app
+from airflow.api_fastapi.auth.managers.simple.user import SimpleAuthManagerUser
+from fastapi.testclient import TestClient
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+VENDORS = "/shelfsync/pages/"
+
+
+@pytest.fixture
+def server(airflow_database: None, database_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
+    """Airflow's API server with our plugin; each test gets its own, for it keeps the settings it began with."""
+    monkeypatch.setenv("SHELFSYNC_DATABASE_URL", database_url)
+    from airflow import plugins_manager
+
+    plugins_manager._get_plugins.cache_clear()
+    plugins_manager.get_fastapi_plugins.cache_clear()
+    purge_cached_app()
+    with TestClient(create_app(apps="core"), base_url="http://airflow.test") as client:
+        yield client
+    purge_cached_app()
+
+
+def _token(role: str) -> str:
+    user = SimpleAuthManagerUser(username=f"the-{role}", role=role)
+    return get_auth_manager().generate_jwt(user)
+
+
+def test_a_stranger_sees_nothing(server: TestClient) -> None:
+    answer = server.get(VENDORS)
+    assert answer.status_code == 401
+    assert "store" not in answer.text
+
+
+@pytest.mark.parametrize(("role", "decides"), [("viewer", False), ("admin", True)])
+def test_airflow_says_who_looks_and_who_may_decide(server: TestClient, role: str, decides: Any) -> None:
+    answer = server.get(VENDORS, headers={"Authorization": f"Bearer {_token(role)}"})
+    assert answer.status_code == 200
+    assert f"the-{role}" in answer.text
+    assert ("(may look)" in answer.text) is not decides
+
+
+def test_the_cookie_of_airflows_own_pages_is_enough(server: TestClient) -> None:
+    server.cookies.set("_token", _token("admin"))
+    assert server.get(VENDORS).status_code == 200
+
+
+def test_the_navigation_leads_there(server: TestClient) -> None:
+    answer = server.get("/api/v2/plugins", headers={"Authorization": f"Bearer {_token('admin')}"})
+    (ours,) = [plugin for plugin in answer.json()["plugins"] if plugin["name"] == "shelfsync"]
+    assert [view["href"] for view in ours["external_views"]] == [VENDORS.lstrip("/")]

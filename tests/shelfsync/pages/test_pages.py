@@ -1,0 +1,98 @@
+"""The shell around all pages, and the page of the vendors."""
+
+from __future__ import annotations
+
+import pytest
+from fastapi import HTTPException, Request
+from fastapi.testclient import TestClient
+
+from shelfsync.errors import ConfigurationError
+from shelfsync.pages.app import create_app
+from shelfsync.pages.viewer import Viewer, decider
+
+
+def test_the_first_page_says_what_to_do_when_there_is_nothing_yet(world, browse):
+    assert "shelfsync sync --full" in browse(world.house).get("/").text
+
+
+def test_the_page_of_the_vendors_tells_what_the_status_tells(world, browse):
+    world.erp.put("store-001", "a", "1.00")
+    world.erp.put("store-001", "<script>", "1.00")
+    world.sync("full")
+    page = browse(world.house).get("/")
+    assert page.status_code == 200
+    assert "store-001" in page.text
+    assert "succeeded" in page.text
+
+
+def test_a_page_can_run_nothing_and_load_nothing_from_elsewhere(world, browse):
+    answer = browse(world.house).get("/")
+    policy = answer.headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'")
+    assert "script-src" not in policy
+    assert "http" not in answer.text.split("<main>")[0].replace("http-equiv", "")
+
+
+def test_every_link_holds_below_the_place_where_the_pages_are_mounted(world, browse):
+    text = browse(world.house).get("/").text
+    assert 'href="/shelfsync/pages/pages.css"' in text
+    assert browse(world.house).get("/pages.css").headers["content-type"].startswith("text/css")
+
+
+def test_who_is_not_let_in_sees_why_and_nothing_else(world):
+    def guard(_: Request) -> None:
+        raise HTTPException(401, "Not authenticated")
+
+    answer = TestClient(create_app(lambda: world.house, guard)).get("/")
+    assert answer.status_code == 401
+    assert "Please log in" in answer.text
+
+
+def test_a_house_that_cannot_be_opened_is_told_in_one_line():
+    def broken():
+        raise ConfigurationError("SHELFSYNC_DATABASE_URL", "no server answers", "Start it.")
+
+    def guard(request: Request) -> None:
+        request.state.viewer = Viewer("ada", may_decide=True)
+
+    answer = TestClient(create_app(broken, guard)).get("/")
+    assert answer.status_code == 503
+    assert "no server answers" in answer.text
+
+
+def _request(may_decide: bool, **headers: str) -> Request:
+    encoded = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
+    request = Request({"type": "http", "headers": encoded, "state": {}})
+    request.state.viewer = Viewer("ada", may_decide=may_decide)
+    return request
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"sec_fetch_site": "same-origin"},
+        {"host": "airflow.test", "origin": "https://airflow.test"},
+        {"host": "airflow.test"},
+    ],
+)
+def test_a_decision_from_one_of_our_pages_is_taken(headers):
+    assert decider(_request(True, **headers)).name == "ada"
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"sec_fetch_site": "cross-site"},
+        {"sec_fetch_site": "same-site"},
+        {"host": "airflow.test", "origin": "https://evil.test"},
+        {"host": "airflow.test", "origin": "null"},
+    ],
+)
+def test_a_decision_from_elsewhere_is_refused(headers):
+    with pytest.raises(HTTPException, match="not sent from a page of this server"):
+        decider(_request(True, **headers))
+
+
+def test_who_may_only_look_cannot_decide():
+    with pytest.raises(HTTPException, match="may look here but not decide"):
+        decider(_request(False, sec_fetch_site="same-origin"))
