@@ -43,6 +43,20 @@ SNAPSHOT = pa.schema([pa.field("sku", pa.string(), nullable=False), pa.field("ba
 BASELINE = SNAPSHOT
 """The last acknowledged state of one vendor: same columns, same order, so that a diff is a walk along both."""
 
+OBSERVED = pa.schema(
+    [
+        pa.field("sku", pa.string(), nullable=False),
+        pa.field("barcode", pa.string()),  # as the platform gives it, without the zeros it pads with; null: none
+        pa.field("price", PRICE),
+        pa.field("active", pa.bool_()),
+        pa.field("max_sales_quantity", pa.int64()),
+    ]
+)
+"""What the platform showed of one vendor, in an export or a listing: unique by sku, sorted by sku in byte order. It shows no quantity."""
+
+SHOWN = ("price", "active", "max_sales_quantity")
+"""The fields that can be both sent and observed."""
+
 QUARANTINE = pa.schema(
     [
         pa.field("row_number", pa.int64(), nullable=False),
