@@ -56,6 +56,12 @@ class StaleRunError(ShelfsyncError):
     exit_code = 6
 
 
+class StoppedError(ShelfsyncError):
+    """A person has paused sending; nothing changes on the platform until a person lets it go on."""
+
+    exit_code = 7
+
+
 class PartlyFailedError(ShelfsyncError):
     """Some vendors did not make it; the others did, and their work stands."""
 

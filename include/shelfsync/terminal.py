@@ -51,6 +51,7 @@ def status_tables(told: dict[str, Any]) -> list[Table]:
         vendors.add_column(name, justify="left" if name in {"vendor", "last run"} else "right", no_wrap=not wide)
     for row in told["vendors"]:
         last = f"{row['last_run']}: {row['last_state']}" + (f" ({row['error']})" if row["error"] else "")
+        last = f"PAUSED; {last}" if row["paused"] else last
         counts = [row[name] for name in ("acknowledged", "pending", "in_flight", "held", "rejected", "quarantined")]
         vendors.add_row(row["vendor"], *(f"{count:,}" for count in counts), age(row["oldest_unacknowledged_s"]), last)
     runs = Table(title="last runs", title_justify="left")

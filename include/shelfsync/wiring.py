@@ -94,6 +94,18 @@ class House:
 
         return status(self.parts)
 
+    def pause(self, scope: str, vendor: str | None, *, why: str, who: str, anyway: bool = False) -> dict[str, Any]:
+        """Stops sending to everything, this chain or one vendor, within one request."""
+        from shelfsync.flow.pause import pause
+
+        return pause(self.parts, scope, vendor, why=why, who=who, anyway=anyway)
+
+    def resume(self, scope: str, vendor: str | None, *, why: str, who: str) -> dict[str, Any]:
+        """Lets it go on."""
+        from shelfsync.flow.pause import resume
+
+        return resume(self.parts, scope, vendor, why=why, who=who)
+
     def settle(self) -> dict[str, Any]:
         """Finishes what events, tasks and processes lost."""
         from shelfsync.flow.settle import settle
@@ -201,6 +213,7 @@ def _open_platform(settings: Settings, engine: Engine, clock: Clock) -> PartnerC
 def _client(settings: Settings, engine: Engine, clock: Clock, base_url: str, chain: str) -> PartnerClient:
     from partner_api import PartnerClient
     from shelfsync.budget import RequestBudget
+    from shelfsync.budget.switched import SwitchedGate
 
     platform = settings.platform
     credentials, store = _credentials(settings, engine, base_url, chain)
@@ -210,7 +223,7 @@ def _client(settings: Settings, engine: Engine, clock: Clock, base_url: str, cha
         credentials,
         dialect=_dialect(settings),
         timeout_s=platform.timeout_s,
-        gate=RequestBudget(engine, settings.budget, clock),
+        gate=SwitchedGate(RequestBudget(engine, settings.budget, clock), engine, chain),
         token_store=store,
         download_hosts=platform.download_hosts,
         private_hosts=platform.private_hosts,

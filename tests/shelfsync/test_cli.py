@@ -89,8 +89,27 @@ def test_a_wrong_configuration_is_exit_code_3_and_one_line(run, settings, code, 
     assert done.stdout == ""
 
 
-@pytest.mark.parametrize("command", ["sync", "plan", "check", "settle", "status", "up", "down", "demo"])
+@pytest.mark.parametrize(
+    "command", ["sync", "plan", "check", "settle", "status", "pause", "resume", "up", "down", "demo"]
+)
 def test_every_command_explains_itself(run, command):
     done = run(command, "--help")
     assert done.returncode == 0
     assert "Usage" in done.stdout
+
+
+def test_a_pause_is_seen_by_status_and_by_the_next_sync_until_it_is_resumed(run, sandbox):
+    assert run("pause", "--chain", "--why", "wrong prices", "--who", "ada").returncode == 0
+    done = run("sync")
+    assert (done.returncode, "PAUSED: chain demo-chain is paused by ada" in done.stdout) == (0, True), done.stderr
+    assert "wrong prices" in run("status").stdout
+    assert [entry for entry in sandbox.journal()["entries"] if entry["operation"] == "put_catalog"] == []
+    assert run("resume", "--chain", "--who", "ada").returncode == 0
+    assert json.loads(run("sync", "--json").stdout)["accepted"] == 1
+
+
+@pytest.mark.parametrize("arguments", [(), ("store-001", "--all"), ("--all", "--chain")])
+def test_a_pause_names_exactly_one_thing(run, arguments):
+    done = run("pause", *arguments, "--why", "because")
+    assert done.returncode == 2
+    assert "name one of" in done.stderr

@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from shelfsync.cli import check, plan, settle, stack, status, sync
+from shelfsync.cli import check, pause, plan, settle, stack, status, sync
 from shelfsync.errors import ShelfsyncError
 
 app = typer.Typer(
@@ -17,7 +17,18 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (sync.sync, plan.plan, check.check, settle.settle, status.status, stack.up, stack.down, stack.demo):
+for command in (
+    sync.sync,
+    plan.plan,
+    check.check,
+    settle.settle,
+    status.status,
+    pause.pause,
+    pause.resume,
+    stack.up,
+    stack.down,
+    stack.demo,
+):
     app.command()(command)
 
 _STOPPED = "shelfsync: stopped; what was sent is in the ledger, and `shelfsync settle` goes on with it"

@@ -17,5 +17,7 @@ def status(as_json: AsJson = False) -> None:
     from shelfsync.terminal import status_tables, wide_console
 
     console = wide_console()
+    for stop in told["paused"]:
+        console.print(f"PAUSED: {stop}", highlight=False, markup=False)
     for table in status_tables(told):
         console.print(table)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from partner_api import StreamedBody
 from partner_api.errors import (
@@ -15,12 +15,13 @@ from partner_api.errors import (
     ThrottledError,
     UnavailableError,
 )
-from shelfsync.errors import ConfigurationError, DataError, TryAgainError
+from shelfsync.budget.switched import sending_to
+from shelfsync.errors import ConfigurationError, DataError, StoppedError, TryAgainError
 from shelfsync.flow import refusal
 from shelfsync.flow.doubt import leave_in_doubt
 from shelfsync.flow.each_vendor import Skip, StepReport, each_vendor
 from shelfsync.flow.outcomes import all_alike, write_outcomes
-from shelfsync.ledger import batches, jobs, vendor_runs, vendors
+from shelfsync.ledger import batches, jobs, switches, vendor_runs, vendors
 from shelfsync.warehouse import record
 
 if TYPE_CHECKING:
@@ -80,6 +81,8 @@ def _send(parts: Parts, job_id: int, batch: PlannedBatch) -> None:
         answer = _put_again(parts, job_id, batch)
     except (AmbiguousError, InvalidRequestError):
         raise
+    except StoppedError as error:
+        _stop(parts, job_id, batch, error)
     except ThrottledError as error:  # the whole address is asked to wait: every vendor is concerned
         _give_back(parts, job_id, batch, error)
         raise TryAgainError(str(error), after_s=error.retry_after_s or 0.0) from error
@@ -97,6 +100,16 @@ def _send(parts: Parts, job_id: int, batch: PlannedBatch) -> None:
     _take_answer(parts, job_id, batch, answer)
 
 
+def _stop(parts: Parts, job_id: int, batch: PlannedBatch, error: StoppedError) -> NoReturn:
+    """A person has paused the vendor: what never left is planned again, what may have left stays open until sending goes on."""
+    with parts.engine.connect() as connection:
+        may_have_left = jobs.read(connection, job_id).attempts > 1
+    if not may_have_left:
+        _give_back(parts, job_id, batch, error)
+    log.warning("deliver: vendor %s: nothing is sent: %s", batch.vendor, error)
+    raise Skip(str(error)) from None
+
+
 def _put_again(parts: Parts, job_id: int, batch: PlannedBatch) -> PlatformJob:
     """The request, and after an answer that was lost the identical one: a repeat is harmless."""
     for attempt in range(RESENDS):
@@ -112,6 +125,10 @@ def _begin(parts: Parts, row: VendorRun) -> tuple[int, PlannedBatch]:
     """The job to send: a new one, or the one that a dead process left while sending."""
     with parts.engine.begin() as connection:
         stands = vendors.lock(connection, row.vendor)
+        stop = switches.stopped(connection, row.vendor, chain=parts.settings.platform.chain)
+        if stop is not None:
+            log.warning("deliver: vendor %s: nothing is sent: %s", row.vendor, stop)
+            raise Skip(str(stop))
         known = jobs.open_job_of(connection, row.vendor)
         begun = _new(parts, connection, row, stands) if known is None else _again(connection, row, known, stands)
     if isinstance(begun, _Outrun):
@@ -191,7 +208,8 @@ def _put(parts: Parts, job_id: int, batch: PlannedBatch) -> PlatformJob:
     body = stream(items, key=platform.key, sales_limit_name=platform.sales_limit_name, body_bytes=batch.body_bytes)
     with parts.engine.begin() as connection:
         jobs.count_attempt(connection, job_id)
-    return parts.open_platform().update_catalog(batch.vendor, StreamedBody(body, batch.body_bytes), lane="catalog")
+    with sending_to(batch.vendor):
+        return parts.open_platform().update_catalog(batch.vendor, StreamedBody(body, batch.body_bytes), lane="catalog")
 
 
 def _take_answer(parts: Parts, job_id: int, batch: PlannedBatch, answer: PlatformJob) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from shelfsync.ledger import runs, tables, vendor_runs
+from shelfsync.ledger import runs, switches, tables, vendor_runs
 from shelfsync.warehouse import record
 
 if TYPE_CHECKING:
@@ -66,8 +66,9 @@ def report(parts: Parts, run_id: int) -> dict[str, Any]:
         runs.close_run(connection, run_id, state=state, error=error)
         record.record_run(connection, run_id)
         sums = _sums(connection, run_id)
+        paused = [str(stop) for stop in switches.stops(connection)]
     told = {"run": run_id, "key": run.run_key, "kind": run.kind, "dry_run": run.dry_run, "state": state, "error": error}
-    summary = {**told, **sums, "vendors": shown}
+    summary = {**told, **sums, "paused": paused, "vendors": shown}
     return {**summary, "lines": lines(summary)}
 
 
@@ -81,7 +82,7 @@ def lines(summary: dict[str, Any]) -> list[str]:
         f"run {summary['run']} ({summary['kind']}{', dry' if summary['dry_run'] else ''}): {summary['state']},"
         f" {len(rows)} vendors, {changed:,} SKUs changed{planned if batches else ''}"
     )
-    said = [first]
+    said = [*(f"PAUSED: {stop}" for stop in summary["paused"]), first]
     if not summary["dry_run"]:
         said.append(
             f"{summary['sent']:,} SKUs sent: {summary['accepted']:,} accepted, {summary['refused']:,} refused,"

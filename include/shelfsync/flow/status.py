@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from shelfsync.ledger import switches
+
 if TYPE_CHECKING:
     from shelfsync.flow.house import Parts
 
@@ -52,14 +54,17 @@ FROM ledger.run ORDER BY run_id DESC LIMIT :runs
 
 
 def status(parts: Parts, *, runs: int = 5) -> dict[str, Any]:
-    """`{"vendors": [...], "runs": [...]}`: per vendor what is pending, in flight, acknowledged, held, rejected, and how old.
+    """`{"paused": [...], "vendors": [...], "runs": [...]}`: who stopped what and why; per vendor what is pending, in flight, acknowledged, held, rejected, and how old.
 
     Times are seconds by the database's clock; `oldest_unacknowledged_s` is null when nothing waits.
     """
     with parts.engine.connect() as connection:
         vendors = [dict(row) for row in connection.execute(sa.text(_VENDORS)).mappings()]
         last = [dict(row) for row in connection.execute(sa.text(_RUNS), {"runs": runs}).mappings()]
+        off = switches.stops(connection)
     for row in vendors:
+        stop = switches.of_vendor(off, row["vendor"], chain=parts.settings.platform.chain)
+        row["paused"] = None if stop is None else str(stop)
         for name in ("open_for_s", "oldest_unacknowledged_s", "pending"):
             row[name] = None if row[name] is None else float(row[name]) if name.endswith("_s") else int(row[name])
-    return {"vendors": vendors, "runs": last}
+    return {"paused": [str(stop) for stop in off], "vendors": vendors, "runs": last}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from shelfsync.ledger.tables import batch
+from shelfsync.ledger.tables import OPEN_JOB_STATES, batch, job
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
@@ -98,6 +98,16 @@ def supersede_generation(connection: Connection, vendor: str, generation: int) -
         batch.c.vendor == vendor, batch.c.generation == generation, batch.c.state == "planned"
     )
     connection.execute(statement.values(state="superseded"))
+
+
+def supersede_waiting(connection: Connection, vendor: str | None) -> list[tuple[int, str]]:
+    """Gives up what is planned of one vendor or of all, and has not begun to leave; (run, vendor) of what it was."""
+    begun = sa.exists().where(job.c.batch_id == batch.c.batch_id, job.c.state.in_(OPEN_JOB_STATES))
+    statement = batch.update().where(batch.c.state == "planned", ~begun)
+    if vendor is not None:
+        statement = statement.where(batch.c.vendor == vendor)
+    rows = connection.execute(statement.values(state="superseded").returning(batch.c.run_id, batch.c.vendor))
+    return sorted({(row.run_id, row.vendor) for row in rows})
 
 
 def vendors_with_planned(connection: Connection) -> list[tuple[int, str]]:

@@ -63,6 +63,11 @@ def current_baseline(connection: Connection, name: str) -> BaselineVersion | Non
     return None if row is None else BaselineVersion(*row)
 
 
+def names(connection: Connection) -> list[str]:
+    """Every vendor that was ever in an extract."""
+    return list(connection.execute(sa.select(vendor.c.vendor).order_by(vendor.c.vendor)).scalars())
+
+
 def known_vendors(connection: Connection) -> dict[str, int]:
     """Every vendor that has a baseline, with the number of SKUs in it."""
     statement = sa.select(vendor.c.vendor, baseline.c.rows).join(

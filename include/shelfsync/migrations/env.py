@@ -7,6 +7,7 @@ from alembic import context
 import shelfsync.budget.tables
 import shelfsync.inbox.tables
 import shelfsync.ledger.observations
+import shelfsync.ledger.switches
 import shelfsync.ledger.tables
 import shelfsync.warehouse.tables  # noqa: F401  all tables must be known to compare them
 from shelfsync.ledger.metadata import SCHEMAS, metadata

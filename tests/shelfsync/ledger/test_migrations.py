@@ -7,6 +7,7 @@ from alembic.migration import MigrationContext
 import shelfsync.budget.tables
 import shelfsync.inbox.tables
 import shelfsync.ledger.observations
+import shelfsync.ledger.switches
 import shelfsync.ledger.tables
 import shelfsync.warehouse.tables  # noqa: F401
 from shelfsync.ledger.engine import create_engine

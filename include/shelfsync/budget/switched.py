@@ -1,0 +1,58 @@
+"""The gate with the kill switch in it: a request that changes the platform looks at the switch last of all, when its slot has come.
+
+A slot may be minutes away. Whoever looked before waiting for it would send one request after a person said stop.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+from typing import TYPE_CHECKING
+
+from shelfsync.errors import StoppedError
+from shelfsync.ledger import switches
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy.engine import Engine
+
+    from partner_api.gate import Gate
+
+CHANGES = frozenset({"put_catalog", "create_products", "put_promotion", "put_order"})
+"""Operations that change what customers see or buy; everything else only reads."""
+
+_vendor: contextvars.ContextVar[str | None] = contextvars.ContextVar("vendor", default=None)
+
+
+@contextlib.contextmanager
+def sending_to(vendor: str) -> Iterator[None]:
+    """Says whom the requests of this block concern, so that the switch of that vendor stops them at the gate."""
+    token = _vendor.set(vendor)
+    try:
+        yield
+    finally:
+        _vendor.reset(token)
+
+
+class SwitchedGate:
+    """Any gate, and behind it the switch: `admit` raises StoppedError for a change that a person has stopped."""
+
+    def __init__(self, inner: Gate, engine: Engine, chain: str) -> None:
+        self._inner = inner
+        self._engine = engine
+        self._chain = chain
+
+    def admit(self, operation: str, lane: str) -> None:
+        """Returns when the request may leave."""
+        self._inner.admit(operation, lane)
+        if operation not in CHANGES:
+            return
+        with self._engine.connect() as connection:
+            stop = switches.stopped(connection, _vendor.get(), chain=self._chain)
+        if stop is not None:
+            raise StoppedError(str(stop))
+
+    def report(self, operation: str, status: int, retry_after_s: float | None, blocked: bool) -> None:
+        """Passes the answer on."""
+        self._inner.report(operation, status, retry_after_s, blocked)

@@ -1,0 +1,146 @@
+"""The kill switch on the whole path: nothing leaves once it is turned, everything says why, and resuming goes on with the newest values."""
+
+from __future__ import annotations
+
+import dataclasses
+from decimal import Decimal
+
+import pytest
+
+from shelfsync.budget.switched import SwitchedGate, sending_to
+from shelfsync.clock import SystemClock
+from shelfsync.errors import DataError, StoppedError
+from shelfsync.flow.deliver import deliver
+from shelfsync.ledger import switches
+
+A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
+STORES = ("store-001", "store-002")
+
+
+@pytest.fixture
+def shop(world):
+    for vendor in STORES:
+        world.platform.put_products(vendor, [{**A, "sku": sku} for sku in "abc"])
+        for sku in "abc":
+            world.erp.put(vendor, sku, "1.50")
+    return world
+
+
+def _price(world, vendor, sku="a"):
+    return Decimal(str(world.shown(vendor)[sku]["price"]))
+
+
+@pytest.mark.parametrize("scope", ["all", "chain"])
+def test_a_pause_of_all_or_of_the_chain_lets_nothing_out(shop, scope):
+    shop.house.pause(scope, None, why="wrong prices", who="ada")
+    summary = shop.sync("full")
+    assert shop.sent() == []
+    assert summary["state"] == "succeeded"
+    assert any("PAUSED" in line and "wrong prices" in line and "ada" in line for line in summary["lines"])
+
+
+def test_a_paused_vendor_stops_no_other_and_goes_on_with_the_newest_values(shop):
+    shop.house.pause("vendor", "store-001", why="stock-taking", who="ada", anyway=True)
+    shop.sync("full")
+    assert (_price(shop, "store-001"), _price(shop, "store-002")) == (Decimal("9.99"), Decimal("1.5"))
+    shop.erp.put("store-001", "a", "2.25")
+    assert shop.house.settle()["delivered"] == 0, "the schedule must not send past the switch either"
+    shop.house.resume("vendor", "store-001", why="done", who="bob")
+    assert shop.house.settle()["delivered"] == 0, "what was planned during the pause is old by now"
+    shop.sync("delta")
+    assert [_price(shop, "store-001", sku) for sku in "abc"] == [Decimal("2.25"), Decimal("1.5"), Decimal("1.5")]
+
+
+def test_a_pause_between_two_batches_stops_the_second(make_world):
+    world = make_world(sync={"body_bytes_max": 120})
+    world.platform.put_products("store-001", [{**A, "sku": f"s{number}"} for number in range(6)])
+    for number in range(6):
+        world.erp.put("store-001", f"s{number}", "2.00")
+    run_id, names = world.begin("full", upto="deliver")
+    assert len(world.sent()) == 1
+    world.house.pause("vendor", "store-001", why="stop", who="ada")
+    world.house.wait(run_id, names)
+    for word in ("confirm", "acknowledge"):
+        world.house.step(word, run_id, names)
+    assert len(world.sent()) == 1
+    assert world.rows("SELECT count(*) FROM ledger.batch WHERE state = 'planned'")[0][0] > 0
+    assert world.rows("SELECT state FROM ledger.job") == [("acknowledged",)], "what was under way is still settled"
+
+
+class _PausingClock(SystemClock):
+    """Somebody pauses while the process waits to send again what lost its answer."""
+
+    def __init__(self, world) -> None:
+        self._world = world
+
+    def sleep(self, seconds: float) -> None:
+        self._world.house.pause("vendor", "store-001", why="stop", who="ada")
+
+
+def test_a_pause_after_a_lost_answer_keeps_the_job_open_and_repeats_nothing(shop):
+    run_id, _ = shop.begin("full", upto="batch")
+    shop.platform.faults({"at": "put_catalog", "kind": "drop_answer", "times": 1})
+    parts = dataclasses.replace(shop.house.parts, clock=_PausingClock(shop))
+    told = deliver(parts, run_id, ["store-001"])
+    assert "paused" in told.skipped["store-001"]
+    assert len(shop.sent()) == 1
+    assert shop.rows("SELECT state, attempts FROM ledger.job") == [("submitting", 2)]
+    shop.house.resume("vendor", "store-001", why="go", who="ada")
+    assert deliver(shop.house.parts, run_id, ["store-001"]).done == ["store-001"]
+
+
+class _SlowGate:
+    """A gate whose slot comes late: meanwhile somebody turns the switch."""
+
+    def __init__(self, engine, scope, name) -> None:
+        self._engine, self._scope, self._name = engine, scope, name
+
+    def admit(self, operation, lane) -> None:
+        with self._engine.begin() as connection:
+            switches.turn(connection, self._scope, self._name, stopped=True, why="stop", who="ada")
+
+    def report(self, operation, status, retry_after_s, blocked) -> None:
+        """Nothing to remember."""
+
+
+@pytest.mark.parametrize("operation", ["put_catalog", "put_promotion", "put_order", "create_products"])
+def test_a_change_that_waited_for_its_slot_is_stopped_by_a_switch_turned_meanwhile(engine, operation):
+    gate = SwitchedGate(_SlowGate(engine, "all", ""), engine, "demo-chain")
+    with pytest.raises(StoppedError, match="paused by ada"):
+        gate.admit(operation, "catalog")
+
+
+def test_a_vendors_switch_stops_the_requests_that_say_they_are_for_it(engine):
+    gate = SwitchedGate(_SlowGate(engine, "vendor", "store-001"), engine, "demo-chain")
+    with sending_to("store-002"):
+        gate.admit("put_catalog", "catalog")
+    with sending_to("store-001"), pytest.raises(StoppedError):
+        gate.admit("put_catalog", "catalog")
+
+
+@pytest.mark.parametrize("operation", ["job_status", "download", "export", "token", "get_order"])
+def test_what_only_reads_goes_on_while_everything_is_paused(engine, operation):
+    SwitchedGate(_SlowGate(engine, "all", ""), engine, "demo-chain").admit(operation, "catalog")
+
+
+def test_the_status_says_which_vendors_are_paused_and_why(shop):
+    shop.sync("full")
+    shop.house.pause("vendor", "store-002", why="stock-taking", who="ada")
+    told = shop.house.status()
+    assert [row["paused"] is not None for row in told["vendors"]] == [False, True]
+    assert "stock-taking" in told["paused"][0]
+
+
+def test_a_vendor_nobody_knows_is_not_paused_by_a_slip_of_the_pen(shop):
+    shop.sync("full")
+    with pytest.raises(DataError, match="Did you mean store-001"):
+        shop.house.pause("vendor", "stor-001", why="stop", who="ada")
+    shop.house.pause("vendor", "stor-001", why="stop", who="ada", anyway=True)
+
+
+def test_resuming_says_what_is_still_stopped(shop):
+    shop.sync("full")
+    shop.house.pause("all", None, why="everything", who="ada")
+    told = shop.house.resume("vendor", "store-001", why="go", who="ada")
+    assert not told["resumed"]
+    assert any("STILL PAUSED" in line and "everything" in line for line in told["lines"])
