@@ -1,0 +1,162 @@
+"""Which line of a result means which item of the order, and what the order comes to by it. Pure arithmetic, exact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from partner_api.models.order import OrderItem
+    from shelfsync.orders.result import Goods, Line, PickingResult
+    from shelfsync.orders.state import OrderState
+
+_GRAIN = Decimal("0.001")
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """What the vendor's catalog knows of a SKU that is new to the order. `by_weight`: None where nobody says."""
+
+    sku: str
+    price: Decimal | None
+    by_weight: bool | None
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """Lines beside the items they mean. `stray`: (line, why) of lines that mean none; `undecided`: items without a line."""
+
+    pairs: tuple[tuple[Line, OrderItem], ...]
+    added: tuple[Line, ...]
+    stray: tuple[tuple[Line, str], ...]
+    undecided: tuple[OrderItem, ...]
+
+
+def matched(order: OrderState, result: PickingResult) -> Matched:
+    """A line means the item of its `item_id` and SKU; without an id, the only item of its SKU."""
+    pairs: list[tuple[Line, OrderItem]] = []
+    added: list[Line] = []
+    stray: list[tuple[Line, str]] = []
+    free = [item for item in order.items if item.status != "REPLACED"]
+    for line in result.lines:
+        if line.status == "added":
+            added.append(line)
+            continue
+        found = _meant(free, line)
+        if isinstance(found, str):
+            stray.append((line, found))
+        else:
+            pairs.append((line, found))
+            free = [item for item in free if item is not found]
+    return Matched(tuple(pairs), tuple(added), tuple(stray), tuple(free))
+
+
+def _meant(free: list[OrderItem], line: Line) -> OrderItem | str:
+    """The item, or why there is none."""
+    sku = line.goods.sku
+    if sku is None:
+        return "names no SKU: an item is always named by its SKU, the item_id alone would cancel the order"
+    if line.item_id is not None:
+        of_id = [item for item in free if (item.item_id or "").lower() == line.item_id]
+        if not of_id:
+            return f"names the item_id {line.item_id}, which is not in the order or has a line already"
+        if of_id[0].sku != sku:
+            return f"names {sku} and the item_id of {of_id[0].sku}: correct one of the two"
+        return of_id[0]
+    of_sku = [item for item in free if item.sku == sku]
+    if len(of_sku) > 1:
+        return f"{sku} stands {len(of_sku)} times in the order: name the item_id too"
+    return of_sku[0] if of_sku else f"{sku} is not in the order, or has a line already: what is new to it is 'added'"
+
+
+def is_weighed(item: OrderItem) -> bool:
+    return item.pricing.pricing_type == "KG"
+
+
+def value(item: OrderItem) -> Decimal | None:
+    """What an item of the order costs as it stands there."""
+    pricing = item.pricing
+    if pricing.total_price is not None:
+        return pricing.total_price
+    if pricing.unit_price is None:
+        return None
+    amount = pricing.weight if is_weighed(item) else pricing.quantity
+    return None if amount is None else _rounded(pricing.unit_price * amount)
+
+
+def picked_value(item: OrderItem, goods: Goods) -> Decimal | None:
+    """What it costs as it was picked. Values sent back as they were ordered change nothing."""
+    pricing = item.pricing
+    if is_weighed(item):
+        weight = pricing.weight if goods.weight is None else goods.weight
+        return None if pricing.unit_price is None or weight is None else _rounded(pricing.unit_price * weight)
+    if changed_total(item, goods) is not None:
+        return goods.total_price
+    unit = pricing.unit_price if goods.unit_price is None else goods.unit_price
+    quantity = pricing.quantity if goods.quantity is None else goods.quantity
+    if (unit, quantity) == (pricing.unit_price, pricing.quantity):
+        return value(item)
+    return None if unit is None or quantity is None else unit * quantity
+
+
+def changed_unit(item: OrderItem, goods: Goods) -> Decimal | None:
+    """A unit price that differs from the ordered one."""
+    return None if goods.unit_price in {None, item.pricing.unit_price} else goods.unit_price
+
+
+def changed_total(item: OrderItem, goods: Goods) -> Decimal | None:
+    """A total price that says something: neither the ordered one nor what unit price and quantity come to anyway."""
+    quantity = item.pricing.quantity if goods.quantity is None else goods.quantity
+    unit = item.pricing.unit_price
+    anyway = {item.pricing.total_price, None if quantity is None or unit is None else unit * quantity}
+    return None if goods.total_price is None or goods.total_price in anyway else goods.total_price
+
+
+def new_value(product: Product, goods: Goods) -> Decimal | None:
+    """What goods that were not ordered cost: at the catalog's price, or at the one given."""
+    unit = product.price if goods.unit_price is None else goods.unit_price
+    if weighed(product, goods):
+        return None if unit is None or goods.weight is None else _rounded(unit * goods.weight)
+    if goods.total_price is not None and goods.unit_price is None:
+        return goods.total_price
+    return None if unit is None or goods.quantity is None else unit * goods.quantity
+
+
+def weighed(product: Product, goods: Goods) -> bool:
+    """As the catalog says; where it is silent, whoever gives a weight means a weight."""
+    return goods.weight is not None if product.by_weight is None else product.by_weight
+
+
+def total(order: OrderState, parts: Matched, products: Mapping[str, Product]) -> Decimal | None:
+    """What the platform will reckon: items and fees (interface.md 4.8.6); None where a price is not known."""
+    values: list[Decimal | None] = [order.fees, *_values(parts, products)]
+    known = [one for one in values if one is not None]
+    return max(Decimal(0), sum(known, Decimal(0))) if len(known) == len(values) else None
+
+
+def _values(parts: Matched, products: Mapping[str, Product]) -> Iterable[Decimal | None]:
+    for line, item in parts.pairs:
+        if line.status == "picked":
+            yield picked_value(item, line.goods)
+        elif line.status == "replaced":
+            for other in line.replaced_by:
+                product = products.get(other.sku or "")
+                yield None if product is None else new_value(product, other)
+    for line in parts.added:
+        product = products.get(line.goods.sku or "")
+        yield None if product is None else new_value(product, line.goods)
+
+
+def new_skus(result: PickingResult) -> frozenset[str]:
+    """The SKUs of which the catalog has to be asked."""
+    named = [line.goods.sku for line in result.lines if line.status == "added"]
+    named += [other.sku for line in result.lines if line.status == "replaced" for other in line.replaced_by]
+    return frozenset(sku for sku in named if sku)
+
+
+def _rounded(amount: Decimal) -> Decimal:
+    return amount.quantize(_GRAIN, rounding=ROUND_HALF_UP)

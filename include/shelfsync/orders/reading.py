@@ -1,0 +1,50 @@
+"""From the bytes of an order to a version without anybody in it, and what was taken out."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from partner_api import reading
+from partner_api.models.order import Order
+from shelfsync.errors import DataError
+from shelfsync.orders.personal import parted
+from shelfsync.orders.state import Version
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from shelfsync.orders.state import Source
+
+
+def received(body: bytes, source: Source) -> tuple[Version, str, dict[str, Any]]:
+    """(version, its body as JSON text, personal part) of an order's bytes; DataError when they are no order. Never quotes the body."""
+    return told(reading.mapping(reading.json_or_none(body)), source)
+
+
+def told(raw: Mapping[str, Any], source: Source) -> tuple[Version, str, dict[str, Any]]:
+    """The same of a body that was parsed with exact decimals."""
+    harmless, personal = parted(raw)
+    text = as_json(harmless)
+    return kept(text, source), text, personal
+
+
+def kept(text: str, source: Source) -> Version:
+    """A version out of the text that was kept of it."""
+    order = Order.read(reading.mapping(reading.json_or_none(text.encode())))
+    if order.order_id is None:
+        raise DataError("an order event names no order_id: it cannot be anybody's. It stays in the inbox, unapplied.")
+    return Version(source, hashlib.sha256(text.encode()).hexdigest(), order)
+
+
+def as_json(value: Any) -> str:
+    """JSON with exact decimals and sorted keys: equal values give equal text."""
+    if isinstance(value, dict):
+        return (
+            "{" + ",".join(f"{json.dumps(str(name))}:{as_json(value[name])}" for name in sorted(value, key=str)) + "}"
+        )
+    if isinstance(value, list | tuple):
+        return "[" + ",".join(as_json(entry) for entry in value) + "]"
+    return format(value, "f") if isinstance(value, Decimal) else json.dumps(value)

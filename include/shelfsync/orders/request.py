@@ -1,0 +1,120 @@
+"""The request that a result becomes (interface.md 4.8): status by transport and order type, every item with its SKU, prices only where changed."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Literal
+
+from partner_api.models.order_update import ItemUpdate, OrderUpdate
+from shelfsync.errors import DataError
+from shelfsync.orders import cart
+from shelfsync.orders.rules import problems
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from partner_api.models.order import OrderItem
+    from shelfsync.orders.cart import Product
+    from shelfsync.orders.result import Goods, Line, PickingResult
+    from shelfsync.orders.state import OrderState
+
+Fulfilment = Literal["READY_FOR_PICKUP", "DISPATCHED"]
+_ONE = Decimal(1)
+
+
+def fulfilment(order: OrderState) -> Fulfilment:
+    """What ends the picking: READY_FOR_PICKUP for platform riders and for collecting, DISPATCHED where the store delivers."""
+    delivered_by_store = order.transport_type == "VENDOR_DELIVERY" and order.order_type != "PICKUP"
+    return "DISPATCHED" if delivered_by_store else "READY_FOR_PICKUP"
+
+
+def request(
+    order: OrderState, result: PickingResult, products: Mapping[str, Product], *, only_check: bool = False
+) -> OrderUpdate:
+    """The request; DataError for a result that breaks a rule, whoever asks. `only_check`: as UPDATE_CART, which changes nothing."""
+    broken = problems(order, result, products)
+    if broken:
+        raise DataError(f"order {order.order_id}: {broken[0].message} Nothing was sent.")
+    if result.action == "accept":
+        return OrderUpdate(order.order_id, "ACCEPTED", accepted_for=result.accepted_for)
+    if result.action == "cancel":
+        items = tuple(_item(item, "NOT_FOUND") for item in order.items)
+        return OrderUpdate(order.order_id, "CANCELLED", items, cancel_reason=result.reason)  # type: ignore[arg-type]  # a rule looked
+    parts = cart.matched(order, result)
+    items = (
+        *(update for line, item in parts.pairs for update in _updates(line, item, products)),
+        *(_addition(line.goods, products) for line in parts.added),
+    )
+    status = "UPDATE_CART" if only_check or result.action == "check" else fulfilment(order)
+    return OrderUpdate(order.order_id, status, items, confirmed_amount=result.confirmed_amount)
+
+
+def _updates(line: Line, item: OrderItem, products: Mapping[str, Product]) -> Iterator[ItemUpdate]:
+    if line.status == "not_found":
+        yield _item(item, "NOT_FOUND")
+    elif line.status == "replaced":
+        yield _item(item, "REPLACED")
+        (goods,) = line.replaced_by
+        product = products[goods.sku or ""]
+        by_weight = cart.weighed(product, goods)
+        yield ItemUpdate(
+            product.sku,
+            "IN_CART",
+            quantity=_ONE if by_weight else goods.quantity,
+            unit_price=goods.unit_price,
+            total_price=goods.total_price,
+            weight=goods.weight if by_weight else None,
+            replaced_id=item.item_id,
+        )
+    else:
+        yield _picked(item, line.goods)
+
+
+def _picked(item: OrderItem, goods: Goods) -> ItemUpdate:
+    pricing = item.pricing
+    if cart.is_weighed(item):
+        weight = pricing.weight if goods.weight is None else goods.weight
+        return ItemUpdate(_sku(item), "IN_CART", item_id=item.item_id, weight=weight, pricing_type="KG")
+    total = cart.changed_total(item, goods)
+    return ItemUpdate(
+        _sku(item),
+        "IN_CART",
+        item_id=item.item_id,
+        quantity=pricing.quantity if goods.quantity is None else goods.quantity,
+        unit_price=cart.changed_unit(item, goods),
+        total_price=total,
+        pricing_type="UNIT",
+    )
+
+
+def _item(item: OrderItem, status: Literal["NOT_FOUND", "REPLACED"]) -> ItemUpdate:
+    """As it was ordered."""
+    weighed = cart.is_weighed(item)
+    return ItemUpdate(
+        _sku(item),
+        status,
+        item_id=item.item_id,
+        quantity=None if weighed else item.pricing.quantity,
+        weight=item.pricing.weight if weighed else None,
+        pricing_type="KG" if weighed else "UNIT",
+    )
+
+
+def _addition(goods: Goods, products: Mapping[str, Product]) -> ItemUpdate:
+    product = products[goods.sku or ""]
+    by_weight = cart.weighed(product, goods)
+    return ItemUpdate(
+        product.sku,
+        "ADDITION",
+        quantity=_ONE if by_weight else goods.quantity,
+        weight=goods.weight if by_weight else None,
+        unit_price=goods.unit_price,
+    )
+
+
+def _sku(item: OrderItem) -> str:
+    if not item.sku:
+        raise DataError(
+            "an item of the order has no SKU, and an item without its SKU cancels the order. Nothing was sent."
+        )
+    return item.sku

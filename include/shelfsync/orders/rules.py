@@ -1,0 +1,117 @@
+"""Every rule of interface.md 4.8, held against a result before anything is sent, in words that a store person understands.
+
+All of the problems are told at once. A result without a problem makes a request that the platform takes; one with a problem never
+leaves the machine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from shelfsync.orders import cart
+from shelfsync.orders.pieces import addition, picked, replacement
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from shelfsync.orders.cart import Matched, Product
+    from shelfsync.orders.result import PickingResult
+    from shelfsync.orders.state import OrderState
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One broken rule. `rule`: a stable word (docs/orders.md lists them all); `message`: for the person who picked."""
+
+    rule: str
+    message: str
+
+
+def problems(order: OrderState, result: PickingResult, products: Mapping[str, Product]) -> tuple[Problem, ...]:
+    """What keeps this result from being sent; empty: nothing. `products`: what the vendor's catalog knows of the SKUs that are new."""
+    steps = {"accept": _accept, "fulfil": _fulfil, "check": _fulfil, "cancel": _cancel}
+    return tuple(Problem(rule, message) for rule, message in steps[result.action](order, result, products))
+
+
+def _accept(order: OrderState, result: PickingResult, _products: Mapping[str, Product]) -> Iterator[tuple[str, str]]:
+    if order.transport_type != "VENDOR_DELIVERY":
+        yield (
+            "accept_vendor_delivery",
+            "Only an order that the store delivers itself is accepted; this one is fulfilled without it.",
+        )
+    if result.accepted_for is None:
+        yield "accepted_for", "accepted_for is missing: say when the order will be with the customer."
+    if order.status != "RECEIVED":
+        yield "state", f"The order is {_said(order.status)}: only a new order can be accepted."
+    if result.lines or result.confirmed_amount is not None:
+        yield (
+            "accept_alone",
+            "An acceptance carries neither items nor an amount: send what was picked when the order is fulfilled.",
+        )
+
+
+def _cancel(order: OrderState, result: PickingResult, _products: Mapping[str, Product]) -> Iterator[tuple[str, str]]:
+    if not order.is_open:
+        yield "state", f"The order is {_said(order.status)}: it can no longer be cancelled."
+    if result.reason is None:
+        yield "cancel_reason", "The reason is missing: CLOSED, ITEM_UNAVAILABLE or TOO_BUSY."
+    if not order.items or any(item.sku is None for item in order.items):
+        yield "items", "The platform has not told which items the order has, so it cannot be cancelled from here."
+
+
+def _fulfil(order: OrderState, result: PickingResult, products: Mapping[str, Product]) -> Iterator[tuple[str, str]]:
+    if not order.is_open:
+        yield "state", f"The order is {_said(order.status)}: nothing in it can be changed any more."
+    if order.transport_type not in {"LOGISTICS_DELIVERY", "VENDOR_DELIVERY"} and order.order_type != "PICKUP":
+        yield "transport_type", "The platform has not told who delivers the order, so nobody knows how to fulfil it."
+    if result.accepted_for is not None or result.reason is not None:
+        yield "fields", "accepted_for belongs to an acceptance and reason to a cancellation: leave them out."
+    parts = cart.matched(order, result)
+    yield from _lines(order, parts, products)
+    if not any(line.status != "not_found" for line in result.lines):
+        yield (
+            "nothing_picked",
+            "Nothing of the order was found. An empty order is not delivered: cancel it, with the reason, if that is meant.",
+        )
+    yield from _amount(order, result, parts, products)
+
+
+def _lines(order: OrderState, parts: Matched, products: Mapping[str, Product]) -> Iterator[tuple[str, str]]:
+    for line, why in parts.stray:
+        yield ("sku" if line.goods.sku is None else "item"), f"A line that is {line.status} {why}."
+    for item in parts.undecided:
+        yield "undecided", f"{picked.name(item)}: nothing is said of it. Say picked, not_found or replaced."
+    for line, item in parts.pairs:
+        if line.replaced_by and line.status != "replaced":
+            why = f"{picked.name(item)} is {line.status} and has a replacement: it is replaced, or it has none."
+            yield "replacement", why
+        if line.status == "picked":
+            yield from picked.problems(item, line.goods)
+        elif line.status == "replaced":
+            yield from replacement.problems(order, item, line, products)
+    for line in parts.added:
+        yield from addition.problems(order, line, products)
+
+
+def _amount(
+    order: OrderState, result: PickingResult, parts: Matched, products: Mapping[str, Product]
+) -> Iterator[tuple[str, str]]:
+    confirmed = result.confirmed_amount
+    if confirmed is None:
+        return
+    total = cart.total(order, parts, products)
+    if total is None:
+        yield (
+            "confirmed_amount",
+            "confirmed_amount cannot be held against the total, because a price is not known: leave it out.",
+        )
+    elif abs(confirmed - total) * 10 > total:
+        yield (
+            "confirmed_amount",
+            f"confirmed_amount {confirmed} is more than 10 % away from {total}, what items and fees come to.",
+        )
+
+
+def _said(status: str) -> str:
+    return status.lower().replace("_", " ") or "in a state that the platform did not name"
