@@ -1,0 +1,59 @@
+"""Nothing older than the fence leaves, whatever a process that was late or dead has left behind (I4, I5, I7)."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from shelfsync.clock import SystemClock
+from shelfsync.wiring import House
+
+A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
+
+
+class Hurried(SystemClock):
+    """Does not wait between the repeats of a request."""
+
+    def sleep(self, seconds: float) -> None:
+        del seconds
+
+
+@pytest.fixture
+def shop(world):
+    world.platform.put_products("store-001", [A])
+    world.erp.put("store-001", "a", "1.00")
+    world.sync("full")
+    return world
+
+
+def _planned_apart(shop, upto):
+    """Two delta runs, the older as far as `upto`, the newer with its body ready to be planned."""
+    shop.erp.put("store-001", "a", "2.00")
+    older, vendors = shop.begin("delta", upto=upto)
+    shop.erp.put("store-001", "a", "3.00")
+    newer, _ = shop.begin("delta", upto="guard")
+    return older, newer, vendors
+
+
+def test_a_snapshot_that_a_newer_one_went_past_is_never_batched(shop):
+    older, newer, vendors = _planned_apart(shop, "guard")
+    assert shop.house.step("batch", newer, vendors)["done"] == 1
+    assert "nothing older is sent" in shop.house.step("batch", older, vendors)["skipped"]["store-001"]
+    assert shop.rows(f"SELECT 1 FROM ledger.batch WHERE run_id = {older}") == []
+    assert shop.rows(f"SELECT state FROM ledger.vendor_run WHERE run_id = {older}") == [("superseded",)]
+
+
+def test_a_request_that_may_have_left_is_not_repeated_once_a_newer_one_is_planned(shop):
+    older, newer, vendors = _planned_apart(shop, "batch")
+    shop.platform.faults({"at": "put_catalog", "kind": "drop_answer"})
+    hurried = House(dataclasses.replace(shop.house.parts, clock=Hurried()))
+    assert "store-001" in hurried.step("deliver", older, vendors)["failed"]
+    shop.platform.faults()
+    assert shop.house.step("batch", newer, vendors)["done"] == 1
+    before = len(shop.sent())
+    shop.house.step("deliver", older, vendors)
+    assert len(shop.sent()) == before
+    assert shop.rows(
+        f"SELECT j.state, j.unaccounted FROM ledger.job j JOIN ledger.batch USING (batch_id) WHERE run_id = {older}"
+    ) == [("unconfirmed", 1)]
