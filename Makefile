@@ -1,6 +1,6 @@
 # What people do with the project; `make help` lists it. Every target makes the environment it needs.
 .DEFAULT_GOAL := help
-.PHONY: help setup lock test test-slow simulate check demo up down
+.PHONY: help setup lock test test-slow simulate teeth check demo up down
 BIN := .venv/bin
 
 help:    ## this list
@@ -20,6 +20,9 @@ test-slow: setup   ## the long ones: real schedulers, real kills, large data, re
 
 simulate: setup   ## seeded faults over virtual days; SEEDS=100 START=0
 	@PYTHONPATH=tests:include $(BIN)/python -m simulation --seeds $(or $(SEEDS),20) --start $(or $(START),0)
+
+teeth: setup   ## planted bugs, each of which the tests have to catch; BUG=words for some of them
+	@PYTHONPATH=tests $(BIN)/python -m teeth --only "$(BUG)"
 
 check: setup   ## format, lint, types, import rules
 	$(BIN)/ruff format --check .

@@ -1,0 +1,81 @@
+"""docs/reliability.md says which test holds which promise: each test it names is there, and each table is whole."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from teeth.bug import bugs, table
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "reliability.md").read_text("utf-8")
+PROMISES = {f"I{number}" for number in range(1, 19)}
+FAULTS = 80
+FAILURES = 12
+NAMES = re.compile(r"`(test_\w+)`")
+
+
+def _tests() -> set[str]:
+    found: set[str] = set()
+    for file in (ROOT / "tests").rglob("test_*.py"):
+        found |= set(re.findall(r"^\s*(?:async )?def (test_\w+)", file.read_text("utf-8"), re.MULTILINE))
+    return found
+
+
+def _rows(head: str) -> list[list[str]]:
+    """The cells of the table whose first line is this."""
+    lines = PAGE.splitlines()
+    assert lines.count(head) == 1, f"the page has no single table with the head {head!r}"
+    start = lines.index(head) + 2
+    rows = []
+    for line in lines[start:]:
+        if not line.startswith("|"):
+            break
+        rows.append([cell.strip() for cell in line.strip("|").split("|")])
+    return rows
+
+
+FAULT_ROWS = _rows("| # | fault | promise | tests |")
+
+
+def test_every_test_the_page_names_is_there():
+    assert sorted(set(NAMES.findall(PAGE)) - _tests()) == []
+
+
+def test_every_file_the_page_names_is_there():
+    named = set(re.findall(r"`((?:tests|docs|include|dags)/[\w./]+)(?:::\w+)?`", PAGE))
+    assert sorted(name for name in named if not (ROOT / name).exists()) == []
+
+
+def test_the_table_of_planted_bugs_is_the_list():
+    """`PYTHONPATH=tests python -m teeth --table` writes it."""
+    assert table(bugs()) in PAGE
+
+
+def test_every_fault_is_answered_once_and_in_order():
+    assert [row[0] for row in FAULT_ROWS] == [str(number) for number in range(1, FAULTS + 1)]
+
+
+@pytest.mark.parametrize("row", FAULT_ROWS, ids=lambda row: row[0])
+def test_a_fault_has_its_promise_and_its_tests_or_a_reason(row):
+    assert len(row) == 4
+    assert row[2]
+    assert set(row[2].split()) <= PROMISES
+    assert NAMES.search(row[3]) or row[3].startswith(("not yet: ", "not ours: "))
+
+
+def test_every_known_failure_has_its_test():
+    rows = _rows("| # | what went wrong elsewhere | tests |")
+    assert [row[0] for row in rows] == [str(number) for number in range(1, FAILURES + 1)]
+    assert all(NAMES.search(row[2]) for row in rows)
+
+
+def test_every_bug_that_the_simulation_found_is_a_test_now():
+    assert all(NAMES.search(row[1]) for row in _rows("| found | test |"))
+
+
+def test_every_promise_is_told():
+    told = {row[0].strip("*") for row in _rows("| | promise |")}
+    assert told == PROMISES

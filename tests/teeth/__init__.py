@@ -1,0 +1,1 @@
+"""Planted bugs: each is put into a copy of the tree, and the tests named beside it have to fail (docs/reliability.md)."""
