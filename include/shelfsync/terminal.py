@@ -9,9 +9,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from rich.console import Console
+
+    from shelfsync.explain.event import Event
 
 
 PIPE_WIDTH = 160
@@ -67,6 +69,19 @@ def status_tables(told: dict[str, Any]) -> list[Table]:
             row["error"] or row["run_key"],
         )
     return [vendors, runs]
+
+
+def timeline_table(events: Iterable[Event]) -> Table:
+    """What happened to a SKU, oldest first."""
+    from rich.text import Text
+
+    table = Table()
+    for name in ("when (UTC)", "step", "what", "values"):
+        table.add_column(name, no_wrap=name in {"when (UTC)", "step"})
+    for event in events:
+        said = "" if event.values == type(event.values)() else str(event.values)
+        table.add_row(f"{event.at:%Y-%m-%d %H:%M:%S}", event.step, Text(event.said), Text(said))
+    return table
 
 
 def wide_console() -> Console:

@@ -16,6 +16,7 @@ from shelfsync.errors import ConfigurationError, PartlyFailedError, ShelfsyncErr
 from shelfsync.flow.house import Parts
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Callable, Iterable, Iterator
 
     from sqlalchemy.engine import Engine
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from partner_api import Dialect, PartnerClient
     from partner_api.tokens import Credentials, TokenStore
     from shelfsync.erp.source import ErpSource
+    from shelfsync.explain.event import Explanation
     from shelfsync.settings import Settings
 
 STEPS = ("normalise", "diff", "guard", "batch", "deliver", "confirm", "acknowledge")
@@ -105,6 +107,12 @@ class House:
         from shelfsync.flow.pause import resume
 
         return resume(self.parts, scope, vendor, why=why, who=who)
+
+    def explain(self, vendor: str, sku: str, *, at: dt.datetime | None = None) -> Explanation:
+        """Why the platform shows what it shows for one SKU."""
+        from shelfsync.explain.explain import explain
+
+        return explain(self.parts, vendor, sku, at=at)
 
     def settle(self) -> dict[str, Any]:
         """Finishes what events, tasks and processes lost."""

@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from shelfsync.cli import check, pause, plan, settle, stack, status, sync
+from shelfsync.cli import check, explain, pause, plan, settle, stack, status, sync
 from shelfsync.errors import ShelfsyncError
 
 app = typer.Typer(
@@ -25,6 +25,7 @@ for command in (
     status.status,
     pause.pause,
     pause.resume,
+    explain.explain,
     stack.up,
     stack.down,
     stack.demo,

@@ -55,6 +55,14 @@ class Lake:
         with self.open(path) as file:
             return pq.ParquetFile(file).read(columns=columns)
 
+    def find(self, path: str, sku: str) -> dict[str, Any] | None:
+        """The row of one SKU in a table that is sorted by SKU; only the row groups that can have it are read."""
+        import pyarrow.parquet as pq
+
+        with self.open(path) as file:
+            rows = pq.read_table(file, filters=[("sku", "=", sku)]).to_pylist()
+        return rows[0] if rows else None
+
     def write_bytes(self, kind: str, vendor: str, suffix: str, content: bytes) -> str:
         """Writes a small file."""
         with self.staged(kind, vendor, suffix) as staged:

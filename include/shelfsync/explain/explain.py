@@ -1,0 +1,70 @@
+"""Everything about one SKU at one vendor: what is wanted, what is shown, why, and what happened."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import sqlalchemy as sa
+
+from shelfsync.errors import DataError
+from shelfsync.explain.desired import desired
+from shelfsync.explain.event import Event, Explanation, Values
+from shelfsync.explain.sentence import sentence
+from shelfsync.explain.shown import acknowledged, observed
+from shelfsync.explain.sources import TIMELINE
+from shelfsync.explain.waiting import waits_for
+from shelfsync.ledger.instant import instant
+
+if TYPE_CHECKING:
+    import datetime as dt
+
+    from sqlalchemy.engine import Connection
+
+    from shelfsync.flow.house import Parts
+
+EVENTS_MAX = 200
+
+
+def explain(
+    parts: Parts, vendor: str, sku: str, *, at: dt.datetime | None = None, events: int = EVENTS_MAX
+) -> Explanation:
+    """The life of one SKU up to `at` (now when not said), its newest `events` in order of time.
+
+    Reads rows of one SKU by index, and of the lake at most three files of this vendor. A DataError says that the vendor is unknown.
+    """
+    with parts.engine.connect() as connection:
+        now = connection.execute(sa.select(instant())).scalar_one()
+        until = now if at is None else min(at, now)
+        _known(connection, vendor)
+        wanted = desired(parts, connection, vendor, sku, until)
+        said = acknowledged(connection, vendor, sku, until)
+        seen = observed(parts, connection, vendor, sku, until)
+        obstacles = waits_for(connection, vendor, sku) if at is None else ()
+        timeline = _timeline(connection, vendor, sku, until, events)
+    told = sentence(acknowledged=said, observed=seen, desired=wanted, waits_for=obstacles, now=until)
+    return Explanation(vendor, sku, until, told, wanted, said, seen, obstacles, timeline)
+
+
+def _known(connection: Connection, vendor: str) -> None:
+    found = connection.execute(sa.text("SELECT 1 FROM ledger.vendor WHERE vendor = :vendor"), {"vendor": vendor})
+    if found.one_or_none() is None:
+        names = connection.execute(sa.text("SELECT vendor FROM ledger.vendor ORDER BY vendor LIMIT 5")).scalars()
+        known = ", ".join(names) or "none yet"
+        raise DataError(f"explain: vendor {vendor!r} was in no extract so far; known are {known}")
+
+
+def _timeline(connection: Connection, vendor: str, sku: str, until: dt.datetime, most: int) -> tuple[Event, ...]:
+    bound = {"vendor": vendor, "sku": sku, "at": until, "most": most}
+    rows = connection.execute(sa.text(TIMELINE), bound).all()
+    found = [
+        Event(
+            row.at,
+            row.step,
+            row.said,
+            row.run_id,
+            row.job_id,
+            Values(row.price, row.quantity, row.active, row.max_sales_quantity),
+        )
+        for row in rows
+    ]
+    return tuple(reversed(found))

@@ -1,0 +1,41 @@
+"""One SKU at one vendor: why it shows what it shows, and everything that happened to it."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import HTMLResponse
+
+from shelfsync.errors import DataError
+from shelfsync.pages.shell import house, show
+
+router = APIRouter()
+MENU = ("/explain", "Explain")
+
+Asked = Annotated[str, Query(max_length=255)]
+
+
+@router.get("/explain")
+def explained(request: Request, vendor: Asked = "", sku: Asked = "", at: Asked = "") -> HTMLResponse:
+    """The same as `shelfsync explain`; without vendor and SKU only the form that asks for them."""
+    told, problem = None, None
+    if vendor and sku:
+        try:
+            told = house(request).explain(vendor, sku, at=_instant(at))
+        except (DataError, ValueError) as error:
+            problem = str(error)
+    asked = {"vendor": vendor, "sku": sku, "at": at}
+    return show(request, "explain.html", title="Explain", asked=asked, told=told, problem=problem)
+
+
+def _instant(text: str) -> dt.datetime | None:
+    """What the form's field for an instant sends, or an ISO instant; UTC where no offset is said."""
+    if not text:
+        return None
+    try:
+        read = dt.datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is no instant; write 2026-03-01T10:42 (UTC)") from None
+    return read if read.tzinfo else read.replace(tzinfo=dt.UTC)
