@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from shelfsync.catalog.normalise import Normalised, normalise
-from shelfsync.columns import DELTA, FIELDS, LOG, QUARANTINE, RAW, SNAPSHOT
+from shelfsync.columns import BASELINE, DELTA, FIELDS, LOG, QUARANTINE, RAW, SNAPSHOT
 from shelfsync.settings import NormaliseSettings
 
 if TYPE_CHECKING:
@@ -28,7 +28,12 @@ def normalised(*rows: Mapping[str, Any], key: Any = "sku", **settings: Any) -> N
 
 
 def shelf(*rows: Mapping[str, Any]) -> pa.Table:
-    """A snapshot or baseline; prices may be given as text."""
+    """A baseline, or a snapshot that says nothing but what is sent; prices may be given as text."""
+    return _table(rows, BASELINE)
+
+
+def snapshot(*rows: Mapping[str, Any]) -> pa.Table:
+    """A snapshot with category and cost; prices and costs may be given as text."""
     return _table(rows, SNAPSHOT)
 
 
@@ -60,6 +65,10 @@ def said(table: pa.Table, *more: str) -> dict[str, Row]:
 
 
 def _table(rows: Iterable[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
-    exact = [{**row, "price": None if row.get("price") is None else Decimal(row["price"])} for row in rows]
+    money = ("price", "cost")
+    exact = [
+        {name: Decimal(value) if name in money and value is not None else value for name, value in row.items()}
+        for row in rows
+    ]
     table = pa.Table.from_pylist(exact, schema=schema)
     return table.sort_by("sku")

@@ -16,6 +16,9 @@ FIELDS = ("price", "quantity", "active", "max_sales_quantity")
 
 KEYS = ("vendor", "sku", "barcode")
 
+ASIDE = ("category", "cost")
+"""What an ERP may say for the guards' sake. It is never sent, never compared and never acknowledged, and nothing is wrong without it."""
+
 RAW = pa.schema(
     [
         pa.field("row_number", pa.int64(), nullable=False),  # position in the extract, from 1
@@ -26,6 +29,8 @@ RAW = pa.schema(
         pa.field("quantity", pa.string()),
         pa.field("active", pa.string()),
         pa.field("max_sales_quantity", pa.string()),
+        pa.field("category", pa.string()),
+        pa.field("cost", pa.string()),
     ]
 )
 """Rows as the ERP gave them, each value in its exact text; one file a vendor, in the order of the extract."""
@@ -37,25 +42,11 @@ _VALUES = [
     pa.field("max_sales_quantity", pa.int64()),
 ]
 
-SNAPSHOT = pa.schema([pa.field("sku", pa.string(), nullable=False), pa.field("barcode", pa.string()), *_VALUES])
-"""Canonical rows of one vendor at one instant: unique by sku, sorted by sku in byte order."""
+BASELINE = pa.schema([pa.field("sku", pa.string(), nullable=False), pa.field("barcode", pa.string()), *_VALUES])
+"""The last acknowledged state of one vendor: unique by sku, sorted by sku in byte order."""
 
-BASELINE = SNAPSHOT
-"""The last acknowledged state of one vendor: same columns, same order, so that a diff is a walk along both."""
-
-OBSERVED = pa.schema(
-    [
-        pa.field("sku", pa.string(), nullable=False),
-        pa.field("barcode", pa.string()),  # as the platform gives it, without the zeros it pads with; null: none
-        pa.field("price", PRICE),
-        pa.field("active", pa.bool_()),
-        pa.field("max_sales_quantity", pa.int64()),
-    ]
-)
-"""What the platform showed of one vendor, in an export or a listing: unique by sku, sorted by sku in byte order. It shows no quantity."""
-
-SHOWN = ("price", "active", "max_sales_quantity")
-"""The fields that can be both sent and observed."""
+SNAPSHOT = pa.schema([*BASELINE, pa.field("category", pa.string()), pa.field("cost", PRICE)])
+"""Canonical rows of one vendor at one instant: the baseline's columns in its order, so that a diff is a walk along both, and ASIDE."""
 
 QUARANTINE = pa.schema(
     [

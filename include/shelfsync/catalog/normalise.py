@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from shelfsync.catalog import barcode, jsontext, number, reason
 from shelfsync.catalog.alignment import ascending, column
 from shelfsync.catalog.number import INT32_MAX, mask
-from shelfsync.columns import QUARANTINE, RAW, SNAPSHOT
+from shelfsync.columns import PRICE, QUARANTINE, RAW, SNAPSHOT
 
 if TYPE_CHECKING:
     from shelfsync.catalog.number import Mask
@@ -54,6 +54,8 @@ def normalise(raw: pa.Table, settings: NormaliseSettings, *, key: Literal["sku",
         "quantity": _quantity(came["quantity"], findings, settings),
         "active": _active(came["active"], findings),
         "max_sales_quantity": _sales_limit(came["max_sales_quantity"], findings),
+        "category": _category(came["category"]),
+        "cost": _cost(came["cost"]),
     }
     good = ~findings.faulty
     rows = pa.Table.from_arrays([values[name] for name in SNAPSHOT.names], schema=SNAPSHOT)
@@ -135,6 +137,22 @@ def _sales_limit(came: pa.Array, findings: reason.Findings) -> pa.Array:
     findings.note("max_sales_quantity_not_whole", numbers.fraction)
     findings.note("max_sales_quantity_too_large", _too_large(numbers, pieces))
     return pieces
+
+
+def _category(came: pa.Array) -> pa.Array:
+    """One line without spaces around it; it is never sent, so nothing about it sets a row aside."""
+    if came.null_count == len(came):
+        return came
+    lines = pc.replace_substring_regex(pc.utf8_trim_whitespace(came), r"\p{Cc}", " ")
+    return pc.if_else(pc.equal(lines, ""), pa.scalar(None, pa.string()), pc.utf8_slice_codeunits(lines, 0, 200))
+
+
+def _cost(came: pa.Array) -> pa.Array:
+    """Read like a price; what is no price says nothing, for a product must not stop because of a number that is never sent."""
+    if came.null_count == len(came):
+        return pa.nulls(len(came), PRICE)
+    numbers = number.read(came)
+    return pc.if_else(pa.array(numbers.negative), pa.scalar(None, numbers.magnitude.type), numbers.magnitude)
 
 
 def _active(came: pa.Array, findings: reason.Findings) -> pa.Array:

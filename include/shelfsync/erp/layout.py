@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from shelfsync.columns import FIELDS, KEYS, RAW
+from shelfsync.columns import ASIDE, FIELDS, KEYS, RAW
 from shelfsync.erp.mapping import SETTING as MAPPING
 from shelfsync.erp.mapping import MappingHook
 from shelfsync.erp.text import MARK, series_texts, texts
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from shelfsync.settings import ErpSettings
 
-OURS = (*KEYS, *FIELDS)
+OURS = (*KEYS, *FIELDS, *ASIDE)
 """What a row of an extract can say, by our names."""
 
 REQUIRED = ("vendor", "sku")

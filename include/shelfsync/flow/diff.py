@@ -103,9 +103,9 @@ def _baseline_table(parts: Parts, base: BaselineVersion | None) -> pa.Table:
 def _refused(rows: list[dict[str, object]]) -> pa.Table:
     import pyarrow as pa
 
-    from shelfsync.columns import SNAPSHOT
+    from shelfsync.columns import BASELINE
 
-    schema = pa.schema([field for field in SNAPSHOT if field.name != "barcode"])
+    schema = pa.schema([field for field in BASELINE if field.name != "barcode"])
     return pa.Table.from_pylist(rows, schema=schema)
 
 

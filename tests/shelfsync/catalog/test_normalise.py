@@ -285,6 +285,8 @@ def test_a_quarantined_row_carries_itself_and_a_sentence():
         "quantity": "3",
         "active": None,
         "max_sales_quantity": None,
+        "category": None,
+        "cost": None,
     }
 
 
@@ -324,3 +326,17 @@ def test_the_price_list_of_a_real_store_comes_through_to_the_cent():
     found = dict(zip(*(result.snapshot[name].to_pylist() for name in ("sku", "price")), strict=True))
     assert found == {sku: prices[sku] for sku in found}
     assert set(result.quarantine["reason"].to_pylist()) <= {"sku_duplicate"}
+
+
+def test_category_and_cost_are_read_and_never_set_a_row_aside():
+    done = normalised(
+        {"sku": "a", "price": "2", "category": "  dairy\tand eggs ", "cost": "1.23456"},
+        {"sku": "b", "price": "2", "category": " ", "cost": "1,50"},
+        {"sku": "c", "price": "2", "cost": "-1"},
+    )
+    assert done.quarantine.num_rows == 0
+    assert done.snapshot.select(["category", "cost"]).to_pylist() == [
+        {"category": "dairy and eggs", "cost": Decimal("1.234")},
+        {"category": None, "cost": None},
+        {"category": None, "cost": None},
+    ]

@@ -58,7 +58,7 @@ def test_whatever_is_written_as_csv_comes_back_exactly(read, rows, delimiter, te
         path = Path(folder) / "erp.csv"
         path.write_bytes(written(rows, delimiter=delimiter, terminator=terminator).encode(encoding))
         reading = read(files=str(path), csv_delimiter=delimiter, csv_encoding=encoding, chunk_rows=chunk_rows)
-    assert [list(row.values())[1:] for row in reading.rows] == [[value or None for value in row] for row in rows]
+    assert [list(row.values())[1:8] for row in reading.rows] == [[value or None for value in row] for row in rows]
     assert reading.proof.rows == len(rows)
     assert max(chunk.num_rows for chunk in reading.chunks) <= chunk_rows
 

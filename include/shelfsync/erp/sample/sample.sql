@@ -7,7 +7,8 @@ SELECT
     coalesce(price.amount, product.list_price) AS price,              -- of the store, else of the chain, else of the list
     coalesce(stock.quantity, 0) AS quantity,                          -- no booking yet: nothing there
     product.active AND listing.active AS active,
-    coalesce(listing.max_per_order, product.max_per_order) AS max_sales_quantity
+    coalesce(listing.max_per_order, product.max_per_order) AS max_sales_quantity,
+    product.department AS category                                    -- never sent; lets a guard see that a whole one vanished
 FROM erp.listing
 JOIN erp.store USING (store_id)
 JOIN erp.product USING (product_id)
