@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from shelfsync.errors import DataError, TryAgainError
 from shelfsync.flow.deliver import deliver_next
 from shelfsync.flow.each_vendor import Skip, StepReport, each_vendor
+from shelfsync.flow.holding import holding
 from shelfsync.flow.outcomes import refused_values
 from shelfsync.ledger import batches, jobs, rejections, vendor_runs, vendors
 from shelfsync.warehouse import load, record
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from shelfsync.flow.house import Parts
     from shelfsync.ledger.batches import PlannedBatch
     from shelfsync.ledger.jobs import Job
+    from shelfsync.ledger.leases import Lease
     from shelfsync.ledger.vendor_runs import VendorRun
 
 log = logging.getLogger(__name__)
@@ -31,16 +33,14 @@ def acknowledge(parts: Parts, run_id: int, names: Iterable[str]) -> StepReport:
     """Moves the baseline of each vendor by its confirmed job, then sends the vendor's next batch where there is one."""
 
     def work(row: VendorRun) -> None:
-        with vendors.working_on(parts.engine, row.vendor) as alone:
-            if not alone:
-                raise Skip("another process is working on this vendor")
-            acknowledge_job(parts, row)
+        with holding(parts, row.vendor) as lease:
+            acknowledge_job(parts, row, lease)
 
     return each_vendor(parts, run_id, names, "acknowledge", work)
 
 
-def acknowledge_job(parts: Parts, row: VendorRun) -> None:
-    """The confirmed job of one vendor and run; the caller holds the vendor."""
+def acknowledge_job(parts: Parts, row: VendorRun, lease: Lease) -> None:
+    """The confirmed job of one vendor and run."""
     with parts.engine.connect() as connection:
         job = jobs.open_job_of(connection, row.vendor)
         if job is None or job.run_id != row.run_id:
@@ -49,13 +49,13 @@ def acknowledge_job(parts: Parts, row: VendorRun) -> None:
             raise Skip(f"job {job.job_id} is still {job.state}")
         batch = batches.read(connection, job.batch_id)
     for _ in range(_SWAPS):
-        if _move(parts, job, batch):
+        if _move(parts, job, batch, lease):
             break
     else:
         raise TryAgainError(f"acknowledge: the baseline of vendor {row.vendor} moved {_SWAPS} times meanwhile")
     unaccounted, left = _left(parts, job)
     if left:
-        deliver_next(parts, row)
+        deliver_next(parts, row, lease)
     if unaccounted:
         raise DataError(
             f"job {job.job_id}: the platform's log says nothing of {unaccounted} of {job.sent} SKUs that were sent;"
@@ -63,7 +63,7 @@ def acknowledge_job(parts: Parts, row: VendorRun) -> None:
         )
 
 
-def _move(parts: Parts, job: Job, batch: PlannedBatch) -> bool:
+def _move(parts: Parts, job: Job, batch: PlannedBatch, lease: Lease) -> bool:
     import pyarrow as pa
 
     from shelfsync.catalog.acknowledge import acknowledge as pure
@@ -81,6 +81,7 @@ def _move(parts: Parts, job: Job, batch: PlannedBatch) -> bool:
     rows = _rows_of(moved, pa.concat_arrays([accepted, silent]))
     wanted = refused_values(parts, batch, outcomes)
     with parts.engine.begin() as connection:
+        lease.hold(connection)
         stands = vendors.lock(connection, job.vendor)
         if jobs.read(connection, job.job_id).state != "confirmed":
             return True

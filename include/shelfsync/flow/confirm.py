@@ -12,8 +12,9 @@ from shelfsync.errors import DataError
 from shelfsync.flow import hear
 from shelfsync.flow.doubt import leave_in_doubt
 from shelfsync.flow.each_vendor import Done, Skip, StepReport, each_vendor
+from shelfsync.flow.holding import holding
 from shelfsync.flow.outcomes import all_alike, write_outcomes
-from shelfsync.ledger import batches, jobs, vendors
+from shelfsync.ledger import batches, jobs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from shelfsync.flow.hear import News
     from shelfsync.flow.house import Parts
     from shelfsync.ledger.jobs import Job
+    from shelfsync.ledger.leases import Lease
     from shelfsync.ledger.vendor_runs import VendorRun
 
 log = logging.getLogger(__name__)
@@ -32,16 +34,14 @@ def confirm(parts: Parts, run_id: int, names: Iterable[str]) -> StepReport:
     """Settles the open job of each vendor of this run, as far as the platform has ended it."""
 
     def work(row: VendorRun) -> None:
-        with vendors.working_on(parts.engine, row.vendor) as alone:
-            if not alone:
-                raise Skip("another process is working on this vendor")
-            confirm_open_job(parts, row)
+        with holding(parts, row.vendor) as lease:
+            confirm_open_job(parts, row, lease)
 
     return each_vendor(parts, run_id, names, "confirm", work)
 
 
-def confirm_open_job(parts: Parts, row: VendorRun) -> None:
-    """The open job of one vendor and run; the caller holds the vendor."""
+def confirm_open_job(parts: Parts, row: VendorRun, lease: Lease) -> None:
+    """The open job of one vendor and run."""
     with parts.engine.connect() as connection:
         job = jobs.open_job_of(connection, row.vendor)
     if job is None or job.run_id != row.run_id:
@@ -53,7 +53,7 @@ def confirm_open_job(parts: Parts, row: VendorRun) -> None:
         if not news.ended and (job.poll_due or job.overdue):
             news = hear.ask(parts, job)
         if news.ended:
-            settle(parts, job, news)
+            settle(parts, job, news, lease)
             return
     except (ThrottledError, CredentialsError):
         raise
@@ -62,39 +62,39 @@ def confirm_open_job(parts: Parts, row: VendorRun) -> None:
         DataError,
     ) as error:  # a link that died, a log that is none: trying for ever would block the vendor
         if job.overdue:
-            give_up(parts, job, str(error))
+            give_up(parts, job, lease, str(error))
         raise
     if job.overdue:
-        give_up(parts, job)
+        give_up(parts, job, lease)
     raise Skip(f"job {job.job_id} is still {job.platform_status or job.state}; catalog_settle goes on with it")
 
 
-def settle(parts: Parts, job: Job, news: News) -> None:
+def settle(parts: Parts, job: Job, news: News, lease: Lease) -> None:
     """Turns what an ended job left behind into outcomes, in one transaction with the warehouse."""
     with parts.engine.connect() as connection:
         batch = batches.read(connection, job.batch_id)
     items = parts.lake.read_table(batch.items_path)
-    outcomes = _outcomes(parts, job, news, items)
-    write_outcomes(parts, job, batch, items, outcomes)
+    outcomes = _outcomes(parts, job, news, items, lease)
+    write_outcomes(parts, lease, job, batch, items, outcomes)
 
 
-def give_up(parts: Parts, job: Job, trouble: str | None = None) -> NoReturn:
+def give_up(parts: Parts, job: Job, lease: Lease, trouble: str | None = None) -> NoReturn:
     """The deadline has passed: every SKU is unaccounted, nothing is acknowledged, and the next delta sends what is wanted then (I7)."""
     why = "no confirmation came before the deadline" + (f" ({trouble[:800]})" if trouble else "")
-    skus = leave_in_doubt(parts, job.job_id, why)
+    skus = leave_in_doubt(parts, lease, job.job_id, why)
     raise DataError(
         f"job {job.job_id}: {why}; {skus} SKUs are unconfirmed and will be sent again. Is the webhook's address right?"
     )
 
 
-def _outcomes(parts: Parts, job: Job, news: News, items: pa.Table) -> pa.Table:
+def _outcomes(parts: Parts, job: Job, news: News, items: pa.Table, lease: Lease) -> pa.Table:
     from shelfsync.catalog.confirm import match, parse_feedback, unmatched
 
     key = parts.settings.platform.key
-    path = job.log_path or _fetch_log(parts, job, news)
+    path = job.log_path or _fetch_log(parts, job, news, lease)
     if path is None and news.feedback is None:
         return all_alike(items, "unaccounted", f"the job ended as {news.status} and left no log")
-    lines = parse_feedback(news.feedback or []) if path is None else _read_log(parts, job, path)
+    lines = parse_feedback(news.feedback or []) if path is None else _read_log(parts, job, path, lease)
     strangers = unmatched(items, lines, key).num_rows
     if strangers:
         log.warning(
@@ -106,7 +106,7 @@ def _outcomes(parts: Parts, job: Job, news: News, items: pa.Table) -> pa.Table:
     return match(items, lines, key)
 
 
-def _read_log(parts: Parts, job: Job, path: str) -> pa.Table:
+def _read_log(parts: Parts, job: Job, path: str, lease: Lease) -> pa.Table:
     """The log's lines. One that is cut off counts as far as it goes; one that is no log is forgotten, to be fetched again."""
     from shelfsync.catalog.confirm import parse_log
     from shelfsync.catalog.log import TruncatedLogError
@@ -119,11 +119,12 @@ def _read_log(parts: Parts, job: Job, path: str) -> pa.Table:
             return error.log
         except DataError:
             with parts.engine.begin() as connection:
+                lease.hold(connection)
                 jobs.keep_log(connection, job.job_id, None)
             raise
 
 
-def _fetch_log(parts: Parts, job: Job, news: News) -> str | None:
+def _fetch_log(parts: Parts, job: Job, news: News, lease: Lease) -> str | None:
     """Fetches the log once and keeps it, whole or not at all; None when the job has none."""
     trouble: PartnerError | None = None
     asked = False
@@ -131,7 +132,7 @@ def _fetch_log(parts: Parts, job: Job, news: News) -> str | None:
     while True:
         for link in links:
             try:
-                return _download(parts, job, link)
+                return _download(parts, job, link, lease)
             except DownloadError as error:
                 log.error("confirm: vendor %s, job %d: %s", job.vendor, job.job_id, error)  # noqa: TRY400  expected, told in a line
                 trouble = error
@@ -144,7 +145,7 @@ def _fetch_log(parts: Parts, job: Job, news: News) -> str | None:
     return None
 
 
-def _download(parts: Parts, job: Job, link: str) -> str:
+def _download(parts: Parts, job: Job, link: str, lease: Lease) -> str:
     with tempfile.TemporaryFile() as spool:
         parts.open_platform().download(link, spool)
         spool.seek(0)
@@ -152,5 +153,6 @@ def _download(parts: Parts, job: Job, link: str) -> str:
             while piece := spool.read(io.DEFAULT_BUFFER_SIZE * 16):
                 staged.file.write(piece)
     with parts.engine.begin() as connection:
+        lease.hold(connection)
         jobs.keep_log(connection, job.job_id, staged.path)
     return staged.path

@@ -20,6 +20,7 @@ from shelfsync.errors import ConfigurationError, DataError, StoppedError, TryAga
 from shelfsync.flow import refusal
 from shelfsync.flow.doubt import leave_in_doubt
 from shelfsync.flow.each_vendor import Skip, StepReport, each_vendor
+from shelfsync.flow.holding import HeldBody, holding
 from shelfsync.flow.outcomes import all_alike, write_outcomes
 from shelfsync.ledger import batches, jobs, switches, vendor_runs, vendors
 from shelfsync.warehouse import record
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from partner_api.models.job import Job as PlatformJob
     from shelfsync.flow.house import Parts
     from shelfsync.ledger.batches import PlannedBatch
+    from shelfsync.ledger.leases import Lease
     from shelfsync.ledger.vendor_runs import VendorRun
 
 log = logging.getLogger(__name__)
@@ -49,26 +51,24 @@ def deliver(parts: Parts, run_id: int, names: Iterable[str]) -> StepReport:
     def work(row: VendorRun) -> None:
         if row.state in {"unchanged", "planned"}:  # busy may be by a job of this very run, which died while it sent
             raise Skip("nothing to send")
-        with vendors.working_on(parts.engine, row.vendor) as alone:
-            if not alone:
-                raise Skip("another process is working on this vendor")
-            deliver_next(parts, row)
+        with holding(parts, row.vendor) as lease:
+            deliver_next(parts, row, lease)
 
     return each_vendor(parts, run_id, names, "deliver", work)
 
 
-def deliver_next(parts: Parts, row: VendorRun) -> None:
-    """Sends the vendor's next batch of this run, or again the one that was on its way; the caller holds the vendor.
+def deliver_next(parts: Parts, row: VendorRun, lease: Lease) -> None:
+    """Sends the vendor's next batch of this run, or again the one that was on its way.
 
     A request that is refused as a whole because of what is in it is halved until its bad rows stand alone.
     """
     for _ in range(HALVINGS + 1):
-        job_id, batch = _begin(parts, row)
+        job_id, batch = _begin(parts, row, lease)
         try:
-            _send(parts, job_id, batch)
+            _send(parts, lease, job_id, batch)
         except InvalidRequestError as error:
             log.warning("deliver: vendor %s, job %d of %d SKUs: %s", row.vendor, job_id, batch.item_count, error)
-            refusal.take(parts, job_id, batch, error)
+            refusal.take(parts, lease, job_id, batch, error)
         else:
             return
     raise DataError(
@@ -76,54 +76,55 @@ def deliver_next(parts: Parts, row: VendorRun) -> None:
     )
 
 
-def _send(parts: Parts, job_id: int, batch: PlannedBatch) -> None:
+def _send(parts: Parts, lease: Lease, job_id: int, batch: PlannedBatch) -> None:
     try:
-        answer = _put_again(parts, job_id, batch)
+        answer = _put_again(parts, lease, job_id, batch)
     except (AmbiguousError, InvalidRequestError):
         raise
     except StoppedError as error:
-        _stop(parts, job_id, batch, error)
+        _stop(parts, lease, job_id, batch, error)
     except ThrottledError as error:  # the whole address is asked to wait: every vendor is concerned
-        _give_back(parts, job_id, batch, error)
+        _give_back(parts, lease, job_id, batch, error)
         raise TryAgainError(str(error), after_s=error.retry_after_s or 0.0) from error
     except (UnavailableError, TryAgainError) as error:  # nothing left, or nothing was let out by the budget
-        _give_back(parts, job_id, batch, error)
+        _give_back(parts, lease, job_id, batch, error)
         raise
     except CredentialsError as error:
-        _give_back(parts, job_id, batch, error)
+        _give_back(parts, lease, job_id, batch, error)
         raise ConfigurationError(
             "shelfsync_platform", str(error), "Nothing was sent with these credentials."
         ) from error
     except PartnerError as error:
-        _give_up(parts, job_id, batch, error)
+        _give_up(parts, lease, job_id, batch, error)
         raise
-    _take_answer(parts, job_id, batch, answer)
+    _take_answer(parts, lease, job_id, batch, answer)
 
 
-def _stop(parts: Parts, job_id: int, batch: PlannedBatch, error: StoppedError) -> NoReturn:
+def _stop(parts: Parts, lease: Lease, job_id: int, batch: PlannedBatch, error: StoppedError) -> NoReturn:
     """A person has paused the vendor: what never left is planned again, what may have left stays open until sending goes on."""
     with parts.engine.connect() as connection:
         may_have_left = jobs.read(connection, job_id).attempts > 1
     if not may_have_left:
-        _give_back(parts, job_id, batch, error)
+        _give_back(parts, lease, job_id, batch, error)
     log.warning("deliver: vendor %s: nothing is sent: %s", batch.vendor, error)
     raise Skip(str(error)) from None
 
 
-def _put_again(parts: Parts, job_id: int, batch: PlannedBatch) -> PlatformJob:
+def _put_again(parts: Parts, lease: Lease, job_id: int, batch: PlannedBatch) -> PlatformJob:
     """The request, and after an answer that was lost the identical one: a repeat is harmless."""
     for attempt in range(RESENDS):
         try:
-            return _put(parts, job_id, batch)
+            return _put(parts, lease, job_id, batch)
         except AmbiguousError as error:
             log.warning("deliver: vendor %s, job %d: %s", batch.vendor, job_id, error)
             parts.clock.sleep(2.0 * (attempt + 1))
-    return _put(parts, job_id, batch)
+    return _put(parts, lease, job_id, batch)
 
 
-def _begin(parts: Parts, row: VendorRun) -> tuple[int, PlannedBatch]:
+def _begin(parts: Parts, row: VendorRun, lease: Lease) -> tuple[int, PlannedBatch]:
     """The job to send: a new one, or the one that a dead process left while sending."""
     with parts.engine.begin() as connection:
+        lease.hold(connection)
         stands = vendors.lock(connection, row.vendor)
         stop = switches.stopped(connection, row.vendor, chain=parts.settings.platform.chain)
         if stop is not None:
@@ -132,7 +133,7 @@ def _begin(parts: Parts, row: VendorRun) -> tuple[int, PlannedBatch]:
         known = jobs.open_job_of(connection, row.vendor)
         begun = _new(parts, connection, row, stands) if known is None else _again(connection, row, known, stands)
     if isinstance(begun, _Outrun):
-        leave_in_doubt(parts, begun.job_id, "nobody knows whether it left, and a newer generation was planned")
+        leave_in_doubt(parts, lease, begun.job_id, "nobody knows whether it left, and a newer generation was planned")
         raise Skip("a newer run goes on")
     if isinstance(begun, str):
         raise Skip(begun)
@@ -200,21 +201,24 @@ def _stale(connection: Connection, stands: vendors.Vendor, planned: PlannedBatch
     return why
 
 
-def _put(parts: Parts, job_id: int, batch: PlannedBatch) -> PlatformJob:
+def _put(parts: Parts, lease: Lease, job_id: int, batch: PlannedBatch) -> PlatformJob:
     from shelfsync.catalog.batch import stream
 
     platform = parts.settings.platform
     items = parts.lake.read_table(batch.items_path)
     body = stream(items, key=platform.key, sales_limit_name=platform.sales_limit_name, body_bytes=batch.body_bytes)
     with parts.engine.begin() as connection:
+        lease.hold(connection)
         jobs.count_attempt(connection, job_id)
+    held = StreamedBody(HeldBody(body, parts, lease), batch.body_bytes)
     with sending_to(batch.vendor):
-        return parts.open_platform().update_catalog(batch.vendor, StreamedBody(body, batch.body_bytes), lane="catalog")
+        return parts.open_platform().update_catalog(batch.vendor, held, lane="catalog")
 
 
-def _take_answer(parts: Parts, job_id: int, batch: PlannedBatch, answer: PlatformJob) -> None:
+def _take_answer(parts: Parts, lease: Lease, job_id: int, batch: PlannedBatch, answer: PlatformJob) -> None:
     """Notes what the platform said: a job to wait for, a single SKU done at once, or something nobody can ask about."""
     with parts.engine.begin() as connection:
+        lease.hold(connection)
         batches.set_state(connection, batch.batch_id, "sent")
         believed = answer.job_id is not None and jobs.answered(
             connection,
@@ -224,11 +228,11 @@ def _take_answer(parts: Parts, job_id: int, batch: PlannedBatch, answer: Platfor
             poll_after_s=parts.settings.sync.poll_first_s,
         )
         record.record_job(connection, job_id)
-    if not believed and not _done_at_once(parts, job_id, batch, answer):
-        _unbelieved(parts, job_id, batch, answer)
+    if not believed and not _done_at_once(parts, lease, job_id, batch, answer):
+        _unbelieved(parts, lease, job_id, batch, answer)
 
 
-def _done_at_once(parts: Parts, job_id: int, batch: PlannedBatch, answer: PlatformJob) -> bool:
+def _done_at_once(parts: Parts, lease: Lease, job_id: int, batch: PlannedBatch, answer: PlatformJob) -> bool:
     """The older form of an answer, 200 with the SKU of a single item: that is the platform's word for this key."""
     if answer.job_id is not None or batch.item_count != 1:
         return False
@@ -238,30 +242,32 @@ def _done_at_once(parts: Parts, job_id: int, batch: PlannedBatch, answer: Platfo
         return False
     with parts.engine.connect() as connection:
         job = jobs.read(connection, job_id)
-    write_outcomes(parts, job, batch, items, all_alike(items, "accepted", None))
+    write_outcomes(parts, lease, job, batch, items, all_alike(items, "accepted", None))
     return True
 
 
-def _unbelieved(parts: Parts, job_id: int, batch: PlannedBatch, answer: PlatformJob) -> None:
+def _unbelieved(parts: Parts, lease: Lease, job_id: int, batch: PlannedBatch, answer: PlatformJob) -> None:
     why = (
         "the platform took the request and named no job, so nobody can ask what became of it"
         if answer.job_id is None
         else f"the platform answered with job {answer.job_id}, which belongs to another request"
     )
-    leave_in_doubt(parts, job_id, why)
+    leave_in_doubt(parts, lease, job_id, why)
     raise DataError(f"job {job_id}: {why}; its {batch.item_count} SKUs are unconfirmed and will be sent again")
 
 
-def _give_back(parts: Parts, job_id: int, batch: PlannedBatch, error: Exception) -> None:
+def _give_back(parts: Parts, lease: Lease, job_id: int, batch: PlannedBatch, error: Exception) -> None:
     """Nothing was done by the platform: the batch is planned again."""
     with parts.engine.begin() as connection:
+        lease.hold(connection)
         jobs.end(connection, job_id, "superseded", str(error)[:1000])
         batches.set_state(connection, batch.batch_id, "planned")
 
 
-def _give_up(parts: Parts, job_id: int, batch: PlannedBatch, error: PartnerError) -> None:
+def _give_up(parts: Parts, lease: Lease, job_id: int, batch: PlannedBatch, error: PartnerError) -> None:
     """The platform does not take this vendor's requests at all: what is planned of this generation is given up."""
     with parts.engine.begin() as connection:
+        lease.hold(connection)
         jobs.end(connection, job_id, "refused", str(error)[:1000])
         batches.set_state(connection, batch.batch_id, "superseded")
         batches.supersede_generation(connection, batch.vendor, batch.generation)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
     from shelfsync.flow.house import Parts
+    from shelfsync.ledger.leases import Lease
 
 SWAPS = 3
 """How often a baseline that moved meanwhile is read again before the schedule takes over."""
@@ -26,17 +27,17 @@ class _MovedError(Exception):
     """The baseline is another one than was read."""
 
 
-def leave_in_doubt(parts: Parts, job_id: int, why: str) -> int:
-    """Ends a waiting job as unconfirmed, with its outcomes and its doubt in one transaction; its SKUs. The caller holds the vendor."""
+def leave_in_doubt(parts: Parts, lease: Lease, job_id: int, why: str) -> int:
+    """Ends a waiting job as unconfirmed, with its outcomes and its doubt in one transaction; its SKUs."""
     for _ in range(SWAPS):
         try:
-            return _try(parts, job_id, why)
+            return _try(parts, lease, job_id, why)
         except _MovedError:
             continue
     raise TryAgainError(f"job {job_id}: the baseline of its vendor moved {SWAPS} times meanwhile")
 
 
-def _try(parts: Parts, job_id: int, why: str) -> int:
+def _try(parts: Parts, lease: Lease, job_id: int, why: str) -> int:
     import pyarrow.compute as pc
 
     from shelfsync.catalog.acknowledge import in_doubt
@@ -67,5 +68,5 @@ def _try(parts: Parts, job_id: int, why: str) -> int:
             raise _MovedError
         load.move_baseline(connection, job_id, job.vendor, rows)
 
-    write_outcomes(parts, job, batch, items, outcomes, end=("unconfirmed", why), also=move)
+    write_outcomes(parts, lease, job, batch, items, outcomes, end=("unconfirmed", why), also=move)
     return int(items.num_rows)

@@ -19,12 +19,14 @@ if TYPE_CHECKING:
     from shelfsync.flow.house import Parts
     from shelfsync.ledger.batches import PlannedBatch
     from shelfsync.ledger.jobs import Job
+    from shelfsync.ledger.leases import Lease
 
 log = logging.getLogger(__name__)
 
 
 def write_outcomes(
     parts: Parts,
+    lease: Lease,
     job: Job,
     batch: PlannedBatch,
     items: pa.Table,
@@ -43,6 +45,7 @@ def write_outcomes(
     state = outcomes["state"]
     counts = {word: pc.sum(pc.equal(state, word)).as_py() or 0 for word in ("accepted", "refused", "unaccounted")}
     with parts.engine.begin() as connection:
+        lease.hold(connection)
         jobs.confirmed(connection, job.job_id, outcomes_path=path, **counts)
         if end is not None:
             jobs.end(connection, job.job_id, *end)

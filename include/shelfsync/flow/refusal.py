@@ -13,20 +13,23 @@ from shelfsync.ledger import batches, jobs, rejections, vendor_runs, vendors
 from shelfsync.warehouse import record
 
 if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection
+
     from partner_api.errors import InvalidRequestError
     from shelfsync.flow.house import Parts
     from shelfsync.ledger.batches import PlannedBatch
+    from shelfsync.ledger.leases import Lease
 
 
-def take(parts: Parts, job_id: int, batch: PlannedBatch, error: InvalidRequestError) -> None:
+def take(parts: Parts, lease: Lease, job_id: int, batch: PlannedBatch, error: InvalidRequestError) -> None:
     """Ends the job, and plans the two halves of its batch or refuses its only SKU."""
     if batch.item_count > 1:
-        _halve(parts, job_id, batch, error)
+        _halve(parts, lease, job_id, batch, error)
     else:
-        _refuse(parts, job_id, batch, error)
+        _refuse(parts, lease, job_id, batch, error)
 
 
-def _halve(parts: Parts, job_id: int, batch: PlannedBatch, error: InvalidRequestError) -> None:
+def _halve(parts: Parts, lease: Lease, job_id: int, batch: PlannedBatch, error: InvalidRequestError) -> None:
     from shelfsync.catalog.batch import stream
     from shelfsync.catalog.companion import alone
     from shelfsync.columns import BASELINE
@@ -43,20 +46,23 @@ def _halve(parts: Parts, job_id: int, batch: PlannedBatch, error: InvalidRequest
         size = len(stream(half, key=platform.key, sales_limit_name=platform.sales_limit_name))
         pieces.append((parts.lake.write_table("batch", batch.vendor, half), half.num_rows, size))
     with parts.engine.begin() as connection:
+        lease.hold(connection)
         jobs.end(connection, job_id, "refused", str(error)[:1000])
         batches.split(connection, batch, pieces)
         record.record_job(connection, job_id)
 
 
-def _refuse(parts: Parts, job_id: int, batch: PlannedBatch, error: InvalidRequestError) -> None:
+def _refuse(parts: Parts, lease: Lease, job_id: int, batch: PlannedBatch, error: InvalidRequestError) -> None:
     items = parts.lake.read_table(batch.items_path)
     with parts.engine.connect() as connection:
         job = jobs.read(connection, job_id)
     outcomes = all_alike(items, "refused", str(error))
-    write_outcomes(parts, job, batch, items, outcomes, end=("refused", str(error)[:1000]))
     wanted = refused_values(parts, batch, outcomes)
-    with parts.engine.begin() as connection:
+
+    def note(connection: Connection) -> None:
         rejections.remember(connection, batch.vendor, job_id, wanted)
         batches.set_state(connection, batch.batch_id, "refused")
         if batches.next_planned(connection, batch.vendor, run_id=batch.run_id) is None:
             vendor_runs.write(connection, batch.run_id, batch.vendor, state="acknowledged")
+
+    write_outcomes(parts, lease, job, batch, items, outcomes, end=("refused", str(error)[:1000]), also=note)

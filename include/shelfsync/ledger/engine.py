@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import sqlalchemy as sa
 from sqlalchemy.engine import Engine, make_url
 from sqlalchemy.exc import ArgumentError, OperationalError
@@ -9,6 +11,9 @@ from sqlalchemy.exc import ArgumentError, OperationalError
 from shelfsync.errors import ConfigurationError
 
 _POSTGRES = {"postgres", "postgresql"}
+
+IDLE_IN_TRANSACTION_S = 60
+"""A process that freezes in the middle of a transaction loses its session, and with it the rows it has locked, after so long."""
 
 
 def database_url(url: str) -> sa.URL:
@@ -30,13 +35,22 @@ def database_url(url: str) -> sa.URL:
 
 def create_engine(url: str, *, pool_size: int = 5) -> Engine:
     """An engine that survives a server's restart: a dead connection is found before it is used."""
-    return sa.create_engine(
+    engine = sa.create_engine(
         database_url(url),
         pool_size=pool_size,
         max_overflow=pool_size,
         pool_pre_ping=True,
         connect_args={"connect_timeout": 10, "application_name": "shelfsync"},
     )
+    sa.event.listen(engine, "connect", _bound)
+    return engine
+
+
+def _bound(session: Any, _record: object) -> None:
+    """Said to the server once a session; as an option of the connection it would not pass every connection pooler."""
+    session.autocommit = True
+    session.execute(f"SET idle_in_transaction_session_timeout = '{IDLE_IN_TRANSACTION_S}s'")
+    session.autocommit = False
 
 
 def check(engine: Engine) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,9 +10,7 @@ import sqlalchemy as sa
 from shelfsync.ledger.tables import baseline, vendor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from sqlalchemy.engine import Connection, Engine
+    from sqlalchemy.engine import Connection
 
 
 @dataclass(frozen=True)
@@ -97,16 +93,3 @@ def move_baseline(
     }
     connection.execute(baseline.insert().values(values))
     return True
-
-
-@contextlib.contextmanager
-def working_on(engine: Engine, name: str) -> Iterator[bool]:
-    """Whether this process alone works on the vendor's jobs until the block ends; ends by itself when the process dies."""
-    key = int.from_bytes(hashlib.sha256(f"vendor:{name}".encode()).digest()[:8], "big", signed=True)
-    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        got = bool(connection.execute(sa.text("SELECT pg_try_advisory_lock(:key)"), {"key": key}).scalar_one())
-        try:
-            yield got
-        finally:
-            if got:
-                connection.execute(sa.text("SELECT pg_advisory_unlock(:key)"), {"key": key})

@@ -6,6 +6,7 @@ from alembic import context
 
 import shelfsync.budget.tables
 import shelfsync.inbox.tables
+import shelfsync.ledger.leases
 import shelfsync.ledger.observations
 import shelfsync.ledger.switches
 import shelfsync.ledger.tables

@@ -27,5 +27,8 @@ class SyncSettings(Section):
     poll_first_s: float = Field(20.0, gt=0)
     """How long the webhook has before the job is asked about; the wait doubles from there."""
     poll_max_s: float = Field(300.0, gt=0)
+    lease_s: float = Field(1200.0, gt=0)
+    """After this long without a sign of life, a vendor is taken over from a process that hangs; from one that died, at once.
+    Longer than the longest wait between two writes: SHELFSYNC_BUDGET__WAIT_S_MAX and one request."""
 
     _split = field_validator("vendors", mode="before")(words)

@@ -36,19 +36,6 @@ def test_the_fence_only_rises(ledger):
         assert vendors.lock(connection, ledger.vendor).fence == 7
 
 
-def test_two_processes_never_work_on_one_vendor_at_once(ledger):
-    ledger.run()
-    got = []
-    with vendors.working_on(ledger.engine, ledger.vendor) as first:
-        with vendors.working_on(ledger.engine, ledger.vendor) as second:
-            got.append(second)
-        with vendors.working_on(ledger.engine, "store-002") as other:
-            got.append(other)
-    with vendors.working_on(ledger.engine, ledger.vendor) as again:
-        got.append(again)
-    assert (first, *got) == (True, False, True, True)
-
-
 def test_a_vendors_row_is_kept_from_others_while_it_is_locked(ledger):
     ledger.run()
     order = []
