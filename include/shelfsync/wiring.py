@@ -108,6 +108,18 @@ class House:
 
         return resume(self.parts, scope, vendor, why=why, who=who)
 
+    def restore(self, vendor: str, **order: Any) -> dict[str, Any]:
+        """Makes a past acknowledged state the wanted one for a time; the arguments are those of `flow.restore.restore`."""
+        from shelfsync.flow.restore import restore
+
+        return restore(self.parts, vendor, **order)
+
+    def end_restoration(self, vendor: str, *, who: str) -> dict[str, Any]:
+        """The ERP counts again for this vendor."""
+        from shelfsync.flow.restore import end
+
+        return end(self.parts, vendor, who=who)
+
     def explain(self, vendor: str, sku: str, *, at: dt.datetime | None = None) -> Explanation:
         """Why the platform shows what it shows for one SKU."""
         from shelfsync.explain.explain import explain

@@ -113,3 +113,16 @@ def test_a_pause_names_exactly_one_thing(run, arguments):
     done = run("pause", *arguments, "--why", "because")
     assert done.returncode == 2
     assert "name one of" in done.stderr
+
+
+def test_explain_and_restore_are_reached_from_the_command_line(run):
+    assert run("sync", "--full").returncode == 0
+    told = json.loads(run("explain", "store-001", "a", "--json").stdout)
+    assert told["sentence"].startswith("It shows 1.23")
+    assert "1.234" in run("explain", "store-001", "a", "--at", "2120-01-01").stdout
+    early = run("restore", "store-001", "--at", "2020-01-01T10:42", "--plan")
+    assert (early.returncode, early.stderr.count("\n")) == (4, 1)
+    assert "nothing was acknowledged" in early.stderr
+    nothing = run("restore", "store-001", "--end")
+    assert (nothing.returncode, nothing.stdout) == (0, "nothing of vendor store-001 is restored\n")
+    assert "say --why" in run("restore", "store-001", "--at", "2020-01-01T10:42", "--for", "90m").stderr

@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from shelfsync.cli import check, explain, pause, plan, settle, stack, status, sync
+from shelfsync.cli import check, explain, pause, plan, restore, settle, stack, status, sync
 from shelfsync.errors import ShelfsyncError
 
 app = typer.Typer(
@@ -26,6 +26,7 @@ for command in (
     pause.pause,
     pause.resume,
     explain.explain,
+    restore.restore,
     stack.up,
     stack.down,
     stack.demo,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import sqlalchemy as sa
 
 from shelfsync.explain.event import Desired, Values
+from shelfsync.ledger import restorations
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -38,6 +39,15 @@ def desired(parts: Parts, connection: Connection, vendor: str, sku: str, at: dt.
         return None
     found = parts.lake.find(row.snapshot_path, sku)
     if found is not None:
-        return Desired(row.run_id, row.read_at, Values(**{name: found[name] for name in _FIELDS}))
+        values = Values(**{name: found[name] for name in _FIELDS})
+        return Desired(row.run_id, row.read_at, values, restored=_restored(connection, vendor, sku, row.read_at))
     aside = connection.execute(sa.text(_SET_ASIDE), {"vendor": vendor, "sku": sku, "run": row.run_id}).scalar()
     return Desired(row.run_id, row.read_at, None, set_aside=aside)
+
+
+def _restored(connection: Connection, vendor: str, sku: str, read_at: dt.datetime) -> str | None:
+    """The restoration that the snapshot was made under; it is asked for by what is in force now."""
+    for one in reversed(restorations.in_force(connection, vendor)):
+        if one.begun_at <= read_at and (one.skus is None or sku in one.skus):
+            return str(one)
+    return None

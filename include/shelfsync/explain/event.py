@@ -61,6 +61,8 @@ class Desired:
     read_at: dt.datetime
     values: Values | None
     set_aside: str | None = None
+    restored: str | None = None
+    """Why these are not the ERP's values but those of another day."""
 
 
 @dataclass(frozen=True)

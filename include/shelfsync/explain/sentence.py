@@ -21,7 +21,10 @@ def sentence(
 ) -> str:
     """For a person. What was observed after the last acknowledgement is believed before it."""
     shown = _believed(acknowledged, observed)
-    return f"{_shows(shown, acknowledged, now)} {_next(shown, desired, waits_for, now)}".strip()
+    said = f"{_shows(shown, acknowledged, now)} {_next(shown, desired, waits_for, now)}"
+    if desired is not None and desired.restored is not None:
+        said += f" What is wanted is not the ERP's word now: {desired.restored}."
+    return said
 
 
 def _believed(acknowledged: Shown | None, observed: Shown | None) -> Shown | None:

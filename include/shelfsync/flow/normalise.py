@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from shelfsync.errors import DataError
 from shelfsync.flow.each_vendor import Done, Skip, StepReport, each_vendor
+from shelfsync.flow.restore import restored
 from shelfsync.ledger import vendor_runs
 from shelfsync.warehouse import load
 
@@ -45,6 +46,7 @@ def _normalise_vendor(parts: Parts, row: VendorRun, raw_path: str) -> None:
         raise DataError(
             f"every one of {quarantine.num_rows} rows was refused, the first because {first}; see warehouse.quarantine"
         )
+    snapshot = restored(parts, row.vendor, snapshot)
     snapshot_path = parts.lake.write_table("snapshot", row.vendor, snapshot)
     quarantine_path = parts.lake.write_table("quarantine", row.vendor, quarantine) if quarantine.num_rows else None
     with parts.engine.begin() as connection:

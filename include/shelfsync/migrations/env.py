@@ -8,6 +8,7 @@ import shelfsync.budget.tables
 import shelfsync.inbox.tables
 import shelfsync.ledger.leases
 import shelfsync.ledger.observations
+import shelfsync.ledger.restorations
 import shelfsync.ledger.switches
 import shelfsync.ledger.tables
 import shelfsync.warehouse.tables  # noqa: F401  all tables must be known to compare them

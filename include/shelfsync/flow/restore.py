@@ -1,0 +1,156 @@
+"""restore: a past acknowledged state becomes the wanted one for a time, through the ordinary path; and back."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from shelfsync.errors import DataError
+from shelfsync.ledger import restorations, vendors
+from shelfsync.ledger.instant import instant
+
+if TYPE_CHECKING:
+    import datetime as dt
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+
+    from shelfsync.flow.house import Parts
+
+log = logging.getLogger(__name__)
+
+MOVES_SHOWN = 10
+
+
+def restored(parts: Parts, vendor: str, snapshot: pa.Table) -> pa.Table:
+    """The snapshot as it is wanted: with every restoration of this vendor that is in force laid over it."""
+    import pyarrow as pa
+
+    from shelfsync.catalog.restore import overlay
+
+    with parts.engine.connect() as connection:
+        ordered = restorations.in_force(connection, vendor)
+    for one in ordered:
+        log.warning("normalise: vendor %s: %s", vendor, one)
+        skus = None if one.skus is None else pa.array(one.skus, pa.string())
+        snapshot = overlay(snapshot, parts.lake.read_table(one.path), skus)
+    return snapshot
+
+
+def restore(
+    parts: Parts,
+    vendor: str,
+    *,
+    at: dt.datetime,
+    span: dt.timedelta,
+    skus: Sequence[str] | None,
+    why: str,
+    who: str,
+    dry_run: bool,
+) -> dict[str, Any]:
+    """Orders a restoration, unless `dry_run`; `{"restoration", "changes", "moves", "until", "lines"}`.
+
+    `changes` counts the SKUs whose acknowledged state would move, `moves` are the largest by price. A DataError says what is not
+    known: the vendor, a SKU, or any state by then.
+    """
+    with parts.engine.connect() as connection:
+        now = connection.execute(sa.select(instant())).scalar_one()
+        if at >= now or span.total_seconds() <= 0:
+            raise DataError("restore: --at has to lie in the past and the span has to be longer than nothing")
+        found = restorations.version_at(connection, vendor, at)
+        base = vendors.current_baseline(connection, vendor)
+    if found is None or base is None:
+        raise DataError(f"restore: nothing was acknowledged of vendor {vendor!r} by {at:%Y-%m-%d %H:%M:%S %Z}")
+    version, path = found
+    if not parts.lake.exists(path):
+        raise DataError(
+            f"restore: version {version} of vendor {vendor!r} is no longer in the lake; SHELFSYNC_HOUSEKEEPING__BASELINE_DAYS"
+            " says how long versions are kept"
+        )
+    moves = _moves(parts, path, base.path, skus)
+    until = now + span
+    number = None
+    if not dry_run:
+        with parts.engine.begin() as connection:
+            number = restorations.begin(
+                connection,
+                vendor,
+                skus=skus,
+                version=version,
+                path=path,
+                state_at=at,
+                until_at=until,
+                why=" ".join(why.split())[:500],
+                who=who,
+            )
+    return {
+        "restoration": number,
+        "vendor": vendor,
+        "until": until,
+        "changes": len(moves),
+        "moves": moves[:MOVES_SHOWN],
+        "lines": _lines(vendor, at, until, moves, dry_run=dry_run),
+    }
+
+
+def end(parts: Parts, vendor: str, *, who: str) -> dict[str, Any]:
+    """The ERP counts again; `{"ended", "lines"}`."""
+    with parts.engine.begin() as connection:
+        ended = restorations.end(connection, vendor, who=who)
+    lines = [f"ended: {one}" for one in ended] or [f"nothing of vendor {vendor} is restored"]
+    if ended:
+        lines.append("the next run sends what the ERP says")
+    return {"ended": len(ended), "lines": lines}
+
+
+def _moves(parts: Parts, then_path: str, now_path: str, skus: Sequence[str] | None) -> list[dict[str, Any]]:
+    """SKUs whose acknowledged state differs between two versions, the largest change of price first."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from shelfsync.catalog.restore import RESTORED, overlay
+
+    now = parts.lake.read_table(now_path)
+    chosen = None if skus is None else pa.array(skus, pa.string())
+    wanted = overlay(now, parts.lake.read_table(then_path), chosen)
+    if skus is not None and (unknown := sorted(set(skus) - set(wanted["sku"].to_pylist()))):
+        raise DataError(f"restore: {len(unknown)} of the SKUs were never acknowledged, the first is {unknown[0]!r}")
+    before = now.take(pc.index_in(wanted["sku"], value_set=now["sku"].combine_chunks()))
+    differs = None
+    for name in RESTORED:
+        same = pc.fill_null(pc.equal(wanted[name], before[name]), False)
+        both_null = pc.and_(pc.is_null(wanted[name]), pc.is_null(before[name]))
+        other = pc.invert(pc.or_(same, both_null))
+        differs = other if differs is None else pc.or_(differs, other)
+    rows = [
+        {"sku": new["sku"], **{name: {"now": old[name], "then": new[name]} for name in RESTORED}}
+        for new, old in zip(wanted.filter(differs).to_pylist(), before.filter(differs).to_pylist(), strict=True)
+    ]
+    return sorted(rows, key=_size, reverse=True)
+
+
+def _size(move: dict[str, Any]) -> float:
+    now, then = move["price"]["now"], move["price"]["then"]
+    return abs(float(then / now) - 1) if now and then is not None else 0.0
+
+
+def _lines(
+    vendor: str, at: dt.datetime, until: dt.datetime, moves: list[dict[str, Any]], *, dry_run: bool
+) -> list[str]:
+    verb = "would be" if dry_run else "is"
+    span = f"the state of {at:%Y-%m-%d %H:%M:%S} {verb} wanted until {until:%Y-%m-%d %H:%M:%S %Z}"
+    lines = [f"vendor {vendor}: {span}; {len(moves)} SKUs differ from it now"]
+    for move in moves[:MOVES_SHOWN]:
+        changes = [
+            f"{name} {value['now']} -> {value['then']}"
+            for name, value in move.items()
+            if name != "sku" and value["now"] != value["then"]
+        ]
+        lines.append(f"  {move['sku']}: {', '.join(changes)}")
+    if len(moves) > MOVES_SHOWN:
+        lines.append(f"  … and {len(moves) - MOVES_SHOWN} more")
+    if not dry_run:
+        lines.append(f"the next run sends it, through the guards: `shelfsync sync --vendor {vendor}` does so now")
+    return lines

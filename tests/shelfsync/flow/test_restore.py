@@ -1,0 +1,98 @@
+"""A past state wanted for a time, sent by the ordinary path, and back."""
+
+from __future__ import annotations
+
+import datetime as dt
+import time
+
+import pytest
+
+from shelfsync.errors import DataError
+
+PRODUCTS = [{"sku": sku, "barcodes": [], "title": sku, "price": 9.99, "active": True} for sku in ("a", "b")]
+HOUR = dt.timedelta(hours=1)
+
+
+@pytest.fixture
+def mistaken(world):
+    """Two SKUs at 1.00, then a mistake in the till makes them 9.00; `before` lies between."""
+    world.platform.put_products("store-001", PRODUCTS)
+    for sku in ("a", "b"):
+        world.erp.put("store-001", sku, "1.00")
+    world.sync("full")
+    before = world.house.explain("store-001", "a").at
+    for sku in ("a", "b"):
+        world.erp.put("store-001", sku, "9.00")
+    world.sync("delta")
+    assert _prices(world) == {"a": 9.0, "b": 9.0}
+    return world, before
+
+
+def _prices(world):
+    return {sku: product["price"] for sku, product in world.shown().items()}
+
+
+def _restore(world, at, **order):
+    order = {"span": HOUR, "skus": None, "why": "a mistake in the till", "who": "ada", "dry_run": False} | order
+    return world.house.restore("store-001", at=at, **order)
+
+
+def test_a_past_state_is_sent_by_the_next_delta_and_stays_while_it_is_wanted(mistaken):
+    world, before = mistaken
+    told = _restore(world, before)
+    assert told["changes"] == 2
+    world.sync("delta")
+    assert _prices(world) == {"a": 1.0, "b": 1.0}
+    assert world.sync("delta")["sent"] == 0
+    assert "by ada: a mistake in the till" in world.house.explain("store-001", "a").sentence
+
+
+def test_back_is_what_the_erp_says_by_then(mistaken):
+    world, before = mistaken
+    _restore(world, before)
+    world.sync("delta")
+    world.erp.put("store-001", "a", "1.10")
+    world.house.end_restoration("store-001", who="ada")
+    world.sync("delta")
+    assert _prices(world) == {"a": 1.1, "b": 9.0}
+
+
+def test_when_its_time_is_over_the_erp_counts_again(mistaken):
+    world, before = mistaken
+    told = _restore(world, before, span=dt.timedelta(seconds=4))
+    world.sync("delta")
+    if dt.datetime.now(dt.UTC) < told["until"]:
+        assert _prices(world) == {"a": 1.0, "b": 1.0}
+    deadline = time.monotonic() + 30
+    while _prices(world) != {"a": 9.0, "b": 9.0} and time.monotonic() < deadline:
+        world.sync("delta")
+    assert _prices(world) == {"a": 9.0, "b": 9.0}
+
+
+def test_only_the_skus_that_are_named_are_restored(mistaken):
+    world, before = mistaken
+    assert _restore(world, before, skus=["a"])["changes"] == 1
+    world.sync("delta")
+    assert _prices(world) == {"a": 1.0, "b": 9.0}
+
+
+def test_a_plan_shows_what_would_move_and_orders_nothing(mistaken):
+    world, before = mistaken
+    told = _restore(world, before, dry_run=True)
+    assert any("a: price 9.000 -> 1.000" in line for line in told["lines"])
+    assert world.sync("delta")["sent"] == 0
+
+
+@pytest.mark.parametrize(
+    ("order", "problem"),
+    [
+        ({"at": dt.datetime(2020, 1, 1, tzinfo=dt.UTC)}, "nothing was acknowledged"),
+        ({"at": dt.datetime(2120, 1, 1, tzinfo=dt.UTC)}, "has to lie in the past"),
+        ({"span": dt.timedelta(0)}, "longer than nothing"),
+        ({"skus": ["a", "zz"]}, "the first is 'zz'"),
+    ],
+)
+def test_what_cannot_be_restored_is_said_in_one_line(mistaken, order, problem):
+    world, before = mistaken
+    with pytest.raises(DataError, match=problem):
+        _restore(world, **({"at": before} | order))
