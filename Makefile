@@ -1,6 +1,6 @@
 # What people do with the project; `make help` lists it. Every target makes the environment it needs.
 .DEFAULT_GOAL := help
-.PHONY: help setup lock test test-slow simulate teeth check demo up down
+.PHONY: help setup lock test test-slow simulate teeth bench check demo up down
 BIN := .venv/bin
 
 help:    ## this list
@@ -23,6 +23,10 @@ simulate: setup   ## seeded faults over virtual days; SEEDS=100 START=0
 
 teeth: setup   ## planted bugs, each of which the tests have to catch; BUG=words for some of them
 	@PYTHONPATH=tests $(BIN)/python -m teeth --only "$(BUG)"
+
+bench: setup   ## what the hot path costs, against bounds and other ways, two minutes; SIZE=1m (10m, 50m), ARGS="--stage diff"
+	@scripts/peers.sh
+	@PYTHONPATH=include $(BIN)/python -m benchmarks --size $(or $(SIZE),1m) $(ARGS)
 
 check: setup   ## format, lint, types, import rules
 	$(BIN)/ruff format --check .

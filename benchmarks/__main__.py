@@ -1,0 +1,64 @@
+"""`make bench`: every stage in turns, the table on the screen, JSON in benchmarks/results/.
+
+SIZE=1m is the default and takes under two minutes; SIZE=10m and SIZE=50m make their data once, below .shelfsync/bench.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+import time
+from pathlib import Path
+
+from benchmarks import chain, rounds, server, table
+from benchmarks.machine import described
+from benchmarks.stages import STAGES
+
+SIZES = {"100k": 100_000, "1m": 1_000_000, "10m": 10_000_000, "50m": 50_000_000}
+RESULTS = rounds.PROJECT / "benchmarks" / "results"
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(prog="make bench", description=__doc__)
+    arguments.add_argument("--size", choices=SIZES, default="1m")
+    arguments.add_argument("--stage", choices=STAGES, action="append", help="only this one; may be repeated")
+    arguments.add_argument("--rounds", type=int, default=3)
+    arguments.add_argument("--folder", type=Path, default=rounds.PROJECT / ".shelfsync" / "bench")
+    arguments.add_argument("--keep", action="store_true", help="keep the generated chain for the next run")
+    chosen = arguments.parse_args()
+    began_s = time.perf_counter()
+    folder = chosen.folder / chosen.size
+    _tell(f"making {SIZES[chosen.size]:,} rows in {folder}")
+    made = chain.make(folder, SIZES[chosen.size])
+    stages = []
+    try:
+        for name in chosen.stage or STAGES:
+            measured = rounds.measure(STAGES[name], made, chosen.rounds, _tell)
+            stages.append(table.result(STAGES[name], measured))
+    finally:
+        server.stop(folder)
+        if not chosen.keep:
+            shutil.rmtree(folder)
+    result = {
+        "size": chosen.size,
+        "rows": made.rows,
+        "rounds": chosen.rounds,
+        "took_s": round(time.perf_counter() - began_s, 1),
+        "machine": described(),
+        "stages": stages,
+    }
+    RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / f"{chosen.size}.json"
+    path.write_text(json.dumps(result, indent=1) + "\n")
+    print(table.text(result))
+    print(f"\n{path.relative_to(rounds.PROJECT)}")
+
+
+def _tell(what: str) -> None:
+    print(what, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""The same from the rules alone (docs/data-path.md), a dictionary a row: slow, and written without looking at the fast path.
+
+What is benchmarked has to give these bytes; a figure of something wrong is worth nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FIELDS = ("price", "quantity", "active", "max_sales_quantity")
+NAMES = {**{name: name for name in FIELDS}, "max_sales_quantity": "maximum_sales_quantity"}
+Row = dict[str, Any]
+
+
+def changes(snapshot: pa.Table, baseline: pa.Table, *, full: bool = False) -> dict[str, tuple[str, Row]]:
+    """For each SKU of the delta, in byte order: the kind of change, and the fields that are sent."""
+    now = {row["sku"]: row for row in snapshot.to_pylist()}
+    before = {row["sku"]: row for row in baseline.to_pylist()}
+    found: dict[str, tuple[str, Row]] = {}
+    for sku in sorted(now.keys() | before.keys(), key=str.encode):
+        old = before.get(sku, {})
+        if sku not in now:
+            if old["active"] is not False:
+                found[sku] = ("removed", {"active": False})
+            continue
+        said = {name: now[sku][name] for name in FIELDS if now[sku][name] is not None}
+        news = {name: value for name, value in said.items() if old.get(name) != value}
+        sent = dict(said) if full else dict(news)
+        if not sent:
+            continue
+        found[sku] = ("new" if sku not in before else "changed" if news else "same", _accompanied(sent, old))
+    return found
+
+
+def _accompanied(sent: Row, old: Row) -> Row:
+    """True takes the known quantity along; a quantity of something that is off says so."""
+    sent = dict(sent)
+    if sent.get("active") is True and sent.get("quantity") is None and old.get("quantity") is not None:
+        sent["quantity"] = old["quantity"]
+    elif sent.get("quantity") is not None and sent.get("active", old.get("active")) is False:
+        sent["active"] = False
+    return sent
+
+
+def items(found: dict[str, tuple[str, Row]]) -> list[Row]:
+    """As they stand in a body."""
+    return [
+        {"sku": sku, **{NAMES[name]: sent[name] for name in FIELDS if name in sent}} for sku, (_, sent) in found.items()
+    ]
+
+
+def bodies(found: dict[str, tuple[str, Row]], body_bytes_max: int) -> list[bytes]:
+    """The requests, each as long as it can be."""
+    texts = [_text(item) for item in items(found)]
+    cut: list[list[str]] = []
+    room = 0
+    for text in texts:
+        size = len(text.encode())
+        if not cut or size + 1 > room:
+            cut.append([])
+            room = body_bytes_max - len('{"products":[]}') + 1
+        cut[-1].append(text)
+        room -= size + 1
+    return [('{"products":[' + ",".join(part) + "]}").encode() for part in cut]
+
+
+def _text(item: Row) -> str:
+    """One item without spaces; a price as the shortest text of its decimal."""
+    members = []
+    for name, value in item.items():
+        text = _plain(value) if isinstance(value, Decimal) else json.dumps(value, ensure_ascii=False)
+        members.append(f'"{name}":{text}')
+    return "{" + ",".join(members) + "}"
+
+
+def _plain(value: Decimal) -> str:
+    text = format(value, "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text

@@ -1,0 +1,7 @@
+"""The stages of the benchmark, one a file."""
+
+from __future__ import annotations
+
+from benchmarks.stages import diff, full, outcomes, path, stream, upload, vendor
+
+STAGES = {module.STAGE.name: module.STAGE for module in (diff, stream, full, vendor, outcomes, upload, path)}

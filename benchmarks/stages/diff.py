@@ -1,0 +1,240 @@
+"""diff: which SKUs of a chain changed, from both tables in the lake. The engines answer the same question, each its best way."""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING, Any
+
+from benchmarks import peers, slow
+from benchmarks.stage import Stage, Target, Way
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    import pyarrow as pa
+
+    from benchmarks.chain import Chain
+    from benchmarks.meter import Meter
+    from benchmarks.stage import Answer
+
+IN_MEMORY_ROWS_MAX = 10_000_000
+VENDORS_AT_ONCE = 20
+SAMPLED = 2
+FIELDS = slow.FIELDS
+
+
+def ours(chain: Chain, meter: Meter) -> Answer:
+    """The step as the path runs it, a vendor after the other."""
+    from shelfsync.catalog.diff import diff
+
+    changed = dict.fromkeys(("new", "changed", "removed"), 0)
+    with meter:
+        for _, snapshot, baseline in chain.tables():
+            for found in diff(snapshot, baseline, full=False)["change"].value_counts().to_pylist():
+                changed[found["values"]] += found["counts"]
+    sample = [
+        (shelf.vendor, row["sku"], row["change"])
+        for shelf, snapshot, baseline in chain.first(SAMPLED).tables()
+        for row in diff(snapshot, baseline, full=False).select(["sku", "change"]).to_pylist()
+    ]
+    return _answer(chain, changed, sample)
+
+
+def read(chain: Chain, meter: Meter) -> Answer:
+    """Both files of every vendor, decoded and thrown away."""
+    rows = 0
+    with meter:
+        for _, snapshot, baseline in chain.tables():
+            rows += snapshot.num_rows + baseline.num_rows
+    return {"rows": chain.rows, "read": rows}
+
+
+def duckdb(chain: Chain, meter: Meter) -> Answer:
+    """A full join in SQL, some vendors at a time, so that memory stays bounded."""
+    peers.on_path()
+    import duckdb as engine
+
+    connection = engine.connect()
+    changed = dict.fromkeys(("new", "changed", "removed"), 0)
+    with meter:
+        for query in _queries(chain):
+            for change, count in connection.execute(
+                f"SELECT change, count(*) FROM ({query}) GROUP BY change"
+            ).fetchall():
+                changed[change] += count
+    rows = connection.execute(next(iter(_queries(chain.first(SAMPLED))))).fetchall()
+    return _answer(chain, changed, [(vendor, sku, change) for vendor, sku, change, *_ in rows])
+
+
+def duckdb_read(chain: Chain, meter: Meter) -> Answer:
+    """What DuckDB takes to decode every column of both files."""
+    peers.on_path()
+    import duckdb as engine
+
+    connection = engine.connect()
+    columns = ", ".join(f"count({name})" for name in ("sku", "barcode", *FIELDS))
+    with meter:
+        for kind in ("snapshot", "baseline"):
+            connection.execute(f"SELECT {columns} FROM read_parquet({chain.files(kind)})").fetchall()
+    return {"rows": chain.rows}
+
+
+def polars(chain: Chain, meter: Meter) -> Answer:
+    """A lazy full join over the whole chain, in Polars' streaming engine."""
+    peers.on_path()
+    import polars as pl
+
+    def scan(kind: str) -> Any:
+        files = pl.scan_parquet(chain.files(kind), include_file_paths="vendor")
+        return files.with_columns(pl.col("vendor").str.extract(r"(store-\d+)"), here=True)
+
+    with meter:
+        both = scan("snapshot").join(
+            scan("baseline"), on=["vendor", "sku"], how="full", coalesce=True, suffix="_before"
+        )
+        differs = pl.any_horizontal(
+            [pl.col(n).is_not_null() & pl.col(n).ne_missing(pl.col(f"{n}_before")) for n in FIELDS]
+        )
+        change = (
+            pl.when(pl.col("here").is_null() & pl.col("active_before").fill_null(value=True))
+            .then(pl.lit("removed"))
+            .when(pl.col("here").is_not_null() & pl.col("here_before").is_null())
+            .then(pl.lit("new"))
+            .when(pl.col("here").is_not_null() & differs)
+            .then(pl.lit("changed"))
+        )
+        found = both.select("vendor", "sku", *FIELDS, change=change).drop_nulls("change").collect(engine="streaming")
+    counts = dict(found["change"].value_counts().iter_rows())
+    names = [shelf.vendor for shelf in chain.first(SAMPLED).shelves]
+    return _answer(
+        chain, counts, found.filter(pl.col("vendor").is_in(names)).select("vendor", "sku", "change").iter_rows()
+    )
+
+
+def table_join(chain: Chain, meter: Meter) -> Answer:
+    """The hash join of pyarrow itself over the whole chain."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    with meter:
+        now, before = _whole(chain, "snapshot"), _whole(chain, "baseline")
+        both = now.join(before, ["vendor", "sku"], join_type="full outer", right_suffix="_before")
+        here, there = both["here"].is_valid(), both["here_before"].is_valid()
+        news = None
+        for name in FIELDS:
+            one, other = both[name], both[f"{name}_before"]
+            differs = pc.and_(one.is_valid(), pc.fill_null(pc.not_equal(one, other), True))
+            news = differs if news is None else pc.or_(news, differs)
+        gone = pc.and_(pc.invert(here), both["active_before"].fill_null(True))
+        change = pc.case_when(
+            pc.make_struct(gone, pc.and_(here, pc.invert(there)), pc.and_(here, news)),
+            pa.scalar("removed"),
+            pa.scalar("new"),
+            pa.scalar("changed"),
+        )
+        found = (
+            both.append_column("change", change).filter(change.is_valid()).select(["vendor", "sku", *FIELDS, "change"])
+        )
+    return _whole_answer(chain, found)
+
+
+def pandas(chain: Chain, meter: Meter) -> Answer:
+    """What a team writes first: both tables into frames, an outer merge, a comparison column by column."""
+    from benchmarks import frames
+
+    with meter:
+        found = frames.changes(frames.read(chain, "snapshot"), frames.read(chain, "baseline"))
+    counts = found["change"].value_counts().to_dict()
+    sampled = found[found["vendor"].isin([shelf.vendor for shelf in chain.first(SAMPLED).shelves])]
+    return _answer(chain, counts, sampled[["vendor", "sku", "change"]].itertuples(index=False, name=None))
+
+
+def _queries(chain: Chain) -> Iterable[str]:
+    differs = " OR ".join(f"(n.{name} IS NOT NULL AND n.{name} IS DISTINCT FROM b.{name})" for name in FIELDS)
+    for start in range(0, len(chain.shelves), VENDORS_AT_ONCE):
+        shelves = chain.shelves[start : start + VENDORS_AT_ONCE]
+        now, before = ([str(chain.folder / getattr(one, kind)) for one in shelves] for kind in ("snapshot", "baseline"))
+        vendor = "regexp_extract(filename, 'store-[0-9]+')"
+        yield (
+            f"WITH n AS (SELECT *, {vendor} AS vendor FROM read_parquet({now}, filename = true)),"
+            f" b AS (SELECT *, {vendor} AS vendor FROM read_parquet({before}, filename = true))"
+            " SELECT vendor, sku, CASE WHEN n.filename IS NULL THEN 'removed' WHEN b.filename IS NULL THEN 'new' ELSE 'changed' END AS change,"
+            " n.price, n.quantity, n.active, n.max_sales_quantity"
+            " FROM n FULL JOIN b USING (vendor, sku)"
+            f" WHERE CASE WHEN n.filename IS NULL THEN coalesce(b.active, true) ELSE {differs} END"
+        )
+
+
+def _whole(chain: Chain, kind: str) -> pa.Table:
+    import pyarrow as pa
+
+    tables, lake = [], chain.lake
+    for shelf in chain.shelves:
+        table = lake.read_table(getattr(shelf, kind))
+        stamped = table.append_column("vendor", pa.repeat(pa.scalar(shelf.vendor), table.num_rows))
+        tables.append(stamped.append_column("here", pa.repeat(pa.scalar(value=True), table.num_rows)))
+    return pa.concat_tables(tables)
+
+
+def _whole_answer(chain: Chain, found: pa.Table) -> Answer:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    counts = {one["values"]: one["counts"] for one in found["change"].value_counts().to_pylist()}
+    names = pa.array([shelf.vendor for shelf in chain.first(SAMPLED).shelves])
+    sampled = found.filter(pc.is_in(found["vendor"], value_set=names)).select(["vendor", "sku", "change"])
+    return _answer(chain, counts, [tuple(row.values()) for row in sampled.to_pylist()])
+
+
+def _answer(chain: Chain, counts: Mapping[str, int], sample: Iterable[tuple[str, str, str]]) -> Answer:
+    """Counts over the whole chain, and a checksum over every change of the first vendors."""
+    text = "\n".join(sorted(f"{vendor} {sku} {change}" for vendor, sku, change in sample))
+    counted = {change: int(counts.get(change, 0)) for change in ("new", "changed", "removed")}
+    return {"rows": chain.rows, "changes": counted, "sample": f"{zlib.crc32(text.encode()):08x}"}
+
+
+def slowly(chain: Chain) -> str:
+    """The checksum that the rules alone give."""
+    sample = [
+        (shelf.vendor, sku, change)
+        for shelf, snapshot, baseline in chain.first(SAMPLED).tables()
+        for sku, (change, _) in slow.changes(snapshot, baseline).items()
+    ]
+    return str(_answer(chain, {}, sample)["sample"])
+
+
+def check(chain: Chain, meter: Meter) -> Answer:
+    """The slow way over the sampled vendors."""
+    with meter:
+        found = slowly(chain)
+    return {"rows": SAMPLED, "sample": found}
+
+
+def _agree(answers: Mapping[str, Answer]) -> None:
+    told = {name: answer for name, answer in answers.items() if "sample" in answer}
+    assert len({answer["sample"] for answer in told.values()}) == 1, f"the changes of the sample differ: {told}"
+    counted = {name: answer["changes"] for name, answer in told.items() if "changes" in answer}
+    assert len({str(found) for found in counted.values()}) == 1, f"the numbers of changes differ: {counted}"
+
+
+STAGE = Stage(
+    name="diff",
+    title="diff: both files of every vendor to what changed",
+    ways=(
+        Way("ours", "ours", "shelfsync: pyarrow, a vendor at a time", ours),
+        Way("read", "bound", "merely reading both files (pyarrow)", read),
+        Way("duckdb", "peer", "DuckDB, full join of 20 vendors at a time", duckdb),
+        Way("duckdb_read", "bound", "merely reading both files (DuckDB)", duckdb_read),
+        Way("polars", "peer", "Polars, streaming full join", polars, rows_max=IN_MEMORY_ROWS_MAX),
+        Way("table_join", "peer", "pyarrow Table.join", table_join, rows_max=IN_MEMORY_ROWS_MAX),
+        Way("pandas", "usual", "pandas merge", pandas, rows_max=IN_MEMORY_ROWS_MAX),
+        Way("slow", "check", "dictionaries, on a sample", check, rounds_max=1),
+    ),
+    targets=(
+        Target(
+            "diff: CPU against reading both files with the same engine", lambda m: m.ratio("ours", "read"), at_most=2.0
+        ),
+        Target("diff: CPU against pandas merge", lambda m: m.ratio("ours", "pandas"), at_most=0.40),
+    ),
+    agree=_agree,
+)

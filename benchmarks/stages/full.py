@@ -1,0 +1,184 @@
+"""The first full sync: no baseline, every field of every SKU as JSON. Tables are in memory; what is measured is text and cut."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from benchmarks import peers, said, slow
+from benchmarks.stage import Stage, Target, Way
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    import pyarrow as pa
+
+    from benchmarks.chain import Chain
+    from benchmarks.meter import Meter
+    from benchmarks.stage import Answer, Measured
+
+BODY_BYTES_MAX = 95 * 1024 * 1024
+ROW_BY_ROW = 0.1
+_NAMES = ("sku", "price", "quantity", "active", "maximum_sales_quantity")
+
+
+def ours(chain: Chain, meter: Meter) -> Answer:
+    """The bodies of every vendor, read by a sink that keeps nothing."""
+    return _measured(chain, meter, _bodies)
+
+
+def distinct(chain: Chain, meter: Meter) -> Answer:
+    """The same where no two prices and no two quantities of a vendor are alike: the worst case of what is written once a value."""
+    import numpy as np
+    import pyarrow as pa
+
+    def spread(delta: pa.Table) -> pa.Table:
+        numbers = pa.array(np.arange(delta.num_rows) + 1_000_000)
+        prices = (
+            pa.array((np.arange(delta.num_rows) + 1_000_000).astype(str))
+            .cast(pa.decimal128(17, 0))
+            .cast(pa.decimal128(20, 3))
+        )
+        names = delta.column_names
+        return delta.set_column(names.index("price"), "price", prices).set_column(
+            names.index("quantity"), "quantity", numbers
+        )
+
+    return {name: value for name, value in _measured(chain, meter, _bodies, spread).items() if name != "sample"}
+
+
+def copied(chain: Chain, meter: Meter) -> Answer:
+    """Merely handing the ready bytes on, in chunks of the same size."""
+    sent_bytes = 0
+    for delta in _deltas(chain):
+        ready = memoryview(b"".join(chunk for body in _bodies(delta) for chunk in body))
+        with meter:
+            for start in range(0, len(ready), 256 * 1024):
+                sent_bytes += len(bytes(ready[start : start + 256 * 1024]))
+    return {"rows": chain.rows, "bytes": sent_bytes}
+
+
+def duckdb(chain: Chain, meter: Meter) -> Answer:
+    """DuckDB's to_json, with nulls left out by a replacement; its texts joined by the engine."""
+    peers.on_path()
+    import duckdb as engine
+
+    connection = engine.connect()
+
+    def bodies(delta: pa.Table) -> Iterator[Iterable[bytes]]:
+        connection.register("delta", delta)
+        texts = connection.execute(
+            "SELECT to_json({sku: sku, price: price, quantity: quantity, active: active, maximum_sales_quantity: max_sales_quantity}) AS t FROM delta"
+        ).to_arrow_table()["t"]
+        yield [text.buffers()[2] for text in texts.chunks]
+
+    found = _measured(chain, meter, bodies, sample=False)
+    return {"rows": found["rows"], "bytes": found["bytes"]}
+
+
+def orjson(chain: Chain, meter: Meter) -> Answer:
+    """A dictionary a row, orjson over all of them; decimals as floats."""
+    peers.on_path()
+    import orjson as fast
+
+    return _measured(chain, meter, lambda delta: _row_by_row(delta, lambda items: fast.dumps({"products": items})))
+
+
+def standard(chain: Chain, meter: Meter) -> Answer:
+    """A dictionary a row, the standard library's json."""
+    return _measured(
+        chain,
+        meter,
+        lambda delta: _row_by_row(delta, lambda items: json.dumps({"products": items}, separators=(",", ":")).encode()),
+    )
+
+
+def check(chain: Chain, meter: Meter) -> Answer:
+    """The slow way over the first vendor, byte for byte."""
+    from shelfsync.columns import BASELINE
+
+    _, snapshot, _ = next(chain.tables())
+    with meter:
+        bodies = slow.bodies(slow.changes(snapshot, BASELINE.empty_table(), full=True), BODY_BYTES_MAX)
+    ours_bytes = [b"".join(body) for body in _bodies(next(_deltas(chain)))]
+    assert ours_bytes == bodies, "the bodies are not byte for byte those of the slow path"
+    return {"rows": 1, "sample": said.checksum(bodies)}
+
+
+def _deltas(chain: Chain) -> Iterator[pa.Table]:
+    from shelfsync.catalog.diff import diff
+    from shelfsync.columns import BASELINE
+
+    for _, snapshot, _ in chain.tables():
+        yield diff(snapshot, BASELINE.empty_table(), full=True)
+
+
+def _bodies(delta: pa.Table) -> Iterator[Iterable[bytes]]:
+    from shelfsync.catalog.batch import cut
+
+    for batch in cut(delta, key="sku", sales_limit_name="maximum_sales_quantity", body_bytes_max=BODY_BYTES_MAX):
+        yield batch.body
+
+
+def _row_by_row(delta: pa.Table, write: Callable[[list[dict[str, Any]]], bytes]) -> Iterator[Iterable[bytes]]:
+    rows = delta.select(["sku", *slow.FIELDS]).rename_columns(list(_NAMES)).to_pylist()
+    items = [{name: _plain(value) for name, value in row.items() if value is not None} for row in rows]
+    yield [write(items)]
+
+
+def _plain(value: Any) -> Any:
+    return float(value) if isinstance(value, Decimal) else value
+
+
+def _measured(
+    chain: Chain,
+    meter: Meter,
+    bodies: Callable[[pa.Table], Iterable[Iterable[Any]]],
+    changed: Callable[[pa.Table], pa.Table] = lambda delta: delta,
+    *,
+    sample: bool = True,
+) -> Answer:
+    """Only the making of bodies is measured, vendor after vendor."""
+    sent_bytes, first = 0, None
+    for delta in map(changed, _deltas(chain)):
+        with meter:
+            for body in bodies(delta):
+                for chunk in body:
+                    sent_bytes += len(chunk)
+        if first is None and sample:
+            first = said.checksum(b"".join(map(bytes, body)) for body in bodies(delta))
+    return {"rows": chain.rows, "bytes": sent_bytes, "sample": first}
+
+
+def _agree(answers: Mapping[str, Answer]) -> None:
+    told = {name: answer["sample"] for name, answer in answers.items() if "sample" in answer}
+    assert len(set(told.values())) == 1, f"the bodies of the first vendor say different things: {told}"
+    assert answers["copied"]["bytes"] == answers["ours"]["bytes"]
+
+
+def mb_per_s(figure: str) -> Callable[[Measured], list[float]]:
+    """Megabytes of body a second of that figure, in every round."""
+    return lambda m: [b / s / 1e6 for b, s in zip(m.of("ours", "bytes"), m.of("ours", figure), strict=True)]
+
+
+STAGE = Stage(
+    name="full",
+    title="the first full sync: tables in memory to the bytes of every body",
+    ways=(
+        Way("ours", "ours", "shelfsync: columns to text", ours),
+        Way("distinct", "ours", "the same, no two values of a vendor alike (worst case)", distinct),
+        Way("copied", "bound", "merely handing the ready bytes on", copied),
+        Way("duckdb", "peer", "DuckDB to_json (nulls written, decimals unshortened)", duckdb),
+        Way("orjson", "peer", "a dictionary a row, orjson, on a tenth", orjson, share=ROW_BY_ROW, rounds_max=2),
+        Way(
+            "standard", "usual", "a dictionary a row, json.dumps, on a tenth", standard, share=ROW_BY_ROW, rounds_max=2
+        ),
+        Way("slow", "check", "dictionaries, on a sample", check, rounds_max=1),
+    ),
+    targets=(
+        Target("first full sync: JSON a second of wall, one process", mb_per_s("wall_s"), "MB/s", at_least=350),
+        Target("first full sync: JSON a second of CPU", mb_per_s("cpu_s"), "MB/s", at_least=350),
+    ),
+    agree=_agree,
+)

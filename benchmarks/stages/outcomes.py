@@ -1,0 +1,258 @@
+"""confirm: the log of a job, CSV of 50,000 lines, to one outcome for every SKU in PostgreSQL."""
+
+from __future__ import annotations
+
+import csv
+import io
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from benchmarks import peers
+from benchmarks.ledger import open_jobs
+from benchmarks.server import cpu_of, database
+from benchmarks.stage import Stage, Target, Way
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    import pyarrow as pa
+    from sqlalchemy.engine import Connection
+
+    from benchmarks.chain import Chain
+    from benchmarks.meter import Meter
+    from benchmarks.stage import Answer
+
+JOBS_SHARE = 0.2
+JOBS_MAX = 20
+SLOW_ROWS = 5_000
+_REFUSED = 'price is too high; see section 4.1, "prices"'
+
+
+def ours(chain: Chain, meter: Meter) -> Answer:
+    """Parse, match, COPY, a job after the other, a transaction each."""
+    from shelfsync.warehouse.load import load_outcomes
+
+    def load(connection: Connection, job_id: int, vendor: str, items: pa.Table, log: bytes) -> None:
+        load_outcomes(connection, job_id, vendor, _outcomes(items, log))
+
+    return _loaded(chain, meter, load)
+
+
+def parse(chain: Chain, meter: Meter) -> Answer:
+    """Of that, the part before the database: CSV to outcomes."""
+    lines = 0
+    for _, items, log in _jobs(chain):
+        with meter:
+            lines += _outcomes(items, log).num_rows
+    return {"rows": lines}
+
+
+def plain_copy(chain: Chain, meter: Meter) -> Answer:
+    """The same rows as ready CSV bytes by COPY into the same table: keys, indexes and all."""
+
+    def copy(connection: Connection, ready: bytes) -> None:
+        _copy(connection, "warehouse.sku_outcome", ready)
+
+    return _copied(chain, meter, copy)
+
+
+def bare_copy(chain: Chain, meter: Meter) -> Answer:
+    """The same bytes into a table without any key or index."""
+
+    def copy(connection: Connection, ready: bytes) -> None:
+        _copy(connection, "bare", ready)
+
+    return _copied(chain, meter, copy, "CREATE TABLE bare (LIKE warehouse.sku_outcome)")
+
+
+def adbc(chain: Chain, meter: Meter) -> Answer:
+    """ADBC's ingest instead of CSV and COPY, after the same parsing; into a table that it makes itself, without keys."""
+    peers.on_path()
+    from adbc_driver_postgresql import dbapi
+
+    rows = 0
+    with database(chain.folder) as engine:
+        address = engine.url.set(drivername="postgresql").render_as_string(hide_password=False)
+        with dbapi.connect(address) as connection, connection.cursor() as cursor:
+            cursor.execute("SELECT pg_backend_pid()")
+            meter.others = _cpu(cursor.fetchone()[0])
+            for _, items, log in _jobs(chain):
+                with meter:
+                    found = _outcomes(items, log)
+                    table = found.set_column(found.column_names.index("price"), "price", found["price"].cast("string"))
+                    cursor.adbc_ingest("ingested", table, mode="create_append")
+                    connection.commit()
+                rows += found.num_rows
+    return {"rows": rows}
+
+
+def core(chain: Chain, meter: Meter) -> Answer:
+    """csv.DictReader and SQLAlchemy Core's executemany, a dictionary a row, on the first lines of one log."""
+    from shelfsync.warehouse import tables
+
+    def load(connection: Connection, job_id: int, vendor: str, items: pa.Table, log: bytes) -> None:
+        said = {line["sku"]: line for line in csv.DictReader(io.StringIO(log.decode()))}
+        settled = connection.exec_driver_sql("SELECT transaction_timestamp()").scalar_one()
+        rows = []
+        for row in (
+            items.select(["sku", "change", "price", "quantity", "active", "max_sales_quantity"])
+            .slice(0, SLOW_ROWS)
+            .to_pylist()
+        ):
+            line = said.get(row["sku"], {"state": "", "errors": "nothing"})
+            state = {"success": "accepted", "failed": "refused"}.get(line["state"], "unaccounted")
+            reason = None if state == "accepted" else line["errors"]
+            rows.append(
+                {**row, "job_id": job_id, "vendor": vendor, "state": state, "reason": reason, "settled_at": settled}
+            )
+        connection.execute(tables.sku_outcome.insert(), rows)
+
+    found = _loaded(chain.first(1), meter, load)
+    return {"rows": SLOW_ROWS, "bytes": found["bytes"]}
+
+
+def check(chain: Chain, meter: Meter) -> Answer:
+    """The first log by the csv module and a dictionary."""
+    _, items, log = next(_jobs(chain))
+    with meter:
+        said = {line["sku"]: line for line in csv.DictReader(io.StringIO(log.decode()))}
+        rows = []
+        for sku in items["sku"].to_pylist():
+            line = said.get(sku)
+            if line is None:
+                rows.append((sku, "unaccounted", "the log says nothing of this SKU"))
+            elif line["state"] == "success":
+                rows.append((sku, "accepted", None))
+            else:
+                rows.append((sku, "refused", line["errors"]))
+    return {"rows": 1, "sample": _checksum(rows)}
+
+
+def _outcomes(items: pa.Table, log: bytes) -> pa.Table:
+    """What the warehouse takes: the outcome of every SKU beside what was sent, as `confirm` writes it."""
+    import pyarrow as pa
+
+    from shelfsync.catalog.confirm import match, parse_log
+    from shelfsync.columns import FIELDS
+
+    outcomes = match(items, parse_log(io.BytesIO(log), whole=True))
+    columns = {"sku": items["sku"], "state": outcomes["state"], "reason": outcomes["reason"], "change": items["change"]}
+    return pa.table(columns | {name: items[name] for name in FIELDS})
+
+
+def _jobs(chain: Chain) -> Iterator[tuple[str, pa.Table, bytes]]:
+    """Vendor, items and log of one job after the other: one line in fifty refused, one in a thousand missing, in any order."""
+    from shelfsync.catalog.diff import diff
+    from shelfsync.columns import BASELINE
+
+    chance = np.random.default_rng(7)
+    for shelf, snapshot, _ in chain.first(JOBS_MAX).tables():
+        items = diff(snapshot, BASELINE.empty_table(), full=True)
+        skus = items["sku"].to_pylist()
+        quoted = _REFUSED.replace('"', '""')
+        lines = [
+            f'"{skus[row]}","failed","{quoted}"' if row % 50 == 0 else f'"{skus[row]}","success",""'
+            for row in chance.permutation(len(skus)).tolist()
+            if row % 1000 != 1
+        ]
+        yield shelf.vendor, items, ("\n".join(['"sku","state","errors"', *lines]) + "\n").encode()
+
+
+def _loaded(chain: Chain, meter: Meter, load: Callable[[Connection, int, str, pa.Table, bytes], None]) -> Answer:
+    """Loads each job in a transaction of its own; returns what stands in the table then."""
+    log_bytes = 0
+    with database(chain.folder) as engine:
+        numbers = open_jobs(engine, [shelf.vendor for shelf in chain.first(JOBS_MAX).shelves], 1)
+        with engine.connect() as connection:
+            meter.others = cpu_of(connection)
+            connection.commit()
+            for vendor, items, log in _jobs(chain):
+                with meter, connection.begin():
+                    load(connection, numbers[vendor], vendor, items, log)
+                log_bytes += len(log)
+            return {**_standing(connection, min(numbers.values())), "bytes": log_bytes}
+
+
+def _copied(chain: Chain, meter: Meter, copy: Callable[[Connection, bytes], None], before: str = "SELECT 1") -> Answer:
+    """The rows that ours writes, taken out as CSV, deleted, and put back by a plain COPY."""
+    from shelfsync.warehouse.load import load_outcomes
+
+    rows = 0
+    with database(chain.folder) as engine:
+        numbers = open_jobs(engine, [shelf.vendor for shelf in chain.first(JOBS_MAX).shelves], 1)
+        with engine.connect() as connection:
+            connection.exec_driver_sql(before)
+            meter.others = cpu_of(connection)
+            connection.commit()
+            for vendor, items, log in _jobs(chain):
+                load_outcomes(connection, numbers[vendor], vendor, _outcomes(items, log))
+                query = f"COPY (SELECT * FROM warehouse.sku_outcome WHERE job_id = {numbers[vendor]}) TO STDOUT (FORMAT csv)"
+                with connection.connection.cursor().copy(query) as out:
+                    ready = b"".join(out)
+                connection.rollback()
+                with meter, connection.begin():
+                    copy(connection, ready)
+                rows += items.num_rows
+            if "bare" in before:
+                return {"rows": rows}
+            return _standing(connection, min(numbers.values()))
+
+
+def _copy(connection: Connection, table: str, ready: bytes) -> None:
+    with connection.connection.cursor().copy(f"COPY {table} FROM STDIN (FORMAT csv)") as copy:
+        copy.write(ready)
+
+
+def _standing(connection: Connection, first_job: int) -> Answer:
+    rows = connection.exec_driver_sql(
+        "SELECT sku, state, reason FROM warehouse.sku_outcome WHERE job_id = %s", (first_job,)
+    )
+    count = connection.exec_driver_sql("SELECT count(*) FROM warehouse.sku_outcome").scalar_one()
+    return {"rows": count, "sample": _checksum((row.sku, row.state, row.reason) for row in rows)}
+
+
+def _checksum(rows: Iterable[tuple[Any, ...]]) -> str:
+    return f"{zlib.crc32(repr(sorted(rows, key=lambda row: row[0])).encode()):08x}"
+
+
+def _cpu(pid: int) -> Callable[[], float]:
+    import psutil
+
+    backend = psutil.Process(pid)
+    return lambda: sum(backend.cpu_times()[:2])
+
+
+def _agree(answers: Mapping[str, Answer]) -> None:
+    told = {name: answer["sample"] for name, answer in answers.items() if "sample" in answer}
+    assert len(set(told.values())) == 1, f"the outcomes of the first job differ: {told}"
+    assert answers["ours"]["rows"] == answers["plain_copy"]["rows"]
+
+
+STAGE = Stage(
+    name="outcomes",
+    title="confirm: logs of 50,000 lines to outcomes in PostgreSQL; CPU of client and server together",
+    ways=(
+        Way("ours", "ours", "shelfsync: CSV to Arrow, match, COPY", ours, share=JOBS_SHARE),
+        Way("parse", "ours", "of that, CSV to outcomes", parse, share=JOBS_SHARE),
+        Way("plain_copy", "bound", "a plain COPY of the same rows, same table", plain_copy, share=JOBS_SHARE),
+        Way("bare_copy", "bound", "the same into a table without keys or indexes", bare_copy, share=JOBS_SHARE),
+        Way("adbc", "peer", "same parsing, ADBC ingest, no keys or indexes", adbc, share=JOBS_SHARE),
+        Way("core", "usual", "csv and executemany, 5,000 rows", core, share=JOBS_SHARE, rounds_max=2),
+        Way("slow", "check", "the csv module, on one log", check, rounds_max=1),
+    ),
+    targets=(
+        Target(
+            "log CSV to outcomes: rows a second of wall against a plain COPY",
+            lambda m: m.ratio("plain_copy", "ours", "wall_s"),
+            at_least=0.7,
+        ),
+        Target(
+            "log CSV to outcomes: rows a second of CPU against a plain COPY",
+            lambda m: m.ratio("plain_copy", "ours"),
+            at_least=0.7,
+        ),
+    ),
+    agree=_agree,
+)

@@ -1,0 +1,109 @@
+"""The whole path of a vendor without its network: raw rows, normalise, diff, guard, bodies, log, outcomes, new baseline in the lake."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING
+
+from benchmarks import slow
+from benchmarks.stage import Stage, Way
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from benchmarks.chain import Chain
+    from benchmarks.meter import Meter
+    from benchmarks.stage import Answer
+
+VENDORS_MAX = 20
+BODY_BYTES_MAX = 95 * 1024 * 1024
+
+
+def ours(chain: Chain, meter: Meter) -> Answer:
+    """The path over some vendors, a vendor after the other."""
+    told = {"rows": 0, "quarantined": 0, "items": 0, "bytes": 0, "accepted": 0, "refused": 0, "unaccounted": 0}
+    folder = Path(mkdtemp(dir=chain.folder))
+    try:
+        for number in range(min(VENDORS_MAX, len(chain.shelves))):
+            _vendor(
+                type(chain)(chain.folder, chain.shelves[number : number + 1]),
+                folder,
+                meter,
+                told,
+            )
+    finally:
+        shutil.rmtree(folder)
+    assert told["items"] == told["accepted"] + told["refused"] + told["unaccounted"]
+    return told
+
+
+def _vendor(chain: Chain, folder: Path, meter: Meter, told: dict[str, int]) -> None:
+    from shelfsync.catalog.acknowledge import acknowledge, in_doubt
+    from shelfsync.catalog.batch import cut
+    from shelfsync.catalog.confirm import match, parse_log
+    from shelfsync.catalog.diff import diff
+    from shelfsync.catalog.guard import guard
+    from shelfsync.catalog.normalise import normalise
+    from shelfsync.lake.store import Lake
+    from shelfsync.settings import NormaliseSettings
+
+    shelf, lake = chain.shelves[0], chain.lake
+    with meter.part("read"):
+        raw, baseline = lake.read_table(shelf.raw or ""), lake.read_table(shelf.baseline)
+    with meter.part("normalise"):
+        normalised = normalise(raw, NormaliseSettings())
+    with meter.part("diff"):
+        delta = diff(normalised.snapshot, baseline, full=False, quarantined=normalised.quarantine)
+    with meter.part("guard"):
+        released = guard(delta, baseline, removed_share_max=0.1).released
+    with meter.part("batch"):
+        for batch in cut(released, key="sku", sales_limit_name="maximum_sales_quantity", body_bytes_max=BODY_BYTES_MAX):
+            told["bytes"] += sum(len(chunk) for chunk in batch.body)
+    log = io.BytesIO(_log(released))
+    with meter.part("confirm"):
+        outcomes = match(released, parse_log(log, whole=True))
+    with meter.part("acknowledge"):
+        moved = in_doubt(acknowledge(baseline, released, outcomes), released, outcomes)
+    with meter.part("write"):
+        Lake(str(folder)).write_table("baseline", shelf.vendor, moved)
+    if told["rows"] == 0:
+        _check(lake.read_table(shelf.snapshot), baseline, outcomes, moved)
+    told["rows"] += raw.num_rows
+    told["quarantined"] += normalised.quarantine.num_rows
+    told["items"] += released.num_rows
+    for found in outcomes["state"].value_counts().to_pylist():
+        told[found["values"]] += found["counts"]
+
+
+def _log(items: pa.Table) -> bytes:
+    """One line in fifty refused."""
+    lines = [
+        f'"{sku}","{"failed" if row % 50 == 0 else "success"}","{"unknown SKU" if row % 50 == 0 else ""}"'
+        for row, sku in enumerate(items["sku"].to_pylist())
+    ]
+    return ("\n".join(['"sku","state","errors"', *lines]) + "\n").encode()
+
+
+def _check(snapshot: pa.Table, baseline: pa.Table, outcomes: pa.Table, moved: pa.Table) -> None:
+    """The new baseline of one vendor once more in dictionaries: what was accepted moved, and nothing else did."""
+    accepted = {row["sku"] for row in outcomes.to_pylist() if row["state"] == "accepted"}
+    expected = {row["sku"]: row for row in baseline.to_pylist()}
+    barcodes = dict(zip(snapshot["sku"].to_pylist(), snapshot["barcode"].to_pylist(), strict=True))
+    for sku, (_, sent) in slow.changes(snapshot, baseline).items():
+        if sku in accepted:
+            blank = dict.fromkeys(("barcode", *slow.FIELDS))
+            known = expected.get(sku, {"sku": sku, **blank})
+            expected[sku] = {**known, **sent, "barcode": barcodes.get(sku, known["barcode"])}
+    assert moved.to_pylist() == [expected[sku] for sku in sorted(expected, key=str.encode)], "the new baseline is wrong"
+
+
+STAGE = Stage(
+    name="path",
+    title=f"the whole path of {VENDORS_MAX} vendors without database and network",
+    ways=(Way("ours", "ours", "raw rows to a new baseline in the lake", ours),),
+    targets=(),
+    agree=lambda _: None,  # the new baseline is compared with the slow path's in each round
+)
