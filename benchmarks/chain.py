@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.columns import BASELINE, PRICE, RAW
+from shelfsync.columns import BASELINE, PRICE, RAW, SNAPSHOT
 from shelfsync.lake.store import Lake
 
 if TYPE_CHECKING:
@@ -105,15 +105,13 @@ def make(folder: Path, rows: int, *, raw_vendors: int = 20, seed: int = 5) -> Ch
 
 def raw_of(vendor: str, snapshot: pa.Table) -> pa.Table:
     """The rows an ERP would have given for this snapshot: texts, prices with five decimals."""
-    texts = {name: snapshot[name].cast(pa.string()).combine_chunks() for name in RAW.names[3:]}
+    count = snapshot.num_rows
+    texts = {
+        name: snapshot[name].combine_chunks().cast(pa.string()) for name in RAW.names if name in snapshot.column_names
+    }
     texts["price"] = pc.binary_join_element_wise(texts["price"], "00", "")
-    columns = [
-        pa.array(np.arange(1, snapshot.num_rows + 1)),
-        pa.repeat(pa.scalar(vendor), snapshot.num_rows),
-        snapshot["sku"].combine_chunks(),
-        *(texts[name] for name in RAW.names[3:]),
-    ]
-    return pa.Table.from_arrays(columns, schema=RAW)
+    texts |= {"row_number": pa.array(np.arange(1, count + 1)), "vendor": pa.repeat(pa.scalar(vendor), count)}
+    return pa.Table.from_arrays([texts[name] for name in RAW.names], schema=RAW)
 
 
 def _vendor(chance: np.random.Generator) -> tuple[pa.Table, pa.Table]:
@@ -124,7 +122,7 @@ def _vendor(chance: np.random.Generator) -> tuple[pa.Table, pa.Table]:
     _change(before, chance)
     places = chance.permutation(len(picked))
     left, new = places[:COME_AND_GO], places[COME_AND_GO : 2 * COME_AND_GO]
-    return _table(picked, now, without=left), _table(picked, before, without=new)
+    return _table(SNAPSHOT, picked, now, without=left), _table(BASELINE, picked, before, without=new)
 
 
 def _values(picked: npt.NDArray[np.int64], chance: np.random.Generator) -> dict[str, npt.NDArray[np.int64]]:
@@ -152,7 +150,11 @@ def _change(values: dict[str, npt.NDArray[np.int64]], chance: np.random.Generato
 
 
 def _table(
-    picked: npt.NDArray[np.int64], values: dict[str, npt.NDArray[np.int64]], *, without: npt.NDArray[np.int64]
+    schema: pa.Schema,
+    picked: npt.NDArray[np.int64],
+    values: dict[str, npt.NDArray[np.int64]],
+    *,
+    without: npt.NDArray[np.int64],
 ) -> pa.Table:
     kept = np.ones(len(picked), dtype=np.bool_)
     kept[without] = False
@@ -169,4 +171,5 @@ def _table(
         "price": price,
         "active": numbers["active"].cast(pa.bool_()),
     }
-    return pa.Table.from_arrays([columns[name] for name in BASELINE.names], schema=BASELINE)
+    absent = {field.name: pa.nulls(len(skus), field.type) for field in schema}
+    return pa.Table.from_arrays([(absent | columns)[name] for name in schema.names], schema=schema)
