@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from partner_api.tokens import Credentials, TokenStore
     from shelfsync.erp.source import ErpSource
     from shelfsync.explain.event import Explanation
+    from shelfsync.flow.orders.desk import OrderDesk
     from shelfsync.settings import Settings
 
 STEPS = ("normalise", "diff", "guard", "batch", "deliver", "confirm", "acknowledge")
@@ -36,6 +37,13 @@ class House:
 
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
+
+    @property
+    def orders(self) -> OrderDesk:
+        """The steps of the orders' way."""
+        from shelfsync.flow.orders.desk import OrderDesk
+
+        return OrderDesk(self.parts)
 
     def check(self, vendors: tuple[str, ...] = (), *, fresh: bool = True) -> None:
         """Finds what is wrong with the configuration before anything is sent."""

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 CHANNEL = "shelfsync_inbox"
 """NOTIFY carries the platform's job id here when a new job event is committed; a nudge that may be lost."""
+ORDER_CHANNEL = "shelfsync_orders"
+"""The same for order events and picking results, without a word of what it is about."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """The webhook receiver: an ASGI app that runs alone (`python -m shelfsync.inbox`) and mounted in another.
 
 POST /webhook takes job and order events alike; /webhook/catalog and /webhook/orders are the same place under names that tell
-which address was configured for what. GET /health says whether events could be stored now. A call is answered 2xx only when
+which address was configured for what. Stores post what they picked to /picking/{order_id}. GET /health says whether events could be stored now. A call is answered 2xx only when
 its event is durable; bodies and secrets are never logged (I8, I12).
 """
 
@@ -17,6 +17,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
 
 from shelfsync.inbox.body import RefusedError, read_body, too_large
+from shelfsync.inbox.picking import PickingDoor
 from shelfsync.inbox.reading import Received, UnreadableEventError, read
 from shelfsync.inbox.secret import Secrets
 from shelfsync.inbox.store import StoreUnavailableError
@@ -40,13 +41,24 @@ class Store(Protocol):
     async def close(self) -> None: ...
 
 
-def create_app(store: Store, settings: WebhookSettings, *, body_timeout_s: float = BODY_TIMEOUT_S) -> FastAPI:
-    """The app. It owns the store from now on and closes it when its lifespan ends; it keeps nothing else."""
+def create_app(
+    store: Store,
+    settings: WebhookSettings,
+    *,
+    body_timeout_s: float = BODY_TIMEOUT_S,
+    picking: PickingDoor | None = None,
+) -> FastAPI:
+    """The app. It owns the store from now on and closes it when its lifespan ends; it keeps nothing else.
+
+    `picking`: takes the results of stores at /picking/{order_id}; without it there is no such address.
+    """
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         yield
         await store.close()
+        if picking is not None:
+            await picking.close()
 
     receiver = Receiver(store, settings, body_timeout_s)
     app = FastAPI(
@@ -54,6 +66,9 @@ def create_app(store: Store, settings: WebhookSettings, *, body_timeout_s: float
     )
     for path in PATHS:
         app.add_api_route(path, receiver.receive, methods=["POST"], include_in_schema=False)
+    if picking is not None:
+        app.add_api_route("/picking/{order_id}", picking.receive, methods=["POST"], include_in_schema=False)
+        app.add_api_route("/picking/{order_id}", picking.tell, methods=["GET"], include_in_schema=False)
     app.add_api_route("/health", receiver.health, methods=["GET"], include_in_schema=False)
     return app
 

@@ -11,6 +11,7 @@ import uvicorn
 
 from shelfsync.errors import ConfigurationError
 from shelfsync.inbox.patience import PatientProtocol
+from shelfsync.inbox.picking import PickingDoor
 from shelfsync.inbox.receiver import create_app
 from shelfsync.inbox.store import InboxStore
 from shelfsync.ledger.engine import database_url
@@ -42,7 +43,8 @@ def receiver_app(settings: Settings) -> FastAPI:
             "Name the PostgreSQL of the ledger: postgresql://user:password@host:5432/database.",
         )
     dsn = database_url(settings.database_url.get_secret_value()).set(drivername="postgresql")
-    return create_app(InboxStore(dsn.render_as_string(hide_password=False)), settings.webhook)
+    address = dsn.render_as_string(hide_password=False)
+    return create_app(InboxStore(address), settings.webhook, picking=PickingDoor(address, settings.orders))
 
 
 def config(app: FastAPI) -> uvicorn.Config:

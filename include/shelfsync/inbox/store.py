@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import psycopg
 
-from shelfsync.inbox.events import CHANNEL
+from shelfsync.inbox.events import CHANNEL, ORDER_CHANNEL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,10 +36,13 @@ WITH stored AS (
         AS coming (kind, identity, platform_job_id, vendor, body)
     ORDER BY identity
     ON CONFLICT (identity) DO NOTHING
-    RETURNING identity, platform_job_id
+    RETURNING identity, platform_job_id, kind
 )
-SELECT identity, CASE WHEN platform_job_id IS NOT NULL THEN pg_notify('{CHANNEL}', platform_job_id) END FROM stored
-"""  # noqa: S608  the channel is a constant of ours
+SELECT identity,
+       CASE WHEN platform_job_id IS NOT NULL THEN pg_notify('{CHANNEL}', platform_job_id)
+            WHEN kind = 'order' THEN pg_notify('{ORDER_CHANNEL}', '') END
+FROM stored
+"""  # noqa: S608  the channels are constants of ours
 
 
 class StoreUnavailableError(Exception):

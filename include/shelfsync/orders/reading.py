@@ -27,7 +27,7 @@ def received(body: bytes, source: Source) -> tuple[Version, str, dict[str, Any]]
 def told(raw: Mapping[str, Any], source: Source) -> tuple[Version, str, dict[str, Any]]:
     """The same of a body that was parsed with exact decimals."""
     harmless, personal = parted(raw)
-    text = as_json(harmless)
+    text = as_json(_storable(harmless))
     return kept(text, source), text, personal
 
 
@@ -37,6 +37,17 @@ def kept(text: str, source: Source) -> Version:
     if order.order_id is None:
         raise DataError("an order event names no order_id: it cannot be anybody's. It stays in the inbox, unapplied.")
     return Version(source, hashlib.sha256(text.encode()).hexdigest(), order)
+
+
+def _storable(value: Any) -> Any:
+    """Text that a database can hold: what is no character at all is marked as such, and nothing else is touched."""
+    if isinstance(value, dict):
+        return {name: _storable(entry) for name, entry in value.items()}
+    if isinstance(value, list):
+        return [_storable(entry) for entry in value]
+    if isinstance(value, str):
+        return value.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
+    return value
 
 
 def as_json(value: Any) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from shelfsync.settings.budget import BudgetSettings
 from shelfsync.settings.erp import ErpSettings
 from shelfsync.settings.normalise import NormaliseSettings
+from shelfsync.settings.orders import OrdersSettings
 from shelfsync.settings.platform import PlatformSettings
 from shelfsync.settings.reading import read_settings
 from shelfsync.settings.settings import Settings
@@ -19,6 +20,7 @@ __all__ = [
     "BudgetSettings",
     "ErpSettings",
     "NormaliseSettings",
+    "OrdersSettings",
     "PlatformSettings",
     "Settings",
     "SyncSettings",

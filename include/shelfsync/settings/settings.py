@@ -16,6 +16,7 @@ from pydantic_settings import (
 from shelfsync.settings.budget import BudgetSettings
 from shelfsync.settings.erp import ErpSettings
 from shelfsync.settings.normalise import NormaliseSettings
+from shelfsync.settings.orders import OrdersSettings
 from shelfsync.settings.platform import PlatformSettings
 from shelfsync.settings.sync import SyncSettings
 from shelfsync.settings.webhook import WebhookSettings
@@ -41,6 +42,7 @@ class Settings(BaseSettings):
     sync: SyncSettings = SyncSettings()
     budget: BudgetSettings = BudgetSettings()
     webhook: WebhookSettings = WebhookSettings()
+    orders: OrdersSettings = OrdersSettings()
 
     @classmethod
     def settings_customise_sources(

@@ -8,8 +8,10 @@ import shelfsync.budget.tables
 import shelfsync.inbox.tables
 import shelfsync.ledger.leases
 import shelfsync.ledger.observations
+import shelfsync.ledger.order_tables
 import shelfsync.ledger.switches
 import shelfsync.ledger.tables
+import shelfsync.warehouse.order_tables
 import shelfsync.warehouse.tables  # noqa: F401
 from shelfsync.ledger.engine import create_engine
 from shelfsync.ledger.metadata import SCHEMAS, metadata

@@ -1,0 +1,84 @@
+"""The orders' steps together, as tasks, the command line and pages call them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from shelfsync.flow.house import Parts
+
+
+@dataclass(frozen=True)
+class OrderDesk:
+    """Each step may run at any time, by any number of processes, again and again."""
+
+    parts: Parts
+
+    def take(self) -> dict[str, int]:
+        """Applies the order events that wait in the inbox."""
+        from shelfsync.flow.orders.take import take
+
+        return take(self.parts)
+
+    def hand_over(self) -> dict[str, Any]:
+        """Tells stores of new and cancelled orders, and of what became of their results."""
+        from shelfsync.flow.orders.hand_over import hand_over
+
+        return hand_over(self.parts)
+
+    def collect(self) -> dict[str, Any]:
+        """Reads picking results out of the store's database."""
+        from shelfsync.flow.orders.collect import collect
+
+        return collect(self.parts)
+
+    def fulfil(self, order_ids: Iterable[str] = ()) -> dict[str, Any]:
+        """Goes on with every picking result whose time has come."""
+        from shelfsync.flow.orders.fulfil import fulfil
+
+        return fulfil(self.parts, order_ids)
+
+    def history(self, vendors: Iterable[str] = ()) -> dict[str, Any]:
+        """Reads the history on."""
+        from shelfsync.flow.orders.history import history
+
+        return history(self.parts, vendors)
+
+    def watch_stores(self) -> list[str]:
+        """New alarms about hand-over and results."""
+        from shelfsync.flow.orders.watch import watch_stores
+
+        return watch_stores(self.parts)
+
+    def watch_history(self) -> list[str]:
+        """New alarms about the history."""
+        from shelfsync.flow.orders.watch import watch_history
+
+        return watch_history(self.parts)
+
+    def say(self, order_id: str, raw: dict[str, Any]) -> str:
+        """Stores a result that a person gives: new, known or other."""
+        from shelfsync.inbox.picking import keep
+
+        return keep(self.parts.engine, order_id, raw, "cli")
+
+    def orders(self, *, vendor: str | None = None, only_open: bool = False, limit: int = 200) -> list[dict[str, Any]]:
+        """The last orders, newest first, without anything personal."""
+        from shelfsync.flow.orders.board import orders
+
+        return orders(self.parts, vendor=vendor, only_open=only_open, limit=limit)
+
+    def order(self, order_id: str) -> dict[str, Any] | None:
+        """One order with its items, results, hand-overs and versions; by order_id, order code or external number."""
+        from shelfsync.flow.orders.board import order
+
+        return order(self.parts, order_id)
+
+    def today(self) -> dict[str, Any]:
+        """Today's orders and what stands in their way."""
+        from shelfsync.flow.orders.board import today
+
+        return today(self.parts)

@@ -1,0 +1,74 @@
+"""fulfil: what stores said becomes requests; each is checked here first, left a trace before it leaves, and read back before a second try.
+
+A failure on our side changes nothing about an order: it stays what it is, and its result is tried again (I18).
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from partner_api import reading
+from partner_api.errors import MisconfiguredError, PartnerError
+from shelfsync.errors import ConfigurationError, ShelfsyncError, TryAgainError
+from shelfsync.flow.orders.course import Course
+from shelfsync.ledger import picking
+from shelfsync.orders.result import read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from shelfsync.flow.house import Parts
+    from shelfsync.ledger.picking import Result
+
+log = logging.getLogger(__name__)
+
+AT_ONCE = 500
+_PAUSE_MAX_S = 300.0
+
+
+def fulfil(parts: Parts, order_ids: Iterable[str] = ()) -> dict[str, Any]:
+    """Goes on with every open result whose time has come (of these orders, if any are named).
+
+    `{"done", "checked", "refused", "overtaken", "answered", "later", "failed": {order_id: why}}`. One that fails stops no other; what
+    no repetition mends (credentials, settings) stands in `failed`.
+    """
+    told: dict[str, Any] = {
+        **dict.fromkeys(("done", "checked", "refused", "overtaken", "answered", "later"), 0),
+        "failed": {},
+    }
+    seen: set[int] = set()
+    wanted = list(order_ids)
+    while len(seen) < AT_ONCE:
+        with parts.engine.connect() as connection:
+            waiting = [
+                one for one in picking.due(connection, at_most=AT_ONCE, order_ids=wanted) if one.result_no not in seen
+            ]
+        if not waiting:
+            break  # the next result of an order becomes the first when the one before it has ended
+        for one in waiting:
+            seen.add(one.result_no)
+            with parts.engine.begin() as connection:
+                mine = picking.claim(connection, one.result_no)
+            if mine is not None:
+                told[_go_on(parts, mine, told["failed"])] += 1
+    return told
+
+
+def _go_on(parts: Parts, one: Result, failed: dict[str, str]) -> str:
+    """The state it has now, or later."""
+    result = read(one.order_id, reading.mapping(reading.json_or_none(one.body.encode())))
+    try:
+        return Course(parts, one, result).run()
+    except (PartnerError, ShelfsyncError) as error:
+        log.warning("fulfil: order %s: %s", one.order_id, error)
+        if isinstance(error, MisconfiguredError | ConfigurationError):
+            failed[one.order_id] = str(error)
+        with parts.engine.begin() as connection:
+            picking.postponed(connection, one.result_no, str(error), after_s=_pause_s(parts, one, error))
+        return "later"
+
+
+def _pause_s(parts: Parts, one: Result, error: Exception) -> float:
+    named = error.after_s if isinstance(error, TryAgainError) else getattr(error, "retry_after_s", None) or 0.0
+    return float(max(named, min(_PAUSE_MAX_S, parts.settings.orders.retry_first_s * 2.0 ** min(one.looks, 10))))

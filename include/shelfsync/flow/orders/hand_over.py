@@ -1,0 +1,111 @@
+"""hand_over: stores are told of new and cancelled orders and of what became of their results; at least once, oldest first."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from partner_api.errors import PartnerError
+from shelfsync.errors import ShelfsyncError
+from shelfsync.flow.orders.apply import current
+from shelfsync.flow.orders.read_back import read_back
+from shelfsync.flow.orders.seal import Seal
+from shelfsync.handover.outlet import Document, open_outlet
+from shelfsync.ledger import handovers, orders, picking
+from shelfsync.orders.document import document, needed
+from shelfsync.orders.reading import as_json
+from shelfsync.warehouse.orders import sealed_customer
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection
+
+    from shelfsync.flow.house import Parts
+    from shelfsync.handover.outlet import Outlet
+    from shelfsync.ledger.handovers import HandOver
+
+log = logging.getLogger(__name__)
+
+AT_ONCE = 500
+"""Hand-overs a run; the next run comes within the minute."""
+_PAUSE_MAX_S = 300.0
+
+
+def hand_over(parts: Parts) -> dict[str, Any]:
+    """Plans and writes what stores have to be told, and finds out what they have taken.
+
+    `{"planned", "written", "taken", "dropped", "failed": {hand_over_id: why}}`. One that fails stops no other.
+    """
+    told: dict[str, Any] = {"planned": 0, "written": 0, "taken": 0, "dropped": 0, "failed": {}}
+    outlet = open_outlet(parts.settings)
+    if outlet is None:
+        return told
+    try:
+        with parts.engine.begin() as connection:
+            told["planned"] = handovers.plan(connection, late_h=parts.settings.orders.late_h)
+            told["dropped"] = handovers.drop_overtaken(connection)
+            waiting = handovers.due(connection, at_most=AT_ONCE)
+        for one in waiting:
+            try:
+                told["written"] += _write(parts, outlet, one)
+            except (ShelfsyncError, PartnerError) as error:
+                log.warning("hand_over: order %s: %s", one.order_id, error)
+                told["failed"][str(one.hand_over_id)] = str(error)
+                with parts.engine.begin() as connection:
+                    handovers.postponed(connection, one.hand_over_id, str(error), after_s=_pause_s(parts, one.attempts))
+        told["taken"] = _find_taken(parts, outlet)
+    finally:
+        outlet.close()
+    return told
+
+
+def _write(parts: Parts, outlet: Outlet, one: HandOver) -> bool:
+    """True when the store can see it now. A new order is read back before any store sees it."""
+    if one.kind == "new" and one.attempts == 0 and parts.settings.orders.read_new and not _asked(parts, one.order_id):
+        read_back(parts, one.order_id)
+    with parts.engine.begin() as connection:
+        handovers.drop_overtaken(connection)
+        if not handovers.trying(connection, one.hand_over_id, again_after_s=_pause_s(parts, one.attempts)):
+            return False
+        paper = _document(parts, connection, one)
+    taken = outlet.write(paper)
+    with parts.engine.begin() as connection:
+        handovers.was_written(connection, one.hand_over_id, taken=taken)
+    return True
+
+
+def _document(parts: Parts, connection: Connection, one: HandOver) -> Document:
+    now = current(connection, one.order_id)
+    assert now is not None, "an order that is handed over was told of"
+    if one.kind == "reply":
+        told = picking.reply(connection, one.result_no) | {
+            "hand_over_id": one.hand_over_id,
+            "order_code": now.order_code,
+        }
+    else:
+        settings = parts.settings.orders
+        personal = Seal(settings).open(sealed_customer(connection, one.order_id)) if settings.hand_over_customer else {}
+        told = document(now, one.kind, one.hand_over_id, needed(now, personal) if one.kind == "new" else {})
+    return Document(one.hand_over_id, one.order_id, one.kind, now.vendor or "", as_json(told))
+
+
+def _find_taken(parts: Parts, outlet: Outlet) -> int:
+    with parts.engine.connect() as connection:
+        written = handovers.written(connection, at_most=AT_ONCE)
+    if not written:
+        return 0
+    try:
+        numbers = outlet.taken([(one.hand_over_id, one.vendor or "", one.kind) for one in written])
+    except ShelfsyncError as error:
+        log.warning("hand_over: what stores have taken cannot be seen: %s", error)
+        return 0
+    with parts.engine.begin() as connection:
+        return handovers.were_taken(connection, numbers)
+
+
+def _asked(parts: Parts, order_id: str) -> bool:
+    with parts.engine.connect() as connection:
+        return bool({"read_back", "history"} & orders.sources(connection, order_id))
+
+
+def _pause_s(parts: Parts, attempts: int) -> float:
+    return float(min(_PAUSE_MAX_S, parts.settings.orders.retry_first_s * 2.0**attempts))

@@ -1,0 +1,64 @@
+"""One file a document: `{vendor}/{number}-{kind}.json`; the store takes it by moving or removing it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import fsspec
+
+from shelfsync.errors import TryAgainError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from shelfsync.handover.outlet import Document
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
+
+
+class Files:
+    """Any fsspec address. A file appears whole: it is written under another name first, and renamed."""
+
+    def __init__(self, address: str) -> None:
+        self._address = address.rstrip("/")
+
+    def write(self, document: Document) -> bool:
+        """A file, the same again under the same name."""
+        name = _name(document.hand_over_id, document.vendor, document.kind)
+        try:
+            system, root = fsspec.core.url_to_fs(self._address)
+            target = f"{root}/{name}"
+            system.makedirs(target.rpartition("/")[0], exist_ok=True)
+            partial = f"{target}.partial"
+            with system.open(partial, "wb") as file:
+                file.write(document.text.encode())
+            system.mv(partial, target)
+        except OSError as error:
+            raise _trouble(error) from None
+        return False
+
+    def taken(self, written: Sequence[tuple[int, str, str]]) -> Collection[int]:
+        """The numbers whose files are gone."""
+        try:
+            system, root = fsspec.core.url_to_fs(self._address)
+            system.invalidate_cache()
+            return [
+                number for number, vendor, kind in written if not system.exists(f"{root}/{_name(number, vendor, kind)}")
+            ]
+        except OSError as error:
+            raise _trouble(error) from None
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def _name(number: int, vendor: str, kind: str) -> str:
+    return f"{_UNSAFE.sub('_', vendor).lstrip('.') or '_'}/{number:012}-{kind}.json"
+
+
+def _trouble(error: OSError) -> TryAgainError:
+    return TryAgainError(
+        f"the folder of SHELFSYNC_ORDERS__HAND_OVER_URL cannot be used: {error.strerror or type(error).__name__}. "
+        "Look whether it is there and we may write to it."
+    )

@@ -1,0 +1,100 @@
+"""A table in the store's own database: one row a document, `taken_at` is set by the store's system."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import TYPE_CHECKING
+
+import sqlalchemy as sa
+
+from shelfsync.errors import ConfigurationError, TryAgainError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from shelfsync.handover.outlet import Document
+
+
+class Outbox:
+    """Any database that SQLAlchemy speaks. The table is made if it is missing and we may; docs/orders.md has its statement."""
+
+    def __init__(self, url: str, name: str, timeout_s: float) -> None:
+        self._url = url
+        self._timeout_s = timeout_s
+        self._engine: sa.Engine | None = None
+        self._table = sa.Table(
+            name,
+            sa.MetaData(),
+            sa.Column("hand_over_id", sa.BigInteger, primary_key=True, autoincrement=False),
+            sa.Column("order_id", sa.String(64), nullable=False),
+            sa.Column("kind", sa.String(16), nullable=False),
+            sa.Column("vendor", sa.String(255), nullable=False),
+            sa.Column("document", sa.Text, nullable=False),
+            sa.Column("written_at", sa.DateTime, nullable=False),
+            sa.Column("taken_at", sa.DateTime),
+        )
+
+    def write(self, document: Document) -> bool:
+        """A row, unless one of its number is there."""
+        table = self._table
+        try:
+            with self._open().begin() as connection:
+                mine = table.c.hand_over_id == document.hand_over_id
+                if connection.execute(sa.select(table.c.hand_over_id).where(mine)).one_or_none() is None:
+                    connection.execute(
+                        table.insert().values(
+                            hand_over_id=document.hand_over_id,
+                            order_id=document.order_id,
+                            kind=document.kind,
+                            vendor=document.vendor,
+                            document=document.text,
+                            written_at=dt.datetime.now(dt.UTC).replace(tzinfo=None),
+                        )
+                    )
+        except sa.exc.IntegrityError:
+            return False  # another process wrote the same number meanwhile
+        except sa.exc.SQLAlchemyError as error:
+            raise self._trouble(error) from None
+        return False
+
+    def taken(self, written: Sequence[tuple[int, str, str]]) -> Collection[int]:
+        """Rows with `taken_at`, and rows that the store has removed."""
+        numbers = [number for number, _, _ in written]
+        table = self._table
+        try:
+            with self._open().connect() as connection:
+                open_rows = sa.select(table.c.hand_over_id).where(
+                    table.c.hand_over_id.in_(numbers), table.c.taken_at.is_(None)
+                )
+                left = set(connection.execute(open_rows).scalars())
+        except sa.exc.SQLAlchemyError as error:
+            raise self._trouble(error) from None
+        return [number for number in numbers if number not in left]
+
+    def close(self) -> None:
+        """Lets go of connections."""
+        if self._engine is not None:
+            self._engine.dispose()
+            self._engine = None
+
+    def _open(self) -> sa.Engine:
+        if self._engine is None:
+            try:
+                engine = sa.create_engine(self._url, hide_parameters=True, pool_pre_ping=True)
+            except (sa.exc.ArgumentError, ValueError, ImportError):
+                raise ConfigurationError(
+                    "SHELFSYNC_ORDERS__HAND_OVER_URL",
+                    "is no database URL with an installed driver",
+                    "Write dialect+driver://user:password@host:port/database.",
+                ) from None
+            self._engine = engine
+            self._table.create(engine, checkfirst=True)
+        return self._engine
+
+    def _trouble(self, error: Exception) -> TryAgainError:
+        """Its text may hold parameters or the address: only its kind is told."""
+        self.close()
+        return TryAgainError(
+            f"the outbox table {self._table.name} cannot be used: {type(error).__name__}. Look at the database of SHELFSYNC_ORDERS__HAND_OVER_URL "
+            "and at our rights on the table."
+        )

@@ -1,0 +1,134 @@
+"""Picking results over HTTP: POST /picking/{order_id} with a secret of its own, durable before it is answered 2xx (I8).
+
+202: it is stored, and what became of it stands at GET /picking/{order_id} and goes to the store like an order does. 200: it was known.
+400: it has no form, and the messages say where. 409: its result_id was used for something else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+from fastapi import Request
+from fastapi.responses import JSONResponse
+
+from partner_api import reading
+from shelfsync.inbox.body import RefusedError, read_body
+from shelfsync.inbox.events import ORDER_CHANNEL
+from shelfsync.inbox.reading import UnreadableEventError, parse
+from shelfsync.inbox.secret import Secrets
+from shelfsync.ledger import picking
+from shelfsync.ledger.engine import create_engine
+from shelfsync.orders.reading import as_json
+from shelfsync.orders.result import UnreadableResultError, digest, read
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Engine
+
+    from shelfsync.settings import OrdersSettings
+
+log = logging.getLogger(__name__)
+
+BODY_BYTES_MAX = 1024 * 1024
+_BODY_TIMEOUT_S = 8.0
+_STORE_TIMEOUT_S = 8.0
+_ON_DISK = sa.text(
+    "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'"
+)
+_TELL = sa.text("SELECT pg_notify(:channel, '')")
+
+
+def keep(engine: Engine, order_id: str, raw: dict[str, Any], source: str) -> str:
+    """Stores one result, durably: new, known or other (the name was used for another content).
+
+    UnreadableResultError: it has no form, and nothing is stored.
+    """
+    result = read(order_id, raw)
+    body = {name: value for name, value in raw.items() if value is not None} | {"result_id": result.result_id}
+    with engine.begin() as connection:
+        connection.execute(_ON_DISK)
+        word = picking.put(
+            connection,
+            order_id=result.order_id,
+            result_id=result.result_id,
+            source=source,
+            digest=digest(body),
+            body=as_json(body),
+            action=result.action,
+        )
+        connection.execute(_TELL, {"channel": ORDER_CHANNEL})
+    return word
+
+
+class PickingDoor:
+    """What the two routes do. Connects at the first call that shows the secret."""
+
+    def __init__(self, dsn: str, settings: OrdersSettings) -> None:
+        self._dsn = dsn
+        self._secrets = Secrets(settings.picking_secret, settings.picking_secret_previous)
+        self._engine: Engine | None = None
+
+    async def receive(self, order_id: str, request: Request) -> JSONResponse:
+        """One result: stored, or refused with everything that is wrong with its form."""
+        try:
+            self._admit(request)
+            raw = await self._body(request)
+            async with asyncio.timeout(_STORE_TIMEOUT_S):
+                word = await asyncio.to_thread(keep, self._open(), order_id, raw, "http")
+        except RefusedError as refused:
+            return _refuse(refused.status, refused.reason)
+        except UnreadableResultError as error:
+            return _refuse(400, *error.messages)
+        except (sa.exc.SQLAlchemyError, TimeoutError, OSError) as error:
+            log.warning("picking: a result could not be stored: %s", type(error).__name__)
+            return _refuse(503, "the result was not stored: send it again")
+        if word == "other":
+            return _refuse(
+                409, "this result_id came before with another content: a correction needs a result_id of its own"
+            )
+        return JSONResponse({"status": "stored" if word == "new" else "known"}, 202 if word == "new" else 200)
+
+    async def tell(self, order_id: str, request: Request) -> JSONResponse:
+        """What became of the results of an order."""
+        try:
+            self._admit(request)
+            async with asyncio.timeout(_STORE_TIMEOUT_S):
+                rows = await asyncio.to_thread(self._results, order_id.strip().lower())
+        except RefusedError as refused:
+            return _refuse(refused.status, refused.reason)
+        except (sa.exc.SQLAlchemyError, TimeoutError, OSError):
+            return _refuse(503, "the database is away: ask again")
+        return JSONResponse({"order_id": order_id.strip().lower(), "results": rows}, 200 if rows else 404)
+
+    async def close(self) -> None:
+        """Lets go of the database."""
+        engine, self._engine = self._engine, None
+        if engine is not None:
+            await asyncio.to_thread(engine.dispose)
+
+    def _admit(self, request: Request) -> None:
+        if not self._secrets.admit([value for name, value in request.headers.raw if name == b"authorization"]):
+            raise RefusedError(401, "the Authorization header does not hold the secret")
+
+    async def _body(self, request: Request) -> dict[str, Any]:
+        body = await read_body(request, bytes_max=BODY_BYTES_MAX, timeout_s=_BODY_TIMEOUT_S)
+        try:
+            parse(body)  # depth, doubled keys, numbers that are none
+        except UnreadableEventError as error:
+            raise RefusedError(400, f"the body {error}") from None
+        return reading.mapping(reading.json_or_none(body))
+
+    def _results(self, order_id: str) -> list[dict[str, Any]]:
+        with self._open().connect() as connection:
+            return picking.of_order(connection, order_id)
+
+    def _open(self) -> Engine:
+        if self._engine is None:
+            self._engine = create_engine(self._dsn, pool_size=4)
+        return self._engine
+
+
+def _refuse(status: int, *messages: str) -> JSONResponse:
+    return JSONResponse({"status": "refused", "messages": list(messages)}, status)

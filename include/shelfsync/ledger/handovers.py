@@ -1,0 +1,164 @@
+"""What stores have to be told: planned once, tried until they have it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from shelfsync.ledger.instant import after, instant
+from shelfsync.ledger.order_tables import customer_order, hand_over, picking_result
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from sqlalchemy.engine import Connection
+
+TOLD = ("done", "checked", "refused", "overtaken")
+"""Ends of a picking result that the store is told of."""
+
+
+@dataclass(frozen=True)
+class HandOver:
+    """One thing a store has to be told."""
+
+    hand_over_id: int
+    order_id: str
+    vendor: str | None
+    kind: str
+    result_no: int
+    state: str
+    attempts: int
+    created_at: Any
+
+
+def plan(connection: Connection, *, late_h: float) -> int:
+    """Plans what is not planned yet, from what orders and results are now; how many. Done twice it plans nothing twice.
+
+    new: an open order that is not long past its time. cancelled: an order that a store may have seen. reply: the end of a result.
+    """
+    due = sa.func.coalesce(customer_order.c.promised_for, customer_order.c.placed_at, customer_order.c.first_seen_at)
+    fresh = sa.select(customer_order.c.order_id, sa.literal("new"), sa.literal(0)).where(
+        customer_order.c.status.in_(["RECEIVED", "ACCEPTED"]),
+        customer_order.c.vendor.is_not(None),
+        due > after(-late_h * 3600),
+        ~_has(customer_order.c.order_id, "new"),
+    )
+    seen = hand_over.alias("seen")
+    cancelled = (
+        sa.select(customer_order.c.order_id, sa.literal("cancelled"), sa.literal(0))
+        .join(seen, sa.and_(seen.c.order_id == customer_order.c.order_id, seen.c.kind == "new", seen.c.attempts > 0))
+        .where(customer_order.c.status == "CANCELLED", ~_has(customer_order.c.order_id, "cancelled"))
+    )
+    mine = hand_over.alias("mine")
+    answered = sa.exists().where(mine.c.kind == "reply", mine.c.result_no == picking_result.c.result_no)
+    replies = (
+        sa.select(picking_result.c.order_id, sa.literal("reply"), picking_result.c.result_no)
+        .join(customer_order, customer_order.c.order_id == picking_result.c.order_id)
+        .where(picking_result.c.state.in_(TOLD), ~answered)
+    )
+    names = ["order_id", "kind", "result_no"]
+    made = 0
+    for wanted in (fresh, cancelled, replies):
+        made += connection.execute(insert(hand_over).from_select(names, wanted).on_conflict_do_nothing()).rowcount
+    return made
+
+
+def drop_overtaken(connection: Connection) -> int:
+    """Takes back what no store can have seen and what is no longer so: a new order that is cancelled, or picked already."""
+    moved_on = sa.exists().where(
+        customer_order.c.order_id == hand_over.c.order_id, customer_order.c.status.not_in(["RECEIVED", "ACCEPTED"])
+    )
+    return connection.execute(
+        hand_over.update()
+        .where(hand_over.c.kind == "new", hand_over.c.state == "waiting", moved_on)
+        .values(state="dropped")
+    ).rowcount
+
+
+def due(connection: Connection, *, at_most: int) -> Sequence[HandOver]:
+    """What is to be written now, oldest first."""
+    found = (
+        sa.select(hand_over, customer_order.c.vendor)
+        .join(customer_order, customer_order.c.order_id == hand_over.c.order_id)
+        .where(
+            hand_over.c.state == "waiting",
+            sa.or_(hand_over.c.next_try_at.is_(None), hand_over.c.next_try_at <= instant()),
+        )
+    )
+    rows = connection.execute(found.order_by(hand_over.c.hand_over_id).limit(at_most))
+    return [_read(row) for row in rows]
+
+
+def written(connection: Connection, *, at_most: int) -> Sequence[HandOver]:
+    """What stores can see and are not known to have."""
+    found = (
+        sa.select(hand_over, customer_order.c.vendor)
+        .join(customer_order, customer_order.c.order_id == hand_over.c.order_id)
+        .where(hand_over.c.state == "written")
+    )
+    rows = connection.execute(found.order_by(hand_over.c.hand_over_id).limit(at_most))
+    return [_read(row) for row in rows]
+
+
+def trying(connection: Connection, hand_over_id: int, *, again_after_s: float) -> bool:
+    """Committed before anything is written: from here on the store may have seen it. False: it is no longer waiting, or another's."""
+    free = sa.or_(hand_over.c.next_try_at.is_(None), hand_over.c.next_try_at <= instant())
+    return (
+        connection.execute(
+            hand_over.update()
+            .where(hand_over.c.hand_over_id == hand_over_id, hand_over.c.state == "waiting", free)
+            .values(attempts=hand_over.c.attempts + 1, next_try_at=after(again_after_s))
+        ).rowcount
+        == 1
+    )
+
+
+def was_written(connection: Connection, hand_over_id: int, *, taken: bool) -> None:
+    """The store can see it; `taken`: it has said that it has it."""
+    values = {"state": "taken" if taken else "written", "written_at": instant(), "error": None}
+    values |= {"taken_at": instant()} if taken else {}
+    connection.execute(hand_over.update().where(hand_over.c.hand_over_id == hand_over_id).values(values))
+
+
+def postponed(connection: Connection, hand_over_id: int, error: str, *, after_s: float) -> None:
+    """It did not work; not before so long."""
+    values = {"error": error, "next_try_at": after(after_s)}
+    connection.execute(
+        hand_over.update()
+        .where(hand_over.c.hand_over_id == hand_over_id, hand_over.c.state == "waiting")
+        .values(values)
+    )
+
+
+def were_taken(connection: Connection, hand_over_ids: Collection[int]) -> int:
+    """The store has these."""
+    return connection.execute(
+        hand_over.update()
+        .where(hand_over.c.hand_over_id.in_(list(hand_over_ids)), hand_over.c.state == "written")
+        .values(state="taken", taken_at=instant())
+    ).rowcount
+
+
+def oldest_not_taken(connection: Connection) -> Sequence[Any]:
+    """(vendor, how many, age of the oldest in seconds) of orders that no store has taken."""
+    age = sa.extract("epoch", instant() - sa.func.min(hand_over.c.created_at))
+    found = (
+        sa.select(customer_order.c.vendor, sa.func.count().label("orders"), age.label("age_s"))
+        .join(customer_order, customer_order.c.order_id == hand_over.c.order_id)
+        .where(hand_over.c.state.in_(["waiting", "written"]), hand_over.c.kind != "reply")
+    )
+    return connection.execute(found.group_by(customer_order.c.vendor).order_by(age.desc())).all()
+
+
+def _has(order_id: sa.ColumnElement[str], kind: str) -> sa.ColumnElement[bool]:
+    other = hand_over.alias(f"planned_{kind}")
+    return sa.exists().where(other.c.order_id == order_id, other.c.kind == kind)
+
+
+def _read(row: Any) -> HandOver:
+    return HandOver(
+        row.hand_over_id, row.order_id, row.vendor, row.kind, row.result_no, row.state, row.attempts, row.created_at
+    )

@@ -1,0 +1,113 @@
+"""An order in the warehouse: written anew whenever it moves, in the transaction that moves it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from shelfsync.ledger.instant import instant
+from shelfsync.warehouse.order_tables import customer_order, order_customer, order_item, order_promotion
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sqlalchemy.engine import Connection
+
+    from partner_api.models.order import OrderItem
+    from shelfsync.orders.state import OrderState
+
+
+def write(connection: Connection, order: OrderState) -> None:
+    """The order, its items and their promotions, as they are now; the row of the order is locked by the caller."""
+    cancellation = order.ruling.order.raw.get("cancellation")
+    cancelled: Mapping[str, Any] = cancellation if isinstance(cancellation, dict) else {}
+    values = {
+        "vendor": order.vendor,
+        "external_order_id": order.external_order_id,
+        "order_code": order.order_code,
+        "transport_type": order.transport_type,
+        "order_type": order.order_type,
+        "status": order.status,
+        "placed_at": order.placed_at,
+        "promised_for": order.promised_for,
+        "accepted_for": order.accepted_for,
+        "fulfilled_at": order.fulfilled_at,
+        "cancelled_at": order.cancelled_at,
+        "cancelled_by": cancelled.get("cancelled_by"),
+        "cancel_reason": cancelled.get("reason"),
+        "sub_total": order.sub_total,
+        "order_total": order.order_total,
+        "updated_at": order.updated_at,
+    }
+    made = insert(customer_order).values(order_id=order.order_id, **values)
+    connection.execute(made.on_conflict_do_update(index_elements=[customer_order.c.order_id], set_=values))
+    connection.execute(order_item.delete().where(order_item.c.order_id == order.order_id))
+    items = [_item(order, position, item) for position, item in enumerate(order.items, 1)]
+    if items:
+        connection.execute(order_item.insert(), items)
+    promotions = [
+        {
+            "order_id": order.order_id,
+            "position": position,
+            "number": number,
+            "name": promotion.name,
+            "type": promotion.type,
+            "discount_amount": promotion.discount_amount,
+            "vendor_amount": next((amount for sponsor, amount in promotion.sponsorships if sponsor == "VENDOR"), None),
+        }
+        for position, item in enumerate(order.items, 1)
+        for number, promotion in enumerate(item.promotions, 1)
+    ]
+    if promotions:
+        connection.execute(order_promotion.insert(), promotions)
+
+
+def _item(order: OrderState, position: int, item: OrderItem) -> dict[str, Any]:
+    pricing, ordered = item.pricing, item.original_pricing
+    if item.status == "ADDITION" or item.replaced_id is not None:
+        ordered = None  # the platform gives such an item an original pricing too; nobody ordered it
+    elif ordered is None:
+        first = next((one for one in order.ordered if one.item_id == item.item_id and one.sku == item.sku), None)
+        ordered = first.pricing if first else None
+    return {
+        "order_id": order.order_id,
+        "position": position,
+        "item_id": item.item_id,
+        "sku": item.sku,
+        "name": item.name,
+        "status": item.status,
+        "replaced_id": item.replaced_id,
+        "pricing_type": pricing.pricing_type,
+        "quantity": pricing.quantity,
+        "weight": pricing.weight,
+        "unit_price": pricing.unit_price,
+        "total_price": pricing.total_price,
+        "list_price": pricing.list_price,
+        "ordered_quantity": ordered.quantity if ordered else None,
+        "ordered_weight": ordered.weight if ordered else None,
+        "ordered_total_price": ordered.total_price if ordered else None,
+    }
+
+
+def sealed_customer(connection: Connection, order_id: str) -> bytes | None:
+    """What is kept of the customer, sealed; None when nothing is, or nothing is left."""
+    found = sa.select(order_customer.c.sealed).where(order_customer.c.order_id == order_id)
+    sealed = connection.execute(found).scalar_one_or_none()
+    return None if sealed is None else bytes(sealed)
+
+
+def keep_customer(connection: Connection, order_id: str, sealed: bytes, *, days: int) -> None:
+    """Keeps it for so many days after it was first kept; a later version does not lengthen that."""
+    made = insert(order_customer).values(
+        order_id=order_id, sealed=sealed, remove_at=instant() + sa.func.make_interval(0, 0, 0, days)
+    )
+    connection.execute(
+        made.on_conflict_do_update(index_elements=[order_customer.c.order_id], set_={"sealed": made.excluded.sealed})
+    )
+
+
+def forget_customers(connection: Connection) -> int:
+    """Removes every customer whose time has come; how many."""
+    return connection.execute(order_customer.delete().where(order_customer.c.remove_at <= instant())).rowcount
