@@ -16,8 +16,8 @@ FIELDS = ("price", "quantity", "active", "max_sales_quantity")
 
 KEYS = ("vendor", "sku", "barcode")
 
-ASIDE = ("category", "cost")
-"""What an ERP may say for the guards' sake. It is never sent, never compared and never acknowledged, and nothing is wrong without it."""
+ASIDE = ("category", "cost", "sales_buffer")
+"""What an ERP may say beside, to decide by. It is never sent and never compared, and nothing is wrong without it."""
 
 RAW = pa.schema(
     [
@@ -29,8 +29,7 @@ RAW = pa.schema(
         pa.field("quantity", pa.string()),
         pa.field("active", pa.string()),
         pa.field("max_sales_quantity", pa.string()),
-        pa.field("category", pa.string()),
-        pa.field("cost", pa.string()),
+        *(pa.field(name, pa.string()) for name in ASIDE),
     ]
 )
 """Rows as the ERP gave them, each value in its exact text; one file a vendor, in the order of the extract."""
@@ -42,11 +41,43 @@ _VALUES = [
     pa.field("max_sales_quantity", pa.int64()),
 ]
 
-BASELINE = pa.schema([pa.field("sku", pa.string(), nullable=False), pa.field("barcode", pa.string()), *_VALUES])
+_BUFFER = pa.field("sales_buffer", pa.int64())
+
+BASELINE = pa.schema(
+    [
+        pa.field("sku", pa.string(), nullable=False),
+        pa.field("barcode", pa.string()),
+        *_VALUES,
+        _BUFFER,  # the one in force when the quantity was told; null: nobody knew it
+    ]
+)
 """The last acknowledged state of one vendor: unique by sku, sorted by sku in byte order."""
 
-SNAPSHOT = pa.schema([*BASELINE, pa.field("category", pa.string()), pa.field("cost", PRICE)])
+SNAPSHOT = pa.schema(
+    [
+        pa.field("sku", pa.string(), nullable=False),
+        pa.field("barcode", pa.string()),
+        *_VALUES,
+        pa.field("category", pa.string()),
+        pa.field("cost", PRICE),
+        _BUFFER,  # what the ERP says of the platform's
+    ]
+)
 """Canonical rows of one vendor at one instant: the baseline's columns in its order, so that a diff is a walk along both, and ASIDE."""
+
+OBSERVED = pa.schema(
+    [
+        pa.field("sku", pa.string(), nullable=False),
+        pa.field("barcode", pa.string()),  # as the platform gives it, without the zeros it pads with; null: none
+        pa.field("price", PRICE),
+        pa.field("active", pa.bool_()),
+        pa.field("max_sales_quantity", pa.int64()),
+    ]
+)
+"""What the platform showed of one vendor, in an export or a listing: unique by sku, sorted by sku in byte order. It shows no quantity."""
+
+SHOWN = ("price", "active", "max_sales_quantity")
+"""The fields that can be both sent and observed."""
 
 QUARANTINE = pa.schema(
     [
@@ -67,6 +98,7 @@ DELTA = pa.schema(
         pa.field("barcode", pa.string()),
         *_VALUES,
         pa.field("change", pa.string(), nullable=False),  # new | changed | removed | same (same: only in a full sync)
+        _BUFFER,  # beside a quantity: the buffer it is going to be compared with, as far as it is known; not sent
     ]
 )
 """What must be sent: a null field is absent from the item. Sorted by sku. A removed SKU carries active=false."""
@@ -100,3 +132,11 @@ OUTCOME = pa.schema(
     ]
 )
 """What became of each SKU of one job: exactly one row for every SKU that was sent (I1)."""
+
+
+def completed(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """The table with columns of nulls where it was written before a column of the schema existed."""
+    for place, field in enumerate(schema):
+        if field.name not in table.column_names:
+            table = table.add_column(min(place, table.num_columns), field, pa.nulls(table.num_rows, field.type))
+    return table

@@ -43,6 +43,7 @@ def status_tables(told: dict[str, Any]) -> list[Table]:
         "pending",
         "in flight",
         "held",
+        "spared",
         "rejected",
         "quarantined",
         "oldest change",
@@ -54,7 +55,9 @@ def status_tables(told: dict[str, Any]) -> list[Table]:
     for row in told["vendors"]:
         last = f"{row['last_run']}: {row['last_state']}" + (f" ({row['error']})" if row["error"] else "")
         last = f"PAUSED; {last}" if row["paused"] else last
-        counts = [row[name] for name in ("acknowledged", "pending", "in_flight", "held", "rejected", "quarantined")]
+        counts = [
+            row[name] for name in ("acknowledged", "pending", "in_flight", "held", "spared", "rejected", "quarantined")
+        ]
         vendors.add_row(row["vendor"], *(f"{count:,}" for count in counts), age(row["oldest_unacknowledged_s"]), last)
     runs = Table(title="last runs", title_justify="left")
     for name in ("run", "kind", "state", "started", "what to know"):

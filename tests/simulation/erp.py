@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 Key = tuple[str, str]
 VENDORS = ("store-001", "store-002")
-HEADER = ("vendor", "sku", "barcode", "price", "quantity", "active", "max_sales_quantity")
+HEADER = ("vendor", "sku", "barcode", "price", "quantity", "active", "max_sales_quantity", "sales_buffer")
+BUFFER = 1
+"""The platform's sales buffer, for every product."""
 BAD = (("price", "1,99"), ("price", "NaN"), ("price", "-3"), ("quantity", "many"), ("active", "perhaps"))
 DAMAGES = ("truncated", "half", "vendor_missing", "empty", "no_control", "torn")
 HALF_ROWS = 7
@@ -39,9 +41,9 @@ class Row:
     @property
     def on_sale(self) -> bool:
         """Whether a customer should be able to buy it: a quantity below the buffer of one switches it off."""
-        return self.active and self.quantity >= 1
+        return self.active and self.quantity >= BUFFER
 
-    def cells(self, key: Key) -> list[str]:
+    def cells(self, key: Key, *, buffer_known: bool) -> list[str]:
         said = {
             "vendor": key[0],
             "sku": key[1],
@@ -50,6 +52,7 @@ class Row:
             "quantity": str(self.quantity),
             "active": "1" if self.active else "0",
             "max_sales_quantity": str(self.limit),
+            "sales_buffer": str(BUFFER) if buffer_known else "",
         }
         if self.bad is not None:
             said[self.bad[0]] = self.bad[1]
@@ -68,6 +71,7 @@ class Erp:
     ever_off: set[Key] = field(default_factory=set)
     """SKUs that somebody once wanted off: inactive, without stock, or gone."""
     version: int = 0
+    buffer_known: bool = False
 
     @property
     def file(self) -> Path:
@@ -92,6 +96,14 @@ class Erp:
         )
         self._set(key, row)
 
+    def sell(self, key: Key, chance: random.Random) -> None:
+        """Only the quantity moves, mostly on the same side of the buffer."""
+        if key in self.rows:
+            row = self.rows[key]
+            quantity = chance.choice((0, 1, 2, 3, 4, 6, 39))
+            active = row.active and (quantity > 0 or not self.coherent)
+            self._set(key, Row(row.price, quantity, active, row.limit))
+
     def again(self, key: Key, chance: random.Random) -> None:
         """Back to a price it had before: flapping."""
         if key in self.rows and len(self.wanted.get(key, ())) > 1:
@@ -106,7 +118,7 @@ class Erp:
     def write(self, damage: str | None = None, seed: int = 0) -> None:
         """The two files; `damage` is what goes wrong on the way, and never stays longer than to the next write."""
         chance = random.Random(seed)
-        rows = [row.cells(key) for key, row in sorted(self.rows.items())]
+        rows = [row.cells(key, buffer_known=self.buffer_known) for key, row in sorted(self.rows.items())]
         chance.shuffle(rows)
         count = len(rows)
         if damage == "truncated":

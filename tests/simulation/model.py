@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from shelfsync.lake.store import Lake
-from simulation.erp import VENDORS
+from simulation.erp import BUFFER, VENDORS
 
 if TYPE_CHECKING:
     from simulation.erp import Key, Row
@@ -266,6 +266,7 @@ class Model:
                 continue
             base = {row["sku"]: row for row in baselines.get(run.vendor, [])}
             held = {row["sku"] for row in self._sent(run.held_path)} if run.held_path else set()
+            spared = {row["sku"] for row in self._sent(run.spared_path)} if run.spared_path else set()
             rejected = {
                 row.sku for row in self._world.rows("SELECT sku FROM ledger.rejection WHERE vendor = :v", v=run.vendor)
             }
@@ -281,6 +282,12 @@ class Model:
             for row in self._sent(run.snapshot_path):
                 have = base.get(row["sku"], {})
                 differs = [name for name in FIELDS if row[name] is not None and row[name] != have.get(name)]
+                if differs == ["quantity"] and row["sku"] in spared:
+                    if _shows(row, row) != _shows(row, have):
+                        raise Broken(
+                            "I1", f"run {run.run_id}: {run.vendor}/{row['sku']} is spared, and it has an effect"
+                        )
+                    continue
                 if differs and row["sku"] not in held | rejected | silent:
                     raise Broken(
                         "I1", f"run {run.run_id} is {run.state} for {run.vendor}, and {row['sku']} differs in {differs}"
@@ -343,6 +350,11 @@ def _difference(row: Row | None, product: dict[str, Any] | None, *, rejected: bo
     told = (Decimal(str(product["price"])), product["active"], product["max_sales_quantity"])
     want = (row.price, row.on_sale, row.limit)
     return None if told == want else f"the ERP wants {want}, the platform shows {told}"
+
+
+def _shows(row: dict[str, Any], told: dict[str, Any]) -> bool:
+    """Whether a customer can buy what is active as the ERP says, when this was the quantity told last."""
+    return row["active"] is not False and told["quantity"] >= BUFFER
 
 
 def _item(row: dict[str, Any]) -> Item:

@@ -122,9 +122,11 @@ class Course:
                     erp.put((vendor, sku), chance)
         for _ in range(chance.randint(1, TICK_ROWS_MAX)):
             key = (chance.choice(VENDORS), chance.choice((*KNOWN_SKUS, *KNOWN_SKUS, *UNKNOWN_SKUS)))
-            what = chance.choices(("put", "bad", "again", "remove"), (10, 2, 3, 3))[0]
+            what = chance.choices(("put", "sell", "bad", "again", "remove"), (10, 8, 2, 3, 3))[0]
             if what == "remove":
                 erp.remove(key)
+            elif what == "sell":
+                erp.sell(key, chance)
             elif what == "again":
                 erp.again(key, chance)
             else:

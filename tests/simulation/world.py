@@ -54,6 +54,8 @@ class Shape:
     webhook: bool = True
     body_bytes_max: int = 100_000
     skus: int = len(KNOWN_SKUS)
+    buffer_known: bool = False
+    """Whether the ERP says the platform's sales buffer, so that quantities without effect are spared."""
 
 
 class Receiver:
@@ -129,7 +131,7 @@ class World:
         for vendor in VENDORS:
             self.platform.put_products(vendor, [_product(sku) for sku in KNOWN_SKUS[: shape.skus]])
         self.receive(shape.webhook)
-        self.erp = Erp(self.folder, coherent=shape.dialect == "legacy")
+        self.erp = Erp(self.folder, coherent=shape.dialect == "legacy", buffer_known=shape.buffer_known)
         for file in (self.erp.file, self.erp.control):
             file.unlink(missing_ok=True)
 

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from shelfsync.catalog.alignment import aligned, column
 from shelfsync.catalog.diff import apply
-from shelfsync.columns import BASELINE, FIELDS
+from shelfsync.columns import BASELINE, FIELDS, completed
 
 
 def acknowledge(baseline: pa.Table, items: pa.Table, outcomes: pa.Table) -> pa.Table:
@@ -34,6 +34,7 @@ def in_doubt(baseline: pa.Table, items: pa.Table, outcomes: pa.Table) -> pa.Tabl
     The next delta says them again, also when the ERP has gone back meanwhile to what was acknowledged before; a SKU that was not
     known yet is from now on, so that it is switched off should it leave the ERP.
     """
+    baseline = completed(baseline, BASELINE)
     silent = column(outcomes, "sku").filter(pc.equal(column(outcomes, "state"), "unaccounted"))
     sent = items.filter(pc.is_in(column(items, "sku"), value_set=silent))
     known = column(baseline, "sku")
@@ -45,7 +46,7 @@ def in_doubt(baseline: pa.Table, items: pa.Table, outcomes: pa.Table) -> pa.Tabl
     new = sent.filter(pc.invert(pc.is_in(column(sent, "sku"), value_set=known)))
     if not new.num_rows:
         return held
-    nothing = {name: pa.nulls(new.num_rows, BASELINE.field(name).type) for name in FIELDS}
+    nothing = {name: pa.nulls(new.num_rows, BASELINE.field(name).type) for name in (*FIELDS, "sales_buffer")}
     keys = {name: column(new, name) for name in ("sku", "barcode")}
     rows = pa.Table.from_arrays([(keys | nothing)[name] for name in BASELINE.names], schema=BASELINE)
     whole = pa.concat_tables([held, rows])

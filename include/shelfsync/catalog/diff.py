@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from shelfsync.catalog import companion
 from shelfsync.catalog.alignment import aligned, column, placed, positions, require_order, unmentioned
 from shelfsync.catalog.barcode import padded
-from shelfsync.columns import BASELINE, DELTA, FIELDS
+from shelfsync.columns import BASELINE, DELTA, FIELDS, completed
 
 Key = Literal["sku", "barcode"]
 
@@ -36,6 +36,7 @@ def diff(
     shape; their SKUs are in the extract, so they have not left it and keep what was acknowledged. `key`: what items are called by; by
     barcode, a SKU with a new barcode says everything again, and one that left is only switched off if its barcode left too.
     """
+    baseline = completed(baseline, BASELINE)
     skus, known = column(snapshot, "sku"), column(baseline, "sku")
     require_order(skus, "the snapshot")
     require_order(known, "the baseline")
@@ -52,10 +53,13 @@ def diff(
 
 def apply(delta: pa.Table, baseline: pa.Table) -> pa.Table:
     """What the platform holds once all of the delta is accepted: BASELINE shape, sorted by sku. Takes any table with a delta's columns."""
+    delta, baseline = completed(delta, DELTA), completed(baseline, BASELINE)
     changes, known = column(delta, "sku"), column(baseline, "sku")
     said = aligned(delta, known, BASELINE.names[1:])
-    kept = [known, *(pc.coalesce(said[name], column(baseline, name)) for name in BASELINE.names[1:])]
-    result = pa.Table.from_arrays(kept, schema=BASELINE)
+    kept = {name: pc.coalesce(said[name], column(baseline, name)) for name in BASELINE.names[1:-1]}
+    told_before = column(baseline, "sales_buffer")  # it belongs to the quantity and goes with it, unknown or not
+    kept["sales_buffer"] = pc.if_else(said["quantity"].is_valid(), said["sales_buffer"], told_before)
+    result = pa.Table.from_arrays([known, *kept.values()], schema=BASELINE)
     new = pc.invert(pc.is_in(changes, value_set=known))
     if not pc.any(new).as_py():
         return result
@@ -81,7 +85,8 @@ def _present(snapshot: pa.Table, baseline: pa.Table, places: pa.Array, *, full: 
         sent |= {name: pc.if_else(differs[name].filter(keep), sent[name], nothing[name]) for name in FIELDS}
     sent = companion.accompanied(sent, before)
     change = pc.if_else(places.is_null(), "new", pc.if_else(changed, "changed", "same"))
-    return pa.Table.from_arrays([skus, *(sent[name] for name in ("barcode", *FIELDS)), change], schema=DELTA)
+    unsaid = pa.nulls(len(skus), pa.int64())
+    return pa.Table.from_arrays([skus, *(sent[name] for name in ("barcode", *FIELDS)), change, unsaid], schema=DELTA)
 
 
 def _differs(now: pa.Array, before: pa.Array, again: pa.Array | None) -> pa.Array:

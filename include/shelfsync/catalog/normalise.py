@@ -56,6 +56,7 @@ def normalise(raw: pa.Table, settings: NormaliseSettings, *, key: Literal["sku",
         "max_sales_quantity": _sales_limit(came["max_sales_quantity"], findings),
         "category": _category(came["category"]),
         "cost": _cost(came["cost"]),
+        "sales_buffer": _sales_buffer(came["sales_buffer"]),
     }
     good = ~findings.faulty
     rows = pa.Table.from_arrays([values[name] for name in SNAPSHOT.names], schema=SNAPSHOT)
@@ -153,6 +154,16 @@ def _cost(came: pa.Array) -> pa.Array:
         return pa.nulls(len(came), PRICE)
     numbers = number.read(came)
     return pc.if_else(pa.array(numbers.negative), pa.scalar(None, numbers.magnitude.type), numbers.magnitude)
+
+
+def _sales_buffer(came: pa.Array) -> pa.Array:
+    """Whole pieces, or unknown: one that makes no sense keeps no product from its price, it only spares nothing."""
+    if came.null_count == len(came):
+        return pa.nulls(len(came), pa.int64())
+    numbers = number.read(came)
+    pieces = numbers.pieces()
+    senseless = numbers.comma | numbers.garbled | numbers.fraction | numbers.negative | _too_large(numbers, pieces)
+    return pc.if_else(pa.array(senseless), pa.scalar(None, pa.int64()), pieces)
 
 
 def _active(came: pa.Array, findings: reason.Findings) -> pa.Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shelfsync.flow.each_vendor import Skip, StepReport, each_vendor
+from shelfsync.flow.effect import buffers_of, rules_of, spared
 from shelfsync.flow.settle import finish_open_job
 from shelfsync.ledger import jobs, rejections, runs, vendor_runs, vendors
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from shelfsync.catalog.buffer import Rule
     from shelfsync.flow.house import Parts
     from shelfsync.ledger.runs import Run
     from shelfsync.ledger.vendor_runs import VendorRun
@@ -23,18 +25,19 @@ def diff(parts: Parts, run_id: int, names: Iterable[str]) -> StepReport:
     """Writes the delta of each vendor. A vendor whose last job is still open is left to the next run: its baseline is about to move."""
     with parts.engine.connect() as connection:
         run = runs.read_run(connection, run_id)
+    rules = rules_of(parts.settings.effect)
 
     def work(row: VendorRun) -> None:
         if row.snapshot_path is None:
             raise Skip("nothing was normalised")
         if row.batched_at is not None:
             raise Skip("its batches are committed; they stay as they are")
-        _diff_vendor(parts, run, row, row.snapshot_path)
+        _diff_vendor(parts, run, row, row.snapshot_path, rules)
 
     return each_vendor(parts, run_id, names, "diff", work)
 
 
-def _diff_vendor(parts: Parts, run: Run, row: VendorRun, snapshot_path: str) -> None:
+def _diff_vendor(parts: Parts, run: Run, row: VendorRun, snapshot_path: str, rules: list[Rule]) -> None:
     from shelfsync.catalog.diff import diff as pure
 
     if not run.dry_run:
@@ -45,9 +48,10 @@ def _diff_vendor(parts: Parts, run: Run, row: VendorRun, snapshot_path: str) -> 
         base = vendors.current_baseline(connection, row.vendor)
         refused = _refused(rejections.of_vendor(connection, row.vendor))
         complete = runs.is_complete(connection, row.extract_id)
+    snapshot, baseline = parts.lake.read_table(snapshot_path), _baseline_table(parts, base)
     delta = pure(
-        parts.lake.read_table(snapshot_path),
-        _baseline_table(parts, base),
+        snapshot,
+        baseline,
         full=run.full,
         refused=refused,
         quarantined=None if row.quarantine_path is None else parts.lake.read_table(row.quarantine_path),
@@ -55,6 +59,16 @@ def _diff_vendor(parts: Parts, run: Run, row: VendorRun, snapshot_path: str) -> 
     )
     if not complete:
         delta = _without_removals(delta)
+    effect = parts.settings.effect
+    split = spared(
+        delta,
+        baseline,
+        snapshot,
+        buffers_of(snapshot, row.vendor, rules, effect),
+        everything=run.full or effect.spare == "off",
+        refused=refused,
+    )
+    delta = split.delta
     path = parts.lake.write_table("delta", row.vendor, delta)
     counts = _counts(delta)
     with parts.engine.begin() as connection:
@@ -65,6 +79,8 @@ def _diff_vendor(parts: Parts, run: Run, row: VendorRun, snapshot_path: str) -> 
             delta_path=path,
             released_path=None,
             held_path=None,
+            changes_spared=split.spared.num_rows,
+            spared_path=parts.lake.write_table("spared", row.vendor, split.spared) if split.spared.num_rows else None,
             base_version=0 if base is None else base.version,
             state="open" if delta.num_rows else "unchanged",
             **{f"changes_{change}": counts.get(change, 0) for change in ("new", "changed", "removed", "same")},
@@ -103,9 +119,9 @@ def _baseline_table(parts: Parts, base: BaselineVersion | None) -> pa.Table:
 def _refused(rows: list[dict[str, object]]) -> pa.Table:
     import pyarrow as pa
 
-    from shelfsync.columns import BASELINE
+    from shelfsync.columns import FIELDS, SNAPSHOT
 
-    schema = pa.schema([field for field in BASELINE if field.name != "barcode"])
+    schema = pa.schema([SNAPSHOT.field(name) for name in ("sku", *FIELDS)])
     return pa.Table.from_pylist(rows, schema=schema)
 
 

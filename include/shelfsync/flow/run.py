@@ -31,6 +31,7 @@ _SHOWN = (
     "changes_removed",
     "changes_same",
     "changes_held",
+    "changes_spared",
     "plan_batches",
     "plan_bytes",
 )
@@ -83,6 +84,11 @@ def lines(summary: dict[str, Any]) -> list[str]:
         f" {len(rows)} vendors, {changed:,} SKUs changed{planned if batches else ''}"
     )
     said = [*(f"PAUSED: {stop}" for stop in summary["paused"]), first]
+    spared = sum(row["changes_spared"] for row in rows)
+    if spared:
+        said.append(
+            f"{spared:,} changed quantities were spared: they change nothing for a customer and wait for the full sync"
+        )
     if not summary["dry_run"]:
         said.append(
             f"{summary['sent']:,} SKUs sent: {summary['accepted']:,} accepted, {summary['refused']:,} refused,"
@@ -109,7 +115,7 @@ def lines(summary: dict[str, Any]) -> list[str]:
 def _plan_line(row: dict[str, Any]) -> str:
     return (
         f"vendor {row['vendor']}: {row['changes_new']} new, {row['changes_changed']} changed, {row['changes_removed']} removed,"
-        f" {row['changes_held']} held, {row['rows_quarantined']} quarantined; {row['plan_batches']} requests, {row['plan_bytes']:,} bytes"
+        f" {row['changes_held']} held, {row['changes_spared']} spared, {row['rows_quarantined']} quarantined; {row['plan_batches']} requests, {row['plan_bytes']:,} bytes"
     )
 
 

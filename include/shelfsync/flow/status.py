@@ -27,6 +27,7 @@ SELECT v.vendor,
        l.error,
        coalesce(l.rows_quarantined, 0) AS quarantined,
        coalesce(l.changes_held, 0) AS held,
+       coalesce(l.changes_spared, 0) AS spared,
        extract(epoch FROM ledger.instant() - w.waiting_since) AS oldest_unacknowledged_s
 FROM ledger.vendor AS v
 LEFT JOIN ledger.baseline AS b ON b.vendor = v.vendor AND b.version = v.baseline_version

@@ -7,6 +7,7 @@ Secrets are `SecretStr`: they do not show in a repr, a log or a dump.
 from __future__ import annotations
 
 from shelfsync.settings.budget import BudgetSettings
+from shelfsync.settings.effect import EffectSettings
 from shelfsync.settings.erp import ErpSettings
 from shelfsync.settings.normalise import NormaliseSettings
 from shelfsync.settings.orders import OrdersSettings
@@ -18,6 +19,7 @@ from shelfsync.settings.webhook import WebhookSettings
 
 __all__ = [
     "BudgetSettings",
+    "EffectSettings",
     "ErpSettings",
     "NormaliseSettings",
     "OrdersSettings",

@@ -14,6 +14,7 @@ from pydantic_settings import (
 )
 
 from shelfsync.settings.budget import BudgetSettings
+from shelfsync.settings.effect import EffectSettings
 from shelfsync.settings.erp import ErpSettings
 from shelfsync.settings.normalise import NormaliseSettings
 from shelfsync.settings.orders import OrdersSettings
@@ -40,6 +41,7 @@ class Settings(BaseSettings):
     erp: ErpSettings = ErpSettings()
     normalise: NormaliseSettings = NormaliseSettings()
     sync: SyncSettings = SyncSettings()
+    effect: EffectSettings = EffectSettings()
     budget: BudgetSettings = BudgetSettings()
     webhook: WebhookSettings = WebhookSettings()
     orders: OrdersSettings = OrdersSettings()

@@ -78,6 +78,7 @@ def _vendor_sums(connection: Connection, run_id: int) -> dict[str, int]:
         _sum(row.rows_quarantined).label("rows_quarantined"),
         _sum(row.changes_new + row.changes_changed + row.changes_removed).label("skus_changed"),
         _sum(row.changes_held).label("skus_held"),
+        _sum(row.changes_spared).label("skus_spared"),
     ).where(row.run_id == run_id)
     return dict(connection.execute(statement).mappings().one())
 

@@ -61,6 +61,7 @@ sync_run = sa.Table(
     _count("skus_refused", "SKUs refused"),
     _count("skus_unaccounted", "SKUs of which the platform said nothing"),
     _count("skus_held", "SKUs that a guard held"),
+    _count("skus_spared", "SKUs whose quantity changed without effect for a customer: it waits for the full sync"),
     sa.Index("ix_sync_run_started_at", "started_at"),
     schema="warehouse",
     comment="One row a run of the catalog path",

@@ -287,6 +287,7 @@ def test_a_quarantined_row_carries_itself_and_a_sentence():
         "max_sales_quantity": None,
         "category": None,
         "cost": None,
+        "sales_buffer": None,
     }
 
 
@@ -340,3 +341,13 @@ def test_category_and_cost_are_read_and_never_set_a_row_aside():
         {"category": None, "cost": None},
         {"category": None, "cost": None},
     ]
+
+
+@pytest.mark.parametrize(
+    ("came", "buffer"), [("3", 3), ("3.0", 3), ("", None), ("3.5", None), ("-1", None), ("many", None), ("1e30", None)]
+)
+def test_a_sales_buffer_that_makes_no_sense_is_unknown_and_keeps_no_row_back(came, buffer):
+    (row,) = normalised(
+        {"sku": "A1", "quantity": "3", "sales_buffer": came, "category": " dairy "}
+    ).snapshot.to_pylist()
+    assert (row["sales_buffer"], row["category"], row["quantity"]) == (buffer, "dairy", 3)

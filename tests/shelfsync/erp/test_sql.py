@@ -68,7 +68,7 @@ def test_postgresql_is_read_by_any_of_its_drivers(read, erp, driver):
     assert len(reading.chunks) == 10
     assert reading.rows[6] == {
         "row_number": 7, "vendor": "store-1", "sku": "000007", "barcode": None, "price": "0.00700000000000000000", "quantity": "7",
-        "active": "true", "max_sales_quantity": None, "category": None, "cost": None,
+        "active": "true", "max_sales_quantity": None,
     }  # fmt: skip
     assert (reading.proof.complete, reading.proof.rows, reading.proof.expected) == (True, 1000, 1000)
     assert "second count" in reading.proof.how
