@@ -79,6 +79,30 @@ OBSERVED = pa.schema(
 SHOWN = ("price", "active", "max_sales_quantity")
 """The fields that can be both sent and observed."""
 
+SENDING = pa.schema(
+    [
+        pa.field("job", pa.int64(), nullable=False),  # grows with time
+        pa.field("sku", pa.string(), nullable=False),
+        *_VALUES,  # what was sent, null: not sent
+        pa.field("state", pa.string(), nullable=False),  # accepted | refused | unaccounted
+        pa.field("late", pa.bool_(), nullable=False),  # the picture in question cannot show it yet
+    ]
+)
+"""What was sent of some SKUs, oldest first, and what the platform said to it."""
+
+DRIFT = pa.schema(
+    [
+        pa.field("sku", pa.string(), nullable=False),
+        pa.field("field", pa.string(), nullable=False),  # one of SHOWN, or sku: the SKU itself is not shown
+        pa.field("cause", pa.string(), nullable=False),
+        pa.field("desired", pa.string()),  # values as plain text; null: nothing is said or known
+        pa.field("acknowledged", pa.string()),
+        pa.field("observed", pa.string()),
+        pa.field("message", pa.string(), nullable=False),  # one sentence for a person
+    ]
+)
+"""Where the platform shows something else than is wanted or was acknowledged, each value with its cause. Sorted by sku and field."""
+
 QUARANTINE = pa.schema(
     [
         pa.field("row_number", pa.int64(), nullable=False),

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 STEPS = ("normalise", "diff", "guard", "batch", "deliver", "confirm", "acknowledge")
 """The steps that work on some vendors of a run, in order."""
 
+EXPORT_STEPS = ("export", "observe", "reconcile")
+"""The steps that work on some vendors of an export run, in order; between the first two somebody waits."""
+
 
 class House:
     """The steps of the path over real parts. Thread-safe: what it holds is made once."""
@@ -97,6 +100,40 @@ class House:
         from shelfsync.flow.sync import sync
 
         return sync(self, run_id, dry_run=dry_run, tell=tell)
+
+    def plan_exports(self, key: str, vendors: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+        """Opens an export run; returns its shards."""
+        from shelfsync.flow.export import plan_exports
+
+        return plan_exports(self.parts, key, vendors)
+
+    def export_step(self, word: str, key: str, vendors: Iterable[str]) -> dict[str, Any]:
+        """One of EXPORT_STEPS over some vendors; returns `{"step", "done", "skipped", "failed"}`."""
+        if word not in EXPORT_STEPS:
+            raise ShelfsyncError(f"there is no step {word!r}; the steps are {', '.join(EXPORT_STEPS)}")
+        import importlib
+
+        module = importlib.import_module(f"shelfsync.flow.{word}")
+        report: dict[str, Any] = getattr(module, word)(self.parts, key, list(vendors)).as_dict()
+        return report
+
+    def wait_exports(self, key: str, vendors: Iterable[str]) -> dict[str, Any]:
+        """Waits until the platform has ended the exports of these vendors."""
+        from shelfsync.flow.hear_export import until_exported
+
+        return asyncio.run(until_exported(self.parts, key, vendors))
+
+    def report_exports(self, key: str) -> dict[str, Any]:
+        """What came of an export run."""
+        from shelfsync.flow.export_report import report_exports
+
+        return report_exports(self.parts, key)
+
+    def export(self, key: str, vendors: tuple[str, ...], *, tell: Callable[[str, int, int], None]) -> dict[str, Any]:
+        """A whole export run in this process."""
+        from shelfsync.flow.export_report import export_all
+
+        return export_all(self, key, vendors, tell=tell)
 
     def status(self) -> dict[str, Any]:
         """Where every vendor stands."""
@@ -214,6 +251,14 @@ async def until_settled(settings: Settings, run_id: int, vendors: Iterable[str])
 
     house = await asyncio.to_thread(shared_house, settings)
     return await wait(house.parts, run_id, vendors)
+
+
+async def until_exported(settings: Settings, run_key: str, vendors: Iterable[str]) -> dict[str, Any]:
+    """The wait of `flow.hear_export`, for an event loop that runs many of them."""
+    from shelfsync.flow.hear_export import until_exported as wait
+
+    house = await asyncio.to_thread(shared_house, settings)
+    return await wait(house.parts, run_key, vendors)
 
 
 def _open_erp(settings: Settings) -> ErpSource:

@@ -29,6 +29,9 @@ OPTIONS = {
     "delta_schedule": Option(
         "*/15 * * * *", "string", "When catalog_delta_sync runs: a cron expression in UTC, or none."
     ),
+    "export_schedule": Option(
+        "37 4 * * *", "string", "When assortment_export runs: a cron expression in UTC, or none.", "15 5 * * *"
+    ),
     "settle_schedule": Option("*/5 * * * *", "string", "When catalog_settle runs: a cron expression in UTC, or none."),
     "retries": Option(
         "3", "integer", "How often a task is tried again; below 3 an API server that is away for a minute ends a run."
@@ -43,7 +46,7 @@ OPTIONS = {
 
 
 def schedule(kind: str) -> str | None:
-    """The schedule of one DAG, by its word: full, delta or settle."""
+    """The schedule of one DAG, by its word: full, delta, export or settle."""
     text = _text(f"{kind}_schedule").strip()
     return None if text.lower() in NEVER else text
 

@@ -90,7 +90,7 @@ def report(run: int | None) -> dict[str, Any]:
     """Closes the run and says how it went; fails when a vendor or a task failed, and names each with its reason."""
     if run is None:
         raise AirflowFailException("The run did not begin, nothing was read or sent: see the log of the task check.")
-    failed_tasks = _failed_tasks()
+    failed = failed_tasks()
     with open_house(PLATFORM) as house:
         summary = house.report(run)
     for line in summary.pop("lines"):
@@ -103,7 +103,7 @@ def report(run: int | None) -> dict[str, Any]:
     ]
     if summary["error"] and not troubles:
         troubles.append(summary["error"])
-    _stop_for([f"task {name} failed: see its log, then clear it" for name in failed_tasks] + troubles)
+    stop_for([f"task {name} failed: see its log, then clear it" for name in failed] + troubles)
     return summary
 
 
@@ -112,7 +112,7 @@ def settle() -> dict[str, Any]:
     """Finishes what events lost: jobs whose webhook never came, logs never fetched, batches that never left."""
     with open_house(PLATFORM) as house:
         told = house.settle()
-    _stop_for([f"vendor {vendor}: {why}" for vendor, why in told["failed"].items()])
+    stop_for([f"vendor {vendor}: {why}" for vendor, why in told["failed"].items()])
     return told
 
 
@@ -125,7 +125,7 @@ def _take(word: str, shard: dict[str, Any]) -> dict[str, Any]:
     return {"step": word, "done": told["done"], "skipped": len(told["skipped"]), "failed": len(told["failed"])}
 
 
-def _stop_for(troubles: list[str]) -> None:
+def stop_for(troubles: list[str]) -> None:
     """Fails the task when there is trouble: a line for each, then all of them in the one that Airflow shows."""
     for trouble in troubles:
         log.error("%s", trouble)
@@ -134,7 +134,7 @@ def _stop_for(troubles: list[str]) -> None:
         raise AirflowFailException("; ".join(troubles[:SHOWN_MAX]) + more)
 
 
-def _failed_tasks() -> list[str]:
+def failed_tasks() -> list[str]:
     """The tasks of this run that failed, by name and number of the shard."""
     context = get_current_context()
     dag_id, run_id = context["dag"].dag_id, context["run_id"]

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
 SHARD_OF_THIS_INDEX = "{{ ti.xcom_pull(task_ids='extract', map_indexes=None)[ti.map_index] | tojson }}"
+SHARD_OF_THIS_EXPORT = "{{ ti.xcom_pull(task_ids='plan', map_indexes=None)[ti.map_index] | tojson }}"
 
 
 class SettledTrigger(BaseTrigger):
@@ -38,12 +39,27 @@ class SettledTrigger(BaseTrigger):
     async def run(self) -> AsyncIterator[TriggerEvent]:
         shard = json.loads(self.shard)
         try:
-            facts = await _settled(int(shard["run"]), tuple(shard["vendors"]))
+            facts = await self.facts(shard)
         except ConfigurationError as error:
             self.log.error("%s", error)  # noqa: TRY400  the one line is all there is to say
             yield TaskFailedEvent()
         else:
             yield TaskSuccessEvent(xcoms={"return_value": facts})
+
+    async def facts(self, shard: dict[str, Any]) -> dict[str, Any]:
+        """Waits, and returns counts."""
+        wiring, settings = await _wiring()
+        facts: dict[str, Any] = await wiring.until_settled(settings, int(shard["run"]), tuple(shard["vendors"]))
+        return facts
+
+
+class ExportedTrigger(SettledTrigger):
+    """Fires when every export of a shard has ended, or its deadline has passed; its run is named by a text."""
+
+    async def facts(self, shard: dict[str, Any]) -> dict[str, Any]:
+        wiring, settings = await _wiring()
+        facts: dict[str, Any] = await wiring.until_exported(settings, str(shard["run"]), tuple(shard["vendors"]))
+        return facts
 
 
 class WaitOperator(BaseOperator):
@@ -70,10 +86,26 @@ class WaitOperator(BaseOperator):
         """The end of the way through `execute`; a trigger that was started by the scheduler ends the task itself."""
 
 
-async def _settled(run: int, vendors: tuple[str, ...]) -> dict[str, Any]:
+class ExportWaitOperator(WaitOperator):
+    """The same for the exports of a shard."""
+
+    start_trigger_args = StartTriggerArgs(
+        trigger_cls=f"{ExportedTrigger.__module__}.{ExportedTrigger.__qualname__}",
+        trigger_kwargs={"shard": SHARD_OF_THIS_EXPORT},
+        next_method="resume",
+    )
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.shard = SHARD_OF_THIS_EXPORT
+
+    def execute(self, context: Context) -> NoReturn:  # noqa: ARG002
+        """As there."""
+        self.defer(trigger=ExportedTrigger(self.shard), method_name="resume")
+
+
+async def _wiring() -> tuple[Any, Any]:
     """Imports and settings are read on a thread: the triggerer's loop belongs to all waits."""
     house = await asyncio.to_thread(importlib.import_module, "shelfsync_airflow.house")
     wiring = await asyncio.to_thread(importlib.import_module, "shelfsync.wiring")
-    settings = await asyncio.to_thread(house.house_settings, house.PLATFORM)
-    facts: dict[str, Any] = await wiring.until_settled(settings, run, vendors)
-    return facts
+    return wiring, await asyncio.to_thread(house.house_settings, house.PLATFORM)

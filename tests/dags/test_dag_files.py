@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PROJECT = Path(__file__).resolve().parents[2]
 DAG_FILES = sorted((PROJECT / "dags").glob("*.py"))
-DAG_IDS = {"catalog_full_sync", "catalog_delta_sync", "catalog_settle"}
+DAG_IDS = {"catalog_full_sync", "catalog_delta_sync", "catalog_settle", "assortment_export"}
 SYNCS = ("catalog_full_sync", "catalog_delta_sync")
 MAY_BE_IMPORTED = {"__future__", "datetime", "airflow.sdk"}
 HEAVY = {
@@ -137,6 +137,21 @@ def test_waiting_begins_in_the_triggerer_and_is_no_mapped_operator(dag_bag: DagB
     assert isinstance(wait, BaseOperator), "an expanded operator does not start from its trigger"
     assert wait.start_from_trigger
     path, arguments = SettledTrigger(wait.start_trigger_args.trigger_kwargs["shard"]).serialize()
+    assert (path, arguments) == (wait.start_trigger_args.trigger_cls, wait.start_trigger_args.trigger_kwargs)
+
+
+def test_an_export_walks_its_steps_and_waits_in_the_triggerer_alone(dag_bag: DagBag) -> None:
+    from shelfsync_airflow.wait import ExportedTrigger
+
+    dag = dag_bag.dags["assortment_export"]
+    inner = [f"shard.{word}" for word in ("export", "wait", "observe", "reconcile")]
+    assert set(dag.task_ids) == {"plan", *inner, "report"}
+    for word, following in itertools.pairwise([*inner, "report"]):
+        assert dag.task_dict[word].downstream_task_ids == {following}
+    assert [task.task_id for task in dag.leaves] == ["report"], "the state of the run is the state of its report"
+    wait = dag.task_dict["shard.wait"]
+    assert wait.start_from_trigger
+    path, arguments = ExportedTrigger(wait.start_trigger_args.trigger_kwargs["shard"]).serialize()
     assert (path, arguments) == (wait.start_trigger_args.trigger_cls, wait.start_trigger_args.trigger_kwargs)
 
 

@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from shelfsync.cli import check, explain, pause, plan, restore, settle, stack, status, sync
+from shelfsync.cli import check, explain, export, pause, plan, restore, settle, stack, status, sync
 from shelfsync.errors import ShelfsyncError
 
 app = typer.Typer(
@@ -23,6 +23,7 @@ for command in (
     check.check,
     settle.settle,
     status.status,
+    export.export,
     pause.pause,
     pause.resume,
     explain.explain,

@@ -12,6 +12,7 @@ from shelfsync.ledger import jobs
 
 if TYPE_CHECKING:
     from shelfsync.flow.house import Parts
+    from shelfsync.ledger.exports import Export
     from shelfsync.ledger.jobs import Job
 
 log = logging.getLogger(__name__)
@@ -33,7 +34,7 @@ class News:
         return (self.status or "").upper() in ENDED or (self.status is None and bool(self.log_urls))
 
 
-def known(parts: Parts, job: Job) -> News:
+def known(parts: Parts, job: Job | Export) -> News:
     """What inbox and ledger hold of this job; asks nobody."""
     if job.platform_job_id is None:
         return News()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from sqlalchemy.exc import InterfaceError, OperationalError
 
@@ -20,7 +20,7 @@ from shelfsync.ledger import jobs
 from shelfsync.ledger.engine import libpq_url
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from shelfsync.flow.house import Parts
     from shelfsync.ledger.jobs import Job
@@ -32,30 +32,70 @@ LOOK_AGAIN_S = 10.0
 _GRACE_S = 60.0
 
 
+class Awaited(Protocol):
+    """Something the platform works on, as the database has it: when to ask about it, and when to stop waiting."""
+
+    @property
+    def wait_s(self) -> float: ...
+
+    @property
+    def left_s(self) -> float: ...
+
+    @property
+    def poll_due(self) -> bool: ...
+
+
+T = TypeVar("T", bound=Awaited)
+
+
 async def until_settled(parts: Parts, run_id: int, vendors: Iterable[str]) -> dict[str, Any]:
     """Ends when no job of these vendors and this run is worth waiting for: each has ended, or its deadline has passed.
 
     Returns counts only: `{"ended": n, "left": n}`; the next step reads the ledger.
     """
     names = list(vendors)
+
+    def waiting() -> list[Job]:
+        return _waiting(parts, run_id, names)
+
+    def ask(job: Job) -> None:
+        try:
+            hear.ask(parts, job)
+        except (PartnerError, ShelfsyncError) as error:
+            log.warning("wait: vendor %s, job %d: %s", job.vendor, job.job_id, error)
+            hear.later(parts, job)
+
+    return await until_none(parts, waiting, ask, deadline_s=parts.settings.sync.job_deadline_s)
+
+
+async def until_none(
+    parts: Parts, waiting: Callable[[], list[T]], ask: Callable[[T], None], *, deadline_s: float
+) -> dict[str, Any]:
+    """Ends when `waiting` finds nothing more, or some time after the deadline; `ask` is called for whatever is due.
+
+    Both are called on a thread and read or write the database; `{"ended": n, "left": n}`.
+    """
     loop = asyncio.get_running_loop()
-    end = loop.time() + parts.settings.sync.job_deadline_s + _GRACE_S
+    end = loop.time() + deadline_s + _GRACE_S
     seen = 0
     async with listener_of(libpq_url(parts.engine)).subscription() as bell:
         while True:
             bell.clear()
-            waiting: list[Job] | None = None
+            left: list[T] | None = None
             with contextlib.suppress(OperationalError, InterfaceError):
-                waiting = await asyncio.to_thread(_waiting, parts, run_id, names)
-            if waiting is not None:
-                seen = max(seen, len(waiting))
-                if not waiting:
+                left = await asyncio.to_thread(waiting)
+            if left is not None:
+                seen = max(seen, len(left))
+                if not left:
                     return {"ended": seen, "left": 0}
-                if await _ask_those_due(parts, waiting):
+                due = [one for one in left if one.poll_due]
+                for one in due:
+                    await asyncio.to_thread(ask, one)
+                if due:
                     continue
             if loop.time() >= end:
-                return {"ended": seen - len(waiting or []), "left": len(waiting or [])}
-            pause_s = min([LOOK_AGAIN_S, *(max(0.1, min(job.wait_s, job.left_s)) for job in waiting or [])])
+                return {"ended": seen - len(left or []), "left": len(left or [])}
+            pause_s = min([LOOK_AGAIN_S, *(max(0.1, min(one.wait_s, one.left_s)) for one in left or [])])
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(bell.wait(), pause_s)
 
@@ -65,17 +105,3 @@ def _waiting(parts: Parts, run_id: int, names: list[str]) -> list[Job]:
     with parts.engine.connect() as connection:
         found = jobs.open_jobs(connection, run_id=run_id, vendors=names)
     return [job for job in found if job.state == "open" and not job.overdue and not hear.known(parts, job).ended]
-
-
-async def _ask_those_due(parts: Parts, waiting: list[Job]) -> bool:
-    """Asks the platform about jobs whose time has come; True when at least one was asked."""
-    asked = False
-    for job in waiting:
-        if job.poll_due:
-            asked = True
-            try:
-                await asyncio.to_thread(hear.ask, parts, job)
-            except (PartnerError, ShelfsyncError) as error:
-                log.warning("wait: vendor %s, job %d: %s", job.vendor, job.job_id, error)
-                await asyncio.to_thread(hear.later, parts, job)
-    return asked

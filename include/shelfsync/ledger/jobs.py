@@ -94,7 +94,7 @@ def read(connection: Connection, job_id: int) -> Job:
 def begin(connection: Connection, *, batch_id: int, vendor: str, sent: int, deadline_s: float) -> int | None:
     """Commits the intention to send: the job's number, or None when the vendor has an open job (the database says so)."""
     deadline = after(deadline_s)
-    values = {"batch_id": batch_id, "vendor": vendor, "sent": sent, "deadline_at": deadline}
+    values = {"batch_id": batch_id, "vendor": vendor, "sent": sent, "created_at": instant(), "deadline_at": deadline}
     try:
         with connection.begin_nested():
             return int(connection.execute(job.insert().values(values).returning(job.c.job_id)).scalar_one())

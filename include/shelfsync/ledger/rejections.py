@@ -27,6 +27,12 @@ def of_vendor(connection: Connection, vendor: str) -> list[dict[str, Any]]:
     return [dict(row) for row in rows]
 
 
+def reasons(connection: Connection, vendor: str) -> dict[str, str]:
+    """Why each refused SKU of a vendor is refused."""
+    rows = connection.execute(sa.select(rejection.c.sku, rejection.c.reason).where(rejection.c.vendor == vendor))
+    return {row.sku: row.reason for row in rows}
+
+
 def remember(connection: Connection, vendor: str, job_id: int, rows: Sequence[dict[str, Any]]) -> None:
     """Notes refusals: sku, reason and the four values wanted. The same job twice counts once."""
     if not rows:

@@ -34,7 +34,7 @@ class Run:
 
 def open_run(connection: Connection, *, key: str, kind: str, vendors: tuple[str, ...], dry_run: bool) -> int:
     """The number of the run of this key, new or known: a task that runs again is the same run, open again."""
-    values = {"run_key": key, "kind": kind, "dry_run": dry_run, "vendors": list(vendors)}
+    values = {"run_key": key, "kind": kind, "dry_run": dry_run, "vendors": list(vendors), "started_at": instant()}
     again = {
         "kind": kind,
         "dry_run": dry_run,
@@ -67,7 +67,14 @@ def record_extract(
     connection: Connection, run_id: int, *, rows: int, rows_expected: int | None, proof: str, complete: bool
 ) -> int:
     """One finished reading of the ERP; its number."""
-    values = {"run_id": run_id, "rows": rows, "rows_expected": rows_expected, "proof": proof, "complete": complete}
+    values = {
+        "run_id": run_id,
+        "rows": rows,
+        "rows_expected": rows_expected,
+        "proof": proof,
+        "complete": complete,
+        "read_at": instant(),
+    }
     return int(connection.execute(extract.insert().values(values).returning(extract.c.extract_id)).scalar_one())
 
 

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from shelfsync.ledger.instant import instant
-from shelfsync.ledger.tables import generation_sequence, run, vendor, vendor_run
+from shelfsync.ledger.tables import extract, generation_sequence, run, vendor, vendor_run
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -74,6 +74,42 @@ def read_all(connection: Connection, run_id: int) -> list[VendorRun]:
     """Every vendor of this run, by name."""
     statement = sa.select(*_COLUMNS).where(vendor_run.c.run_id == run_id).order_by(vendor_run.c.vendor)
     return [VendorRun(**row) for row in connection.execute(statement).mappings()]
+
+
+@dataclass(frozen=True)
+class LastSnapshot:
+    """What the ERP last said of a vendor: `read_at` by the database's clock, `complete`: what is absent has left the ERP."""
+
+    run_id: int
+    generation: int
+    snapshot_path: str
+    quarantine_path: str | None
+    held_path: str | None
+    read_at: dt.datetime
+    complete: bool
+
+
+def last_snapshot(connection: Connection, name: str) -> LastSnapshot | None:
+    """The newest snapshot of a vendor that was no dry run's, or None while there is none."""
+    row = vendor_run.c
+    statement = (
+        sa.select(
+            row.run_id,
+            row.generation,
+            row.snapshot_path,
+            row.quarantine_path,
+            row.held_path,
+            extract.c.read_at,
+            extract.c.complete,
+        )
+        .join(run, run.c.run_id == row.run_id)
+        .join(extract, extract.c.extract_id == row.extract_id)
+        .where(row.vendor == name, row.snapshot_path.is_not(None), sa.not_(run.c.dry_run))
+        .order_by(row.generation.desc())
+        .limit(1)
+    )
+    found = connection.execute(statement).one_or_none()
+    return None if found is None else LastSnapshot(*found)
 
 
 def full_on_its_way(connection: Connection, row: VendorRun) -> int | None:

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
 
-from shelfsync.ledger.tables import baseline, vendor
+from shelfsync.ledger.instant import instant
+from shelfsync.ledger.tables import baseline, job, vendor
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
@@ -64,6 +66,11 @@ def names(connection: Connection) -> list[str]:
     return list(connection.execute(sa.select(vendor.c.vendor).order_by(vendor.c.vendor)).scalars())
 
 
+def remember(connection: Connection, name: str) -> None:
+    """Makes the row of a vendor where there is none."""
+    connection.execute(insert(vendor).values(vendor=name).on_conflict_do_nothing())
+
+
 def known_vendors(connection: Connection) -> dict[str, int]:
     """Every vendor that has a baseline, with the number of SKUs in it."""
     statement = sa.select(vendor.c.vendor, baseline.c.rows).join(
@@ -73,9 +80,17 @@ def known_vendors(connection: Connection) -> dict[str, int]:
 
 
 def move_baseline(
-    connection: Connection, name: str, *, expected: int, path: str, rows: int, generation: int, job_id: int
+    connection: Connection,
+    name: str,
+    *,
+    expected: int,
+    path: str,
+    rows: int,
+    generation: int,
+    job_id: int | None = None,
+    observation_id: int | None = None,
 ) -> bool:
-    """Compare and swap: makes `expected` + 1 the version in force; False when another version is in force already."""
+    """By a job or by a picture. Compare and swap: makes `expected` + 1 the version in force; False when another version is in force already."""
     moved = connection.execute(
         vendor.update()
         .where(vendor.c.vendor == name, vendor.c.baseline_version == expected)
@@ -90,6 +105,13 @@ def move_baseline(
         "rows": rows,
         "generation": generation,
         "job_id": job_id,
+        "observation_id": observation_id,
+        "created_at": instant(),
     }
     connection.execute(baseline.insert().values(values))
     return True
+
+
+def last_job(connection: Connection, name: str) -> int | None:
+    """The newest job that was sent for a vendor, or None."""
+    return connection.execute(sa.select(sa.func.max(job.c.job_id)).where(job.c.vendor == name)).scalar_one_or_none()

@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from alembic import context
 
-import shelfsync.budget.tables
-import shelfsync.inbox.tables
-import shelfsync.ledger.leases
-import shelfsync.ledger.observations
-import shelfsync.ledger.order_tables
-import shelfsync.ledger.restorations
-import shelfsync.ledger.switches
-import shelfsync.ledger.tables
-import shelfsync.warehouse.order_tables
-import shelfsync.warehouse.tables  # noqa: F401  all tables must be known to compare them
+import shelfsync.migrations.every_table  # noqa: F401  all tables must be known to compare them
 from shelfsync.ledger.metadata import SCHEMAS, metadata
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from shelfsync.settings.budget import BudgetSettings
 from shelfsync.settings.effect import EffectSettings
 from shelfsync.settings.erp import ErpSettings
+from shelfsync.settings.export import DriftSettings, ExportSettings, WarehouseSettings
 from shelfsync.settings.normalise import NormaliseSettings
 from shelfsync.settings.orders import OrdersSettings
 from shelfsync.settings.platform import PlatformSettings
@@ -19,13 +20,16 @@ from shelfsync.settings.webhook import WebhookSettings
 
 __all__ = [
     "BudgetSettings",
+    "DriftSettings",
     "EffectSettings",
     "ErpSettings",
+    "ExportSettings",
     "NormaliseSettings",
     "OrdersSettings",
     "PlatformSettings",
     "Settings",
     "SyncSettings",
+    "WarehouseSettings",
     "WebhookSettings",
     "read_settings",
 ]

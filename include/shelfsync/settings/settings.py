@@ -16,6 +16,7 @@ from pydantic_settings import (
 from shelfsync.settings.budget import BudgetSettings
 from shelfsync.settings.effect import EffectSettings
 from shelfsync.settings.erp import ErpSettings
+from shelfsync.settings.export import DriftSettings, ExportSettings, WarehouseSettings
 from shelfsync.settings.normalise import NormaliseSettings
 from shelfsync.settings.orders import OrdersSettings
 from shelfsync.settings.platform import PlatformSettings
@@ -45,6 +46,9 @@ class Settings(BaseSettings):
     budget: BudgetSettings = BudgetSettings()
     webhook: WebhookSettings = WebhookSettings()
     orders: OrdersSettings = OrdersSettings()
+    export: ExportSettings = ExportSettings()
+    drift: DriftSettings = DriftSettings()
+    warehouse: WarehouseSettings = WarehouseSettings()
 
     @classmethod
     def settings_customise_sources(

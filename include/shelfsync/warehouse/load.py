@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
-from shelfsync.warehouse import tables
+from shelfsync.ledger.instant import instant
+from shelfsync.warehouse import partitions, tables
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -54,7 +55,8 @@ def load_outcomes(connection: Connection, job_id: int, vendor: str, rows: pa.Tab
     connection.execute(tables.sku_outcome.delete().where(tables.sku_outcome.c.job_id == job_id))
     if rows.num_rows == 0:
         return
-    settled = connection.execute(sa.select(sa.func.transaction_timestamp())).scalar_one()
+    settled = connection.execute(sa.select(instant())).scalar_one()
+    partitions.ensure(connection, "sku_outcome", settled)
     for name, scalar in (
         ("job_id", pa.scalar(job_id, pa.int64())),
         ("vendor", pa.scalar(vendor)),
@@ -69,9 +71,9 @@ MERGE INTO warehouse.baseline AS held
 USING incoming_baseline AS moved ON held.vendor = :vendor AND held.sku = moved.sku
 WHEN MATCHED THEN UPDATE SET
     price = moved.price, quantity = moved.quantity, active = moved.active,
-    max_sales_quantity = moved.max_sales_quantity, job_id = :job_id, acknowledged_at = transaction_timestamp()
+    max_sales_quantity = moved.max_sales_quantity, job_id = :job_id, acknowledged_at = :at
 WHEN NOT MATCHED THEN INSERT (vendor, sku, price, quantity, active, max_sales_quantity, job_id, acknowledged_at)
-    VALUES (:vendor, moved.sku, moved.price, moved.quantity, moved.active, moved.max_sales_quantity, :job_id, transaction_timestamp())
+    VALUES (:vendor, moved.sku, moved.price, moved.quantity, moved.active, moved.max_sales_quantity, :job_id, :at)
 """
 
 
@@ -85,4 +87,8 @@ def move_baseline(connection: Connection, job_id: int, vendor: str, rows: pa.Tab
     )
     wanted = ["sku", "price", "quantity", "active", "max_sales_quantity"]
     copy_into(connection, "incoming_baseline", rows.select(wanted))
-    connection.execute(sa.text(_MERGE_BASELINE), {"vendor": vendor, "job_id": job_id})
+    from shelfsync.warehouse.history import append
+
+    append(connection, vendor, "incoming_baseline", job_id=job_id)
+    at = connection.execute(sa.select(instant())).scalar_one()
+    connection.execute(sa.text(_MERGE_BASELINE), {"vendor": vendor, "job_id": job_id, "at": at})

@@ -100,21 +100,20 @@ catalog_job = sa.Table(
 sku_outcome = sa.Table(
     "sku_outcome",
     metadata,
-    sa.Column(
-        "job_id", sa.BigInteger, sa.ForeignKey("warehouse.catalog_job.job_id"), primary_key=True, comment="The job"
-    ),
+    sa.Column("job_id", sa.BigInteger, primary_key=True, autoincrement=False, comment="The job"),
     sa.Column("sku", sa.Text, primary_key=True, comment="The SKU as it was sent"),
-    sa.Column("vendor", sa.Text, sa.ForeignKey("warehouse.vendor.vendor"), nullable=False, comment="The vendor"),
+    sa.Column("settled_at", sa.DateTime(timezone=True), primary_key=True, comment="When it was known"),
+    sa.Column("vendor", sa.Text, nullable=False, comment="The vendor"),
     sa.Column("state", sa.Text, nullable=False, comment="accepted, refused or unaccounted"),
     sa.Column("reason", sa.Text, comment="The platform's words when it was not accepted"),
     sa.Column("change", sa.Text, nullable=False, comment="new, changed, removed or same"),
     *_values("sent; null: not sent"),
-    _time("settled_at", "When it was known"),
     sa.Index("ix_sku_outcome_vendor_sku", "vendor", "sku", "settled_at"),
     sa.Index("ix_sku_outcome_not_accepted", "vendor", "state", postgresql_where=sa.text("state <> 'accepted'")),
     sa.CheckConstraint("state IN ('accepted', 'refused', 'unaccounted')", name="state"),
     schema="warehouse",
-    comment="What became of each SKU of each job: exactly one row for every SKU sent",
+    comment="What became of each SKU of each job: exactly one row for every SKU sent; by months, kept as set",
+    postgresql_partition_by="RANGE (settled_at)",
 )
 
 quarantine = sa.Table(

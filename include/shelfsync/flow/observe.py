@@ -1,0 +1,166 @@
+"""observe: fetches an export's file once, keeps it, reads it, and loads it: what the platform shows of a vendor, exactly once a file."""
+
+from __future__ import annotations
+
+import io
+import logging
+import sys
+import tempfile
+from typing import TYPE_CHECKING, NoReturn
+
+import sqlalchemy as sa
+
+from partner_api.errors import CredentialsError, DownloadError, ThrottledError
+from shelfsync.errors import DataError
+from shelfsync.flow import hear_export
+from shelfsync.flow.each_export import each_export
+from shelfsync.flow.each_vendor import Skip, StepReport
+from shelfsync.flow.hear import known
+from shelfsync.inbox import events
+from shelfsync.ledger import exports, observations, vendor_runs, vendors
+from shelfsync.ledger.instant import instant
+from shelfsync.warehouse import shelf
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import pyarrow as pa
+
+    from shelfsync.catalog.export import Export as ExportFile
+    from shelfsync.flow.hear import News
+    from shelfsync.flow.house import Parts
+    from shelfsync.ledger.exports import Export
+
+log = logging.getLogger(__name__)
+
+
+def observe(parts: Parts, run_key: str, names: Iterable[str]) -> StepReport:
+    """Turns every export that has ended into an observation, in ledger, lake and warehouse."""
+
+    def work(one: Export) -> None:
+        if one.state in {"observed", "reconciled"}:
+            raise Skip("observed before")
+        if one.state != "open":
+            raise Skip(f"the export is {one.state}" + (f": {one.error}" if one.error else ""))
+        news = known(parts, one)
+        if not news.ended:
+            news = hear_export.ask(parts, one)
+        if not news.ended:
+            raise DataError(
+                f"export {one.export_id}: no word that it has ended came"
+                + (" before its deadline" if one.overdue else " yet")
+                + f" (the platform calls it {news.status}). Is the webhook's address right?"
+            )
+        _observe(parts, one, news)
+
+    return each_export(parts, run_key, names, "observe", work)
+
+
+def _observe(parts: Parts, one: Export, news: News) -> None:
+    raw_path = _fetch(parts, one, news)
+    if raw_path is None:
+        _give_up(parts, one, f"the export ended as {news.status} and left no file")
+    read = _read(parts, one, raw_path)
+    for problem in read.problems:
+        log.warning("observe: vendor %s: %s (%s)", one.vendor, problem, raw_path)
+    path = parts.lake.write_table("observed", one.vendor, read.rows)
+    extra = parts.lake.write_table("observed-extra", one.vendor, read.extra) if read.extra.num_rows else None
+    before = _before(parts, one)
+    with parts.engine.begin() as connection:
+        vendors.remember(connection, one.vendor)
+        current = vendors.lock(connection, one.vendor)
+        if exports.read(connection, one.export_id).state != "open":
+            return  # another process was faster
+        number = observations.record(
+            connection,
+            one.vendor,
+            how="export",
+            path=path,
+            rows=read.rows.num_rows,
+            observed_at=one.requested_at or connection.execute(sa.select(instant())).scalar_one(),
+            ended_at=connection.execute(sa.select(instant())).scalar_one(),
+            raw_path=raw_path,
+            extra_path=extra,
+            last_job_id=one.last_job_id,
+            open_job_id=one.open_job_id,
+        )
+        seen = observations.read(connection, number)
+        shelf.load_observation(connection, seen, read.rows, before=before)
+        exports.observed(connection, one.export_id, number)
+        if one.platform_job_id is not None:
+            events.mark_processed(connection, one.platform_job_id, up_to=sys.maxsize)
+    log.info(
+        "observe: vendor %s: %d SKUs shown (baseline %d)", one.vendor, read.rows.num_rows, current.baseline_version
+    )
+
+
+def _before(parts: Parts, one: Export) -> shelf.Loaded | None:
+    """The picture that the warehouse was loaded with last, and its rows."""
+    with parts.engine.connect() as connection:
+        last = shelf.last_loaded(connection, one.vendor)
+    return None if last is None else shelf.Loaded(last, parts.lake.read_table(last.path))
+
+
+def _read(parts: Parts, one: Export, raw_path: str) -> ExportFile:
+    """The file's rows. One that cannot be read is given up with its export: the next export is a new file."""
+    from shelfsync.catalog.export import parse_export
+
+    try:
+        with parts.lake.open(raw_path) as file:
+            read = parse_export(file, _known(parts, one.vendor), file_bytes_max=parts.settings.export.file_bytes_max)
+    except DataError as error:
+        _give_up(parts, one, f"{error} ({raw_path})")
+    with parts.engine.connect() as connection:
+        base = vendors.current_baseline(connection, one.vendor)
+    if read.rows.num_rows == 0 and base is not None and base.rows:
+        _give_up(
+            parts,
+            one,
+            f"the export shows not one SKU, while {base.rows} were acknowledged; nothing is concluded from it ({raw_path})",
+        )
+    return read
+
+
+def _known(parts: Parts, vendor: str) -> pa.Table | None:
+    """SKU and barcode as the ERP last wrote them."""
+    with parts.engine.connect() as connection:
+        last = vendor_runs.last_snapshot(connection, vendor)
+    return None if last is None else parts.lake.read_table(last.snapshot_path, columns=["sku", "barcode"])
+
+
+def _give_up(parts: Parts, one: Export, why: str) -> NoReturn:
+    with parts.engine.begin() as connection:
+        exports.trouble(connection, one.export_id, "observe", why[:1000], over=True)
+    raise DataError(why)
+
+
+def _fetch(parts: Parts, one: Export, news: News) -> str | None:
+    """The file in the lake; None when the export left none. A link that has died is asked for once more."""
+    trouble: DownloadError | None = None
+    links, asked = list(news.log_urls), False
+    while True:
+        for link in links:
+            try:
+                return _download(parts, one, link)
+            except (ThrottledError, CredentialsError):
+                raise
+            except DownloadError as error:
+                log.error("observe: vendor %s, export %d: %s", one.vendor, one.export_id, error)  # noqa: TRY400  expected, told in a line
+                trouble = error
+        if asked:
+            break
+        fresh = hear_export.ask(parts, one)
+        asked, links = True, [link for link in fresh.log_urls if link not in links]
+    if trouble is not None:
+        raise trouble
+    return None
+
+
+def _download(parts: Parts, one: Export, link: str) -> str:
+    with tempfile.TemporaryFile() as spool:
+        parts.open_platform().download(link, spool, lane="export")
+        spool.seek(0)
+        with parts.lake.staged("export", one.vendor, ".csv") as staged:
+            while piece := spool.read(io.DEFAULT_BUFFER_SIZE * 16):
+                staged.file.write(piece)
+    return staged.path

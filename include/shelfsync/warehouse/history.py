@@ -1,0 +1,93 @@
+"""Every value the platform ever acknowledged: one row a SKU and move of the baseline that changed it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import sqlalchemy as sa
+
+from shelfsync.ledger.instant import instant
+from shelfsync.ledger.metadata import metadata
+from shelfsync.warehouse import partitions
+from shelfsync.warehouse.load import copy_into
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from sqlalchemy.engine import Connection
+
+baseline_history = sa.Table(
+    "baseline_history",
+    metadata,
+    sa.Column("vendor", sa.Text, primary_key=True, comment="The vendor"),
+    sa.Column("sku", sa.Text, primary_key=True, comment="The SKU"),
+    sa.Column(
+        "version",
+        sa.BigInteger,
+        primary_key=True,
+        autoincrement=False,
+        comment="Version of the vendor's baseline from which on it holds",
+    ),
+    sa.Column(
+        "valid_from",
+        sa.DateTime(timezone=True),
+        primary_key=True,
+        comment="When the baseline moved; it holds until the next row of this SKU",
+    ),
+    sa.Column("price", sa.Numeric(20, 3), comment="Price acknowledged; null: unknown"),
+    sa.Column("quantity", sa.BigInteger, comment="Quantity acknowledged; null: unknown"),
+    sa.Column("active", sa.Boolean, comment="Availability acknowledged; null: unknown"),
+    sa.Column("max_sales_quantity", sa.BigInteger, comment="Sales limit acknowledged; null: unknown"),
+    sa.Column("job_id", sa.BigInteger, comment="The job whose log moved it; null: a picture did"),
+    sa.Column(
+        "observation_id", sa.BigInteger, comment="The picture that settled it or made it unknown; null: a job moved it"
+    ),
+    schema="warehouse",
+    comment="What was acknowledged of each SKU and from when on: one row a change, by job or by picture",
+    postgresql_partition_by="RANGE (valid_from)",
+)
+
+_VALUES = ("price", "quantity", "active", "max_sales_quantity")
+_TEMP = """
+CREATE TEMPORARY TABLE moved_row
+(sku text, price numeric(20, 3), quantity bigint, active boolean, max_sales_quantity bigint) ON COMMIT DROP
+"""
+APPEND = """
+INSERT INTO warehouse.baseline_history
+    (vendor, sku, version, valid_from, price, quantity, active, max_sales_quantity, job_id, observation_id)
+SELECT :vendor, moved.sku,
+    (SELECT baseline_version FROM ledger.vendor WHERE vendor = :vendor), :at,
+    moved.price, moved.quantity, moved.active, moved.max_sales_quantity, :job_id, :observation_id
+FROM {incoming} AS moved LEFT JOIN warehouse.baseline AS held ON held.vendor = :vendor AND held.sku = moved.sku
+WHERE held.sku IS NULL OR (held.price, held.quantity, held.active, held.max_sales_quantity)
+    IS DISTINCT FROM (moved.price, moved.quantity, moved.active, moved.max_sales_quantity)
+"""
+_CORRECT = """
+MERGE INTO warehouse.baseline AS held USING moved_row AS moved ON held.vendor = :vendor AND held.sku = moved.sku
+WHEN MATCHED THEN UPDATE SET price = moved.price, quantity = moved.quantity, active = moved.active,
+    max_sales_quantity = moved.max_sales_quantity
+"""
+
+
+def append(
+    connection: Connection,
+    vendor: str,
+    incoming: str,
+    *,
+    job_id: int | None = None,
+    observation_id: int | None = None,
+) -> None:
+    """Notes what a temporary table of moved rows changes, before `warehouse.baseline` takes it over and after the ledger's version moved."""
+    at = connection.execute(sa.select(instant())).scalar_one()
+    partitions.ensure(connection, "baseline_history", at)
+    values = {"vendor": vendor, "at": at, "job_id": job_id, "observation_id": observation_id}
+    types = [sa.bindparam(name, type_=sa.BigInteger) for name in ("job_id", "observation_id")]
+    connection.execute(sa.text(APPEND.format(incoming=incoming)).bindparams(*types), values)
+
+
+def correct_baseline(connection: Connection, observation_id: int, vendor: str, rows: pa.Table) -> None:
+    """What a picture settled or made unknown: sku and the four values, whole. The job that moved the SKU last stays named."""
+    connection.execute(sa.text(_TEMP))
+    copy_into(connection, "moved_row", rows.select(["sku", *_VALUES]))
+    append(connection, vendor, "moved_row", observation_id=observation_id)
+    connection.execute(sa.text(_CORRECT), {"vendor": vendor})
+    connection.execute(sa.text("DROP TABLE moved_row"))

@@ -1,0 +1,50 @@
+"""Whole runs of the export DAG by `dag.test()`: what the platform shows comes back, and the next delta heals what differs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from airflow_world import CUT, STORES, states
+
+if TYPE_CHECKING:
+    import pytest
+
+    from airflow_world import World
+
+DRIFT = "SELECT vendor, sku, field, cause, action FROM warehouse.drift ORDER BY 1, 2, 3"
+
+
+def test_what_somebody_changed_in_the_portal_comes_back_and_the_next_delta_heals_it(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHELFSYNC_DRIFT__PROPAGATION_S", "0")
+    monkeypatch.setenv("SHELFSYNC_SYNC__SHARD_VENDORS", "2")
+    world.run("catalog_full_sync")
+    run = world.run("assortment_export")
+    assert set.union(*states(run).values()) == {"success"}
+    assert world.rows("SELECT vendor, rows FROM warehouse.observation ORDER BY 1") == [(vendor, 3) for vendor in STORES]
+    assert world.rows(DRIFT) == []
+    edited = [{"sku": sku, "title": sku, "price": 5.0 if sku == "b" else 1.234, "active": True} for sku in CUT]
+    world.platform.put_products("store-002", edited)
+    assert world.run("assortment_export").state == "success"
+    assert world.rows(DRIFT) == [("store-002", "b", "price", "changed_on_platform", "heal")]
+    world.run("catalog_delta_sync")
+    assert world.prices() == [CUT] * 3
+
+
+def test_only_the_vendors_of_the_form_are_exported(world: World) -> None:
+    assert world.run("assortment_export", vendors=[" store-002 "]).state == "success"
+    asked = [entry["route"] for entry in world.platform.journal()["entries"] if entry["operation"] == "export"]
+    assert len(asked) == 1
+    assert "store-002" in asked[0]
+
+
+def test_a_store_whose_export_fails_stops_no_other_and_the_run_names_it(world: World) -> None:
+    world.run("catalog_full_sync")
+    world.platform.faults({"at": "export", "kind": "status_404", "times": 1})
+    run = world.run("assortment_export")
+    assert run.state == "failed"
+    assert states(run)["report"] == {"failed"}
+    assert len(world.rows("SELECT vendor FROM warehouse.observation")) == 2
+    failed = world.rows("SELECT failed_step, error IS NOT NULL FROM ledger.export WHERE state <> 'reconciled'")
+    assert failed == [("export", True)]
