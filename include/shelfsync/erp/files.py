@@ -33,7 +33,7 @@ class FilesSource:
     file, or one for each vendor). Anything else proves nothing, so nothing is concluded from what is absent there.
     """
 
-    def __init__(self, settings: ErpSettings, layout: Layout) -> None:
+    def __init__(self, settings: ErpSettings, layout: Layout, *, may_be_empty: bool = False) -> None:
         if settings.files is None:
             raise ConfigurationError(FILES, "it is not set", "Set it to a file, a folder or a pattern.")
         if VENDOR in settings.files:
@@ -51,6 +51,7 @@ class FilesSource:
         self._address = settings.files
         self._settings = settings
         self._layout = layout
+        self._may_be_empty = may_be_empty
 
     def check(self) -> None:
         if self._layout.hook is not None:
@@ -65,7 +66,7 @@ class FilesSource:
                 return
 
     def read(self) -> Extract:
-        return Extract(self._chunks(), self._layout)
+        return Extract(self._chunks(), self._layout, may_be_empty=self._may_be_empty)
 
     def _chunks(self) -> Generator[Chunk, None, Claim]:
         counted: dict[str, int] = {}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from shelfsync.columns import ASIDE, FIELDS, KEYS, RAW
+from shelfsync.columns import FIELDS, RAW
 from shelfsync.erp.mapping import SETTING as MAPPING
 from shelfsync.erp.mapping import MappingHook
 from shelfsync.erp.text import MARK, series_texts, texts
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from shelfsync.settings import ErpSettings
-
-OURS = (*KEYS, *FIELDS, *ASIDE)
-"""What a row of an extract can say, by our names."""
 
 REQUIRED = ("vendor", "sku")
 COLUMNS = "SHELFSYNC_ERP__COLUMNS"
@@ -44,14 +41,39 @@ class Chunk:
     damaged: Sequence[str] = field(default=())
 
 
+@dataclass(frozen=True)
+class Shape:
+    """What an extract is made of: its schema (`row_number`, then texts), the columns it must have, and those of which it must have one."""
+
+    schema: pa.Schema
+    required: tuple[str, ...]
+    any_of: tuple[str, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What a row can say."""
+        return tuple(self.schema.names[1:])
+
+
+CATALOG = Shape(RAW, REQUIRED, FIELDS)
+
+
 class Layout:
     """What the settings say about names; refuses at once what cannot be meant."""
 
-    def __init__(self, columns: Mapping[str, str], constants: Mapping[str, str], mapping: str | None = None) -> None:
+    def __init__(
+        self,
+        columns: Mapping[str, str],
+        constants: Mapping[str, str],
+        mapping: str | None = None,
+        shape: Shape = CATALOG,
+    ) -> None:
         for setting, named in ((COLUMNS, columns), (CONSTANTS, constants)):
             for name in named:
-                if name not in OURS:
-                    raise ConfigurationError(setting, f"{name!r} is no name of ours", f"Use one of {', '.join(OURS)}.")
+                if name not in shape.names:
+                    raise ConfigurationError(
+                        setting, f"{name!r} is no name of ours", f"Use one of {', '.join(shape.names)}."
+                    )
         both = sorted(set(columns) & set(constants))
         if both:
             raise ConfigurationError(
@@ -60,10 +82,11 @@ class Layout:
         self.columns = dict(columns)
         self.constants = dict(constants)
         self.hook = MappingHook(mapping) if mapping else None
+        self.shape = shape
 
     @classmethod
-    def of(cls, settings: ErpSettings) -> Layout:
-        return cls(settings.columns, settings.constants, settings.mapping)
+    def of(cls, settings: ErpSettings, shape: Shape = CATALOG) -> Layout:
+        return cls(settings.columns, settings.constants, settings.mapping, shape)
 
     def sources(self, names: Sequence[str], where: str, *, vendor: str | None = None) -> dict[str, str]:
         """Our name -> the ERP's name, for what the ERP gives; a ConfigurationError names what is missing.
@@ -72,7 +95,7 @@ class Layout:
         """
         found: dict[str, str] = {}
         given = {*self.constants, *(("vendor",) if vendor is not None else ())}
-        for ours in OURS:
+        for ours in self.shape.names:
             if ours in given:
                 continue
             theirs = self._find(self.columns.get(ours, ours), names, where)
@@ -105,12 +128,12 @@ class Layout:
             values, intact = self._mapped(chunk, sources, constants, number)
         else:
             values = {}
-        table = _table(values, constants, intact)
+        schema = self.shape.schema
+        table = _table(values, constants, intact, schema)
         if chunk.damaged:
-            table = pa.concat_tables([table, _damaged(chunk, self.constants)])
-        return table.add_column(
-            0, RAW.field(0), pa.array(range(first_row, first_row + table.num_rows), pa.int64())
-        ).cast(RAW)
+            table = pa.concat_tables([table, _damaged(chunk, self.constants, schema)])
+        numbers = pa.array(range(first_row, first_row + table.num_rows), pa.int64())
+        return table.add_column(0, schema.field(0), numbers).cast(schema)
 
     def _mapped(
         self, chunk: Chunk, sources: Mapping[str, str], constants: Mapping[str, str], number: int
@@ -120,18 +143,18 @@ class Layout:
         frame = _frame(chunk, sources, constants)
         answer = self.hook.apply(frame, number)
         names = [str(name) for name in answer.columns]
-        for name in OURS:
+        for name in self.shape.names:
             if names.count(name) > 1:
                 raise ConfigurationError(
                     MAPPING, f"the hook {self.hook.name!r} returned {name!r} twice", "Let it return each column once."
                 )
         self._demand({*names, *constants}, names, f"what the hook {self.hook.name!r} returned")
-        values = {name: series_texts(answer.iloc[:, names.index(name)]) for name in OURS if name in names}
+        values = {name: series_texts(answer.iloc[:, names.index(name)]) for name in self.shape.names if name in names}
         return values, len(answer)
 
     def _demand(self, have: set[str], names: Sequence[str], where: str) -> None:
         setting = COLUMNS if self.hook is None else MAPPING
-        for name in REQUIRED:
+        for name in self.shape.required:
             if name not in have:
                 raise ConfigurationError(
                     setting,
@@ -143,11 +166,11 @@ class Layout:
                         else "."
                     ),
                 )
-        if not have & set(FIELDS):
+        if not have & set(self.shape.any_of):
             raise ConfigurationError(
                 setting,
-                f"{where} has none of {', '.join(FIELDS)}, so there is nothing to send; it has {_list(names)}",
-                f'Name the columns: {COLUMNS}=\'{{"price": "<column>"}}\'.',
+                f"{where} has none of {', '.join(self.shape.any_of)}, so there is nothing to send; it has {_list(names)}",
+                f'Name the columns: {COLUMNS}=\'{{"{self.shape.any_of[0]}": "<column>"}}\'.',
             )
 
     @staticmethod
@@ -163,23 +186,23 @@ class Layout:
         return None
 
 
-def _table(values: Mapping[str, Any], constants: Mapping[str, str], rows: int) -> pa.Table:
+def _table(values: Mapping[str, Any], constants: Mapping[str, str], rows: int, schema: pa.Schema) -> pa.Table:
     columns = []
-    for name in OURS:
+    for name in schema.names[1:]:
         if name in values:
             columns.append(values[name])
         elif name in constants:
             columns.append(pa.repeat(pa.scalar(constants[name], pa.string()), rows))
         else:
             columns.append(pa.nulls(rows, pa.string()))
-    return pa.Table.from_arrays(columns, schema=pa.schema([RAW.field(name) for name in OURS]))
+    return pa.Table.from_arrays(columns, schema=pa.schema([schema.field(name) for name in schema.names[1:]]))
 
 
-def _damaged(chunk: Chunk, constants: Mapping[str, str]) -> pa.Table:
+def _damaged(chunk: Chunk, constants: Mapping[str, str], schema: pa.Schema) -> pa.Table:
     """Rows that cannot be told apart: all that is known is that there was something, so it stands where the key should be."""
     vendor = chunk.vendor if chunk.vendor is not None else constants.get("vendor")
     keys = texts([f"{MARK} {row}" for row in chunk.damaged])
-    return _table({"sku": keys}, {} if vendor is None else {"vendor": vendor}, len(chunk.damaged))
+    return _table({"sku": keys}, {} if vendor is None else {"vendor": vendor}, len(chunk.damaged), schema)
 
 
 def _frame(chunk: Chunk, sources: Mapping[str, str], constants: Mapping[str, str]) -> pd.DataFrame:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self
 
-from shelfsync.erp.layout import Layout
+from shelfsync.erp.layout import CATALOG, Layout
 from shelfsync.errors import ConfigurationError, IncompleteExtractError
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from shelfsync.erp.layout import Chunk
+    from shelfsync.erp.layout import Chunk, Shape
     from shelfsync.settings import ErpSettings
 
 
@@ -61,9 +61,10 @@ class Extract:
     all, or when the rows are not as many as expected. Use it as a context manager: leaving it closes connection and files.
     """
 
-    def __init__(self, chunks: Generator[Chunk, None, Claim], layout: Layout) -> None:
+    def __init__(self, chunks: Generator[Chunk, None, Claim], layout: Layout, *, may_be_empty: bool = False) -> None:
         self._chunks = chunks
         self._layout = layout
+        self._may_be_empty = may_be_empty
         self._tables = self._read()
         self._proof: Proof | None = None
         self.rows = 0
@@ -112,7 +113,7 @@ class Extract:
                 yield table
 
     def _prove(self, claim: Claim) -> Proof:
-        if not self.rows and not claim.expected:
+        if not self.rows and not claim.expected and not (self._may_be_empty and claim.expected == 0):
             raise IncompleteExtractError(
                 "The ERP gave no row at all. An empty ERP is taken for a broken one: nothing was sent. Look at the SELECT or the files."
             )
@@ -121,7 +122,7 @@ class Extract:
                 f"{self.rows} rows were read, and {claim.how} says {claim.expected}: the extract is not the whole of the ERP, and nothing was sent. "
                 "Run it again; if it stays so, compare the two numbers in the ERP."
             )
-        if not self.rows_out:
+        if not self.rows_out and self.rows:
             raise IncompleteExtractError(
                 f"The mapping hook left none of {self.rows} rows. That is taken for a mistake: nothing was sent. Look at the hook."
             )
@@ -130,8 +131,11 @@ class Extract:
         return Proof(complete=complete, rows=self.rows, expected=claim.expected, how=how)
 
 
-def open_source(settings: ErpSettings) -> ErpSource:
-    """The source that the settings describe. Reads and connects to nothing yet."""
+def open_source(settings: ErpSettings, shape: Shape = CATALOG, *, may_be_empty: bool = False) -> ErpSource:
+    """The source that the settings describe. Reads and connects to nothing yet.
+
+    `may_be_empty`: no row is believed where the true number of rows is known to be none.
+    """
     kind = settings.source
     if kind is None:
         if settings.url is not None and settings.files is not None:
@@ -147,11 +151,11 @@ def open_source(settings: ErpSettings) -> ErpSource:
                 "Set it to a database URL (or give Airflow the connection shelfsync_erp), or set SHELFSYNC_ERP__FILES.",
             )
         kind = "sql" if settings.url is not None else "files"
-    layout = Layout.of(settings)
+    layout = Layout.of(settings, shape)
     if kind == "sql":
         from shelfsync.erp.sql import SqlSource
 
-        return SqlSource(settings, layout)
+        return SqlSource(settings, layout, may_be_empty=may_be_empty)
     from shelfsync.erp.files import FilesSource
 
-    return FilesSource(settings, layout)
+    return FilesSource(settings, layout, may_be_empty=may_be_empty)

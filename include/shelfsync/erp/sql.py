@@ -30,7 +30,7 @@ _TRIAL_ROWS = 20
 class SqlSource:
     """Reads the SELECT in one read-only snapshot, by the database's cursor, and counts it a second time in the same snapshot."""
 
-    def __init__(self, settings: ErpSettings, layout: Layout) -> None:
+    def __init__(self, settings: ErpSettings, layout: Layout, *, may_be_empty: bool = False) -> None:
         if settings.url is None:
             raise ConfigurationError(diagnosis.URL, "it is not set", "Set it to the database URL of the ERP.")
         if settings.sql is not None and settings.sql_file is not None:
@@ -44,6 +44,7 @@ class SqlSource:
         self._url = settings.url
         self._settings = settings
         self._layout = layout
+        self._may_be_empty = may_be_empty
 
     def check(self) -> None:
         if self._layout.hook is not None:
@@ -60,7 +61,7 @@ class SqlSource:
             self._try_hook(sql)
 
     def read(self) -> Extract:
-        return Extract(self._chunks(), self._layout)
+        return Extract(self._chunks(), self._layout, may_be_empty=self._may_be_empty)
 
     def _chunks(self) -> Generator[Chunk, None, Claim]:
         sql = self._sql()

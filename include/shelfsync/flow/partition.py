@@ -26,7 +26,17 @@ class Partition:
     Rows of vendors that are not `wanted` (empty: all are) are dropped; rows that name no vendor are kept aside as `nameless`.
     """
 
-    def __init__(self, lake: Lake, wanted: tuple[str, ...] = (), *, rows_in_memory: int = _ROWS_IN_MEMORY) -> None:
+    def __init__(
+        self,
+        lake: Lake,
+        wanted: tuple[str, ...] = (),
+        *,
+        rows_in_memory: int = _ROWS_IN_MEMORY,
+        kind: str = "raw",
+        schema: pa.Schema | None = None,
+    ) -> None:
+        self._kind = kind
+        self._schema = schema
         self._lake = lake
         self._wanted = frozenset(wanted)
         self._limit = rows_in_memory
@@ -117,8 +127,8 @@ class Partition:
 
         held = self._held.pop(name, [])
         with (
-            self._lake.staged("raw", name, ".parquet") as staged,
-            pq.ParquetWriter(staged.file, RAW, compression="zstd") as writer,
+            self._lake.staged(self._kind, name, ".parquet") as staged,
+            pq.ParquetWriter(staged.file, self._schema or RAW, compression="zstd") as writer,
         ):
             for path in self._parts.pop(name, []):
                 for part in pq.ParquetFile(path).iter_batches():

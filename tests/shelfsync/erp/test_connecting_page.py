@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from shelfsync.erp import sample
-from shelfsync.erp.layout import OURS
+from shelfsync.erp.layout import CATALOG
 from shelfsync.settings import ErpSettings, read_settings
 
 PAGE = (Path(__file__).parents[3] / "docs" / "connecting-your-erp.md").read_text(encoding="utf-8")
@@ -21,7 +21,7 @@ def test_the_page_names_every_setting_of_the_erp_and_no_other():
 
 
 def test_the_page_names_every_column():
-    assert all(re.search(rf"\b{name}\b", PAGE) for name in OURS)
+    assert all(re.search(rf"\b{name}\b", PAGE) for name in CATALOG.names)
 
 
 def test_the_first_commands_are_settings_that_shelfsync_reads(monkeypatch):
