@@ -13,17 +13,22 @@ from partner_api.operations.jobs import confirm_job, status_call
 if TYPE_CHECKING:
     from partner_api.models.job import Job
     from partner_api.session import Session
-    from partner_api.wire import Steps
+    from partner_api.wire import Steps, StreamedBody
 
 
-def put_promotion(session: Session, promotion: Promotion, *, lane: str = "promotion") -> Steps[Job]:
-    """Creates, changes or ends a promotion: one call, one shape. The answer is a receipt; `promotion_status` tells what became of it."""
+def put_promotion(
+    session: Session, promotion: Promotion | bytes | StreamedBody, *, lane: str = "promotion"
+) -> Steps[Job]:
+    """Creates, changes or ends a promotion: one call, one shape. The answer is a receipt; `promotion_status` tells what became of it.
+
+    `promotion`: what it is, or the whole JSON text of the body, which goes out with its exact length.
+    """
     call = Call(
         "put_promotion",
         lane,
         "PUT",
         session.url(session.dialect.promotion_path),
-        body=writing.dumps(promotion.wire()),
+        body=writing.dumps(promotion.wire()) if isinstance(promotion, Promotion) else promotion,
         headers=JSON,
     )
     answer = yield from judged(session, call)

@@ -13,6 +13,7 @@ from shelfsync.settings.export import DriftSettings, ExportSettings, WarehouseSe
 from shelfsync.settings.normalise import NormaliseSettings
 from shelfsync.settings.orders import OrdersSettings
 from shelfsync.settings.platform import PlatformSettings
+from shelfsync.settings.promotions import PromotionSettings
 from shelfsync.settings.reading import read_settings
 from shelfsync.settings.settings import Settings
 from shelfsync.settings.sync import SyncSettings
@@ -27,6 +28,7 @@ __all__ = [
     "NormaliseSettings",
     "OrdersSettings",
     "PlatformSettings",
+    "PromotionSettings",
     "Settings",
     "SyncSettings",
     "WarehouseSettings",

@@ -20,6 +20,7 @@ from shelfsync.settings.export import DriftSettings, ExportSettings, WarehouseSe
 from shelfsync.settings.normalise import NormaliseSettings
 from shelfsync.settings.orders import OrdersSettings
 from shelfsync.settings.platform import PlatformSettings
+from shelfsync.settings.promotions import PromotionSettings
 from shelfsync.settings.sync import SyncSettings
 from shelfsync.settings.webhook import WebhookSettings
 
@@ -49,6 +50,7 @@ class Settings(BaseSettings):
     export: ExportSettings = ExportSettings()
     drift: DriftSettings = DriftSettings()
     warehouse: WarehouseSettings = WarehouseSettings()
+    promotions: PromotionSettings = PromotionSettings()
 
     @classmethod
     def settings_customise_sources(

@@ -1,0 +1,140 @@
+"""guard: what is more likely a slip than a wish is held for a person; the rest flows.
+
+`discount`: reduced by more than a share of the base price. `below_cost`: sold below what it cost. `assortment`: the campaign is on more
+than a share of the vendor's assortment. Held SKUs stay as the platform was told until somebody releases exactly these values.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shelfsync.catalog.alignment import column
+from shelfsync.catalog.number import mask
+from shelfsync.promotions.shape import KEPT
+from shelfsync.promotions.validate import base_prices
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from shelfsync.promotions.head import Head
+    from shelfsync.settings import PromotionSettings
+
+ASSORTMENT_FREE = 20
+"""SKUs that a campaign may always have, however small the assortment is."""
+_EXAMPLES = 3
+
+
+@dataclass(frozen=True)
+class Hold:
+    """Rows of one campaign at one vendor that one rule holds. `fingerprint` is of exactly these values: a release is for nothing else."""
+
+    campaign: str
+    rule: str
+    vendor: str
+    fingerprint: str
+    skus: int
+    message: str
+
+
+@dataclass(frozen=True)
+class Guarded:
+    """What flows (ROWS), what is held (KEPT), and the holds that are in force."""
+
+    rows: pa.Table
+    kept: pa.Table
+    holds: list[Hold]
+
+
+def guard(
+    rows: pa.Table,
+    heads: list[Head],
+    facts: pa.Table,
+    settings: PromotionSettings,
+    *,
+    vendor: str,
+    released: Callable[[Hold], bool],
+) -> Guarded:
+    """`released` says whether a person has let exactly this pass."""
+    held = np.zeros(rows.num_rows, np.bool_)
+    holds: list[Hold] = []
+    numbers = column(rows, "head").to_numpy(zero_copy_only=False)
+    campaigns = np.array([head.campaign for head in heads], dtype=object)
+    for rule, trips, sentence in _rules(rows, numbers, campaigns, facts, settings):
+        for campaign in sorted(set(campaigns[numbers[trips]].tolist())):
+            where = trips & (campaigns[numbers] == campaign)
+            hold = _hold(rows.filter(pa.array(where)), heads, campaign, rule, vendor, sentence)
+            if not released(hold):
+                holds.append(hold)
+                held |= where
+    if not held.any():
+        return Guarded(rows, KEPT.empty_table(), [])
+    aside = pa.array(held)
+    return Guarded(rows.filter(pc.invert(aside)), rows.filter(aside).select(KEPT.names), holds)
+
+
+def _rules(
+    rows: pa.Table, numbers: np.ndarray, campaigns: np.ndarray, facts: pa.Table, settings: PromotionSettings
+) -> list[tuple[str, np.ndarray, str]]:
+    """(rule, mask of the rows it trips on, its sentence)."""
+    base = _floats(base_prices(rows, facts))
+    value = _floats(column(rows, "value"))
+    subtype = column(rows, "subtype")
+    off = np.where(
+        mask(pc.equal(subtype, "PERCENTAGE")),
+        value / 100,
+        np.where(mask(pc.equal(subtype, "ABSOLUTE")), value / base, 1 - value / base),
+    )
+    with np.errstate(invalid="ignore"):
+        deep = off > settings.discount_share_max + 1e-9
+        loss = base * (1 - off) < _floats(column(rows, "cost"))
+        final = mask(pc.equal(subtype, "FINAL_PRICE"))
+        loss = np.where(final, value < _floats(column(rows, "cost")), loss)
+    wide = np.zeros(rows.num_rows, np.bool_)
+    on_sale = facts.num_rows - int(pc.sum(pc.equal(facts["active"], False)).as_py() or 0)
+    for campaign in set(campaigns[numbers].tolist()) if rows.num_rows else ():
+        mine = campaigns[numbers] == campaign
+        skus = len(pc.unique(column(rows, "sku").filter(pa.array(mine))))
+        if on_sale and skus > max(ASSORTMENT_FREE, settings.assortment_share_max * on_sale):
+            wide |= mine
+    return [
+        ("discount", deep, f"are reduced by more than {settings.discount_share_max:.0%} of the base price"),
+        ("below_cost", loss, "would be sold below their cost"),
+        (
+            "assortment",
+            wide,
+            f"are more than {settings.assortment_share_max:.0%} of the vendor's {on_sale} products on sale",
+        ),
+    ]
+
+
+def _hold(rows: pa.Table, heads: list[Head], campaign: str, rule: str, vendor: str, sentence: str) -> Hold:
+    """The hold of these rows, named by a hash over what they say and when."""
+    digest = hashlib.sha256(f"{campaign}\x1f{rule}\x1f{vendor}".encode())
+    order = rows.sort_by([("sku", "ascending"), ("head", "ascending")])
+    windows = pa.array([f"{head.start.isoformat()} {head.end.isoformat()}" for head in heads], pa.string())
+    texts = [
+        column(order, "sku"),
+        column(order, "subtype"),
+        column(order, "value").cast(pa.string()),
+        windows.take(column(order, "head")),
+    ]
+    for text in pc.binary_join_element_wise(*texts, "\x1f").to_pylist():
+        digest.update(text.encode() + b"\x1e")
+    shown = ", ".join(
+        f"{row['sku']} at {row['value'].normalize():f}"
+        for row in order.slice(0, _EXAMPLES).select(["sku", "value"]).to_pylist()
+    )
+    more = ", …" if order.num_rows > _EXAMPLES else ""
+    message = f"campaign {campaign}: {order.num_rows} SKUs {sentence} ({shown}{more})"
+    return Hold(campaign, rule, vendor, digest.hexdigest(), order.num_rows, message)
+
+
+def _floats(values: pa.Array) -> np.ndarray:
+    """For shares alone: no price that is sent passes through here."""
+    return np.asarray(pc.cast(values, pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)

@@ -1,0 +1,249 @@
+"""The head of a promotion: what all its SKUs share, read from the texts of the ERP and held against the interface (2.4)."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import json
+import re
+import zoneinfo
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from shelfsync.settings import PromotionSettings
+
+TYPES = {"interface": ("STRIKETHROUGH",), "spec": ("STRIKETHROUGH", "SAME_ITEM_BUNDLE")}
+REASONS = {
+    "interface": ("COMPETITIVENESS",),
+    "spec": ("COMPETITIVENESS", "OVERSTOCK", "DELISTING", "EXPIRING_SOON", "NMR", "TRADING"),
+}
+SUBTYPES = {"interface": ("FINAL_PRICE",), "spec": ("FINAL_PRICE", "PERCENTAGE", "ABSOLUTE")}
+"""By `promotions.values`: what interface.md names, and what the published specification adds (field notes)."""
+
+_LOCALE = re.compile(r"[a-z]{2}_[A-Z]{2}")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ufffd]")
+_TRUE, _FALSE = ("true", "1", "t", "yes", "y"), ("false", "0", "f", "no", "n", "")
+_NAME_LENGTH_MAX = 1000
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Why a head cannot be meant: the field, a stable word, a sentence. Nothing is done for its campaign."""
+
+    campaign: str | None
+    field: str
+    reason: str
+    message: str
+
+
+class _FaultyError(Exception):
+    def __init__(self, field: str, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.field, self.reason, self.message = field, reason, message
+
+
+@dataclass(frozen=True, order=True)
+class Head:
+    """One head, canonical: instants in UTC cut to milliseconds, the name by locale in their order."""
+
+    start: dt.datetime
+    end: dt.datetime
+    campaign: str
+    display_name: tuple[tuple[str, str], ...]
+    reason: str
+    type: str
+    purchased_quantity: int | None
+    discounted_quantity: int | None
+    max_discount_per_order: Decimal | None
+    max_items_per_order: int | None
+    may_overlap: bool
+    """The later start is meant to win where this campaign overlaps another."""
+
+    @property
+    def name(self) -> str:
+        """One of the names, for people."""
+        return self.display_name[0][1]
+
+    def overlaps(self, other: Head) -> bool:
+        """Whether there is an instant at which both run."""
+        return self.start < other.end and other.start < self.end
+
+    def identity(self, vendors: Iterable[str]) -> str:
+        """Display name, vendors, start and end: what the platform tells promotions apart by (field notes, Promotions)."""
+        parts = [self.display_name, sorted(set(vendors)), instant(self.start), instant(self.end)]
+        return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode()).hexdigest()
+
+    def as_json(self) -> dict[str, Any]:
+        """For the ledger."""
+        return {
+            "campaign": self.campaign,
+            "display_name": dict(self.display_name),
+            "reason": self.reason,
+            "start_time": instant(self.start),
+            "end_time": instant(self.end),
+            "type": self.type,
+            "purchased_quantity": self.purchased_quantity,
+            "discounted_quantity": self.discounted_quantity,
+            "max_discount_per_order": None if self.max_discount_per_order is None else f"{self.max_discount_per_order}",
+            "max_items_per_order": self.max_items_per_order,
+        }
+
+
+def instant(when: dt.datetime) -> str:
+    """As the interface writes it: UTC with milliseconds."""
+    return when.astimezone(dt.UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
+
+
+class Heads:
+    """All heads of a run, each distinct text read once and numbered; never more than the ERP has campaigns."""
+
+    def __init__(self, settings: PromotionSettings) -> None:
+        self._settings = settings
+        self._by_text: dict[tuple[str | None, ...], int | Fault] = {}
+        self._numbers: dict[Head, int] = {}
+        self.all: list[Head] = []
+
+    def find(self, texts: Mapping[str, str | None]) -> int | Fault:
+        """The number of the head that these texts say, or why it is none."""
+        key = tuple(texts.values())
+        if key not in self._by_text:
+            self._by_text[key] = self._read(texts)
+        return self._by_text[key]
+
+    def _read(self, texts: Mapping[str, str | None]) -> int | Fault:
+        campaign = _said(texts.get("campaign"))
+        try:
+            head = _head(texts, self._settings)
+        except _FaultyError as fault:
+            return Fault(campaign, fault.field, fault.reason, fault.message)
+        if head not in self._numbers:
+            self._numbers[head] = len(self.all)
+            self.all.append(head)
+        return self._numbers[head]
+
+
+def _head(texts: Mapping[str, str | None], settings: PromotionSettings) -> Head:
+    campaign = _said(texts.get("campaign"))
+    if campaign is None:
+        raise _FaultyError(
+            "campaign", "campaign_missing", "the row names no campaign, so nobody knows what it belongs to"
+        )
+    if _CONTROL.search(campaign) or len(campaign) > 255:
+        raise _FaultyError("campaign", "campaign_characters", f"campaign {_shown(campaign)} is no identifier")
+    kind = _word("type", texts, "STRIKETHROUGH", TYPES[settings.values])
+    counts = [_count(name, texts) for name in ("purchased_quantity", "discounted_quantity")]
+    if kind == "SAME_ITEM_BUNDLE" and None in counts:
+        raise _FaultyError(
+            "type", "bundle_without_quantities", "a bundle needs purchased_quantity and discounted_quantity"
+        )
+    start, end = (_time(name, texts, settings.timezone) for name in ("start_time", "end_time"))
+    if start >= end:
+        raise _FaultyError("end_time", "end_before_start", f"it ends at {instant(end)}, and begins at {instant(start)}")
+    overlap = (_said(texts.get("overlap")) or "").lower()
+    if overlap not in {*_TRUE, *_FALSE}:
+        raise _FaultyError(
+            "overlap", "overlap_not_a_truth_value", f"overlap {_shown(overlap)} is neither true nor false"
+        )
+    return Head(
+        start=start,
+        end=end,
+        campaign=campaign,
+        display_name=_name(_said(texts.get("name")), settings.locale),
+        reason=_word("reason", texts, "COMPETITIVENESS", REASONS[settings.values]),
+        type=kind,
+        purchased_quantity=counts[0],
+        discounted_quantity=counts[1],
+        max_discount_per_order=_amount("max_discount_per_order", texts),
+        max_items_per_order=_count("max_items_per_order", texts),
+        may_overlap=overlap in _TRUE or settings.overlap == "later_start_wins",
+    )
+
+
+def _name(said: str | None, locale: str) -> tuple[tuple[str, str], ...]:
+    """A JSON map from locale to text, or a text in the locale of the settings."""
+    if said is None:
+        raise _FaultyError("name", "name_missing", "the promotion has no name, and its name is part of its identity")
+    names: Any = {locale: said}
+    if said.startswith("{"):
+        try:
+            names = json.loads(said)
+        except ValueError:
+            raise _FaultyError(
+                "name", "name_not_a_map", f"name {_shown(said)} begins like a map of locales and is none"
+            ) from None
+    for place, text in names.items():
+        if _LOCALE.fullmatch(place) is None:
+            raise _FaultyError("name", "name_locale", f"{_shown(place)} is no locale of the form xx_YY")
+        if not isinstance(text, str) or not text.strip() or len(text) > _NAME_LENGTH_MAX or _CONTROL.search(text):
+            raise _FaultyError(
+                "name", "name_text", f"the name in {place} is empty, too long, or has a control character"
+            )
+    if not names:
+        raise _FaultyError("name", "name_missing", "the promotion has no name in any locale")
+    return tuple(sorted((place, text.strip()) for place, text in names.items()))
+
+
+def _time(field: str, texts: Mapping[str, str | None], zone: str) -> dt.datetime:
+    """ISO 8601 with a time of day; without a zone it is of the zone of the settings. Cut to milliseconds."""
+    said = _said(texts.get(field))
+    if said is None:
+        raise _FaultyError(field, f"{field}_missing", f"{field} is not said")
+    if len(said) <= 10:  # a date alone
+        raise _FaultyError(
+            field,
+            f"{field}_without_time",
+            f"{field} {_shown(said)} has no time of day: is the day itself meant or not?",
+        )
+    try:
+        when = dt.datetime.fromisoformat(said)
+        if when.tzinfo is None:
+            when = when.replace(tzinfo=zoneinfo.ZoneInfo(zone))
+        when = when.astimezone(dt.UTC)
+    except (ValueError, OverflowError):
+        raise _FaultyError(field, f"{field}_not_a_time", f"{field} {_shown(said)} is no ISO 8601 date-time") from None
+    return when.replace(microsecond=when.microsecond // 1000 * 1000)
+
+
+def _word(field: str, texts: Mapping[str, str | None], default: str, allowed: tuple[str, ...]) -> str:
+    said = (_said(texts.get(field)) or default).upper()
+    if said not in allowed:
+        raise _FaultyError(
+            field,
+            f"{field}_unknown",
+            f"{field} {_shown(said)} is none of {', '.join(allowed)} (SHELFSYNC_PROMOTIONS__VALUES)",
+        )
+    return said
+
+
+def _count(field: str, texts: Mapping[str, str | None]) -> int | None:
+    said = _said(texts.get(field))
+    if said is None:
+        return None
+    if not said.isascii() or not said.isdigit() or not 1 <= int(said[:12]) < 2**31:
+        raise _FaultyError(field, f"{field}_not_a_count", f"{field} {_shown(said)} is no whole number above zero")
+    return int(said)
+
+
+def _amount(field: str, texts: Mapping[str, str | None]) -> Decimal | None:
+    said = _said(texts.get(field))
+    if said is None:
+        return None
+    try:
+        amount = Decimal(said)
+    except InvalidOperation:
+        amount = Decimal("NaN")
+    if not amount.is_finite() or not 0 < amount < 10**12:
+        raise _FaultyError(field, f"{field}_not_an_amount", f"{field} {_shown(said)} is no amount above zero")
+    return Decimal(int(amount * 1000)) / 1000
+
+
+def _said(value: str | None) -> str | None:
+    return (value or "").strip() or None
+
+
+def _shown(value: str) -> str:
+    return json.dumps(value[:80], ensure_ascii=True) + ("…" if len(value) > 80 else "")

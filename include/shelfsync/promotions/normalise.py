@@ -1,0 +1,218 @@
+"""normalise: the ERP's rows of one vendor (or of `*`) to canonical ones; what cannot be meant is set aside with its reason.
+
+Rows in = rows out + rows of the quarantine. A row whose head is faulty freezes its campaign: nothing is done for it until the head is
+right. A row with another fault keeps its SKU as the platform was told.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shelfsync.catalog import jsontext, number
+from shelfsync.catalog.alignment import column
+from shelfsync.catalog.number import INT32_MAX, mask
+from shelfsync.columns import QUARANTINE
+from shelfsync.promotions import reason
+from shelfsync.promotions.head import SUBTYPES, Fault, Heads
+from shelfsync.promotions.shape import HEAD, KEPT, RAW, ROWS
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from shelfsync.promotions.head import Head
+    from shelfsync.settings import PromotionSettings
+
+_SKU_KEPT_CHARACTERS = 500
+_FAULTY = -1
+
+
+@dataclass(frozen=True)
+class Normalised:
+    """`rows` in ROWS shape, `quarantine` in QUARANTINE shape, `kept` in KEPT shape, campaigns that are `frozen` by a faulty head."""
+
+    rows: pa.Table
+    quarantine: pa.Table
+    kept: pa.Table
+    frozen: frozenset[str] = field(default_factory=frozenset)
+
+
+def normalise(raw: pa.Table, heads: Heads, settings: PromotionSettings, *, sku_length_max: int) -> Normalised:
+    """Canonical rows of the one vendor that `raw` (RAW shape) is about, and the rest with reasons. Never fails on a value."""
+    came = {name: column(raw, name) for name in RAW.names}
+    numbers, faults = _heads(came, heads)
+    findings = reason.Findings(raw.num_rows)
+    skus = _sku(came["sku"], findings, sku_length_max, numbers)
+    subtypes, values = _discount(came, findings, settings)
+    columns = {
+        "row_number": came["row_number"],
+        "head": pa.array(numbers),
+        "sku": skus.fill_null(""),
+        "subtype": subtypes,
+        "value": values,
+        "max_quantity": _count(came["max_quantity"], findings),
+        "base_price": _amount("base_price", came["base_price"], findings),
+        "cost": _amount("cost", came["cost"], findings),
+    }
+    well_headed = numbers != _FAULTY
+    good = ~findings.faulty & well_headed
+    table = pa.table({name: columns[name] for name in ROWS.names})
+    kept = table.filter(pa.array(findings.faulty & well_headed & mask(skus.is_valid()))).select(KEPT.names)
+    return Normalised(
+        rows=table.filter(pa.array(good)).cast(ROWS),
+        quarantine=_quarantine(came, skus, findings, numbers, faults),
+        kept=kept.cast(KEPT),
+        frozen=frozenset(fault.campaign for fault in faults.values() if fault.campaign is not None),
+    )
+
+
+def set_aside(raw: pa.Table, row_numbers: pa.Array, words: npt.NDArray[np.int16]) -> pa.Table:
+    """Rows that later steps found wanting, in QUARANTINE shape; `words` are reason numbers in the order of `row_numbers`."""
+    places = pc.index_in(row_numbers, value_set=column(raw, "row_number"))
+    rows = raw.take(places)
+    came = {name: column(rows, name) for name in RAW.names}
+    findings = reason.Findings(rows.num_rows)
+    findings.numbers = words
+    return _quarantine(came, pc.utf8_trim(came["sku"], characters=" "), findings, np.zeros(rows.num_rows, np.int32), {})
+
+
+def _heads(came: dict[str, pa.Array], heads: Heads) -> tuple[npt.NDArray[np.int32], dict[int, Fault]]:
+    """The number of each row's head, -1 where it is faulty; the faults by row."""
+    rows = len(came["row_number"])
+    if rows == 0:
+        return np.zeros(0, np.int32), {}
+    texts = [came[name].fill_null("") for name in HEAD]
+    codes = pc.binary_join_element_wise(*texts, "\x1f").dictionary_encode().indices.to_numpy(zero_copy_only=False)
+    distinct, first = np.unique(codes, return_index=True)
+    values = {name: came[name].take(pa.array(first)).to_pylist() for name in HEAD}
+    numbers = np.full(int(distinct.max()) + 1, _FAULTY, np.int32)
+    faulty: dict[int, Fault] = {}
+    for place, code in enumerate(distinct.tolist()):
+        found = heads.find({name: values[name][place] for name in HEAD})
+        if isinstance(found, Fault):
+            faulty[code] = found
+        else:
+            numbers[code] = found
+    where = np.flatnonzero(np.isin(codes, list(faulty))) if faulty else np.zeros(0, np.int64)
+    return numbers[codes], {int(row): faulty[int(codes[row])] for row in where}
+
+
+def _sku(came: pa.Array, findings: reason.Findings, length_max: int, heads: npt.NDArray[np.int32]) -> pa.Array:
+    """As in the catalog: kept as it is but for spaces around it; two rows of one promotion about one SKU are both set aside."""
+    skus = pc.utf8_trim(came, characters=" ")
+    skus = pc.if_else(pc.equal(skus, ""), pa.scalar(None, pa.string()), skus)
+    findings.note("sku_missing", mask(skus.is_null()))
+    findings.note("sku_undecodable", mask(pc.match_substring(skus, "\ufffd")))
+    findings.note("sku_control_character", mask(pc.match_substring_regex(skus, r"\p{Cc}")))
+    findings.note("sku_too_long", mask(pc.greater(pc.utf8_length(skus), length_max)))
+    findings.note("sku_duplicate", _repeated(skus, heads))
+    return skus
+
+
+def _repeated(skus: pa.Array, heads: npt.NDArray[np.int32]) -> number.Mask:
+    codes = skus.dictionary_encode().indices
+    known = mask(codes.is_valid()) & (heads != _FAULTY)
+    keys = codes.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64) * (int(heads.max(initial=0)) + 2) + heads
+    _, places, counts = np.unique(keys[known], return_inverse=True, return_counts=True)
+    repeated = np.zeros(len(skus), dtype=np.bool_)
+    repeated[known] = counts[places] > 1
+    return repeated
+
+
+def _discount(
+    came: dict[str, pa.Array], findings: reason.Findings, settings: PromotionSettings
+) -> tuple[pa.Array, pa.Array]:
+    """What the price column means, and its value: cut after three decimals, above zero."""
+    said = pc.utf8_upper(pc.utf8_trim_whitespace(came["discount_type"])).fill_null("")
+    subtypes = pc.if_else(pc.equal(said, ""), "FINAL_PRICE", said)
+    findings.note("discount_type_unknown", ~mask(pc.is_in(subtypes, value_set=pa.array(SUBTYPES[settings.values]))))
+    values = _amount("price", came["price"], findings)
+    text = pc.utf8_trim_whitespace(came["price"]).fill_null("")
+    findings.note("price_missing", mask(pc.equal(text, "")))
+    findings.note("price_zero", mask(pc.less_equal(values, pa.scalar(0, values.type))))
+    percentage = mask(pc.equal(subtypes, "PERCENTAGE"))
+    beyond = mask(pc.or_(pc.less(values, pa.scalar(1, values.type)), pc.greater(values, pa.scalar(100, values.type))))
+    findings.note("price_not_a_percentage", percentage & beyond)
+    return subtypes, values.fill_null(0)
+
+
+def _amount(field_name: str, came: pa.Array, findings: reason.Findings) -> pa.Array:
+    numbers = number.read(came)
+    findings.note(f"{field_name}_decimal_comma", numbers.comma)
+    findings.note(f"{field_name}_not_a_number", numbers.garbled)
+    findings.note(f"{field_name}_negative", numbers.negative)
+    findings.note(f"{field_name}_too_large", numbers.large)
+    return numbers.magnitude
+
+
+def _count(came: pa.Array, findings: reason.Findings) -> pa.Array:
+    numbers = number.read(came)
+    pieces = numbers.pieces()
+    useless = mask(pc.or_(pc.less(pieces, 1), pc.greater(pieces, INT32_MAX)))
+    strange = numbers.comma | numbers.garbled | numbers.negative | numbers.fraction | numbers.large
+    findings.note("max_quantity_not_a_count", useless | strange)
+    return pieces
+
+
+def _quarantine(
+    came: dict[str, pa.Array],
+    skus: pa.Array,
+    findings: reason.Findings,
+    heads: npt.NDArray[np.int32],
+    faults: dict[int, Fault],
+) -> pa.Table:
+    well_headed = findings.faulty & (heads != _FAULTY)
+    parts = []
+    if well_headed.any():
+        where = pa.array(well_headed)
+        rows = {name: values.filter(where) for name, values in came.items()}
+        parts.append(_table(rows, skus.filter(where), reason.described(findings.numbers[well_headed], rows)))
+    if faults:
+        places = pa.array(sorted(faults), pa.int64())
+        of = [faults[place] for place in sorted(faults)]
+        said = {
+            name: pa.array([getattr(fault, name) for fault in of], pa.string())
+            for name in ("field", "reason", "message")
+        }
+        parts.append(_table({name: values.take(places) for name, values in came.items()}, skus.take(places), said))
+    return pa.concat_tables(parts).sort_by("row_number") if parts else QUARANTINE.empty_table()
+
+
+def _table(rows: dict[str, pa.Array], skus: pa.Array, said: dict[str, pa.Array]) -> pa.Table:
+    unusable = pc.match_substring_regex(skus, r"[\p{Cc}\x{FFFD}]")
+    unusable = pc.or_(unusable, pc.greater(pc.utf8_length(skus), _SKU_KEPT_CHARACTERS)).fill_null(False)
+    columns = {
+        "row_number": rows["row_number"],
+        "vendor": rows["vendor"],
+        "sku": pc.if_else(unusable, pa.scalar(None, pa.string()), skus),
+        **said,
+        "raw": jsontext.objects(RAW.names, [rows[name] for name in RAW.names]),
+    }
+    return pa.Table.from_arrays([columns[name] for name in QUARANTINE.names], schema=QUARANTINE)
+
+
+def merged(own: Normalised, every: Normalised, heads: list[Head]) -> Normalised:
+    """The rows of one vendor and those of `*` together: what is said of the vendor itself beats what is said of all, campaign by campaign."""
+    if every.rows.num_rows == 0 and every.kept.num_rows == 0:
+        return own
+    names = pa.array([head.campaign for head in heads], pa.string())
+    said = pa.concat_tables([own.rows.select(KEPT.names), own.kept])
+    keys = _keys(said, names)
+
+    def left(table: pa.Table) -> pa.Table:
+        return table.filter(pc.invert(pc.is_in(_keys(table, names), value_set=keys))) if said.num_rows else table
+
+    return Normalised(
+        rows=pa.concat_tables([own.rows, left(every.rows)]),
+        quarantine=own.quarantine,
+        kept=pa.concat_tables([own.kept, left(every.kept)]),
+        frozen=own.frozen | every.frozen,
+    )
+
+
+def _keys(table: pa.Table, campaigns: pa.Array) -> pa.Array:
+    return pc.binary_join_element_wise(campaigns.take(column(table, "head")), column(table, "sku"), "\x1f")

@@ -1,0 +1,111 @@
+"""Why a row of a promotion is set aside: every reason, in the order of the checks. A row carries the first that holds.
+
+The reasons of a head stand in `head`; docs/promotions.md lists both, and a test compares.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shelfsync.catalog import jsontext
+from shelfsync.catalog.reason import Reason
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
+
+    from shelfsync.catalog.number import Mask
+
+_SHOWN_CHARACTERS = 80
+
+
+def _amount(field: str) -> list[Reason]:
+    return [
+        Reason(f"{field}_decimal_comma", field, f"{field} {{value}} has a comma; decimals are written with a point"),
+        Reason(f"{field}_not_a_number", field, f"{field} {{value}} is not a finite decimal number"),
+        Reason(f"{field}_negative", field, f"{field} {{value}} is below zero"),
+        Reason(f"{field}_too_large", field, f"{field} {{value}} has more than 17 digits before the point"),
+    ]
+
+
+REASONS: tuple[Reason, ...] = (
+    Reason("sku_missing", "sku", "the row has no SKU, so nothing can be said about it to the platform"),
+    Reason("sku_undecodable", "sku", "sku {value} was damaged on its way"),
+    Reason("sku_control_character", "sku", "sku {value} has a control character in it"),
+    Reason("sku_too_long", "sku", "sku {value} is longer than SHELFSYNC_NORMALISE__SKU_LENGTH_MAX allows"),
+    Reason(
+        "sku_duplicate",
+        "sku",
+        "sku {value} stands in more than one row of this promotion, and nobody knows which one holds",
+    ),
+    Reason(
+        "discount_type_unknown", "discount_type", "discount_type {value} is not offered (SHELFSYNC_PROMOTIONS__VALUES)"
+    ),
+    Reason("price_missing", "price", "the row says no price"),
+    *_amount("price"),
+    Reason(
+        "price_zero", "price", "price {value} is nothing after the third decimal; a promotion's price is above zero"
+    ),
+    Reason("price_not_a_percentage", "price", "price {value} is a percentage, and those are from 1 to 100"),
+    Reason("max_quantity_not_a_count", "max_quantity", "max_quantity {value} is no whole number above zero"),
+    *_amount("base_price"),
+    *_amount("cost"),
+    Reason(
+        "price_not_below_base", "price", "price {value} is not below the base price at every instant of the promotion"
+    ),
+    Reason(
+        "overlap",
+        "sku",
+        "sku {value} is in another campaign at the same time, which began before; mark the later one with overlap if it is meant to win",
+    ),
+    Reason(
+        "overlap_same_start",
+        "sku",
+        "sku {value} is in another campaign that begins at the same instant, so nobody knows which one wins",
+    ),
+)
+NUMBER_OF = {reason.word: number for number, reason in enumerate(REASONS)}
+NONE = len(REASONS)
+
+
+class Findings:
+    """The first reason of each row, whatever order the checks come in."""
+
+    def __init__(self, rows: int) -> None:
+        self.numbers: npt.NDArray[np.int16] = np.full(rows, NONE, dtype=np.int16)
+
+    def note(self, word: str, where: Mask) -> None:
+        """The reason `word` holds for the rows of the mask."""
+        number = NUMBER_OF[word]
+        self.numbers[where & (self.numbers > number)] = number
+
+    @property
+    def faulty(self) -> Mask:
+        """Rows with any reason."""
+        return self.numbers < NONE
+
+
+def described(numbers: npt.NDArray[np.int16], values: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
+    """The columns field, reason and message of rows with these reason numbers; `values` are texts by field, in the rows' order."""
+    codes = pa.array(numbers)
+    message = pa.nulls(len(codes), pa.string())
+    for number in np.unique(numbers).tolist():
+        where = pc.equal(codes, number)
+        before, mark, after = REASONS[number].sentence.partition("{value}")
+        shown = _shown(values[REASONS[number].field].filter(where))
+        text = pc.binary_join_element_wise(before, shown, after, "") if mark else pa.repeat(before, len(shown))
+        message = pc.replace_with_mask(message, where, text)
+    return {
+        "field": pa.array([reason.field for reason in REASONS], pa.string()).take(codes),
+        "reason": pa.array([reason.word for reason in REASONS], pa.string()).take(codes),
+        "message": message,
+    }
+
+
+def _shown(texts: pa.Array) -> pa.Array:
+    return jsontext.quoted(pc.utf8_slice_codeunits(texts.fill_null(""), 0, _SHOWN_CHARACTERS))
