@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from shelfsync.erp.source import ErpSource
     from shelfsync.explain.event import Explanation
     from shelfsync.flow.orders.desk import OrderDesk
+    from shelfsync.flow.promotions.steps import Promotions
     from shelfsync.settings import Settings
 
 STEPS = ("normalise", "diff", "guard", "batch", "deliver", "confirm", "acknowledge")
@@ -177,6 +178,13 @@ class House:
 
         return settle(self.parts)
 
+    @property
+    def promotions(self) -> Promotions:
+        """The steps of the promotions' path."""
+        from shelfsync.flow.promotions.steps import Promotions
+
+        return Promotions(self.parts)
+
 
 def failed_line(summary: dict[str, Any]) -> PartlyFailedError | None:
     """The error that a run's report stands for, or None."""
@@ -259,6 +267,14 @@ async def until_exported(settings: Settings, run_key: str, vendors: Iterable[str
 
     house = await asyncio.to_thread(shared_house, settings)
     return await wait(house.parts, run_key, vendors)
+
+
+async def until_promotions_settled(settings: Settings, run_id: int) -> dict[str, Any]:
+    """The wait of `flow.promotions.wait`, for an event loop that runs many of them."""
+    from shelfsync.flow.promotions.wait import until_settled as wait
+
+    house = await asyncio.to_thread(shared_house, settings)
+    return await wait(house.parts, run_id)
 
 
 def _open_erp(settings: Settings) -> ErpSource:

@@ -7,7 +7,10 @@ about DAGs is a setting of shelfsync (`SHELFSYNC_...`), read inside the tasks.
 from __future__ import annotations
 
 import datetime as dt
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from airflow.sdk import Asset
 
 SECTION = "shelfsync"
 NEVER = frozenset({"", "none", "never"})
@@ -33,6 +36,14 @@ OPTIONS = {
         "37 4 * * *", "string", "When assortment_export runs: a cron expression in UTC, or none.", "15 5 * * *"
     ),
     "settle_schedule": Option("*/5 * * * *", "string", "When catalog_settle runs: a cron expression in UTC, or none."),
+    "promotions_schedule": Option(
+        "17 * * * *",
+        "string",
+        "When promotions_sync runs: a cron expression in UTC, or none; an event of its asset always starts it.",
+    ),
+    "promotions_settle_schedule": Option(
+        "*/10 * * * *", "string", "When promotions_settle runs: a cron expression in UTC, or none."
+    ),
     "retries": Option(
         "3", "integer", "How often a task is tried again; below 3 an API server that is away for a minute ends a run."
     ),
@@ -49,6 +60,18 @@ def schedule(kind: str) -> str | None:
     """The schedule of one DAG, by its word: full, delta, export or settle."""
     text = _text(f"{kind}_schedule").strip()
     return None if text.lower() in NEVER else text
+
+
+def schedule_or_asset(kind: str, changed: Asset) -> Any:
+    """The schedule of one DAG that an event of an asset starts as well; the asset alone where there is no schedule."""
+    from airflow.sdk import AssetOrTimeSchedule, CronTriggerTimetable
+
+    cron = schedule(kind)
+    return (
+        [changed]
+        if cron is None
+        else AssetOrTimeSchedule(timetable=CronTriggerTimetable(cron, timezone="UTC"), assets=[changed])
+    )
 
 
 def retries() -> int:

@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from shelfsync.cli import check, explain, export, pause, plan, restore, settle, stack, status, sync
+from shelfsync.cli import check, explain, export, pause, plan, promotions, restore, settle, stack, status, sync
 from shelfsync.errors import ShelfsyncError
 
 app = typer.Typer(
@@ -33,6 +33,7 @@ for command in (
     stack.demo,
 ):
     app.command()(command)
+app.add_typer(promotions.app, name="promotions")
 
 _STOPPED = "shelfsync: stopped; what was sent is in the ledger, and `shelfsync settle` goes on with it"
 

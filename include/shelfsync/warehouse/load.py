@@ -22,6 +22,9 @@ def copy_into(connection: Connection, table: str, rows: pa.Table) -> int:
     from pyarrow import csv
 
     sink = io.BytesIO()
+    if rows.num_rows == 0:
+        return 0
+    rows = rows.combine_chunks()  # a chunk without a row makes pyarrow write what its buffer happens to hold
     csv.write_csv(rows, sink, csv.WriteOptions(include_header=False))
     columns = ", ".join(f'"{name}"' for name in rows.column_names)
     cursor = connection.connection.cursor()

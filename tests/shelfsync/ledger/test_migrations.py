@@ -4,7 +4,18 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
-import shelfsync.migrations.every_table  # noqa: F401  all tables must be known to compare them
+import shelfsync.budget.tables
+import shelfsync.inbox.tables
+import shelfsync.ledger.leases
+import shelfsync.ledger.observations
+import shelfsync.ledger.order_tables
+import shelfsync.ledger.promotion_tables
+import shelfsync.ledger.switches
+import shelfsync.ledger.tables
+import shelfsync.migrations.every_table
+import shelfsync.warehouse.order_tables
+import shelfsync.warehouse.promotion_tables
+import shelfsync.warehouse.tables  # noqa: F401
 from shelfsync.ledger.engine import create_engine
 from shelfsync.ledger.metadata import SCHEMAS, metadata
 from shelfsync.migrations import upgrade

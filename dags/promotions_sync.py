@@ -1,0 +1,50 @@
+"""# Promotions sync
+
+Makes the promotions on the delivery platform equal to the ERP's, every hour and whenever something says that they changed.
+
+`check` → `extract` → `plan` → `deliver` → `wait` → `confirm` → `report`
+
+* A promotion is made, changed SKU by SKU, and ended with the data of its creation. Another name, window or set of vendors is another
+  promotion: the old one ends, a new one is made.
+* Deep discounts, prices below cost, campaigns on most of the assortment, and many promotions that vanish at once are held for a person:
+  `shelfsync promotions status` shows them, `shelfsync promotions release CAMPAIGN` lets them pass.
+* What the platform refuses is known vendor by vendor and SKU by SKU, and is not repeated until something changes.
+* `report` also tells where promotions and catalog do not fit together, with the cause.
+
+**Start it at once** by an event of the asset `shelfsync_promotions_changed`, or by hand; a dry run shows what would be made, changed and
+ended. **Clear any task** to go on from there. The schedule is the option `promotions_schedule`.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+
+from airflow.sdk import chain, dag
+
+from shelfsync_airflow.failures import task_defaults
+from shelfsync_airflow.options import owner_links, schedule_or_asset
+from shelfsync_airflow.promotion_form import promotion_form
+from shelfsync_airflow.promotion_tasks import CHANGED, WaitOperator, check, confirm, deliver, extract, plan, report
+
+
+@dag(
+    schedule=schedule_or_asset("promotions", CHANGED),
+    start_date=dt.datetime(2025, 1, 1, tzinfo=dt.UTC),
+    catchup=False,
+    max_active_runs=1,
+    dagrun_timeout=dt.timedelta(hours=3),
+    default_args=task_defaults(),
+    params=promotion_form(),
+    tags=["shelfsync", "promotions"],
+    owner_links=owner_links(),
+    doc_md=__doc__,
+)
+def promotions_sync() -> None:
+    run = check()
+    wait = WaitOperator(
+        task_id="wait", doc_md="Asks, without a worker, until every job has ended or its deadline has passed."
+    )
+    chain(extract(run), plan(run), deliver(), wait, confirm(), report(run))
+
+
+promotions_sync()

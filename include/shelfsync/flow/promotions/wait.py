@@ -1,0 +1,106 @@
+"""wait: asks about jobs when it is time, until each has ended or its deadline has passed. Sends nothing; may be stopped and started anywhere.
+
+Nothing tells the end of a promotion's job (interface.md 6 lists no such event), so it is asked for, at a pace that doubles.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy.exc import InterfaceError, OperationalError
+
+from partner_api.errors import NotEnabledError, NotFoundError, PartnerError, UnexpectedAnswerError
+from shelfsync.errors import ShelfsyncError
+from shelfsync.ledger import promotion_jobs
+from shelfsync.promotions.outcome import ENDED
+from shelfsync.warehouse import promotions as record
+
+if TYPE_CHECKING:
+    from shelfsync.flow.house import Parts
+    from shelfsync.ledger.promotion_jobs import PromotionJob
+
+log = logging.getLogger(__name__)
+
+LOOK_AGAIN_S = 10.0
+_GRACE_S = 60.0
+
+
+async def until_settled(parts: Parts, run_id: int) -> dict[str, Any]:
+    """Ends when no job of this run is worth waiting for. Counts only: the next step reads the ledger."""
+    loop = asyncio.get_running_loop()
+    end = loop.time() + parts.settings.promotions.job_deadline_s + _GRACE_S
+    seen = 0
+    while True:
+        jobs: list[PromotionJob] | None = None
+        with contextlib.suppress(OperationalError, InterfaceError):
+            jobs = await asyncio.to_thread(waiting, parts, run_id)
+        if jobs is not None:
+            seen = max(seen, len(jobs))
+            if not jobs:
+                return {"ended": seen, "left": 0}
+            if await asyncio.to_thread(ask_those_due, parts, jobs):
+                continue
+        if loop.time() >= end:
+            return {"ended": seen - len(jobs or []), "left": len(jobs or [])}
+        await asyncio.sleep(min([LOOK_AGAIN_S, *(max(0.05, min(job.wait_s, job.left_s)) for job in jobs or [])]))
+
+
+def waiting(parts: Parts, run_id: int | None = None) -> list[PromotionJob]:
+    """Jobs the platform has taken and of whose end nothing is known; one whose answer was lost is the schedule's business."""
+    with parts.engine.connect() as connection:
+        found = promotion_jobs.open_jobs(connection, run_id=run_id)
+    return [job for job in found if job.state == "open" and not job.overdue and not has_ended(job)]
+
+
+def has_ended(job: PromotionJob) -> bool:
+    """Whether the platform's last word was that it has ended."""
+    return (job.platform_status or "").upper() in ENDED
+
+
+def ask_those_due(parts: Parts, jobs: list[PromotionJob]) -> bool:
+    """Asks about jobs whose time has come; True when at least one was asked."""
+    asked = False
+    for job in jobs:
+        if not job.poll_due:
+            continue
+        asked = True
+        try:
+            ask(parts, job)
+        except (PartnerError, ShelfsyncError) as error:
+            log.warning("promotions, wait: campaign %s, job %d: %s", job.campaign, job.job_id, error)
+            _heard(parts, job, None, None)
+    return asked
+
+
+def ask(parts: Parts, job: PromotionJob) -> None:
+    """One status call, charged to the budget; what it says is kept, its lists as a file of the lake.
+
+    A platform without such a call is a normal thing (its path is not shown): then the job is unconfirmed at its deadline.
+    """
+    try:
+        answer = parts.open_platform().promotion_status(str(job.platform_job_id), lane="promotion")
+    except (NotEnabledError, NotFoundError, UnexpectedAnswerError) as error:
+        log.info("promotions, wait: job %d: the platform does not tell its status: %s", job.job_id, error)
+        _heard(parts, job, None, None)
+        return
+    path = None
+    if (answer.status or "").upper() in ENDED:
+        lists = {
+            "invalid_vendors": answer.invalid_vendors,
+            "missing_skus": answer.missing_skus,
+            "invalid_discounted_skus": answer.invalid_discounted_skus,
+        }
+        path = parts.lake.write_bytes("promotion_result", "all", ".json", json.dumps(lists).encode())
+    _heard(parts, job, answer.status, path)
+
+
+def _heard(parts: Parts, job: PromotionJob, status: str | None, result_path: str | None) -> None:
+    settings = parts.settings.promotions
+    pause_s = min(settings.poll_max_s, settings.poll_first_s * 2.0 ** (min(job.polls, 30) + 1))
+    with parts.engine.begin() as connection:
+        promotion_jobs.heard(connection, job.job_id, status=status, result_path=result_path, poll_after_s=pause_s)
+        record.record_job(connection, job.job_id)
