@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
+import canaries
 from shelfsync.stack.lock import FileLock
 from shelfsync.stack.postgres import EmbeddedPostgres
 
@@ -27,6 +28,11 @@ settings.register_profile("desk", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "desk")
 
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(canaries.Watch(config), "canaries")
+
+
 _PREFIX = "shelfsync-test-"
 _TEMPLATE = "migrated"
 _numbers = itertools.count(1)
@@ -41,6 +47,7 @@ def reachable_folder() -> Iterator[Path]:
     in_use = FileLock(folder / "in_use")
     in_use.take()
     yield folder
+    canaries.look_into(folder)
     shutil.rmtree(folder, ignore_errors=True)
     in_use.release()
 
@@ -80,7 +87,9 @@ def empty_database_url(postgres: EmbeddedPostgres) -> Iterator[str]:
 def database_url(postgres: EmbeddedPostgres, migrated_template: str) -> Iterator[str]:
     """The DSN of a migrated database of this test alone."""
     name = f"test_{os.getpid()}_{next(_numbers)}"
-    yield postgres.create_database(name, template=migrated_template)
+    url = postgres.create_database(name, template=migrated_template)
+    yield url
+    canaries.look_into_database(url)
     postgres.drop_database(name)
 
 

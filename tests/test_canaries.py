@@ -1,0 +1,96 @@
+"""The canaries are looked for in every place that they could be found in, and one that is found fails the session."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import psycopg
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import canaries
+
+TESTS = Path(__file__).resolve().parent
+SECRET = "demo-" + "secret"  # in two halves: this file is among what is looked into
+TOKEN = f"{'eyJ' + 'a' * 30}.{'eyJ' + 'b' * 30}.{'c' * 30}"
+
+
+def test_each_canary_is_known_by_sight():
+    seen: list[str] = []
+    for said in (SECRET, "canary-" + "token-7", f"Bearer {TOKEN}", "call +4477009" + "00123", "nothing of the kind"):
+        canaries.look("here", said, seen)
+    assert [line.split(" in ")[0] for line in seen] == [
+        "the platform's client secret",
+        "a token of the client's tests",
+        "a token of the platform",
+        "a customer's telephone",
+    ]
+
+
+def test_files_are_looked_into_whatever_they_are_and_however_long(tmp_path):
+    (tmp_path / "deep" / "er").mkdir(parents=True)
+    (tmp_path / "deep" / "er" / "task.log").write_text("x" * (canaries.PART_BYTES - 4) + SECRET, "utf-8")
+    pq.write_table(pa.table({"sku": ["a"], "raw": [f"token={SECRET}"]}), tmp_path / "log.parquet", compression="zstd")
+    (tmp_path / "clean.log").write_text("secret", "utf-8")
+    seen: list[str] = []
+    canaries.look_into(tmp_path, seen)
+    assert sorted(Path(line.split(" in ")[1]).name for line in seen) == ["log.parquet", "task.log"]
+    shutil.rmtree(tmp_path)  # or this session would find them too
+
+
+def test_every_table_is_looked_into_bytes_and_json_too(empty_database_url):
+    with psycopg.connect(empty_database_url, autocommit=True) as connection:
+        connection.execute("CREATE SCHEMA ledger; CREATE SCHEMA warehouse; CREATE SCHEMA inbox")
+        for schema, kind in (("ledger", "bytea"), ("warehouse", "jsonb"), ("inbox", "text")):
+            connection.execute(f"CREATE TABLE {schema}.kept (number int, said {kind})")
+        connection.execute("INSERT INTO ledger.kept VALUES (1, convert_to(%s, 'UTF8'))", (SECRET,))
+        connection.execute(
+            "INSERT INTO warehouse.kept VALUES (1, jsonb_build_object('to', %s::text))", ("Robin Example",)
+        )
+        connection.execute("INSERT INTO inbox.kept VALUES (1, 'Robin Example')")
+    seen: list[str] = []
+    canaries.look_into_database(empty_database_url, seen)
+    assert sorted(seen) == [
+        "a customer's name in table warehouse.kept",
+        "the platform's client secret in table ledger.kept",
+    ]
+
+
+LEAKS = {
+    "a line that is printed": "print(SECRET)",
+    "a line that is logged": "import logging; logging.getLogger('shelfsync.flow').info('sent %s', SECRET)",
+    "a traceback that is logged": """
+    import logging
+    try:
+        raise ValueError(SECRET)
+    except ValueError:
+        logging.getLogger('partner_api').exception('failed')""",
+    "a file that is left": "(tmp_path / 'task.log').write_text(SECRET)",
+}
+
+
+@pytest.mark.parametrize("leak", LEAKS.values(), ids=LEAKS.keys())
+@pytest.mark.parametrize("processes", [(), ("-n", "1")], ids=["alone", "distributed"])
+def test_a_session_that_leaks_a_canary_fails(tmp_path, leak, processes):
+    (tmp_path / "conftest.py").write_text(
+        "import canaries\n\ndef pytest_configure(config):\n"
+        "    config.pluginmanager.register(canaries.Watch(config), 'canaries')\n",
+        "utf-8",
+    )
+    text = f"SECRET = 'demo-' + 'secret'\n\ndef test_it(tmp_path):\n    {leak.strip()}\n\ndef test_other():\n    pass\n"
+    (tmp_path / "test_leak.py").write_text(text, "utf-8")
+    (tmp_path / "pytest.ini").write_text("[pytest]\n", "utf-8")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--basetemp={tmp_path / 'base'}"]
+    environment = {**os.environ, "PYTHONPATH": str(TESTS)}
+    told = subprocess.run(
+        [*command, *processes], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert "2 passed" in told.stdout
+    assert told.returncode == 1
+    assert "the platform's client secret in " in told.stdout
+    shutil.rmtree(tmp_path / "base", ignore_errors=True)
