@@ -26,6 +26,8 @@ from simulation.world import World
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+TOLD_EVERY = 100
+
 
 def main() -> int:
     """The command."""
@@ -41,7 +43,10 @@ def main() -> int:
     with _server() as server:
         if asked.jobs == 1:
             with _world(server, "simulation_0") as world:
-                verdicts = [_told(_one(world, seed, asked)) for seed in range(asked.start, asked.start + asked.seeds)]
+                verdicts = []
+                for seed in range(asked.start, asked.start + asked.seeds):
+                    verdicts.append(_told(_one(world, seed, asked)))
+                    _how_far(len(verdicts), asked)
         else:
             verdicts = _many(server, asked)
     return _summary(verdicts, time.monotonic() - began_s)
@@ -64,6 +69,12 @@ def _told(verdict: Verdict) -> Verdict:
     return verdict
 
 
+def _how_far(done: int, asked: argparse.Namespace) -> None:
+    """A long run says now and then how far it is."""
+    if done % TOLD_EVERY == 0 and done < asked.seeds:
+        print(f"{done} of {asked.seeds} seeds", flush=True)
+
+
 def _many(server: EmbeddedPostgres, asked: argparse.Namespace) -> list[Verdict]:
     context = multiprocessing.get_context("spawn")
     seeds, verdicts = context.Queue(), context.Queue()
@@ -79,6 +90,7 @@ def _many(server: EmbeddedPostgres, asked: argparse.Namespace) -> list[Verdict]:
     while len(got) < asked.seeds:
         try:
             got.append(_told(verdicts.get(timeout=5)))
+            _how_far(len(got), asked)
         except queue.Empty:
             if not any(worker.is_alive() for worker in workers):
                 raise RuntimeError(f"every worker ended after {len(got)} of {asked.seeds} seeds") from None

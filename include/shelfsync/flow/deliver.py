@@ -18,7 +18,7 @@ from partner_api.errors import (
 from shelfsync.budget.switched import sending_to
 from shelfsync.errors import ConfigurationError, DataError, StoppedError, TryAgainError
 from shelfsync.flow import refusal
-from shelfsync.flow.doubt import leave_in_doubt
+from shelfsync.flow.doubt import leave_in_doubt, may_have_left
 from shelfsync.flow.each_vendor import Skip, StepReport, each_vendor
 from shelfsync.flow.holding import HeldBody, holding
 from shelfsync.flow.outcomes import all_alike, write_outcomes
@@ -102,10 +102,7 @@ def _send(parts: Parts, lease: Lease, job_id: int, batch: PlannedBatch) -> None:
 
 def _stop(parts: Parts, lease: Lease, job_id: int, batch: PlannedBatch, error: StoppedError) -> NoReturn:
     """A person has paused the vendor: what never left is planned again, what may have left stays open until sending goes on."""
-    with parts.engine.connect() as connection:
-        may_have_left = jobs.read(connection, job_id).attempts > 1
-    if not may_have_left:
-        _give_back(parts, lease, job_id, batch, error)
+    _give_back(parts, lease, job_id, batch, error)
     log.warning("deliver: vendor %s: nothing is sent: %s", batch.vendor, error)
     raise Skip(str(error)) from None
 
@@ -257,7 +254,9 @@ def _unbelieved(parts: Parts, lease: Lease, job_id: int, batch: PlannedBatch, an
 
 
 def _give_back(parts: Parts, lease: Lease, job_id: int, batch: PlannedBatch, error: Exception) -> None:
-    """Nothing was done by the platform: the batch is planned again."""
+    """This request did nothing: the batch is planned again. A job of which an earlier request may have been taken stays open, to be repeated."""
+    if may_have_left(parts, job_id):
+        return
     with parts.engine.begin() as connection:
         lease.hold(connection)
         jobs.end(connection, job_id, "superseded", str(error)[:1000])
@@ -266,9 +265,13 @@ def _give_back(parts: Parts, lease: Lease, job_id: int, batch: PlannedBatch, err
 
 def _give_up(parts: Parts, lease: Lease, job_id: int, batch: PlannedBatch, error: PartnerError) -> None:
     """The platform does not take this vendor's requests at all: what is planned of this generation is given up."""
+    doubtful = may_have_left(parts, job_id)
+    if doubtful:
+        leave_in_doubt(parts, lease, job_id, f"an earlier request was never answered, and then: {error}"[:1000])
     with parts.engine.begin() as connection:
         lease.hold(connection)
-        jobs.end(connection, job_id, "refused", str(error)[:1000])
+        if not doubtful:
+            jobs.end(connection, job_id, "refused", str(error)[:1000])
         batches.set_state(connection, batch.batch_id, "superseded")
         batches.supersede_generation(connection, batch.vendor, batch.generation)
         record.record_job(connection, job_id)

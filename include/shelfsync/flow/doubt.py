@@ -23,6 +23,12 @@ SWAPS = 3
 """How often a baseline that moved meanwhile is read again before the schedule takes over."""
 
 
+def may_have_left(parts: Parts, job_id: int) -> bool:
+    """Whether an earlier request of this job than the present one may have been taken: no later answer says what became of it."""
+    with parts.engine.connect() as connection:
+        return jobs.read(connection, job_id).attempts > 1
+
+
 class _MovedError(Exception):
     """The baseline is another one than was read."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from shelfsync.flow.doubt import leave_in_doubt, may_have_left
 from shelfsync.flow.outcomes import all_alike, refused_values, write_outcomes
 from shelfsync.ledger import batches, jobs, rejections, vendor_runs, vendors
 from shelfsync.warehouse import record
@@ -22,7 +23,12 @@ if TYPE_CHECKING:
 
 
 def take(parts: Parts, lease: Lease, job_id: int, batch: PlannedBatch, error: InvalidRequestError) -> None:
-    """Ends the job, and plans the two halves of its batch or refuses its only SKU."""
+    """Ends the job, and plans the two halves of its batch or refuses its only SKU.
+
+    Where an earlier request of the job was never answered, its SKUs are in doubt as well: that one may have been taken (I7).
+    """
+    if may_have_left(parts, job_id):
+        leave_in_doubt(parts, lease, job_id, f"an earlier request was never answered, and then: {error}"[:1000])
     if batch.item_count > 1:
         _halve(parts, lease, job_id, batch, error)
     else:
@@ -47,7 +53,8 @@ def _halve(parts: Parts, lease: Lease, job_id: int, batch: PlannedBatch, error: 
         pieces.append((parts.lake.write_table("batch", batch.vendor, half), half.num_rows, size))
     with parts.engine.begin() as connection:
         lease.hold(connection)
-        jobs.end(connection, job_id, "refused", str(error)[:1000])
+        if jobs.read(connection, job_id).state == "submitting":
+            jobs.end(connection, job_id, "refused", str(error)[:1000])
         batches.split(connection, batch, pieces)
         record.record_job(connection, job_id)
 
@@ -65,4 +72,9 @@ def _refuse(parts: Parts, lease: Lease, job_id: int, batch: PlannedBatch, error:
         if batches.next_planned(connection, batch.vendor, run_id=batch.run_id) is None:
             vendor_runs.write(connection, batch.run_id, batch.vendor, state="acknowledged")
 
-    write_outcomes(parts, lease, job, batch, items, outcomes, end=("refused", str(error)[:1000]), also=note)
+    if job.state == "submitting":
+        write_outcomes(parts, lease, job, batch, items, outcomes, end=("refused", str(error)[:1000]), also=note)
+        return
+    with parts.engine.begin() as connection:
+        lease.hold(connection)
+        note(connection)
