@@ -78,7 +78,7 @@ def _reconcile(parts: Parts, one: Export, observation_id: int, lease: Lease) -> 
 
 
 def _gathered(parts: Parts, name: str, observation_id: int) -> _Vendor | None:
-    from shelfsync.columns import BASELINE
+    from shelfsync.columns import BASELINE, SNAPSHOT, completed
 
     window_s = parts.settings.drift.healings_window_days * 86400.0
     with parts.engine.connect() as connection:
@@ -97,8 +97,8 @@ def _gathered(parts: Parts, name: str, observation_id: int) -> _Vendor | None:
         last=last,
         before=before,
         observed=lake.read_table(seen.path),
-        baseline=BASELINE.empty_table() if base is None else lake.read_table(base.path),
-        desired=None if last is None else lake.read_table(last.snapshot_path),
+        baseline=BASELINE.empty_table() if base is None else completed(lake.read_table(base.path), BASELINE),
+        desired=None if last is None else completed(lake.read_table(last.snapshot_path), SNAPSHOT),
         healed=often,
     )
 

@@ -11,6 +11,8 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
+from shelfsync.warehouse import views
+
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Engine
 
@@ -22,11 +24,12 @@ def upgrade(engine: Engine) -> None:
     config = _config()
     head = ScriptDirectory.from_config(config).get_current_head()
     with engine.begin() as connection:
-        if _revision(connection) == head:
+        if _revision(connection) == head and views.current(connection):
             return
         connection.execute(sa.text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
+        views.create(connection)
 
 
 def _config() -> Config:

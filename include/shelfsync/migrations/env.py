@@ -18,6 +18,7 @@ import shelfsync.warehouse.order_tables
 import shelfsync.warehouse.promotion_tables
 import shelfsync.warehouse.tables  # noqa: F401  all tables must be known to compare them
 from shelfsync.ledger.metadata import SCHEMAS, metadata
+from shelfsync.warehouse import views
 
 
 def _ours(name: str | None, kind: str, _parents: object) -> bool:
@@ -33,4 +34,7 @@ context.configure(
     compare_server_default=False,
 )
 with context.begin_transaction():
+    views.drop(
+        context.config.attributes["connection"]
+    )  # a migration may change what they read; `upgrade` makes them again
     context.run_migrations()

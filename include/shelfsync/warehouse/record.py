@@ -52,11 +52,21 @@ def record_job(connection: Connection, job_id: int) -> None:
             sa.func.coalesce(job.refused, 0).label("refused"),
             sa.func.coalesce(job.unaccounted, 0).label("unaccounted"),
             job.error,
+            ledger.extract.c.read_at,
             job.created_at.label("sent_at"),
             job.answered_at,
             job.settled_at,
         )
         .join(ledger.batch, batch.batch_id == job.batch_id)
+        .outerjoin(
+            ledger.vendor_run,
+            sa.and_(
+                ledger.vendor_run.c.run_id == batch.run_id,
+                ledger.vendor_run.c.vendor == batch.vendor,
+                ledger.vendor_run.c.generation == batch.generation,
+            ),
+        )
+        .outerjoin(ledger.extract, ledger.extract.c.extract_id == ledger.vendor_run.c.extract_id)
         .where(job.job_id == job_id)
     )
     row = connection.execute(statement).mappings().one()

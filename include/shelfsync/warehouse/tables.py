@@ -89,6 +89,7 @@ catalog_job = sa.Table(
     _count("refused", "SKUs refused"),
     _count("unaccounted", "SKUs of which nothing was said"),
     sa.Column("error", sa.Text, comment="Why it did not end well"),
+    _time("read_at", "When the ERP was read for it; null: that reading was replaced by a later one", nullable=True),
     _time("sent_at", "When the request was committed to leave"),
     _time("answered_at", "When the platform took it", nullable=True),
     _time("settled_at", "When its outcome was known or given up", nullable=True),

@@ -1,0 +1,324 @@
+"""The questions people ask most, as views of the warehouse; made anew after every migration, and whenever one of them changed here.
+
+The SQL is the part of the language that PostgreSQL and DuckDB share, so that the same text answers in both (docs/warehouse.md).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import sqlalchemy as sa
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection
+
+
+@dataclass(frozen=True)
+class View:
+    """A view: what it tells, each of its columns with what it means, and how it is made."""
+
+    name: str
+    comment: str
+    columns: dict[str, str] = field(hash=False)
+    sql: str
+
+
+def _percentiles(value: str, prefix: str) -> str:
+    return ",\n    ".join(
+        f"percentile_cont({share}) WITHIN GROUP (ORDER BY {value}) AS {prefix}_{name}_s"
+        for name, share in (("p50", 0.5), ("p95", 0.95), ("p99", 0.99))
+    )
+
+
+def _seconds(later: str, earlier: str) -> str:
+    return f"CAST(extract(epoch FROM ({later} - {earlier})) AS double precision)"
+
+
+def _day(instant: str) -> str:
+    return f"CAST(({instant} AT TIME ZONE 'UTC') AS date)"
+
+
+_DAY = "Day, UTC"
+_VENDOR = "The vendor"
+
+ASSORTMENT_DAILY = View(
+    "assortment_daily",
+    "What the platform showed of each SKU at the last picture of each day",
+    {
+        "vendor": _VENDOR,
+        "day": _DAY,
+        "sku": "The SKU",
+        "barcode": "Barcode shown",
+        "price": "Price shown",
+        "active": "Whether it was on sale",
+        "max_sales_quantity": "Sales limit shown; null: none",
+        "observed_at": "When the picture was asked for",
+    },
+    f"""
+SELECT seen.vendor, seen.day, shown.sku, shown.barcode, shown.price, shown.active, shown.max_sales_quantity, seen.observed_at
+FROM (
+    SELECT vendor, {_day("observed_at")} AS day, max(observed_at) AS observed_at
+    FROM warehouse.observation WHERE in_history GROUP BY 1, 2
+) AS seen
+JOIN warehouse.assortment_history AS shown
+    ON shown.vendor = seen.vendor AND shown.valid_from <= seen.observed_at
+    AND (shown.valid_to IS NULL OR shown.valid_to > seen.observed_at)
+""",
+)
+
+CHANGE_TIME = View(
+    "change_time",
+    "Every change that was accepted: when the ERP was read, when it was acknowledged, and when a picture showed it",
+    {
+        "vendor": _VENDOR,
+        "sku": "The SKU",
+        "job_id": "The job that carried it",
+        "change": "new, changed or removed",
+        "stops_selling": "Whether it takes the SKU off sale: active false, or nothing in stock",
+        "read_at": "When the ERP was read for it: the change is older by what the schedule waits",
+        "sent_at": "When the request was committed to leave",
+        "acknowledged_at": "When the platform's log said so",
+        "observed_at": "The first picture after that, where it shows what was sent; null: none yet, or it shows something else",
+    },
+    """
+SELECT told.vendor, told.sku, told.job_id, told.change,
+    (told.active IS NOT DISTINCT FROM false OR coalesce(told.quantity = 0, false)) AS stops_selling,
+    job.read_at, job.sent_at, told.settled_at AS acknowledged_at,
+    CASE WHEN shown.sku IS NOT NULL THEN told.first_picture_at END AS observed_at
+FROM (
+    SELECT *, (
+        SELECT min(seen.observed_at) FROM warehouse.observation AS seen
+        WHERE seen.vendor = outcome.vendor AND seen.in_history AND seen.observed_at >= outcome.settled_at
+    ) AS first_picture_at
+    FROM warehouse.sku_outcome AS outcome WHERE outcome.state = 'accepted' AND outcome.change <> 'same'
+) AS told
+JOIN warehouse.catalog_job AS job ON job.job_id = told.job_id
+LEFT JOIN warehouse.assortment_history AS shown
+    ON shown.vendor = told.vendor AND shown.sku = told.sku AND shown.valid_from <= told.first_picture_at
+    AND (shown.valid_to IS NULL OR shown.valid_to > told.first_picture_at)
+    AND (told.price IS NULL OR shown.price = told.price)
+    AND (told.max_sales_quantity IS NULL OR shown.max_sales_quantity = told.max_sales_quantity)
+    AND (told.active IS DISTINCT FROM false OR shown.active = false)
+""",
+)
+
+FRESHNESS = View(
+    "freshness",
+    "How old a change is when the platform has acknowledged it, and when a picture shows it, by vendor and day",
+    {
+        "vendor": _VENDOR,
+        "day": "Day of the acknowledgement, UTC",
+        "changes": "Changes acknowledged",
+        "observed": "Of them, changes that the next picture showed",
+        "acknowledged_p50_s": "Seconds from reading the ERP to the acknowledgement, half of the changes",
+        "acknowledged_p95_s": "The same, 95 of 100",
+        "acknowledged_p99_s": "The same, 99 of 100",
+        "observed_p50_s": "Seconds from reading the ERP to the picture that shows it, half of those observed; bounded by how often one is taken",
+        "observed_p95_s": "The same, 95 of 100",
+        "observed_p99_s": "The same, 99 of 100",
+    },
+    f"""
+SELECT vendor, {_day("acknowledged_at")} AS day, count(*) AS changes, count(observed_at) AS observed,
+    {_percentiles(_seconds("acknowledged_at", "read_at"), "acknowledged")},
+    {_percentiles(_seconds("observed_at", "read_at"), "observed")}
+FROM warehouse.change_time GROUP BY 1, 2
+""",
+)
+
+STOP_SELL = View(
+    "stop_sell",
+    "How long it takes to take a SKU off sale, by vendor and day: every minute sells what is not there",
+    {
+        "vendor": _VENDOR,
+        "day": "Day of the acknowledgement, UTC",
+        "stops": "Changes that took a SKU off sale",
+        "stop_p50_s": "Seconds from reading the ERP to the acknowledgement, half of them",
+        "stop_p95_s": "The same, 95 of 100",
+        "stop_p99_s": "The same, 99 of 100",
+        "stop_max_s": "The longest",
+    },
+    f"""
+SELECT vendor, {_day("acknowledged_at")} AS day, count(*) AS stops,
+    {_percentiles(_seconds("acknowledged_at", "read_at"), "stop")},
+    max({_seconds("acknowledged_at", "read_at")}) AS stop_max_s
+FROM warehouse.change_time WHERE stops_selling GROUP BY 1, 2
+""",
+)
+
+ACCEPTANCE = View(
+    "acceptance",
+    "What became of what was sent, by vendor and day; sent = accepted + refused + unaccounted",
+    {
+        "vendor": _VENDOR,
+        "day": "Day on which it was known, UTC",
+        "sent": "SKUs sent, each as often as it was",
+        "accepted": "SKUs with a success line in the platform's log",
+        "refused": "SKUs with an error line",
+        "unaccounted": "SKUs of which the platform said nothing: unknown, never success",
+        "acceptance_rate": "accepted / sent, from 0 to 1",
+    },
+    f"""
+SELECT vendor, {_day("settled_at")} AS day, count(*) AS sent,
+    count(*) FILTER (WHERE state = 'accepted') AS accepted,
+    count(*) FILTER (WHERE state = 'refused') AS refused,
+    count(*) FILTER (WHERE state = 'unaccounted') AS unaccounted,
+    CAST(count(*) FILTER (WHERE state = 'accepted') AS double precision) / count(*) AS acceptance_rate
+FROM warehouse.sku_outcome GROUP BY 1, 2
+""",
+)
+
+REFUSALS = View(
+    "refusals",
+    "Why the platform refuses SKUs, by reason, vendor and day",
+    {
+        "vendor": _VENDOR,
+        "day": "Day of the refusal, UTC",
+        "reason": "The platform's words",
+        "refusals": "How often it said so",
+        "skus": "How many SKUs it said so of",
+    },
+    f"""
+SELECT vendor, {_day("settled_at")} AS day, reason, count(*) AS refusals, count(DISTINCT sku) AS skus
+FROM warehouse.sku_outcome WHERE state = 'refused' GROUP BY 1, 2, 3
+""",
+)
+
+NOT_APPLIED = View(
+    "not_applied",
+    "What the platform accepted and did not do, by picture; changes younger than the propagation time are not judged",
+    {
+        "vendor": _VENDOR,
+        "observation_id": "The picture",
+        "observed_at": "When it was asked for",
+        "shown": "SKUs shown",
+        "not_applied": "SKUs with a value that was accepted and is not shown, older than SHELFSYNC_DRIFT__PROPAGATION_S",
+        "not_applied_rate": "not_applied / shown, from 0 to 1",
+        "oldest_s": "Seconds since the oldest of them was acknowledged",
+    },
+    f"""
+SELECT seen.vendor, seen.observation_id, seen.observed_at, seen.rows AS shown, count(DISTINCT late.sku) AS not_applied,
+    CAST(count(DISTINCT late.sku) AS double precision) / nullif(seen.rows, 0) AS not_applied_rate,
+    max({_seconds("seen.observed_at", "late.acknowledged_at")}) AS oldest_s
+FROM warehouse.observation AS seen
+LEFT JOIN (
+    SELECT drift.observation_id, drift.sku, (
+        SELECT max(held.valid_from) FROM warehouse.baseline_history AS held
+        WHERE held.vendor = drift.vendor AND held.sku = drift.sku AND held.job_id IS NOT NULL
+            AND held.valid_from <= drift.observed_at
+    ) AS acknowledged_at
+    FROM warehouse.drift AS drift WHERE drift.cause = 'acknowledged_not_applied'
+) AS late ON late.observation_id = seen.observation_id
+GROUP BY 1, 2, 3, 4
+""",
+)
+
+ASSORTMENT_GAP = View(
+    "assortment_gap",
+    "SKUs that only one side has, as of each vendor's newest picture",
+    {
+        "vendor": _VENDOR,
+        "sku": "The SKU",
+        "barcode": "Its barcode",
+        "gap": "not_on_platform: the ERP has it, the platform does not show it; not_in_erp: the reverse",
+        "active_shown": "Whether the platform sells it",
+        "since": "The picture since which it is so, at the latest",
+    },
+    """
+SELECT vendor, sku, barcode, CASE WHEN in_erp THEN 'not_on_platform' ELSE 'not_in_erp' END AS gap, active_shown,
+    seen_at AS since
+FROM warehouse.product WHERE in_erp <> on_platform
+""",
+)
+
+REQUEST_USE = View(
+    "request_use",
+    "How the shared request allowance is used, by hour and lane",
+    {
+        "hour_at": "Start of the hour, UTC",
+        "lane": "The lane: order, stop_sell, price, catalog, promotion, export or history",
+        "operation": "Which call of the interface",
+        "requests": "Slots used",
+        "forfeited": "Slots that were not used because their holder woke up too late",
+        "waited_s": "Mean wait for a slot, seconds",
+        "waited_s_max": "The longest wait, seconds",
+    },
+    """
+SELECT hour_at, lane, operation, sum(permits) - sum(forfeited) AS requests, sum(forfeited) AS forfeited,
+    sum(waited_s) / nullif(sum(permits), 0) AS waited_s, max(waited_s_max) AS waited_s_max
+FROM budget.usage WHERE lane <> '' GROUP BY 1, 2, 3
+""",
+)
+
+REJECTION = View(
+    "rejection",
+    "SKUs the platform refuses now, with the values that were wanted: not sent again before the ERP wants something else",
+    {
+        "vendor": _VENDOR,
+        "sku": "The SKU",
+        "reason": "The platform's words, or ours where healing a drift did not last",
+        "price": "Price wanted",
+        "quantity": "Quantity wanted",
+        "active": "Availability wanted",
+        "max_sales_quantity": "Sales limit wanted",
+        "times": "How often it was refused",
+        "first_at": "When first",
+        "last_at": "When last",
+    },
+    """
+SELECT vendor, sku, reason, price, quantity, active, max_sales_quantity, times, first_at, last_at FROM ledger.rejection
+""",
+)
+
+VIEWS = (
+    ASSORTMENT_DAILY,
+    CHANGE_TIME,
+    FRESHNESS,
+    STOP_SELL,
+    ACCEPTANCE,
+    REFUSALS,
+    NOT_APPLIED,
+    ASSORTMENT_GAP,
+    REQUEST_USE,
+    REJECTION,
+)
+"""In an order in which each finds those that it reads."""
+
+_MARK = "Kept by shelfsync; views "
+
+
+def drop(connection: Connection) -> None:
+    """Takes all views away, so that a migration may change what they read."""
+    if connection.execute(sa.text("SELECT to_regnamespace('warehouse') IS NULL")).scalar_one():
+        return
+    for view in reversed(VIEWS):
+        connection.execute(sa.text(f"DROP VIEW IF EXISTS warehouse.{view.name}"))
+    connection.execute(sa.text("COMMENT ON SCHEMA warehouse IS NULL"))
+
+
+def create(connection: Connection) -> None:
+    """Makes all views as they are here, with their comments."""
+    drop(connection)
+    for view in VIEWS:
+        connection.execute(sa.text(f"CREATE VIEW warehouse.{view.name} AS {view.sql}"))
+        _comment(connection, f"VIEW warehouse.{view.name}", view.comment)
+        for name, meaning in view.columns.items():
+            _comment(connection, f'COLUMN warehouse.{view.name}."{name}"', meaning)
+    _comment(connection, "SCHEMA warehouse", _MARK + fingerprint())
+
+
+def current(connection: Connection) -> bool:
+    """Whether the database has the views as they are here."""
+    said = connection.execute(sa.text("SELECT obj_description(to_regnamespace('warehouse'), 'pg_namespace')"))
+    return said.scalar_one_or_none() == _MARK + fingerprint()
+
+
+def fingerprint() -> str:
+    """Changes when any view does."""
+    return hashlib.sha256(repr(VIEWS).encode()).hexdigest()[:16]
+
+
+def _comment(connection: Connection, what: str, text: str) -> None:
+    quoted = text.replace("'", "''")
+    connection.execute(sa.text(f"COMMENT ON {what} IS :said".replace(":said", f"'{quoted}'").replace(":", r"\:")))
