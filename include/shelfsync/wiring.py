@@ -166,6 +166,12 @@ class House:
 
         return end(self.parts, vendor, who=who)
 
+    def keep_house(self, *, dry_run: bool = False) -> dict[str, Any]:
+        """Removes what is older than its retention and needed by nothing."""
+        from shelfsync.housekeeping.keep_house import keep_house
+
+        return keep_house(self.parts, dry_run=dry_run)
+
     def explain(self, vendor: str, sku: str, *, at: dt.datetime | None = None) -> Explanation:
         """Why the platform shows what it shows for one SKU."""
         from shelfsync.explain.explain import explain

@@ -44,6 +44,9 @@ OPTIONS = {
     "promotions_settle_schedule": Option(
         "*/10 * * * *", "string", "When promotions_settle runs: a cron expression in UTC, or none."
     ),
+    "housekeeping_schedule": Option(
+        "17 5 * * *", "string", "When housekeeping runs: a cron expression in UTC, or none."
+    ),
     "retries": Option(
         "3", "integer", "How often a task is tried again; below 3 an API server that is away for a minute ends a run."
     ),
@@ -57,7 +60,7 @@ OPTIONS = {
 
 
 def schedule(kind: str) -> str | None:
-    """The schedule of one DAG, by its word: full, delta, export or settle."""
+    """The schedule of one DAG, by its word: full, delta, export, settle, housekeeping."""
     text = _text(f"{kind}_schedule").strip()
     return None if text.lower() in NEVER else text
 

@@ -22,12 +22,13 @@ if TYPE_CHECKING:
 PROJECT = Path(__file__).resolve().parents[2]
 DAG_FILES = sorted((PROJECT / "dags").glob("*.py"))
 DAG_IDS = {
-    "catalog_full_sync",
-    "catalog_delta_sync",
-    "catalog_settle",
     "assortment_export",
-    "promotions_sync",
+    "catalog_delta_sync",
+    "catalog_full_sync",
+    "catalog_settle",
+    "housekeeping",
     "promotions_settle",
+    "promotions_sync",
 }
 SYNCS = ("catalog_full_sync", "catalog_delta_sync")
 MAY_BE_IMPORTED = {"__future__", "datetime", "airflow.sdk"}

@@ -7,7 +7,20 @@ import sys
 
 import typer
 
-from shelfsync.cli import check, explain, export, pause, plan, promotions, restore, settle, stack, status, sync
+from shelfsync.cli import (
+    check,
+    explain,
+    export,
+    housekeeping,
+    pause,
+    plan,
+    promotions,
+    restore,
+    settle,
+    stack,
+    status,
+    sync,
+)
 from shelfsync.errors import ShelfsyncError
 
 app = typer.Typer(
@@ -28,6 +41,7 @@ for command in (
     pause.resume,
     explain.explain,
     restore.restore,
+    housekeeping.housekeeping,
     stack.up,
     stack.down,
     stack.demo,

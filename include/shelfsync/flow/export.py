@@ -14,7 +14,6 @@ from shelfsync.flow.each_export import each_export
 from shelfsync.flow.each_vendor import Skip, StepReport
 from shelfsync.flow.extract import shards
 from shelfsync.ledger import exports, tables
-from shelfsync.warehouse import partitions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,7 +32,6 @@ def plan_exports(parts: Parts, run_key: str, vendors: tuple[str, ...]) -> list[d
     """The shards of an export: the vendors asked for, else those of the settings, else every one that was ever in an extract."""
     with parts.engine.begin() as connection:
         names = vendors or parts.settings.sync.vendors or _seen(connection)
-        partitions.retire(connection, months=parts.settings.warehouse.outcome_months)  # once a day is often enough
         exports.plan(connection, run_key, dict.fromkeys(names))
         planned = [one.vendor for one in exports.of_run(connection, run_key)]
     if not planned:

@@ -8,6 +8,7 @@ relative to the lake's root: the lake can be moved.
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
 import hashlib
 import os
 import tempfile
@@ -26,6 +27,15 @@ if TYPE_CHECKING:
 _CHUNK_BYTES = 1 << 20
 _UNIQUE = frozenset({"sku", "barcode"})
 """Columns whose values hardly ever repeat within a vendor: a dictionary of them makes a file larger and both ways slower."""
+
+
+@dataclass(frozen=True)
+class LakeFile:
+    """A published file: its path below the root, its length, and when it was last published."""
+
+    path: str
+    bytes: int
+    modified_at: dt.datetime
 
 
 @dataclass
@@ -111,6 +121,58 @@ class Lake:
         filesystem, root = self._filesystem()
         return bool(filesystem.exists(f"{root}/{path}"))
 
+    def folders(self) -> Iterator[str]:
+        """Every folder that holds files, `kind/vendor`, in order."""
+        filesystem, root = self._filesystem()
+        for kind in _listed(filesystem, root, "directory"):
+            if not kind.startswith("."):
+                yield from (f"{kind}/{vendor}" for vendor in _listed(filesystem, f"{root}/{kind}", "directory"))
+
+    def files(self, folder: str) -> list[LakeFile]:
+        """The files of one folder; one whose age the store does not tell is left out, so that nobody removes it."""
+        filesystem, root = self._filesystem()
+        found = []
+        for info in filesystem.ls(f"{root}/{folder}", detail=True):
+            at = _modified_at(info)
+            if info["type"] == "file" and at is not None:
+                found.append(LakeFile(f"{folder}/{str(info['name']).rsplit('/', 1)[-1]}", int(info["size"] or 0), at))
+        return found
+
+    def remove(self, path: str, *, not_after: dt.datetime) -> bool:
+        """Removes a file unless it was published again after this instant; whether it went.
+
+        On disk it is first taken out of sight, so that one who publishes the same content meanwhile is not undone.
+        """
+        filesystem, root = self._filesystem()
+        target = f"{root}/{path}"
+        if not _is_local(filesystem):
+            info = filesystem.info(target)
+            at = _modified_at(info)
+            if at is None or at >= not_after:
+                return False
+            filesystem.rm_file(target)
+            return True
+        aside = Path(self._staging_folder() or "") / f"removed-{Path(path).name}"
+        try:
+            Path(target).replace(aside)
+        except FileNotFoundError:
+            return False
+        if aside.stat().st_mtime >= not_after.timestamp():
+            aside.replace(target)
+            return False
+        aside.unlink()
+        return True
+
+    def clear_staging(self, before: dt.datetime) -> int:
+        """Removes what dead processes left half written; how many files."""
+        filesystem, root = self._filesystem()
+        if not _is_local(filesystem):
+            return 0
+        left = [file for file in Path(root, ".staging").glob("*") if file.stat().st_mtime < before.timestamp()]
+        for file in left:
+            file.unlink(missing_ok=True)
+        return len(left)
+
     def _publish(self, name: str, path: str) -> None:
         filesystem, root = self._filesystem()
         target = f"{root}/{path}"
@@ -119,7 +181,7 @@ class Lake:
             Path(name).chmod(0o640)
             Path(name).replace(target)
             _sync_folder(Path(target).parent)
-        elif not filesystem.exists(target):
+        else:  # also where it is there already: its age tells housekeeping that it is in use
             filesystem.put_file(name, target)
 
     def _staging_folder(self) -> str | None:
@@ -147,6 +209,28 @@ class Lake:
                 "SHELFSYNC_LAKE_URL", f"{error}", "Name a folder, or install the driver of that address."
             ) from None
         return filesystem, str(root).rstrip("/")
+
+
+def _listed(filesystem: Any, folder: str, kind: str) -> list[str]:
+    """The names of one kind in a folder; none when the folder is not there."""
+    try:
+        found = filesystem.ls(folder, detail=True)
+    except FileNotFoundError:
+        return []
+    return sorted(str(info["name"]).rstrip("/").rsplit("/", 1)[-1] for info in found if info["type"] == kind)
+
+
+def _modified_at(info: dict[str, Any]) -> dt.datetime | None:
+    """Every kind of store calls it otherwise."""
+    for name in ("mtime", "LastModified", "last_modified", "updated", "modified", "created"):
+        at = info.get(name)
+        if isinstance(at, int | float):
+            return dt.datetime.fromtimestamp(at, dt.UTC)
+        if isinstance(at, str):
+            at = dt.datetime.fromisoformat(at)
+        if isinstance(at, dt.datetime):
+            return at if at.tzinfo else at.replace(tzinfo=dt.UTC)
+    return None
 
 
 def _is_local(filesystem: Any) -> bool:

@@ -52,6 +52,7 @@ export = sa.Table(
         "observation_id",
         sa.BigInteger,
         sa.ForeignKey("ledger.observation.observation_id"),
+        index=True,
         comment="The picture it became",
     ),
     sa.Column("drifts", sa.BigInteger, comment="Values that differ from what is wanted or was acknowledged"),

@@ -26,6 +26,7 @@ healing = sa.Table(
         sa.BigInteger,
         sa.ForeignKey("ledger.observation.observation_id"),
         primary_key=True,
+        index=True,
         comment="The picture that showed it",
     ),
     sa.Column(

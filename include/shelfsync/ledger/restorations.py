@@ -38,7 +38,7 @@ restoration = sa.Table(
     sa.Column("ended_by", sa.Text, comment="Who ended it"),
     sa.ForeignKeyConstraint(["vendor", "version"], ["ledger.baseline.vendor", "ledger.baseline.version"]),
     sa.CheckConstraint("until_at > begun_at", name="span"),
-    sa.Index("ix_restoration_vendor", "vendor", "restoration_id"),
+    sa.Index("ix_restoration_vendor_version", "vendor", "version"),
     schema="ledger",
     comment="A past acknowledged state that is wanted for a time instead of what the ERP says",
 )

@@ -10,6 +10,7 @@ from shelfsync.settings.budget import BudgetSettings
 from shelfsync.settings.effect import EffectSettings
 from shelfsync.settings.erp import ErpSettings
 from shelfsync.settings.export import DriftSettings, ExportSettings, WarehouseSettings
+from shelfsync.settings.housekeeping import HousekeepingSettings
 from shelfsync.settings.normalise import NormaliseSettings
 from shelfsync.settings.orders import OrdersSettings
 from shelfsync.settings.platform import PlatformSettings
@@ -25,6 +26,7 @@ __all__ = [
     "EffectSettings",
     "ErpSettings",
     "ExportSettings",
+    "HousekeepingSettings",
     "NormaliseSettings",
     "OrdersSettings",
     "PlatformSettings",

@@ -17,6 +17,7 @@ from shelfsync.settings.budget import BudgetSettings
 from shelfsync.settings.effect import EffectSettings
 from shelfsync.settings.erp import ErpSettings
 from shelfsync.settings.export import DriftSettings, ExportSettings, WarehouseSettings
+from shelfsync.settings.housekeeping import HousekeepingSettings
 from shelfsync.settings.normalise import NormaliseSettings
 from shelfsync.settings.orders import OrdersSettings
 from shelfsync.settings.platform import PlatformSettings
@@ -46,6 +47,7 @@ class Settings(BaseSettings):
     effect: EffectSettings = EffectSettings()
     budget: BudgetSettings = BudgetSettings()
     webhook: WebhookSettings = WebhookSettings()
+    housekeeping: HousekeepingSettings = HousekeepingSettings()
     orders: OrdersSettings = OrdersSettings()
     export: ExportSettings = ExportSettings()
     drift: DriftSettings = DriftSettings()

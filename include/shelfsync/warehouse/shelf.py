@@ -44,7 +44,7 @@ observation = sa.Table(
     sa.Column("observation_id", sa.BigInteger, primary_key=True, autoincrement=False, comment="Number of the picture"),
     sa.Column("vendor", sa.Text, sa.ForeignKey("warehouse.vendor.vendor"), nullable=False, comment="The vendor"),
     sa.Column("how", sa.Text, nullable=False, comment="export or listing"),
-    sa.Column("path", sa.Text, nullable=False, comment="Lake: what was shown, a row a SKU"),
+    sa.Column("path", sa.Text, nullable=False, comment="Lake, while ledger.observation has it: a row a SKU"),
     sa.Column(
         "in_history",
         sa.Boolean,

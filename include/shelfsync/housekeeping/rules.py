@@ -1,0 +1,85 @@
+"""What may go, table by table, children before parents. A row that another row points to by a foreign key stays in any case."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from shelfsync.settings import HousekeepingSettings
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Rows of `table` for which `where` holds may go; `:cutoff` in it is `days` before the present."""
+
+    table: str
+    days: float
+    where: str
+
+
+_ENDED_RUN = "EXISTS (SELECT 1 FROM ledger.run AS r WHERE r.run_id = {row}.run_id AND r.state <> 'running' AND r.finished_at < :cutoff)"
+_NEWEST_RUN = """
+    {row}.generation < (SELECT max(newer.generation) FROM ledger.vendor_run AS newer JOIN ledger.run USING (run_id)
+                        WHERE newer.vendor = {row}.vendor AND NOT run.dry_run AND newer.snapshot_path IS NOT NULL)
+"""
+_NEWER_PICTURE = """
+    EXISTS (SELECT 1 FROM ledger.observation AS newer WHERE newer.vendor = {row}.vendor
+            AND (newer.observed_at, newer.observation_id) > ({row}.observed_at, {row}.observation_id))
+    AND {row}.observation_id IS DISTINCT FROM (
+        SELECT loaded.observation_id FROM warehouse.observation AS loaded
+        WHERE loaded.vendor = {row}.vendor AND loaded.in_history ORDER BY loaded.observed_at DESC LIMIT 1)
+"""
+"""The newest, and the one that the next load compares with, stay."""
+
+
+def rules(keep: HousekeepingSettings) -> tuple[Rule, ...]:
+    """All of them, in the order in which they have to be applied."""
+    row = "old"
+    return (
+        Rule(
+            "ledger.restoration",
+            keep.run_days,
+            "old.until_at < :cutoff OR old.ended_at < :cutoff",
+        ),
+        Rule(
+            "ledger.baseline",
+            keep.baseline_days,
+            "old.created_at < :cutoff AND old.version < (SELECT v.baseline_version FROM ledger.vendor AS v WHERE v.vendor = old.vendor)"
+            # the one that was in force at the cutoff is what that day's state was
+            " AND EXISTS (SELECT 1 FROM ledger.baseline AS next WHERE next.vendor = old.vendor AND next.version > old.version"
+            " AND next.created_at < :cutoff)",
+        ),
+        Rule(
+            "ledger.job",
+            keep.run_days,
+            "old.settled_at < :cutoff AND old.state NOT IN ('submitting', 'open', 'confirmed')",
+        ),
+        Rule("ledger.batch", keep.run_days, "old.created_at < :cutoff AND old.state <> 'planned'"),
+        Rule(
+            "ledger.vendor_run",
+            keep.run_days,
+            f"{_ENDED_RUN.format(row=row)} AND {_NEWEST_RUN.format(row=row)}",
+        ),
+        Rule("ledger.extract", keep.run_days, "old.read_at < :cutoff"),
+        Rule("ledger.run", keep.run_days, "old.finished_at < :cutoff AND old.state <> 'running'"),
+        Rule("ledger.healing", keep.observation_days, "old.healed_at < :cutoff"),
+        Rule("ledger.export", keep.observation_days, "old.ended_at < :cutoff"),
+        Rule(
+            "ledger.observation",
+            keep.observation_days,
+            f"old.observed_at < :cutoff AND {_NEWER_PICTURE.format(row=row)}",
+        ),
+        Rule("inbox.event", keep.event_days, "old.received_at < :cutoff"),
+        Rule("budget.usage", keep.history_days, "old.hour_at < :cutoff"),
+        Rule("budget.pause", keep.history_days, "old.until_at < :cutoff"),
+        Rule(
+            "warehouse.quarantine",
+            keep.quarantine_days,
+            "EXISTS (SELECT 1 FROM warehouse.sync_run AS r WHERE r.run_id = old.run_id AND r.started_at < :cutoff)",
+        ),
+        Rule("warehouse.drift", keep.history_days, "old.observed_at < :cutoff"),
+        Rule("warehouse.assortment_history", keep.history_days, "old.valid_to < :cutoff"),
+        Rule("warehouse.catalog_job", keep.history_days, "old.settled_at < :cutoff"),
+        Rule("warehouse.sync_run", keep.history_days, "old.finished_at < :cutoff"),
+    )

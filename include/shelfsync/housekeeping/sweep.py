@@ -1,0 +1,94 @@
+"""Removes files of the lake that no row points to any more.
+
+Every column that holds a path of the lake says so in its comment, which begins with "Lake:"; that is how they are found, so that a new
+table is looked at without anybody remembering to add it here.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import sqlalchemy as sa
+
+if TYPE_CHECKING:
+    import datetime as dt
+    from collections.abc import Iterable, Sequence
+
+    from sqlalchemy.engine import Connection
+
+    from shelfsync.flow.house import Parts
+    from shelfsync.lake.store import LakeFile
+
+log = logging.getLogger(__name__)
+
+_COLUMNS = """
+SELECT c.oid::regclass::text AS table_name, quote_ident(a.attname) AS column_name, a.atttypid = 'text[]'::regtype AS many
+FROM pg_class AS c
+JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND col_description(c.oid, a.attnum) LIKE 'Lake:%'
+ORDER BY 1, 2
+"""
+
+FILES_A_QUESTION = 10_000
+
+
+@dataclass(frozen=True)
+class Swept:
+    """What was found and what went."""
+
+    files: int
+    removed: int
+    removed_bytes: int
+
+
+def sweep(parts: Parts, *, grace: dt.timedelta, dry_run: bool = False) -> Swept:
+    """Looks at every file of the lake, a folder of one vendor at a time; those in use, or younger than `grace`, stay."""
+    before = parts.clock.now() - grace
+    files = removed = removed_bytes = 0
+    with parts.engine.connect() as connection:
+        _mark(connection)
+        for folder in parts.lake.folders():
+            held = parts.lake.files(folder)
+            files += len(held)
+            old = [file for file in held if file.modified_at < before]
+            for file in _unused(connection, old):
+                if dry_run or parts.lake.remove(file.path, not_after=before):
+                    removed += 1
+                    removed_bytes += file.bytes
+    removed += 0 if dry_run else parts.lake.clear_staging(before)
+    log.info("housekeeping: lake: %d files, %d removed (%d bytes)", files, removed, removed_bytes)
+    return Swept(files, removed, removed_bytes)
+
+
+def path_columns(connection: Connection) -> list[tuple[str, str, bool]]:
+    """(table, column, whether it holds several) of every column with paths of the lake."""
+    return [tuple(row) for row in connection.execute(sa.text(_COLUMNS))]
+
+
+def _mark(connection: Connection) -> None:
+    """Every path that any row points to, in a table of this session: on disk, however many there are."""
+    connection.execute(sa.text("CREATE TEMPORARY TABLE IF NOT EXISTS used_path (path text) ON COMMIT PRESERVE ROWS"))
+    connection.execute(sa.text("TRUNCATE used_path"))
+    for table, column, many in path_columns(connection):
+        chosen = f"unnest({column})" if many else column
+        connection.execute(
+            sa.text(f"INSERT INTO used_path SELECT {chosen} FROM {table} WHERE {column} IS NOT NULL")  # noqa: S608
+        )
+    connection.execute(sa.text("CREATE INDEX IF NOT EXISTS used_path_path ON used_path USING hash (path)"))
+    connection.commit()
+    connection.execute(sa.text("ANALYZE used_path"))
+    connection.commit()
+
+
+def _unused(connection: Connection, files: Sequence[LakeFile]) -> Iterable[LakeFile]:
+    question = sa.text(
+        "SELECT asked.path FROM unnest(cast(:paths AS text[])) AS asked (path)"
+        " WHERE NOT EXISTS (SELECT 1 FROM used_path WHERE used_path.path = asked.path)"
+    )
+    for start in range(0, len(files), FILES_A_QUESTION):
+        some = files[start : start + FILES_A_QUESTION]
+        unused = set(connection.execute(question, {"paths": [file.path for file in some]}).scalars())
+        connection.commit()
+        yield from (file for file in some if file.path in unused)

@@ -1,0 +1,26 @@
+"""What is kept, and for how long."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from shelfsync.settings.section import Section
+
+
+class HousekeepingSettings(Section):
+    """Retention, in days. What a later step still needs is kept whatever these say."""
+
+    run_days: float = Field(30, gt=0)
+    """Runs of the path with their files: raw rows, snapshots, deltas, requests, logs, outcomes."""
+    baseline_days: float = Field(35, gt=0)
+    """Versions of the acknowledged state: so far back can `restore` go."""
+    observation_days: float = Field(35, gt=0)
+    """Exports and listings; the newest of each vendor stays."""
+    event_days: float = Field(30, gt=0)
+    """Webhook events as received. Those of orders hold personal data."""
+    quarantine_days: float = Field(90, gt=0)
+    """Rows of the ERP that could not be sent, in the warehouse."""
+    history_days: float = Field(400, gt=0)
+    """Runs and jobs in the warehouse, use of the request budget, pauses."""
+    lake_grace_hours: float = Field(48, ge=1)
+    """A file of the lake that nothing points to is removed when it is older than this: one in use is never that old."""

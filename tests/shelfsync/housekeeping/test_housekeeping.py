@@ -1,0 +1,217 @@
+"""What housekeeping takes away, and what it never does."""
+
+from __future__ import annotations
+
+import os
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from shelfsync.housekeeping.prune import prune
+from shelfsync.housekeeping.rules import rules
+from shelfsync.housekeeping.sweep import path_columns, sweep
+from shelfsync.lake.store import Lake
+from shelfsync.settings import HousekeepingSettings
+
+PRODUCTS = [{"sku": sku, "barcodes": [], "title": sku, "price": 9.99, "active": True} for sku in ("a", "b")]
+MOMENT = 1e-7
+"""Days: everything is older than this."""
+
+
+@pytest.fixture
+def lived(make_world):
+    """A vendor with a history of runs, all of it older than its retention."""
+    days = ("run_days", "baseline_days", "observation_days", "event_days", "quarantine_days", "history_days")
+    world = make_world(housekeeping=dict.fromkeys(days, MOMENT) | {"lake_grace_hours": 1})
+    world.platform.put_products("store-001", PRODUCTS)
+    world.erp.put("store-001", "a", "1.00")
+    world.erp.put("store-001", "b", "oops")
+    world.sync("full")
+    for price in ("2.00", "3.00", "4.00"):
+        world.erp.put("store-001", "a", price)
+        world.sync("delta")
+    return world
+
+
+def _files(world) -> set[str]:
+    root = Path(world.settings.lake)
+    return {str(file.relative_to(root)) for file in root.rglob("*") if file.is_file()}
+
+
+def _age(world, hours: float = 2) -> None:
+    for name in _files(world):
+        file = Path(world.settings.lake, name)
+        then = file.stat().st_mtime - hours * 3600
+        os.utime(file, (then, then))
+
+
+def _counts(world) -> dict[str, int]:
+    tables = ("ledger.run", "ledger.vendor_run", "ledger.batch", "ledger.job", "ledger.baseline", "ledger.extract")
+    return {table: world.rows(f"SELECT count(*) FROM {table}")[0][0] for table in tables}
+
+
+def _used(world) -> set[str]:
+    used = set()
+    with world.house.parts.engine.connect() as connection:
+        for table, column, many in path_columns(connection):
+            chosen = f"unnest({column})" if many else column
+            used |= set(connection.execute(sa.text(f"SELECT {chosen} FROM {table}")).scalars())
+    return used - {None, ""}
+
+
+def test_old_runs_go_and_the_state_in_force_stays(lived):
+    _age(lived)
+    before = _files(lived)
+    told = lived.house.keep_house()
+    counts = _counts(lived)
+    assert counts["ledger.vendor_run"] == 1, "the newest run says what the ERP wants"
+    assert counts["ledger.baseline"] == 1
+    assert told["files_removed"] == len(before) - len(_files(lived)) > 0
+    assert _used(lived) <= _files(lived), "no row points to a file that went"
+
+
+def test_a_second_time_nothing_more_goes(lived):
+    _age(lived)
+    lived.house.keep_house()
+    again = lived.house.keep_house()
+    assert (again["rows"], again["files_removed"]) == ({}, 0)
+
+
+def test_after_it_the_path_goes_on_as_before(lived):
+    _age(lived)
+    lived.house.keep_house()
+    assert lived.sync("delta")["sent"] == 0, "what was acknowledged is still known"
+    lived.erp.put("store-001", "a", "5.00")
+    assert lived.sync("delta")["accepted"] == 1
+    assert lived.shown()["a"]["price"] == 5
+    assert "It shows 5.00" in lived.house.explain("store-001", "a").sentence
+
+
+def test_what_is_in_flight_stays_whole(lived):
+    lived.erp.put("store-001", "a", "6.00")
+    run_id, vendors = lived.begin("delta", upto="deliver")
+    _age(lived)
+    lived.house.keep_house()
+    lived.house.wait(run_id, vendors)
+    for word in ("confirm", "acknowledge"):
+        assert lived.house.step(word, run_id, vendors)["failed"] == {}
+    assert lived.shown()["a"]["price"] == 6
+    assert lived.house.report(run_id)["accepted"] == 1
+
+
+def test_what_was_planned_and_not_yet_sent_stays_whole(lived):
+    lived.erp.put("store-001", "a", "6.00")
+    lived.begin("delta", upto="batch")
+    _age(lived)
+    lived.house.keep_house()
+    lived.house.settle()
+    lived.sync("delta")
+    assert lived.shown()["a"]["price"] == 6
+
+
+def test_a_restoration_in_force_keeps_the_state_it_brings_back(lived):
+    first = lived.rows("SELECT created_at FROM ledger.baseline ORDER BY version LIMIT 1")[0][0]
+    order = {"span": timedelta(hours=1), "skus": None, "why": "x", "who": "ada", "dry_run": False}
+    lived.house.restore("store-001", at=first, **order)
+    _age(lived)
+    lived.house.keep_house()
+    lived.sync("delta")
+    assert lived.shown()["a"]["price"] == 1
+
+
+def test_a_file_younger_than_the_grace_stays_though_nothing_points_to_it_yet(lived):
+    _age(lived)
+    path = lived.house.parts.lake.write_bytes("log", "store-001", ".csv", b"just written")
+    lived.house.keep_house()
+    assert lived.house.parts.lake.exists(path)
+
+
+def test_a_file_that_is_published_again_is_young_again(lived):
+    lake = lived.house.parts.lake
+    path = lake.write_bytes("log", "store-001", ".csv", b"the same content")
+    _age(lived)
+    lake.write_bytes("log", "store-001", ".csv", b"the same content")
+    lived.house.keep_house()
+    assert lake.exists(path)
+
+
+def test_what_a_dead_process_left_half_written_goes(lived):
+    torn = Path(lived.settings.lake, ".staging", "torn.parquet")
+    torn.write_bytes(b"PAR1")
+    _age(lived)
+    lived.house.keep_house()
+    assert not torn.exists()
+
+
+def test_a_dry_run_counts_and_removes_nothing(lived):
+    _age(lived)
+    before = _files(lived), _counts(lived)
+    told = lived.house.keep_house(dry_run=True)
+    assert sum(told["rows"].values()) > 0
+    assert (_files(lived), _counts(lived)) == before
+
+
+def test_nothing_goes_before_its_time(world):
+    world.platform.put_products("store-001", PRODUCTS)
+    world.erp.put("store-001", "a", "1.00")
+    world.sync("full")
+    _age(world, hours=100)
+    told = world.house.keep_house()
+    assert (told["rows"], told["files_removed"]) == ({}, 0)
+
+
+def test_every_rule_can_be_asked_of_the_database(engine):
+    for rule in rules(HousekeepingSettings()):
+        assert prune(engine, rule) == 0
+        with engine.connect() as connection:
+            assert connection.execute(sa.text("SELECT to_regclass(:table)"), {"table": rule.table}).scalar_one(), rule
+
+
+def test_every_column_that_holds_a_path_of_the_lake_says_so(engine):
+    """A path in a column that does not would be taken for one that nobody needs."""
+    named = sa.text(
+        "SELECT c.oid::regclass::text, a.attname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace"
+        " JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0"
+        " WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND n.nspname IN ('ledger', 'inbox', 'budget', 'warehouse')"
+        " AND a.attname ~ '(^|_)paths?$' AND coalesce(col_description(c.oid, a.attnum), '') NOT LIKE 'Lake, while %'"
+    )
+    with engine.connect() as connection:
+        known = {(table, column) for table, column, _ in path_columns(connection)}
+        assert {tuple(row) for row in connection.execute(named)} == known
+
+
+def test_no_foreign_key_makes_the_removal_of_a_row_read_a_whole_table(engine):
+    """Removing a row asks every table that points to it; without an index that is a walk through all its rows."""
+    unindexed = sa.text(
+        "SELECT c.conrelid::regclass::text || ' (' || c.conname || ')' FROM pg_constraint AS c"
+        " WHERE c.contype = 'f' AND c.conparentid = 0 AND c.confrelid = to_regclass(:table) AND NOT EXISTS ("
+        "   SELECT 1 FROM pg_index AS i WHERE i.indrelid = c.conrelid AND i.indpred IS NULL"
+        "   AND (i.indkey::int2[])[0:array_length(c.conkey, 1) - 1] @> c.conkey)"
+    )
+    with engine.connect() as connection:
+        found = {
+            name
+            for rule in rules(HousekeepingSettings())
+            for name in connection.execute(unindexed, {"table": rule.table}).scalars()
+        }
+    assert found == set()
+
+
+def test_a_lake_elsewhere_tells_the_age_of_its_files_too():
+    lake = Lake("memory://swept")
+    path = lake.write_bytes("log", "store-001", ".csv", b"x")
+    (file,) = lake.files("log/store-001")
+    assert (list(lake.folders()), file.path, file.bytes) == (["log/store-001"], path, 1)
+    assert lake.remove(path, not_after=file.modified_at) is False
+    assert lake.remove(path, not_after=file.modified_at + timedelta(seconds=1)) is True
+    assert not lake.exists(path)
+
+
+def test_what_is_in_use_is_never_swept(world):
+    world.platform.put_products("store-001", PRODUCTS)
+    world.erp.put("store-001", "a", "1.00")
+    world.sync("full")
+    _age(world)
+    assert sweep(world.house.parts, grace=timedelta(hours=1)).removed == 0
