@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlalchemy.exc import DBAPIError
 
@@ -65,19 +64,18 @@ def take(world: World, house: House, word: str, run_id: int, vendors: list[str])
 
 def until_settled(world: World, house: House, run_id: int, vendors: list[str]) -> None:
     """The wait of flow.wait with virtual pauses: it looks, asks those that are due, and sleeps."""
-    end_s = world.clock.monotonic_s() + house.parts.settings.sync.job_deadline_s + wait._GRACE_S
+    end_s = world.clock.monotonic_s() + house.parts.settings.sync.job_deadline_s + wait.GRACE_S
     for _ in range(LOOKS_MAX):
-        waiting = wait._waiting(house.parts, run_id, vendors)
-        if not waiting or world.clock.monotonic_s() >= end_s:
+        left = wait.waiting(house.parts, run_id, vendors)
+        if not left or world.clock.monotonic_s() >= end_s:
             return
-        if asyncio.run(_ask(house, waiting)):
-            continue
-        house.parts.clock.sleep(min([wait.LOOK_AGAIN_S, *(max(0.1, job.wait_s) for job in waiting)]))
+        due = [job for job in left if job.poll_due]
+        for job in due:
+            wait.ask(house.parts, job)
+        if not due:
+            pauses_s = (max(0.1, min(job.wait_s, job.left_s)) for job in left)
+            house.parts.clock.sleep(min([wait.LOOK_AGAIN_S, *pauses_s]))
     raise AssertionError(f"I15: the wait of run {run_id} has not ended after {LOOKS_MAX} looks")
-
-
-async def _ask(house: House, waiting: list[Any]) -> bool:
-    return await wait._ask_those_due(house.parts, waiting)
 
 
 def whole_run(world: World, house: House, kind: str, key: str, upto: str | None = None) -> Going:

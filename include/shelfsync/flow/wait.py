@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from sqlalchemy.exc import InterfaceError, OperationalError
@@ -29,7 +30,7 @@ log = logging.getLogger(__name__)
 
 LOOK_AGAIN_S = 10.0
 """How often the tables are read when no notification comes."""
-_GRACE_S = 60.0
+GRACE_S = 60.0
 
 
 class Awaited(Protocol):
@@ -55,42 +56,37 @@ async def until_settled(parts: Parts, run_id: int, vendors: Iterable[str]) -> di
     """
     names = list(vendors)
 
-    def waiting() -> list[Job]:
-        return _waiting(parts, run_id, names)
-
-    def ask(job: Job) -> None:
-        try:
-            hear.ask(parts, job)
-        except (PartnerError, ShelfsyncError) as error:
-            log.warning("wait: vendor %s, job %d: %s", job.vendor, job.job_id, error)
-            hear.later(parts, job)
-
-    return await until_none(parts, waiting, ask, deadline_s=parts.settings.sync.job_deadline_s)
+    return await until_none(
+        parts,
+        partial(waiting, parts, run_id, names),
+        partial(ask, parts),
+        deadline_s=parts.settings.sync.job_deadline_s,
+    )
 
 
 async def until_none(
-    parts: Parts, waiting: Callable[[], list[T]], ask: Callable[[T], None], *, deadline_s: float
+    parts: Parts, those_left: Callable[[], list[T]], ask_about: Callable[[T], None], *, deadline_s: float
 ) -> dict[str, Any]:
-    """Ends when `waiting` finds nothing more, or some time after the deadline; `ask` is called for whatever is due.
+    """Ends when `those_left` finds nothing more, or some time after the deadline; `ask_about` is called for whatever is due.
 
     Both are called on a thread and read or write the database; `{"ended": n, "left": n}`.
     """
     loop = asyncio.get_running_loop()
-    end = loop.time() + deadline_s + _GRACE_S
+    end = loop.time() + deadline_s + GRACE_S
     seen = 0
     async with listener_of(libpq_url(parts.engine)).subscription() as bell:
         while True:
             bell.clear()
             left: list[T] | None = None
             with contextlib.suppress(OperationalError, InterfaceError):
-                left = await asyncio.to_thread(waiting)
+                left = await asyncio.to_thread(those_left)
             if left is not None:
                 seen = max(seen, len(left))
                 if not left:
                     return {"ended": seen, "left": 0}
                 due = [one for one in left if one.poll_due]
                 for one in due:
-                    await asyncio.to_thread(ask, one)
+                    await asyncio.to_thread(ask_about, one)
                 if due:
                     continue
             if loop.time() >= end:
@@ -100,8 +96,17 @@ async def until_none(
                 await asyncio.wait_for(bell.wait(), pause_s)
 
 
-def _waiting(parts: Parts, run_id: int, names: list[str]) -> list[Job]:
+def waiting(parts: Parts, run_id: int, names: list[str]) -> list[Job]:
     """Jobs the platform has taken and of whose end nothing is known; one whose answer was lost is the schedule's business."""
     with parts.engine.connect() as connection:
         found = jobs.open_jobs(connection, run_id=run_id, vendors=names)
     return [job for job in found if job.state == "open" and not job.overdue and not hear.known(parts, job).ended]
+
+
+def ask(parts: Parts, job: Job) -> None:
+    """One question about a job; one that fails is put again later, as if it had been answered."""
+    try:
+        hear.ask(parts, job)
+    except (PartnerError, ShelfsyncError) as error:
+        log.warning("wait: vendor %s, job %d: %s", job.vendor, job.job_id, error)
+        hear.later(parts, job)
