@@ -134,7 +134,7 @@ HELD = pa.schema(
         pa.field("message", pa.string(), nullable=False),  # one sentence for the person who decides
     ]
 )
-"""Rows of a delta that a guard keeps back, each with the first guard that does."""
+"""What of a delta the guards keep back, sorted by sku. A SKU stands once a slice, with nothing but what that slice holds of it."""
 
 LOG = pa.schema(
     [

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from partner_api.tokens import Credentials, TokenStore
     from shelfsync.erp.source import ErpSource
     from shelfsync.explain.event import Explanation
+    from shelfsync.flow.desk import HoldDesk
     from shelfsync.flow.orders.desk import OrderDesk
     from shelfsync.flow.promotions.steps import Promotions
     from shelfsync.settings import Settings
@@ -177,6 +178,13 @@ class House:
         from shelfsync.explain.explain import explain
 
         return explain(self.parts, vendor, sku, at=at)
+
+    @property
+    def holds(self) -> HoldDesk:
+        """Where what the guards hold is decided."""
+        from shelfsync.flow.desk import HoldDesk
+
+        return HoldDesk(self.parts, self)
 
     def settle(self) -> dict[str, Any]:
         """Finishes what events, tasks and processes lost."""

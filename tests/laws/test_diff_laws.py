@@ -12,7 +12,9 @@ from shelfsync.catalog.acknowledge import acknowledge
 from shelfsync.catalog.confirm import match
 from shelfsync.catalog.diff import apply, diff
 from shelfsync.catalog.guard import guard
+from shelfsync.catalog.guards.case import Case
 from shelfsync.columns import BASELINE, DELTA, FIELDS, HELD
+from shelfsync.settings import GuardSettings
 
 SHELVES = shelves()
 BY_BARCODE = shelves(BARCODES)
@@ -165,7 +167,8 @@ def test_by_barcode_a_sku_with_a_new_barcode_says_everything_again(snapshot, bas
 @given(SHELVES, SHELVES, st.floats(0, 1))
 def test_what_is_released_and_what_is_held_are_together_the_delta(snapshot, baseline, share):
     delta = diff(snapshot, baseline, full=False)
-    split = guard(delta, baseline, removed_share_max=share, removed_rows_free=1)
+    limits = GuardSettings(mass_removal={"rows": 1, "share": share})
+    split = guard(Case("v", delta, snapshot, baseline, snapshot.num_rows, limits), only="mass_removal")
     assert split.released.schema == DELTA
     assert split.held.schema == HELD
     together = pa.concat_tables([split.released, split.held.select(DELTA.names).cast(DELTA)]).sort_by("sku")

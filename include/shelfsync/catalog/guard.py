@@ -1,77 +1,131 @@
-"""guard: rows of a delta that look like an accident are held for a person; all others flow (I9).
+"""guard: what looks like an accident is held for a person as a slice; all else flows (I9).
 
-A guard is a function of delta and baseline that returns a Finding: which rows, why in a word, why in a sentence; None when it
-finds nothing. `guard` asks each in turn; a row is held by the first that names it.
+The rules stand in `guards/`, one function each. A price is held without the rest of its row, so that what is sold out is
+said to be sold out whatever its price looks like.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from fractions import Fraction
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.catalog import companion
-from shelfsync.catalog.alignment import column
-from shelfsync.columns import HELD
+from shelfsync.catalog.alignment import aligned, column
+from shelfsync.catalog.guards import GUARDS
+from shelfsync.columns import DELTA, FIELDS, HELD
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-REMOVED_ROWS_FREE = 5
-"""So many removals always flow: a share of next to nothing says nothing."""
+    from shelfsync.catalog.guards.case import Case, Finding
 
 
 @dataclass(frozen=True)
-class Finding:
-    """What one guard holds. `rows` is a mask over the delta without nulls."""
+class Slice:
+    """What one rule holds, as one thing to decide about. `rows` in DELTA shape, with nothing in it but what is held."""
 
-    rows: pa.Array
-    reason: str
+    rule: str
+    category: str | None
     message: str
+    thresholds: dict[str, Any]
+    rows: pa.Table
+    carried: int | None = None
+    """The hold that a person rejected, or let expire, and whose very values the ERP still says."""
 
 
 @dataclass(frozen=True)
 class Guarded:
-    """`released` in DELTA shape, `held` in HELD shape; together they are the delta, each sorted by sku."""
+    """`released` in DELTA shape, unique and sorted by sku; `held` in HELD shape, sorted by sku, where a SKU stands once a slice.
+
+    Each field of each row of the delta is in exactly one of them, but for a companion that `released` repeats.
+    """
 
     released: pa.Table
     held: pa.Table
+    slices: tuple[Slice, ...] = field(default=())
 
 
 def guard(
-    delta: pa.Table, baseline: pa.Table, *, removed_share_max: float, removed_rows_free: int = REMOVED_ROWS_FREE
+    case: Case, *, approved: Iterable[pa.Table] = (), rejected: Iterable[Slice] = (), only: str | None = None
 ) -> Guarded:
-    """Splits a delta into what may be sent and what a person has to look at first."""
-    findings = [mass_removal(delta, baseline, share_max=removed_share_max, rows_free=removed_rows_free)]
-    return _split(delta, baseline, (finding for finding in findings if finding is not None))
+    """Splits a delta into what may be sent and what a person has to look at first.
+
+    `approved`: rows (DELTA shape) that a person let through lately; the very same values pass. `rejected`: slices
+    that a person did not let through (with `carried`); of them the very same values stay held. `only`: ask this rule alone.
+    """
+    said = {name: column(case.delta, name).is_valid() for name in FIELDS}
+    free = dict(said)
+    for table in approved:
+        for name, values in _pass(case, table).items():
+            free[name] = pc.and_(free[name], pc.invert(values))
+    judging = replace(case, free=free)  # the guards see what those before them took
+    slices: list[Slice] = []
+    taken = {name: pc.and_(values, False) for name, values in said.items()}
+
+    def take(mine: dict[str, pa.Array], like: Slice | Finding) -> None:
+        if any(pc.any(values).as_py() for values in mine.values()):
+            slices.append(_slice(case, like, mine))
+            for name, values in mine.items():
+                free[name] = pc.and_(free[name], pc.invert(values))
+                taken[name] = pc.or_(taken[name], values)
+
+    for one in rejected:
+        same = _pass(case, one.rows)
+        take({name: pc.and_(same[name], free[name]) for name in FIELDS}, one)
+    for rule, ask in GUARDS.items():
+        if only in {None, rule}:
+            for finding in ask(judging):
+                take(_mine(judging, finding), finding)
+    return Guarded(_released(case, taken), _held(slices), tuple(slices))
 
 
-def mass_removal(delta: pa.Table, baseline: pa.Table, *, share_max: float, rows_free: int) -> Finding | None:
-    """Holds all removals of a vendor when they are more than `share_max` of the SKUs not known to be inactive, and more than `rows_free`."""
-    rows = pc.equal(column(delta, "change"), "removed")
-    removed = pc.sum(rows).as_py() or 0
-    on_sale = pc.sum(column(baseline, "active").fill_null(True)).as_py() or 0
-    if removed <= rows_free or removed <= Fraction(str(share_max)) * on_sale:
-        return None
-    message = (
-        f"{removed} of {on_sale} SKUs on sale are missing from the extract, more than the share of {share_max:g} that"
-        " SHELFSYNC_SYNC__REMOVED_SHARE_MAX allows; switching them off waits for a person"
-    )
-    return Finding(rows, "mass_removal", message)
+def _mine(case: Case, finding: Finding) -> dict[str, pa.Array]:
+    """What of the finding is still free, by field; a new product and one that left go whole or not at all."""
+    whole = pc.or_(case.removed, pc.equal(column(case.delta, "change"), "new"))
+    rows = {name: finding.rows if name in finding.fields else pc.and_(finding.rows, whole) for name in FIELDS}
+    return {name: pc.and_(rows[name], case.free[name]) for name in FIELDS}
 
 
-def _split(delta: pa.Table, baseline: pa.Table, findings: Iterable[Finding]) -> Guarded:
-    reason = message = pa.nulls(delta.num_rows, pa.string())
-    for finding in findings:
-        free = pc.and_(finding.rows, reason.is_null())
-        reason = pc.if_else(free, finding.reason, reason)
-        message = pc.if_else(free, finding.message, message)
-    keep_back = reason.is_valid()
-    if not pc.any(keep_back).as_py():
-        return Guarded(companion.alone(delta, baseline), HELD.empty_table())
-    told = delta.append_column("reason", reason).append_column("message", message)
-    released = delta.filter(pc.invert(keep_back))
-    return Guarded(companion.alone(released, baseline), told.filter(keep_back).cast(HELD))
+def _slice(case: Case, like: Slice | Finding, mine: dict[str, pa.Array]) -> Slice:
+    rule, carried = (like.rule, like.carried) if isinstance(like, Slice) else (like.reason, None)
+    return Slice(rule, like.category, like.message, like.thresholds, _only(case.delta, mine), carried)
+
+
+def _released(case: Case, taken: dict[str, pa.Array]) -> pa.Table:
+    if not any(pc.any(values).as_py() for values in taken.values()):
+        return companion.alone(case.delta, case.baseline)
+    kept = {name: pc.invert(values) for name, values in taken.items()}
+    return companion.alone(_only(case.delta, kept), case.baseline)
+
+
+def _only(delta: pa.Table, fields: dict[str, pa.Array]) -> pa.Table:
+    """The delta with nothing in it but these fields; rows of which nothing is left are gone."""
+    columns = {name: column(delta, name) for name in DELTA.names}
+    for name, mask in fields.items():
+        columns[name] = pc.if_else(mask, columns[name], pa.scalar(None, columns[name].type))
+    table = pa.Table.from_arrays([columns[name] for name in DELTA.names], schema=DELTA)
+    said = columns[FIELDS[0]].is_valid()
+    for name in FIELDS[1:]:
+        said = pc.or_(said, columns[name].is_valid())
+    return table.filter(said)
+
+
+def _held(slices: list[Slice]) -> pa.Table:
+    if not slices:
+        return HELD.empty_table()
+    tables = [
+        one.rows.append_column("reason", pa.repeat(pa.scalar(one.rule), one.rows.num_rows))
+        .append_column("message", pa.repeat(pa.scalar(one.message), one.rows.num_rows))
+        .cast(HELD)
+        for one in slices
+    ]
+    return pa.concat_tables(tables).sort_by("sku")
+
+
+def _pass(case: Case, approved: pa.Table) -> dict[str, pa.Array]:
+    """Fields of the delta whose value is the very one that was approved for the SKU."""
+    said = aligned(approved, case.skus, FIELDS)
+    return {name: pc.equal(column(case.delta, name), said[name]).fill_null(False) for name in FIELDS}

@@ -11,6 +11,7 @@ from shelfsync.cli import (
     check,
     explain,
     export,
+    holds,
     housekeeping,
     pause,
     plan,
@@ -48,6 +49,7 @@ for command in (
 ):
     app.command()(command)
 app.add_typer(promotions.app, name="promotions")
+app.add_typer(holds.app, name="holds")
 
 _STOPPED = "shelfsync: stopped; what was sent is in the ledger, and `shelfsync settle` goes on with it"
 

@@ -1,4 +1,4 @@
-"""guard: what looks wrong is held as a slice, the rest goes on."""
+"""guard: what looks like an accident is held as slices for a person, the rest goes on."""
 
 from __future__ import annotations
 
@@ -6,49 +6,141 @@ import logging
 from typing import TYPE_CHECKING
 
 from shelfsync.flow.each_vendor import Skip, StepReport, each_vendor
-from shelfsync.ledger import vendor_runs, vendors
+from shelfsync.ledger import feeds, holds, runs, vendor_runs, vendors
+from shelfsync.ledger.holds import Found
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    import pyarrow as pa
+
+    from shelfsync.catalog.guard import Guarded, Slice
+    from shelfsync.catalog.guards.case import Case
     from shelfsync.flow.house import Parts
+    from shelfsync.ledger.runs import Run
     from shelfsync.ledger.vendor_runs import VendorRun
 
 log = logging.getLogger(__name__)
 
+FEED_RULES = frozenset({"duplicate_feed", "empty_feed", "shrunken_extract", "mass_removal", "vanished_category"})
+"""Rules that doubt the extract as a whole: while one holds, the extract is no measure for the next."""
+
 
 def guard(parts: Parts, run_id: int, names: Iterable[str]) -> StepReport:
-    """Writes the released part of each delta, and the held part when there is one."""
+    """Writes the released part of each delta and the slices that are held; a dry run writes nothing of holds."""
+    with parts.engine.begin() as connection:
+        run = runs.read_run(connection, run_id)
+        if not run.dry_run:
+            holds.expire(connection)
 
     def work(row: VendorRun) -> None:
         if row.delta_path is None or row.state in {"unchanged", "busy"}:
+            if row.state == "unchanged" and not run.dry_run:
+                with parts.engine.begin() as connection:  # nothing differs any more, so nothing is left to decide
+                    holds.renew(connection, row.vendor, run_id=run_id, generation=row.generation, found=(), hours=0)
             raise Skip("nothing changed" if row.state == "unchanged" else "there is no delta")
         if row.batched_at is not None:
             raise Skip("its batches are committed; they stay as they are")
-        _guard_vendor(parts, row, row.delta_path)
+        _guard_vendor(parts, run, row, row.delta_path)
 
     return each_vendor(parts, run_id, names, "guard", work)
 
 
-def _guard_vendor(parts: Parts, row: VendorRun, delta_path: str) -> None:
+def _guard_vendor(parts: Parts, run: Run, row: VendorRun, delta_path: str) -> None:
     from shelfsync.catalog.guard import guard as pure
-    from shelfsync.columns import BASELINE
 
-    with parts.engine.connect() as connection:
-        base = vendors.current_baseline(connection, row.vendor)
-    held_against = BASELINE.empty_table() if base is None else parts.lake.read_table(base.path)
-    verdict = pure(
-        parts.lake.read_table(delta_path), held_against, removed_share_max=parts.settings.sync.removed_share_max
-    )
+    case, categories_path = read_case(parts, row, delta_path)
+    verdict = pure(case, approved=approved_rows(parts, row.vendor), rejected=_rejected(parts, row.vendor))
     released, held = verdict.released, verdict.held
     values = {
         "released_path": parts.lake.write_table("released", row.vendor, released),
         "held_path": parts.lake.write_table("held", row.vendor, held) if held.num_rows else None,
-        "changes_held": held.num_rows,
+        "changes_held": len(held["sku"].unique()),
     }
-    if held.num_rows:
-        log.warning("guard: vendor %s: %d changes held: %s", row.vendor, held.num_rows, held["message"][0].as_py())
+    found = [] if run.dry_run else written(parts, row.vendor, verdict)
+    for one in verdict.slices:
+        log.warning("guard: vendor %s: %d rows held by %s: %s", row.vendor, one.rows.num_rows, one.rule, one.message)
     if released.num_rows == 0:
         values["state"] = "unchanged"
     with parts.engine.begin() as connection:
         vendor_runs.write(connection, row.run_id, row.vendor, **values)
+        if run.dry_run:
+            return
+        hours = parts.settings.guards.hold_hours
+        vendors.lock(connection, row.vendor)
+        holds.renew(connection, row.vendor, run_id=run.run_id, generation=row.generation, found=found, hours=hours)
+        feeds.record(
+            connection,
+            row.vendor,
+            row.generation,
+            run_id=run.run_id,
+            snapshot_path=row.snapshot_path or "",
+            rows=case.extract_rows,
+            categories_path=categories_path,
+            trusted=not any(one.rule in FEED_RULES for one in found),
+        )
+
+
+def read_case(parts: Parts, row: VendorRun, delta_path: str) -> tuple[Case, str | None]:
+    """Everything that a vendor's delta is judged by, and where its categories are kept."""
+    from shelfsync.catalog.guards.case import Case, History
+    from shelfsync.catalog.guards.categories import remembered
+    from shelfsync.columns import BASELINE
+
+    settings = parts.settings.guards
+    snapshot_path = row.snapshot_path or ""
+    with parts.engine.connect() as connection:
+        base = vendors.baseline_of_version(connection, row.vendor, row.base_version or 0)
+        past = feeds.past(connection, row.vendor, row.generation, snapshot_path, feeds=settings.history_feeds)
+        rows = vendor_runs.rows_raw(connection, row.run_id, row.vendor)
+    baseline = BASELINE.empty_table() if base is None else parts.lake.read_table(base)
+    snapshot = parts.lake.read_table(snapshot_path)
+    known = None if past.categories_path is None else parts.lake.read_table(past.categories_path)
+    categories = remembered(known, snapshot, baseline)
+    kept = None if categories is None else parts.lake.write_table("categories", row.vendor, categories)
+    repeats = None if past.repeated_at is None else f"{past.repeated_at:%Y-%m-%d %H:%M:%S %Z}"
+    case = Case(
+        vendor=row.vendor,
+        delta=parts.lake.read_table(delta_path),
+        snapshot=snapshot,
+        baseline=baseline,
+        extract_rows=rows,
+        limits=settings,
+        history=History(past.rows, repeats, categories),
+    )
+    return case, kept
+
+
+def approved_rows(parts: Parts, vendor: str) -> list[pa.Table]:
+    """Rows whose very values a person let through lately."""
+    with parts.engine.connect() as connection:
+        paths = holds.approved_paths(connection, vendor, hours=parts.settings.guards.approval_hours)
+    return [parts.lake.read_table(path) for path in paths]
+
+
+def _rejected(parts: Parts, vendor: str) -> list[Slice]:
+    """Slices that somebody did not let through, and that the newest extract still had."""
+    from shelfsync.catalog.guard import Slice
+
+    with parts.engine.connect() as connection:
+        decided = holds.of_vendor(connection, vendor, holds.REJECTED, holds.EXPIRED)
+    return [
+        Slice(one.rule, one.category, one.message, one.thresholds, parts.lake.read_table(one.rows_path), one.hold_id)
+        for one in decided
+    ]
+
+
+def written(parts: Parts, vendor: str, verdict: Guarded) -> list[Found]:
+    """The slices with their rows in the lake."""
+    return [
+        Found(
+            one.rule,
+            one.category,
+            one.message,
+            one.thresholds,
+            parts.lake.write_table("hold", vendor, one.rows),
+            one.rows.num_rows,
+            one.carried,
+        )
+        for one in verdict.slices
+    ]

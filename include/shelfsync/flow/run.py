@@ -104,7 +104,9 @@ def lines(summary: dict[str, Any]) -> list[str]:
                 f"vendor {row['vendor']} is {row['state']}: {row['error'] or 'its last job is still open; the next run goes on'}"
             )
         if row["changes_held"]:
-            said.append(f"vendor {row['vendor']}: {row['changes_held']} changes are held by a guard")
+            said.append(
+                f"vendor {row['vendor']}: {row['changes_held']} changes are held by a guard (`shelfsync holds list`)"
+            )
         if row["rows_quarantined"]:
             said.append(
                 f"vendor {row['vendor']}: {row['rows_quarantined']} rows are quarantined (warehouse.quarantine)"

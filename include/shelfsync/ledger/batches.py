@@ -71,6 +71,29 @@ def split(connection: Connection, whole: PlannedBatch, pieces: list[tuple[str, i
     _insert(connection, common, pieces, first=last + 1)
 
 
+def append(
+    connection: Connection,
+    *,
+    run_id: int,
+    vendor: str,
+    generation: int,
+    base_version: int,
+    snapshot_path: str,
+    pieces: list[tuple[str, int, int]],
+) -> None:
+    """Writes batches (path, items, bytes each) after those that the run has for this vendor and generation already."""
+    same = (batch.c.run_id == run_id, batch.c.vendor == vendor, batch.c.generation == generation)
+    last = connection.execute(sa.select(sa.func.coalesce(sa.func.max(batch.c.sequence), 0)).where(*same)).scalar_one()
+    common = {
+        "run_id": run_id,
+        "vendor": vendor,
+        "generation": generation,
+        "base_version": base_version,
+        "snapshot_path": snapshot_path,
+    }
+    _insert(connection, common, pieces, first=last + 1)
+
+
 def next_planned(connection: Connection, vendor: str, *, run_id: int | None = None) -> PlannedBatch | None:
     """The batch of this vendor that is to be sent next, of one run or of any."""
     statement = sa.select(*_COLUMNS).where(batch.c.vendor == vendor, batch.c.state == "planned")

@@ -70,6 +70,27 @@ def read(connection: Connection, run_id: int, name: str) -> VendorRun | None:
     return None if row is None else VendorRun(**row)
 
 
+def newer_on_its_way(connection: Connection, name: str, generation: int) -> int | None:
+    """A run that has a newer extract of this vendor and has not failed, or None."""
+    statement = (
+        sa.select(vendor_run.c.run_id)
+        .join(run, run.c.run_id == vendor_run.c.run_id)
+        .where(
+            vendor_run.c.vendor == name,
+            vendor_run.c.generation > generation,
+            vendor_run.c.state != "failed",
+            sa.not_(run.c.dry_run),
+        )
+    )
+    return connection.execute(statement.order_by(vendor_run.c.generation.desc()).limit(1)).scalar_one_or_none()
+
+
+def rows_raw(connection: Connection, run_id: int, name: str) -> int:
+    """Rows that the run's extract has of this vendor."""
+    statement = sa.select(vendor_run.c.rows_raw).where(vendor_run.c.run_id == run_id, vendor_run.c.vendor == name)
+    return int(connection.execute(statement).scalar_one())
+
+
 def read_all(connection: Connection, run_id: int) -> list[VendorRun]:
     """Every vendor of this run, by name."""
     statement = sa.select(*_COLUMNS).where(vendor_run.c.run_id == run_id).order_by(vendor_run.c.vendor)

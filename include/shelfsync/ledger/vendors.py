@@ -61,6 +61,12 @@ def current_baseline(connection: Connection, name: str) -> BaselineVersion | Non
     return None if row is None else BaselineVersion(*row)
 
 
+def baseline_of_version(connection: Connection, name: str, version: int) -> str | None:
+    """Lake path of one version of the acknowledged state; None for version 0, when nothing was acknowledged."""
+    statement = sa.select(baseline.c.path).where(baseline.c.vendor == name, baseline.c.version == version)
+    return connection.execute(statement).scalar_one_or_none()
+
+
 def names(connection: Connection) -> list[str]:
     """Every vendor that was ever in an extract."""
     return list(connection.execute(sa.select(vendor.c.vendor).order_by(vendor.c.vendor)).scalars())

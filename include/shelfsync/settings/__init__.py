@@ -10,6 +10,7 @@ from shelfsync.settings.budget import BudgetSettings
 from shelfsync.settings.effect import EffectSettings
 from shelfsync.settings.erp import ErpSettings
 from shelfsync.settings.export import DriftSettings, ExportSettings, WarehouseSettings
+from shelfsync.settings.guards import GuardSettings
 from shelfsync.settings.housekeeping import HousekeepingSettings
 from shelfsync.settings.normalise import NormaliseSettings
 from shelfsync.settings.orders import OrdersSettings
@@ -26,6 +27,7 @@ __all__ = [
     "EffectSettings",
     "ErpSettings",
     "ExportSettings",
+    "GuardSettings",
     "HousekeepingSettings",
     "NormaliseSettings",
     "OrdersSettings",

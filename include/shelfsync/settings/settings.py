@@ -17,6 +17,7 @@ from shelfsync.settings.budget import BudgetSettings
 from shelfsync.settings.effect import EffectSettings
 from shelfsync.settings.erp import ErpSettings
 from shelfsync.settings.export import DriftSettings, ExportSettings, WarehouseSettings
+from shelfsync.settings.guards import GuardSettings
 from shelfsync.settings.housekeeping import HousekeepingSettings
 from shelfsync.settings.normalise import NormaliseSettings
 from shelfsync.settings.orders import OrdersSettings
@@ -45,6 +46,7 @@ class Settings(BaseSettings):
     normalise: NormaliseSettings = NormaliseSettings()
     sync: SyncSettings = SyncSettings()
     effect: EffectSettings = EffectSettings()
+    guards: GuardSettings = GuardSettings()
     budget: BudgetSettings = BudgetSettings()
     webhook: WebhookSettings = WebhookSettings()
     housekeeping: HousekeepingSettings = HousekeepingSettings()

@@ -20,8 +20,6 @@ class SyncSettings(Section):
     shards_max: int = Field(32, ge=1)
     body_bytes_max: int = Field(100_000_000, ge=64)
     """The interface says 100 MB (interface.md 8); a megabyte of the decimal kind is the safe reading."""
-    removed_share_max: float = Field(0.3, ge=0, le=1)
-    """When more than this share of a vendor's active SKUs is missing from an extract, their deactivation is held."""
     job_deadline_s: float = Field(1800.0, gt=0)
     """A job that has not ended by then is unconfirmed; the next delta settles it by sending the newest values."""
     poll_first_s: float = Field(20.0, gt=0)

@@ -1,80 +1,108 @@
+"""What the guards hold together: every field of a delta is released or held, never both, never neither; decisions are kept."""
+
 from __future__ import annotations
 
-import pytest
+from decimal import Decimal
 
-from catalog_rows import said, shelf
+from hypothesis import given
+from hypothesis import strategies as st
+
+from catalog_rows import said
+from catalog_strategies import shelves
+from guard_cases import GOOD, case, reasons, split, store
 from shelfsync.catalog.diff import diff
-from shelfsync.catalog.guard import guard
-from shelfsync.columns import HELD
+from shelfsync.catalog.guard import Slice, guard
+from shelfsync.catalog.guards import GUARDS
+from shelfsync.catalog.guards.case import Case, History
+from shelfsync.columns import DELTA, FIELDS, HELD
+from shelfsync.settings import GuardSettings
+from shelfsync.settings.guards import RULES
+
+SHARP = GuardSettings(
+    **{rule: {"rows": 0, "share": 0.0} for rule in RULES},
+)
 
 
-def store(skus, **values):
-    return shelf(*({"sku": f"S{number:04d}", "active": True, "price": "1", **values} for number in skus))
+@given(now=shelves(), before=shelves(), full=st.booleans(), repeats=st.sampled_from([None, "yesterday"]))
+def test_every_field_of_a_delta_is_released_or_held_in_one_slice(now, before, full, repeats):
+    delta = diff(now, before, full=full)
+    verdict = guard(Case("v", delta, now, before, now.num_rows, SHARP, History((9, 9, 9), repeats, None)))
+    wanted = said(delta)
+    got: dict[str, dict] = {}
+    for part in (*(one.rows for one in verdict.slices), verdict.released):
+        assert part.schema == DELTA
+        skus = part["sku"].to_pylist()
+        assert skus == sorted(set(skus), key=str.encode)
+        for sku, row in said(part).items():
+            mine = got.setdefault(sku, {})
+            alone = part is verdict.released and part.num_rows == 1
+            assert not mine.keys() & (row.keys() - ({"active"} if alone else set())), "held twice, or held and released"
+            mine.update(row)
+    assert {sku: {k: v for k, v in row.items() if k in wanted.get(sku, {})} for sku, row in got.items()} == wanted
+    assert verdict.held.schema == HELD
+    assert verdict.held.num_rows == sum(one.rows.num_rows for one in verdict.slices)
 
 
-def split(snapshot, baseline, share=0.1, **options):
-    return guard(diff(snapshot, baseline, full=False), baseline, removed_share_max=share, **options)
+@given(now=shelves(), before=shelves())
+def test_what_was_approved_passes_and_what_was_rejected_stays_whatever_the_thresholds(now, before):
+    delta = diff(now, before, full=False)
+    first = guard(Case("v", delta, now, before, now.num_rows, SHARP))
+    again = Case("v", delta, now, before, now.num_rows, SHARP)
+    assert guard(again, approved=[one.rows for one in first.slices]).slices == ()
+    lax = GuardSettings(**{rule: {"on": False} for rule in RULES})
+    kept = guard(
+        Case("v", delta, now, before, now.num_rows, lax),
+        rejected=[Slice(one.rule, one.category, one.message, one.thresholds, one.rows, 7) for one in first.slices],
+    )
+    assert said(kept.held.select(DELTA.names)) == said(first.held.select(DELTA.names))
+    assert {one.carried for one in kept.slices} <= {7}
 
 
-@pytest.mark.parametrize(("missing", "held"), [(99, False), (100, False), (101, True)])
-def test_removals_are_held_from_the_first_above_the_share(missing, held):
-    result = split(store(range(missing, 1000)), store(range(1000)))
-    assert result.held.num_rows == (missing if held else 0)
-    assert result.released.num_rows == (0 if held else missing)
+def test_a_price_is_held_and_the_stop_sell_of_the_same_row_goes():
+    before = store(range(100))
+    now = before | {"S0007": {**GOOD, "price": "20.00", "quantity": 0, "active": False}}
+    verdict = split(now, before)
+    assert said(verdict.held) == {"S0007": {"price": Decimal("20.000")}}
+    assert said(verdict.released) == {"S0007": {"quantity": 0, "active": False}}
 
 
-def test_a_share_is_meant_as_it_is_written():
-    result = split(store(range(29, 100)), store(range(100)), share=0.29)  # 0.29 * 100 is 28.999999999999996 in binary
-    assert result.held.num_rows == 0
+def test_a_new_product_with_a_price_that_is_held_goes_not_at_all():
+    before = store(range(100))
+    verdict = split(before | {"T": {**GOOD, "price": "0"}}, before)
+    assert said(verdict.held)["T"].keys() == {"price", "quantity", "active"}
+    assert verdict.released.num_rows == 0
 
 
-def test_the_rest_flows_while_removals_are_held():
-    snapshot = store(range(500, 1000), price="2")
-    result = split(snapshot, store(range(1000)))
-    assert set(result.released["change"].to_pylist()) == {"changed"}
-    assert result.released.num_rows == result.held.num_rows == 500
-    assert result.held.schema == HELD
+def test_an_ordinary_delta_is_released_whole():
+    before = store(range(1000))
+    now = before | store(range(120), price="1.80") | store(range(200, 230), quantity=0)
+    verdict = split(now, before)
+    assert verdict.slices == ()
+    assert verdict.released.num_rows == 150
 
 
-def test_a_held_row_says_why_and_what_to_turn():
-    (row, *_) = split(store(range(0)), store(range(1000))).held.to_pylist()
-    assert row["reason"] == "mass_removal"
-    assert "1000 of 1000 SKUs on sale" in row["message"]
-    assert "SHELFSYNC_SYNC__REMOVED_SHARE_MAX" in row["message"]
+def test_what_a_person_approved_is_not_asked_about_again_while_the_value_stays():
+    before = store(range(100))
+    now = before | {"S0001": {**GOOD, "price": "20.00"}, "S0002": {**GOOD, "price": "0.20"}}
+    first = split(now, before)
+    (one,) = first.slices
+    assert split(now, before, approved=[one.rows]).slices == ()
+    other = now | {"S0001": {**GOOD, "price": "21.00"}}
+    assert said(split(other, before, approved=[one.rows]).held) == {"S0001": {"price": Decimal("21.000")}}
 
 
-def test_a_handful_of_removals_always_flows():
-    assert split(store(range(5, 10)), store(range(10))).held.num_rows == 0
-    assert split(store(range(6, 10)), store(range(10))).held.num_rows == 6
-    assert split(store(range(1, 10)), store(range(10)), share=0.05, removed_rows_free=0).held.num_rows == 1
+def test_the_reason_told_is_the_one_that_says_most():
+    before = store(range(100))
+    verdict = split(store(range(20)), before, history=History((100, 100, 100), "2026-01-01 00:00:00 UTC"))
+    assert list(reasons(verdict)) == ["duplicate_feed"]
 
 
-def test_what_is_off_already_does_not_make_a_store_look_larger():
-    off = [{"sku": f"X{number:04d}", "active": False} for number in range(5000)]
-    baseline = shelf(*off, *store(range(100)).to_pylist())
-    assert split(store(range(11, 100)), baseline).held.num_rows == 11
+def test_every_rule_has_thresholds_and_a_guard():
+    assert set(RULES) == set(GUARDS)
 
 
-def test_stores_that_never_say_active_are_guarded_too():
-    result = split(store(range(50, 100), active=None), store(range(100), active=None))
-    assert result.held.num_rows == 50
-
-
-def test_switching_off_row_by_row_is_no_removal():
-    result = split(store(range(1000), active=False), store(range(1000)))
-    assert result.held.num_rows == 0
-
-
-def test_a_quantity_left_alone_by_whoever_called_before_takes_active_along():
-    baseline = store(range(2), quantity=5)
-    both = diff(store(range(2), quantity=0), baseline, full=False)
-    assert said(guard(both.slice(1), baseline, removed_share_max=1).released) == {
-        "S0001": {"quantity": 0, "active": True}
-    }
-
-
-def test_a_quantity_left_alone_by_the_guard_takes_active_along():
-    baseline = store(range(100), quantity=5)
-    snapshot = shelf({"sku": "S0099", "active": True, "price": "1", "quantity": 0})
-    result = split(snapshot, baseline)
-    assert said(result.released) == {"S0099": {"quantity": 0, "active": True}}
+def test_fields_are_all_the_ways_a_row_can_be_held():
+    assert {
+        field for one in split(store(range(5)), store(range(100))).slices for field in one.rows.column_names
+    } >= set(FIELDS)
+    assert case(store(range(5)), store(range(100))).removed.true_count == 95

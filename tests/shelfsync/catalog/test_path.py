@@ -13,6 +13,8 @@ from shelfsync.catalog.batch import cut
 from shelfsync.catalog.confirm import match, parse_log
 from shelfsync.catalog.diff import diff
 from shelfsync.catalog.guard import guard
+from shelfsync.catalog.guards.case import Case
+from shelfsync.settings import GuardSettings
 
 WIRE = {"key": "sku", "sales_limit_name": "max_sales_quantity"}
 
@@ -39,7 +41,8 @@ def run(platform, baseline, *rows, full=False, refused=None):
     """One run over the path; the new baseline, what was sent, and its outcomes."""
     shelves = normalised(*rows)
     delta = diff(shelves.snapshot, baseline, full=full, refused=refused, quarantined=shelves.quarantine)
-    released = guard(delta, baseline, removed_share_max=0.5).released
+    case = Case("store-001", delta, shelves.snapshot, baseline, len(rows), GuardSettings(mass_removal={"share": 0.5}))
+    released = guard(case).released
     sent, states = {}, {}
     for batch in cut(released, body_bytes_max=150, **WIRE):
         outcomes = match(batch.items, parse_log(platform.job(bytes(batch.body))))

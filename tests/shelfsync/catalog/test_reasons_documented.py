@@ -7,8 +7,9 @@ from pathlib import Path
 
 from catalog_rows import normalised
 from shelfsync.catalog import verdict
-from shelfsync.catalog.guard import REMOVED_ROWS_FREE
+from shelfsync.catalog.guards import GUARDS
 from shelfsync.catalog.reason import REASONS
+from shelfsync.settings.guards import Rules
 
 PAGE = (Path(__file__).parents[3] / "docs/data-path.md").read_text(encoding="utf-8")
 
@@ -66,5 +67,13 @@ def test_the_page_lists_the_words_that_settle_an_outcome():
     assert re.findall(r"\w+", bad.replace(" or ", " ")) == verdict._FAILURE.to_pylist()
 
 
-def test_the_page_says_how_many_removals_always_flow():
-    assert f"more than {REMOVED_ROWS_FREE} and more than" in PAGE
+def test_the_guards_page_lists_every_rule_in_its_order_with_its_thresholds():
+    page = (Path(__file__).parents[3] / "docs/guards.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| (.*) \| ([\d.]+) \| ([\d.]+) \| (.*) \|$", page, re.MULTILINE)
+    rules = Rules()
+    assert [row[0] for row in rows] == list(GUARDS)
+    for rule, sentence, count, share, _ in rows:
+        limit = getattr(rules, rule)
+        assert (int(count), float(share)) == (limit.rows, limit.share), rule
+        for name, value in re.findall(r"`(slack|move|leap)` ([\d.]+)", sentence):
+            assert float(value) == getattr(limit, name)

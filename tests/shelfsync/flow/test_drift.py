@@ -162,7 +162,7 @@ def test_a_change_that_was_planned_and_not_sent_is_never_sent(shelf):
 
 
 def test_removals_that_a_guard_holds_are_held(make_world):
-    world = make_world(drift=AT_ONCE, sync={"removed_share_max": 0.1})
+    world = make_world(drift=AT_ONCE, guards={"mass_removal": {"share": 0.1}})
     skus = [f"s{number:02}" for number in range(12)]
     world.platform.put_products("store-001", [{**A, "sku": sku} for sku in skus])
     for sku in skus:

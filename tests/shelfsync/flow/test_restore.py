@@ -15,16 +15,16 @@ HOUR = dt.timedelta(hours=1)
 
 @pytest.fixture
 def mistaken(world):
-    """Two SKUs at 1.00, then a mistake in the till makes them 9.00; `before` lies between."""
+    """Two SKUs at 1.00, then a mistake in the till makes them 6.00; `before` lies between."""
     world.platform.put_products("store-001", PRODUCTS)
     for sku in ("a", "b"):
         world.erp.put("store-001", sku, "1.00")
     world.sync("full")
     before = world.house.explain("store-001", "a").at
     for sku in ("a", "b"):
-        world.erp.put("store-001", sku, "9.00")
+        world.erp.put("store-001", sku, "6.00")
     world.sync("delta")
-    assert _prices(world) == {"a": 9.0, "b": 9.0}
+    assert _prices(world) == {"a": 6.0, "b": 6.0}
     return world, before
 
 
@@ -54,7 +54,7 @@ def test_back_is_what_the_erp_says_by_then(mistaken):
     world.erp.put("store-001", "a", "1.10")
     world.house.end_restoration("store-001", who="ada")
     world.sync("delta")
-    assert _prices(world) == {"a": 1.1, "b": 9.0}
+    assert _prices(world) == {"a": 1.1, "b": 6.0}
 
 
 def test_when_its_time_is_over_the_erp_counts_again(mistaken):
@@ -64,22 +64,22 @@ def test_when_its_time_is_over_the_erp_counts_again(mistaken):
     if dt.datetime.now(dt.UTC) < told["until"]:
         assert _prices(world) == {"a": 1.0, "b": 1.0}
     deadline = time.monotonic() + 30
-    while _prices(world) != {"a": 9.0, "b": 9.0} and time.monotonic() < deadline:
+    while _prices(world) != {"a": 6.0, "b": 6.0} and time.monotonic() < deadline:
         world.sync("delta")
-    assert _prices(world) == {"a": 9.0, "b": 9.0}
+    assert _prices(world) == {"a": 6.0, "b": 6.0}
 
 
 def test_only_the_skus_that_are_named_are_restored(mistaken):
     world, before = mistaken
     assert _restore(world, before, skus=["a"])["changes"] == 1
     world.sync("delta")
-    assert _prices(world) == {"a": 1.0, "b": 9.0}
+    assert _prices(world) == {"a": 1.0, "b": 6.0}
 
 
 def test_a_plan_shows_what_would_move_and_orders_nothing(mistaken):
     world, before = mistaken
     told = _restore(world, before, dry_run=True)
-    assert any("a: price 9.000 -> 1.000" in line for line in told["lines"])
+    assert any("a: price 6.000 -> 1.000" in line for line in told["lines"])
     assert world.sync("delta")["sent"] == 0
 
 

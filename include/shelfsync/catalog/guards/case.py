@@ -1,0 +1,170 @@
+"""What a guard is shown, and what it says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shelfsync.catalog.alignment import aligned, column
+from shelfsync.columns import FIELDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from shelfsync.settings import GuardSettings
+
+PRICE_FIELDS = ("price",)
+STOCK_FIELDS = ("quantity", "active")
+"""They travel together where one changes the meaning of the other, so they are held together."""
+
+
+@dataclass(frozen=True)
+class History:
+    """What earlier extracts of the vendor were like. Extracts that a person has not yet decided about do not count."""
+
+    rows: tuple[int, ...] = ()
+    """Rows of the last extracts, newest first."""
+    repeats: str | None = None
+    """When the very same snapshot was read before, if another one came between; in words."""
+    categories: pa.Table | None = None
+    """sku, category as last said, of every SKU that is in baseline or snapshot; sorted by sku."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One delta with all that it can be judged by."""
+
+    vendor: str
+    delta: pa.Table
+    snapshot: pa.Table
+    baseline: pa.Table
+    extract_rows: int
+    """Rows of the extract, those in quarantine too."""
+    limits: GuardSettings
+    history: History = field(default_factory=History)
+    free: dict[str, pa.Array] = field(default_factory=dict)
+    """Field -> mask of the rows of which that field is still held by no guard before; empty: all are free."""
+
+    @cached_property
+    def skus(self) -> pa.Array:
+        return column(self.delta, "sku")
+
+    @cached_property
+    def before(self) -> dict[str, pa.Array]:
+        """What the baseline says of the delta's SKUs; null where it says nothing."""
+        return aligned(self.baseline, self.skus, ("sku", *FIELDS))
+
+    @cached_property
+    def removed(self) -> pa.Array:
+        return pc.equal(column(self.delta, "change"), "removed")
+
+    @cached_property
+    def going_off(self) -> pa.Array:
+        """Rows that are switched off, and were not known to be off: removed or inactive."""
+        off = pc.equal(column(self.delta, "active"), False).fill_null(False)
+        was_off = pc.equal(self.before["active"], False).fill_null(False)
+        return pc.and_(pc.and_(off, pc.invert(was_off)), self.before["sku"].is_valid())
+
+    @cached_property
+    def price_ratio(self) -> pa.Array:
+        """New price by old price as a float, for comparing only; null where either is missing or zero."""
+        new = pc.cast(column(self.delta, "price"), pa.float64())
+        old = pc.cast(self.before["price"], pa.float64())
+        usable = pc.and_(pc.greater(new, 0), pc.greater(old, 0))
+        return pc.if_else(usable, pc.divide(new, pc.if_else(usable, old, 1.0)), pa.scalar(None, pa.float64()))
+
+    @cached_property
+    def on_sale(self) -> pa.Array:
+        """Rows of the baseline that are not known to be off."""
+        return column(self.baseline, "active").fill_null(True)
+
+    @cached_property
+    def priced(self) -> pa.Array:
+        """Rows of the baseline that have a price."""
+        return column(self.baseline, "price").is_valid()
+
+    def category_of(self, skus: pa.Array) -> pa.Array:
+        """The category of each SKU as last said; null where nobody ever said one."""
+        if self.history.categories is None or self.history.categories.num_rows == 0:
+            return pa.nulls(len(skus), pa.string())
+        return aligned(self.history.categories, skus, ["category"])["category"]
+
+    @cached_property
+    def category(self) -> pa.Array:
+        """The category of the delta's rows."""
+        return self.category_of(self.skus)
+
+    @cached_property
+    def category_before(self) -> pa.Array:
+        """The category of the baseline's rows."""
+        return self.category_of(column(self.baseline, "sku"))
+
+    def undecided(self, rows: pa.Array, fields: tuple[str, ...]) -> pa.Array:
+        """Of these rows those with a field left that no guard before holds and nobody approved."""
+        if not self.free:
+            return rows
+        some = self.free[fields[0]]
+        for name in fields[1:]:
+            some = pc.or_(some, self.free[name])
+        return pc.and_(rows, some)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one guard holds. `rows` is a mask over the delta without nulls; `fields` are what of these rows is held."""
+
+    rows: pa.Array
+    reason: str
+    message: str
+    thresholds: dict[str, Any]
+    category: str | None = None
+    fields: tuple[str, ...] = FIELDS
+
+
+def judged(
+    case: Case, rule: str, rows: pa.Array, of: pa.Array, what: str, fields: tuple[str, ...] = FIELDS
+) -> Iterator[Finding]:
+    """Holds `rows` (mask over the delta) when they are more than the limit of `of` (mask over the baseline) allows.
+
+    Categories with thresholds of their own are judged by themselves first. `what` is told with the numbers in front.
+    """
+    rows = case.undecided(rows, fields)
+    left, left_of = rows, of
+    for category in case.limits.categories(rule, case.vendor):
+        here = pc.equal(case.category, category).fill_null(False)
+        there = pc.equal(case.category_before, category).fill_null(False)
+        mine = pc.and_(rows, here)
+        yield from _tripped(case, rule, mine, pc.and_(of, there), what, fields, category)
+        left, left_of = pc.and_(left, pc.invert(here)), pc.and_(left_of, pc.invert(there))
+    yield from _tripped(case, rule, left, left_of, what, fields, None)
+
+
+def count(rows: pa.Array) -> int:
+    """How many of a mask."""
+    return pc.sum(rows).as_py() or 0
+
+
+def over(limit: Any, number: int, of: int) -> bool:
+    """More rows than always flow, and a greater share than may."""
+    return bool(limit.on and number > limit.rows and number > Fraction(str(limit.share)) * of)
+
+
+def _tripped(
+    case: Case, rule: str, rows: pa.Array, of: pa.Array, what: str, fields: tuple[str, ...], category: str | None
+) -> Iterator[Finding]:
+    limit = case.limits.limit(rule, case.vendor, category)
+    number, everything = count(rows), count(of)
+    if not over(limit, number, everything):
+        return
+    where = "" if category is None else f" of category {category}"
+    free = f"up to {limit.rows} and up to a share of {limit.share:g}" if limit.rows or limit.share else "none"
+    message = (
+        f"{number} of {everything} SKUs{where} {what}; the rule {rule} lets {free} through by itself"
+        f" (SHELFSYNC_GUARDS__{rule.upper()}__ROWS and __SHARE)"
+    )
+    yield Finding(rows, rule, message, limit.model_dump(), category, fields)

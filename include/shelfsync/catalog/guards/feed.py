@@ -1,0 +1,65 @@
+"""Guards over an extract as a whole."""
+
+from __future__ import annotations
+
+from statistics import median
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shelfsync.catalog.alignment import column
+from shelfsync.catalog.guards.case import Finding, count, judged, over
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from shelfsync.catalog.guards.case import Case
+
+_FEEDS_MIN = 3
+"""With fewer extracts before it, nobody knows how many rows are usual."""
+
+
+def duplicate_feed(case: Case) -> Iterator[Finding]:
+    """Yesterday's file again: to the last value an extract from before the last one. Nothing in it is news."""
+    if case.history.repeats is None:
+        return
+    rows = pc.not_equal(column(case.delta, "change"), "same")
+    everything = pa.repeat(pa.scalar(True), case.baseline.num_rows)
+    what = f"differ, and the extract is to the last value the one of {case.history.repeats}, from before the last one,"
+    yield from judged(case, "duplicate_feed", rows, everything, what)
+
+
+def empty_feed(case: Case) -> Iterator[Finding]:
+    """An extract that leaves nothing on sale at all."""
+    active = column(case.snapshot, "active").fill_null(True)
+    stocked = pc.not_equal(column(case.snapshot, "quantity"), 0).fill_null(True)
+    if pc.any(pc.and_(active, stocked)).as_py():
+        return
+    none_left = pc.equal(column(case.delta, "quantity"), 0).fill_null(False)
+    had = pc.greater(case.before["quantity"], 0).fill_null(False)
+    rows = pc.or_(case.going_off, pc.and_(none_left, had))
+    yield from judged(case, "empty_feed", rows, case.on_sale, "go off sale, and the extract leaves nothing on sale")
+
+
+def shrunken_extract(case: Case) -> Iterator[Finding]:
+    """Far fewer rows than the last extracts had: what is missing is not believed to be gone."""
+    if len(case.history.rows) < _FEEDS_MIN or not pc.any(case.removed).as_py():
+        return
+    usual = int(median(case.history.rows))
+    limit = case.limits.limit("shrunken_extract", case.vendor)
+    if over(limit, usual - case.extract_rows, usual):
+        message = (
+            f"the extract has {case.extract_rows} rows, the last ones had {usual}; {count(case.removed)} SKUs that are missing"
+            " wait for a person (SHELFSYNC_GUARDS__SHRUNKEN_EXTRACT__ROWS and __SHARE)"
+        )
+        yield Finding(case.removed, "shrunken_extract", message, limit.model_dump())
+
+
+def new_skus(case: Case) -> Iterator[Finding]:
+    """Many SKUs that nobody has heard of: another store's range, codes that were renumbered."""
+    if case.baseline.num_rows == 0:
+        return  # the first sync
+    rows = pc.equal(column(case.delta, "change"), "new")
+    everything = pa.repeat(pa.scalar(True), case.baseline.num_rows)
+    yield from judged(case, "new_skus", rows, everything, "are new")

@@ -1,0 +1,187 @@
+"""Holds decided: approved, rejected, looked at again with other thresholds; and what was approved is planned to be sent."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+from typing import TYPE_CHECKING, Any
+
+from shelfsync.errors import DataError
+from shelfsync.flow.guard import FEED_RULES, approved_rows, read_case, written
+from shelfsync.ledger import batches, feeds, holds, vendor_runs, vendors
+from shelfsync.ledger.instant import instant
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection
+
+    from shelfsync.flow.house import Parts
+    from shelfsync.ledger.holds import Hold
+
+log = logging.getLogger(__name__)
+
+
+def decide(parts: Parts, hold_id: int, *, approve: bool, who: str, why: str | None = None) -> dict[str, Any]:
+    """Approves or rejects an open hold: `{"hold", "state", "line"}`. One that is decided already stays as it is, and the line says so."""
+    state = holds.APPROVED if approve else holds.REJECTED
+    with parts.engine.begin() as connection:
+        hold = _known(connection, hold_id)
+        if approve and hold.state in {holds.REJECTED, holds.EXPIRED} and hold.superseded_by is None:
+            holds.reopen(connection, hold_id)  # who decides last knows more
+        done = holds.decide(connection, hold_id, state, who=_line(who) or "unknown", why=_line(why))
+        if done and approve and hold.rule in FEED_RULES:
+            feeds.trust(connection, hold.vendor, hold.generation)
+        hold = _known(connection, hold_id)
+    line = f"hold {hold_id} ({hold.label}) is {hold.state} by {hold.decided_by}" if done else _why_not(hold)
+    log.warning("holds: %s", line)
+    return {"hold": hold_id, "state": hold.state, "decided": done, "line": line}
+
+
+def expire(parts: Parts, hold_id: int, *, who: str) -> dict[str, Any]:
+    """Nobody decided in time: the rows stay held, as after a rejection."""
+    with parts.engine.begin() as connection:
+        done = holds.decide(connection, hold_id, holds.EXPIRED, who=who, why="nobody decided in time")
+        hold = _known(connection, hold_id)
+    return {"hold": hold_id, "state": hold.state, "decided": done, "line": _why_not(hold)}
+
+
+def reconsider(parts: Parts, hold_id: int, thresholds: dict[str, Any], *, who: str) -> dict[str, Any]:
+    """Asks the hold's rule again with other thresholds, for this once: what it no longer holds is approved, the rest stays held.
+
+    The rest is a hold of its own, rejected by the same person. A DataError says what is wrong with the thresholds.
+    """
+    from shelfsync.catalog.guard import guard as pure
+
+    with parts.engine.connect() as connection:
+        hold = _known(connection, hold_id)
+        row = vendor_runs.read(connection, hold.run_id, hold.vendor)
+    if hold.state != holds.OPEN or row is None or row.delta_path is None:
+        return {"hold": hold_id, "state": hold.state, "decided": False, "line": _why_not(hold)}
+    try:
+        limits = parts.settings.guards.with_thresholds(hold.vendor, hold.category, hold.rule, thresholds)
+    except ValueError as error:
+        raise DataError(f"hold {hold_id}: these thresholds are none: {error}") from None
+    case = dataclasses.replace(read_case(parts, row, row.delta_path)[0], limits=limits)
+    verdict = pure(case, approved=approved_rows(parts, hold.vendor), only=hold.rule)
+    still = [one for one in written(parts, hold.vendor, verdict) if one.category == hold.category]
+    if any(one.rows_path == hold.rows_path for one in still):
+        return decide(parts, hold_id, approve=False, who=who, why=f"held with the thresholds {thresholds} too")
+    rest = {sku for one in verdict.slices if one.category == hold.category for sku in one.rows["sku"].to_pylist()}
+    let = _without(parts.lake.read_table(hold.rows_path), rest)
+    path = parts.lake.write_table("hold", hold.vendor, let)
+    with parts.engine.begin() as connection:
+        holds.narrow(
+            connection,
+            hold_id,
+            rows_path=path,
+            rows=let.num_rows,
+            thresholds=limits.limit(hold.rule, hold.vendor, hold.category).model_dump(),
+        )
+        for one in still:
+            number = holds.add(
+                connection, hold.vendor, hold.run_id, hold.generation, one, parts.settings.guards.hold_hours
+            )
+            holds.decide(connection, number, holds.REJECTED, who=_line(who) or "unknown", why=f"left by hold {hold_id}")
+    return decide(parts, hold_id, approve=True, who=who, why=f"with the thresholds {thresholds} for this once")
+
+
+def release(parts: Parts, hold_id: int) -> dict[str, Any]:
+    """Plans the approved rows as batches of the run that holds them: `{"run", "vendors", "line"}`; no vendors: nothing to deliver now.
+
+    Where a newer extract is on its way, that run sends the approved values, if it still wants them.
+    """
+    with parts.engine.connect() as connection:
+        hold = _known(connection, hold_id)
+        base = vendors.current_baseline(connection, hold.vendor)
+    pieces = _pieces(parts, hold, None if base is None else base.path)
+    with parts.engine.begin() as connection:
+        stands = vendors.lock(connection, hold.vendor)
+        hold = _known(connection, hold_id)
+        why = _not_now(connection, hold, stands)
+        if why is None and hold.released_at is None:
+            _plan(connection, hold, stands, pieces)
+    if why is not None:
+        log.warning("holds: %s", why)
+        return {"run": hold.run_id, "vendors": [], "label": hold.label, "line": why}
+    line = f"hold {hold_id} ({hold.label}): planned as {len(pieces)} requests of run {hold.run_id}"
+    return {"run": hold.run_id, "vendors": [hold.vendor], "label": hold.label, "line": line}
+
+
+def _plan(connection: Connection, hold: Hold, stands: vendors.Vendor, pieces: list[tuple[str, int, int]]) -> None:
+    row = vendor_runs.read(connection, hold.run_id, hold.vendor)
+    assert row is not None
+    vendors.raise_fence(connection, hold.vendor, hold.generation)
+    batches.append(
+        connection,
+        run_id=hold.run_id,
+        vendor=hold.vendor,
+        generation=hold.generation,
+        base_version=stands.baseline_version,
+        snapshot_path=row.snapshot_path or "",
+        pieces=pieces,
+    )
+    vendor_runs.write(
+        connection,
+        hold.run_id,
+        hold.vendor,
+        state="open",
+        failed_step=None,
+        error=None,
+        batched_at=row.batched_at or instant(),
+    )
+    holds.released(connection, hold.hold_id)
+
+
+def _pieces(parts: Parts, hold: Hold, base_path: str | None) -> list[tuple[str, int, int]]:
+    from shelfsync.catalog.batch import cut
+    from shelfsync.catalog.companion import alone
+    from shelfsync.columns import BASELINE
+
+    settings = parts.settings
+    baseline = BASELINE.empty_table() if base_path is None else parts.lake.read_table(base_path)
+    rows = alone(parts.lake.read_table(hold.rows_path), baseline)
+    return [
+        (parts.lake.write_table("batch", hold.vendor, piece.items), piece.items.num_rows, piece.body_bytes)
+        for piece in cut(
+            rows,
+            key=settings.platform.key,
+            sales_limit_name=settings.platform.sales_limit_name,
+            body_bytes_max=settings.sync.body_bytes_max,
+        )
+    ]
+
+
+def _not_now(connection: Connection, hold: Hold, stands: vendors.Vendor) -> str | None:
+    if hold.state != holds.APPROVED:
+        return _why_not(hold)
+    newer = vendor_runs.newer_on_its_way(connection, hold.vendor, hold.generation)
+    if hold.released_at is None and (newer is not None or stands.fence > hold.generation):
+        return (
+            f"hold {hold.hold_id} ({hold.label}) is approved, and run {newer} has a newer extract: what it still wants of these very"
+            " values passes the guards and is sent by it or by the run after it"
+        )
+    return None
+
+
+def _why_not(hold: Hold) -> str:
+    by = f" by {hold.decided_by}" if hold.decided_by else ""
+    if hold.superseded_by is not None:
+        return f"hold {hold.hold_id} ({hold.label}): superseded by the newer extract of run {hold.superseded_by}; nothing of it is sent"
+    return f"hold {hold.hold_id} ({hold.label}) is {hold.state}{by}; nothing of it is sent"
+
+
+def _without(rows: Any, skus: set[str]) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return rows.filter(pc.invert(pc.is_in(rows["sku"], value_set=pa.array(sorted(skus), pa.string()))))
+
+
+def _known(connection: Connection, hold_id: int) -> Hold:
+    found = holds.read(connection, hold_id)
+    if found is None:
+        raise DataError(f"holds: there is no hold {hold_id}; `shelfsync holds list` shows them")
+    return found
+
+
+def _line(text: str | None) -> str | None:
+    return None if text is None else " ".join(text.split())[:500] or None

@@ -1,0 +1,95 @@
+"""Feeds: what each extract of a vendor was like, so that the next one can be held against it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from shelfsync.ledger.instant import instant
+from shelfsync.ledger.metadata import metadata
+
+if TYPE_CHECKING:
+    import datetime as dt
+
+    from sqlalchemy.engine import Connection
+
+feed = sa.Table(
+    "feed",
+    metadata,
+    sa.Column("vendor", sa.Text, sa.ForeignKey("ledger.vendor.vendor"), primary_key=True, comment="The vendor"),
+    sa.Column("generation", sa.BigInteger, primary_key=True, comment="Order of this extract among the vendor's"),
+    sa.Column("run_id", sa.BigInteger, nullable=False, comment="The run that read it"),
+    sa.Column(
+        "snapshot_path", sa.Text, nullable=False, comment="Lake: its canonical rows; the same path is the same rows"
+    ),
+    sa.Column("rows", sa.BigInteger, nullable=False, comment="Rows of the extract, those in quarantine too"),
+    sa.Column("categories_path", sa.Text, comment="Lake: SKU and category as last said; null: nobody ever said one"),
+    sa.Column(
+        "trusted",
+        sa.Boolean,
+        nullable=False,
+        comment="False: a guard doubts the extract as a whole and nobody has decided; it is no measure for the next",
+    ),
+    sa.Column("read_at", sa.DateTime(timezone=True), nullable=False, comment="When a guard looked at it"),
+    sa.Index("ix_feed_vendor_snapshot_path", "vendor", "snapshot_path"),
+    schema="ledger",
+    comment="One row a guarded extract of a vendor: the measure of what is usual",
+)
+
+
+@dataclass(frozen=True)
+class Past:
+    """What is known of the trusted extracts before one."""
+
+    rows: tuple[int, ...]
+    repeated_at: dt.datetime | None
+    categories_path: str | None
+
+
+def past(connection: Connection, vendor: str, generation: int, snapshot_path: str, *, feeds: int) -> Past:
+    """The last `feeds` trusted extracts before a generation, and whether the snapshot repeats one from before the last of them."""
+    mine = sa.and_(feed.c.vendor == vendor, feed.c.generation < generation)
+    statement = sa.select(feed.c.rows, feed.c.snapshot_path).where(mine, feed.c.trusted)
+    last = connection.execute(statement.order_by(feed.c.generation.desc()).limit(feeds)).all()
+    repeated = None
+    if last and last[0].snapshot_path != snapshot_path:
+        again = sa.select(sa.func.max(feed.c.read_at)).where(
+            mine, feed.c.trusted, feed.c.snapshot_path == snapshot_path
+        )
+        repeated = connection.execute(again).scalar_one()
+    newest = sa.select(feed.c.categories_path).where(mine, feed.c.categories_path.is_not(None))
+    categories = connection.execute(newest.order_by(feed.c.generation.desc()).limit(1)).scalar_one_or_none()
+    return Past(tuple(row.rows for row in last), repeated, categories)
+
+
+def record(
+    connection: Connection,
+    vendor: str,
+    generation: int,
+    *,
+    run_id: int,
+    snapshot_path: str,
+    rows: int,
+    categories_path: str | None,
+    trusted: bool,
+) -> None:
+    """Writes what an extract was like; again is the same row."""
+    values = {
+        "run_id": run_id,
+        "snapshot_path": snapshot_path,
+        "rows": rows,
+        "categories_path": categories_path,
+        "trusted": trusted,
+        "read_at": instant(),
+    }
+    statement = insert(feed).values(vendor=vendor, generation=generation, **values)
+    connection.execute(statement.on_conflict_do_update(index_elements=[feed.c.vendor, feed.c.generation], set_=values))
+
+
+def trust(connection: Connection, vendor: str, generation: int) -> None:
+    """A person has said that the extract is right."""
+    statement = feed.update().where(feed.c.vendor == vendor, feed.c.generation == generation)
+    connection.execute(statement.values(trusted=True))

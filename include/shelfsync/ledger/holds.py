@@ -1,0 +1,242 @@
+"""Holds: slices that a guard keeps back, and what a person decided about each. Every one is kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import JSONB
+
+from shelfsync.ledger.instant import after, instant
+from shelfsync.ledger.metadata import metadata
+
+if TYPE_CHECKING:
+    import datetime as dt
+    from collections.abc import Iterable
+
+    from sqlalchemy.engine import Connection
+
+OPEN, APPROVED, REJECTED, EXPIRED, SUPERSEDED = "open", "approved", "rejected", "expired", "superseded"
+STANDING = (OPEN, REJECTED, EXPIRED)
+"""States of a slice that is held now: nobody asks again about the very same rows."""
+
+
+def _time(name: str, comment: str, *, nullable: bool = True) -> sa.Column[object]:
+    return sa.Column(name, sa.DateTime(timezone=True), nullable=nullable, comment=comment)
+
+
+hold = sa.Table(
+    "hold",
+    metadata,
+    sa.Column("hold_id", sa.BigInteger, sa.Identity(always=True), primary_key=True, comment="Number of the hold"),
+    sa.Column("vendor", sa.Text, sa.ForeignKey("ledger.vendor.vendor"), nullable=False, comment="The vendor"),
+    sa.Column("first_run_id", sa.BigInteger, nullable=False, comment="The run that held it first"),
+    sa.Column("run_id", sa.BigInteger, nullable=False, comment="The newest run that holds the very same rows"),
+    sa.Column("generation", sa.BigInteger, nullable=False, comment="Generation of the snapshot of that run"),
+    sa.Column("rule", sa.Text, nullable=False, comment="The guard, by its word"),
+    sa.Column("category", sa.Text, comment="The category it is about; null: the whole vendor"),
+    sa.Column("message", sa.Text, nullable=False, comment="One sentence for the person who decides"),
+    sa.Column("thresholds", JSONB, nullable=False, comment="The thresholds that were used"),
+    sa.Column(
+        "rows_path", sa.Text, nullable=False, comment="Lake: the rows held, with nothing in them but what is held"
+    ),
+    sa.Column("rows", sa.BigInteger, nullable=False, comment="How many"),
+    sa.Column(
+        "state",
+        sa.Text,
+        nullable=False,
+        server_default="open",
+        comment="open, approved, rejected, expired or superseded",
+    ),
+    sa.Column("asked_by", sa.Text, comment="The run of Airflow that asks about it; null: nobody was asked there"),
+    sa.Column("decided_by", sa.Text, comment="Who decided, or what"),
+    sa.Column("why", sa.Text, comment="The reason given, in one line"),
+    sa.Column("superseded_by", sa.BigInteger, comment="The run whose extract does not have these rows any more"),
+    _time("held_at", "When it was first held", nullable=False),
+    _time("expires_at", "When waiting for a person ends", nullable=False),
+    _time("decided_at", "When it was decided, superseded or expired"),
+    _time("released_at", "When its rows were planned to be sent, after an approval"),
+    sa.Index("ix_hold_vendor_state", "vendor", "state"),
+    sa.CheckConstraint("state IN ('open', 'approved', 'rejected', 'expired', 'superseded')", name="state"),
+    schema="ledger",
+    comment="One row a slice that a guard held, with the decision; nothing is ever removed",
+)
+
+
+@dataclass(frozen=True)
+class Hold:
+    """One row of `ledger.hold`."""
+
+    hold_id: int
+    vendor: str
+    first_run_id: int
+    run_id: int
+    generation: int
+    rule: str
+    category: str | None
+    message: str
+    thresholds: dict[str, Any]
+    rows_path: str
+    rows: int
+    state: str
+    asked_by: str | None
+    decided_by: str | None
+    why: str | None
+    superseded_by: int | None
+    held_at: dt.datetime
+    expires_at: dt.datetime
+    decided_at: dt.datetime | None
+    released_at: dt.datetime | None
+
+    @property
+    def label(self) -> str:
+        """What it is, in a few words."""
+        return f"{self.vendor} {self.rule}{f' {self.category}' if self.category else ''}: {self.rows} rows"
+
+
+@dataclass(frozen=True)
+class Found:
+    """A slice of the present run."""
+
+    rule: str
+    category: str | None
+    message: str
+    thresholds: dict[str, Any]
+    rows_path: str
+    rows: int
+    carried: int | None = None
+    """The decided hold whose values these still are."""
+
+
+_COLUMNS = [hold.c[name] for name in Hold.__dataclass_fields__]
+
+
+def renew(
+    connection: Connection, vendor: str, *, run_id: int, generation: int, found: Iterable[Found], hours: float
+) -> list[int]:
+    """The holds of this run's slices. The very same rows are the same hold, decided or not; every other open one is superseded."""
+    standing = {(row.rule, row.category, row.rows_path): row for row in of_vendor(connection, vendor, *STANDING)}
+    numbers = []
+    for one in found:
+        known = standing.pop((one.rule, one.category, one.rows_path), None)
+        if known is None:
+            numbers.append(add(connection, vendor, run_id, generation, one, hours))
+            if one.carried is not None:
+                _decide_as(connection, numbers[-1], one.carried)
+            continue
+        statement = hold.update().where(hold.c.hold_id == known.hold_id)
+        connection.execute(statement.values(run_id=run_id, generation=generation, message=one.message))
+        numbers.append(known.hold_id)
+    for gone in standing.values():
+        statement = hold.update().where(hold.c.hold_id == gone.hold_id)
+        ended = {"state": SUPERSEDED, "decided_at": instant()} if gone.state == OPEN else {}
+        connection.execute(statement.values(superseded_by=run_id, **ended))
+    return numbers
+
+
+def decide(connection: Connection, hold_id: int, state: str, *, who: str, why: str | None) -> bool:
+    """Approves, rejects or expires an open hold; False when it is no longer open."""
+    statement = hold.update().where(hold.c.hold_id == hold_id, hold.c.state == OPEN)
+    done = connection.execute(statement.values(state=state, decided_by=who, why=why, decided_at=instant()))
+    return done.rowcount == 1
+
+
+def reopen(connection: Connection, hold_id: int) -> bool:
+    """Makes a rejected or expired hold a question again, for who changes their mind."""
+    statement = hold.update().where(hold.c.hold_id == hold_id, hold.c.state.in_((REJECTED, EXPIRED)))
+    return connection.execute(statement.values(state=OPEN, decided_by=None, decided_at=None)).rowcount == 1
+
+
+def expire(connection: Connection) -> list[int]:
+    """Ends what nobody decided in time; the rows stay held."""
+    statement = hold.update().where(hold.c.state == OPEN, hold.c.expires_at <= instant())
+    done = statement.values(state=EXPIRED, decided_by="nobody, in time", decided_at=instant())
+    return list(connection.execute(done.returning(hold.c.hold_id)).scalars())
+
+
+def narrow(connection: Connection, hold_id: int, *, rows_path: str, rows: int, thresholds: dict[str, Any]) -> None:
+    """A person looked at an open hold with other thresholds: it is about these rows only."""
+    statement = hold.update().where(hold.c.hold_id == hold_id, hold.c.state == OPEN)
+    connection.execute(statement.values(rows_path=rows_path, rows=rows, thresholds=thresholds))
+
+
+def released(connection: Connection, hold_id: int) -> None:
+    """Its rows are planned."""
+    connection.execute(hold.update().where(hold.c.hold_id == hold_id).values(released_at=instant()))
+
+
+def ask(connection: Connection, key: str) -> list[Hold]:
+    """The open holds that this caller asks a person about: those nobody asks about yet, and on a repeat the same again."""
+    unasked = hold.update().where(hold.c.state == OPEN, hold.c.asked_by.is_(None))
+    connection.execute(unasked.values(asked_by=key))
+    return _holds(connection, sa.select(*_COLUMNS).where(hold.c.asked_by == key).order_by(hold.c.hold_id))
+
+
+def unasked(connection: Connection) -> int:
+    """How many open holds nobody was asked about."""
+    statement = sa.select(sa.func.count()).where(hold.c.state == OPEN, hold.c.asked_by.is_(None))
+    return int(connection.execute(statement).scalar_one())
+
+
+def read(connection: Connection, hold_id: int, *, lock: bool = False) -> Hold | None:
+    """The hold of this number, or None."""
+    statement = sa.select(*_COLUMNS).where(hold.c.hold_id == hold_id)
+    found = _holds(connection, statement.with_for_update() if lock else statement)
+    return found[0] if found else None
+
+
+def of_vendor(connection: Connection, vendor: str, *states: str) -> list[Hold]:
+    """Holds of one vendor in these states that its newest extract still has, oldest first."""
+    mine = sa.and_(hold.c.vendor == vendor, hold.c.state.in_(states), hold.c.superseded_by.is_(None))
+    return _holds(connection, sa.select(*_COLUMNS).where(mine).order_by(hold.c.hold_id))
+
+
+def of_run(connection: Connection, run_id: int) -> list[Hold]:
+    """Holds whose rows the run of this number holds."""
+    return _holds(connection, sa.select(*_COLUMNS).where(hold.c.run_id == run_id).order_by(hold.c.hold_id))
+
+
+def newest(connection: Connection, *states: str, holds: int = 200) -> list[Hold]:
+    """The last holds, newest first; of any state when none is named."""
+    statement = sa.select(*_COLUMNS).order_by(hold.c.hold_id.desc()).limit(holds)
+    return _holds(connection, statement.where(hold.c.state.in_(states)) if states else statement)
+
+
+def approved_paths(connection: Connection, vendor: str, *, hours: float) -> list[str]:
+    """Lake paths of the rows that a person let through within so many hours."""
+    since = after(-hours * 3600)
+    statement = sa.select(hold.c.rows_path).where(
+        hold.c.vendor == vendor, hold.c.state == APPROVED, hold.c.decided_at >= since
+    )
+    return sorted(set(connection.execute(statement).scalars()))
+
+
+def _decide_as(connection: Connection, hold_id: int, earlier: int) -> None:
+    """What is left of a hold that somebody decided needs nobody to decide again."""
+    before = sa.select(hold.c.state, hold.c.decided_by).where(hold.c.hold_id == earlier)
+    row = connection.execute(before).one()
+    decide(connection, hold_id, row.state, who=row.decided_by, why=f"still what hold {earlier} held")
+
+
+def add(connection: Connection, vendor: str, run_id: int, generation: int, one: Found, hours: float) -> int:
+    """A new open hold; its number."""
+    values = {
+        "vendor": vendor,
+        "first_run_id": run_id,
+        "run_id": run_id,
+        "generation": generation,
+        "rule": one.rule,
+        "category": one.category,
+        "message": one.message,
+        "thresholds": one.thresholds,
+        "rows_path": one.rows_path,
+        "rows": one.rows,
+        "held_at": instant(),
+        "expires_at": after(hours * 3600),
+    }
+    return int(connection.execute(hold.insert().values(values).returning(hold.c.hold_id)).scalar_one())
+
+
+def _holds(connection: Connection, statement: sa.Select[Any]) -> list[Hold]:
+    return [Hold(**row) for row in connection.execute(statement).mappings()]

@@ -1,0 +1,56 @@
+"""Cases for the guards from a few words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from catalog_rows import shelf, snapshot
+from shelfsync.catalog.diff import diff
+from shelfsync.catalog.guard import Guarded, guard
+from shelfsync.catalog.guards.case import Case, History
+from shelfsync.catalog.guards.categories import remembered
+from shelfsync.settings import GuardSettings
+
+CATEGORIES = ("dairy", "drinks", "bakery", "sweets", "frozen")
+GOOD = {"active": True, "quantity": 10, "price": "2.00"}
+
+
+def store(numbers, **values: Any) -> dict[str, dict[str, Any]]:
+    """Rows by SKU: on sale, ten pieces, two euros, categories in turn; `values` may be functions of the number."""
+    rows = {}
+    for number in numbers:
+        said = {**GOOD, "category": CATEGORIES[number % 5], **values}
+        rows[f"S{number:04d}"] = {name: value(number) if callable(value) else value for name, value in said.items()}
+    return rows
+
+
+def case(now, before, *, full=False, history=None, limits=None, vendor="store-001", rows=None) -> Case:
+    """The delta from what was acknowledged to what the ERP says, with the categories of both."""
+    baseline = shelf(
+        *(
+            {k: v for k, v in {"sku": sku, **row}.items() if k not in {"category", "cost"}}
+            for sku, row in before.items()
+        )
+    )
+    here = snapshot(*({"sku": sku, **row} for sku, row in now.items()))
+    last = snapshot(*({"sku": sku, **row} for sku, row in before.items()))
+    known = remembered(None, last, baseline)
+    past = history or History()
+    return Case(
+        vendor=vendor,
+        delta=diff(here, baseline, full=full),
+        snapshot=here,
+        baseline=baseline,
+        extract_rows=here.num_rows if rows is None else rows,
+        limits=limits or GuardSettings(),
+        history=History(past.rows, past.repeats, remembered(known, here, baseline)),
+    )
+
+
+def split(now, before, *, approved=(), rejected=(), **options: Any) -> Guarded:
+    return guard(case(now, before, **options), approved=approved, rejected=rejected)
+
+
+def reasons(verdict: Guarded) -> dict[str, int]:
+    """rule -> rows held."""
+    return {f"{one.rule}{f' {one.category}' if one.category else ''}": one.rows.num_rows for one in verdict.slices}

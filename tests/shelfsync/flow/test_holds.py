@@ -1,0 +1,189 @@
+"""Accidents as they happen, on the whole path: held, the innocent changes delivered, and after the approval the rest; the platform
+never shows the wrong value in between."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+SKUS = [f"s{number:03}" for number in range(60)]
+V = "store-001"
+
+
+@pytest.fixture
+def shop(world):
+    """Sixty products, acknowledged; every price that customers were ever shown is kept."""
+    world.platform.put_products(
+        V, [{"sku": sku, "barcodes": [], "title": sku, "price": 1.0, "active": True} for sku in SKUS]
+    )
+    for number, sku in enumerate(SKUS):
+        world.erp.put(V, sku, f"{number + 1}.50", 10)
+    assert world.sync("full")["accepted"] == 60
+    return world
+
+
+def _price(world, sku):
+    return Decimal(str(world.shown()[sku]["price"]))
+
+
+def _open(world):
+    return world.house.holds.listed("open")
+
+
+def test_a_decimal_comma_read_as_thousands_is_held_and_its_stop_sells_flow(shop):
+    for number, sku in enumerate(SKUS[:30]):
+        shop.erp.put(V, sku, f"{number + 1}50", 0 if number < 3 else 10)  # 1,50 without its comma
+    shop.erp.put(V, "s040", "40.99")
+    summary = shop.sync("delta")
+    assert summary["vendors"][0]["changes_held"] == 30
+    assert {_price(shop, sku) for sku in SKUS[:30]} == {Decimal(f"{number + 1}.50") for number in range(30)}
+    assert [sku for sku, row in shop.shown().items() if not row["active"]] == SKUS[:3]
+    assert _price(shop, "s040") == Decimal("40.99")
+    (hold,) = _open(shop)
+    assert (hold["rule"], hold["rows"], hold["first_run_id"]) == ("shifted_decimal", 30, summary["run"])
+    assert shop.sync("delta")["sent"] == 0
+    assert [one["hold_id"] for one in _open(shop)] == [hold["hold_id"]], "the same rows are the same question"
+
+
+def test_an_approved_slice_is_delivered_by_the_run_that_holds_it(shop):
+    shop.erp.put(V, "s001", "25.00")
+    first = shop.sync("delta")
+    (hold,) = _open(shop)
+    told = shop.house.holds.decide(hold["hold_id"], approve=True, who="ada", why="a new pack of ten")
+    assert told["state"] == "approved"
+    assert _price(shop, "s001") == Decimal("2.50"), "an approval alone sends nothing"
+    shop.house.holds.deliver(hold["hold_id"])
+    assert _price(shop, "s001") == 25
+    assert shop.rows("SELECT run_id, state FROM ledger.batch ORDER BY batch_id DESC LIMIT 1") == [
+        (first["run"], "done")
+    ]
+    assert shop.rows("SELECT state, decided_by, why, released_at IS NOT NULL FROM ledger.hold") == [
+        ("approved", "ada", "a new pack of ten", True)
+    ]
+    summary = shop.sync("delta")
+    assert (summary["sent"], summary["vendors"][0]["changes_held"]) == (0, 0)
+
+
+def test_delivering_twice_sends_once(shop):
+    shop.erp.put(V, "s001", "25.00")
+    shop.sync("delta")
+    (hold,) = _open(shop)
+    shop.house.holds.decide(hold["hold_id"], approve=True, who="ada")
+    before = len(shop.sent())
+    for _ in range(3):
+        shop.house.holds.deliver(hold["hold_id"])
+    assert len(shop.sent()) == before + 1
+
+
+def test_an_approval_is_kept_when_a_newer_extract_came_and_its_run_sends_it(shop):
+    shop.erp.put(V, "s001", "25.00")
+    shop.sync("delta")
+    (hold,) = _open(shop)
+    newer = shop.house.open_run("delta", "test/newer")
+    shop.house.extract(newer)
+    shop.house.holds.decide(hold["hold_id"], approve=True, who="ada")
+    told = shop.house.holds.deliver(hold["hold_id"])
+    assert told["vendors"] == []
+    assert "newer extract" in told["line"]
+    assert _price(shop, "s001") == Decimal("2.50")
+    for word in ("normalise", "diff", "guard", "batch", "deliver"):
+        shop.house.step(word, newer, [V])
+    shop.platform.until_settled()
+    assert _price(shop, "s001") == 25
+
+
+def test_a_slice_whose_rows_changed_is_superseded_and_its_approval_sends_nothing(shop):
+    shop.erp.put(V, "s001", "25.00")
+    shop.sync("delta")
+    (old,) = _open(shop)
+    shop.erp.put(V, "s001", "26.00")
+    run = shop.sync("delta")["run"]
+    (new,) = _open(shop)
+    told = shop.house.holds.decide(old["hold_id"], approve=True, who="ada")
+    assert (told["decided"], told["state"]) == (False, "superseded")
+    assert f"superseded by the newer extract of run {run}" in told["line"]
+    assert shop.house.holds.deliver(old["hold_id"])["vendors"] == []
+    assert (_price(shop, "s001"), new["rows"]) == (Decimal("2.50"), 1)
+
+
+def test_a_value_that_the_erp_takes_back_leaves_nothing_to_decide(shop):
+    shop.erp.put(V, "s001", "25.00")
+    shop.sync("delta")
+    shop.erp.put(V, "s001", "2.50")
+    shop.sync("delta")
+    assert _open(shop) == []
+    assert shop.rows("SELECT state FROM ledger.hold") == [("superseded",)]
+
+
+def test_a_rejected_value_stays_held_without_another_question_until_the_erp_says_something_else(shop):
+    for sku in ("s001", "s002"):
+        shop.erp.put(V, sku, "99.00")
+    shop.sync("delta")
+    for hold in _open(shop):
+        shop.house.holds.decide(hold["hold_id"], approve=False, who="ada")
+    shop.erp.put(V, "s002", "3.60")
+    assert shop.sync("delta")["sent"] == 1
+    assert shop.sync("delta")["sent"] == 0
+    assert _open(shop) == []
+    assert (_price(shop, "s001"), _price(shop, "s002")) == (Decimal("2.50"), Decimal("3.6"))
+    shop.erp.put(V, "s001", "2.60")
+    shop.sync("delta")
+    assert _price(shop, "s001") == Decimal("2.6")
+
+
+def test_a_full_sync_holds_what_a_delta_holds(shop):
+    shop.erp.put(V, "s001", "25.00")
+    shop.sync("delta")
+    summary = shop.sync("full")
+    assert summary["sent"] == 60
+    assert _price(shop, "s001") == Decimal("2.50")
+    assert len(_open(shop)) == 1
+
+
+def test_nobody_deciding_in_time_is_a_rejection(make_world, shop):
+    shop.erp.put(V, "s001", "25.00")
+    shop.sync("delta")
+    with shop.house.parts.engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE ledger.hold SET expires_at = ledger.instant() - interval '1 s'")
+    shop.sync("delta")
+    assert shop.rows("SELECT state, decided_by FROM ledger.hold") == [("expired", "nobody, in time")]
+    assert _price(shop, "s001") == Decimal("2.50")
+    (hold,) = shop.house.holds.listed()
+    assert shop.house.holds.decide(hold["hold_id"], approve=True, who="ada")["state"] == "approved", "late is not never"
+    shop.house.holds.deliver(hold["hold_id"])
+    assert _price(shop, "s001") == 25
+
+
+def test_other_thresholds_for_once_let_a_part_through_and_keep_the_rest(shop):
+    for number, sku in enumerate(SKUS[:25]):
+        shop.erp.put(V, sku, f"{(number + 1.5) * (1.5 if number < 20 else 1.8):.2f}")
+    shop.sync("delta")
+    (hold,) = _open(shop)
+    assert (hold["rule"], hold["rows"]) == ("price_change", 25)
+    told = shop.house.holds.reconsider(hold["hold_id"], {"move": 0.6, "rows": 0}, who="ada")
+    assert told["state"] == "approved"
+    shop.house.holds.deliver(hold["hold_id"])
+    assert (_price(shop, "s000"), _price(shop, "s024")) == (Decimal("2.25"), Decimal("25.50"))
+    assert shop.sync("delta")["sent"] == 0
+    assert {(one["state"], one["rows"]) for one in shop.house.holds.listed()} == {("approved", 20), ("rejected", 5)}
+
+
+def test_a_dry_run_asks_nobody(shop):
+    shop.erp.put(V, "s001", "25.00")
+    summary = shop.sync("delta", dry_run=True)
+    assert summary["vendors"][0]["changes_held"] == 1
+    assert shop.house.holds.listed() == []
+    assert shop.rows("SELECT count(*) FROM ledger.feed") == [(1,)]
+
+
+def test_a_hold_shows_the_largest_moves_first_with_what_was_before(shop):
+    shop.erp.put(V, "s001", "25.00")
+    shop.erp.put(V, "s002", "0.035")
+    shop.sync("delta")
+    (hold,) = _open(shop)
+    shown = shop.house.holds.show(hold["hold_id"], rows=1)
+    assert [(row["sku"], row["price_before"], row["price"]) for row in shown["rows_shown"]] == [
+        ("s002", Decimal("3.500"), Decimal("0.035"))
+    ]
+    assert shown["rows"] == 2
