@@ -17,7 +17,7 @@ from shelfsync.flow.house import Parts
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 
     from sqlalchemy.engine import Engine
 
@@ -289,6 +289,13 @@ async def until_promotions_settled(settings: Settings, run_id: int) -> dict[str,
 
     house = await asyncio.to_thread(shared_house, settings)
     return await wait(house.parts, run_id)
+async def order_news(settings: Settings) -> AsyncIterator[int]:
+    """The news of `flow.orders.news`, for an event loop that runs many waits."""
+    from shelfsync.flow.orders.news import news
+
+    house = await asyncio.to_thread(shared_house, settings)
+    async for waiting in news(house.parts):
+        yield waiting
 
 
 def _open_erp(settings: Settings) -> ErpSource:

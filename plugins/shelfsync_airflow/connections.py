@@ -11,7 +11,7 @@ from airflow.sdk.exceptions import AirflowNotFoundException
 from shelfsync.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from shelfsync.settings import PlatformSettings, Settings
+    from shelfsync.settings import OrdersSettings, PlatformSettings, Settings
 
 PLATFORM = "shelfsync_platform"
 ERP = "shelfsync_erp"
@@ -52,17 +52,25 @@ def find_connection(conn_id: str) -> Connection | None:
 def overrides(settings: Settings, find: Find, needed: Collection[str]) -> dict[str, Any]:
     """What the connections add to these settings, in the shape of the settings; nothing that is set already.
 
-    `needed`: which of platform, erp and webhook are going to be used, besides the database. Where neither environment nor
+    `needed`: which of platform, erp, webhook and orders are going to be used, besides the database. Where neither environment nor
     connection gives what is needed, a ConfigurationError names both ways to give it.
     """
     found = database_override(settings, find)
     if "platform" in needed:
         found["platform"] = _platform(settings.platform, find)
-    if "erp" in needed and settings.erp.url is None and settings.erp.files is None:
+    if ("erp" in needed and settings.erp.url is None and settings.erp.files is None) or (
+        "orders" in needed and settings.erp.url is None and _orders_need_erp(settings.orders)
+    ):
         found["erp"] = {"url": _erp_url(find)}
     if "webhook" in needed and settings.webhook.secret is None and (webhook := find(WEBHOOK)):
         found["webhook"] = {"secret": webhook.password}
     return {name: part for name, part in found.items() if part}
+
+
+def _orders_need_erp(orders: OrdersSettings) -> bool:
+    """Outbox and picking results lie in the ERP's database unless they have an address of their own."""
+    outbox = orders.hand_over == "outbox" and orders.hand_over_url is None
+    return outbox or (orders.picking_sql is not None and orders.picking_url is None)
 
 
 def database_override(settings: Settings, find: Find) -> dict[str, Any]:

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from shelfsync.wiring import House
 
 
-PLATFORM, ERP, WEBHOOK = "platform", "erp", "webhook"
+PLATFORM, ERP, WEBHOOK, ORDERS = "platform", "erp", "webhook", "orders"
 
 
 def house_settings(*needed: str) -> Settings:
     """The settings of this process; what they leave unset comes from Airflow's connections, secrets are masked in every log.
 
-    `needed`: those of PLATFORM, ERP and WEBHOOK that are going to be used; the others may be unknown. Asks Airflow for
+    `needed`: those of PLATFORM, ERP, WEBHOOK and ORDERS that are going to be used; the others may be unknown. Asks Airflow for
     connections, so it must not run in an event loop.
     """
     from airflow.sdk.log import mask_secret

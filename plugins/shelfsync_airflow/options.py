@@ -47,6 +47,14 @@ OPTIONS = {
     "housekeeping_schedule": Option(
         "17 5 * * *", "string", "When housekeeping runs: a cron expression in UTC, or none."
     ),
+    "orders_schedule": Option(
+        "* * * * *",
+        "string",
+        "When orders_fulfilment runs besides being woken by news: a cron expression in UTC, or none.",
+    ),
+    "history_schedule": Option(
+        "*/15 * * * *", "string", "When orders_history runs: a cron expression in UTC, or none."
+    ),
     "retries": Option(
         "3", "integer", "How often a task is tried again; below 3 an API server that is away for a minute ends a run."
     ),
@@ -60,7 +68,7 @@ OPTIONS = {
 
 
 def schedule(kind: str) -> str | None:
-    """The schedule of one DAG, by its word: full, delta, export, settle, housekeeping."""
+    """The schedule of one DAG, by its word: full, delta, export, settle, orders, history and so on."""
     text = _text(f"{kind}_schedule").strip()
     return None if text.lower() in NEVER else text
 

@@ -29,6 +29,8 @@ DAG_IDS = {
     "housekeeping",
     "promotions_settle",
     "promotions_sync",
+    "orders_fulfilment",
+    "orders_history",
 }
 SYNCS = ("catalog_full_sync", "catalog_delta_sync")
 MAY_BE_IMPORTED = {"__future__", "datetime", "airflow.sdk"}

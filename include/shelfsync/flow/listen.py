@@ -25,8 +25,9 @@ _RECONNECT_S = 2.0
 class Listener:
     """Listens as long as somebody is subscribed; a lost connection is made again, and waking everybody then makes them look."""
 
-    def __init__(self, dsn: str) -> None:
+    def __init__(self, dsn: str, channel: str = CHANNEL) -> None:
         self._dsn = dsn
+        self._channel = channel
         self._bells: set[asyncio.Event] = set()
         self._task: asyncio.Task[None] | None = None
 
@@ -49,7 +50,7 @@ class Listener:
         while True:
             try:
                 async with await psycopg.AsyncConnection.connect(self._dsn, autocommit=True) as connection:
-                    await connection.execute(f"LISTEN {CHANNEL}")
+                    await connection.execute(f"LISTEN {self._channel}")
                     self._ring()
                     async for _ in connection.notifies():
                         self._ring()
@@ -65,10 +66,10 @@ class Listener:
             bell.set()
 
 
-_listeners: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Listener]] = WeakKeyDictionary()
+_listeners: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[str, str], Listener]] = WeakKeyDictionary()
 
 
-def listener_of(dsn: str) -> Listener:
-    """The one listener of this event loop for this database."""
+def listener_of(dsn: str, channel: str = CHANNEL) -> Listener:
+    """The one listener of this event loop for this database and channel."""
     here = _listeners.setdefault(asyncio.get_running_loop(), {})
-    return here.setdefault(dsn, Listener(dsn))
+    return here.setdefault((dsn, channel), Listener(dsn, channel))

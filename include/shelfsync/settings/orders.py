@@ -54,6 +54,8 @@ class OrdersSettings(Section):
 
     history_requests_max: int = Field(60, ge=1)
     """Pages that one run of orders_history may read; the stores read longest ago come first."""
+    history_page_size: int = Field(500, ge=1, le=500)
+    """Orders a page (interface.md 4.10)."""
     history_overlap_h: float = Field(48.0, ge=0)
     """A window begins so long before the watermark: what became of orders since they were placed is read again."""
     history_lag_s: float = Field(120.0, ge=0)

@@ -28,7 +28,6 @@ WINDOW = dt.timedelta(days=60)
 """The longest range that the platform answers, and as far as it looks back (interface.md 4.10)."""
 EDGE = dt.timedelta(minutes=10)
 """So far inside the 60 days we stay: the platform's clock is not ours."""
-PAGE_SIZE = 500
 
 
 def history(parts: Parts, vendors: Iterable[str] = ()) -> dict[str, Any]:
@@ -83,7 +82,7 @@ def _read_vendor(parts: Parts, vendor: str, told: dict[str, Any]) -> bool:
             if told["pages"] >= settings.history_requests_max:
                 return False
             page = parts.open_platform().list_orders(
-                vendor, reading.start, reading.end, reading.next_page, PAGE_SIZE, lane="history"
+                vendor, reading.start, reading.end, reading.next_page, settings.history_page_size, lane="history"
             )
             told["pages"] += 1
             reading, finished = _land(parts, reading, page, told)

@@ -1,0 +1,224 @@
+"""To the store: at least once, with a number, never in a wrong state, and of the customer only what this store needs."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+import sqlalchemy as sa
+
+from orders_world import PHONE, picked
+from shelfsync.errors import ConfigurationError
+
+
+def kinds(world):
+    return [(paper["kind"], paper["order_id"]) for paper in world.papers()]
+
+
+def test_a_new_order_and_its_cancellation_reach_the_store_in_this_order(world):
+    order = world.place({"sku": "MILK", "quantity": 2})
+    world.heard()
+    world.house.orders.hand_over()
+    (paper,) = world.papers()
+    assert (paper["kind"], paper["order_code"], paper["fulfilled_with"]) == (
+        "new",
+        order["order_code"],
+        "READY_FOR_PICKUP",
+    )
+    assert (paper["items"][0]["sku"], paper["items"][0]["quantity"], paper["items"][0]["max_quantity"]) == (
+        "MILK",
+        2,
+        4,
+    )
+    world.platform.control("POST", f"orders/{order['order_id']}/cancel")
+    world.heard()
+    world.house.orders.hand_over()
+    assert kinds(world) == [("new", order["order_id"]), ("cancelled", order["order_id"])]
+
+
+def test_running_again_hands_nothing_over_twice(world):
+    world.place("MILK")
+    world.heard()
+    assert [world.house.orders.hand_over()["written"] for _ in range(3)] == [1, 0, 0]
+
+
+def test_an_order_that_was_cancelled_before_the_store_saw_it_is_not_handed_over(world):
+    order = world.place("MILK")
+    world.platform.control("POST", f"orders/{order['order_id']}/cancel")
+    world.heard()
+    world.house.orders.hand_over()
+    assert kinds(world) == []
+
+
+def test_an_order_whose_cancellation_was_lost_is_not_handed_over_because_it_is_read_back(world):
+    world.platform.faults({"at": "order_webhook", "kind": "lost", "after": 1})
+    order = world.place("MILK")
+    world.platform.control("POST", f"orders/{order['order_id']}/cancel")
+    world.heard()
+    world.house.orders.hand_over()
+    assert kinds(world) == []
+    assert world.rows("SELECT state FROM ledger.hand_over") == [("dropped",)]
+
+
+def test_an_order_whose_event_names_another_store_reaches_its_own(world):
+    world.platform.faults({"at": "order_webhook", "kind": "other_vendor"})
+    world.place("MILK", vendor="store-001")
+    world.heard()
+    assert world.rows("SELECT vendor FROM ledger.customer_order") == [("store-002",)]
+    world.house.orders.hand_over()
+    assert [paper["vendor"] for paper in world.papers()] == ["store-001"]
+
+
+def test_without_an_answer_from_the_platform_a_new_order_waits(world):
+    world.platform.faults({"at": "get_order", "kind": "status_503", "times": 3})
+    world.place("MILK")
+    world.heard()
+    assert world.house.orders.hand_over()["written"] == 0
+    world.platform.faults()
+    assert world.house.orders.hand_over()["written"] == 1
+
+
+def test_where_requests_are_scarce_a_new_order_is_not_read_back(make_world):
+    world = make_world(orders={"read_new": False})
+    world.place("MILK")
+    world.heard()
+    world.house.orders.hand_over()
+    assert len(world.papers()) == 1
+    assert not [one for one in world.platform.journal()["entries"] if one["operation"] == "get_order"]
+
+
+def test_what_is_long_past_its_time_is_history_and_not_handed_over(world):
+    world.place("MILK", placed_at="2026-01-02T10:00:00Z", promised_for="2026-01-02T10:45:00Z")
+    world.heard()
+    world.house.orders.hand_over()
+    assert kinds(world) == []
+
+
+def test_the_store_takes_a_file_by_removing_it(world):
+    world.place("MILK")
+    world.heard()
+    world.house.orders.hand_over()
+    assert world.rows("SELECT state FROM ledger.hand_over") == [("written",)]
+    for file in world.folder.glob("*/*.json"):
+        file.unlink()
+    assert world.house.orders.hand_over()["taken"] == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "knows"),
+    [
+        ({}, set()),
+        ({"order_type": "PICKUP"}, {"first_name", "last_name"}),
+        ({"transport_type": "VENDOR_DELIVERY"}, {"phone_number", "delivery_address"}),
+    ],
+    ids=["platform", "pickup", "vendor"],
+)
+def test_of_the_customer_a_store_is_told_what_it_needs(world, options, knows):
+    world.place("MILK", comment="no plastic bags", **options)
+    world.heard()
+    world.house.orders.hand_over()
+    (paper,) = world.papers()
+    told = paper.get("customer", {})
+    assert knows <= set(told.get("customer", {}))
+    assert (PHONE in json.dumps(paper)) == (options.get("transport_type") == "VENDOR_DELIVERY")
+    assert told["comment"] == "no plastic bags"
+
+
+def test_nobody_is_told_where_the_setting_says_so(make_world):
+    world = make_world(orders={"hand_over_customer": False})
+    world.place("MILK", transport_type="VENDOR_DELIVERY")
+    world.heard()
+    world.house.orders.hand_over()
+    assert "customer" not in world.papers()[0]
+
+
+def test_the_store_is_told_what_became_of_its_result(world):
+    order = world.place("MILK")
+    world.heard()
+    world.house.orders.hand_over()
+    world.say(order, "fulfil", picked("MILK", quantity=9), result_id="till-9")
+    world.tick()
+    reply = world.papers()[-1]
+    assert (reply["kind"], reply["result_id"], reply["state"], reply["rules"]) == (
+        "reply",
+        "till-9",
+        "refused",
+        ["quantity"],
+    )
+    assert "9 pieces are more than the 2 that are allowed" in reply["messages"][0]
+
+
+def test_the_age_of_what_no_store_takes_is_one_alarm(make_world):
+    world = make_world(orders={"take_within_s": 0.001})
+    world.place("MILK")
+    world.heard()
+    world.house.orders.hand_over()
+    alarms = [world.house.orders.watch_stores() for _ in range(2)]
+    assert [len(one) for one in alarms] == [1, 0]
+    assert "store-001: 1 orders are not taken" in alarms[0][0]
+    for file in world.folder.glob("*/*.json"):
+        file.unlink()
+    world.house.orders.hand_over()
+    assert world.house.orders.watch_stores() == []
+    assert world.house.orders.today()["alarms"] == []
+
+
+def test_an_outbox_table_is_made_filled_once_and_read_for_what_is_taken(make_world, tmp_path):
+    url = f"sqlite:///{tmp_path / 'erp.sqlite'}"
+    world = make_world(orders={"hand_over": "outbox", "hand_over_url": url})
+    order = world.place("MILK")
+    world.heard()
+    world.house.orders.hand_over()
+    world.house.orders.hand_over()
+    erp = sa.create_engine(url)
+    with erp.begin() as connection:
+        rows = connection.execute(
+            sa.text("SELECT hand_over_id, order_id, kind, document FROM shelfsync_order_outbox")
+        ).all()
+        assert [(row.order_id, row.kind, json.loads(row.document)["hand_over_id"]) for row in rows] == [
+            (order["order_id"], "new", rows[0].hand_over_id)
+        ]
+        connection.execute(sa.text("UPDATE shelfsync_order_outbox SET taken_at = '2026-01-01'"))
+    assert world.house.orders.hand_over()["taken"] == 1
+    erp.dispose()
+
+
+def test_a_signed_call_is_repeated_with_the_same_number_until_the_store_has_it(make_world):
+    got = []
+
+    class Till(BaseHTTPRequestHandler):
+        def do_POST(self):
+            got.append((dict(self.headers), self.rfile.read(int(self.headers["content-length"]))))
+            self.send_response(503 if len(got) == 1 else 204)
+            self.end_headers()
+
+        def log_message(self, *_):
+            """Quiet."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Till)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_port}/orders"
+    world = make_world(orders={"hand_over": "http", "hand_over_url": url, "hand_over_secret": "shared"})
+    world.place("MILK")
+    world.heard()
+    told = [world.house.orders.hand_over() for _ in range(2)]
+    server.shutdown()
+    server.server_close()
+    assert ([len(one["failed"]) for one in told], [one["written"] for one in told]) == ([1, 0], [0, 1])
+    assert len({headers["X-Shelfsync-Hand-Over"] for headers, _ in got}) == 1
+    headers, body = got[-1]
+    at, signature = (part.split("=", 1)[1] for part in headers["X-Shelfsync-Signature"].split(","))
+    assert hmac.compare_digest(signature, hmac.new(b"shared", f"{at}.".encode() + body, hashlib.sha256).hexdigest())
+    assert world.rows("SELECT state FROM ledger.hand_over") == [("taken",)]
+
+
+def test_orders_tell_of_people_and_do_not_travel_in_the_clear(make_world):
+    world = make_world(
+        orders={"hand_over": "http", "hand_over_url": "http://till.example/orders", "hand_over_secret": "shared"}
+    )
+    with pytest.raises(ConfigurationError, match="HAND_OVER_URL"):
+        world.house.orders.hand_over()
