@@ -26,7 +26,7 @@ SECRETS = {
     "a token of the platform": rb"eyJ[\w-]{20,}\.eyJ[\w-]{20,}\.[\w-]{20,}",
 }
 PERSONAL = {"a customer's telephone": rb"\+?447700900123", "a customer's name": rb"Robin Example"}
-SCHEMAS_OF_PERSONAL = {"warehouse"}
+SCHEMAS_OF_PERSONAL = {"warehouse", "ledger"}
 """Where nothing personal may stand in the database. The inbox holds an order as it came: it has to be durable before it is answered."""
 KEEPERS: dict[str, str] = {}
 """Names of files that hold a secret by right, and why: none so far."""

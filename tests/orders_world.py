@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import time
 from dataclasses import dataclass, field
@@ -41,7 +42,11 @@ class OrdersWorld:
             self.platform.put_products(vendor, ASSORTMENT)
         self.platform.put_webhook(order_url=f"{self.receiver_url}/webhook", secret=SECRET)
 
-    def place(self, *lines: str | dict[str, Any], vendor: str = STORE, **options: Any) -> dict[str, Any]:
+    def place(
+        self, *lines: str | dict[str, Any], vendor: str = STORE, ago_s: float = 0, **options: Any
+    ) -> dict[str, Any]:
+        if ago_s:
+            options["placed_at"] = ago(ago_s)
         items = [{"sku": line, "quantity": 1} if isinstance(line, str) else line for line in lines]
         return self.platform.control("POST", f"chains/demo-chain/vendors/{vendor}/orders", {"items": items, **options})
 
@@ -57,6 +62,11 @@ class OrdersWorld:
 
     def told(self, order: dict[str, Any]) -> list[dict[str, Any]]:
         return self.till.get(f"{self.receiver_url}/picking/{order['order_id']}").json().get("results", [])
+
+    def began_long_ago(self) -> None:
+        """The first event ever came an hour before it did."""
+        with self.house.parts.engine.begin() as connection:
+            connection.execute(sa.text("UPDATE ledger.order_version SET seen_at = seen_at - interval '1 hour'"))
 
     def tick(self) -> dict[str, Any]:
         """One run of the minute's steps."""
@@ -96,6 +106,11 @@ class OrdersWorld:
     def rows(self, statement: str, **values: Any) -> list[Any]:
         with self.house.parts.engine.connect() as connection:
             return list(connection.execute(sa.text(statement), values).all())
+
+
+def ago(seconds: float) -> str:
+    """So long ago, as the platform writes it."""
+    return (dt.datetime.now(dt.UTC) - dt.timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%S.000Z")
 
 
 def picked(sku: str, **more: Any) -> dict[str, Any]:

@@ -289,6 +289,8 @@ async def until_promotions_settled(settings: Settings, run_id: int) -> dict[str,
 
     house = await asyncio.to_thread(shared_house, settings)
     return await wait(house.parts, run_id)
+
+
 async def order_news(settings: Settings) -> AsyncIterator[int]:
     """The news of `flow.orders.news`, for an event loop that runs many waits."""
     from shelfsync.flow.orders.news import news

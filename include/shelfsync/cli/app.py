@@ -22,6 +22,7 @@ from shelfsync.cli import (
     status,
     sync,
 )
+from shelfsync.cli import check, explain, export, orders, pause, plan, promotions, restore, settle, stack, status, sync
 from shelfsync.errors import ShelfsyncError
 
 app = typer.Typer(
@@ -48,6 +49,7 @@ for command in (
     stack.demo,
 ):
     app.command()(command)
+app.add_typer(orders.app, name="orders")
 app.add_typer(promotions.app, name="promotions")
 app.add_typer(holds.app, name="holds")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime as dt
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +15,14 @@ from shelfsync.ledger.order_tables import customer_order, order_day, order_gap, 
 from shelfsync.ledger.tables import vendor as catalog_vendor
 
 if TYPE_CHECKING:
-    import datetime as dt
     from collections.abc import Sequence
 
     from sqlalchemy.engine import Connection
+
+
+_EDGE = dt.timedelta(days=1)
+_GONE = dt.timedelta(minutes=10)
+"""The platform's clock is not ours: so close to the end of its reach, what is old may be gone."""
 
 
 @dataclass(frozen=True)
@@ -51,28 +56,39 @@ def longest_ago_first(connection: Connection, names: Sequence[str]) -> list[str]
 
 
 def open_window(
-    connection: Connection, vendor: str, *, longest: dt.timedelta, overlap: dt.timedelta, lag: dt.timedelta
+    connection: Connection,
+    vendor: str,
+    *,
+    reach: dt.timedelta,
+    longest: dt.timedelta,
+    overlap: dt.timedelta,
+    lag: dt.timedelta,
 ) -> Reading | None:
     """The window under way, or a new one from the watermark (less the overlap) on; None when nothing is to be read yet.
 
-    A window that has come to lie outside what the platform still shows is given up: what is lost of it is lost.
+    `reach`: as far as the platform looks back. A new window keeps a day's distance from that, because pages would shift under us
+    when orders leave it; a window that has come to lie outside is given up: what is lost of it is lost.
     """
     connection.execute(insert(order_history).values(vendor=vendor).on_conflict_do_nothing())
     row = _row(connection, vendor)
-    now = connection.execute(sa.select(instant())).scalar_one()
-    earliest, latest = now - longest, now - lag
-    if row.window_start is not None and row.window_start >= earliest:
+    now = connection.execute(
+        sa.select(sa.func.date_trunc("second", instant()))
+    ).scalar_one()  # as fine as it can be asked for
+    latest = now - lag
+    if row.window_start is not None and row.window_start >= now - reach + _GONE:
         last = row.window_end >= latest - overlap
         return Reading(vendor, row.window_start, row.window_end, row.next_page, row.pages, last)
+    earliest = now - reach + _EDGE
     start = earliest if row.covered_to is None else max(earliest, row.covered_to - overlap)
     if start >= latest:
         return None
+    end = min(latest, max(start + longest, (row.covered_to or start) + _EDGE), start + reach)
     connection.execute(
         order_history.update()
         .where(order_history.c.vendor == vendor)
-        .values(window_start=start, window_end=latest, next_page=1, pages=None)
+        .values(window_start=start, window_end=end, next_page=1, pages=None)
     )
-    return Reading(vendor, start, latest, 1, None, is_last=True)
+    return Reading(vendor, start, end, 1, None, is_last=end == latest)
 
 
 def lock(connection: Connection, reading: Reading) -> Any | None:

@@ -56,6 +56,8 @@ class OrdersSettings(Section):
     """Pages that one run of orders_history may read; the stores read longest ago come first."""
     history_page_size: int = Field(500, ge=1, le=500)
     """Orders a page (interface.md 4.10)."""
+    history_window_days: int = Field(7, ge=1, le=59)
+    """A range that is read at once: short enough to be whole soon, at most what the platform answers (60 days)."""
     history_overlap_h: float = Field(48.0, ge=0)
     """A window begins so long before the watermark: what became of orders since they were placed is read again."""
     history_lag_s: float = Field(120.0, ge=0)

@@ -6,23 +6,15 @@ The SQL is the part of the language that PostgreSQL and DuckDB share, so that th
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
+from shelfsync.warehouse.order_views import ORDER_VIEWS
+from shelfsync.warehouse.view import View
+
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
-
-
-@dataclass(frozen=True)
-class View:
-    """A view: what it tells, each of its columns with what it means, and how it is made."""
-
-    name: str
-    comment: str
-    columns: dict[str, str] = field(hash=False)
-    sql: str
 
 
 def _percentiles(value: str, prefix: str) -> str:
@@ -282,6 +274,7 @@ VIEWS = (
     ASSORTMENT_GAP,
     REQUEST_USE,
     REJECTION,
+    *ORDER_VIEWS,
 )
 """In an order in which each finds those that it reads."""
 

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import tempfile
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -42,7 +44,14 @@ def live_receiver(settings: Settings):
 
 
 @pytest.fixture
-def make_settings(tmp_path, database_url, platform):
+def store_folder():
+    """Where a store finds its orders: beside everything that is looked through for canaries, because a store may know its customers."""
+    with tempfile.TemporaryDirectory(prefix="store-") as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+def make_settings(tmp_path, database_url, platform, store_folder):
     def make(**sections: dict[str, Any]) -> Settings:
         base: dict[str, Any] = {
             "platform": {
@@ -57,7 +66,7 @@ def make_settings(tmp_path, database_url, platform):
             "orders": {
                 "personal_key": KEY,
                 "hand_over": "files",
-                "hand_over_url": str(tmp_path / "store"),
+                "hand_over_url": str(store_folder),
                 "picking_secret": PICKING_SECRET,
                 "confirm_s": 0,
                 "retry_first_s": 0,
@@ -71,13 +80,13 @@ def make_settings(tmp_path, database_url, platform):
 
 
 @pytest.fixture
-def make_world(make_settings, platform, tmp_path):
+def make_world(make_settings, platform, store_folder):
     with contextlib.ExitStack() as stack:
 
         def make(**sections: dict[str, Any]) -> OrdersWorld:
             settings = make_settings(**sections)
             house = stack.enter_context(open_house(settings))
-            made = OrdersWorld(house, platform, stack.enter_context(live_receiver(settings)), tmp_path / "store")
+            made = OrdersWorld(house, platform, stack.enter_context(live_receiver(settings)), store_folder)
             stack.callback(made.till.close)
             made.furnish()
             return made

@@ -77,6 +77,13 @@ class OrderDesk:
 
         return order(self.parts, order_id)
 
+    def results(self, order_id: str) -> list[dict[str, Any]]:
+        """What stores said of an order, also of one that nobody knows, and what became of it."""
+        from shelfsync.ledger import picking
+
+        with self.parts.engine.connect() as connection:
+            return picking.of_order(connection, order_id.strip().lower())
+
     def today(self) -> dict[str, Any]:
         """Today's orders and what stands in their way."""
         from shelfsync.flow.orders.board import today

@@ -24,10 +24,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-WINDOW = dt.timedelta(days=60)
-"""The longest range that the platform answers, and as far as it looks back (interface.md 4.10)."""
-EDGE = dt.timedelta(minutes=10)
-"""So far inside the 60 days we stay: the platform's clock is not ours."""
+REACH = dt.timedelta(days=60)
+"""As far as the platform looks back, and the longest range that it answers (interface.md 4.10)."""
 
 
 def history(parts: Parts, vendors: Iterable[str] = ()) -> dict[str, Any]:
@@ -71,7 +69,8 @@ def _read_vendor(parts: Parts, vendor: str, told: dict[str, Any]) -> bool:
             reading = order_history.open_window(
                 connection,
                 vendor,
-                longest=WINDOW - EDGE,
+                reach=REACH,
+                longest=dt.timedelta(days=settings.history_window_days),
                 overlap=dt.timedelta(hours=settings.history_overlap_h),
                 lag=dt.timedelta(seconds=settings.history_lag_s),
             )

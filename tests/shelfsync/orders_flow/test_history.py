@@ -1,0 +1,151 @@
+"""The history: whole, resumable, and the ledger of what no event had told."""
+
+from __future__ import annotations
+
+import pytest
+import sqlalchemy as sa
+
+
+def count(world, table):
+    return world.rows(f"SELECT count(*) FROM {table}")[0][0]
+
+
+def place_many(world, number, **options):
+    return [world.place("MILK", ago_s=60, **options) for _ in range(number)]
+
+
+@pytest.fixture
+def quiet(make_world):
+    """No event ever comes; pages of two orders."""
+    world = make_world(orders={"history_page_size": 2, "history_window_days": 59})
+    world.platform.faults({"at": "order_webhook", "kind": "lost"})
+    return world
+
+
+@pytest.mark.parametrize("path", ["vendor", "orders"])
+def test_the_history_is_read_on_whichever_path_the_platform_has(quiet, path):
+    settings = quiet.platform.control("GET", "settings")
+    quiet.platform.control("PUT", "settings", {**settings, "order_history_path": path})
+    place_many(quiet, 3)
+    told = quiet.house.orders.history(["store-001"])
+    quiet.platform.control("PUT", "settings", settings)
+    assert (told["vendors"], told["orders"], told["pages"], told["failed"]) == (1, 3, 2, {})
+    assert quiet.rows("SELECT status, count(*) FROM warehouse.customer_order GROUP BY 1") == [("RECEIVED", 3)]
+
+
+def test_a_run_reads_so_many_pages_and_the_next_one_goes_on_where_it_ended(make_world):
+    world = make_world(orders={"history_page_size": 2, "history_requests_max": 1, "history_window_days": 59})
+    world.platform.faults({"at": "order_webhook", "kind": "lost"})
+    place_many(world, 5)
+    told = [world.house.orders.history(["store-001"]) for _ in range(3)]
+    assert [(one["orders"], one["left"]) for one in told] == [(2, 1), (2, 1), (1, 0)]
+    assert count(world, "warehouse.customer_order") == 5
+    assert world.rows("SELECT covered_to IS NOT NULL, window_start FROM ledger.order_history") == [(True, None)]
+
+
+@pytest.mark.parametrize(
+    "fault", [{"kind": "first_page_again"}, {"kind": "endless_pages"}, {"kind": "status_500"}, {"kind": "drop_answer"}]
+)
+def test_pages_that_cannot_be_trusted_move_no_watermark_and_the_next_run_reads_them_again(quiet, fault):
+    place_many(quiet, 3)
+    quiet.platform.faults({"at": "list_orders", **fault, "times": 20})
+    told = quiet.house.orders.history(["store-001"])
+    assert set(told["failed"]) == {"store-001"}
+    assert quiet.rows("SELECT covered_to FROM ledger.order_history") == [(None,)]
+    quiet.platform.faults()
+    assert quiet.house.orders.history(["store-001"])["failed"] == {}
+    assert count(quiet, "warehouse.customer_order") == 3
+
+
+def test_one_store_that_fails_stops_no_other(quiet):
+    place_many(quiet, 1)
+    told = quiet.house.orders.history(["store-404", "store-001"])
+    assert (set(told["failed"]), told["vendors"]) == ({"store-404"}, 1)
+
+
+def test_an_order_that_no_event_told_of_is_a_gap_and_repaired_and_goes_to_its_store(world):
+    known = world.place("MILK", ago_s=60)
+    world.heard()
+    world.began_long_ago()
+    world.platform.faults({"at": "order_webhook", "kind": "lost"})
+    lost = world.place("JAM", ago_s=30)
+    told = world.house.orders.history(["store-001"])
+    assert told["gaps"] == 1
+    assert world.rows("SELECT order_id, status FROM ledger.order_gap") == [(lost["order_id"], "RECEIVED")]
+    assert world.rows("SELECT in_history, in_inbox, repaired FROM ledger.order_day") == [(2, 1, 1)]
+    world.house.orders.hand_over()
+    assert {paper["order_id"] for paper in world.papers()} == {known["order_id"], lost["order_id"]}
+    assert world.house.orders.history(["store-001"])["gaps"] == 0
+
+
+def test_an_event_too_large_to_be_received_is_found_by_the_history(world):
+    world.place("JAM")
+    world.heard()
+    world.began_long_ago()
+    world.platform.faults({"at": "order_webhook", "kind": "oversized", "bytes": 2 * 1024 * 1024})
+    order = world.place("MILK", ago_s=30)
+    world.platform.until_settled()
+    world.house.orders.history(["store-001"])
+    assert (order["order_id"],) in [tuple(row) for row in world.rows("SELECT order_id FROM ledger.order_gap")]
+
+
+def test_what_is_older_than_the_first_event_ever_is_no_gap(quiet):
+    place_many(quiet, 2)
+    assert quiet.house.orders.history(["store-001"])["gaps"] == 0
+    quiet.platform.faults()
+    quiet.place("JAM", ago_s=30)
+    quiet.heard()
+    told = quiet.house.orders.history(["store-001"])
+    assert (told["orders"], told["gaps"]) == (3, 0)
+
+
+def test_what_became_of_orders_since_is_read_again_by_the_overlap(quiet):
+    (order,) = place_many(quiet, 1)
+    quiet.house.orders.history(["store-001"])
+    quiet.platform.control("POST", f"orders/{order['order_id']}/cancel")
+    quiet.house.orders.history(["store-001"])
+    assert quiet.rows("SELECT status FROM warehouse.customer_order") == [("CANCELLED",)]
+
+
+def test_sixty_days_are_read_by_windows_that_are_soon_whole(make_world):
+    world = make_world(orders={"history_requests_max": 3})
+    world.platform.faults({"at": "order_webhook", "kind": "lost"})
+    days = (50, 33, 20, 3, 0.1)
+    placed = [world.place("MILK", ago_s=day * 86_400) for day in days]
+    left = [world.house.orders.history(["store-001"])["left"] for _ in range(6)]
+    assert left.index(0) > 1
+    assert sorted(row[0] for row in world.rows("SELECT order_id FROM warehouse.customer_order")) == sorted(
+        one["order_id"] for one in placed
+    )
+    assert world.rows("SELECT sum(in_history) FROM ledger.order_day") == [(5,)]
+
+
+def test_no_range_is_longer_than_60_days_however_far_behind_a_store_is(quiet):
+    place_many(quiet, 1)
+    quiet.house.orders.history(["store-001"])
+    with quiet.house.parts.engine.begin() as connection:
+        connection.execute(sa.text("UPDATE ledger.order_history SET covered_to = now() - interval '90 days'"))
+    assert quiet.house.orders.history(["store-001"])["failed"] == {}
+    assert quiet.rows("SELECT covered_to > now() - interval '1 minute' FROM ledger.order_history") == [(True,)]
+
+
+def test_a_window_left_behind_for_weeks_is_given_up_for_one_that_the_platform_still_shows(quiet):
+    place_many(quiet, 1)
+    with quiet.house.parts.engine.begin() as connection:
+        connection.execute(
+            sa.text(
+                "INSERT INTO ledger.order_history (vendor, window_start, window_end, next_page, pages) "
+                "VALUES ('store-001', now() - interval '80 days', now() - interval '20 days', 7, 9)"
+            )
+        )
+    told = quiet.house.orders.history(["store-001"])
+    assert (told["orders"], told["failed"]) == (1, {})
+
+
+def test_a_store_whose_history_will_soon_be_out_of_reach_is_one_alarm(quiet):
+    quiet.house.orders.history(["store-001"])
+    with quiet.house.parts.engine.begin() as connection:
+        connection.execute(sa.text("UPDATE ledger.order_history SET covered_to = now() - interval '51 days'"))
+    alarms = [quiet.house.orders.watch_history() for _ in range(2)]
+    assert [len(one) for one in alarms] == [1, 0]
+    assert "after 60 days it cannot be read any more" in alarms[0][0]

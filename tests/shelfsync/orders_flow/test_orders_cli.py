@@ -1,0 +1,76 @@
+"""`shelfsync orders …` as a script sees it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from orders_world import KEY, PHONE
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture
+def run(world, tmp_path):
+    settings = world.house.parts.settings
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("SHELFSYNC_", "AIRFLOW_"))}
+    environment |= {
+        "SHELFSYNC_HOME": str(tmp_path / "home"),
+        "SHELFSYNC_DATABASE_URL": settings.database_url.get_secret_value(),
+        "SHELFSYNC_PLATFORM__BASE_URL": settings.platform.base_url,
+        "SHELFSYNC_PLATFORM__CHAIN": "demo-chain",
+        "SHELFSYNC_PLATFORM__CLIENT_ID": "demo-client",
+        "SHELFSYNC_PLATFORM__CLIENT_SECRET": "demo-secret",
+        "SHELFSYNC_BUDGET__REQUESTS_PER_MINUTE": "60000",
+        "SHELFSYNC_ORDERS__PERSONAL_KEY": KEY,
+        "PYTHONPATH": str(ROOT / "include"),
+    }
+
+    def call(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "shelfsync", "orders", *arguments],
+            env=environment,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    return call
+
+
+def test_orders_are_listed_shown_accepted_fulfilled_and_cancelled(world, run, tmp_path):
+    first = world.place("MILK", transport_type="VENDOR_DELIVERY")
+    second = world.place("MILK")
+    third = world.place({"sku": "MILK", "quantity": 2})
+    world.platform.until_settled()
+    assert run("accept", first["order_id"], "--for", "2030-01-01T10:00:00Z").returncode == 0
+    assert world.shown(first)["status"] == "ACCEPTED"
+    assert run("fulfil", second["external_order_id"], "--as-ordered").returncode == 0
+    assert world.shown(second)["status"] == "READY_FOR_PICKUP"
+    listed = run("list", "--json")
+    assert {row["order_id"] for row in json.loads(listed.stdout)["orders"]} == {
+        one["order_id"] for one in (first, second, third)
+    }
+    result = tmp_path / "result.json"
+    result.write_text(json.dumps({"items": [{"sku": "MILK", "status": "picked", "quantity": 9}]}))
+    refused = run("fulfil", third["order_id"], "--result", str(result))
+    assert (refused.returncode, "9 pieces are more than the 4" in refused.stdout) == (4, True)
+    asked = run("cancel", third["order_id"], "--reason", "CLOSED")
+    assert (asked.returncode, world.shown(third)["status"]) == (1, "RECEIVED"), "nobody said yes"
+    assert run("cancel", third["order_id"], "--reason", "CLOSED", "--yes").returncode == 0
+    assert world.shown(third)["status"] == "cancelled"
+    shown = run("show", first["order_id"])
+    assert "accept" in shown.stdout
+    assert PHONE not in listed.stdout + shown.stdout + listed.stderr + shown.stderr
+
+
+def test_an_order_that_nobody_knows_is_told_in_one_line(world, run):
+    told = run("show", "nobody")
+    assert (told.returncode, told.stderr.count("\n")) == (4, 1)
