@@ -13,6 +13,7 @@ from shelfsync.cli import (
     export,
     holds,
     housekeeping,
+    orders,
     pause,
     plan,
     promotions,
@@ -22,7 +23,6 @@ from shelfsync.cli import (
     status,
     sync,
 )
-from shelfsync.cli import check, explain, export, orders, pause, plan, promotions, restore, settle, stack, status, sync
 from shelfsync.errors import ShelfsyncError
 
 app = typer.Typer(
