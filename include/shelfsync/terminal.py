@@ -45,6 +45,7 @@ def status_tables(told: dict[str, Any]) -> list[Table]:
         "held",
         "spared",
         "rejected",
+        "for now",
         "quarantined",
         "oldest change",
         "last run",
@@ -56,7 +57,17 @@ def status_tables(told: dict[str, Any]) -> list[Table]:
         last = f"{row['last_run']}: {row['last_state']}" + (f" ({row['error']})" if row["error"] else "")
         last = f"PAUSED; {last}" if row["paused"] else last
         counts = [
-            row[name] for name in ("acknowledged", "pending", "in_flight", "held", "spared", "rejected", "quarantined")
+            row[name]
+            for name in (
+                "acknowledged",
+                "pending",
+                "in_flight",
+                "held",
+                "spared",
+                "rejected_for_good",
+                "rejected_for_now",
+                "quarantined",
+            )
         ]
         vendors.add_row(row["vendor"], *(f"{count:,}" for count in counts), age(row["oldest_unacknowledged_s"]), last)
     runs = Table(title="last runs", title_justify="left")

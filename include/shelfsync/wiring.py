@@ -185,6 +185,11 @@ class House:
         from shelfsync.flow.desk import HoldDesk
 
         return HoldDesk(self.parts, self)
+    def rejections(self, vendor: str | None, release: Iterable[str]) -> dict[str, Any]:
+        """What the platform refuses; lets some SKUs of the vendor go first."""
+        from shelfsync.flow.rejected import listed
+
+        return listed(self.parts, vendor, list(release))
 
     def settle(self) -> dict[str, Any]:
         """Finishes what events, tasks and processes lost."""

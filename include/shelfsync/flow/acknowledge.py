@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from shelfsync.errors import DataError, TryAgainError
+from shelfsync.flow import rejected
 from shelfsync.flow.deliver import deliver_next
 from shelfsync.flow.each_vendor import Skip, StepReport, each_vendor
 from shelfsync.flow.holding import holding
@@ -98,7 +99,7 @@ def _move(parts: Parts, job: Job, batch: PlannedBatch, lease: Lease) -> bool:
             return False
         load.move_baseline(connection, job.job_id, job.vendor, rows)
         rejections.release(connection, job.vendor, accepted.to_pylist())
-        rejections.remember(connection, job.vendor, job.job_id, wanted)
+        rejected.remember(parts, connection, job.vendor, job.job_id, wanted)
         jobs.end(connection, job.job_id, "acknowledged")
         batches.set_state(connection, batch.batch_id, "done")
         if batches.next_planned(connection, job.vendor, run_id=job.run_id) is None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from shelfsync.flow import rejected
 from shelfsync.flow.each_vendor import Skip, StepReport, each_vendor
 from shelfsync.flow.effect import buffers_of, rules_of, spared
 from shelfsync.flow.settle import finish_open_job
-from shelfsync.ledger import jobs, rejections, runs, vendor_runs, vendors
+from shelfsync.ledger import jobs, runs, vendor_runs, vendors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -46,15 +47,16 @@ def _diff_vendor(parts: Parts, run: Run, row: VendorRun, snapshot_path: str, rul
             _let_the_full_sync_pass(parts, row)
     with parts.engine.connect() as connection:
         base = vendors.current_baseline(connection, row.vendor)
-        refused = _refused(rejections.of_vendor(connection, row.vendor))
         complete = runs.is_complete(connection, row.extract_id)
     snapshot, baseline = parts.lake.read_table(snapshot_path), _baseline_table(parts, base)
+    quarantined = None if row.quarantine_path is None else parts.lake.read_table(row.quarantine_path)
+    refused = rejected.in_force(parts, row.vendor)
     delta = pure(
         snapshot,
         baseline,
         full=run.full,
         refused=refused,
-        quarantined=None if row.quarantine_path is None else parts.lake.read_table(row.quarantine_path),
+        quarantined=quarantined,
         key=parts.settings.platform.key,
     )
     if not complete:
@@ -72,6 +74,8 @@ def _diff_vendor(parts: Parts, run: Run, row: VendorRun, snapshot_path: str, rul
     path = parts.lake.write_table("delta", row.vendor, delta)
     counts = _counts(delta)
     with parts.engine.begin() as connection:
+        if complete and not run.dry_run:
+            rejected.forget_gone(connection, row.vendor, snapshot, baseline, quarantined)
         vendor_runs.write(
             connection,
             row.run_id,
@@ -114,15 +118,6 @@ def _baseline_table(parts: Parts, base: BaselineVersion | None) -> pa.Table:
     from shelfsync.columns import BASELINE
 
     return BASELINE.empty_table() if base is None else parts.lake.read_table(base.path)
-
-
-def _refused(rows: list[dict[str, object]]) -> pa.Table:
-    import pyarrow as pa
-
-    from shelfsync.columns import FIELDS, SNAPSHOT
-
-    schema = pa.schema([SNAPSHOT.field(name) for name in ("sku", *FIELDS)])
-    return pa.Table.from_pylist(rows, schema=schema)
 
 
 def _without_removals(delta: pa.Table) -> pa.Table:

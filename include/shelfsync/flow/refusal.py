@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from shelfsync.flow import rejected
 from shelfsync.flow.doubt import leave_in_doubt, may_have_left
 from shelfsync.flow.outcomes import all_alike, refused_values, write_outcomes
-from shelfsync.ledger import batches, jobs, rejections, vendor_runs, vendors
+from shelfsync.ledger import batches, jobs, vendor_runs, vendors
 from shelfsync.warehouse import record
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def _refuse(parts: Parts, lease: Lease, job_id: int, batch: PlannedBatch, error:
     wanted = refused_values(parts, batch, outcomes)
 
     def note(connection: Connection) -> None:
-        rejections.remember(connection, batch.vendor, job_id, wanted)
+        rejected.remember(parts, connection, batch.vendor, job_id, wanted, otherwise="invalid_value")
         batches.set_state(connection, batch.batch_id, "refused")
         if batches.next_planned(connection, batch.vendor, run_id=batch.run_id) is None:
             vendor_runs.write(connection, batch.run_id, batch.vendor, state="acknowledged")

@@ -19,8 +19,13 @@ SELECT v.vendor,
        j.state AS job_state,
        coalesce(j.sent, 0) AS in_flight,
        extract(epoch FROM ledger.instant() - j.created_at) AS open_for_s,
-       coalesce(p.pending, 0) AS pending,
-       (SELECT count(*) FROM ledger.rejection AS r WHERE r.vendor = v.vendor) AS rejected,
+       coalesce(p.pending, 0) + CASE
+           WHEN l.batched_at IS NULL AND l.delta_path IS NOT NULL AND l.state IN ('open', 'failed')
+           THEN l.changes_new + l.changes_changed + l.changes_removed + l.changes_same - l.changes_held ELSE 0
+       END AS pending,
+       r.for_good + r.for_now AS rejected,
+       r.for_good AS rejected_for_good,
+       r.for_now AS rejected_for_now,
        l.run_id AS last_run,
        l.state AS last_state,
        l.failed_step,
@@ -39,11 +44,22 @@ LEFT JOIN LATERAL (
     SELECT vr.* FROM ledger.vendor_run AS vr JOIN ledger.run USING (run_id)
     WHERE vr.vendor = v.vendor AND NOT run.dry_run ORDER BY vr.generation DESC LIMIT 1
 ) AS l ON true
+CROSS JOIN LATERAL (
+    SELECT count(*) FILTER (WHERE kind IN ('unknown_sku', 'invalid_value')) AS for_good,
+           count(*) FILTER (WHERE kind NOT IN ('unknown_sku', 'invalid_value')) AS for_now
+    FROM ledger.rejection WHERE rejection.vendor = v.vendor
+) AS r
 LEFT JOIN LATERAL (
-    SELECT min(vr.updated_at) AS waiting_since FROM ledger.vendor_run AS vr JOIN ledger.run USING (run_id)
-    WHERE vr.vendor = v.vendor AND NOT run.dry_run AND vr.generation > coalesce(
-        (SELECT max(done.generation) FROM ledger.vendor_run AS done
-         WHERE done.vendor = v.vendor AND done.state IN ('acknowledged', 'unchanged')), 0)
+    SELECT max(done.generation) AS generation FROM ledger.vendor_run AS done JOIN ledger.run USING (run_id)
+    WHERE done.vendor = v.vendor AND NOT run.dry_run AND done.state IN ('acknowledged', 'unchanged')
+) AS d ON true
+LEFT JOIN LATERAL (
+    SELECT min(coalesce(e.read_at, vr.updated_at)) AS waiting_since
+    FROM ledger.vendor_run AS vr JOIN ledger.run USING (run_id) LEFT JOIN ledger.extract AS e ON e.extract_id = vr.extract_id
+    WHERE vr.vendor = v.vendor AND NOT run.dry_run AND (vr.generation > coalesce(d.generation, 0)
+        OR vr.generation = d.generation AND EXISTS (
+            SELECT FROM ledger.job JOIN ledger.batch USING (batch_id)
+            WHERE batch.vendor = v.vendor AND batch.generation = d.generation AND job.unaccounted > 0))
 ) AS w ON true
 ORDER BY v.vendor
 """
@@ -57,7 +73,8 @@ FROM ledger.run ORDER BY run_id DESC LIMIT :runs
 def status(parts: Parts, *, runs: int = 5) -> dict[str, Any]:
     """`{"paused": [...], "vendors": [...], "runs": [...]}`: who stopped what and why; per vendor what is pending, in flight, acknowledged, held, rejected, and how old.
 
-    Times are seconds by the database's clock; `oldest_unacknowledged_s` is null when nothing waits.
+    Times are seconds by the database's clock; `oldest_unacknowledged_s` counts from the reading of the ERP that saw the change, and is
+    null when nothing waits. `rejected` is the sum of what is rejected for good and for now.
     """
     with parts.engine.connect() as connection:
         vendors = [dict(row) for row in connection.execute(sa.text(_VENDORS)).mappings()]

@@ -1,4 +1,4 @@
-"""What the ledger knows: runs, the fence of each vendor, batches, jobs, baselines, rejections.
+"""What the ledger knows: runs, the fence of each vendor, batches, jobs, baselines.
 
 Large things (rows) are files of the lake; a row here holds their path and hash. Every state is a word of the design.
 """
@@ -282,31 +282,6 @@ baseline = sa.Table(
     sa.CheckConstraint("(job_id IS NULL) <> (observation_id IS NULL)", name="moved_by"),
     schema="ledger",
     comment="Every version of every vendor's acknowledged state",
-)
-
-rejection = sa.Table(
-    "rejection",
-    metadata,
-    sa.Column("vendor", sa.Text, sa.ForeignKey("ledger.vendor.vendor"), primary_key=True, comment="The vendor"),
-    sa.Column("sku", sa.Text, primary_key=True, comment="The SKU"),
-    sa.Column("reason", sa.Text, nullable=False, comment="The platform's words"),
-    sa.Column("price", sa.Numeric(20, 3), comment="The value wanted when it was refused"),
-    sa.Column("quantity", sa.BigInteger, comment="The value wanted when it was refused"),
-    sa.Column("active", sa.Boolean, comment="The value wanted when it was refused"),
-    sa.Column("max_sales_quantity", sa.BigInteger, comment="The value wanted when it was refused"),
-    sa.Column(
-        "job_id",
-        sa.BigInteger,
-        sa.ForeignKey("ledger.job.job_id"),
-        nullable=False,
-        index=True,
-        comment="The job that refused it last",
-    ),
-    sa.Column("times", sa.Integer, nullable=False, server_default="1", comment="How often it was refused"),
-    _time("first_at", "When it was first refused", nullable=False),
-    _time("last_at", "When it was last refused", nullable=False),
-    schema="ledger",
-    comment="SKUs the platform refuses: a delta does not repeat them until the ERP row changes; a full sync tries them once",
 )
 
 platform_check = sa.Table(

@@ -17,6 +17,7 @@ from shelfsync.settings.orders import OrdersSettings
 from shelfsync.settings.platform import PlatformSettings
 from shelfsync.settings.promotions import PromotionSettings
 from shelfsync.settings.reading import read_settings
+from shelfsync.settings.rejection import RejectionSettings
 from shelfsync.settings.settings import Settings
 from shelfsync.settings.sync import SyncSettings
 from shelfsync.settings.webhook import WebhookSettings
@@ -33,6 +34,7 @@ __all__ = [
     "OrdersSettings",
     "PlatformSettings",
     "PromotionSettings",
+    "RejectionSettings",
     "Settings",
     "SyncSettings",
     "WarehouseSettings",

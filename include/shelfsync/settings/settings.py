@@ -23,6 +23,7 @@ from shelfsync.settings.normalise import NormaliseSettings
 from shelfsync.settings.orders import OrdersSettings
 from shelfsync.settings.platform import PlatformSettings
 from shelfsync.settings.promotions import PromotionSettings
+from shelfsync.settings.rejection import RejectionSettings
 from shelfsync.settings.sync import SyncSettings
 from shelfsync.settings.webhook import WebhookSettings
 
@@ -48,6 +49,7 @@ class Settings(BaseSettings):
     effect: EffectSettings = EffectSettings()
     guards: GuardSettings = GuardSettings()
     budget: BudgetSettings = BudgetSettings()
+    rejection: RejectionSettings = RejectionSettings()
     webhook: WebhookSettings = WebhookSettings()
     housekeeping: HousekeepingSettings = HousekeepingSettings()
     orders: OrdersSettings = OrdersSettings()

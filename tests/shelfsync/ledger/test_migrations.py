@@ -10,6 +10,7 @@ import shelfsync.ledger.leases
 import shelfsync.ledger.observations
 import shelfsync.ledger.order_tables
 import shelfsync.ledger.promotion_tables
+import shelfsync.ledger.rejections
 import shelfsync.ledger.switches
 import shelfsync.ledger.tables
 import shelfsync.migrations.every_table

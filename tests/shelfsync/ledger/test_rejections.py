@@ -3,7 +3,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from shelfsync.ledger import rejections
-from shelfsync.ledger.tables import rejection
+from shelfsync.ledger.rejections import rejection
 
 WANTED = {"price": Decimal("1.500"), "quantity": 3, "active": True, "max_sales_quantity": None}
 

@@ -1,0 +1,95 @@
+"""rejection: what a refusal in the platform's words means, and what releases it. The words are the platform's own and listed nowhere."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+@dataclass(frozen=True)
+class Kind:
+    """`word` is stable and for machines; `words` are looked for in the platform's text. What people are to do stands in `warehouse.rejection`."""
+
+    word: str
+    words: tuple[str, ...]
+
+
+KINDS: tuple[Kind, ...] = (
+    Kind(
+        "for_now",
+        (
+            "temporar",
+            "try again",
+            "retry",
+            "timeout",
+            "timed out",
+            "unavailable",
+            "internal",
+            "busy",
+            "locked",
+            "conflict",
+            "too many",
+            "rate limit",
+        ),
+    ),
+    Kind(
+        "unknown_sku",
+        (
+            "not found",
+            "unknown",
+            "does not exist",
+            "doesn't exist",
+            "no such",
+            "not exist",
+            "not part of",
+            "not in the catalog",
+        ),
+    ),
+    Kind(
+        "invalid_value",
+        (
+            "invalid",
+            "not valid",
+            "must be",
+            "must not",
+            "not allowed",
+            "format",
+            "negative",
+            "too long",
+            "too large",
+            "too small",
+            "out of range",
+            "greater than",
+            "less than",
+            "malformed",
+            "required",
+            "missing",
+        ),
+    ),
+    Kind(
+        "unclear",
+        (),
+    ),
+)
+"""In the order in which they are looked for; the last is for every other text."""
+
+FOR_GOOD = ("unknown_sku", "invalid_value")
+"""Not repeated by a delta until what refused it has gone; the others wait, a little longer each time."""
+
+
+def kind_of(reason: str | None, words: Mapping[Any, Sequence[str]] | None = None, *, otherwise: str = "unclear") -> str:
+    """The kind's word for a reason in the platform's words; `words` are further ones by kind and go first."""
+    text = (reason or "").casefold()
+    for word, more in (words or {}).items():
+        if any(_stands(one, text) for one in more):
+            return str(word)
+    return next((kind.word for kind in KINDS if any(_stands(one, text) for one in kind.words)), otherwise)
+
+
+def _stands(words: str, text: str) -> bool:
+    """At the beginning of a word: `retry` is not in `entry`."""
+    return re.search(rf"(?<!\w){re.escape(words.casefold())}", text) is not None

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+import pytest
+
+from shelfsync.catalog.rejection import kind_of
+
+
+@pytest.mark.parametrize(
+    ("reason", "kind"),
+    [
+        ("product not found in the catalog of the vendor", "unknown_sku"),
+        ("Unknown SKU", "unknown_sku"),
+        ("the SKU does not exist", "unknown_sku"),
+        ("price must be positive", "invalid_value"),
+        ("Invalid barcode", "invalid_value"),
+        ("maximum_sales_quantity: value out of range", "invalid_value"),
+        ("Internal error, please try again", "for_now"),
+        ("product temporarily locked", "for_now"),
+        ("Timeout while looking the product up: not found in time", "for_now"),
+        ("E4711", "unclear"),
+        ("entry 5", "unclear"),  # it has `retry` in it, and means nothing of the kind
+        ("", "unclear"),
+        (None, "unclear"),
+    ],
+)
+def test_a_reason_is_for_good_only_where_its_words_say_so(reason, kind):
+    assert kind_of(reason) == kind
+
+
+def test_words_of_this_platform_go_before_our_own():
+    assert kind_of("Artikel fehlt, not found", {"for_now": ("artikel FEHLT",)}) == "for_now"
+
+
+def test_a_request_that_was_refused_whole_says_what_its_unknown_words_mean():
+    assert kind_of("E4711", otherwise="invalid_value") == "invalid_value"

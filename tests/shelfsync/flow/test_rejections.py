@@ -1,0 +1,151 @@
+"""Refused for good or for now, remembered, and let go when that which refused it has gone: never for ever repeated, never given up."""
+
+from __future__ import annotations
+
+import pytest
+import sqlalchemy as sa
+
+from shelfsync.ledger import observations
+
+A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
+
+
+@pytest.fixture
+def shelf(world):
+    """Two SKUs in the ERP, of which the platform knows one."""
+    world.platform.put_products("store-001", [A])
+    for sku in ("a", "unknown"):
+        world.erp.put("store-001", sku, "1.00")
+    world.sync("full")
+    return world
+
+
+def _refused(world, columns="sku, refused, kind, times"):
+    return [tuple(row) for row in world.rows(f"SELECT {columns} FROM warehouse.rejection ORDER BY sku")]
+
+
+def _is_shown(world, *skus, vendor="store-001"):
+    """An export has come that shows these SKUs, asked for after all that was sent so far."""
+    import pyarrow as pa
+
+    parts = world.house.parts
+    rows = [{"sku": sku, "active": True} for sku in sorted(skus)]
+    path = parts.lake.write_table("observed", vendor, pa.Table.from_pylist(rows))
+    with parts.engine.begin() as connection:
+        now = connection.execute(sa.text("SELECT now()")).scalar_one()
+        last = connection.execute(sa.text("SELECT max(job_id) FROM ledger.job")).scalar_one()
+        observations.record(
+            connection, vendor, how="export", path=path, rows=len(rows), observed_at=now, ended_at=now, last_job_id=last
+        )
+
+
+def _time_passes(world, seconds):
+    with world.house.parts.engine.begin() as connection:
+        passed = f"next_try_at - make_interval(secs => {seconds})"
+        connection.execute(sa.text(f"UPDATE ledger.rejection SET next_try_at = {passed}"))
+
+
+def test_an_unknown_sku_is_refused_for_good_and_its_row_says_what_to_do(shelf):
+    assert _refused(shelf) == [("unknown", "for good", "unknown_sku", 1)]
+    ((todo, again),) = _refused(shelf, "what_to_do, next_try_at")
+    assert "created on the platform" in todo
+    assert again is None
+    assert shelf.sync("delta")["sent"] == 0
+
+
+def test_an_unknown_sku_is_sent_again_once_an_export_shows_it(shelf):
+    _is_shown(shelf, "a")
+    assert shelf.sync("delta")["sent"] == 0
+    shelf.platform.put_products("store-001", [A, {**A, "sku": "unknown"}])
+    _is_shown(shelf, "a", "unknown")
+    assert shelf.sync("delta")["accepted"] == 1
+    assert _refused(shelf) == []
+
+
+def test_an_export_that_lies_costs_one_try_and_not_one_a_run(shelf):
+    _is_shown(shelf, "a", "unknown")
+    assert shelf.sync("delta")["refused"] == 1
+    assert _refused(shelf) == [("unknown", "for good", "unknown_sku", 2)]
+    assert [shelf.sync("delta")["sent"] for _ in range(2)] == [0, 0]
+    _is_shown(shelf, "a", "unknown")
+    assert shelf.sync("delta")["refused"] == 1
+
+
+def test_an_export_asked_for_before_the_refusal_proves_nothing(shelf):
+    _is_shown(shelf, "a", "unknown")
+    shelf.erp.put("store-001", "unknown", "2.00")
+    with shelf.house.parts.engine.begin() as connection:
+        connection.execute(sa.text("UPDATE ledger.observation SET last_job_id = 0"))
+    assert shelf.sync("delta")["refused"] == 1
+    assert shelf.sync("delta")["sent"] == 0
+
+
+def test_a_refusal_for_now_waits_twice_as_long_each_time_and_is_never_given_up(shelf):
+    from shelfsync.flow import rejected
+    from shelfsync.settings import RejectionSettings
+
+    waits = []
+    job = shelf.rows("SELECT max(job_id) AS j FROM ledger.job")[0].j
+    row = {
+        "sku": "a",
+        "reason": "internal error",
+        "price": 1,
+        "quantity": 1,
+        "active": True,
+        "max_sales_quantity": None,
+    }
+    for _ in range(12):
+        with shelf.house.parts.engine.begin() as connection:
+            rejected.remember(shelf.house.parts, connection, "store-001", job, [row])
+            connection.execute(sa.text("UPDATE ledger.rejection SET times = times + 1 WHERE sku = 'a'"))
+            wait = sa.text(
+                "SELECT extract(epoch FROM next_try_at - ledger.instant()) FROM ledger.rejection WHERE sku = 'a'"
+            )
+            waits.append(float(connection.execute(wait).scalar_one()))
+    first, longest = RejectionSettings().again_first_s, RejectionSettings().again_max_s
+    doubled = [min(first * 2**number, longest) for number in range(12)]
+    assert all(0.75 * most - 1 <= wait <= most for wait, most in zip(waits, doubled, strict=True))
+    assert len({wait / most for wait, most in zip(waits, doubled, strict=True)}) > 3  # not all at once
+
+
+def test_a_refusal_for_now_is_repeated_when_its_time_has_come_and_not_before(shelf):
+    shelf.erp.put("store-001", "late", "1.00")
+    shelf.platform.faults()
+    shelf.sync("delta")
+    with shelf.house.parts.engine.begin() as connection:
+        connection.execute(
+            sa.text(
+                "UPDATE ledger.rejection SET kind = 'for_now', next_try_at = now() + interval '1 hour' WHERE sku = 'late'"
+            )
+        )
+    assert shelf.sync("delta")["sent"] == 0
+    _time_passes(shelf, 3700)
+    shelf.platform.put_products("store-001", [A, {**A, "sku": "late"}])
+    assert shelf.sync("delta")["accepted"] == 1
+    assert [sku for (sku,) in _refused(shelf, "sku")] == ["unknown"]
+
+
+def test_a_refusal_of_a_sku_that_left_the_erp_is_forgotten(shelf):
+    shelf.erp.execute("DELETE FROM stock WHERE sku = 'unknown'")
+    shelf.sync("delta")
+    assert _refused(shelf) == []
+
+
+def test_a_person_lets_a_refused_sku_go_once(shelf):
+    told = shelf.house.rejections("store-001", ["unknown"])
+    assert told["released"] == 1
+    assert shelf.sync("delta")["refused"] == 1
+    assert shelf.sync("delta")["sent"] == 0
+    assert _refused(shelf, "released_by, times") == [(None, 2)]
+
+
+def test_the_status_counts_both_kinds(shelf):
+    with shelf.house.parts.engine.begin() as connection:
+        connection.execute(
+            sa.text(
+                "INSERT INTO ledger.rejection (vendor, sku, reason, kind, job_id, next_try_at)"
+                " SELECT vendor, 'z', 'busy', 'for_now', job_id, now() FROM ledger.rejection"
+            )
+        )
+    (row,) = shelf.house.status()["vendors"]
+    assert (row["rejected"], row["rejected_for_good"], row["rejected_for_now"]) == (2, 1, 1)
