@@ -11,6 +11,7 @@ import functools
 import threading
 from typing import TYPE_CHECKING, Any
 
+from shelfsync import metrics
 from shelfsync.clock import Clock, SystemClock
 from shelfsync.errors import ConfigurationError, PartlyFailedError, ShelfsyncError
 from shelfsync.flow.house import Parts
@@ -213,6 +214,8 @@ def failed_line(summary: dict[str, Any]) -> PartlyFailedError | None:
 @contextlib.contextmanager
 def open_house(settings: Settings, *, clock: Clock | None = None) -> Iterator[House]:
     """A house for as long as the block lasts. Without a database address, an embedded server runs for as long."""
+    if settings.metrics.statsd is not None and not metrics.listened_to():
+        metrics.use(metrics.Statsd(settings.metrics.statsd, settings.metrics.prefix))
     with contextlib.ExitStack() as stack:
         if settings.database_url is None:
             from shelfsync.stack.postgres import running_postgres

@@ -27,8 +27,13 @@ def house_settings(*needed: str) -> Settings:
     """
     from airflow.sdk.log import mask_secret
 
+    from shelfsync import metrics
     from shelfsync.settings import read_settings
     from shelfsync_airflow.connections import find_connection, overrides
+    from shelfsync_airflow.numbers import AirflowMetrics
+
+    if not metrics.listened_to():
+        metrics.use(AirflowMetrics())
 
     settings = read_settings()
     if found := overrides(settings, find_connection, needed):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from shelfsync import metrics
 from shelfsync.budget.allowance import Allowance, Ask, Contact, Turn
 from shelfsync.budget.answers import record
 from shelfsync.budget.lanes import known
@@ -80,6 +81,8 @@ class Course:
         self._untold: deque[Answer] = deque(maxlen=16)
         self._away: dict[Hashable, int] = {}
         """The permit of the request that each sender has on its way."""
+        self._lanes: dict[Hashable, str] = {}
+        """The lane of the request that each sender sent last."""
 
     def admission(self, operation: str, lane: str, who: Hashable) -> Steps:
         """Ends when the request has to leave, at once: its slot is now.
@@ -101,6 +104,7 @@ class Course:
                 if len(self._away) > _AWAY_MAX:  # senders that never came back; time has settled theirs long since
                     self._away.pop(next(iter(self._away)))
                 if (yield from self._reach(turn)):
+                    self._told_off(ask.lane, who, self._monotonic_s() - began_s)
                     return
             ask = replace(ask, ticket_id=turn.ticket_id, forfeited=turn.slot_at is not None)
 
@@ -113,6 +117,7 @@ class Course:
         the next admission of this process.
         """
         one = Answer(operation, status, retry_after_s, blocked)
+        metrics.count(f"budget.answers.{self._lanes.pop(who, 'unknown')}.{status}")
         try:
             silent_s = yield Transaction(lambda connection: self._tell(connection, one, who))
             self._away.pop(who, None)
@@ -122,7 +127,16 @@ class Course:
             log.warning("budget: the answer %d to %s was not recorded: %s", status, operation, _said(error))
             return
         if one.stops:
+            metrics.count("budget.pauses")
             log.warning("budget: nothing leaves for %.0f s: %s", silent_s, one.reason)
+
+    def _told_off(self, lane: str, who: Hashable, waited_s: float) -> None:
+        """The request leaves now."""
+        self._lanes[who] = lane
+        if len(self._lanes) > _AWAY_MAX:
+            self._lanes.pop(next(iter(self._lanes)))
+        metrics.count(f"budget.requests.{lane}")
+        metrics.timing(f"budget.wait.{lane}", waited_s)
 
     def _tell(self, connection: Connection, answer: Answer, who: Hashable) -> float:
         self.allowance.lock(connection)  # first of all, here and in every look: one order of locks has no deadlock

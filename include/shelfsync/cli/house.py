@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,8 +15,10 @@ if TYPE_CHECKING:
 @contextlib.contextmanager
 def house() -> Iterator[House]:
     """Opened for one command."""
-    from shelfsync import wiring
+    from shelfsync import logs, wiring
     from shelfsync.settings import read_settings
 
-    with wiring.open_house(read_settings()) as opened:
+    settings = read_settings()
+    logs.configure(settings.log_format, logging.WARNING)
+    with wiring.open_house(settings) as opened:
         yield opened

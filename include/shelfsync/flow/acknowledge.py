@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from shelfsync import logs
 from shelfsync.errors import DataError, TryAgainError
 from shelfsync.flow import rejected
 from shelfsync.flow.deliver import deliver_next
@@ -49,6 +50,11 @@ def acknowledge_job(parts: Parts, row: VendorRun, lease: Lease) -> None:
         if job.state != "confirmed":
             raise Skip(f"job {job.job_id} is still {job.state}")
         batch = batches.read(connection, job.batch_id)
+    with logs.about(job=job.job_id):
+        _acknowledge(parts, row, job, batch, lease)
+
+
+def _acknowledge(parts: Parts, row: VendorRun, job: Job, batch: PlannedBatch, lease: Lease) -> None:
     for _ in range(_SWAPS):
         if _move(parts, job, batch, lease):
             break

@@ -8,6 +8,7 @@ import tempfile
 from typing import TYPE_CHECKING, NoReturn
 
 from partner_api.errors import CredentialsError, DownloadError, PartnerError, ThrottledError
+from shelfsync import logs
 from shelfsync.errors import DataError
 from shelfsync.flow import hear
 from shelfsync.flow.doubt import leave_in_doubt
@@ -48,6 +49,11 @@ def confirm_open_job(parts: Parts, row: VendorRun, lease: Lease) -> None:
         raise Skip("no job of this run is open")
     if job.state == "confirmed":
         raise Done
+    with logs.about(job=job.job_id):
+        _confirm(parts, job, lease)
+
+
+def _confirm(parts: Parts, job: Job, lease: Lease) -> None:
     try:
         news = hear.known(parts, job)
         if not news.ended and (job.poll_due or job.overdue):

@@ -15,6 +15,7 @@ from partner_api.errors import (
     ThrottledError,
     UnavailableError,
 )
+from shelfsync import logs, metrics
 from shelfsync.budget.switched import sending_to
 from shelfsync.errors import ConfigurationError, DataError, StoppedError, TryAgainError
 from shelfsync.flow import refusal
@@ -64,13 +65,14 @@ def deliver_next(parts: Parts, row: VendorRun, lease: Lease) -> None:
     """
     for _ in range(HALVINGS + 1):
         job_id, batch = _begin(parts, row, lease)
-        try:
-            _send(parts, lease, job_id, batch)
-        except InvalidRequestError as error:
-            log.warning("deliver: vendor %s, job %d of %d SKUs: %s", row.vendor, job_id, batch.item_count, error)
-            refusal.take(parts, lease, job_id, batch, error)
-        else:
-            return
+        with logs.about(job=job_id):
+            try:
+                _send(parts, lease, job_id, batch)
+            except InvalidRequestError as error:
+                log.warning("deliver: vendor %s, job %d of %d SKUs: %s", row.vendor, job_id, batch.item_count, error)
+                refusal.take(parts, lease, job_id, batch, error)
+            else:
+                return
     raise DataError(
         f"the platform refused {HALVINGS + 1} requests in a row as a whole; the rest is sent by catalog_settle. See ledger.job for its words"
     )
@@ -214,6 +216,8 @@ def _put(parts: Parts, lease: Lease, job_id: int, batch: PlannedBatch) -> Platfo
 
 def _take_answer(parts: Parts, lease: Lease, job_id: int, batch: PlannedBatch, answer: PlatformJob) -> None:
     """Notes what the platform said: a job to wait for, a single SKU done at once, or something nobody can ask about."""
+    metrics.count("deliver.requests")
+    metrics.count("deliver.skus", batch.item_count)
     with parts.engine.begin() as connection:
         lease.hold(connection)
         batches.set_state(connection, batch.batch_id, "sent")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from shelfsync import metrics
 from shelfsync.errors import TryAgainError
 from shelfsync.flow.outcomes import all_alike, write_outcomes
 from shelfsync.ledger import batches, jobs, vendors
@@ -75,4 +76,5 @@ def _try(parts: Parts, lease: Lease, job_id: int, why: str) -> int:
         load.move_baseline(connection, job_id, job.vendor, rows)
 
     write_outcomes(parts, lease, job, batch, items, outcomes, end=("unconfirmed", why), also=move)
+    metrics.count("confirm.jobs.unconfirmed")
     return int(items.num_rows)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy.exc import InterfaceError, OperationalError
 
 from partner_api.errors import PartnerError
+from shelfsync import logs, metrics
 from shelfsync.errors import ConfigurationError, ShelfsyncError, TryAgainError
 from shelfsync.ledger import vendor_runs
 
@@ -59,29 +60,38 @@ def each_vendor(
     """
     report = StepReport(step)
     for name in vendors:
-        with parts.engine.connect() as connection:
-            row = vendor_runs.read(connection, run_id, name)
-        reason = _why_not(row, step)
-        if row is None or reason:
-            report.skipped[name] = reason or "the run does not know this vendor"
-            continue
-        try:
-            work(row)
-        except Skip as skip:
-            report.skipped[name] = str(skip)
-            if isinstance(skip, Done) and row.state == "failed" and row.failed_step == step:
-                _mend(parts, row)  # who did the work died before it could say so
-        except (ConfigurationError, TryAgainError, OperationalError, InterfaceError):
-            raise
-        except Exception as error:  # noqa: BLE001  whatever it is, the other vendors go on (I10)
-            report.failed[name] = fail(parts, row, step, error)
-        else:
-            report.done.append(name)
-            if row.state == "failed":
-                _mend(parts, row)
-    for name, why in report.failed.items():
-        log.error("%s: vendor %s failed: %s", step, name, why)
+        with logs.about(run=run_id, vendor=name, step=step):
+            _one_vendor(parts, run_id, name, report, work)
+    for word, told in (("done", report.done), ("skipped", report.skipped), ("failed", report.failed)):
+        metrics.count(f"{step}.vendors.{word}", len(told))
     return report
+
+
+def _one_vendor(parts: Parts, run_id: int, name: str, report: StepReport, work: Callable[[VendorRun], None]) -> None:
+    step = report.step
+    with parts.engine.connect() as connection:
+        row = vendor_runs.read(connection, run_id, name)
+    reason = _why_not(row, step)
+    if row is None or reason:
+        report.skipped[name] = reason or "the run does not know this vendor"
+        return
+    began_s = parts.clock.monotonic_s()
+    try:
+        work(row)
+    except Skip as skip:
+        report.skipped[name] = str(skip)
+        if isinstance(skip, Done) and row.state == "failed" and row.failed_step == step:
+            _mend(parts, row)  # who did the work died before it could say so
+    except (ConfigurationError, TryAgainError, OperationalError, InterfaceError):
+        raise
+    except Exception as error:  # noqa: BLE001  whatever it is, the other vendors go on (I10)
+        report.failed[name] = fail(parts, row, step, error)
+        log.error("%s: vendor %s failed: %s", step, name, report.failed[name])  # noqa: TRY400  its traceback, if any, was told
+    else:
+        metrics.timing(f"{step}.vendor", parts.clock.monotonic_s() - began_s)
+        report.done.append(name)
+        if row.state == "failed":
+            _mend(parts, row)
 
 
 def fail(parts: Parts, row: VendorRun, step: str, error: Exception) -> str:

@@ -6,6 +6,7 @@ import logging
 import sys
 from typing import TYPE_CHECKING, Any
 
+from shelfsync import metrics
 from shelfsync.inbox import events
 from shelfsync.ledger import batches, jobs
 from shelfsync.warehouse import load, record
@@ -56,6 +57,8 @@ def write_outcomes(
         load.load_outcomes(connection, job.job_id, job.vendor, _warehouse_rows(items, outcomes))
         if also is not None:
             also(connection)
+    for word, number in counts.items():
+        metrics.count(f"confirm.skus.{word}", number)
     log.info("confirm: vendor %s, job %d: %s", job.vendor, job.job_id, counts)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from shelfsync.flow import standing
 from shelfsync.ledger import runs, switches, tables, vendor_runs
 from shelfsync.warehouse import record
 
@@ -68,6 +69,7 @@ def report(parts: Parts, run_id: int) -> dict[str, Any]:
         record.record_run(connection, run_id)
         sums = _sums(connection, run_id)
         paused = [str(stop) for stop in switches.stops(connection)]
+    standing.tell(parts)
     told = {"run": run_id, "key": run.run_key, "kind": run.kind, "dry_run": run.dry_run, "state": state, "error": error}
     summary = {**told, **sums, "paused": paused, "vendors": shown}
     return {**summary, "lines": lines(summary)}

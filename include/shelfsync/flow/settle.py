@@ -6,6 +6,7 @@ import logging
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
+from shelfsync.flow import standing
 from shelfsync.flow.acknowledge import acknowledge
 from shelfsync.flow.confirm import confirm
 from shelfsync.flow.deliver import deliver
@@ -50,6 +51,7 @@ def settle(parts: Parts) -> dict[str, Any]:
             record.record_run(connection, run_id)
     with parts.engine.connect() as connection:
         left = len(jobs.open_jobs(connection))
+    standing.tell(parts)
     return {"runs": len(work | lost), **done, "failed": failed, "open": left}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 
+from shelfsync import logs, metrics
 from shelfsync.errors import ShelfsyncError
 from shelfsync.inbox.server import serve
 from shelfsync.settings import read_settings
@@ -12,9 +13,12 @@ from shelfsync.settings import read_settings
 
 def main() -> int:
     """The process's exit code."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     try:
-        serve(read_settings())
+        settings = read_settings()
+        logs.configure(settings.log_format, logging.INFO, text="%(asctime)s %(levelname)s %(name)s: %(message)s")
+        if settings.metrics.statsd is not None:
+            metrics.use(metrics.Statsd(settings.metrics.statsd, settings.metrics.prefix))
+        serve(settings)
     except ShelfsyncError as error:
         print(error, file=sys.stderr)  # noqa: T201  one line for a person
         return error.exit_code

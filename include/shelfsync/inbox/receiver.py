@@ -16,6 +16,7 @@ from typing import Protocol
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
 
+from shelfsync import metrics
 from shelfsync.inbox.body import RefusedError, read_body, too_large
 from shelfsync.inbox.picking import PickingDoor
 from shelfsync.inbox.reading import Received, UnreadableEventError, read
@@ -91,10 +92,13 @@ class Receiver:
             event = await self._event(request)
             new = await self._store.put(event)
         except RefusedError as refused:
+            metrics.count(f"inbox.refused.{refused.status}")
             self._refusals.note(refused)
             return _refuse(refused.status, refused.reason)
         except StoreUnavailableError:
+            metrics.count("inbox.refused.503")
             return _refuse(503, "the event was not stored: send it again", retry_after_s=5)
+        metrics.count(f"inbox.events.{event.kind}" if new else "inbox.events.known")
         log.debug("inbox: %s event of job %s, %s", event.kind, event.platform_job_id, "new" if new else "known")
         return JSONResponse({"status": "stored" if new else "known"})
 

@@ -12,6 +12,7 @@ from shelfsync.settings.erp import ErpSettings
 from shelfsync.settings.export import DriftSettings, ExportSettings, WarehouseSettings
 from shelfsync.settings.guards import GuardSettings
 from shelfsync.settings.housekeeping import HousekeepingSettings
+from shelfsync.settings.metrics import MetricsSettings
 from shelfsync.settings.normalise import NormaliseSettings
 from shelfsync.settings.orders import OrdersSettings
 from shelfsync.settings.platform import PlatformSettings
@@ -30,6 +31,7 @@ __all__ = [
     "ExportSettings",
     "GuardSettings",
     "HousekeepingSettings",
+    "MetricsSettings",
     "NormaliseSettings",
     "OrdersSettings",
     "PlatformSettings",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Literal
 
 from pydantic import SecretStr
 from pydantic_settings import (
@@ -19,6 +20,7 @@ from shelfsync.settings.erp import ErpSettings
 from shelfsync.settings.export import DriftSettings, ExportSettings, WarehouseSettings
 from shelfsync.settings.guards import GuardSettings
 from shelfsync.settings.housekeeping import HousekeepingSettings
+from shelfsync.settings.metrics import MetricsSettings
 from shelfsync.settings.normalise import NormaliseSettings
 from shelfsync.settings.orders import OrdersSettings
 from shelfsync.settings.platform import PlatformSettings
@@ -42,6 +44,8 @@ class Settings(BaseSettings):
     """A PostgreSQL for ledger and warehouse; without it one is started from a wheel under `home`."""
     lake_url: str | None = None
     """Any fsspec address; `home`/lake when not said."""
+    log_format: Literal["text", "json"] = "text"
+    """How the command line and the webhook receiver log: lines for people, or one JSON object a line."""
     platform: PlatformSettings = PlatformSettings()
     erp: ErpSettings = ErpSettings()
     normalise: NormaliseSettings = NormaliseSettings()
@@ -49,6 +53,7 @@ class Settings(BaseSettings):
     effect: EffectSettings = EffectSettings()
     guards: GuardSettings = GuardSettings()
     budget: BudgetSettings = BudgetSettings()
+    metrics: MetricsSettings = MetricsSettings()
     rejection: RejectionSettings = RejectionSettings()
     webhook: WebhookSettings = WebhookSettings()
     housekeeping: HousekeepingSettings = HousekeepingSettings()

@@ -1,0 +1,66 @@
+"""Log records with fields: run, vendor, job and step of whatever is being done, on every line that is said meanwhile.
+
+The fields live in structlog's context, which Airflow puts on its own task logs by itself. Outside Airflow `configure` shows them: behind
+the text, or as one JSON object a line.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import logging
+import sys
+from typing import TYPE_CHECKING, Any, Literal
+
+from structlog.contextvars import bound_contextvars, get_contextvars
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+    from typing import TextIO
+
+Format = Literal["text", "json"]
+FIELDS = ("run", "vendor", "job", "step")
+
+
+def about(**fields: str | int) -> AbstractContextManager[None]:
+    """What is said inside is about this run, vendor, job or step."""
+    return bound_contextvars(**fields)
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object a line: time (UTC), level, logger, message, the fields, and the traceback where there is one."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        told: dict[str, Any] = {
+            "time": dt.datetime.fromtimestamp(record.created, dt.UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+            **_fields(),
+        }
+        if record.exc_info:
+            told["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(told, ensure_ascii=False, default=str)
+
+
+class Text(logging.Formatter):
+    """A line for people; the fields stand behind it."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        said = super().format(record)
+        fields = " ".join(f"{name}={value}" for name, value in _fields().items())
+        return f"{said} [{fields}]" if fields else said
+
+
+def configure(
+    form: Format, level: int, *, text: str = "%(levelname)s %(message)s", stream: TextIO | None = None
+) -> None:
+    """The logging of a process of ours, in place of what was configured before. Never called inside Airflow."""
+    handler = logging.StreamHandler(stream or sys.stderr)
+    handler.setFormatter(JsonLines() if form == "json" else Text(text))
+    logging.basicConfig(level=level, handlers=[handler], force=True)
+
+
+def _fields() -> dict[str, Any]:
+    context = get_contextvars()
+    return {name: context[name] for name in FIELDS if name in context}

@@ -1,0 +1,118 @@
+"""Numbers on a real UDP socket, as a StatsD server would get them."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from shelfsync import metrics
+from shelfsync.errors import ConfigurationError
+
+ROOT = Path(__file__).parents[2]
+
+
+class Listener:
+    """A UDP socket, and what came in on it."""
+
+    def __init__(self) -> None:
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._socket.bind(("127.0.0.1", 0))
+        self._socket.settimeout(5)
+        self.port = self._socket.getsockname()[1]
+
+    def lines(self, upto: str) -> list[str]:
+        """What has come, as far as a line that begins so."""
+        told: list[str] = []
+        while not told or not told[-1].startswith(upto):
+            told += self._socket.recv(65536).decode().split("\n")
+        return told
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+@pytest.fixture
+def listener():
+    one = Listener()
+    yield one
+    one.close()
+
+
+@pytest.fixture
+def told(listener):
+    sink = metrics.Statsd(f"127.0.0.1:{listener.port}", "shelfsync")
+    metrics.use(sink)
+    yield listener
+    metrics.use(None)
+    sink.close()
+
+
+def test_each_number_reaches_a_statsd_server_in_its_form(told):
+    metrics.count("deliver.skus", 7)
+    metrics.gauge("jobs.open", 2)
+    metrics.timing("confirm.vendor", 0.25)
+    metrics.count("end")
+    assert told.lines("shelfsync.end") == [
+        "shelfsync.deliver.skus:7|c",
+        "shelfsync.jobs.open:2|g",
+        "shelfsync.confirm.vendor:250.000000|ms",
+        "shelfsync.end:1|c",
+    ]
+
+
+def test_nothing_is_told_where_nobody_listens(listener):
+    metrics.count("unheard")
+    assert not metrics.listened_to()
+
+
+def test_a_sink_that_breaks_disturbs_nobody():
+    class Broken:
+        def count(self, name, by):
+            raise RuntimeError(name)
+
+        gauge = timing = count
+
+    metrics.use(Broken())
+    try:
+        metrics.count("deliver.skus")
+    finally:
+        metrics.use(None)
+
+
+@pytest.mark.parametrize("address", ["nowhere", "127.0.0.1:http"])
+def test_an_address_that_is_none_is_a_wrong_setting(address):
+    with pytest.raises(ConfigurationError, match="SHELFSYNC_METRICS__STATSD"):
+        metrics.Statsd(address, "shelfsync")
+
+
+def test_inside_airflow_its_own_metrics_section_decides(listener, tmp_path):
+    """A process with Airflow's configuration, as a task's is."""
+    code = (
+        "from shelfsync import metrics\n"
+        "from shelfsync_airflow.numbers import AirflowMetrics\n"
+        "metrics.use(AirflowMetrics())\n"
+        "metrics.count('deliver.skus', 7); metrics.gauge('jobs.open', 2); metrics.timing('confirm.vendor', 0.25)\n"
+        "metrics.count('end')\n"
+    )
+    variables = {
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": f"{ROOT / 'include'}:{ROOT / 'plugins'}",
+        "AIRFLOW_HOME": str(tmp_path),
+        "AIRFLOW__METRICS__STATSD_ON": "True",
+        "AIRFLOW__METRICS__STATSD_HOST": "127.0.0.1",
+        "AIRFLOW__METRICS__STATSD_PORT": str(listener.port),
+        "AIRFLOW__METRICS__STATSD_PREFIX": "chain",
+    }
+    subprocess.run([sys.executable, "-c", code], env=variables, check=True, timeout=120)
+    told = listener.lines("chain.shelfsync.end")  # among Airflow's own
+    assert [line for line in told if line.startswith("chain.shelfsync.")] == [
+        "chain.shelfsync.deliver.skus:7|c",
+        "chain.shelfsync.jobs.open:2|g",
+        "chain.shelfsync.confirm.vendor:250.000000|ms",
+        "chain.shelfsync.end:1|c",
+    ]
