@@ -89,7 +89,7 @@ def listed(parts: Parts, vendor: str | None, release: Sequence[str]) -> dict[str
     for row in rows:
         again = f", again at {row['next_try_at']:%Y-%m-%d %H:%M:%S %Z}" if row["next_try_at"] else ""
         lines.append(
-            f"{row['vendor']} {row['sku']}: {row['refused']} since {row['since']:%Y-%m-%d}, {row['times']} times{again}:"
+            f"{row['vendor']} {row['sku']}: {row['refused']} since {row['first_at']:%Y-%m-%d}, {row['times']} times{again}:"
             f" {row['reason']}. {row['what_to_do']}"
         )
     return {"rejections": rows, "released": released, "lines": lines}

@@ -245,21 +245,39 @@ FROM budget.usage WHERE lane <> '' GROUP BY 1, 2, 3
 
 REJECTION = View(
     "rejection",
-    "SKUs the platform refuses now, with the values that were wanted: not sent again before the ERP wants something else",
+    "SKUs the platform refuses now, for good or for now, and what the people who must act should do",
     {
         "vendor": _VENDOR,
         "sku": "The SKU",
+        "refused": "for good: not repeated until something changes; for now: tried again by itself",
+        "kind": "unknown_sku, invalid_value, for_now or unclear",
         "reason": "The platform's words, or ours where healing a drift did not last",
         "price": "Price wanted",
         "quantity": "Quantity wanted",
         "active": "Availability wanted",
         "max_sales_quantity": "Sales limit wanted",
         "times": "How often it was refused",
-        "first_at": "When first",
+        "first_at": "Since when",
         "last_at": "When last",
+        "job_id": "The job that refused it last",
+        "next_try_at": "From when on it is sent again though nothing has changed; null: not by itself",
+        "released_by": "What let it go: export, listing or a person; null: nothing yet",
+        "what_to_do": "What a person should do about it",
     },
     """
-SELECT vendor, sku, reason, price, quantity, active, max_sales_quantity, times, first_at, last_at FROM ledger.rejection
+SELECT vendor, sku, CASE WHEN kind IN ('unknown_sku', 'invalid_value') THEN 'for good' ELSE 'for now' END AS refused, kind, reason,
+    price, quantity, active, max_sales_quantity, times, first_at, last_at, job_id, next_try_at, released_by,
+    CASE WHEN released_by IS NOT NULL THEN 'Nothing: it was let go, and the next run sends it again.'
+        WHEN kind = 'unknown_sku' THEN 'Have the product created on the platform, or take it out of the ERP''s rows for this vendor. '
+            || 'It is sent again when an export or a listing shows it, when its row changes, or with the next full sync.'
+        WHEN kind = 'invalid_value' THEN 'Correct the value in the ERP. '
+            || 'It is sent again when the value changes, or with the next full sync.'
+        WHEN kind = 'for_now' THEN 'Nothing: it is sent again by itself at next_try_at. '
+            || 'If it stays for days, ask the platform''s support.'
+        ELSE 'Read the reason: nobody here knows these words, so it is sent again at next_try_at. '
+            || 'Once it is clear what they mean, name them in SHELFSYNC_REJECTION__WORDS.'
+    END AS what_to_do
+FROM ledger.rejection
 """,
 )
 
