@@ -15,6 +15,7 @@ from shelfsync.flow.doubt import leave_in_doubt
 from shelfsync.flow.each_vendor import Done, Skip, StepReport, each_vendor
 from shelfsync.flow.holding import holding
 from shelfsync.flow.outcomes import all_alike, write_outcomes
+from shelfsync.flow.readback import read_back
 from shelfsync.ledger import batches, jobs
 
 if TYPE_CHECKING:
@@ -67,11 +68,13 @@ def _confirm(parts: Parts, job: Job, lease: Lease) -> None:
         PartnerError,
         DataError,
     ) as error:  # a link that died, a log that is none: trying for ever would block the vendor
-        if job.overdue:
-            give_up(parts, job, lease, str(error))
-        raise
+        if not job.overdue:
+            raise
+        end_overdue(parts, job, lease, str(error))
+        return
     if job.overdue:
-        give_up(parts, job, lease)
+        end_overdue(parts, job, lease)
+        return
     raise Skip(f"job {job.job_id} is still {job.platform_status or job.state}; catalog_settle goes on with it")
 
 
@@ -82,6 +85,12 @@ def settle(parts: Parts, job: Job, news: News, lease: Lease) -> None:
     items = parts.lake.read_table(batch.items_path)
     outcomes = _outcomes(parts, job, news, items, lease)
     write_outcomes(parts, lease, job, batch, items, outcomes)
+
+
+def end_overdue(parts: Parts, job: Job, lease: Lease, trouble: str | None = None) -> None:
+    """The deadline has passed: the listing has the last word where it is cheap to ask; otherwise nobody has."""
+    if not read_back(parts, job, lease):
+        give_up(parts, job, lease, trouble)
 
 
 def give_up(parts: Parts, job: Job, lease: Lease, trouble: str | None = None) -> NoReturn:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from partner_api.errors import NotEnabledError, NotFoundError, UnexpectedAnswerError
+from shelfsync.flow import status_path
 from shelfsync.inbox import events
 from shelfsync.ledger import jobs
 
@@ -64,15 +65,21 @@ def ask(parts: Parts, job: Job) -> News:
         return known(parts, job)
     sync = parts.settings.sync
     pause_s = min(sync.poll_max_s, sync.poll_first_s * 2.0 ** (job.polls + 1))
+    if status_path.is_absent(parts):
+        later(parts, job)
+        return known(parts, job)
     try:
         answer = parts.open_platform().job_status(job.platform_job_id)
     except (NotFoundError, NotEnabledError, UnexpectedAnswerError) as error:
         log.info("confirm: job %d: the platform does not tell its status: %s", job.job_id, error)
+        if isinstance(error, NotFoundError | NotEnabledError):
+            status_path.found_absent(parts)
         with parts.engine.begin() as connection:
             jobs.heard(
                 connection, job.job_id, status=job.platform_status, log_url=None, feedback=None, poll_after_s=pause_s
             )
         return known(parts, job)
+    status_path.found_present(parts)
     with parts.engine.begin() as connection:
         jobs.heard(
             connection,

@@ -25,6 +25,9 @@ class SyncSettings(Section):
     poll_first_s: float = Field(20.0, gt=0)
     """How long the webhook has before the job is asked about; the wait doubles from there."""
     poll_max_s: float = Field(300.0, gt=0)
+    readback_requests_max: int = Field(3, ge=0)
+    """A job that nobody confirmed is looked up in the platform's listing when that takes no more requests: sending it again takes
+    about three. 0: never."""
     lease_s: float = Field(1200.0, gt=0)
     """After this long without a sign of life, a vendor is taken over from a process that hangs; from one that died, at once.
     Longer than the longest wait between two writes: SHELFSYNC_BUDGET__WAIT_S_MAX and one request."""

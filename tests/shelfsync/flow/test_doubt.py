@@ -9,7 +9,7 @@ import pytest
 from shelfsync.ledger import vendor_runs
 
 A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
-SHORT = {"poll_first_s": 0.05, "poll_max_s": 0.1, "job_deadline_s": 1.5}
+SHORT = {"poll_first_s": 0.05, "poll_max_s": 0.1, "job_deadline_s": 1.5, "readback_requests_max": 0}
 
 
 @pytest.fixture

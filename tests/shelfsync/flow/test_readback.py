@@ -1,0 +1,117 @@
+"""No webhook, no status, no log: the listing has the last word where it is cheap, and nobody has where it is not (I2, I7)."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
+SKUS = ("a", "b", "c", "d", "e")
+SHORT = {"poll_first_s": 0.05, "poll_max_s": 0.1, "job_deadline_s": 1.5}
+SILENCE = ({"at": "log", "kind": "status_404"}, {"at": "job_status", "kind": "status_404"})
+
+
+@pytest.fixture
+def make_shelf(make_world):
+    """Five products whose first values are acknowledged; from then on nothing is ever told about a job."""
+
+    def make(**sync):
+        world = make_world(sync={**SHORT, **sync})
+        world.platform.put_products("store-001", [{**A, "sku": sku} for sku in SKUS])
+        for sku in SKUS:
+            world.erp.put("store-001", sku, "1.00")
+        assert world.sync("full")["accepted"] == len(SKUS)
+        world.platform.faults(*SILENCE)
+        return world
+
+    return make
+
+
+def _asked(world, operation):
+    return len([entry for entry in world.platform.journal()["entries"] if entry["operation"] == operation])
+
+
+def _job(world):
+    return world.rows("SELECT state, accepted, unaccounted FROM ledger.job ORDER BY job_id DESC LIMIT 1")[0]
+
+
+def test_a_price_that_nobody_confirmed_is_acknowledged_by_the_listing_and_not_sent_again(make_shelf):
+    shelf = make_shelf()
+    shelf.erp.put("store-001", "a", "2.00")
+    shelf.sync("delta")
+    assert tuple(_job(shelf)) == ("acknowledged", 1, 0)
+    assert _asked(shelf, "list_catalog") == 1
+    shelf.platform.faults()
+    assert shelf.sync("delta")["sent"] == 0
+    (price,) = shelf.rows("SELECT price FROM warehouse.baseline WHERE sku = 'a'")
+    assert price.price == Decimal("2.000")
+
+
+def test_where_there_are_many_the_listing_is_read_page_by_page(make_shelf):
+    shelf = make_shelf()
+    for sku in SKUS:
+        shelf.erp.put("store-001", sku, "2.00")
+    shelf.sync("delta")
+    assert tuple(_job(shelf)) == ("acknowledged", 5, 0)
+    assert _asked(shelf, "list_catalog") == 1
+
+
+def test_what_the_platform_has_not_done_is_not_proven_and_is_said_again(make_shelf):
+    shelf = make_shelf()
+    shelf.platform.faults(*SILENCE, {"at": "job", "kind": "stuck"})
+    shelf.erp.put("store-001", "a", "2.00")
+    shelf.sync("delta")
+    assert tuple(_job(shelf)) == ("unconfirmed", 0, 1)
+    shelf.platform.faults()
+    assert shelf.sync("delta")["accepted"] == 1
+
+
+def test_a_quantity_is_not_in_the_listing_so_nothing_is_asked(make_shelf):
+    shelf = make_shelf()
+    shelf.erp.put("store-001", "a", "1.00", 4)
+    shelf.sync("delta")
+    assert _job(shelf).state == "unconfirmed"
+    assert _asked(shelf, "list_catalog") == 0
+
+
+def test_what_the_listing_does_not_prove_is_unaccounted_beside_what_it_does(make_shelf):
+    shelf = make_shelf()
+    shelf.erp.put("store-001", "a", "2.00")
+    shelf.erp.put("store-001", "b", "1.00", 4)
+    shelf.sync("delta")
+    assert tuple(_job(shelf)) == ("acknowledged", 1, 1)
+    shelf.platform.faults()
+    summary = shelf.sync("delta")
+    assert (summary["sent"], summary["accepted"]) == (1, 1)
+
+
+@pytest.mark.parametrize("most", [0, 1])
+def test_a_listing_that_costs_more_than_allowed_is_not_read(make_shelf, most):
+    shelf = make_shelf(readback_requests_max=most)
+    shelf.platform.put_products("store-001", [{**A, "sku": sku} for sku in (*SKUS, *(f"x{n:04}" for n in range(600)))])
+    for sku in SKUS[:2]:
+        shelf.erp.put("store-001", sku, "2.00")
+    shelf.sync("delta")
+    assert _job(shelf).state == "unconfirmed"
+    assert _asked(shelf, "list_catalog") == most  # the first page tells how many there are
+
+
+def test_a_platform_without_a_status_call_is_asked_once_and_left_alone_for_a_while(make_world):
+    world = make_world(sync={**SHORT, "job_deadline_s": 2.5})
+    world.platform.put_products("store-001", [A])
+    world.platform.faults({"at": "job_status", "kind": "status_404"}, {"at": "job", "kind": "stuck"})
+    world.erp.put("store-001", "a", "1.00")
+    world.sync("full")
+    assert _asked(world, "job_status") == 1
+    assert _job(world).state == "unconfirmed"
+
+
+def test_a_404_of_one_job_where_the_call_has_worked_stops_nobody_from_asking(make_world):
+    world = make_world(sync=SHORT)
+    world.platform.put_products("store-001", [A])
+    world.erp.put("store-001", "a", "1.00")
+    world.sync("full")
+    world.platform.faults({"at": "job_status", "kind": "status_404", "times": 1})
+    world.erp.put("store-001", "a", "2.00")
+    assert world.sync("delta")["accepted"] == 1
