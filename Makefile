@@ -1,6 +1,6 @@
 # What people do with the project; `make help` lists it. Every target makes the environment it needs.
 .DEFAULT_GOAL := help
-.PHONY: help setup lock test test-slow simulate teeth bench check demo up down
+.PHONY: help setup lock test test-slow kills simulate teeth bench check demo up down
 BIN := .venv/bin
 
 help:    ## this list
@@ -17,6 +17,9 @@ test: setup   ## the tests, some four minutes; ARGS="-k word" for some of them
 
 test-slow: setup   ## the long ones: real schedulers, real kills, large data, real minutes
 	@$(BIN)/python -m pytest -m "slow or scale" $(ARGS)
+
+kills: setup   ## real processes killed with -9 at seeded instants; KILLS=50 SEED=1, some half an hour
+	@PYTHONPATH=tests:include $(BIN)/python -m kills --kills $(or $(KILLS),50) --seed $(or $(SEED),1)
 
 simulate: setup   ## seeded faults over virtual days; SEEDS=100 START=0
 	@PYTHONPATH=tests:include $(BIN)/python -m simulation --seeds $(or $(SEEDS),20) --start $(or $(START),0)

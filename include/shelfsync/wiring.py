@@ -186,6 +186,7 @@ class House:
         from shelfsync.flow.desk import HoldDesk
 
         return HoldDesk(self.parts, self)
+
     def rejections(self, vendor: str | None, release: Iterable[str]) -> dict[str, Any]:
         """What the platform refuses; lets some SKUs of the vendor go first."""
         from shelfsync.flow.rejected import listed
