@@ -9,9 +9,9 @@ import sqlalchemy as sa
 from shelfsync.errors import DataError
 from shelfsync.explain.desired import desired
 from shelfsync.explain.event import Event, Explanation, Values
+from shelfsync.explain.holds import held
 from shelfsync.explain.sentence import sentence
 from shelfsync.explain.shown import acknowledged, observed
-from shelfsync.explain.sources import TIMELINE
 from shelfsync.explain.waiting import waits_for
 from shelfsync.ledger.instant import instant
 
@@ -23,6 +23,12 @@ if TYPE_CHECKING:
     from shelfsync.flow.house import Parts
 
 EVENTS_MAX = 200
+
+_TIMELINE = """
+SELECT at, step, said, run_id, job_id, price, quantity, active, max_sales_quantity
+FROM warehouse.timeline WHERE vendor = :vendor AND sku = :sku AND at <= :at
+ORDER BY at DESC, job_id DESC NULLS LAST LIMIT :most
+"""
 
 
 def explain(
@@ -39,8 +45,12 @@ def explain(
         wanted = desired(parts, connection, vendor, sku, until)
         said = acknowledged(connection, vendor, sku, until)
         seen = observed(parts, connection, vendor, sku, until)
+        holds = list(held(parts, connection, vendor, sku, until))
         obstacles = waits_for(connection, vendor, sku) if at is None else ()
         timeline = _timeline(connection, vendor, sku, until, events)
+    if at is None:
+        obstacles = (*(line for _, line in holds if line), *obstacles)
+    timeline = tuple(sorted((*timeline, *(event for event, _ in holds)), key=lambda event: event.at)[-events:])
     told = sentence(acknowledged=said, observed=seen, desired=wanted, waits_for=obstacles, now=until)
     return Explanation(vendor, sku, until, told, wanted, said, seen, obstacles, timeline)
 
@@ -55,7 +65,7 @@ def _known(connection: Connection, vendor: str) -> None:
 
 def _timeline(connection: Connection, vendor: str, sku: str, until: dt.datetime, most: int) -> tuple[Event, ...]:
     bound = {"vendor": vendor, "sku": sku, "at": until, "most": most}
-    rows = connection.execute(sa.text(TIMELINE), bound).all()
+    rows = connection.execute(sa.text(_TIMELINE), bound).all()
     found = [
         Event(
             row.at,

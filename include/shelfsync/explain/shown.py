@@ -1,4 +1,4 @@
-"""What the platform shows of a SKU: as acknowledged by its jobs, and as last seen in a picture of it."""
+"""What the platform shows of a SKU: as it was acknowledged, and as it was last seen."""
 
 from __future__ import annotations
 
@@ -17,39 +17,40 @@ if TYPE_CHECKING:
 
 _FIELDS = ("price", "quantity", "active", "max_sales_quantity")
 
-_LAST = """
-SELECT {field} AS value, settled_at, job_id FROM warehouse.sku_outcome
-WHERE vendor = :vendor AND sku = :sku AND state = 'accepted' AND {field} IS NOT NULL AND settled_at <= :at
-ORDER BY settled_at DESC, job_id DESC LIMIT 1
+_NOW = """
+SELECT price, quantity, active, max_sales_quantity FROM warehouse.baseline_history
+WHERE vendor = :vendor AND sku = :sku AND valid_from <= :at ORDER BY version DESC LIMIT 1
 """
 
 _SINCE = """
-SELECT o.settled_at, o.job_id, j.run_id, j.platform_job_id, r.kind, r.started_at
-FROM warehouse.sku_outcome AS o
-JOIN warehouse.catalog_job AS j USING (job_id) JOIN warehouse.sync_run AS r USING (run_id)
-WHERE o.vendor = :vendor AND o.sku = :sku AND o.state = 'accepted' AND o.{field} = :value AND o.settled_at <= :at
-  AND o.settled_at > coalesce((
-      SELECT max(before.settled_at) FROM warehouse.sku_outcome AS before
-      WHERE before.vendor = :vendor AND before.sku = :sku AND before.state = 'accepted'
-        AND before.{field} <> :value AND before.settled_at <= :at), '-infinity')
-ORDER BY o.settled_at, o.job_id LIMIT 1
+SELECT h.valid_from, h.job_id, h.observation_id, j.run_id, r.kind, r.started_at
+FROM warehouse.baseline_history AS h
+LEFT JOIN warehouse.catalog_job AS j ON j.job_id = h.job_id
+LEFT JOIN warehouse.sync_run AS r ON r.run_id = j.run_id
+WHERE h.vendor = :vendor AND h.sku = :sku AND h.valid_from <= :at AND h.version > coalesce((
+    SELECT max(before.version) FROM warehouse.baseline_history AS before
+    WHERE before.vendor = :vendor AND before.sku = :sku AND before.valid_from <= :at
+      AND (before.price, before.active) IS DISTINCT FROM (CAST(:price AS numeric), CAST(:active AS boolean))), 0)
+ORDER BY h.version LIMIT 1
 """
 
 
 def acknowledged(connection: Connection, vendor: str, sku: str, at: dt.datetime) -> Shown | None:
-    """The values of the platform's last word on each field, and since when and why the price (else the availability) stands."""
+    """What the platform had acknowledged by then, and since when and why price and availability stand."""
     bound = {"vendor": vendor, "sku": sku, "at": at}
-    last = {name: connection.execute(sa.text(_LAST.format(field=name)), bound).one_or_none() for name in _FIELDS}
-    known = {name: row.value for name, row in last.items() if row is not None}
-    if not known:
+    row = connection.execute(sa.text(_NOW), bound).mappings().one_or_none()
+    if row is None or all(value is None for value in row.values()):
         return None
-    field = next(name for name in ("price", "active", "max_sales_quantity", "quantity") if name in known)
-    since = connection.execute(sa.text(_SINCE.format(field=field)), {**bound, "value": known[field]}).one()
-    because = (
-        f"run {since.run_id} ({since.kind}, begun {since.started_at:%H:%M:%S}) sent it in job {since.job_id}"
-        " and the platform said success"
-    )
-    return Shown(Values(**known), since.settled_at, because)
+    values = Values(**row)
+    since = connection.execute(sa.text(_SINCE), {**bound, "price": values.price, "active": values.active}).one()
+    if since.job_id is None:
+        because = f"picture {since.observation_id} of the platform showed it"
+    elif since.run_id is None:
+        because = f"job {since.job_id} brought it and the platform said success"
+    else:
+        begun = f"run {since.run_id} ({since.kind}, begun {since.started_at:%H:%M:%S})"
+        because = f"{begun} sent it in job {since.job_id} and the platform said success"
+    return Shown(values, since.valid_from, because)
 
 
 def observed(parts: Parts, connection: Connection, vendor: str, sku: str, at: dt.datetime) -> Shown | None:

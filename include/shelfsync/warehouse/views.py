@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import sqlalchemy as sa
 
 from shelfsync.warehouse.order_views import ORDER_VIEWS
+from shelfsync.warehouse.timeline import TIMELINE
 from shelfsync.warehouse.view import View
 
 if TYPE_CHECKING:
@@ -293,6 +294,7 @@ VIEWS = (
     REQUEST_USE,
     REJECTION,
     *ORDER_VIEWS,
+    TIMELINE,
 )
 """In an order in which each finds those that it reads."""
 

@@ -92,6 +92,15 @@ def test_a_paused_vendor_is_told_with_who_and_why(shelf):
     assert "it will show 3.49 when sending goes on: vendor store-001 is paused by ada" in _told(shelf).sentence
 
 
+def test_a_held_price_is_told_with_the_guard_and_the_decision_it_waits_for(shelf):
+    shelf.erp.put("store-001", "a", "399.00")
+    shelf.sync("delta")
+    told = _told(shelf)
+    assert "It shows 3.99 since" in told.sentence
+    assert "it will show 399.00 when a person approves hold 1" in told.sentence
+    assert told.events[-1].step == "guard"
+
+
 def test_the_past_is_told_as_it_was(shelf):
     before = _told(shelf).at
     shelf.erp.put("store-001", "a", "3.49")
@@ -111,3 +120,9 @@ def test_nothing_had_happened_before_there_was_anything(shelf):
 def test_an_unknown_vendor_is_told_with_the_known_ones(shelf):
     with pytest.raises(DataError, match="known are store-001"):
         shelf.house.explain("store-999", "a")
+
+
+def test_the_same_timeline_is_a_function_of_the_warehouse(shelf):
+    rows = shelf.rows("SELECT step, said FROM warehouse.explain('store-001', 'a')")
+    assert [tuple(row) for row in rows] == [(event.step, event.said) for event in _told(shelf).events]
+    assert shelf.rows("SELECT * FROM warehouse.explain('store-001', 'a', '2020-01-01')") == []
