@@ -20,11 +20,11 @@ _AS_FLOAT = r"^[+-]?(?:\d+\.\d*|\.\d+|\d+(?:\.\d*)?[eE][+-]?\d+|\.\d+[eE][+-]?\d
 
 def faults(barcodes: pa.Array) -> list[tuple[str, Mask]]:
     """What makes a barcode useless, in the order in which it is looked at; null has no fault."""
-    digits = pc.match_substring_regex(barcodes, r"^\d+$")
-    as_float = pc.match_substring_regex(barcodes, _AS_FLOAT)
+    strange = mask(pc.invert(pc.ascii_is_decimal(barcodes)))
+    as_float = mask(pc.match_substring_regex(barcodes, _AS_FLOAT)) if strange.any() else strange
     return [
-        ("barcode_as_float", mask(as_float)),
-        ("barcode_not_digits", mask(pc.invert(digits))),
+        ("barcode_as_float", as_float),
+        ("barcode_not_digits", strange),
         ("barcode_too_long", mask(pc.greater(pc.binary_length(barcodes), DIGITS_MAX))),
     ]
 

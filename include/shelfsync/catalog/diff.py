@@ -55,12 +55,13 @@ def apply(delta: pa.Table, baseline: pa.Table) -> pa.Table:
     """What the platform holds once all of the delta is accepted: BASELINE shape, sorted by sku. Takes any table with a delta's columns."""
     delta, baseline = completed(delta, DELTA), completed(baseline, BASELINE)
     changes, known = column(delta, "sku"), column(baseline, "sku")
-    said = aligned(delta, known, BASELINE.names[1:])
+    places = positions(known, changes)
+    said = placed(delta, places, BASELINE.names[1:])
     kept = {name: pc.coalesce(said[name], column(baseline, name)) for name in BASELINE.names[1:-1]}
     told_before = column(baseline, "sales_buffer")  # it belongs to the quantity and goes with it, unknown or not
     kept["sales_buffer"] = pc.if_else(said["quantity"].is_valid(), said["sales_buffer"], told_before)
     result = pa.Table.from_arrays([known, *kept.values()], schema=BASELINE)
-    new = pc.invert(pc.is_in(changes, value_set=known))
+    new = unmentioned(places, len(changes))
     if not pc.any(new).as_py():
         return result
     result = pa.concat_tables([result, delta.select(BASELINE.names).filter(new).cast(BASELINE)])

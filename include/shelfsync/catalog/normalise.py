@@ -67,7 +67,9 @@ def normalise(raw: pa.Table, settings: NormaliseSettings, *, key: Literal["sku",
 def _vendor(vendors: pa.Array, findings: reason.Findings) -> Mask:
     """Notes rows without a usable vendor, and returns the mask of the others: a row of nobody duplicates nothing."""
     missing = ~mask(pc.not_equal(pc.utf8_trim_whitespace(vendors), ""))
-    strange = mask(pc.match_substring_regex(vendors, r"[\p{Cc}\x{FFFD}]"))
+    strange = (
+        np.zeros_like(missing) if _plain(vendors) else mask(pc.match_substring_regex(vendors, r"[\p{Cc}\x{FFFD}]"))
+    )
     findings.note("vendor_missing", missing)
     findings.note("vendor_characters", strange)
     names = pc.unique(vendors.filter(pa.array(~missing & ~strange)))
@@ -86,8 +88,9 @@ def _sku(came: pa.Array, findings: reason.Findings, length_max: int, somebodys: 
     skus = pc.utf8_trim(came, characters=" ")
     skus = pc.if_else(pc.equal(skus, ""), pa.scalar(None, pa.string()), skus)
     findings.note("sku_missing", mask(skus.is_null()))
-    findings.note("sku_undecodable", mask(pc.match_substring(skus, "\ufffd")))
-    findings.note("sku_control_character", mask(pc.match_substring_regex(skus, r"\p{Cc}")))
+    if not _plain(skus):
+        findings.note("sku_undecodable", mask(pc.match_substring(skus, "\ufffd")))
+        findings.note("sku_control_character", mask(pc.match_substring_regex(skus, r"\p{Cc}")))
     findings.note("sku_too_long", mask(pc.greater(pc.utf8_length(skus), length_max)))
     findings.note("sku_duplicate", _repeated(skus, somebodys))
     return skus
@@ -186,8 +189,15 @@ def _too_large(numbers: number.Numbers, pieces: pa.Array) -> Mask:
     return numbers.large | mask(pc.greater(pieces, INT32_MAX))
 
 
+def _plain(texts: pa.Array) -> bool:
+    """Whether all of a column is printable ASCII, as nearly every column is: then nothing stranger has to be looked for."""
+    return bool(pc.all(pc.ascii_is_printable(texts), min_count=0).as_py())
+
+
 def _repeated(texts: pa.Array, among: Mask) -> Mask:
     """Rows of `among` whose text stands in another row of `among` too."""
+    if ascending(texts):  # then none stands twice
+        return np.zeros_like(among)
     codes = texts.dictionary_encode().indices
     known = mask(codes.is_valid()) & among
     numbers = codes.fill_null(0).to_numpy(zero_copy_only=False)

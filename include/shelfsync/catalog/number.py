@@ -53,7 +53,23 @@ class Numbers:
 
 
 def read(texts: pa.Array) -> Numbers:
-    """Reads plain (`-1.50`, `.5`, `5.`) and scientific (`1E+2`) decimals exactly; blank text says nothing."""
+    """Reads plain (`-1.50`, `.5`, `5.`) and scientific (`1E+2`) decimals exactly; blank text says nothing.
+
+    Each distinct text is read once: a shelf has few prices and few counts.
+    """
+    coded = texts.dictionary_encode(null_encoding="encode")
+    each, rows = _read(coded.dictionary), coded.indices.to_numpy()
+    return Numbers(
+        magnitude=each.magnitude.take(coded.indices),
+        comma=each.comma[rows],
+        garbled=each.garbled[rows],
+        negative=each.negative[rows],
+        fraction=each.fraction[rows],
+        large=each.large[rows],
+    )
+
+
+def _read(texts: pa.Array) -> Numbers:
     texts = _without_exponents(pc.utf8_trim_whitespace(texts))
     said = pc.not_equal(texts, "")
     found = pc.extract_regex(texts, _PLAIN)
