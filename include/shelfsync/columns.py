@@ -8,6 +8,10 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from shelfsync import arrow
+
+arrow.without_pandas()  # here, because every step that touches a table imports this first
+
 PRICE = pa.decimal128(20, 3)
 """The platform keeps three decimals and cuts the rest (interface.md 2.1), and so do we."""
 

@@ -14,6 +14,7 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from shelfsync import arrow
 from shelfsync.errors import ConfigurationError, DataError
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class MappingHook:
         import pandas as pd
 
         hook = self.load()
+        arrow.with_pandas()
         try:
             answer = hook(frame)
         except Exception as error:

@@ -1,0 +1,41 @@
+"""pyarrow without pandas, where nobody asked for frames.
+
+At its first array pyarrow looks whether pandas is there, and imports it: 0.7 s of CPU and some 50 MiB in every task of every run,
+for nothing. Told once that it is not there, pyarrow asks again only where it needs it (`to_pandas`, `from_pandas`).
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+
+import pyarrow as pa
+
+
+class _Absent:
+    """An importer that has no pandas for one thread."""
+
+    def __init__(self) -> None:
+        self._thread = threading.get_ident()
+
+    def find_spec(self, name: str, *_: object) -> None:
+        """Raises for pandas, and knows nothing of other modules."""
+        if name == "pandas" and threading.get_ident() == self._thread:
+            raise ModuleNotFoundError("pandas is not looked for here", name=name)
+
+
+def without_pandas() -> None:
+    """Lets pyarrow make its first array, unless the process has pandas already."""
+    if "pandas" in sys.modules:
+        return
+    absent = _Absent()
+    sys.meta_path.insert(0, absent)
+    try:
+        pa.array([True])
+    finally:
+        sys.meta_path.remove(absent)
+
+
+def with_pandas() -> None:
+    """Makes pyarrow know pandas again, before it is given a Series: it would take one for any sequence."""
+    pa.array([True]).to_pandas()

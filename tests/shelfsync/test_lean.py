@@ -1,0 +1,80 @@
+"""What a task loads: nothing that it does not use, because every task of every run begins by loading it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+INCLUDE = Path(__file__).parents[2] / "include"
+UNUSED = {"pandas", "duckdb", "polars", "fastapi", "uvicorn", "airflow", "alembic", "IPython", "matplotlib"}
+
+THE_PATH_OF_A_VENDOR = r"""
+import importlib, io, json, pkgutil, sys
+from decimal import Decimal
+from pathlib import Path
+import shelfsync.flow, shelfsync.wiring
+for module in pkgutil.iter_modules(shelfsync.flow.__path__):
+    importlib.import_module(f"shelfsync.flow.{module.name}")
+from shelfsync.catalog import acknowledge, batch, confirm, diff, guard, normalise
+from shelfsync.columns import BASELINE
+from shelfsync.erp.source import open_source
+from shelfsync.flow.partition import Partition
+from shelfsync.lake.store import Lake
+from shelfsync.settings import ErpSettings, NormaliseSettings
+folder = Path(sys.argv[1])
+rows = "\n".join(f"store-001,{sku},9.99,5,true" for sku in "abc")
+(folder / "erp.csv").write_text("vendor,sku,price,quantity,active\n" + rows + "\n")
+lake = Lake(str(folder / "lake"))
+with Partition(lake) as partition, open_source(ErpSettings(files=str(folder / "erp.csv"))).read() as extract:
+    for chunk in extract:
+        partition.add(chunk)
+    ((path, _),) = partition.finish().values()
+normalised = normalise.normalise(lake.read_table(path), NormaliseSettings())
+delta = diff.diff(normalised.snapshot, BASELINE.empty_table(), full=True)
+released = guard.guard(delta, BASELINE.empty_table(), removed_share_max=0.1).released
+(one,) = batch.cut(released, key="sku", sales_limit_name="maximum_sales_quantity", body_bytes_max=10_000)
+log = io.BytesIO(b"sku,state,errors\n" + b"".join(sku.encode() + b",success,\n" for sku in "abc"))
+outcomes = confirm.match(one.items, confirm.parse_log(log, whole=True))
+lake.write_table("baseline", "store-001", acknowledge.acknowledge(BASELINE.empty_table(), one.items, outcomes))
+print(json.dumps({"body": bytes(one.body).decode(), "modules": sorted(sys.modules)}))
+"""
+
+A_HOOK_IN_FRAMES = r"""
+import sys
+from shelfsync import arrow, columns
+import pyarrow as pa
+assert "pandas" not in sys.modules
+import pandas as pd
+arrow.with_pandas()
+assert pa.array(pd.Series(["a", None], dtype="str")).to_pylist() == ["a", None]
+assert pa.Table.from_pandas(pd.DataFrame({"n": [1]})).to_pylist() == [{"n": 1}]
+assert arrow.without_pandas() is None and pa.array(pd.Series([1.5])).to_pylist() == [1.5]
+"""
+
+
+def child(program: str, *arguments: str) -> str:
+    environment = {**os.environ, "PYTHONPATH": str(INCLUDE)}
+    command = [sys.executable, "-c", program, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> dict:
+    """A fresh process that takes one small vendor from a CSV to a new baseline."""
+    return json.loads(child(THE_PATH_OF_A_VENDOR, str(tmp_path_factory.mktemp("lean"))))
+
+
+def test_a_whole_path_loads_nothing_that_it_does_not_use(path):
+    assert path["body"].startswith('{"products":[{"sku":"a","price":9.99,"quantity":5,"active":true}')
+    assert {module.split(".")[0] for module in path["modules"]} & UNUSED == set()
+
+
+def test_where_frames_are_used_pyarrow_knows_pandas_again():
+    child(A_HOOK_IN_FRAMES)
