@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 def column(table: pa.Table, name: str) -> pa.Array:
-    """One column in one piece, whatever pieces a file came in."""
-    values = table[name].combine_chunks()
-    if isinstance(values, pa.ChunkedArray):  # an empty one, or one too large for 32-bit offsets
-        return pa.concat_arrays(values.chunks) if values.num_chunks else pa.array([], values.type)
-    return values
+    """One column in one piece, whatever pieces a file came in; without a copy where it is in one piece already."""
+    values = table[name]
+    if values.num_chunks == 1:
+        return values.chunk(0)
+    return pa.concat_arrays(values.chunks) if values.num_chunks else pa.array([], values.type)
 
 
 def ascending(skus: pa.Array) -> bool:
@@ -42,9 +42,9 @@ def positions(skus: pa.Array, among: pa.Array) -> pa.Array:
 
 def unmentioned(places: pa.Array, rows: int) -> pa.Array:
     """A mask over `rows` rows: those that no place names. What `positions` the other way round would cost a second time."""
-    mask = np.ones(rows, dtype=np.bool_)
-    mask[places.drop_null().to_numpy(zero_copy_only=False)] = False
-    return pa.array(mask)
+    mask = np.ones(rows + 1, dtype=np.bool_)
+    mask[places.fill_null(rows).to_numpy()] = False  # the one past the last is for those without a place
+    return pa.array(mask[:rows])
 
 
 def placed(table: pa.Table, places: pa.Array, names: Iterable[str]) -> dict[str, pa.Array]:
