@@ -11,10 +11,14 @@ import shutil
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from benchmarks import chain, rounds, server, table
 from benchmarks.machine import described
 from benchmarks.stages import STAGES
+
+if TYPE_CHECKING:
+    from benchmarks.chain import Chain
 
 SIZES = {"100k": 100_000, "1m": 1_000_000, "10m": 10_000_000, "50m": 50_000_000}
 RESULTS = rounds.PROJECT / "benchmarks" / "results"
@@ -27,6 +31,9 @@ def main() -> None:
     arguments.add_argument("--rounds", type=int, default=3)
     arguments.add_argument("--folder", type=Path, default=rounds.PROJECT / ".shelfsync" / "bench")
     arguments.add_argument("--keep", action="store_true", help="keep the generated chain for the next run")
+    arguments.add_argument(
+        "--result", type=Path, help="where the JSON goes; benchmarks/results/SIZE.json when not said"
+    )
     chosen = arguments.parse_args()
     began_s = time.perf_counter()
     folder = chosen.folder / chosen.size
@@ -37,10 +44,16 @@ def main() -> None:
         for name in chosen.stage or STAGES:
             measured = rounds.measure(STAGES[name], made, chosen.rounds, _tell)
             stages.append(table.result(STAGES[name], measured))
+            _write(chosen, made, began_s, stages)  # what is measured is kept whatever comes after
     finally:
         server.stop(folder)
         if not chosen.keep:
             shutil.rmtree(folder)
+    result = _write(chosen, made, began_s, stages)
+    print(table.text(result))
+
+
+def _write(chosen: argparse.Namespace, made: Chain, began_s: float, stages: list[dict[str, Any]]) -> dict[str, Any]:
     result = {
         "size": chosen.size,
         "rows": made.rows,
@@ -49,11 +62,10 @@ def main() -> None:
         "machine": described(),
         "stages": stages,
     }
-    RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / f"{chosen.size}.json"
+    path = chosen.result or RESULTS / f"{chosen.size}.json"
+    path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(result, indent=1) + "\n")
-    print(table.text(result))
-    print(f"\n{path.relative_to(rounds.PROJECT)}")
+    return result
 
 
 def _tell(what: str) -> None:

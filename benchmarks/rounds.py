@@ -39,7 +39,7 @@ def _once(stage: Stage, way: Way, chain: Chain, measured: Measured) -> None:
     if way.rows_max is not None and chain.rows > way.rows_max:
         measured.left_out[way.name] = f"not measured above {way.rows_max:,} rows"
         return
-    vendors = max(1, round(len(chain.shelves) * way.share))
+    vendors = max(1, min(way.vendors_max, round(len(chain.shelves) * way.share)))
     command = [sys.executable, "-m", "benchmarks.child", stage.name, way.name, str(chain.folder), str(vendors)]
     # the project's own packages come first: a peer's copy of one never takes its place
     path = os.pathsep.join([str(PROJECT), str(PROJECT / "include")])

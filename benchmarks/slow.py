@@ -34,6 +34,11 @@ def changes(snapshot: pa.Table, baseline: pa.Table, *, full: bool = False) -> di
         if not sent:
             continue
         found[sku] = ("new" if sku not in before else "changed" if news else "same", _accompanied(sent, old))
+    if len(found) == 1:  # in a request of one item a quantity switches nothing off
+        ((sku, (_, only)),) = found.items()
+        flag = before.get(sku, {}).get("active")
+        if "quantity" in only and "active" not in only and flag is not None:
+            only["active"] = flag
     return found
 
 
@@ -67,6 +72,12 @@ def bodies(found: dict[str, tuple[str, Row]], body_bytes_max: int) -> list[bytes
         cut[-1].append(text)
         room -= size + 1
     return [('{"products":[' + ",".join(part) + "]}").encode() for part in cut]
+
+
+def read(body: bytes) -> list[Row]:
+    """The items of a body, numbers as decimals."""
+    found: list[Row] = json.loads(body, parse_float=Decimal)["products"]
+    return found
 
 
 def _text(item: Row) -> str:

@@ -27,6 +27,8 @@ class Way:
     run: Callable[[Chain, Meter], Answer]
     share: float = 1.0
     """Of the chain's vendors; figures are shown for that share, and ratios are per row."""
+    vendors_max: int = 1_000_000
+    """Whatever the share: for what is linear in vendors and slow."""
     rows_max: int | None = None
     """Not measured on larger chains: it holds all of one in memory, or would take hours."""
     rounds_max: int = 99

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from benchmarks.stage import Answer
 
 JOBS_SHARE = 0.2
-JOBS_MAX = 20
+JOBS_MAX = 8
 SLOW_ROWS = 5_000
 _REFUSED = 'price is too high; see section 4.1, "prices"'
 
