@@ -70,7 +70,9 @@ def _said(row: dict[str, Any]) -> dict[str, Any]:
 def _wire(name: str, value: Any) -> Any:
     if name in {"quantity", "maximum_sales_quantity"}:
         return int(value)
-    return bool(value) if name == "active" else round(value, 3)  # the float of 5.35 is not quite that
+    if name == "active":
+        return bool(value)
+    return round(value, 3) if name == "price" else value  # the float of 5.35 is not quite that
 
 
 def naive(now: pd.DataFrame, before: pd.DataFrame) -> bytes:
