@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from shelfsync.catalog import jsontext, number
 from shelfsync.catalog.alignment import column
 from shelfsync.catalog.number import INT32_MAX, mask
-from shelfsync.columns import QUARANTINE
+from shelfsync.columns import PRICE, QUARANTINE
 from shelfsync.promotions import reason
 from shelfsync.promotions.head import SUBTYPES, Fault, Heads
 from shelfsync.promotions.shape import HEAD, KEPT, RAW, ROWS
@@ -141,6 +141,8 @@ def _discount(
 
 
 def _amount(field_name: str, came: pa.Array, findings: reason.Findings) -> pa.Array:
+    if came.null_count == len(came):  # most campaigns say nothing here
+        return pa.nulls(len(came), PRICE)
     numbers = number.read(came)
     findings.note(f"{field_name}_decimal_comma", numbers.comma)
     findings.note(f"{field_name}_not_a_number", numbers.garbled)
@@ -150,6 +152,8 @@ def _amount(field_name: str, came: pa.Array, findings: reason.Findings) -> pa.Ar
 
 
 def _count(came: pa.Array, findings: reason.Findings) -> pa.Array:
+    if came.null_count == len(came):
+        return pa.nulls(len(came), pa.int64())
     numbers = number.read(came)
     pieces = numbers.pieces()
     useless = mask(pc.or_(pc.less(pieces, 1), pc.greater(pieces, INT32_MAX)))

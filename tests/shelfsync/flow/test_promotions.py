@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
-from promotion_erp import SQL, PromotionErp
+from promotion_erp import HOUR, SQL, PromotionErp
+from shelfsync.errors import StaleRunError
+from shelfsync.warehouse.customer_price import customer_price
 
 _keys = itertools.count(1)
 SKUS = ("a", "b", "c", "d")
@@ -55,7 +57,7 @@ def make_shop(make_world, erp, platform):
     def make(**sections: Any) -> Shop:
         promotions = {"sql": SQL, "poll_first_s": 0.05, "poll_max_s": 0.2, **sections.pop("promotions", {})}
         world = make_world(promotions=promotions, **sections)
-        platform.control("PUT", "settings", {"promotion_propagation_s": 0.0})
+        platform.control("PUT", "settings", {"promotion_propagation_s": 0.0, "propagation_s": 0.0})
         for vendor in STORES:
             platform.put_products(vendor, [{"sku": sku, "title": sku, "price": 9.0, "active": True} for sku in SKUS])
             for sku in SKUS:
@@ -219,3 +221,200 @@ def test_a_vendor_nobody_knows_is_told_and_stops_no_other(shop):
     before = shop.puts()
     shop.sync()
     assert shop.puts() == before
+
+
+def test_a_deep_discount_a_loss_and_a_wide_campaign_are_held_until_a_person_releases_exactly_them(make_shop):
+    shop = make_shop(promotions={"assortment_share_max": 0.5})
+    shop.erp.put("deep", "a", "1", vendor=None)
+    shop.erp.put("loss", "b", "5", cost="6")
+    shop.erp.put("fair", "c", "8.5")
+    summary = shop.sync()
+    assert summary["counts"]["held"] == 4
+    assert shop.seen() == {"c": 8.5}
+    path = shop.world.house.promotions
+    assert [(row["campaign"], row["rule"], row["vendor"]) for row in path.status()["held"]] == [
+        ("deep", "discount", "store-001"), ("loss", "below_cost", "store-001"), ("deep", "discount", "store-002"), ("deep", "discount", "store-003")
+    ]  # fmt: skip
+    assert path.decide("deep", rule=None, release=True, by="anna") == 3
+    assert path.decide("loss", rule="below_cost", release=False, by="anna") == 1
+    shop.sync()
+    assert shop.seen() == {"a": 1.0, "c": 8.5}
+    assert path.status()["held"] == []
+    shop.erp.put("deep", "a", "0.5", vendor=None)
+    shop.sync()
+    assert shop.seen()["a"] == 1.0, "what was told stays while another price is held"
+    assert len(path.status()["held"]) == 3
+
+
+def test_many_promotions_that_vanish_at_once_are_held(shop):
+    for number, sku in enumerate(SKUS):
+        shop.erp.put(f"c{number}", sku, "8")
+    shop.sync()
+    for number in range(3):
+        shop.erp.drop(f"c{number}")
+    shop.sync()
+    assert shop.states() == ["Running"] * 4
+    assert [row["campaign"] for row in shop.world.house.promotions.status()["held"]] == ["*"]
+    shop.world.house.promotions.decide("*", rule=None, release=True, by="anna")
+    shop.sync()
+    assert shop.seen() == {"d": 8.0}
+
+
+def test_an_emptied_table_of_promotions_is_believed_and_its_ends_are_held(shop):
+    shop.erp.put("c1", "a", "8")
+    shop.erp.put("c2", "b", "8")
+    shop.sync()
+    shop.erp.drop("c1")
+    shop.erp.drop("c2")
+    assert shop.sync()["state"] == "succeeded"
+    assert shop.states() == ["Running"] * 2
+
+
+def test_a_row_that_cannot_be_meant_leaves_its_sku_as_it_was_told_and_a_head_freezes_its_campaign(shop):
+    for sku in ("a", "b"):
+        shop.erp.put("c1", sku, "8", vendor=None)
+    shop.erp.put("c2", "c", "8")
+    shop.sync()
+    shop.erp.put("c1", "a", "7,5", vendor=None)
+    shop.erp.put("c1", "b", "7", vendor=None)
+    shop.erp.change("c2", end_time="tomorrow")
+    before = len(shop.portal())
+    shop.sync()
+    assert shop.seen() == {"a": 8.0, "b": 7.0, "c": 8.0}
+    assert len(shop.portal()) == before
+    aside = shop.rows("SELECT vendor, sku, reason FROM warehouse.promotion_quarantine WHERE run_id = 2 ORDER BY sku")
+    assert aside == [("*", "a", "price_decimal_comma"), ("store-001", "c", "end_time_without_time")]
+
+
+def test_a_price_not_below_the_base_price_and_an_overlap_are_not_sent(shop):
+    shop.erp.put("c1", "a", "10")
+    shop.erp.put("c2", "b", "8", start=-2)
+    shop.erp.put("c3", "b", "7", start=-1)
+    shop.erp.put("c4", "c", "8", start=-2)
+    shop.erp.put("c5", "c", "7", start=-1, overlap="true")
+    shop.erp.put("c6", "d", "8", base_price="7.5")
+    shop.sync()
+    assert shop.seen() == {"b": 8.0, "c": 7.0}
+    aside = shop.rows("SELECT sku, reason FROM warehouse.promotion_quarantine ORDER BY sku")
+    assert aside == [("a", "price_not_below_base"), ("b", "overlap"), ("d", "price_not_below_base")]
+
+
+def test_campaigns_that_the_platform_cannot_tell_apart_are_not_both_sent(shop):
+    shop.erp.put("c1", "a", "8", name="Same")
+    shop.erp.put("c2", "b", "8", name="Same")
+    summary = shop.sync()
+    assert shop.seen() == {"a": 8.0}
+    assert any("campaign c2: left alone: it has the name" in line for line in summary["lines"])
+
+
+def test_values_beyond_the_interface_are_sent_where_the_dialect_has_them(make_shop):
+    shop = make_shop(promotions={"values": "spec"})
+    shop.world.platform.control(
+        "PUT", "settings", {"promotion_propagation_s": 0.0, "propagation_s": 0.0, "promotion_values": "published"}
+    )
+    shop.erp.put(
+        "c1", "a", "25", discount_type="percentage", reason="overstock", max_quantity="3", max_items_per_order="5"
+    )
+    shop.erp.put("c2", "b", "2.5", discount_type="ABSOLUTE", name={"en_GB": "Two", "de_DE": "Zwei"})
+    assert shop.sync()["state"] == "succeeded"
+    assert shop.seen() == {"a": 7.5, "b": 7.5}
+
+
+@pytest.mark.parametrize("kind", ["no_job_id", "job_id_of_another", "unknown_status"])
+def test_an_answer_that_cannot_be_believed_is_no_success_and_is_made_up_for(make_shop, kind):
+    shop = make_shop(promotions={"job_deadline_s": 1.0})
+    shop.erp.put("c0", "b", "8")
+    shop.sync()
+    shop.erp.put("c1", "a", "8")
+    at = "promotion_status" if kind == "unknown_status" else "put_promotion"
+    shop.world.platform.faults({"at": at, "kind": kind, "times": 50 if kind == "unknown_status" else 1})
+    assert shop.sync()["pairs"]["accepted"] == 0
+    shop.world.platform.faults()
+    for _ in range(2):
+        with shop.world.house.parts.engine.begin() as connection:
+            connection.exec_driver_sql("UPDATE ledger.promotion SET retry_at = NULL")
+        shop.sync()
+    assert shop.seen() == {"a": 8.0, "b": 8.0}
+    assert shop.rows("SELECT count(*) FROM warehouse.promotion_sku WHERE NOT known") == [(0,)]
+
+
+def test_a_request_refused_as_a_whole_is_told_and_waits(shop):
+    shop.erp.put("c1", "a", "8")
+    shop.erp.put("c2", "b", "8")
+    shop.world.platform.faults({"at": "put_promotion", "kind": "status_400", "times": 1})
+    summary = shop.sync()
+    assert summary["state"] == "partly_failed"
+    assert list(shop.seen().values()) == [8.0]
+    before = shop.puts()
+    shop.sync()
+    assert shop.puts() == before
+
+
+def test_nothing_is_sent_while_a_person_has_stopped_it_and_it_goes_on_after(shop):
+    shop.erp.put("c1", "a", "8")
+    house = shop.world.house
+    house.pause("vendor", "store-001", why="stocktaking", who="anna")
+    summary = shop.sync()
+    assert (shop.puts(), shop.seen()) == (0, {})
+    assert any("stocktaking" in line for line in summary["lines"])
+    house.resume("vendor", "store-001", why="done", who="anna")
+    assert shop.world.house.promotions.settle()["delivered"] == 1
+    shop.sync()
+    assert shop.seen() == {"a": 8.0}
+
+
+def test_a_large_promotion_goes_out_in_pieces_that_are_one_promotion_and_ends_with_the_first(make_shop):
+    shop = make_shop(promotions={"pairs_max": 2, "ended_share_max": 1.0})
+    for sku in SKUS:
+        shop.erp.put("c1", sku, "8")
+    summary = shop.sync()
+    assert summary["counts"]["requests"] == 2
+    assert shop.seen() == dict.fromkeys(SKUS, 8.0)
+    assert len(shop.portal()) == 1
+    shop.erp.drop("c1")
+    shop.sync()
+    assert shop.states() == ["Cancelled"]
+
+
+def test_a_run_cleared_after_a_newer_one_has_planned_sends_nothing(shop):
+    path = shop.world.house.promotions
+    shop.erp.put("c1", "a", "8")
+    old = path.open_run("old")
+    path.extract(old)
+    shop.erp.put("c1", "a", "7")
+    shop.sync()
+    with pytest.raises(StaleRunError):
+        path.plan(old)
+    path.deliver()
+    assert shop.seen() == {"a": 7.0}
+    assert path.report(old)["state"] == "superseded"
+
+
+def test_what_does_not_fit_the_catalog_is_found_with_its_cause_and_gone_when_it_fits(shop):
+    for sku, price in (("a", "8"), ("b", "8"), ("c", "8")):
+        shop.erp.put("c1", sku, price)
+    shop.sync()
+    shop.world.erp.put("store-001", "a", "7.00")
+    shop.world.erp.put("store-001", "b", "12.00")
+    shop.world.erp.put("store-001", "c", "10.00", active=0)
+    shop.world.sync()
+    assert shop.sync()["findings"] == {"base_price_changed": 2, "base_price_not_above": 1, "inactive_during": 1}
+    shop.world.erp.put("store-001", "c", "10.00", active=1)
+    shop.world.sync()
+    assert "inactive_during" not in shop.sync()["findings"]
+
+
+def test_what_a_customer_pays_is_told_with_the_reason(shop):
+    shop.erp.put("c1", "a", "8", start=-2, end=4)
+    shop.erp.put("c2", "a", "6", start=-1, end=1, overlap="1")
+    shop.sync()
+    engine = shop.world.house.parts.engine
+    now = customer_price(engine, "store-001", "a", shop.erp.now)
+    assert (now.price, now.base_price) == (Decimal("6.000"), Decimal("10.000"))
+    assert now.why.startswith("promotion Offer c2 (campaign c2) from")
+    assert [row["campaign"] for row in now.promotions] == ["c2", "c1"]
+    later = customer_price(engine, "store-001", "a", shop.erp.now + 2 * HOUR)
+    assert later.price == Decimal("8.000")
+    assert customer_price(engine, "store-001", "a", shop.erp.now + 9 * HOUR).price == Decimal("10.000")
+    assert customer_price(engine, "store-002", "a", shop.erp.now).why.startswith("no promotion covers it")
+    assert customer_price(engine, "store-002", "zzz", shop.erp.now).price is None

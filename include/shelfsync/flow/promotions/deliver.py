@@ -99,7 +99,7 @@ def _deliver(parts: Parts, lease: Lease, job: PromotionJob) -> bool:
     except _GoneError:
         return False
     except InvalidRequestError as error:
-        refuse(parts, lease, job.job_id, str(error))
+        _end_refused(parts, lease, job, error, lost)
         raise
     except ThrottledError as error:
         _give_back(parts, lease, job, error, lost)
@@ -115,7 +115,7 @@ def _deliver(parts: Parts, lease: Lease, job: PromotionJob) -> bool:
     except AmbiguousError:
         return False  # it stays as it is: unconfirmed until an identical resend is answered, or its deadline
     except PartnerError as error:
-        refuse(parts, lease, job.job_id, str(error))
+        _end_refused(parts, lease, job, error, lost)
         raise
     _take_answer(parts, lease, job, answer)
     return True
@@ -203,6 +203,14 @@ def _take_answer(parts: Parts, lease: Lease, job: PromotionJob, answer: Platform
         )
         in_doubt(parts, lease, job.job_id, why)
         raise DataError(f"job {job.job_id}: {why}; it will be sent again")
+
+
+def _end_refused(parts: Parts, lease: Lease, job: PromotionJob, error: Exception, lost: list[str]) -> None:
+    """The platform refuses it. An earlier attempt whose answer was lost may have been taken all the same: then it is in doubt."""
+    if lost or job.state == "submitting":
+        in_doubt(parts, lease, job.job_id, f"an answer was lost, and the repeat was refused: {error}")
+    else:
+        refuse(parts, lease, job.job_id, str(error))
 
 
 def _give_back(parts: Parts, lease: Lease, job: PromotionJob, error: Exception, lost: list[str]) -> None:

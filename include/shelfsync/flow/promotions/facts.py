@@ -23,6 +23,7 @@ def facts_of(parts: Parts, vendor: str) -> pa.Table:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    from shelfsync.catalog.alignment import ascending, column
     from shelfsync.promotions.shape import FACTS
 
     with parts.engine.connect() as connection:
@@ -35,16 +36,19 @@ def facts_of(parts: Parts, vendor: str) -> pa.Table:
     ]
     if not tables_known:
         return FACTS.empty_table()
-    known = pa.concat_tables([table.select(columns).cast(FACTS) for table in tables_known])
-    grouped = known.group_by("sku", use_threads=False).aggregate([("price", "min"), ("active", "first")])
-    merged = pa.table({"sku": grouped["sku"], "price": grouped["price_min"], "active": grouped["active_first"]})
+    merged = tables_known[0].select(columns)
+    if len(tables_known) > 1:
+        known = pa.concat_tables([table.select(columns).cast(FACTS) for table in tables_known])
+        grouped = known.group_by("sku", use_threads=False).aggregate([("price", "min"), ("active", "first")])
+        merged = pa.table({"sku": grouped["sku"], "price": grouped["price_min"], "active": grouped["active_first"]})
     if snapshot is not None:
         wanted = parts.lake.read_table(snapshot, columns=["sku", "price"])
         places = pc.index_in(merged["sku"], value_set=wanted["sku"].combine_chunks())
         coming = wanted["price"].combine_chunks().take(places.combine_chunks())
         lowest = pc.min_element_wise(merged["price"].combine_chunks(), coming, skip_nulls=True)
         merged = merged.set_column(1, "price", lowest)
-    return merged.cast(FACTS).sort_by("sku").combine_chunks()
+    facts = merged.cast(FACTS).combine_chunks()
+    return facts if ascending(column(facts, "sku")) else facts.sort_by("sku").combine_chunks()
 
 
 def known_vendors(parts: Parts) -> tuple[str, ...]:
