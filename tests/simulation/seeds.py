@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from simulation import day
+from simulation import day, promotions
 from simulation.erp import BAD, VENDORS
 from simulation.model import LEFT, Broken, Model, converged
 from simulation.plan import Plan, plan
@@ -64,6 +64,9 @@ class Course:
         self.plan = of
         self.say = say
         self.model = Model(world)
+        self.promotions = promotions.PromotionModel(
+            world, wrong=lambda: any(map(self.model.has_struck_now, promotions.WRONG_BY_CHANCE))
+        )
         self.runs: list[day.Going] = []
         self.effects = self.deaths = 0
         self._keys = 0
@@ -89,9 +92,12 @@ class Course:
             error = told.first.exc_info[1]
             raise Broken("unexpected error", f"{told.first.getMessage()}: {type(error).__name__}: {error}") from error
         self.model.check()
+        self.promotions.check()
 
     def _do(self, action: Action) -> None:
         match action.word:
+            case "campaigns":
+                self.world.campaigns.tick(random.Random(action.seed))
             case "tick":
                 self._tick(random.Random(action.seed), action.kind)
             case "erp":
@@ -161,6 +167,8 @@ class Course:
                     day.take(self.world, house, action.kind, row.run_id, list(VENDORS))
             case "settle":
                 house.settle()
+            case "promotions":
+                promotions.work(self.world, house, action.kind, self._key(action))
             case other:
                 raise ValueError(other)
 
@@ -228,6 +236,7 @@ class Course:
             self._rounds(house, "delta", 1, told)
             if len(world.platform_rows("SELECT seq FROM job")) != before:
                 raise Broken("I6", "a run without changes has sent something")
+            self.promotions.quiet(house, self.say)
 
     def _rounds(self, house: House, kind: str, rounds: int, told: _Told) -> None:
         for line in day.quiet_rounds(self.world, house, rounds, kind):

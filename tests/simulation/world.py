@@ -29,6 +29,7 @@ from shelfsync.ledger.instant import instant
 from shelfsync.ledger.tokens import SharedTokens
 from shelfsync.settings import Settings, WebhookSettings
 from shelfsync.wiring import House, assemble
+from simulation.campaigns import Campaigns
 from simulation.clock import START, VirtualClock
 from simulation.erp import VENDORS, Erp
 from simulation.seam import Seam, SeamClock, SeamConnection, SeamLake, SeamTransport
@@ -97,6 +98,7 @@ class World:
         self.chance = random.Random(0)
         self.shape = Shape()
         self.erp = Erp(folder)
+        self.campaigns = Campaigns(folder)
         self.observer = sa.create_engine(self.url, poolclass=sa.StaticPool)
         self._network = httpx.HTTPTransport(limits=httpx.Limits(max_keepalive_connections=0), verify=False)
         self._closing = contextlib.ExitStack()
@@ -187,6 +189,14 @@ class World:
             platform=platform,
             erp={"files": str(self.erp.file), "control_file": str(self.erp.control)},
             sync={"body_bytes_max": self.shape.body_bytes_max, "shard_vendors": 1},
+            promotions={
+                "files": str(self.campaigns.file),
+                "control_file": str(self.campaigns.control),
+                "pairs_max": 4,
+                "discount_share_max": 1.0,
+                "assortment_share_max": 1.0,
+                "ended_share_max": 1.0,
+            },
             budget={"requests_per_minute": REQUESTS_PER_MINUTE, "wait_s_max": 20.0, "pause_s_max": 900.0},
         )
 

@@ -1,0 +1,222 @@
+"""2,000,000 pairs of SKU and vendor from the ERP's file to the sandbox: read, judged, planned, cut, committed, sent.
+
+`python -m benchmarks.promotions [--pairs N] [--vendors N] [--shape shared|apart]` prints seconds a step and the peak memory of the process.
+
+shared: one campaign for all vendors, written once with `*`. apart: every vendor has prices of its own, so each has a promotion. The sandbox
+is a process of its own and the database a server of its own; the requests pass the allowance of `--requests-per-minute` (60, as in production).
+What is sent is answered with 202; the platform's own work on it is not part of the figure.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import datetime as dt
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import sqlalchemy as sa
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from shelfsync.settings import Settings
+
+PROJECT = Path(__file__).resolve().parents[1]
+_CHUNK = 100_000
+_DISTINCT_PRICES = 400
+
+
+def measure(*, pairs: int, vendors: int, shape: str, requests_per_minute: int = 60) -> dict[str, float]:
+    """Seconds of each step and all together, requests, bytes, and the peak of a process of its own in MiB."""
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks.promotions",
+        "--child",
+        "--pairs",
+        str(pairs),
+        "--vendors",
+        str(vendors),
+    ]
+    command += ["--shape", shape, "--requests-per-minute", str(requests_per_minute)]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("SHELFSYNC_")}
+    environment["PYTHONPATH"] = f"{PROJECT / 'include'}:{PROJECT}"
+    with _world(vendors, pairs // vendors, shape) as (folder, url, base_url):
+        environment |= {"BENCH_FOLDER": str(folder), "BENCH_URL": url, "BENCH_PLATFORM": base_url}
+        done = subprocess.run(command, env=environment, cwd=PROJECT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(done.stderr[-2000:])
+    told: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return told
+
+
+@contextlib.contextmanager
+def _world(vendors: int, skus: int, shape: str) -> Iterator[tuple[Path, str, str]]:
+    """A database with the schema and a catalog, the ERP's file, and a sandbox that knows the vendors."""
+    from shelfsync.ledger.engine import create_engine
+    from shelfsync.migrations import upgrade
+    from shelfsync.stack.postgres import EmbeddedPostgres
+
+    with tempfile.TemporaryDirectory(prefix="shelfsync-bench-") as name, contextlib.ExitStack() as stack:
+        folder = Path(name)
+        folder.chmod(0o711)
+        server = EmbeddedPostgres(folder / "postgres", say=lambda _: None)
+        server.ensure_started()
+        stack.callback(server.stop)
+        url = server.create_database("bench")
+        engine = create_engine(url)
+        stack.callback(engine.dispose)
+        upgrade(engine)
+        names = [f"vendor-{number:03}" for number in range(vendors)]
+        _catalog(engine, folder, names, skus)
+        _campaign(folder / "promotions.parquet", names, skus, shape)
+        process = subprocess.Popen(
+            [sys.executable, "-m", "partner_sandbox.cli", "--port", "0", "--job-seconds", "3600"],
+            stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(PROJECT / "include")},
+        )  # fmt: skip
+        stack.callback(process.wait)
+        stack.callback(process.terminate)
+        assert process.stdout is not None
+        base_url = process.stdout.readline().split()[2]
+        import httpx
+
+        with httpx.Client(base_url=base_url, timeout=60, trust_env=False) as control:
+            for vendor in names:
+                control.put(f"/_sandbox/chains/demo-chain/vendors/{vendor}").raise_for_status()
+        yield folder, url, base_url
+
+
+def _catalog(engine: sa.Engine, folder: Path, vendors: list[str], skus: int) -> None:
+    """What the platform acknowledged: every SKU at 10, in one file that all vendors share."""
+    from shelfsync.columns import BASELINE
+    from shelfsync.lake.store import Lake
+
+    rows = {
+        "sku": pa.array([f"sku-{number:07}" for number in range(skus)]),
+        "price": pa.array([Decimal("10.000")] * skus, BASELINE.field("price").type),
+        "active": pa.array([True] * skus),
+    }
+    columns = [rows.get(field.name, pa.nulls(skus, field.type)) for field in BASELINE]
+    path = Lake(str(folder / "lake")).write_table("baseline", "all", pa.Table.from_arrays(columns, schema=BASELINE))
+    with engine.begin() as connection:
+        connection.execute(sa.text("INSERT INTO ledger.run (run_key, kind) VALUES ('bench', 'full')"))
+        connection.execute(
+            sa.text("SET session_replication_role = replica")
+        )  # a baseline without the job that moved it
+        for number, vendor in enumerate(vendors, 1):
+            said = {"vendor": vendor, "path": path, "rows": skus, "job": number}
+            connection.execute(
+                sa.text("INSERT INTO ledger.vendor (vendor, fence, baseline_version) VALUES (:vendor, 1, 1)"), said
+            )
+            connection.execute(
+                sa.text(
+                    "INSERT INTO ledger.baseline (vendor, version, path, rows, generation, job_id) VALUES (:vendor, 1, :path, :rows, 1, :job)"
+                ),
+                said,
+            )
+
+
+def _campaign(path: Path, vendors: list[str], skus: int, shape: str) -> None:
+    now = dt.datetime.now(dt.UTC)
+    of = ["*"] if shape == "shared" else vendors
+    schema = pa.schema(
+        [(name, pa.string()) for name in ("campaign", "vendor", "sku", "price", "name", "start_time", "end_time")]
+    )
+    with pq.ParquetWriter(path, schema) as writer:
+        for place, vendor in enumerate(of):
+            for first in range(0, skus, _CHUNK):
+                numbers = range(first, min(first + _CHUNK, skus))
+                columns = {
+                    "campaign": ["spring"] * len(numbers),
+                    "vendor": [vendor] * len(numbers),
+                    "sku": [f"sku-{number:07}" for number in numbers],
+                    "price": [f"{5 + (number + place) % _DISTINCT_PRICES / 100:.2f}" for number in numbers],
+                    "name": ["Spring"] * len(numbers),
+                    "start_time": [now.isoformat()] * len(numbers),
+                    "end_time": [(now + dt.timedelta(days=7)).isoformat()] * len(numbers),
+                }
+                writer.write_table(pa.table(columns, schema=schema))
+
+
+def _settings(requests_per_minute: int) -> Settings:
+    from shelfsync.settings import Settings
+
+    folder = Path(os.environ["BENCH_FOLDER"])
+    return Settings(
+        home=folder / "home",
+        database_url=os.environ["BENCH_URL"],
+        lake_url=str(folder / "lake"),
+        platform={
+            "base_url": os.environ["BENCH_PLATFORM"],
+            "chain": "demo-chain",
+            "client_id": "demo-client",
+            "client_secret": "demo-secret",
+        },
+        promotions={"files": str(folder / "promotions.parquet"), "assortment_share_max": 1.0},
+        budget={"requests_per_minute": requests_per_minute},
+    )
+
+
+def _child(requests_per_minute: int) -> None:
+    """The measured process."""
+    from shelfsync.wiring import open_house
+
+    told: dict[str, float] = {}
+    began_s = time.perf_counter()
+    with open_house(_settings(requests_per_minute)) as house:
+        path = house.promotions
+        run_id = path.open_run("bench")
+        for word, step in (
+            ("extract", lambda: path.extract(run_id)),
+            ("plan", lambda: path.plan(run_id)),
+            ("deliver", path.deliver),
+        ):
+            step_s = time.perf_counter()
+            step()
+            told[f"{word}_s"] = round(time.perf_counter() - step_s, 2)
+        told["all_s"] = round(time.perf_counter() - began_s, 2)
+        with house.parts.engine.connect() as connection:
+            jobs = connection.execute(
+                sa.text(
+                    "SELECT count(*) FILTER (WHERE state = 'open'), count(*), sum(sent), sum(body_bytes) FROM ledger.promotion_job"
+                )
+            ).one()
+    told |= {"taken": jobs[0], "requests": jobs[1], "pairs": int(jobs[2] or 0), "bytes": int(jobs[3] or 0)}
+    peak = re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text("utf-8"))
+    assert peak is not None
+    told["peak_mib"] = round(int(peak[1]) / 1024)
+    print(json.dumps(told))
+
+
+def main() -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.promotions", description=__doc__)
+    parser.add_argument("--pairs", type=int, default=2_000_000)
+    parser.add_argument("--vendors", type=int, default=20)
+    parser.add_argument("--shape", choices=("shared", "apart"), action="append")
+    parser.add_argument("--requests-per-minute", type=int, default=60)
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.child:
+        _child(asked.requests_per_minute)
+        return
+    for shape in asked.shape or ("shared", "apart"):
+        told = measure(
+            pairs=asked.pairs, vendors=asked.vendors, shape=shape, requests_per_minute=asked.requests_per_minute
+        )
+        print(shape, json.dumps(told), flush=True)
+
+
+if __name__ == "__main__":
+    main()

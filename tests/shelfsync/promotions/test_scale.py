@@ -1,0 +1,25 @@
+"""Two million pairs of SKU and vendor, from the ERP's file to the sandbox, within a minute and a gibibyte."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+
+from benchmarks.promotions import measure
+
+pytestmark = [pytest.mark.scale, pytest.mark.slow]
+
+PAIRS = 2_000_000
+SECONDS_MAX, MIB_MAX = 60, 1024
+
+
+@pytest.mark.parametrize("shape", ["shared", "apart"])
+def test_two_million_pairs_are_planned_cut_and_sent_within_a_minute_and_a_gibibyte(shape):
+    told = measure(pairs=PAIRS, vendors=20, shape=shape)
+    assert (told["pairs"], told["taken"]) == (PAIRS, told["requests"])
+    assert told["peak_mib"] < MIB_MAX
+    assert told["all_s"] < SECONDS_MAX

@@ -1,0 +1,106 @@
+"""The campaigns of the simulated ERP: a CSV file with a control file, and the naive truth about what it wants."""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from simulation.clock import START
+from simulation.erp import VENDORS
+
+if TYPE_CHECKING:
+    import random
+    from pathlib import Path
+
+HEADER = ("campaign", "vendor", "sku", "price", "name", "start_time", "end_time")
+SKUS = (*(f"s{number:02}" for number in range(6)), "u0")
+CAMPAIGNS = ("c0", "c1", "c2")
+KEEPS = "keep"
+
+
+@dataclass(frozen=True)
+class Window:
+    """When and as what a campaign runs, and for whom."""
+
+    name: str
+    start: dt.datetime
+    end: dt.datetime
+    vendor: str
+
+
+@dataclass
+class Campaigns:
+    """What the ERP wants, as a CSV file with a control file. One campaign never ends: an empty file is a broken one."""
+
+    folder: Path
+    windows: dict[str, Window] = field(default_factory=dict)
+    prices: dict[tuple[str, str], Decimal] = field(default_factory=dict)
+    wanted: dict[tuple[str, str], list[Decimal]] = field(default_factory=dict)
+    version: int = 0
+
+    @property
+    def file(self) -> Path:
+        return self.folder / "promotions.csv"
+
+    @property
+    def control(self) -> Path:
+        return self.folder / "promotions.txt"
+
+    def begin(self) -> None:
+        self.windows[KEEPS] = Window("Keep", START, START + dt.timedelta(days=400), "*")
+        self.put(KEEPS, "s05")
+        self.write()
+
+    def put(self, campaign: str, sku: str) -> None:
+        """A new version of a price, below any base price that there ever is."""
+        self.version += 1
+        price = Decimal(100 + self.version) / 1000
+        self.prices[campaign, sku] = price
+        self.wanted.setdefault((campaign, sku), []).append(price)
+
+    def tick(self, chance: random.Random) -> None:
+        """Somebody works on the campaigns."""
+        for _ in range(chance.randint(1, 3)):
+            campaign = chance.choice(CAMPAIGNS)
+            what = chance.choices(("put", "out", "drop", "window"), (10, 4, 2, 3))[0]
+            if campaign not in self.windows or what == "window":
+                self.windows[campaign] = self._window(campaign, chance)
+            if what == "drop":
+                for key in [key for key in self.prices if key[0] == campaign]:
+                    del self.prices[key]
+            elif what == "out":
+                self.prices.pop((campaign, chance.choice(SKUS)), None)
+            else:
+                for _ in range(chance.randint(1, 3)):
+                    self.put(campaign, chance.choice(SKUS))
+        self.write()
+
+    def write(self) -> None:
+        rows = [
+            (
+                campaign,
+                window.vendor,
+                sku,
+                f"{price:.3f}",
+                window.name,
+                window.start.isoformat(),
+                window.end.isoformat(),
+            )
+            for (campaign, sku), price in sorted(self.prices.items())
+            for window in (self.windows[campaign],)
+        ]
+        with self.file.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(HEADER)
+            writer.writerows(rows)
+        self.control.write_text(f"{len(rows)}\n", "utf-8")
+
+    def _window(self, campaign: str, chance: random.Random) -> Window:
+        """Windows of one campaign alone, so that no two overlap in a SKU and nothing has to be refused for that."""
+        number = CAMPAIGNS.index(campaign)
+        start = START + dt.timedelta(hours=chance.choice((-1, 0, 3)), minutes=number)
+        end = START + dt.timedelta(days=chance.choice((1, 3, 400)))
+        return Window(f"Offer {campaign}", start, end, chance.choice(("*", *VENDORS)))

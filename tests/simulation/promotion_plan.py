@@ -1,0 +1,49 @@
+"""What a seed does about promotions, drawn from a chance of its own and put between its other actions: those stay what they were."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+from simulation.plan import Action, _death, _rule
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+PLACES = {"put_promotion": 6, "promotion_status": 4, "job": 3, "token": 1}
+
+
+def actions_of(seed: int, length: int, kinds: Sequence[dict[str, Any]]) -> list[tuple[int, Action]]:
+    """What a seed does about promotions, each with the place before which it is done."""
+    chance = random.Random(f"promotions {seed}")
+    found = []
+    for _ in range(chance.randint(3, 6)):
+        place = chance.randint(2, length)
+        if chance.random() < 0.8:
+            found.append((place, Action("campaigns", chance.getrandbits(32))))
+        if chance.random() < 0.5:
+            found.append((place, Action("faults", chance.getrandbits(32), rules=_faults(chance, kinds))))
+        found.append((place, _worker(chance)))
+    return sorted(found, key=lambda one: one[0])
+
+
+def _worker(chance: random.Random) -> Action:
+    kind = chance.choices(("run", "settle", "begin", "deliver", "confirm", "both"), (8, 3, 2, 1, 1, 2))[0]
+    if kind == "both":
+        return Action(
+            "together",
+            chance.getrandbits(32),
+            both=(_alone(chance, "run"), _alone(chance, chance.choice(("run", "settle")))),
+        )
+    return _alone(chance, kind)
+
+
+def _alone(chance: random.Random, kind: str) -> Action:
+    death = _death(chance) if chance.random() < 0.4 else None
+    return Action("promotions", chance.getrandbits(32), kind=kind, death=death)
+
+
+def _faults(chance: random.Random, kinds: Sequence[dict[str, Any]]) -> tuple[Any, ...]:
+    places = chance.choices(list(PLACES), list(PLACES.values()), k=chance.randint(1, 4))
+    chosen = [(at, chance.choice([kind["kind"] for kind in kinds if at in kind["at"]])) for at in places]
+    return tuple(tuple(sorted(_rule(chance, at, kind).items())) for at, kind in chosen)

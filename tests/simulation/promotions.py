@@ -1,0 +1,214 @@
+"""Promotions in the simulation: what the schedule does with them, and the naive truth about what must hold, told from outside."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import Counter, defaultdict
+from decimal import Decimal
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from shelfsync.errors import StaleRunError
+from shelfsync.flow.promotions import wait
+from simulation import day
+from simulation.campaigns import CAMPAIGNS, KEEPS
+from simulation.erp import VENDORS
+from simulation.model import Broken
+
+if TYPE_CHECKING:
+    from shelfsync.wiring import House
+    from simulation.world import World
+
+WRONG_BY_CHANCE = ("not_applied", "job_id_of_another", "portal_edit")
+"""Faults after which the platform differs although it said that all went well."""
+US = 1_000_000
+
+
+def work(world: World, house: House, kind: str, key: str) -> None:
+    """What a process does: a whole run, or a part of one."""
+    path = house.promotions
+    if kind == "settle":
+        path.settle()
+    elif kind == "deliver":
+        path.deliver()
+    elif kind == "confirm":
+        path.confirm()
+    else:
+        run_id = path.open_run(key)
+        steps = [partial(path.extract, run_id), partial(path.plan, run_id)]
+        if kind == "run":
+            steps += [
+                path.deliver,
+                partial(until_settled, world, house, run_id),
+                path.confirm,
+                partial(path.report, run_id),
+            ]
+        for step in steps:
+            _twice(world, step)
+
+
+def _twice(world: World, step: Any) -> None:
+    """A task that fails is tried once more, as the scheduler would; one that a newer run has gone past is skipped."""
+    try:
+        step()
+    except StaleRunError:
+        return
+    except day.EXPECTED:
+        world.clock.sleep(60)
+        try:
+            step()
+        except StaleRunError:
+            return
+
+
+def until_settled(world: World, house: House, run_id: int) -> None:
+    """The wait of flow.promotions.wait with virtual pauses."""
+    for _ in range(day.LOOKS_MAX):
+        jobs = wait.waiting(house.parts, run_id)
+        if not jobs:
+            return
+        if not wait.ask_those_due(house.parts, jobs):
+            world.clock.sleep(min([wait.LOOK_AGAIN_S, *(max(0.1, min(job.wait_s, job.left_s)) for job in jobs)]))
+    raise AssertionError(f"I15: the wait of promotion run {run_id} has not ended after {day.LOOKS_MAX} looks")
+
+
+class PromotionModel:
+    """Watches the promotions of one world from outside."""
+
+    def __init__(self, world: World, *, wrong: Any) -> None:
+        self._world = world
+        self._wrong = wrong
+        self._shown: dict[tuple[Any, ...], int] = {}
+
+    def check(self) -> None:
+        """What has to hold at any time."""
+        jobs = self._world.rows("SELECT * FROM ledger.promotion_job ORDER BY job_id")
+        self._conservation(jobs)
+        self._one_plan_at_a_time(jobs)
+        self._only_told_is_known()
+        self._nothing_older_is_shown()
+
+    def _conservation(self, jobs: list[Any]) -> None:
+        """I1, I6: per job sent = accepted + refused + unaccounted, and the warehouse has one outcome for every SKU."""
+        known = {row.job_id: row for row in self._world.rows("SELECT * FROM warehouse.promotion_job")}
+        outcomes: dict[int, Counter[str]] = defaultdict(Counter)
+        for row in self._world.rows("SELECT job_id, sku, vendor, state FROM warehouse.promotion_outcome"):
+            outcomes[row.job_id][row.sku] += 1
+        for job in jobs:
+            if job.state not in {"acknowledged", "unconfirmed", "refused"}:
+                if outcomes[job.job_id]:
+                    raise Broken("I1", f"promotion job {job.job_id} is {job.state} and has outcomes")
+                continue
+            if job.accepted + job.refused + job.unaccounted != job.sent:
+                raise Broken(
+                    "I1",
+                    f"promotion job {job.job_id}: {job.sent} sent, {job.accepted}, {job.refused}, {job.unaccounted} told",
+                )
+            row = known[job.job_id]
+            if (row.state, row.sent, row.accepted, row.refused) != (job.state, job.sent, job.accepted, job.refused):
+                raise Broken("I6", f"promotion job {job.job_id}: the warehouse tells otherwise than the ledger")
+            if job.state != "refused" and len(outcomes[job.job_id]) != job.skus:
+                raise Broken(
+                    "I1", f"promotion job {job.job_id}: {job.skus} SKUs sent, outcomes of {len(outcomes[job.job_id])}"
+                )
+
+    def _one_plan_at_a_time(self, jobs: list[Any]) -> None:
+        """I5: of one promotion only one plan's requests are on their way."""
+        runs: dict[int, set[int]] = defaultdict(set)
+        for job in jobs:
+            if job.state in {"submitting", "open"}:
+                runs[job.promotion_id].add(job.run_id)
+        for promotion_id, of in runs.items():
+            if len(of) > 1:
+                raise Broken(
+                    "I5", f"promotion {promotion_id}: requests of the runs {sorted(of)} are on their way at once"
+                )
+
+    def _held(self) -> list[Any]:
+        """Every value the platform ever held: also those replaced since."""
+        return self._world.platform_rows(
+            "SELECT v.vendor, s.sku, s.value_milli, s.seen_until_us, p.active, p.identity, p.display_name, p.start_us, p.end_us, p.vendors, p.id"
+            " FROM promotion_sku AS s JOIN promotion AS p ON p.id = s.promotion_id JOIN vendor AS v ON v.id = s.vendor_key"
+            " ORDER BY p.id, s.seen_from_us"
+        )
+
+    def _only_told_is_known(self) -> None:
+        """I2: what counts as known was at some time held by the platform, at one vendor of the promotion at least."""
+        if self._wrong():
+            return
+        held = {(row.sku, row.value_milli, row.start_us, row.end_us) for row in self._held()}
+        for row in self._world.rows(
+            "SELECT s.sku, s.value, p.start_time, p.end_time FROM warehouse.promotion_sku AS s JOIN warehouse.promotion AS p USING (promotion_id) WHERE s.known"
+        ):
+            key = (row.sku, int(row.value * 1000), _us(row.start_time), _us(row.end_time))
+            if key not in held:
+                raise Broken("I2", f"{row.sku} at {row.value} counts as told, and the platform never held it")
+
+    def _nothing_older_is_shown(self) -> None:
+        """I4: the prices that the platform holds of a promotion go along what the ERP wanted, never back."""
+        if self._wrong():
+            return
+        for row in self._held():
+            if row.seen_until_us is not None:
+                continue
+            price = Decimal(row.value_milli) / 1000
+            campaign = _campaign(row.display_name)
+            wanted = self._world.campaigns.wanted.get((campaign, row.sku), [])
+            key = (row.id, row.vendor, row.sku)
+            try:
+                self._shown[key] = wanted.index(price, self._shown.get(key, 0))
+            except ValueError:
+                raise Broken(
+                    "I4",
+                    f"{key}: the platform holds {price}; wanted in turn {wanted}, already at {self._shown.get(key, 0)}",
+                ) from None
+
+    def quiet(self, house: House, say: Any) -> None:
+        """I3: when the last fault is over, the platform comes to hold what the ERP wants, and then nothing more is sent."""
+        world = self._world
+        for number in range(4):
+            world.clock.sleep(90_000)  # beyond every deadline and every wait before another try
+            for kind in ("settle", "run", "settle"):
+                line = day.tolerated(partial(work, world, house, kind, f"promotions/quiet/{number}"))
+                if line:
+                    say(f"      {line}")
+            self.check()
+        if self._wrong():
+            return
+        want, have = self._wanted_now(), self._held_now()
+        if want != have:
+            first = min({*want.items()} ^ {*have.items()}, key=repr)
+            raise Broken("I3", f"promotions: {len(want)} pairs wanted, {len(have)} held; the first difference {first}")
+        before = len(world.platform_rows("SELECT seq FROM job"))
+        work(world, house, "run", "promotions/quiet/last")
+        if len(world.platform_rows("SELECT seq FROM job")) != before:
+            raise Broken("I6", "a run of promotions without changes has sent something")
+
+    def _wanted_now(self) -> dict[tuple[Any, ...], Decimal]:
+        world = self._world
+        listed = {vendor: set(world.platform.products(vendor)) for vendor in VENDORS}
+        return {
+            (vendor, campaign, _us(window.start), _us(window.end), sku): price
+            for (campaign, sku), price in world.campaigns.prices.items()
+            for window in (world.campaigns.windows[campaign],)
+            if window.end > world.clock.now()
+            for vendor in (VENDORS if window.vendor == "*" else (window.vendor,))
+            if sku in listed[vendor]
+        }
+
+    def _held_now(self) -> dict[tuple[Any, ...], Decimal]:
+        now_us = _us(self._world.clock.now())
+        return {
+            (row.vendor, _campaign(row.display_name), row.start_us, row.end_us, row.sku): Decimal(row.value_milli)
+            / 1000
+            for row in self._held()
+            if row.seen_until_us is None and row.active and row.end_us > now_us
+        }
+
+
+def _campaign(display_name: str) -> str:
+    return KEEPS if "Keep" in display_name else next(name for name in CAMPAIGNS if f"Offer {name}" in display_name)
+
+
+def _us(when: dt.datetime) -> int:
+    return round((when - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)).total_seconds() * US)
