@@ -77,10 +77,8 @@ def _document(parts: Parts, connection: Connection, one: HandOver) -> Document:
     now = current(connection, one.order_id)
     assert now is not None, "an order that is handed over was told of"
     if one.kind == "reply":
-        told = picking.reply(connection, one.result_no) | {
-            "hand_over_id": one.hand_over_id,
-            "order_code": now.order_code,
-        }
+        number = {"hand_over_id": one.hand_over_id, "vendor": now.vendor, "order_code": now.order_code}
+        told = picking.reply(connection, one.result_no) | number
     else:
         settings = parts.settings.orders
         personal = Seal(settings).open(sealed_customer(connection, one.order_id)) if settings.hand_over_customer else {}
