@@ -18,14 +18,15 @@ import importlib, io, json, pkgutil, sys
 from decimal import Decimal
 from pathlib import Path
 import shelfsync.flow, shelfsync.wiring
-for module in pkgutil.iter_modules(shelfsync.flow.__path__):
-    importlib.import_module(f"shelfsync.flow.{module.name}")
+for module in pkgutil.walk_packages(shelfsync.flow.__path__, "shelfsync.flow."):
+    importlib.import_module(module.name)
 from shelfsync.catalog import acknowledge, batch, confirm, diff, guard, normalise
+from shelfsync.catalog.guards.case import Case
 from shelfsync.columns import BASELINE
 from shelfsync.erp.source import open_source
 from shelfsync.flow.partition import Partition
 from shelfsync.lake.store import Lake
-from shelfsync.settings import ErpSettings, NormaliseSettings
+from shelfsync.settings import ErpSettings, GuardSettings, NormaliseSettings
 folder = Path(sys.argv[1])
 rows = "\n".join(f"store-001,{sku},9.99,5,true" for sku in "abc")
 (folder / "erp.csv").write_text("vendor,sku,price,quantity,active\n" + rows + "\n")
@@ -36,7 +37,8 @@ with Partition(lake) as partition, open_source(ErpSettings(files=str(folder / "e
     ((path, _),) = partition.finish().values()
 normalised = normalise.normalise(lake.read_table(path), NormaliseSettings())
 delta = diff.diff(normalised.snapshot, BASELINE.empty_table(), full=True)
-released = guard.guard(delta, BASELINE.empty_table(), removed_share_max=0.1).released
+case = Case("store-001", delta, normalised.snapshot, BASELINE.empty_table(), extract_rows=3, limits=GuardSettings())
+released = guard.guard(case).released
 (one,) = batch.cut(released, key="sku", sales_limit_name="maximum_sales_quantity", body_bytes_max=10_000)
 log = io.BytesIO(b"sku,state,errors\n" + b"".join(sku.encode() + b",success,\n" for sku in "abc"))
 outcomes = confirm.match(one.items, confirm.parse_log(log, whole=True))
