@@ -37,11 +37,13 @@ class Row:
     bad: tuple[str, str] | None = None
     tail: str = ""
     """A digit after the third decimal, which the platform would cut."""
+    least: int = BUFFER
+    """The smallest quantity that keeps it on sale: where the buffer itself switches off, one more than that."""
 
     @property
     def on_sale(self) -> bool:
-        """Whether a customer should be able to buy it: a quantity below the buffer of one switches it off."""
-        return self.active and self.quantity >= BUFFER
+        """Whether a customer should be able to buy it: a quantity below the buffer switches it off."""
+        return self.active and self.quantity >= self.least
 
     def cells(self, key: Key, *, buffer_known: bool) -> list[str]:
         said = {
@@ -65,13 +67,18 @@ class Erp:
 
     folder: Path
     coherent: bool = False
-    """Never active without stock: on some platforms a single item's quantity switches nothing off."""
+    """An older platform: never active without stock, because a single item's quantity switches nothing off; the buffer itself is too little."""
     rows: dict[Key, Row] = field(default_factory=dict)
     wanted: dict[Key, list[Decimal]] = field(default_factory=dict)
     ever_off: set[Key] = field(default_factory=set)
     """SKUs that somebody once wanted off: inactive, without stock, or gone."""
     version: int = 0
     buffer_known: bool = False
+
+    @property
+    def least(self) -> int:
+        """The smallest quantity that keeps a product on sale."""
+        return BUFFER + self.coherent
 
     @property
     def file(self) -> Path:
@@ -89,10 +96,11 @@ class Erp:
         row = Row(
             price=Decimal(self.version) / 1000 + 1,
             quantity=quantity,
-            active=active and (quantity > 0 or not self.coherent),
+            active=active and (quantity >= self.least or not self.coherent),
             limit=1 + self.version % 900,
             bad=bad,
             tail=chance.choice(("", "0", "9")),
+            least=self.least,
         )
         self._set(key, row)
 
@@ -101,15 +109,15 @@ class Erp:
         if key in self.rows:
             row = self.rows[key]
             quantity = chance.choice((0, 1, 2, 3, 4, 6, 39))
-            active = row.active and (quantity > 0 or not self.coherent)
-            self._set(key, Row(row.price, quantity, active, row.limit))
+            active = row.active and (quantity >= self.least or not self.coherent)
+            self._set(key, Row(row.price, quantity, active, row.limit, least=self.least))
 
     def again(self, key: Key, chance: random.Random) -> None:
         """Back to a price it had before: flapping."""
         if key in self.rows and len(self.wanted.get(key, ())) > 1:
             row = self.rows[key]
             price = chance.choice(self.wanted[key][:-1])
-            self._set(key, Row(price, row.quantity, row.active, row.limit))
+            self._set(key, Row(price, row.quantity, row.active, row.limit, least=self.least))
 
     def remove(self, key: Key) -> None:
         if self.rows.pop(key, None) is not None:

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from shelfsync.lake.store import Lake
-from simulation.erp import BUFFER, VENDORS
+from simulation.erp import VENDORS
 
 if TYPE_CHECKING:
     from simulation.erp import Key, Row
@@ -283,7 +283,8 @@ class Model:
                 have = base.get(row["sku"], {})
                 differs = [name for name in FIELDS if row[name] is not None and row[name] != have.get(name)]
                 if differs == ["quantity"] and row["sku"] in spared:
-                    if _shows(row, row) != _shows(row, have):
+                    least = self._world.erp.least
+                    if _shows(row, row, least) != _shows(row, have, least):
                         raise Broken(
                             "I1", f"run {run.run_id}: {run.vendor}/{row['sku']} is spared, and it has an effect"
                         )
@@ -352,9 +353,9 @@ def _difference(row: Row | None, product: dict[str, Any] | None, *, rejected: bo
     return None if told == want else f"the ERP wants {want}, the platform shows {told}"
 
 
-def _shows(row: dict[str, Any], told: dict[str, Any]) -> bool:
+def _shows(row: dict[str, Any], told: dict[str, Any], least: int) -> bool:
     """Whether a customer can buy what is active as the ERP says, when this was the quantity told last."""
-    return row["active"] is not False and told["quantity"] >= BUFFER
+    return row["active"] is not False and told["quantity"] >= least
 
 
 def _item(row: dict[str, Any]) -> Item:

@@ -197,6 +197,7 @@ class World:
                 "assortment_share_max": 1.0,
                 "ended_share_max": 1.0,
             },
+            effect={"at_buffer": "deactivates" if legacy else "activates"},
             budget={"requests_per_minute": REQUESTS_PER_MINUTE, "wait_s_max": 20.0, "pause_s_max": 900.0},
         )
 
