@@ -155,8 +155,17 @@ def _death(chance: random.Random) -> Death:
 
 def faults(chance: random.Random, kinds: Sequence[dict[str, Any]]) -> tuple[Any, ...]:
     """Some rules among all that can strike the house, each with its own likelihood."""
-    places = chance.choices(list(OPERATIONS), list(OPERATIONS.values()), k=chance.randint(2, 6))
-    chosen = [(at, chance.choice([kind["kind"] for kind in kinds if at in kind["at"]])) for at in places]
+    return rules(chance, kinds, OPERATIONS, range(2, 7))
+
+
+def rules(
+    chance: random.Random, kinds: Sequence[dict[str, Any]], weights: dict[str, int], how_many: range
+) -> tuple[Any, ...]:
+    """So many rules at these places, as often as their weights say; a place that no kind of fault can strike is left out."""
+    known = {at: [kind["kind"] for kind in kinds if at in kind["at"]] for at in weights}
+    able = [at for at in weights if known[at]]
+    places = chance.choices(able, [weights[at] for at in able], k=chance.choice(how_many))
+    chosen = [(at, chance.choice(known[at])) for at in places]
     return tuple(tuple(sorted(_rule(chance, at, kind).items())) for at, kind in chosen)
 
 

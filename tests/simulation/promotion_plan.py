@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, Any
 
-from simulation.plan import Action, _death, _rule
+from simulation.plan import Action, _death, rules
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,7 @@ def actions_of(seed: int, length: int, kinds: Sequence[dict[str, Any]]) -> list[
         if chance.random() < 0.8:
             found.append((place, Action("campaigns", chance.getrandbits(32))))
         if chance.random() < 0.5:
-            found.append((place, Action("faults", chance.getrandbits(32), rules=_faults(chance, kinds))))
+            found.append((place, Action("faults", chance.getrandbits(32), rules=rules(chance, kinds, PLACES, range(1, 5)))))
         found.append((place, _worker(chance)))
     return sorted(found, key=lambda one: one[0])
 
@@ -41,9 +41,3 @@ def _worker(chance: random.Random) -> Action:
 def _alone(chance: random.Random, kind: str) -> Action:
     death = _death(chance) if chance.random() < 0.4 else None
     return Action("promotions", chance.getrandbits(32), kind=kind, death=death)
-
-
-def _faults(chance: random.Random, kinds: Sequence[dict[str, Any]]) -> tuple[Any, ...]:
-    places = chance.choices(list(PLACES), list(PLACES.values()), k=chance.randint(1, 4))
-    chosen = [(at, chance.choice([kind["kind"] for kind in kinds if at in kind["at"]])) for at in places]
-    return tuple(tuple(sorted(_rule(chance, at, kind).items())) for at, kind in chosen)
