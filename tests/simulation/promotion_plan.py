@@ -22,7 +22,9 @@ def actions_of(seed: int, length: int, kinds: Sequence[dict[str, Any]]) -> list[
         if chance.random() < 0.8:
             found.append((place, Action("campaigns", chance.getrandbits(32))))
         if chance.random() < 0.5:
-            found.append((place, Action("faults", chance.getrandbits(32), rules=rules(chance, kinds, PLACES, range(1, 5)))))
+            found.append(
+                (place, Action("faults", chance.getrandbits(32), rules=rules(chance, kinds, PLACES, range(1, 5))))
+            )
         found.append((place, _worker(chance)))
     return sorted(found, key=lambda one: one[0])
 
