@@ -10,12 +10,14 @@ import sqlalchemy as sa
 from shelfsync.errors import DataError
 from shelfsync.ledger import restorations, vendors
 from shelfsync.ledger.instant import instant
+from shelfsync.warehouse import history
 
 if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Sequence
 
     import pyarrow as pa
+    from sqlalchemy.engine import Connection
 
     from shelfsync.flow.house import Parts
 
@@ -59,16 +61,10 @@ def restore(
         now = connection.execute(sa.select(instant())).scalar_one()
         if at >= now or span.total_seconds() <= 0:
             raise DataError("restore: --at has to lie in the past and the span has to be longer than nothing")
-        found = restorations.version_at(connection, vendor, at)
         base = vendors.current_baseline(connection, vendor)
-    if found is None or base is None:
+        path = None if base is None else _state_at(parts, connection, vendor, at, base.path)
+    if path is None or base is None:
         raise DataError(f"restore: nothing was acknowledged of vendor {vendor!r} by {at:%Y-%m-%d %H:%M:%S %Z}")
-    version, path = found
-    if not parts.lake.exists(path):
-        raise DataError(
-            f"restore: version {version} of vendor {vendor!r} is no longer in the lake; SHELFSYNC_HOUSEKEEPING__BASELINE_DAYS"
-            " says how long versions are kept"
-        )
     moves = _moves(parts, path, base.path, skus)
     until = now + span
     number = None
@@ -78,7 +74,6 @@ def restore(
                 connection,
                 vendor,
                 skus=skus,
-                version=version,
                 path=path,
                 state_at=at,
                 until_at=until,
@@ -93,6 +88,15 @@ def restore(
         "moves": moves[:MOVES_SHOWN],
         "lines": _lines(vendor, at, until, moves, dry_run=dry_run),
     }
+
+
+def _state_at(parts: Parts, connection: Connection, vendor: str, at: dt.datetime, now_path: str) -> str | None:
+    """Lake: what was acknowledged then; its own file, or one put together again from the warehouse's history."""
+    path = restorations.version_at(connection, vendor, at)
+    if path is not None and parts.lake.exists(path):
+        return path
+    past = history.state_at(connection, vendor, at, parts.lake.read_table(now_path))
+    return parts.lake.write_table("baseline", vendor, past) if past.num_rows else None
 
 
 def end(parts: Parts, vendor: str, *, who: str) -> dict[str, Any]:

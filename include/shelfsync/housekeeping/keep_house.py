@@ -27,7 +27,8 @@ def keep_house(parts: Parts, *, dry_run: bool = False) -> dict[str, Any]:
     for rule in rules(keep):
         rows[rule.table] = rows.get(rule.table, 0) + prune(parts.engine, rule, dry_run=dry_run)
     partitions = [] if dry_run else _retire(parts)
-    swept = sweep(parts, grace=dt.timedelta(hours=keep.lake_grace_hours), dry_run=dry_run)
+    grace, recent = dt.timedelta(hours=keep.lake_grace_hours), dt.timedelta(days=keep.file_days)
+    swept = sweep(parts, grace=grace, recent=recent, dry_run=dry_run)
     gone = {table: count for table, count in rows.items() if count}
     word = "could go" if dry_run else "removed"
     lines = [f"{table}: {count:,} rows {word}" for table, count in gone.items()]

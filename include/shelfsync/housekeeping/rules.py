@@ -63,6 +63,7 @@ def rules(keep: HousekeepingSettings) -> tuple[Rule, ...]:
         ),
         Rule("ledger.extract", keep.run_days, "old.read_at < :cutoff"),
         Rule("ledger.run", keep.run_days, "old.finished_at < :cutoff AND old.state <> 'running'"),
+        Rule("ledger.feed", keep.history_days, "old.read_at < :cutoff"),
         Rule("ledger.healing", keep.observation_days, "old.healed_at < :cutoff"),
         Rule("ledger.export", keep.observation_days, "old.ended_at < :cutoff"),
         Rule(

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
+from shelfsync.ledger.instant import instant
+
 if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Iterable, Sequence
@@ -31,6 +33,27 @@ WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND col_description(c.oid
 ORDER BY 1, 2
 """
 
+_RECENT = """
+updated_at > :recent
+OR state NOT IN ('acknowledged', 'unchanged', 'superseded', 'failed')
+OR generation >= (SELECT max(newer.generation) FROM ledger.vendor_run AS newer JOIN ledger.run USING (run_id)
+                  WHERE newer.vendor = vendor_run.vendor AND NOT run.dry_run AND newer.snapshot_path IS NOT NULL)
+OR EXISTS (SELECT 1 FROM ledger.hold WHERE hold.run_id = vendor_run.run_id AND hold.vendor = vendor_run.vendor AND hold.state = 'open')
+"""
+_ONLY = {
+    ("ledger.vendor_run", "raw_path"): _RECENT,
+    ("ledger.vendor_run", "snapshot_path"): _RECENT,
+    ("ledger.batch", "snapshot_path"): "state IN ('planned', 'sent')",
+    ("ledger.feed", "snapshot_path"): "false",
+    (
+        "ledger.feed",
+        "categories_path",
+    ): "generation = (SELECT max(n.generation) FROM ledger.feed AS n WHERE n.vendor = feed.vendor"
+    " AND n.categories_path IS NOT NULL)",
+}
+"""Files of a whole vendor that only the newest rows need: elsewhere the path is what tells one content from another. One that is gone
+counts as unknown for whoever looks back."""
+
 FILES_A_QUESTION = 10_000
 
 
@@ -43,12 +66,15 @@ class Swept:
     removed_bytes: int
 
 
-def sweep(parts: Parts, *, grace: dt.timedelta, dry_run: bool = False) -> Swept:
-    """Looks at every file of the lake, a folder of one vendor at a time; those in use, or younger than `grace`, stay."""
+def sweep(parts: Parts, *, grace: dt.timedelta, recent: dt.timedelta, dry_run: bool = False) -> Swept:
+    """Looks at every file of the lake, a folder of one vendor at a time; those in use, or younger than `grace`, stay.
+
+    Raw rows and snapshots are in use for `recent` after their run, and as long as they are their vendor's newest.
+    """
     before = parts.clock.now() - grace
     files = removed = removed_bytes = 0
     with parts.engine.connect() as connection:
-        _mark(connection)
+        _mark(connection, recent)
         for folder in parts.lake.folders():
             held = parts.lake.files(folder)
             files += len(held)
@@ -67,15 +93,23 @@ def path_columns(connection: Connection) -> list[tuple[str, str, bool]]:
     return [tuple(row) for row in connection.execute(sa.text(_COLUMNS))]
 
 
-def _mark(connection: Connection) -> None:
+def needed_paths(connection: Connection, recent: dt.timedelta) -> list[sa.TextClause]:
+    """One SELECT of paths a column."""
+    cutoff = connection.execute(sa.select(instant() - recent)).scalar_one()
+    selects = []
+    for table, column, many in path_columns(connection):
+        only = f"({_ONLY.get((table, column), 'true')})"
+        text = f"SELECT {f'unnest({column})' if many else column} FROM {table} WHERE {column} IS NOT NULL AND {only}"  # noqa: S608
+        selects.append(sa.text(text).bindparams(recent=cutoff) if ":recent" in only else sa.text(text))
+    return selects
+
+
+def _mark(connection: Connection, recent: dt.timedelta) -> None:
     """Every path that any row points to, in a table of this session: on disk, however many there are."""
     connection.execute(sa.text("CREATE TEMPORARY TABLE IF NOT EXISTS used_path (path text) ON COMMIT PRESERVE ROWS"))
     connection.execute(sa.text("TRUNCATE used_path"))
-    for table, column, many in path_columns(connection):
-        chosen = f"unnest({column})" if many else column
-        connection.execute(
-            sa.text(f"INSERT INTO used_path SELECT {chosen} FROM {table} WHERE {column} IS NOT NULL")  # noqa: S608
-        )
+    for paths in needed_paths(connection, recent):
+        connection.execute(sa.text(f"INSERT INTO used_path {paths.text}"), paths.compile().params)
     connection.execute(sa.text("CREATE INDEX IF NOT EXISTS used_path_path ON used_path USING hash (path)"))
     connection.commit()
     connection.execute(sa.text("ANALYZE used_path"))

@@ -27,8 +27,7 @@ restoration = sa.Table(
     sa.Column("restoration_id", sa.BigInteger, sa.Identity(always=True), primary_key=True, comment="Number of it"),
     sa.Column("vendor", sa.Text, sa.ForeignKey("ledger.vendor.vendor"), nullable=False, comment="The vendor"),
     sa.Column("skus", ARRAY(sa.Text), comment="The SKUs; null: the whole assortment"),
-    sa.Column("version", sa.BigInteger, nullable=False, comment="Version of the baseline that is wanted again"),
-    sa.Column("path", sa.Text, nullable=False, comment="Lake: that baseline"),
+    sa.Column("path", sa.Text, nullable=False, comment="Lake: the acknowledged state that is wanted again"),
     sa.Column("state_at", sa.DateTime(timezone=True), nullable=False, comment="The instant whose state is wanted"),
     sa.Column("until_at", sa.DateTime(timezone=True), nullable=False, comment="When the ERP counts again"),
     sa.Column("why", sa.Text, nullable=False, comment="The person's reason"),
@@ -36,9 +35,8 @@ restoration = sa.Table(
     sa.Column("begun_at", sa.DateTime(timezone=True), nullable=False, comment="When it was ordered"),
     sa.Column("ended_at", sa.DateTime(timezone=True), comment="When somebody ended it before its time"),
     sa.Column("ended_by", sa.Text, comment="Who ended it"),
-    sa.ForeignKeyConstraint(["vendor", "version"], ["ledger.baseline.vendor", "ledger.baseline.version"]),
     sa.CheckConstraint("until_at > begun_at", name="span"),
-    sa.Index("ix_restoration_vendor_version", "vendor", "version"),
+    sa.Index("ix_restoration_vendor", "vendor", "restoration_id"),
     schema="ledger",
     comment="A past acknowledged state that is wanted for a time instead of what the ERP says",
 )
@@ -51,7 +49,6 @@ class Restoration:
     restoration_id: int
     vendor: str
     skus: list[str] | None
-    version: int
     path: str
     state_at: dt.datetime
     until_at: dt.datetime
@@ -76,7 +73,6 @@ def begin(
     vendor: str,
     *,
     skus: Sequence[str] | None,
-    version: int,
     path: str,
     state_at: dt.datetime,
     until_at: dt.datetime,
@@ -87,7 +83,6 @@ def begin(
     values = {
         "vendor": vendor,
         "skus": None if skus is None else list(skus),
-        "version": version,
         "path": path,
         "state_at": state_at,
         "until_at": until_at,
@@ -115,13 +110,12 @@ def end(connection: Connection, vendor: str, *, who: str) -> list[Restoration]:
     return ended
 
 
-def version_at(connection: Connection, vendor: str, at: dt.datetime) -> tuple[int, str] | None:
-    """(version, path) of the baseline that was in force then; None: nothing was acknowledged by then."""
+def version_at(connection: Connection, vendor: str, at: dt.datetime) -> str | None:
+    """The path of the baseline that was in force then; None: its row is gone, or nothing was acknowledged by then."""
     statement = (
-        sa.select(baseline.c.version, baseline.c.path)
+        sa.select(baseline.c.path)
         .where(baseline.c.vendor == vendor, baseline.c.created_at <= at)
         .order_by(baseline.c.version.desc())
         .limit(1)
     )
-    row = connection.execute(statement).one_or_none()
-    return None if row is None else (row.version, row.path)
+    return connection.execute(statement).scalar_one_or_none()

@@ -11,9 +11,11 @@ class HousekeepingSettings(Section):
     """Retention, in days. What a later step still needs is kept whatever these say."""
 
     run_days: float = Field(30, gt=0)
-    """Runs of the path with their files: raw rows, snapshots, deltas, requests, logs, outcomes."""
-    baseline_days: float = Field(35, gt=0)
-    """Versions of the acknowledged state: so far back can `restore` go."""
+    """Runs of the path, with deltas, requests, logs and outcomes."""
+    file_days: float = Field(2, gt=0)
+    """Raw rows and snapshots of a run: whole assortments, so the bulk of the lake. The newest of each vendor stays."""
+    baseline_days: float = Field(2, gt=0)
+    """Versions of the acknowledged state as files. What is older is put together again from the warehouse's history when needed."""
     observation_days: float = Field(35, gt=0)
     """Exports and listings; the newest of each vendor stays."""
     event_days: float = Field(30, gt=0)

@@ -12,6 +12,8 @@ from shelfsync.warehouse import partitions
 from shelfsync.warehouse.load import copy_into
 
 if TYPE_CHECKING:
+    import datetime as dt
+
     import pyarrow as pa
     from sqlalchemy.engine import Connection
 
@@ -91,3 +93,31 @@ def correct_baseline(connection: Connection, observation_id: int, vendor: str, r
     append(connection, vendor, "moved_row", observation_id=observation_id)
     connection.execute(sa.text(_CORRECT), {"vendor": vendor})
     connection.execute(sa.text("DROP TABLE moved_row"))
+
+
+_STATE_AT = """
+SELECT DISTINCT ON (sku) sku, price, quantity, active, max_sales_quantity FROM warehouse.baseline_history
+WHERE vendor = :vendor AND valid_from <= :at ORDER BY sku, version DESC
+"""
+_CHANGED_SINCE = "SELECT DISTINCT sku FROM warehouse.baseline_history WHERE vendor = :vendor AND valid_from > :at"
+
+
+def state_at(connection: Connection, vendor: str, at: dt.datetime, now: pa.Table) -> pa.Table:
+    """What was acknowledged of a vendor at an instant, put together from the months that are kept (BASELINE shape, by sku).
+
+    `now` is the baseline in force: a SKU that the kept months do not name has not changed since. One that they name first after
+    the instant was not acknowledged by then, or its row of then is gone: it is left out.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from shelfsync.columns import BASELINE
+
+    bound = {"vendor": vendor, "at": at}
+    rows = list(connection.execute(sa.text(_STATE_AT), bound).mappings())
+    later = connection.execute(sa.text(_CHANGED_SINCE), bound).scalars()
+    then = pa.Table.from_pylist([dict(row) for row in rows], schema=BASELINE)
+    told = pa.array([*(row["sku"] for row in rows), *later], pa.string())
+    same = now.filter(pc.invert(pc.is_in(now["sku"], value_set=told)))
+    state = pa.concat_tables([then, same.select(BASELINE.names).cast(BASELINE)])
+    return state.take(pc.sort_indices(state["sku"])).combine_chunks()

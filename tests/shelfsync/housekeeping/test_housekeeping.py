@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from shelfsync.housekeeping.prune import prune
 from shelfsync.housekeeping.rules import rules
-from shelfsync.housekeeping.sweep import path_columns, sweep
+from shelfsync.housekeeping.sweep import needed_paths, path_columns, sweep
 from shelfsync.lake.store import Lake
 from shelfsync.settings import HousekeepingSettings
 
@@ -23,7 +23,15 @@ MOMENT = 1e-7
 @pytest.fixture
 def lived(make_world):
     """A vendor with a history of runs, all of it older than its retention."""
-    days = ("run_days", "baseline_days", "observation_days", "event_days", "quarantine_days", "history_days")
+    days = (
+        "run_days",
+        "file_days",
+        "baseline_days",
+        "observation_days",
+        "event_days",
+        "quarantine_days",
+        "history_days",
+    )
     world = make_world(housekeeping=dict.fromkeys(days, MOMENT) | {"lake_grace_hours": 1})
     world.platform.put_products("store-001", PRODUCTS)
     world.erp.put("store-001", "a", "1.00")
@@ -53,12 +61,9 @@ def _counts(world) -> dict[str, int]:
 
 
 def _used(world) -> set[str]:
-    used = set()
     with world.house.parts.engine.connect() as connection:
-        for table, column, many in path_columns(connection):
-            chosen = f"unnest({column})" if many else column
-            used |= set(connection.execute(sa.text(f"SELECT {chosen} FROM {table}")).scalars())
-    return used - {None, ""}
+        selects = needed_paths(connection, timedelta(days=MOMENT))
+        return {path for select in selects for path in connection.execute(select).scalars()} - {""}
 
 
 def test_old_runs_go_and_the_state_in_force_stays(lived):
@@ -112,13 +117,37 @@ def test_what_was_planned_and_not_yet_sent_stays_whole(lived):
 
 
 def test_a_restoration_in_force_keeps_the_state_it_brings_back(lived):
-    first = lived.rows("SELECT created_at FROM ledger.baseline ORDER BY version LIMIT 1")[0][0]
+    first = lived.rows("SELECT min(valid_from) FROM warehouse.baseline_history WHERE sku = 'a'")[0][0]
     order = {"span": timedelta(hours=1), "skus": None, "why": "x", "who": "ada", "dry_run": False}
     lived.house.restore("store-001", at=first, **order)
     _age(lived)
     lived.house.keep_house()
     lived.sync("delta")
     assert lived.shown()["a"]["price"] == 1
+
+
+def test_a_state_whose_file_is_gone_is_put_together_again_from_the_history(lived):
+    first = lived.rows("SELECT min(valid_from) FROM warehouse.baseline_history WHERE sku = 'a'")[0][0]
+    _age(lived)
+    lived.house.keep_house()
+    order = {"span": timedelta(hours=1), "skus": None, "why": "x", "who": "ada", "dry_run": False}
+    assert lived.house.restore("store-001", at=first, **order)["changes"] == 1
+    lived.sync("delta")
+    assert lived.shown()["a"]["price"] == 1
+
+
+def test_whole_assortments_go_earlier_than_what_was_sent_of_them(make_world):
+    world = make_world(housekeeping={"file_days": MOMENT, "lake_grace_hours": 1})
+    world.platform.put_products("store-001", PRODUCTS)
+    for price in ("1.00", "1.10", "1.20"):
+        world.erp.put("store-001", "a", price)
+        world.sync("delta")
+    _age(world)
+    told = world.house.keep_house()
+    kinds = [name.split("/")[0] for name in _files(world)]
+    assert told["rows"] == {}
+    assert (kinds.count("raw"), kinds.count("snapshot")) == (1, 1), "the newest of each"
+    assert (kinds.count("delta"), kinds.count("outcome")) == (3, 1), "three times the same outcome is one content"
 
 
 def test_a_file_younger_than_the_grace_stays_though_nothing_points_to_it_yet(lived):
@@ -214,4 +243,4 @@ def test_what_is_in_use_is_never_swept(world):
     world.erp.put("store-001", "a", "1.00")
     world.sync("full")
     _age(world)
-    assert sweep(world.house.parts, grace=timedelta(hours=1)).removed == 0
+    assert sweep(world.house.parts, grace=timedelta(hours=1), recent=timedelta(days=1)).removed == 0
