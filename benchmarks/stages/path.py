@@ -46,9 +46,10 @@ def _vendor(chain: Chain, folder: Path, meter: Meter, told: dict[str, int]) -> N
     from shelfsync.catalog.confirm import match, parse_log
     from shelfsync.catalog.diff import diff
     from shelfsync.catalog.guard import guard
+    from shelfsync.catalog.guards.case import Case
     from shelfsync.catalog.normalise import normalise
     from shelfsync.lake.store import Lake
-    from shelfsync.settings import NormaliseSettings
+    from shelfsync.settings import GuardSettings, NormaliseSettings
 
     shelf, lake = chain.shelves[0], chain.lake
     with meter.part("read"):
@@ -58,7 +59,8 @@ def _vendor(chain: Chain, folder: Path, meter: Meter, told: dict[str, int]) -> N
     with meter.part("diff"):
         delta = diff(normalised.snapshot, baseline, full=False, quarantined=normalised.quarantine)
     with meter.part("guard"):
-        released = guard(delta, baseline, removed_share_max=0.1).released
+        case = Case(shelf.vendor, delta, normalised.snapshot, baseline, raw.num_rows, GuardSettings())
+        released = guard(case).released
     with meter.part("batch"):
         for batch in cut(released, key="sku", sales_limit_name="maximum_sales_quantity", body_bytes_max=BODY_BYTES_MAX):
             told["bytes"] += sum(len(chunk) for chunk in batch.body)

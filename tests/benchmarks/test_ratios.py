@@ -20,9 +20,10 @@ from shelfsync.catalog.batch import cut
 from shelfsync.catalog.confirm import match, parse_log
 from shelfsync.catalog.diff import diff
 from shelfsync.catalog.guard import guard
+from shelfsync.catalog.guards.case import Case
 from shelfsync.catalog.normalise import normalise
 from shelfsync.columns import BASELINE
-from shelfsync.settings import NormaliseSettings
+from shelfsync.settings import GuardSettings, NormaliseSettings
 
 ROUNDS = 7
 
@@ -78,9 +79,9 @@ def test_a_diff_costs_little_more_than_reading_its_files(made):
 
 def test_diff_guard_json_and_cut_cost_less_than_reading_the_files_three_times(made):
     def whole():
-        _, snapshot, baseline = next(made.tables())
+        shelf, snapshot, baseline = next(made.tables())
         delta = diff(snapshot, baseline, full=False)
-        texts(guard(delta, baseline, removed_share_max=0.1).released)
+        texts(guard(Case(shelf.vendor, delta, snapshot, baseline, snapshot.num_rows, GuardSettings())).released)
 
     assert ratio(whole, lambda: next(made.tables())) < 3.0
 

@@ -16,13 +16,12 @@ from fastapi.responses import JSONResponse
 
 from partner_api import reading
 from shelfsync.inbox.body import RefusedError, read_body
-from shelfsync.inbox.events import ORDER_CHANNEL
+from shelfsync.inbox.keep import keep
 from shelfsync.inbox.reading import UnreadableEventError, parse
 from shelfsync.inbox.secret import Secrets
 from shelfsync.ledger import picking
 from shelfsync.ledger.engine import create_engine
-from shelfsync.orders.reading import as_json
-from shelfsync.orders.result import UnreadableResultError, digest, read
+from shelfsync.orders.result import UnreadableResultError
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Engine
@@ -34,32 +33,6 @@ log = logging.getLogger(__name__)
 BODY_BYTES_MAX = 1024 * 1024
 _BODY_TIMEOUT_S = 8.0
 _STORE_TIMEOUT_S = 8.0
-_ON_DISK = sa.text(
-    "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'"
-)
-_TELL = sa.text("SELECT pg_notify(:channel, '')")
-
-
-def keep(engine: Engine, order_id: str, raw: dict[str, Any], source: str) -> str:
-    """Stores one result, durably: new, known or other (the name was used for another content).
-
-    UnreadableResultError: it has no form, and nothing is stored.
-    """
-    result = read(order_id, raw)
-    body = {name: value for name, value in raw.items() if value is not None} | {"result_id": result.result_id}
-    with engine.begin() as connection:
-        connection.execute(_ON_DISK)
-        word = picking.put(
-            connection,
-            order_id=result.order_id,
-            result_id=result.result_id,
-            source=source,
-            digest=digest(body),
-            body=as_json(body),
-            action=result.action,
-        )
-        connection.execute(_TELL, {"channel": ORDER_CHANNEL})
-    return word
 
 
 class PickingDoor:

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from shelfsync.erp import diagnosis
 from shelfsync.erp.session import Session
 from shelfsync.errors import ConfigurationError, TryAgainError
-from shelfsync.inbox.picking import keep
+from shelfsync.inbox.keep import keep
 from shelfsync.orders.lines import COLUMNS, NEEDED, gathered
 from shelfsync.orders.result import UnreadableResultError
 

@@ -61,7 +61,7 @@ class OrderDesk:
 
     def say(self, order_id: str, raw: dict[str, Any]) -> str:
         """Stores a result that a person gives: new, known or other."""
-        from shelfsync.inbox.picking import keep
+        from shelfsync.inbox.keep import keep
 
         return keep(self.parts.engine, order_id, raw, "cli")
 
