@@ -1,0 +1,184 @@
+"""The day: a full sync, deltas every quarter of an hour, faults on the way, one export; what happened is in the platform's memory."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from shelfsync.settings import Settings
+from simulation.seam import Seam
+from simulation.world import Shape, World
+
+if TYPE_CHECKING:
+    import random
+
+    from shelfsync.wiring import House
+
+PREPARE = ("normalise", "diff", "guard", "batch", "deliver")
+STRANGER, ORPHAN = "only-in-the-erp", "only-on-the-platform"
+EDITED = Decimal("77.77")
+"""A price that nobody here ever sends."""
+UNSAID = "s00004"
+"""Sent last of all to the third store, in the job whose log passes over a line."""
+LEFT = 10
+"""So many SKUs of each vendor are kept for the faults, and change at no other time."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large a day is."""
+
+    vendors: int
+    skus: int
+    deltas: int
+    changing_vendors: int
+    """Vendors of which something changes in one delta; every twelfth delta looks at all of them."""
+    changes: int
+
+
+SMALL = Size(vendors=3, skus=40, deltas=8, changing_vendors=2, changes=6)
+LARGE = Size(vendors=30, skus=5000, deltas=96, changing_vendors=4, changes=25)
+
+
+@dataclass
+class Row:
+    price: Decimal
+    quantity: int
+    active: bool
+    limit: int
+
+
+@dataclass
+class Day:
+    """The ERP as a dictionary, and what was written down while the day went by."""
+
+    world: StoryWorld
+    size: Size
+    chance: random.Random
+    rows: dict[tuple[str, str], Row] = field(default_factory=dict)
+    read_at: dict[int, Any] = field(default_factory=dict)
+    """Run -> when the ERP was read."""
+    shown: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
+    """What the platform showed of each vendor when the export was asked for."""
+    seen_at: dict[str, Any] = field(default_factory=dict)
+    summary: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def vendors(self) -> list[str]:
+        return [f"store-{number:03d}" for number in range(1, self.size.vendors + 1)]
+
+    def skus(self) -> list[str]:
+        return [f"s{number:05d}" for number in range(self.size.skus)]
+
+    def live(self) -> None:
+        """All of it."""
+        self._furnish()
+        with self.world.house(Seam()) as house:
+            self._run(house, "full", "full", ())
+            for number in range(self.size.deltas):
+                began_s = self.world.clock.monotonic_s()
+                changing = self.chance.sample(self.vendors, self.size.changing_vendors)
+                for vendor in changing:
+                    self._change(vendor)
+                self._fault(number)
+                self._write()
+                whole = number % 12 == 11 or number >= self.size.deltas - 5
+                self._run(house, "delta", f"delta {number}", () if whole else tuple(changing))
+                self.world.platform.faults()
+                self.world.clock.sleep(max(0.0, 900 - (self.world.clock.monotonic_s() - began_s)))
+            self.world.clock.sleep(3600)
+            self._export(house)
+
+    def _furnish(self) -> None:
+        for vendor in self.vendors:
+            self.world.platform.control("PUT", f"chains/demo-chain/vendors/{vendor}", {})
+            names = [*self.skus(), ORPHAN]
+            self.world.platform.put_products(
+                vendor, [{"sku": sku, "title": sku, "barcodes": [], "price": 900.0, "active": False} for sku in names]
+            )
+            for sku in [*self.skus(), STRANGER]:
+                self.rows[vendor, sku] = Row(Decimal(self.chance.randrange(100, 9000)) / 100, 5, True, 9)
+        self._write()
+
+    def _change(self, vendor: str) -> None:
+        for sku in self.chance.sample(self.skus()[LEFT:], self.size.changes):
+            row = self.rows[vendor, sku]
+            what = self.chance.choice(("price", "price", "sold out", "back", "off", "on", "limit"))
+            if what == "price":
+                row.price = Decimal(self.chance.randrange(100, 9000)) / 100
+            elif what in {"sold out", "back"}:
+                row.quantity = 0 if what == "sold out" else 7
+            elif what in {"off", "on"}:
+                row.active = what == "on"
+            else:
+                row.limit = self.chance.randrange(1, 50)
+
+    def _fault(self, number: int) -> None:
+        """The faults of the day, each at a SKU of its own that changes at no other time."""
+        last = self.size.deltas
+        first, second, third = self.vendors[:3]
+        plan: dict[int, tuple[str, str, dict[str, Any]]] = {
+            last - 5: (first, "s00000", {"at": "put_catalog", "kind": "status_500"}),
+            last - 4: (first, "s00001", {"at": "job_webhook", "kind": "lost"}),
+            last - 3: (first, "s00002", {"at": "job", "kind": "portal_edit", "price": float(EDITED)}),
+            last - 2: (second, "s00003", {"at": "job", "kind": "not_applied"}),
+            last - 1: (third, UNSAID, {"at": "log", "kind": "missing_sku"}),
+        }
+        if number not in plan:
+            return
+        vendor, sku, rule = plan[number]
+        for name in (sku, f"s{int(sku[1:]) + 5:05d}"):
+            self.rows[vendor, name].price += 1
+        self.world.platform.faults({**rule, "vendor": vendor, "times": 1})
+
+    def _write(self) -> None:
+        with self.world.erp.file.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(("vendor", "sku", "price", "quantity", "active", "max_sales_quantity"))
+            for (vendor, sku), row in self.rows.items():
+                writer.writerow((vendor, sku, row.price, row.quantity, int(row.active), row.limit))
+        self.world.erp.control.write_text(str(len(self.rows)))
+
+    def _run(self, house: House, kind: str, key: str, vendors: tuple[str, ...]) -> None:
+        clock = self.world.clock
+        run_id = house.open_run(kind, f"story/{key}", vendors)
+        names = [name for shard in house.extract(run_id) for name in shard["vendors"]]
+        self.read_at[run_id] = clock.now()
+        for word in PREPARE:
+            house.step(word, run_id, names)
+        for _ in range(100):
+            if not house.in_flight(run_id):
+                break
+            clock.sleep(10)
+            for word in ("confirm", "acknowledge"):
+                house.step(word, run_id, names)
+        house.report(run_id)
+
+    def _export(self, house: House) -> None:
+        clock = self.world.clock
+        shards = house.plan_exports("story/export")
+        names = [name for shard in shards for name in shard["vendors"]]
+        house.export_step("export", "story/export", names)
+        self.shown = {vendor: self.world.platform.products(vendor) for vendor in self.vendors}
+        clock.sleep(30)
+        for word in ("observe", "reconcile"):
+            house.export_step(word, "story/export", names)
+        self.summary = house.report_exports("story/export")
+
+
+class StoryWorld(World):
+    """The simulation's world with more stores and an ERP of one's own."""
+
+    def open(self) -> None:
+        """As new."""
+        self.reset(1, Shape(job_seconds=5.0))
+        self.platform.control("POST", "reset")
+        self.platform.control("PUT", "settings", {"job_seconds": 5.0, "requests_per_minute": 60})
+        self.receive(up=True)
+
+    def settings(self) -> Settings:
+        base = super().settings()
+        told = {name: getattr(base, name) for name in ("home", "database_url", "lake_url", "platform", "erp", "budget")}
+        return Settings(**told, sync={"body_bytes_max": 10_000_000, "shard_vendors": 100})

@@ -1,0 +1,192 @@
+"""Every view of the warehouse, after a day with faults, against a recomputation from the platform's own memory."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import defaultdict
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+from story.day import EDITED, LARGE, ORPHAN, SMALL, STRANGER, Day, StoryWorld
+from story.truth import Truth
+
+TOLERANCE_S = 0.6
+"""A request is a little while on its way: at most 0.3 s of the virtual clock, and its log too."""
+
+
+@pytest.fixture(scope="module", params=[SMALL, pytest.param(LARGE, marks=pytest.mark.slow)], ids=["small", "large"])
+def day(request, postgres, migrated_template, tmp_path_factory):
+    name = f"story_{request.param.vendors}"
+    url = postgres.create_database(name, template=migrated_template)
+    began_s = time.monotonic()
+    with StoryWorld(url, tmp_path_factory.mktemp("story")) as world:
+        world.open()
+        day = Day(world, request.param, random.Random(7))
+        day.live()
+        print(f"{request.param}: {time.monotonic() - began_s:.0f} s")
+        yield day
+    postgres.drop_database(name)
+
+
+@pytest.fixture(scope="module")
+def truth(day):
+    return Truth(day)
+
+
+def _sql(day, statement):
+    return day.world.rows(statement)
+
+
+def test_the_export_run_succeeded(day):
+    assert (day.summary["state"], day.summary["error"]) == ("succeeded", None)
+
+
+def test_acceptance(day, truth):
+    rows = _sql(
+        day, "SELECT vendor, day, sent, accepted, refused, unaccounted, acceptance_rate FROM warehouse.acceptance"
+    )
+    assert {(row.vendor, row.day): tuple(row[2:6]) for row in rows} == truth.acceptance()
+    assert all(row.acceptance_rate == pytest.approx(row.accepted / row.sent) for row in rows)
+    assert sum(row.unaccounted for row in rows) == 1
+
+
+def test_counts_agree_with_the_ledger(day):
+    ledger = (
+        "SELECT job_id, sent, accepted, refused, unaccounted FROM ledger.job WHERE state = 'acknowledged' ORDER BY 1"
+    )
+    warehouse = (
+        "SELECT job_id, count(*), count(*) FILTER (WHERE state = 'accepted'), count(*) FILTER (WHERE state = 'refused'),"
+        " count(*) FILTER (WHERE state = 'unaccounted') FROM warehouse.sku_outcome GROUP BY 1 ORDER BY 1"
+    )
+    assert _sql(day, ledger) == _sql(day, warehouse)
+
+
+def test_refusals(day, truth):
+    rows = _sql(day, "SELECT vendor, day, reason, refusals, skus FROM warehouse.refusals")
+    assert {(row.vendor, row.day, row.reason): (row.refusals, row.skus) for row in rows} == truth.refusals()
+    assert len(rows) >= len(day.vendors)
+
+
+def _lags(truth, read_of, wanted):
+    """(vendor, day) -> seconds from reading the ERP to what `wanted` gives of an item."""
+    found = defaultdict(list)
+    for item in truth.accepted():
+        if (until := wanted(item)) is not None:
+            found[item.vendor, item.told_at.date()].append((until - read_of[item.job]).total_seconds())
+    return found
+
+
+@pytest.fixture(scope="module")
+def read_of(day):
+    """The platform's job -> when the ERP was read for it, as the story wrote it down."""
+    runs = _sql(day, "SELECT platform_job_id, run_id FROM ledger.job JOIN ledger.batch USING (batch_id)")
+    return {job: day.read_at[run] for job, run in runs if job is not None}
+
+
+def test_freshness(day, truth, read_of):
+    rows = {(row.vendor, row.day): row for row in _sql(day, "SELECT * FROM warehouse.freshness")}
+    lags = _lags(truth, read_of, lambda item: item.told_at)
+    assert {key: row.changes for key, row in rows.items()} == {key: len(values) for key, values in lags.items()}
+    for key, values in lags.items():
+        row = rows[key]
+        said = (row.acknowledged_p50_s, row.acknowledged_p95_s, row.acknowledged_p99_s)
+        assert said == pytest.approx(np.percentile(values, (50, 95, 99)), abs=TOLERANCE_S)
+
+
+def test_freshness_to_the_picture(day, truth, read_of):
+    asked = dict(_sql(day, "SELECT vendor, requested_at FROM ledger.export"))
+    rows = {(row.vendor, row.day): row for row in _sql(day, "SELECT * FROM warehouse.freshness")}
+    lags = _lags(truth, read_of, lambda item: asked[item.vendor] if truth.is_shown(item) else None)
+    assert {key: row.observed for key, row in rows.items() if row.observed} == {
+        key: len(values) for key, values in lags.items()
+    }
+    for key, values in lags.items():
+        row = rows[key]
+        said = (row.observed_p50_s, row.observed_p95_s, row.observed_p99_s)
+        assert said == pytest.approx(np.percentile(values, (50, 95, 99)), abs=TOLERANCE_S)
+
+
+def test_time_to_stop_sell(day, truth, read_of):
+    rows = {(row.vendor, row.day): row for row in _sql(day, "SELECT * FROM warehouse.stop_sell")}
+    lags = _lags(truth, read_of, lambda item: item.told_at if item.stops_selling else None)
+    assert {key: row.stops for key, row in rows.items()} == {key: len(values) for key, values in lags.items()}
+    assert rows
+    for key, values in lags.items():
+        assert rows[key].stop_p95_s == pytest.approx(np.percentile(values, 95), abs=TOLERANCE_S)
+        assert rows[key].stop_max_s == pytest.approx(max(values), abs=TOLERANCE_S)
+
+
+def test_the_assortment_by_day_is_what_the_platform_showed(day):
+    rows = _sql(day, "SELECT vendor, sku, price, active, max_sales_quantity FROM warehouse.assortment_daily")
+    told = {(row.vendor, row.sku): (row.price, row.active, row.max_sales_quantity) for row in rows}
+    shown = {
+        (vendor, sku): (Decimal(str(row["price"])), row["active"], row["max_sales_quantity"])
+        for vendor, products in day.shown.items()
+        for sku, row in products.items()
+    }
+    assert told == shown
+
+
+def test_the_gap_between_both_sides(day, truth):
+    rows = _sql(day, "SELECT vendor, sku, gap FROM warehouse.assortment_gap")
+    assert {tuple(row) for row in rows} == truth.gaps()
+    assert {(row.sku, row.gap) for row in rows} == {(STRANGER, "not_on_platform"), (ORPHAN, "not_in_erp")}
+
+
+def test_request_use_by_lane(day, truth):
+    rows = _sql(day, "SELECT operation, lane, sum(requests) AS requests FROM warehouse.request_use GROUP BY 1, 2")
+    told = defaultdict(int)
+    for row in rows:
+        told[row.operation] += int(row.requests)
+    expected = truth.requests()
+    assert {word: told[word] for word in expected} == dict(expected)
+    assert {row.lane for row in rows if row.operation == "export"} == {"export"}
+
+
+def test_what_was_accepted_and_not_done_and_what_somebody_edited(day, truth):
+    prices = {
+        (vendor, sku): Decimal(str(row["price"])) for vendor, shown in day.shown.items() for sku, row in shown.items()
+    }
+    wrong = {key for key, price in truth.last_said().items() if prices[key] != price}
+    edited = {key for key in wrong if prices[key] == EDITED}
+    rows = _sql(day, "SELECT vendor, sku, cause FROM warehouse.drift WHERE field = 'price'")
+    assert {(row.vendor, row.sku) for row in rows if row.cause == "changed_on_platform"} == edited
+    assert {(row.vendor, row.sku) for row in rows if row.cause == "acknowledged_not_applied"} == wrong - edited
+    assert edited
+    assert wrong - edited
+    view = {row.vendor: row for row in _sql(day, "SELECT * FROM warehouse.not_applied")}
+    for vendor in day.vendors:
+        late = {sku for name, sku in wrong - edited if name == vendor}
+        assert (view[vendor].not_applied, view[vendor].shown) == (len(late), len(day.shown[vendor]))
+        assert (view[vendor].oldest_s is None) == (not late)
+        if late:
+            told = [item.told_at for item in truth.accepted() if item.vendor == vendor and item.sku in late]
+            newest = {
+                sku: max(item.told_at for item in truth.accepted() if (item.vendor, item.sku) == (vendor, sku))
+                for sku in late
+            }
+            asked = dict(_sql(day, "SELECT vendor, requested_at FROM ledger.export"))[vendor]
+            assert told
+            assert view[vendor].oldest_s == pytest.approx(
+                (asked - min(newest.values())).total_seconds(), abs=2.0 * day.size.vendors
+            )
+
+
+def test_the_lost_log_line_is_settled_by_the_picture(day, truth):
+    silent = [(item.vendor, item.sku) for item in truth.items if item.state == "unaccounted"]
+    assert len(silent) == 1
+    assert day.summary["settled"] == 1
+    vendor, sku = silent[0]
+    held = _sql(day, f"SELECT price FROM warehouse.baseline WHERE vendor = '{vendor}' AND sku = '{sku}'")
+    assert held == [(day.rows[vendor, sku].price,)]
+
+
+def test_every_sku_of_the_erp_that_the_platform_knows_is_acknowledged_as_wanted_or_named(day):
+    rows = _sql(day, "SELECT vendor, sku, price FROM warehouse.baseline")
+    held = {(row.vendor, row.sku): row.price for row in rows}
+    named = {tuple(row) for row in _sql(day, "SELECT vendor, sku FROM warehouse.drift")}
+    for key, row in day.rows.items():
+        assert held.get(key) == row.price or key in named, key
