@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import TYPE_CHECKING
 
 from shelfsync.ledger import batches, jobs, runs, vendor_runs
-from shelfsync.warehouse import record
+from shelfsync.warehouse import partitions, record
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Engine
@@ -15,6 +16,7 @@ def open_jobs(engine: Engine, vendors: list[str], sent: int) -> dict[str, int]:
     """One job a vendor, as `deliver` leaves it; their numbers."""
     begun = {}
     with engine.begin() as connection:
+        partitions.ensure(connection, "sku_outcome", dt.datetime.now(dt.UTC))
         run_id = runs.open_run(connection, key="bench", kind="full", vendors=(), dry_run=False)
         record.record_vendors(connection, vendors)
         record.record_run(connection, run_id)

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from benchmarks.stages import diff, full, outcomes, path, stream, upload, vendor
+from benchmarks.stages import diff, export, full, outcomes, path, stream, upload, vendor
 
-STAGES = {module.STAGE.name: module.STAGE for module in (diff, stream, full, vendor, outcomes, upload, path)}
+STAGES = {module.STAGE.name: module.STAGE for module in (diff, stream, full, vendor, outcomes, export, upload, path)}

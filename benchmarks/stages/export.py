@@ -1,0 +1,175 @@
+"""observe: export files of 50,000 lines to the history of what the platform shows, in PostgreSQL; first, and the day after."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+import zlib
+from typing import TYPE_CHECKING
+
+from benchmarks.server import cpu_of, database
+from benchmarks.stage import Stage, Target, Way
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    import pyarrow as pa
+    from sqlalchemy.engine import Connection, Engine
+
+    from benchmarks.chain import Chain
+    from benchmarks.meter import Meter
+    from benchmarks.stage import Answer
+    from shelfsync.warehouse.shelf import Loaded
+
+FIRST = dt.datetime(2026, 3, 2, 4, 0, tzinfo=dt.UTC)
+NEXT = FIRST + dt.timedelta(days=1)
+_HEADER = b'"sku","barcode","price","active","maximum_sales_quantity"\n'
+
+
+def first(chain: Chain, meter: Meter) -> Answer:
+    """Parse, compare with nothing, COPY into the history: a vendor after the other, a transaction each."""
+    with database(chain.folder) as engine, engine.connect() as connection:
+        meter.others = cpu_of(connection)
+        connection.commit()
+        rows = 0
+        for vendor, then, _ in _files(chain):
+            rows += _load(connection, meter, vendor, then, FIRST, None)[0]
+        return {"rows": rows, "sample": _standing(connection)}
+
+
+def next_day(chain: Chain, meter: Meter) -> Answer:
+    """The same a day later, when some 5 % of the rows have changed; only this load is measured."""
+    from benchmarks.meter import Meter as Other
+
+    with database(chain.folder) as engine, engine.connect() as connection:
+        meter.others = cpu_of(connection)
+        connection.commit()
+        rows = 0
+        for vendor, then, now in _files(chain):
+            _, before = _load(connection, Other(), vendor, then, FIRST, None)
+            rows += _load(connection, meter, vendor, now, NEXT, before)[0]
+        return {"rows": rows}
+
+
+def plain_copy(chain: Chain, meter: Meter) -> Answer:
+    """The same rows as ready CSV bytes by COPY into the same table, with its key."""
+    return _copied(chain, meter, "warehouse.assortment_history")
+
+
+def bare_copy(chain: Chain, meter: Meter) -> Answer:
+    """The same bytes into a table without any key or index."""
+    return _copied(chain, meter, "bare")
+
+
+def _load(
+    connection: Connection, meter: Meter, vendor: str, file: bytes, at: dt.datetime, before: Loaded | None
+) -> tuple[int, Loaded]:
+    from shelfsync.catalog.export import parse_export
+    from shelfsync.ledger import observations, vendors
+    from shelfsync.warehouse import shelf
+
+    with meter, connection.begin():
+        rows = parse_export(io.BytesIO(file)).rows
+        vendors.remember(connection, vendor)
+        number = observations.record(
+            connection, vendor, how="export", path=f"{vendor}/{at:%d}", rows=rows.num_rows, observed_at=at, ended_at=at
+        )
+        shelf.load_observation(connection, observations.read(connection, number), rows, before=before)
+    last = shelf.last_loaded(connection, vendor)
+    connection.commit()
+    assert last is not None
+    return rows.num_rows, shelf.Loaded(last, rows)
+
+
+def _copied(chain: Chain, meter: Meter, table: str) -> Answer:
+    """The rows that ours writes, taken out as CSV, deleted, and put back by a plain COPY."""
+    from benchmarks.meter import Meter as Other
+
+    rows = 0
+    with database(chain.folder) as engine:
+        _prepare(engine)
+        with engine.connect() as connection:
+            meter.others = cpu_of(connection)
+            connection.commit()
+            for vendor, then, _ in _files(chain):
+                rows += _load(connection, Other(), vendor, then, FIRST, None)[0]
+                query = f"COPY (SELECT * FROM warehouse.assortment_history WHERE vendor = '{vendor}') TO STDOUT (FORMAT csv)"
+                with connection.connection.cursor().copy(query) as out:
+                    ready = b"".join(out)
+                connection.exec_driver_sql(f"DELETE FROM warehouse.assortment_history WHERE vendor = '{vendor}'")
+                connection.commit()
+                with (
+                    meter,
+                    connection.begin(),
+                    connection.connection.cursor().copy(f"COPY {table} FROM STDIN (FORMAT csv)") as copy,
+                ):
+                    copy.write(ready)
+            return {"rows": rows, "sample": _standing(connection)} if table != "bare" else {"rows": rows}
+
+
+def _prepare(engine: Engine) -> None:
+    with engine.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE bare (LIKE warehouse.assortment_history)")
+
+
+def _files(chain: Chain) -> Iterator[tuple[str, bytes, bytes]]:
+    """Of each vendor its export on the first day (what was acknowledged) and on the next (what the ERP then said)."""
+    for shelf, snapshot, baseline in chain.tables():
+        yield shelf.vendor, _csv(baseline), _csv(snapshot)
+
+
+def _csv(table: pa.Table) -> bytes:
+    """A file as the platform writes it: barcodes padded to 14 digits, prices with three decimals, 1 and 0."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    from pyarrow import csv
+
+    shown = {
+        "sku": table["sku"],
+        "barcode": pc.ascii_lpad(table["barcode"].fill_null(""), width=14, padding="0"),
+        "price": table["price"].cast(pa.string()).fill_null(""),
+        "active": pc.if_else(table["active"].fill_null(False), "1", "0"),
+        "limit": table["max_sales_quantity"].cast(pa.string()).fill_null(""),
+    }
+    sink = io.BytesIO(_HEADER)
+    sink.seek(0, io.SEEK_END)
+    csv.write_csv(pa.table(shown), sink, csv.WriteOptions(include_header=False, quoting_style="all_valid"))
+    return sink.getvalue()
+
+
+def _standing(connection: Connection) -> str:
+    rows = connection.exec_driver_sql(
+        "SELECT sku, price, active, max_sales_quantity FROM warehouse.assortment_history"
+        " WHERE vendor = (SELECT min(vendor) FROM warehouse.assortment_history) ORDER BY sku"
+    )
+    return f"{zlib.crc32(repr([tuple(row) for row in rows]).encode()):08x}"
+
+
+def _agree(answers: Mapping[str, Answer]) -> None:
+    told = {name: answer["sample"] for name, answer in answers.items() if "sample" in answer}
+    assert len(set(told.values())) == 1, f"the history of the first vendor differs: {told}"
+
+
+STAGE = Stage(
+    name="export",
+    title="observe: exports of 50,000 lines to the history of the assortment; CPU of client and server together",
+    ways=(
+        Way("first", "ours", "shelfsync: CSV to Arrow, COPY into the history, nothing there before", first),
+        Way("next_day", "ours", "the same a day later, 5 % changed", next_day),
+        Way("plain_copy", "bound", "a plain COPY of the same rows, same table and key", plain_copy),
+        Way("bare_copy", "bound", "the same into a table without keys or indexes", bare_copy),
+    ),
+    targets=(
+        Target(
+            "export file to history, first: wall against a plain COPY of the same rows, same table",
+            lambda m: m.ratio("first", "plain_copy", "wall_s"),
+            at_most=3,
+        ),
+        Target(
+            "export file to history, a day later: wall against a plain COPY of the same rows, same table",
+            lambda m: m.ratio("next_day", "plain_copy", "wall_s"),
+            at_most=3,
+        ),
+    ),
+    agree=_agree,
+)
