@@ -19,6 +19,7 @@ from shelfsync.flow.house import Parts
 if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+    from pathlib import Path
 
     from sqlalchemy.engine import Engine
 
@@ -137,6 +138,12 @@ class House:
         from shelfsync.flow.export_report import export_all
 
         return export_all(self, key, vendors, tell=tell)
+
+    def write_duckdb(self, file: Path) -> dict[str, int]:
+        """The warehouse as one DuckDB file; rows by table."""
+        from shelfsync.warehouse.duck import write
+
+        return write(self.parts.engine, self.parts.lake, file)
 
     def status(self) -> dict[str, Any]:
         """Where every vendor stands."""

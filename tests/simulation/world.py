@@ -206,6 +206,12 @@ class World:
         with self.observer.connect() as connection:
             return list(connection.execute(sa.text(statement), values).all())
 
+    def tell(self, *statements: str) -> None:
+        """Says something to the database, as somebody outside would."""
+        with self.observer.begin() as connection:
+            for statement in statements:
+                connection.exec_driver_sql(statement)
+
     def platform_rows(self, statement: str) -> list[Any]:
         """What the platform's own memory says."""
         with self.platform._server.sandbox.storage.begin() as connection:

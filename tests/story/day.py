@@ -156,16 +156,16 @@ class Day:
                 house.step(word, run_id, names)
         house.report(run_id)
 
-    def _export(self, house: House) -> None:
+    def _export(self, house: House, key: str = "story/export") -> None:
         clock = self.world.clock
-        shards = house.plan_exports("story/export")
+        shards = house.plan_exports(key)
         names = [name for shard in shards for name in shard["vendors"]]
-        house.export_step("export", "story/export", names)
+        house.export_step("export", key, names)
         self.shown = {vendor: self.world.platform.products(vendor) for vendor in self.vendors}
         clock.sleep(30)
         for word in ("observe", "reconcile"):
-            house.export_step(word, "story/export", names)
-        self.summary = house.report_exports("story/export")
+            house.export_step(word, key, names)
+        self.summary = house.report_exports(key)
 
 
 class StoryWorld(World):

@@ -9,6 +9,7 @@ import typer
 
 from shelfsync.cli import (
     check,
+    duckdb,
     explain,
     export,
     holds,
@@ -40,6 +41,7 @@ for command in (
     settle.settle,
     status.status,
     export.export,
+    duckdb.duckdb,
     pause.pause,
     pause.resume,
     explain.explain,

@@ -129,7 +129,7 @@ def load_observation(connection: Connection, seen: Observation, rows: pa.Table, 
         raise TryAgainError(f"observe: vendor {seen.vendor}: another picture was loaded meanwhile; this one is next")
     if late:
         return
-    new, changed, gone = _compared(rows, None if before is None else before.table)
+    new, changed, gone = compared(rows, None if before is None else before.table)
     if before is not None:
         _close(connection, seen, _joined(changed.select(["sku"]), gone))
     for part in (new, changed):
@@ -167,7 +167,7 @@ def _last_but(connection: Connection, seen: Observation) -> LastLoaded | None:
     return None if row is None else LastLoaded(*row)
 
 
-def _compared(rows: pa.Table, before: pa.Table | None) -> tuple[pa.Table, pa.Table, pa.Table]:
+def compared(rows: pa.Table, before: pa.Table | None) -> tuple[pa.Table, pa.Table, pa.Table]:
     """(new, changed, gone): the first two in OBSERVED shape, the last one column of SKUs."""
     import pyarrow.compute as pc
 

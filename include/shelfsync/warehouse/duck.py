@@ -1,0 +1,177 @@
+"""The warehouse as one DuckDB file, for people without a warehouse server: the same tables, the same views, the same SQL.
+
+What is large is read from the Parquet files of the lake, a vendor at a time: outcomes, what was shown, what was acknowledged. What
+is small (runs, jobs, drift, orders without their customers) and the pointers to those files come from the ledger's database. The file appears whole or not at all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+import shelfsync.budget.tables
+import shelfsync.ledger.order_tables
+import shelfsync.warehouse.order_tables
+import shelfsync.warehouse.promotion_tables
+import shelfsync.warehouse.tables  # noqa: F401  the tables must be known
+from shelfsync.errors import ConfigurationError
+from shelfsync.ledger import tables as ledger
+from shelfsync.ledger.metadata import metadata
+from shelfsync.warehouse import lake_rows
+from shelfsync.warehouse.views import VIEWS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    import duckdb
+    import pyarrow as pa
+    from sqlalchemy.engine import Connection, Engine
+
+    from shelfsync.lake.store import Lake
+
+NEVER = ("warehouse.order_customer",)
+"""Personal data stays where it is sealed and removed in time."""
+
+OF_THE_LEDGER: dict[str, tuple[str, ...]] = {
+    "ledger.rejection": (),
+    "ledger.customer_order": (),
+    "ledger.order_version": ("order_id", "source", "status", "updated_at", "seen_at", "event_id"),
+    "budget.usage": (),
+}
+"""What views read outside of the schema warehouse, with the columns; none: all."""
+
+_ROWS = 20_000
+_EXACT = sa.Numeric(38, 9)
+
+
+def copied() -> dict[str, list[sa.Column[Any]]]:
+    """Tables that are read from the database, small or not in the lake, with those of their columns that DuckDB takes."""
+    names = [name for name, table in metadata.tables.items() if table.schema == "warehouse"]
+    wanted = {name: () for name in sorted(names) if name not in (*lake_rows.TABLES, *NEVER)} | OF_THE_LEDGER
+    return {
+        name: [
+            column
+            for column in metadata.tables[name].columns
+            if _type(column) is not None and (not chosen or column.name in chosen)
+        ]
+        for name, chosen in wanted.items()
+    }
+
+
+def write(engine: Engine, lake: Lake, file: Path) -> dict[str, int]:
+    """Writes the file anew, in place of one that is there; rows by table. A ConfigurationError where it cannot be written."""
+    duckdb = _duckdb()
+    tables = copied()
+    aside = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        with contextlib.closing(duckdb.connect(str(aside))) as duck, engine.connect() as connection:
+            connection.execution_options(isolation_level="REPEATABLE READ")  # one instant for all tables
+            _make(duck, tables)
+            for name, columns in tables.items():
+                for rows in _read(connection, columns):
+                    _insert(duck, name, rows)
+            vendors = sa.select(ledger.vendor.c.vendor).order_by(ledger.vendor.c.vendor)
+            for vendor in connection.execute(vendors).scalars().all():
+                for name, rows in lake_rows.of_vendor(connection, lake, vendor):
+                    _insert(duck, name, rows)
+            duck.execute(_BASELINE)
+            for view in VIEWS:
+                duck.execute(f"CREATE VIEW warehouse.{view.name} AS {view.sql}")
+            counts = {
+                name: duck.execute(f"SELECT count(*) FROM {name}").fetchall()[0][0]
+                for name in (*tables, *lake_rows.TABLES)
+            }
+        aside.replace(file)
+    except (OSError, duckdb.IOException) as error:
+        raise ConfigurationError(
+            "FILE", f"{file} cannot be written: {error}", "Name a file in a folder of yours."
+        ) from None
+    finally:
+        aside.unlink(missing_ok=True)
+    return counts
+
+
+def _duckdb() -> Any:
+    """The module; the path of the data does without it, so that it need not be installed where only Airflow runs."""
+    try:
+        return importlib.import_module("duckdb")
+    except ModuleNotFoundError:
+        raise ConfigurationError(
+            "duckdb",
+            "is not installed here",
+            "pip install duckdb, or run this where `make setup` made the environment.",
+        ) from None
+
+
+def _make(duck: duckdb.DuckDBPyConnection, tables: dict[str, list[sa.Column[Any]]]) -> None:
+    duck.execute("SET TimeZone = 'UTC'")
+    for schema in ("warehouse", "ledger", "budget"):
+        duck.execute(f"CREATE SCHEMA {schema}")
+    whole = {name: [*metadata.tables[name].columns] for name in lake_rows.TABLES}
+    for name, columns in (tables | whole).items():
+        duck.register("incoming", _schema(columns).empty_table())
+        duck.execute(f"CREATE TABLE {name} AS SELECT * FROM incoming")
+        duck.unregister("incoming")
+
+
+def _insert(duck: duckdb.DuckDBPyConnection, name: str, rows: pa.Table) -> None:
+    if rows.num_rows:
+        duck.register("incoming", rows)
+        duck.execute(f"INSERT INTO {name} BY NAME SELECT * FROM incoming")
+        duck.unregister("incoming")
+
+
+def _read(connection: Connection, columns: list[sa.Column[Any]]) -> Iterator[pa.Table]:
+    import pyarrow as pa
+
+    schema = _schema(columns)
+    chosen = [sa.cast(column, _EXACT).label(column.name) if _is_open(column) else column for column in columns]
+    with connection.execute(sa.select(*chosen), execution_options={"stream_results": True}) as rows:
+        for part in rows.mappings().partitions(_ROWS):
+            yield pa.Table.from_pylist([dict(row) for row in part], schema=schema)
+
+
+def _is_open(column: sa.Column[Any]) -> bool:
+    """A number of any length, as orders have; DuckDB wants to know its places."""
+    return isinstance(column.type, sa.Numeric) and not isinstance(column.type, sa.Double) and column.type.scale is None
+
+
+def _type(column: sa.Column[Any]) -> pa.DataType | None:
+    """None: documents, bytes and lists, which views do not read."""
+    import pyarrow as pa
+
+    if isinstance(column.type, sa.Numeric) and not isinstance(column.type, sa.Double):
+        wide = _EXACT if _is_open(column) else column.type
+        return pa.decimal128(wide.precision, wide.scale)
+    types = {
+        sa.BigInteger: pa.int64(),
+        sa.Integer: pa.int32(),
+        sa.Text: pa.string(),
+        sa.Boolean: pa.bool_(),
+        sa.Date: pa.date32(),
+        sa.DateTime: pa.timestamp("us", tz="UTC"),
+        sa.Double: pa.float64(),
+    }
+    return next((types[kind] for kind in type(column.type).__mro__ if kind in types), None)
+
+
+def _schema(columns: list[sa.Column[Any]]) -> pa.Schema:
+    import pyarrow as pa
+
+    return pa.schema([pa.field(column.name, _type(column)) for column in columns])
+
+
+_BASELINE = """
+INSERT INTO warehouse.baseline BY NAME
+SELECT vendor, sku, price, quantity, active, max_sales_quantity,
+    (SELECT max(job_id) FROM warehouse.baseline_history AS one WHERE one.vendor = held.vendor AND one.sku = held.sku) AS job_id,
+    (SELECT max(valid_from) FROM warehouse.baseline_history AS one
+        WHERE one.vendor = held.vendor AND one.sku = held.sku AND one.job_id IS NOT NULL) AS acknowledged_at
+FROM warehouse.baseline_history AS held
+QUALIFY row_number() OVER (PARTITION BY vendor, sku ORDER BY version DESC) = 1
+"""
