@@ -24,7 +24,7 @@ def keep_house(parts: Parts, *, dry_run: bool = False) -> dict[str, Any]:
     """
     keep = parts.settings.housekeeping
     rows: dict[str, int] = {}
-    for rule in rules(keep):
+    for rule in rules(keep, personal_days=parts.settings.orders.personal_days):
         rows[rule.table] = rows.get(rule.table, 0) + prune(parts.engine, rule, dry_run=dry_run)
     partitions = [] if dry_run else _retire(parts)
     grace, recent = dt.timedelta(hours=keep.lake_grace_hours), dt.timedelta(days=keep.file_days)

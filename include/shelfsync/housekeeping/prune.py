@@ -11,7 +11,7 @@ from shelfsync.ledger.instant import instant
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Engine
 
-    from shelfsync.housekeeping.rules import Rule
+    from shelfsync.housekeeping.rule import Rule
 
 ROWS_A_TRANSACTION = 5_000
 """A transaction of this size holds locks for a fraction of a second."""

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from shelfsync.housekeeping.order_rules import customer_rules, order_rules
+from shelfsync.housekeeping.rule import Rule
 
 if TYPE_CHECKING:
     from shelfsync.settings import HousekeepingSettings
-
-
-@dataclass(frozen=True)
-class Rule:
-    """Rows of `table` for which `where` holds may go; `:cutoff` in it is `days` before the present."""
-
-    table: str
-    days: float
-    where: str
 
 
 _ENDED_RUN = "EXISTS (SELECT 1 FROM ledger.run AS r WHERE r.run_id = {row}.run_id AND r.state <> 'running' AND r.finished_at < :cutoff)"
@@ -33,10 +26,12 @@ _NEWER_PICTURE = """
 """The newest, and the one that the next load compares with, stay."""
 
 
-def rules(keep: HousekeepingSettings) -> tuple[Rule, ...]:
-    """All of them, in the order in which they have to be applied."""
+def rules(keep: HousekeepingSettings, *, personal_days: int) -> tuple[Rule, ...]:
+    """All of them, in the order in which they have to be applied; customers are forgotten first."""
     row = "old"
     return (
+        *customer_rules(personal_days),
+        *order_rules(keep),
         Rule(
             "ledger.restoration",
             keep.run_days,

@@ -39,7 +39,12 @@ lease_number = sa.Sequence("lease_number", metadata=metadata, schema="ledger")
 lease = sa.Table(
     "lease",
     metadata,
-    sa.Column("vendor", sa.Text, primary_key=True, comment="The vendor whose jobs it is about"),
+    sa.Column(
+        "vendor",
+        sa.Text,
+        primary_key=True,
+        comment="The vendor whose jobs it is about, or order:ID, the order whose results",
+    ),
     sa.Column(
         "number", sa.BigInteger, nullable=False, comment="Fencing: who does not find its own number here writes nothing"
     ),

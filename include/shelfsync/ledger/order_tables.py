@@ -129,7 +129,6 @@ picking_result = sa.Table(
     sa.Column("attempts", sa.Integer, nullable=False, server_default="0", comment="How often a request left"),
     sa.Column("looks", sa.Integer, nullable=False, server_default="0", comment="How often it was worked on in vain"),
     _time("next_try_at", "When to go on with it; null: now"),
-    _time("claimed_until", "Until when one process alone works on it"),
     _text("error", "What stood in the way last, in one line"),
     _time("received_at", "When it was stored", nullable=False),
     _time("sent_at", "When a request last left"),

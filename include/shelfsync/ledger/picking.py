@@ -1,4 +1,7 @@
-"""Picking results: durable before the store is told so, worked on by one process at a time, each with one end."""
+"""Picking results: durable before the store is told so, worked on by one process at a time, each with one end.
+
+Whoever works on one holds the lease of its order: every writing here begins with `lease.hold`, and finds out when it is lost.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +20,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy.engine import Connection
 
-CLAIM_S = 300.0
-"""So long a process that died keeps others from its result."""
+    from shelfsync.ledger.leases import Lease
+
 OPEN = ("waiting", "sending", "answered")
 
 
@@ -58,7 +61,9 @@ def put(
     return "known" if kept == digest else "other"
 
 
-def due(connection: Connection, *, at_most: int, order_ids: Iterable[str] = ()) -> Sequence[Result]:
+def due(
+    connection: Connection, *, at_most: int, order_ids: Iterable[str] = (), result_no: int | None = None
+) -> Sequence[Result]:
     """The first open result of each order whose time has come: an order's results go one after the other, in order of arrival."""
     earlier = picking_result.alias("earlier")
     first = ~sa.exists().where(
@@ -73,22 +78,12 @@ def due(connection: Connection, *, at_most: int, order_ids: Iterable[str] = ()) 
     )
     if names := list(order_ids):
         found = found.where(picking_result.c.order_id.in_(names))
+    if result_no is not None:
+        found = found.where(picking_result.c.result_no == result_no)
     return [_read(row) for row in connection.execute(found.order_by(picking_result.c.result_no).limit(at_most))]
 
 
-def claim(connection: Connection, result_no: int) -> Result | None:
-    """Takes it for this process; None when another one has it, or it is over."""
-    free = sa.or_(picking_result.c.claimed_until.is_(None), picking_result.c.claimed_until <= instant())
-    row = connection.execute(
-        picking_result.update()
-        .where(picking_result.c.result_no == result_no, picking_result.c.state.in_(OPEN), free)
-        .values(claimed_until=after(CLAIM_S))
-        .returning(picking_result)
-    ).one_or_none()
-    return None if row is None else _read(row)
-
-
-def sending(connection: Connection, result_no: int, *, base_updated_at: object) -> None:
+def sending(connection: Connection, lease: Lease, result_no: int, *, base_updated_at: object) -> None:
     """Committed before the request leaves: from here on the platform may have it."""
     values = {
         "state": "sending",
@@ -96,48 +91,47 @@ def sending(connection: Connection, result_no: int, *, base_updated_at: object) 
         "base_updated_at": base_updated_at,
         "sent_at": instant(),
     }
-    _set(connection, result_no, values)
+    _set(connection, lease, result_no, values)
 
 
-def answered(connection: Connection, result_no: int, *, confirm_after_s: float) -> None:
+def answered(connection: Connection, lease: Lease, result_no: int, *, confirm_after_s: float) -> None:
     """The platform said yes; somebody else has to say so too before it is done."""
     values = {
         "state": "answered",
         "error": None,
-        "claimed_until": None,
         "next_try_at": after(confirm_after_s),
         "looks": 0,
     }
-    _set(connection, result_no, values)
+    _set(connection, lease, result_no, values)
 
 
-def fed_back(connection: Connection, result_no: int, feedback: Any) -> None:
+def fed_back(connection: Connection, lease: Lease, result_no: int, feedback: Any) -> None:
     """What UPDATE_CART answered."""
-    _set(connection, result_no, {"feedback": feedback})
+    _set(connection, lease, result_no, {"feedback": feedback})
 
 
-def postponed(connection: Connection, result_no: int, error: str | None, *, after_s: float) -> None:
-    """Not now; another process may have it then."""
+def postponed(connection: Connection, lease: Lease, result_no: int, error: str | None, *, after_s: float) -> None:
+    """Not now."""
     values = {
         "error": error,
-        "claimed_until": None,
         "next_try_at": after(after_s),
         "looks": picking_result.c.looks + 1,
     }
-    _set(connection, result_no, values)
+    _set(connection, lease, result_no, values)
 
 
-def settled(connection: Connection, result_no: int, state: str, problems: Sequence[dict[str, str]] = ()) -> None:
+def settled(
+    connection: Connection, lease: Lease, result_no: int, state: str, problems: Sequence[dict[str, str]] = ()
+) -> None:
     """Its end: done, checked, refused or overtaken."""
     values = {
         "state": state,
         "problems": list(problems) or None,
         "error": None,
-        "claimed_until": None,
         "next_try_at": None,
         "settled_at": instant(),
     }
-    _set(connection, result_no, values)
+    _set(connection, lease, result_no, values)
 
 
 def of_order(connection: Connection, order_id: str) -> list[dict[str, Any]]:
@@ -161,7 +155,8 @@ def oldest_not_sent(connection: Connection) -> Sequence[Any]:
     return connection.execute(found.where(picking_result.c.state.in_(("waiting", "sending")))).all()
 
 
-def _set(connection: Connection, result_no: int, values: dict[str, Any]) -> None:
+def _set(connection: Connection, lease: Lease, result_no: int, values: dict[str, Any]) -> None:
+    lease.hold(connection)
     connection.execute(picking_result.update().where(picking_result.c.result_no == result_no).values(values))
 
 

@@ -20,9 +20,11 @@ class HousekeepingSettings(Section):
     """Exports and listings; the newest of each vendor stays."""
     event_days: float = Field(30, gt=0)
     """Webhook events as received. Those of orders hold personal data."""
+    order_days: float = Field(90, ge=61)
+    """What was told of orders, handed over and picked, in the ledger: longer than the platform's history reaches back."""
     quarantine_days: float = Field(90, gt=0)
     """Rows of the ERP that could not be sent, in the warehouse."""
     history_days: float = Field(400, gt=0)
-    """Runs and jobs in the warehouse, use of the request budget, pauses."""
+    """Runs, jobs and orders in the warehouse, use of the request budget, pauses."""
     lake_grace_hours: float = Field(48, ge=1)
     """A file of the lake that nothing points to is removed when it is older than this: one in use is never that old."""

@@ -192,7 +192,7 @@ def test_nothing_goes_before_its_time(world):
 
 
 def test_every_rule_can_be_asked_of_the_database(engine):
-    for rule in rules(HousekeepingSettings()):
+    for rule in rules(HousekeepingSettings(), personal_days=30):
         assert prune(engine, rule) == 0
         with engine.connect() as connection:
             assert connection.execute(sa.text("SELECT to_regclass(:table)"), {"table": rule.table}).scalar_one(), rule
@@ -222,7 +222,7 @@ def test_no_foreign_key_makes_the_removal_of_a_row_read_a_whole_table(engine):
     with engine.connect() as connection:
         found = {
             name
-            for rule in rules(HousekeepingSettings())
+            for rule in rules(HousekeepingSettings(), personal_days=30)
             for name in connection.execute(unindexed, {"table": rule.table}).scalars()
         }
     assert found == set()

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
 import pytest
+import sqlalchemy as sa
 
 from orders_world import added, not_found, picked, replaced
+from shelfsync.wiring import House
 
 LATER = "2030-01-01T12:00:00Z"
 VENDOR = {"transport_type": "VENDOR_DELIVERY"}
@@ -204,8 +210,6 @@ def test_a_repeated_result_is_known_and_sent_once(world):
 
 
 def test_two_workers_at_once_send_it_once(world):
-    from concurrent.futures import ThreadPoolExecutor
-
     order = world.place("MILK")
     world.heard()
     world.say(order, "fulfil", picked("MILK"))
@@ -213,6 +217,46 @@ def test_two_workers_at_once_send_it_once(world):
         list(pool.map(lambda _: world.house.orders.fulfil(), range(4)))
     world.until(order, "done")
     assert world.puts(order) == 1
+
+
+def test_a_process_that_was_taken_for_dead_and_wakes_up_sends_nothing(world):
+    """It hangs in a look at the catalog, is taken over, and goes on when the other one has done it all."""
+    hangs, goes_on = threading.Event(), threading.Event()
+
+    def slow():
+        hangs.set()
+        assert goes_on.wait(60)
+        return world.house.parts.open_platform()
+
+    order = world.place("MILK")
+    world.heard()
+    world.say(order, "fulfil", picked("MILK"), added("JAM", quantity=1))
+    frozen = House(replace(world.house.parts, open_platform=slow))
+    with ThreadPoolExecutor(1) as pool:
+        late = pool.submit(frozen.orders.fulfil)
+        assert hangs.wait(60)
+        with world.house.parts.engine.begin() as connection:
+            connection.exec_driver_sql("UPDATE ledger.lease SET until_at = now()")
+        world.until(order, "done")
+        goes_on.set()
+        assert late.result()["later"] == 1
+    assert world.puts(order) == 1
+    assert world.told(order)[-1]["state"] == "done"
+
+
+def test_a_process_that_was_killed_keeps_nobody_waiting(world):
+    order = world.place("MILK")
+    world.heard()
+    world.say(order, "fulfil", picked("MILK"))
+    with world.house.parts.engine.begin() as connection:  # as it leaves the row behind: its session is gone
+        connection.execute(
+            sa.text(
+                "INSERT INTO ledger.lease (vendor, number, holder, locked, until_at) "
+                "VALUES (:name, nextval('ledger.lease_number'), 'gone', true, now() + interval '1 hour')"
+            ),
+            {"name": f"order:{order['order_id']}"},
+        )
+    world.until(order, "done")
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from shelfsync.orders.state import FULFILLED
 if TYPE_CHECKING:
     from partner_api.models.order import Order
     from shelfsync.flow.house import Parts
+    from shelfsync.ledger.leases import Lease
     from shelfsync.ledger.picking import Result
     from shelfsync.orders.cart import Product
     from shelfsync.orders.result import PickingResult
@@ -36,12 +37,13 @@ _GONE = Problem("overtaken", "The order was cancelled meanwhile, and not by this
 
 
 class Course:
-    """One look at one result that this process has claimed. `run` returns its state then; PartnerError: try again later."""
+    """One look at one result under the lease of its order. `run` returns its state then; PartnerError: try again later."""
 
-    def __init__(self, parts: Parts, one: Result, result: PickingResult) -> None:
+    def __init__(self, parts: Parts, one: Result, result: PickingResult, lease: Lease) -> None:
         self._parts = parts
         self._one = one
         self._result = result
+        self._lease = lease
 
     def run(self) -> str:
         """As far as it goes now."""
@@ -100,7 +102,7 @@ class Course:
             return self._end("checked")
         update = request(order, self._result, known)
         with self._parts.engine.begin() as connection:
-            picking.sending(connection, self._one.result_no, base_updated_at=order.updated_at)
+            picking.sending(connection, self._lease, self._one.result_no, base_updated_at=order.updated_at)
         try:
             answer = self._parts.open_platform().put_order(update)
         except (InvalidRequestError, NotFoundError) as error:
@@ -114,9 +116,8 @@ class Course:
         with self._parts.engine.begin() as connection:
             if moved and answer.status in WANTED[self._one.action]:
                 apply(self._parts, connection, {**answer.raw, "order_id": self._one.order_id}, "answer")
-            picking.answered(
-                connection, self._one.result_no, confirm_after_s=settings.confirm_s if moved else settings.retry_first_s
-            )
+            pause_s = settings.confirm_s if moved else settings.retry_first_s
+            picking.answered(connection, self._lease, self._one.result_no, confirm_after_s=pause_s)
         return "answered"
 
     def _products(self, order: OrderState) -> dict[str, Product]:
@@ -138,7 +139,7 @@ class Course:
         except (InvalidRequestError, NotFoundError) as error:
             return self._judged(read_back(self._parts, self._one.order_id)) or self._refuse(_refusal(error))
         with self._parts.engine.begin() as connection:
-            picking.fed_back(connection, self._one.result_no, _feedback(answer))
+            picking.fed_back(connection, self._lease, self._one.result_no, _feedback(answer))
         return None
 
     def _refuse(self, *broken: Problem) -> str:
@@ -147,7 +148,7 @@ class Course:
     def _end(self, state: str, *told: Problem) -> str:
         with self._parts.engine.begin() as connection:
             rows = [{"rule": one.rule, "message": one.message} for one in told]
-            picking.settled(connection, self._one.result_no, state, rows)
+            picking.settled(connection, self._lease, self._one.result_no, state, rows)
         return state
 
 

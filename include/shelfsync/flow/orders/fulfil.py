@@ -13,12 +13,14 @@ from partner_api.errors import MisconfiguredError, PartnerError
 from shelfsync.errors import ConfigurationError, ShelfsyncError, TryAgainError
 from shelfsync.flow.orders.course import Course
 from shelfsync.ledger import picking
+from shelfsync.ledger.leases import LeaseLostError, leased
 from shelfsync.orders.result import read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from shelfsync.flow.house import Parts
+    from shelfsync.ledger.leases import Lease
     from shelfsync.ledger.picking import Result
 
 log = logging.getLogger(__name__)
@@ -48,24 +50,43 @@ def fulfil(parts: Parts, order_ids: Iterable[str] = ()) -> dict[str, Any]:
             break  # the next result of an order becomes the first when the one before it has ended
         for one in waiting:
             seen.add(one.result_no)
-            with parts.engine.begin() as connection:
-                mine = picking.claim(connection, one.result_no)
-            if mine is not None:
-                told[_go_on(parts, mine, told["failed"])] += 1
+            if (word := _alone(parts, one, told["failed"])) is not None:
+                told[word] += 1
     return told
 
 
-def _go_on(parts: Parts, one: Result, failed: dict[str, str]) -> str:
+def _alone(parts: Parts, one: Result, failed: dict[str, str]) -> str | None:
+    """The state it has then, or later; None while another process works on the order, or has gone past this result."""
+    with leased(parts.engine, lease_name(one.order_id), parts.settings.sync.lease_s) as lease:
+        if lease is None:
+            return None
+        with parts.engine.connect() as connection:
+            mine = picking.due(connection, at_most=1, result_no=one.result_no)
+        try:
+            return _go_on(parts, mine[0], lease, failed) if mine else None
+        except LeaseLostError as lost:
+            log.warning("fulfil: order %s: %s", one.order_id, lost)
+            return "later"
+
+
+def lease_name(order_id: str) -> str:
+    """Under which the results of an order are worked on."""
+    return f"order:{order_id}"
+
+
+def _go_on(parts: Parts, one: Result, lease: Lease, failed: dict[str, str]) -> str:
     """The state it has now, or later."""
     result = read(one.order_id, reading.mapping(reading.json_or_none(one.body.encode())))
     try:
-        return Course(parts, one, result).run()
+        return Course(parts, one, result, lease).run()
+    except LeaseLostError:
+        raise
     except (PartnerError, ShelfsyncError) as error:
         log.warning("fulfil: order %s: %s", one.order_id, error)
         if isinstance(error, MisconfiguredError | ConfigurationError):
             failed[one.order_id] = str(error)
         with parts.engine.begin() as connection:
-            picking.postponed(connection, one.result_no, str(error), after_s=_pause_s(parts, one, error))
+            picking.postponed(connection, lease, one.result_no, str(error), after_s=_pause_s(parts, one, error))
         return "later"
 
 

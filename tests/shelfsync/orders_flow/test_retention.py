@@ -1,0 +1,92 @@
+"""What is kept of orders, and for how long: customers least of all."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from orders_world import PHONE, picked
+
+TABLES = (
+    "ledger.customer_order",
+    "ledger.order_version",
+    "ledger.hand_over",
+    "ledger.picking_result",
+    "ledger.lease",
+    "warehouse.order_item",
+    "warehouse.customer_order",
+    "warehouse.order_customer",
+)
+
+
+def counts(world):
+    return {table: world.rows(f"SELECT count(*) FROM {table}")[0][0] for table in TABLES}
+
+
+def change(world, *statements):
+    with world.house.parts.engine.begin() as connection:
+        for statement in statements:
+            connection.execute(sa.text(statement))
+
+
+def fulfilled(world):
+    order = world.place("MILK")
+    world.heard()
+    world.house.orders.hand_over()
+    world.say(order, "fulfil", picked("MILK"))
+    world.until(order, "done")
+    world.heard()
+    return order
+
+
+def test_a_customer_is_forgotten_by_the_housekeeping_though_no_history_is_read(world):
+    fulfilled(world)
+    assert world.house.keep_house()["rows"] == {}
+    change(world, "UPDATE warehouse.order_customer SET remove_at = now()")
+    assert world.house.keep_house()["rows"] == {"warehouse.order_customer": 1}
+
+
+def test_an_event_that_nobody_applies_keeps_its_customer_no_longer_than_an_order_does(make_world):
+    world = make_world(orders={"personal_days": 5}, housekeeping={"event_days": 300})
+    world.place("MILK")
+    world.platform.until_settled()
+    held = "SELECT count(*) FROM inbox.event WHERE convert_from(body, 'UTF8') LIKE :phone"
+    assert world.rows(held, phone=f"%{PHONE}%") == [(1,)]
+    change(world, "UPDATE inbox.event SET received_at = now() - interval '6 days'")
+    world.house.keep_house()
+    assert world.rows(held, phone=f"%{PHONE}%") == [(0,)]
+
+
+def test_orders_leave_the_ledger_and_much_later_the_warehouse(world):
+    old = fulfilled(world)
+    young = fulfilled(world)
+    mine = f"WHERE order_id = '{old['order_id']}'"
+    change(
+        world,
+        f"UPDATE ledger.customer_order SET first_seen_at = now() - interval '91 days', placed_at = now() - interval '91 days' {mine}",
+        f"UPDATE ledger.picking_result SET received_at = now() - interval '91 days' {mine}",
+        f"UPDATE ledger.lease SET until_at = now() - interval '3 days' WHERE vendor = 'order:{old['order_id']}'",
+    )
+    before = counts(world)
+    world.house.keep_house()
+    after = counts(world)
+    halved = {table: count - count // 2 for table, count in before.items() if table.startswith("ledger.")}
+    assert {table: after[table] for table in halved} == halved
+    assert after["warehouse.customer_order"] == 2
+    change(world, f"UPDATE warehouse.customer_order SET placed_at = now() - interval '401 days' {mine}")
+    change(world, f"UPDATE warehouse.order_customer SET remove_at = now() {mine}")
+    world.house.keep_house()
+    assert world.rows("SELECT order_id FROM warehouse.customer_order") == [(young["order_id"],)]
+    assert {row["order_id"] for row in world.house.orders.orders()} == {young["order_id"]}
+
+
+def test_an_old_result_that_is_still_on_its_way_stays(world):
+    order = world.place("MILK")
+    world.heard()
+    world.say(order, "fulfil", picked("MILK"))
+    change(
+        world,
+        "UPDATE ledger.customer_order SET first_seen_at = now() - interval '91 days', placed_at = now() - interval '91 days'",
+        "UPDATE ledger.picking_result SET received_at = now() - interval '91 days'",
+    )
+    world.house.keep_house()
+    world.until(order, "done")
