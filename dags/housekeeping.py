@@ -26,7 +26,7 @@ from shelfsync_airflow.tasks import keep_house
     max_active_runs=1,
     dagrun_timeout=dt.timedelta(hours=6),
     default_args=task_defaults(),
-    tags=["shelfsync"],
+    tags=["shelfsync", "house"],
     owner_links=owner_links(),
     doc_md=__doc__,
 )

@@ -97,7 +97,8 @@ def test_a_quantity_below_the_buffer_that_switches_a_product_off_is_no_drift(she
 
 def test_a_lost_webhook_and_a_silent_platform_leave_a_doubt_that_the_picture_settles(make_world):
     """Nobody ever confirmed it; that the picture shows it is the confirmation, and nothing is sent again."""
-    world = make_world(sync={"poll_first_s": 0.05, "poll_max_s": 0.1, "job_deadline_s": 1.5}, drift=AT_ONCE)
+    silent = {"poll_first_s": 0.05, "poll_max_s": 0.1, "job_deadline_s": 1.5, "readback_requests_max": 0}
+    world = make_world(sync=silent, drift=AT_ONCE)
     world.platform.put_products("store-001", [{**A, "sku": sku} for sku in SKUS])
     for sku in SKUS:
         world.erp.put("store-001", sku, "1.00", quantity=None)
