@@ -82,10 +82,12 @@ class World:
             return connection.execute(statement).fetchall()
 
 
-def states(run: DagRun) -> dict[str, set[str]]:
-    """Task (without its group) -> the states of its instances."""
+def states(run: DagRun, *, rounds: bool = False) -> dict[str, set[str]]:
+    """Task (without its group) -> the states of its instances; `rounds`: the later rounds too."""
     found: dict[str, set[str]] = {}
     for ti in run.get_task_instances():
+        if not rounds and (".second." in ti.task_id or ".third." in ti.task_id):
+            continue
         found.setdefault(ti.task_id.removeprefix("shard."), set()).add(str(ti.state))
     return found
 

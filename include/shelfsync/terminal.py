@@ -70,6 +70,12 @@ def status_tables(told: dict[str, Any]) -> list[Table]:
             )
         ]
         vendors.add_row(row["vendor"], *(f"{count:,}" for count in counts), age(row["oldest_unacknowledged_s"]), last)
+    fresh = Table(title="from the ERP to the platform's word, last 24 hours", title_justify="left")
+    for name in ("lane", "SKUs", "jobs", "median", "95 %", "longest"):
+        fresh.add_column(name, justify="left" if name == "lane" else "right")
+    for row in told["freshness"]:
+        times = [age(row[name]) for name in ("seconds_median", "seconds_p95", "seconds_max")]
+        fresh.add_row(row["lane"], f"{row['skus']:,}", f"{row['jobs']:,}", *times)
     runs = Table(title="last runs", title_justify="left")
     for name in ("run", "kind", "state", "started", "what to know"):
         runs.add_column(name)
@@ -82,7 +88,7 @@ def status_tables(told: dict[str, Any]) -> list[Table]:
             f"{row['started_at']:%Y-%m-%d %H:%M:%S %Z}",
             row["error"] or row["run_key"],
         )
-    return [vendors, runs]
+    return [vendors, fresh, runs]
 
 
 def timeline_table(events: Iterable[Event]) -> Table:

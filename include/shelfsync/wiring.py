@@ -81,10 +81,10 @@ class House:
         return report
 
     def wait(self, run_id: int, vendors: Iterable[str]) -> dict[str, Any]:
-        """Waits until the platform has ended the open jobs of these vendors."""
+        """Waits until the platform has ended the open jobs of these vendors, or one after which more is to be sent."""
         from shelfsync.flow.wait import until_settled
 
-        return asyncio.run(until_settled(self.parts, run_id, vendors))
+        return asyncio.run(until_settled(self.parts, run_id, vendors, for_all=False))
 
     def in_flight(self, run_id: int) -> list[str]:
         """Vendors of this run whose job is with the platform."""
@@ -283,12 +283,14 @@ def shared_house(settings: Settings) -> House:
         return house
 
 
-async def until_settled(settings: Settings, run_id: int, vendors: Iterable[str]) -> dict[str, Any]:
+async def until_settled(
+    settings: Settings, run_id: int, vendors: Iterable[str], *, for_all: bool = True
+) -> dict[str, Any]:
     """The wait of `flow.wait`, for an event loop that runs many of them."""
     from shelfsync.flow.wait import until_settled as wait
 
     house = await asyncio.to_thread(shared_house, settings)
-    return await wait(house.parts, run_id, vendors)
+    return await wait(house.parts, run_id, vendors, for_all=for_all)
 
 
 async def until_exported(settings: Settings, run_key: str, vendors: Iterable[str]) -> dict[str, Any]:

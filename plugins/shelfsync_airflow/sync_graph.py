@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from airflow.sdk import Param, chain, task_group
+from airflow.sdk import Param, TaskGroup, chain, task_group
 
 from shelfsync_airflow.tasks import acknowledge, batch, confirm, deliver, diff, guard, normalise
-from shelfsync_airflow.wait import WaitOperator
+from shelfsync_airflow.wait import LAST, LATER, WaitOperator
 
 
 def sync_form() -> dict[str, Param]:
@@ -31,7 +31,11 @@ def sync_form() -> dict[str, Param]:
 
 @task_group
 def shard(shard: dict[str, Any]) -> None:
-    """The path of some vendors, side by side with the other shards; a vendor that fails stops none of them."""
+    """The path of some vendors, side by side with the other shards; a vendor that fails stops none of them.
+
+    A vendor that has several bodies to send (stop-sells, then prices, then the rest) sends the next with each acknowledgement; for
+    these there are two more rounds, skipped without a worker where nothing is in flight. What is left then goes on in catalog_settle.
+    """
     chain(
         normalise(shard=shard),
         diff(shard=shard),
@@ -43,4 +47,17 @@ def shard(shard: dict[str, Any]) -> None:
         ),
         confirm(shard=shard),
         acknowledge(shard=shard),
+        _round(shard, "second", LATER),
+        _round(shard, "third", LAST),
     )
+
+
+def _round(shard: dict[str, Any], name: str, turn: str) -> TaskGroup:
+    """Once more wait, confirm, acknowledge."""
+    with TaskGroup(group_id=name) as group:
+        chain(
+            WaitOperator(task_id="wait", turn=turn, doc_md="Waits for the next bodies; skipped when there are none."),
+            confirm(shard=shard),
+            acknowledge(shard=shard),
+        )
+    return group

@@ -12,13 +12,22 @@ import json
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from airflow.sdk import BaseOperator, Context
-from airflow.triggers.base import BaseTrigger, StartTriggerArgs, TaskFailedEvent, TaskSuccessEvent, TriggerEvent
+from airflow.sdk.exceptions import AirflowSkipException
+from airflow.triggers.base import (
+    BaseTrigger,
+    StartTriggerArgs,
+    TaskFailedEvent,
+    TaskSkippedEvent,
+    TaskSuccessEvent,
+    TriggerEvent,
+)
 
 from shelfsync.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+FIRST, LATER, LAST = "first", "later", "last"
 SHARD_OF_THIS_INDEX = "{{ ti.xcom_pull(task_ids='extract', map_indexes=None)[ti.map_index] | tojson }}"
 SHARD_OF_THIS_EXPORT = "{{ ti.xcom_pull(task_ids='plan', map_indexes=None)[ti.map_index] | tojson }}"
 
@@ -29,12 +38,13 @@ class SettledTrigger(BaseTrigger):
     `shard` is the shard as JSON text (`{"run": 7, "vendors": ["store-001"], ...}`), or the template that gives it.
     """
 
-    def __init__(self, shard: str) -> None:
+    def __init__(self, shard: str, turn: str = FIRST) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.shard = shard
+        self.turn = turn
 
     def serialize(self) -> tuple[str, dict[str, Any]]:
-        return f"{type(self).__module__}.{type(self).__qualname__}", {"shard": self.shard}
+        return f"{type(self).__module__}.{type(self).__qualname__}", {"shard": self.shard, "turn": self.turn}
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
         shard = json.loads(self.shard)
@@ -44,12 +54,17 @@ class SettledTrigger(BaseTrigger):
             self.log.error("%s", error)  # noqa: TRY400  the one line is all there is to say
             yield TaskFailedEvent()
         else:
+            if self.turn in {LATER, LAST} and not facts["open"]:
+                yield TaskSkippedEvent()
+                return
             yield TaskSuccessEvent(xcoms={"return_value": facts})
 
     async def facts(self, shard: dict[str, Any]) -> dict[str, Any]:
         """Waits, and returns counts."""
         wiring, settings = await _wiring()
-        facts: dict[str, Any] = await wiring.until_settled(settings, int(shard["run"]), tuple(shard["vendors"]))
+        facts: dict[str, Any] = await wiring.until_settled(
+            settings, int(shard["run"]), tuple(shard["vendors"]), for_all=self.turn == LAST
+        )
         return facts
 
 
@@ -63,41 +78,47 @@ class ExportedTrigger(SettledTrigger):
 
 
 class WaitOperator(BaseOperator):
-    """Waits for the jobs of the shard with this task's map index (a task of its own inside the mapped group)."""
+    """Waits for the jobs of the shard with this task's map index (a task of its own inside the mapped group).
+
+    `turn`: the first one; a later one, which is skipped with what comes after it when nothing is in flight any more; or the last,
+    which waits for every job instead of the first after which more is to be sent.
+    """
 
     template_fields = ("shard",)
     ui_color = "#e8e4f3"
     start_from_trigger = True
-    start_trigger_args = StartTriggerArgs(
-        trigger_cls=f"{SettledTrigger.__module__}.{SettledTrigger.__qualname__}",
-        trigger_kwargs={"shard": SHARD_OF_THIS_INDEX},
-        next_method="resume",
-    )
 
-    def __init__(self, **kwargs: Any) -> None:
+    def __init__(self, *, turn: str = FIRST, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.shard = SHARD_OF_THIS_INDEX
+        self.turn = turn
+        self.start_trigger_args = StartTriggerArgs(
+            trigger_cls=f"{SettledTrigger.__module__}.{SettledTrigger.__qualname__}",
+            trigger_kwargs={"shard": SHARD_OF_THIS_INDEX, "turn": turn},
+            next_method="resume",
+        )
 
     def execute(self, context: Context) -> NoReturn:  # noqa: ARG002
         """Never called by a scheduler; `dag.test()` has no triggerer and comes through here."""
-        self.defer(trigger=SettledTrigger(self.shard), method_name="resume")
+        self.defer(trigger=SettledTrigger(self.shard, self.turn), method_name="resume")
 
-    def resume(self, context: Context, event: Any = None) -> None:
+    def resume(self, context: Context, event: Any = None) -> None:  # noqa: ARG002  Airflow's signature
         """The end of the way through `execute`; a trigger that was started by the scheduler ends the task itself."""
+        if "skipped" in str(event):
+            raise AirflowSkipException("Nothing of this shard is in flight any more.")
 
 
 class ExportWaitOperator(WaitOperator):
     """The same for the exports of a shard."""
 
-    start_trigger_args = StartTriggerArgs(
-        trigger_cls=f"{ExportedTrigger.__module__}.{ExportedTrigger.__qualname__}",
-        trigger_kwargs={"shard": SHARD_OF_THIS_EXPORT},
-        next_method="resume",
-    )
-
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.shard = SHARD_OF_THIS_EXPORT
+        self.start_trigger_args = StartTriggerArgs(
+            trigger_cls=f"{ExportedTrigger.__module__}.{ExportedTrigger.__qualname__}",
+            trigger_kwargs={"shard": SHARD_OF_THIS_EXPORT, "turn": FIRST},
+            next_method="resume",
+        )
 
     def execute(self, context: Context) -> NoReturn:  # noqa: ARG002
         """As there."""

@@ -128,7 +128,9 @@ def test_one_run_at_a_time_and_no_run_for_times_gone_by(dag_bag: DagBag, dag_id:
 def test_a_sync_walks_the_path_of_the_data_step_by_step(dag_bag: DagBag, dag_id: str) -> None:
     dag = dag_bag.dags[dag_id]
     delivered = STEPS.index("deliver") + 1
-    inner = [f"shard.{word}" for word in (*STEPS[:delivered], "wait", *STEPS[delivered:])]
+    one_round = ("wait", *STEPS[delivered:])
+    later = [f"{number}.{word}" for number in ("second", "third") for word in one_round]
+    inner = [f"shard.{word}" for word in (*STEPS[:delivered], *one_round, *later)]
     assert set(dag.task_ids) == {"check", "extract", *inner, "report"}
     for word, following in itertools.pairwise(inner):
         assert dag.task_dict[word].downstream_task_ids == {following}
@@ -144,11 +146,14 @@ def test_waiting_begins_in_the_triggerer_and_is_no_mapped_operator(dag_bag: DagB
 
     from shelfsync_airflow.wait import SettledTrigger
 
-    wait = dag_bag.dags[dag_id].task_dict["shard.wait"]
-    assert isinstance(wait, BaseOperator), "an expanded operator does not start from its trigger"
-    assert wait.start_from_trigger
-    path, arguments = SettledTrigger(wait.start_trigger_args.trigger_kwargs["shard"]).serialize()
-    assert (path, arguments) == (wait.start_trigger_args.trigger_cls, wait.start_trigger_args.trigger_kwargs)
+    turns = {"shard.wait": "first", "shard.second.wait": "later", "shard.third.wait": "last"}
+    for task_id, turn in turns.items():
+        wait = dag_bag.dags[dag_id].task_dict[task_id]
+        assert isinstance(wait, BaseOperator), "an expanded operator does not start from its trigger"
+        assert wait.start_from_trigger
+        assert wait.start_trigger_args.trigger_kwargs["turn"] == turn
+        path, arguments = SettledTrigger(**wait.start_trigger_args.trigger_kwargs).serialize()
+        assert (path, arguments) == (wait.start_trigger_args.trigger_cls, wait.start_trigger_args.trigger_kwargs)
 
 
 def test_an_export_walks_its_steps_and_waits_in_the_triggerer_alone(dag_bag: DagBag) -> None:

@@ -39,7 +39,9 @@ def test_every_task_after_the_extract_run_again_changes_nothing(world: World) ->
     run = world.run("catalog_full_sync")
     sent = world.sent()
     dag = read_dag("catalog_full_sync")
-    order = [task.task_id for task in dag.topological_sort() if task.task_id != "extract"]
+    order = [
+        task.task_id for task in dag.topological_sort() if task.task_id.count(".") < 2 and task.task_id != "extract"
+    ]
     again = [ti for ti in run.get_task_instances() if ti.task_id in order]
     for ti in sorted(again, key=lambda ti: order.index(ti.task_id)):
         _run_task(ti=ti, task=dag.task_dict[ti.task_id], run_triggerer=True)

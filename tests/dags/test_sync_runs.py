@@ -81,3 +81,30 @@ def test_the_next_delta_sends_what_a_failed_vendor_still_needs(world: World) -> 
     assert world.prices() != [CUT] * 3
     assert world.run("catalog_delta_sync").state == "success"
     assert world.prices() == [CUT] * 3
+
+
+def test_a_vendor_with_three_bodies_is_through_in_one_run_and_others_skip_the_later_rounds(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.run("catalog_full_sync")
+    monkeypatch.setenv("SHELFSYNC_SYNC__TOGETHER_ROWS_MAX", "0")
+    world.erp.put("store-002", "a", "1.2345", 0)
+    world.erp.put("store-002", "b", "7.5", 10)
+    world.erp.put("store-002", "c", "1.2345", 11)
+    before = len(world.sent())
+    run = world.run("catalog_delta_sync")
+    assert run.state == "success"
+    assert world.sent()[before:] == ["store-002"] * 2, (
+        "a stop-sell and a price, which takes nothing along, and the rest"
+    )
+    ended = states(run, rounds=True)
+    assert ended["second.wait"] == ended["second.acknowledge"] == {"success"}
+    assert ended["third.wait"] == ended["third.confirm"] == ended["third.acknowledge"] == {"skipped"}
+    lanes = "SELECT lane, state FROM ledger.batch WHERE run_id = (SELECT max(run_id) FROM ledger.run) ORDER BY batch_id"
+    assert world.rows(lanes) == [("stop_sell", "done"), ("catalog", "done")]
+
+
+def test_a_run_with_one_body_a_vendor_spends_no_worker_on_the_later_rounds(world: World) -> None:
+    ended = states(world.run("catalog_full_sync"), rounds=True)
+    for number in ("second", "third"):
+        assert [ended[f"{number}.{word}"] for word in ("wait", "confirm", "acknowledge")] == [{"skipped"}] * 3

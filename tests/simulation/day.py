@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from simulation.world import World
 
 STEPS = ("normalise", "diff", "guard", "batch", "deliver", "wait", "confirm", "acknowledge")
+ROUND = ("wait", "confirm", "acknowledge")
+"""What the DAG does twice more for vendors with several bodies."""
 EXPECTED = (ShelfsyncError, PartnerError, DBAPIError)
 """What a task may fail with: it is tried again by the schedule. Anything else is a bug."""
 LOOKS_MAX = 400
@@ -39,7 +41,7 @@ def begin(house: House, kind: str, key: str) -> Going:
     run_id = house.open_run(kind, key)
     shards = [list(shard["vendors"]) for shard in house.extract(run_id)]
     going = Going(run_id, shards)
-    going.left = [(word, shard) for word in STEPS for shard in shards]
+    going.left = [(word, shard) for word in (*STEPS, *ROUND, *ROUND) for shard in shards]
     return going
 
 

@@ -72,6 +72,7 @@ def plan(seed: int, kinds: Sequence[dict[str, Any]]) -> Plan:
         job_seconds=chance.choice((1.0, 5.0, 40.0, 400.0)),
         webhook=chance.random() < 0.7,
         body_bytes_max=chance.choice((100_000, 100_000, 100_000, 420)),
+        together_rows_max=random.Random(f"together {seed}").choice((1000, 3, 0)),
         buffer_known=random.Random(f"buffer {seed}").random() < 0.6,
     )
     actions = [Action("tick", chance.getrandbits(32), kind="all"), Action("run", chance.getrandbits(32), kind="full")]

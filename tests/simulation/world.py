@@ -55,6 +55,7 @@ class Shape:
     webhook: bool = True
     body_bytes_max: int = 100_000
     skus: int = len(KNOWN_SKUS)
+    together_rows_max: int = 1000
     buffer_known: bool = False
     """Whether the ERP says the platform's sales buffer, so that quantities without effect are spared."""
 
@@ -188,7 +189,11 @@ class World:
             lake_url=self._lake,
             platform=platform,
             erp={"files": str(self.erp.file), "control_file": str(self.erp.control)},
-            sync={"body_bytes_max": self.shape.body_bytes_max, "shard_vendors": 1},
+            sync={
+                "body_bytes_max": self.shape.body_bytes_max,
+                "shard_vendors": 1,
+                "together_rows_max": self.shape.together_rows_max,
+            },
             promotions={
                 "files": str(self.campaigns.file),
                 "control_file": str(self.campaigns.control),

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy.engine import Connection
 
+    from shelfsync.catalog.urgency import Part
     from shelfsync.flow.house import Parts
     from shelfsync.ledger.runs import Run
     from shelfsync.ledger.vendor_runs import VendorRun
@@ -40,15 +41,19 @@ def _batch_vendor(parts: Parts, run: Run, row: VendorRun, released_path: str) ->
 
     settings = parts.settings
     pieces = []
-    for piece in cut(
-        parts.lake.read_table(released_path),
-        key=settings.platform.key,
-        sales_limit_name=settings.platform.sales_limit_name,
-        body_bytes_max=settings.sync.body_bytes_max,
-    ):
-        path = "" if run.dry_run else parts.lake.write_table("batch", row.vendor, piece.items)
-        pieces.append((path, piece.items.num_rows, piece.body_bytes))
-    plan = {"plan_batches": len(pieces), "plan_bytes": sum(size for _, _, size in pieces)}
+    for part in _urgent_first(parts, row, released_path):
+        urgent = part.urgent
+        for piece in cut(
+            part.rows,
+            key=settings.platform.key,
+            sales_limit_name=settings.platform.sales_limit_name,
+            body_bytes_max=settings.sync.body_bytes_max,
+        ):
+            path = "" if run.dry_run else parts.lake.write_table("batch", row.vendor, piece.items)
+            items = piece.items.num_rows
+            pieces.append(batches.Piece(path, items, piece.body_bytes, part.lane, min(urgent, items)))
+            urgent -= min(urgent, items)
+    plan = {"plan_batches": len(pieces), "plan_bytes": sum(piece.body_bytes for piece in pieces)}
     with parts.engine.begin() as connection:
         if run.dry_run:
             vendor_runs.write(connection, run.run_id, row.vendor, state="planned", **plan)
@@ -62,6 +67,20 @@ def _batch_vendor(parts: Parts, run: Run, row: VendorRun, released_path: str) ->
         raise Skip(stale)
 
 
+def _urgent_first(parts: Parts, row: VendorRun, released_path: str) -> list[Part]:
+    from shelfsync.catalog.urgency import parts as in_parts
+    from shelfsync.columns import BASELINE
+
+    with parts.engine.connect() as connection:
+        base = vendors.current_baseline(connection, row.vendor)
+    return in_parts(
+        parts.lake.read_table(released_path),
+        BASELINE.empty_table() if base is None else parts.lake.read_table(base.path),
+        together_max=parts.settings.sync.together_rows_max,
+        at_buffer=parts.settings.effect.at_buffer,
+    )
+
+
 def _stale(connection: Connection, row: VendorRun) -> str | None:
     """Why this snapshot may no longer be sent; the vendor stays locked until the transaction ends (I4, I5)."""
     stands = vendors.lock(connection, row.vendor)
@@ -73,9 +92,10 @@ def _stale(connection: Connection, row: VendorRun) -> str | None:
 
 
 def _commit(
-    connection: Connection, run: Run, row: VendorRun, pieces: list[tuple[str, int, int]], plan: dict[str, int]
+    connection: Connection, run: Run, row: VendorRun, pieces: list[batches.Piece], plan: dict[str, int]
 ) -> None:
     vendors.raise_fence(connection, row.vendor, row.generation)
+    since = batches.wanted_since(connection, row.vendor, row.generation)
     batches.plan(
         connection,
         run_id=run.run_id,
@@ -83,6 +103,6 @@ def _commit(
         generation=row.generation,
         base_version=row.base_version or 0,
         snapshot_path=row.snapshot_path or "",
-        pieces=pieces,
+        pieces=[piece._replace(wanted_at=since) for piece in pieces],
     )
     vendor_runs.write(connection, run.run_id, row.vendor, batched_at=instant(), **plan)

@@ -162,7 +162,7 @@ def _fetch_log(parts: Parts, job: Job, news: News, lease: Lease) -> str | None:
 
 def _download(parts: Parts, job: Job, link: str, lease: Lease) -> str:
     with tempfile.TemporaryFile() as spool:
-        parts.open_platform().download(link, spool)
+        parts.open_platform().download(link, spool, lane=job.lane)
         spool.seek(0)
         with parts.lake.staged("log", job.vendor, ".csv") as staged:
             while piece := spool.read(io.DEFAULT_BUFFER_SIZE * 16):

@@ -47,7 +47,7 @@ RESENDS = 2
 
 
 def deliver(parts: Parts, run_id: int, names: Iterable[str]) -> StepReport:
-    """Sends one batch a vendor. What a dead process may have sent is sent again, identical, unless something newer was planned."""
+    """Sends one batch a vendor, the most urgent first. What a dead process may have sent is sent again, identical, unless something newer was planned."""
 
     def work(row: VendorRun) -> None:
         if row.state in {"unchanged", "planned"}:  # busy may be by a job of this very run, which died while it sent
@@ -55,7 +55,9 @@ def deliver(parts: Parts, run_id: int, names: Iterable[str]) -> StepReport:
         with holding(parts, row.vendor) as lease:
             deliver_next(parts, row, lease)
 
-    return each_vendor(parts, run_id, names, "deliver", work)
+    with parts.engine.connect() as connection:
+        in_order = batches.most_urgent_first(connection, run_id, names)
+    return each_vendor(parts, run_id, in_order, "deliver", work)
 
 
 def deliver_next(parts: Parts, row: VendorRun, lease: Lease) -> None:
@@ -211,7 +213,7 @@ def _put(parts: Parts, lease: Lease, job_id: int, batch: PlannedBatch) -> Platfo
         jobs.count_attempt(connection, job_id)
     held = StreamedBody(HeldBody(body, parts, lease), batch.body_bytes)
     with sending_to(batch.vendor):
-        return parts.open_platform().update_catalog(batch.vendor, held, lane="catalog")
+        return parts.open_platform().update_catalog(batch.vendor, held, lane=batch.lane)
 
 
 def _take_answer(parts: Parts, lease: Lease, job_id: int, batch: PlannedBatch, answer: PlatformJob) -> None:

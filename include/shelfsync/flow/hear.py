@@ -69,7 +69,7 @@ def ask(parts: Parts, job: Job) -> News:
         later(parts, job)
         return known(parts, job)
     try:
-        answer = parts.open_platform().job_status(job.platform_job_id)
+        answer = parts.open_platform().job_status(job.platform_job_id, lane=job.lane)
     except (NotFoundError, NotEnabledError, UnexpectedAnswerError) as error:
         log.info("confirm: job %d: the platform does not tell its status: %s", job.job_id, error)
         if isinstance(error, NotFoundError | NotEnabledError):

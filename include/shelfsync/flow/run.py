@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from shelfsync.flow import standing
-from shelfsync.ledger import runs, switches, tables, vendor_runs
+from shelfsync.ledger import freshness, runs, switches, tables, vendor_runs
 from shelfsync.warehouse import record
 
 if TYPE_CHECKING:
@@ -68,10 +68,11 @@ def report(parts: Parts, run_id: int) -> dict[str, Any]:
         runs.close_run(connection, run_id, state=state, error=error)
         record.record_run(connection, run_id)
         sums = _sums(connection, run_id)
+        fresh = freshness.of_run(connection, run_id)
         paused = [str(stop) for stop in switches.stops(connection)]
     standing.tell(parts)
     told = {"run": run_id, "key": run.run_key, "kind": run.kind, "dry_run": run.dry_run, "state": state, "error": error}
-    summary = {**told, **sums, "paused": paused, "vendors": shown}
+    summary = {**told, **sums, "paused": paused, "freshness": fresh, "vendors": shown}
     return {**summary, "lines": lines(summary)}
 
 
@@ -96,6 +97,7 @@ def lines(summary: dict[str, Any]) -> list[str]:
             f"{summary['sent']:,} SKUs sent: {summary['accepted']:,} accepted, {summary['refused']:,} refused,"
             f" {summary['unaccounted']:,} unaccounted, {summary['open']:,} without an answer yet"
         )
+    said += [freshness.sentence(lane) for lane in summary["freshness"]]
     for row in rows:
         if summary["dry_run"] and row["state"] != "failed":
             said.append(_plan_line(row))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from shelfsync.ledger import switches
+from shelfsync.ledger import freshness, switches
 
 if TYPE_CHECKING:
     from shelfsync.flow.house import Parts
@@ -71,13 +71,14 @@ FROM ledger.run ORDER BY run_id DESC LIMIT :runs
 
 
 def status(parts: Parts, *, runs: int = 5) -> dict[str, Any]:
-    """`{"paused": [...], "vendors": [...], "runs": [...]}`: who stopped what and why; per vendor what is pending, in flight, acknowledged, held, rejected, and how old.
+    """`{"paused": [...], "vendors": [...], "freshness": [...], "runs": [...]}`: who stopped what and why; per vendor what is pending, in flight, acknowledged, held, rejected, and how old; how long the last day's changes took, lane by lane.
 
     Times are seconds by the database's clock; `oldest_unacknowledged_s` counts from the reading of the ERP that saw the change, and is
     null when nothing waits. `rejected` is the sum of what is rejected for good and for now.
     """
     with parts.engine.connect() as connection:
         vendors = [dict(row) for row in connection.execute(sa.text(_VENDORS)).mappings()]
+        fresh = freshness.of_lately(connection)
         last = [dict(row) for row in connection.execute(sa.text(_RUNS), {"runs": runs}).mappings()]
         off = switches.stops(connection)
     for row in vendors:
@@ -85,4 +86,4 @@ def status(parts: Parts, *, runs: int = 5) -> dict[str, Any]:
         row["paused"] = None if stop is None else str(stop)
         for name in ("open_for_s", "oldest_unacknowledged_s", "pending"):
             row[name] = None if row[name] is None else float(row[name]) if name.endswith("_s") else int(row[name])
-    return {"paused": [str(stop) for stop in off], "vendors": vendors, "runs": last}
+    return {"paused": [str(stop) for stop in off], "vendors": vendors, "freshness": fresh, "runs": last}

@@ -17,7 +17,7 @@ from partner_api.errors import PartnerError
 from shelfsync.errors import ShelfsyncError
 from shelfsync.flow import hear
 from shelfsync.flow.listen import listener_of
-from shelfsync.ledger import jobs
+from shelfsync.ledger import batches, jobs
 from shelfsync.ledger.engine import libpq_url
 
 if TYPE_CHECKING:
@@ -49,27 +49,37 @@ class Awaited(Protocol):
 T = TypeVar("T", bound=Awaited)
 
 
-async def until_settled(parts: Parts, run_id: int, vendors: Iterable[str]) -> dict[str, Any]:
+async def until_settled(parts: Parts, run_id: int, vendors: Iterable[str], *, for_all: bool = True) -> dict[str, Any]:
     """Ends when no job of these vendors and this run is worth waiting for: each has ended, or its deadline has passed.
 
-    Returns counts only: `{"ended": n, "left": n}`; the next step reads the ledger.
+    Without `for_all` it also ends when a job has ended after which its vendor has more to send: that must not wait for the slowest
+    of the others. Returns counts only: `{"ended": n, "left": n, "open": n}`, `open` being the jobs of these vendors that the next
+    step can or will have to do something about; the next step reads the ledger.
     """
     names = list(vendors)
 
-    return await until_none(
+    opened = await asyncio.to_thread(_taken, parts, run_id, names)
+    facts = await until_none(
         parts,
         partial(waiting, parts, run_id, names),
         partial(ask, parts),
         deadline_s=parts.settings.sync.job_deadline_s,
+        enough=None if for_all else partial(_has_more, parts, run_id, names),
     )
+    return {**facts, "open": opened}
 
 
 async def until_none(
-    parts: Parts, those_left: Callable[[], list[T]], ask_about: Callable[[T], None], *, deadline_s: float
+    parts: Parts,
+    those_left: Callable[[], list[T]],
+    ask_about: Callable[[T], None],
+    *,
+    deadline_s: float,
+    enough: Callable[[], bool] | None = None,
 ) -> dict[str, Any]:
     """Ends when `those_left` finds nothing more, or some time after the deadline; `ask_about` is called for whatever is due.
 
-    Both are called on a thread and read or write the database; `{"ended": n, "left": n}`.
+    `enough`: ends it too. All are called on a thread and read or write the database; `{"ended": n, "left": n}`.
     """
     loop = asyncio.get_running_loop()
     end = loop.time() + deadline_s + GRACE_S
@@ -84,6 +94,8 @@ async def until_none(
                 seen = max(seen, len(left))
                 if not left:
                     return {"ended": seen, "left": 0}
+                if enough is not None and await asyncio.to_thread(enough):
+                    return {"ended": seen - len(left), "left": len(left)}
                 due = [one for one in left if one.poll_due]
                 for one in due:
                     await asyncio.to_thread(ask_about, one)
@@ -101,6 +113,30 @@ def waiting(parts: Parts, run_id: int, names: list[str]) -> list[Job]:
     with parts.engine.connect() as connection:
         found = jobs.open_jobs(connection, run_id=run_id, vendors=names)
     return [job for job in found if job.state == "open" and not job.overdue and not hear.known(parts, job).ended]
+
+
+def _taken(parts: Parts, run_id: int, names: list[str]) -> int:
+    """Jobs that the platform has taken and that are not at their end; one when the database cannot say, so that nobody skips them."""
+    try:
+        with parts.engine.connect() as connection:
+            found = jobs.open_jobs(connection, run_id=run_id, vendors=names)
+    except (OperationalError, InterfaceError):
+        return 1
+    return sum(job.state in {"open", "confirmed"} for job in found)
+
+
+def _has_more(parts: Parts, run_id: int, names: list[str]) -> bool:
+    """Whether a vendor whose job has ended has more to send in this run; False when the database cannot say."""
+    try:
+        with parts.engine.connect() as connection:
+            more = {vendor for of, vendor in batches.vendors_with_planned(connection) if of == run_id}
+            found = jobs.open_jobs(connection, run_id=run_id, vendors=sorted(more & set(names))) if more else []
+    except (OperationalError, InterfaceError):
+        return False
+    return any(
+        job.state == "confirmed" or (job.state == "open" and (job.overdue or hear.known(parts, job).ended))
+        for job in found
+    )
 
 
 def ask(parts: Parts, job: Job) -> None:

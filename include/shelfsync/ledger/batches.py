@@ -3,14 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sqlalchemy as sa
 
-from shelfsync.ledger.tables import OPEN_JOB_STATES, batch, job
+from shelfsync.ledger.tables import OPEN_JOB_STATES, batch, extract, job, run, vendor_run
 
 if TYPE_CHECKING:
+    import datetime as dt
+    from collections.abc import Iterable, Sequence
+
     from sqlalchemy.engine import Connection
+
+
+LANES = ("stop_sell", "price", "catalog")
+"""The order in which batches of one generation leave."""
+
+
+class Piece(NamedTuple):
+    """A body to plan: its file, its items and bytes, its lane, how many of its items are of that lane, and since when they are wanted."""
+
+    path: str
+    item_count: int
+    body_bytes: int
+    lane: str = "catalog"
+    urgent_count: int = 0
+    wanted_at: dt.datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -27,6 +45,9 @@ class PlannedBatch:
     snapshot_path: str
     item_count: int
     body_bytes: int
+    lane: str
+    urgent_count: int
+    wanted_at: dt.datetime | None
     state: str
 
 
@@ -41,9 +62,9 @@ def plan(
     generation: int,
     base_version: int,
     snapshot_path: str,
-    pieces: list[tuple[str, int, int]],
+    pieces: Sequence[Piece | tuple[str, int, int]],
 ) -> None:
-    """Writes the batches of one vendor and generation (path, items, bytes each); older ones that were never sent are superseded."""
+    """Writes the batches of one vendor and generation; older ones that were never sent are superseded."""
     older = batch.update().where(batch.c.vendor == vendor, batch.c.generation < generation, batch.c.state == "planned")
     connection.execute(older.values(state="superseded"))
     common = {
@@ -57,7 +78,7 @@ def plan(
 
 
 def split(connection: Connection, whole: PlannedBatch, pieces: list[tuple[str, int, int]]) -> None:
-    """Puts smaller batches (path, items, bytes each) in the place of one that was refused as a whole; they are sent after the others."""
+    """Puts smaller batches (path, items, bytes each) of its lane in the place of one that was refused as a whole; they are sent after the others."""
     set_state(connection, whole.batch_id, "refused")
     same = (batch.c.run_id == whole.run_id, batch.c.vendor == whole.vendor, batch.c.generation == whole.generation)
     last = connection.execute(sa.select(sa.func.max(batch.c.sequence)).where(*same)).scalar_one()
@@ -68,7 +89,8 @@ def split(connection: Connection, whole: PlannedBatch, pieces: list[tuple[str, i
         "base_version": whole.base_version,
         "snapshot_path": whole.snapshot_path,
     }
-    _insert(connection, common, pieces, first=last + 1)
+    share = [Piece(*piece, whole.lane, min(piece[1], whole.urgent_count), whole.wanted_at) for piece in pieces]
+    _insert(connection, common, share, first=last + 1)
 
 
 def append(
@@ -99,9 +121,41 @@ def next_planned(connection: Connection, vendor: str, *, run_id: int | None = No
     statement = sa.select(*_COLUMNS).where(batch.c.vendor == vendor, batch.c.state == "planned")
     if run_id is not None:
         statement = statement.where(batch.c.run_id == run_id)
-    statement = statement.order_by(batch.c.generation.desc(), batch.c.sequence).limit(1)
+    statement = statement.order_by(batch.c.generation.desc(), rank(), batch.c.sequence).limit(1)
     row = connection.execute(statement).mappings().one_or_none()
     return None if row is None else PlannedBatch(**row)
+
+
+def rank() -> sa.ColumnElement[int]:
+    """The place of a batch's lane in the order of leaving, from 0; unknown words last."""
+    return sa.case({lane: place for place, lane in enumerate(LANES)}, value=batch.c.lane, else_=len(LANES))
+
+
+def most_urgent_first(connection: Connection, run_id: int, names: Iterable[str]) -> list[str]:
+    """The vendors, those first whose next batch of this run is the most urgent."""
+    statement = sa.select(batch.c.vendor, sa.func.min(rank()).label("rank")).where(
+        batch.c.run_id == run_id, batch.c.state.in_(("planned", "sent"))
+    )
+    ranks = {row.vendor: row.rank for row in connection.execute(statement.group_by(batch.c.vendor))}
+    return sorted(names, key=lambda name: (ranks.get(name, len(LANES)), name))
+
+
+def wanted_since(connection: Connection, vendor: str, generation: int) -> dt.datetime | None:
+    """When the ERP was first read for this vendor since it was last in step, up to this generation."""
+    row, of = vendor_run.c, run.c
+    in_step = (
+        sa.select(sa.func.coalesce(sa.func.max(row.generation), 0))
+        .join(run, of.run_id == row.run_id)
+        .where(row.vendor == vendor, row.state.in_(("acknowledged", "unchanged")), sa.not_(of.dry_run))
+    )
+    statement = (
+        sa.select(sa.func.min(extract.c.read_at))
+        .join(vendor_run, row.extract_id == extract.c.extract_id)
+        .join(run, of.run_id == row.run_id)
+        .where(row.vendor == vendor, sa.not_(of.dry_run), row.generation <= generation)
+        .where(row.generation > in_step.scalar_subquery())
+    )
+    return connection.execute(statement).scalar_one_or_none()
 
 
 def read(connection: Connection, batch_id: int) -> PlannedBatch:
@@ -139,10 +193,15 @@ def vendors_with_planned(connection: Connection) -> list[tuple[int, str]]:
     return [(row.run_id, row.vendor) for row in connection.execute(statement.order_by(batch.c.run_id, batch.c.vendor))]
 
 
-def _insert(connection: Connection, common: dict[str, Any], pieces: list[tuple[str, int, int]], *, first: int) -> None:
+def _insert(
+    connection: Connection, common: dict[str, Any], pieces: Sequence[Piece | tuple[str, int, int]], *, first: int
+) -> None:
+    named = [Piece(*piece)._asdict() for piece in pieces]
     rows = [
-        {**common, "sequence": number, "items_path": path, "item_count": items, "body_bytes": size}
-        for number, (path, items, size) in enumerate(pieces, start=first)
+        {**common, **piece, "items_path": piece["path"], "sequence": number}
+        for number, piece in enumerate(named, start=first)
     ]
+    for row in rows:
+        del row["path"]
     if rows:
         connection.execute(batch.insert(), rows)

@@ -30,6 +30,7 @@ class Job:
     run_id: int
     vendor: str
     generation: int
+    lane: str
     platform_job_id: str | None
     state: str
     sent: int
@@ -58,6 +59,7 @@ def _select() -> sa.Select[Any]:
         job.c.vendor,
         batch.c.run_id,
         batch.c.generation,
+        batch.c.lane,
         sa.func.coalesce(job.c.next_poll_at <= now, sa.false()).label("poll_due"),
         sa.func.coalesce(job.c.deadline_at <= now, sa.false()).label("overdue"),
         sa.func.greatest(0, sa.func.coalesce(sa.extract("epoch", job.c.next_poll_at - now), 0)).label("wait_s"),

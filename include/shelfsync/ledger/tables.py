@@ -183,6 +183,15 @@ batch = sa.Table(
     sa.Column("item_count", sa.BigInteger, nullable=False, comment="SKUs in it"),
     sa.Column("body_bytes", sa.BigInteger, nullable=False, comment="Exact length of the request body"),
     sa.Column(
+        "lane",
+        sa.Text,
+        nullable=False,
+        server_default="catalog",
+        comment="stop_sell, price or catalog: its most urgent SKUs; the order of leaving, and the lane of the budget",
+    ),
+    _count("urgent_count", "SKUs in it that are of its lane; the others ride along"),
+    _time("wanted_at", "When the ERP was first read since the vendor was last in step: nothing in it was seen earlier"),
+    sa.Column(
         "state", sa.Text, nullable=False, server_default="planned", comment="planned, sent, done, superseded or refused"
     ),
     _time("created_at", "When it was planned", nullable=False),

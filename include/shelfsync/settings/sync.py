@@ -20,6 +20,8 @@ class SyncSettings(Section):
     shards_max: int = Field(32, ge=1)
     body_bytes_max: int = Field(100_000_000, ge=64)
     """The interface says 100 MB (interface.md 8); a megabyte of the decimal kind is the safe reading."""
+    together_rows_max: int = Field(1_000, ge=0)
+    """Up to so many SKUs of a vendor leave in one request; beyond, stop-sells and price corrections leave before the rest, in requests of their own."""
     job_deadline_s: float = Field(1800.0, gt=0)
     """A job that has not ended by then is unconfirmed; the next delta settles it by sending the newest values."""
     poll_first_s: float = Field(20.0, gt=0)

@@ -1,0 +1,127 @@
+"""Stop-sells leave first, prices next, the rest last; each as soon as the vendor is free, and told apart by how long it took."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from shelfsync.flow.wait import until_settled
+
+A = {"barcodes": [], "title": "A", "price": 9.99, "active": True, "sales_buffer": 1}
+VENDOR = "store-001"
+BATCHES = "SELECT lane, item_count, urgent_count, state FROM ledger.batch WHERE run_id = :run ORDER BY sequence"
+
+
+@pytest.fixture
+def shop(make_world):
+    world = make_world(sync={"together_rows_max": 2, "poll_first_s": 0.05, "poll_max_s": 0.2, "job_deadline_s": 30})
+    for vendor in (VENDOR, "store-002"):
+        world.platform.put_products(vendor, [{**A, "sku": sku} for sku in "abcdefgh"])
+        for sku in "abcdefgh":
+            world.erp.put(vendor, sku, "1.00", 10, 1, 5)
+    world.sync("full")
+    return world
+
+
+def busy_day(shop, vendor=VENDOR):
+    """Two stop-sells, two prices, four of the rest."""
+    shop.erp.put(vendor, "g", "1.00", 0, 1, 5)
+    shop.erp.put(vendor, "h", "1.00", 10, 0, 5)
+    for sku in "ef":
+        shop.erp.put(vendor, sku, "2.00", 10, 1, 5)
+    for sku in "abcd":
+        shop.erp.put(vendor, sku, "1.00", 10, 1, 9)
+
+
+def rows(shop, statement, **values):
+    return [tuple(row) for row in shop.rows(statement.replace(":run", str(values["run"])))]
+
+
+def test_one_run_sends_the_lanes_one_after_the_other_and_brings_all_home(shop):
+    before = len(shop.sent())
+    busy_day(shop)
+    summary = shop.sync("delta")
+    assert summary["accepted"] == 8
+    assert len(shop.sent()) - before == 3
+    assert rows(shop, BATCHES, run=summary["run"]) == [
+        ("stop_sell", 2, 2, "done"), ("price", 2, 2, "done"), ("catalog", 4, 4, "done"),
+    ]  # fmt: skip
+    jobs = "SELECT lane, sent, urgent FROM warehouse.catalog_job WHERE run_id = :run ORDER BY sent_at"
+    assert rows(shop, jobs, run=summary["run"]) == [("stop_sell", 2, 2), ("price", 2, 2), ("catalog", 4, 4)]
+    assert shop.sync("delta")["sent"] == 0
+
+
+def test_a_small_delta_is_one_request_in_the_lane_of_its_most_urgent_sku(make_world, shop):
+    small = make_world()
+    busy_day(small)
+    summary = small.sync("delta")
+    assert rows(small, BATCHES, run=summary["run"]) == [("stop_sell", 8, 2, "done")]
+
+
+def test_vendors_with_stop_sells_are_sent_before_the_others(shop):
+    shop.erp.put(VENDOR, "a", "1.00", 10, 1, 9)
+    shop.erp.put("store-002", "a", "1.00", 10, 0, 5)
+    before = len(shop.sent())
+    shop.sync("delta")
+    assert [entry["route"].split("/")[5] for entry in shop.sent()[before:]] == ["store-002", VENDOR]
+
+
+def test_every_request_of_a_stop_sell_goes_through_its_lane_of_the_budget(shop):
+    last = shop.rows("SELECT max(permit_id) FROM budget.permit")[0][0]
+    shop.erp.put(VENDOR, "a", "1.00", 0, 1, 5)
+    shop.sync("delta")
+    used = shop.rows(f"SELECT DISTINCT operation, lane FROM budget.permit WHERE permit_id > {last}")
+    lanes = {operation: lane for operation, lane in used if operation in {"put_catalog", "job_status", "log"}}
+    assert lanes["put_catalog"] == "stop_sell"
+    assert set(lanes.values()) == {"stop_sell"}
+    assert len(lanes) >= 2
+
+
+def test_the_report_and_the_status_tell_stop_sells_apart(shop):
+    busy_day(shop)
+    summary = shop.sync("delta")
+    told = {row["lane"]: row for row in summary["freshness"]}
+    assert list(told) == ["stop_sell", "price", "catalog"]
+    assert told["stop_sell"]["skus"] == 2
+    assert 0 < told["stop_sell"]["seconds_max"] < told["catalog"]["seconds_max"]
+    assert any(line.startswith("stop-sells: 2 SKUs in 1 jobs acknowledged") for line in summary["lines"])
+    assert shop.house.status()["freshness"][0]["lane"] == "stop_sell"
+
+
+def test_the_time_counts_from_the_first_reading_that_saw_the_change(shop):
+    """A run that could not send has read the ERP; the run that can must not look faster for it."""
+    shop.platform.faults({"at": "put_catalog", "kind": "status_404", "times": 1})
+    shop.erp.put(VENDOR, "a", "1.00", 0, 1, 5)
+    failed = shop.sync("delta", VENDOR)
+    assert failed["state"] == "failed"
+    summary = shop.sync("delta", VENDOR)
+    wanted = shop.rows(
+        "SELECT b.wanted_at = e.read_at FROM ledger.batch b, ledger.extract e"
+        f" WHERE b.run_id = {summary['run']} AND e.run_id = {failed['run']}"
+    )
+    assert wanted == [(True,)]
+
+
+def test_the_halves_of_a_refused_stop_sell_still_leave_before_the_rest(shop):
+    shop.platform.faults({"at": "put_catalog", "kind": "status_400", "times": 1})
+    busy_day(shop)
+    summary = shop.sync("delta")
+    assert summary["state"] == "succeeded"
+    jobs = "SELECT lane, sent, state FROM warehouse.catalog_job WHERE run_id = :run ORDER BY sent_at"
+    assert [row[:2] for row in rows(shop, jobs, run=summary["run"])] == [
+        ("stop_sell", 2), ("stop_sell", 1), ("stop_sell", 1), ("price", 2), ("catalog", 4),
+    ]  # fmt: skip
+
+
+def test_the_wait_ends_when_a_vendor_has_more_to_send_though_others_are_still_at_work(shop):
+    for vendor in (VENDOR, "store-002"):
+        busy_day(shop, vendor)
+    run_id, vendors = shop.begin("delta", upto="deliver")
+    slow = "UPDATE ledger.job SET platform_job_id = platform_job_id || '-lost', next_poll_at = now() + interval '1 hour' WHERE vendor = 'store-002' AND state = 'open'"
+    with shop.house.parts.engine.begin() as connection:
+        connection.exec_driver_sql(slow)
+    facts = asyncio.run(asyncio.wait_for(until_settled(shop.house.parts, run_id, vendors, for_all=False), 20))
+    assert facts == {"ended": 1, "left": 1, "open": 2}
+    with pytest.raises(TimeoutError):
+        asyncio.run(asyncio.wait_for(until_settled(shop.house.parts, run_id, vendors), 1))
