@@ -74,6 +74,6 @@ def _month_in(name: str) -> dt.date:
 
 
 def _there(connection: Connection, name: str) -> bool:
-    return bool(
-        connection.execute(sa.text("SELECT to_regclass(:name) IS NOT NULL"), {"name": f"{SCHEMA}.{name}"}).scalar_one()
-    )
+    # a query of the catalog and not to_regclass, which in one transaction keeps saying what it said before another made the table
+    query = sa.text("SELECT EXISTS (SELECT FROM pg_catalog.pg_tables WHERE schemaname = :schema AND tablename = :name)")
+    return bool(connection.execute(query, {"schema": SCHEMA, "name": name}).scalar_one())
