@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import datetime as dt
 from decimal import Decimal
 
 import pyarrow as pa
@@ -78,6 +79,21 @@ def test_any_text_and_null_come_through_a_load_unchanged(engine, job, reasons):
             .order_by(sa.func.length(tables.sku_outcome.c.sku), tables.sku_outcome.c.sku)
         ).scalars()
         assert list(kept) == reasons
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    times=st.lists(st.none() | st.datetimes(dt.datetime(1800, 1, 1), timezones=st.just(dt.UTC)), min_size=1),
+    cut=st.integers(0, 5),
+)
+def test_times_come_through_a_load_to_the_microsecond(engine, times, cut):
+    column = pa.chunked_array([pa.array(part, pa.timestamp("us", "UTC")) for part in (times[:cut], times[cut:])])
+    rows = pa.table({"place": pa.array(range(len(times))), "at": column})
+    with engine.connect() as connection:
+        connection.execute(sa.text("CREATE TEMPORARY TABLE told (place int, at timestamptz)"))
+        load.copy_into(connection, "told", rows)
+        assert list(connection.execute(sa.text("SELECT at FROM told ORDER BY place")).scalars()) == times
+        connection.rollback()
 
 
 def test_the_acknowledged_state_is_merged_by_vendor_and_sku(engine, job):
