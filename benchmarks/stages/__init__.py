@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
-from benchmarks.stages import diff, export, full, outcomes, path, stream, upload, vendor
+from benchmarks.stages import diff, export, full, outcomes, path, stream, tools, upload, vendor
 
-STAGES = {module.STAGE.name: module.STAGE for module in (diff, stream, full, vendor, outcomes, export, upload, path)}
+STAGES = {
+    module.STAGE.name: module.STAGE for module in (diff, stream, full, vendor, outcomes, export, upload, path, tools)
+}

@@ -176,7 +176,7 @@ def _loaded(chain: Chain, meter: Meter, load: Callable[[Connection, int, str, pa
 
 
 def _copied(chain: Chain, meter: Meter, copy: Callable[[Connection, bytes], None], before: str = "SELECT 1") -> Answer:
-    """The rows that ours writes, taken out as CSV, deleted, and put back by a plain COPY."""
+    """The rows that ours writes, taken out as CSV, rolled back, and put there again by a plain COPY."""
     from shelfsync.warehouse.load import load_outcomes
 
     rows = 0
