@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 CHANGES = frozenset({"put_catalog", "create_products", "put_promotion", "put_order"})
 """Operations that change what customers see or buy; everything else only reads."""
 
-_vendor: contextvars.ContextVar[str | None] = contextvars.ContextVar("vendor", default=None)
+_vendors: contextvars.ContextVar[tuple[str, ...]] = contextvars.ContextVar("vendors", default=())
 
 
 @contextlib.contextmanager
-def sending_to(vendor: str) -> Iterator[None]:
-    """Says whom the requests of this block concern, so that the switch of that vendor stops them at the gate."""
-    token = _vendor.set(vendor)
+def sending_to(*vendors: str) -> Iterator[None]:
+    """Says whom the requests of this block concern (`*`: every vendor), so that the switch of any of them stops them at the gate."""
+    token = _vendors.set(vendors)
     try:
         yield
     finally:
-        _vendor.reset(token)
+        _vendors.reset(token)
 
 
 class SwitchedGate:
@@ -49,7 +49,7 @@ class SwitchedGate:
         if operation not in CHANGES:
             return
         with self._engine.connect() as connection:
-            stop = switches.stopped(connection, _vendor.get(), chain=self._chain)
+            stop = switches.of_vendors(switches.stops(connection), _vendors.get(), chain=self._chain)
         if stop is not None:
             raise StoppedError(str(stop))
 

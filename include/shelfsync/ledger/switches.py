@@ -16,7 +16,7 @@ from shelfsync.ledger.metadata import metadata
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from sqlalchemy.engine import Connection
 
@@ -95,6 +95,14 @@ def of_vendor(off: Iterable[Stop], vendor: str | None, *, chain: str | None = No
         ):
             return stop
     return None
+
+
+def of_vendors(off: Sequence[Stop], vendors: Iterable[str], *, chain: str | None = None) -> Stop | None:
+    """The first of these that concerns any of the vendors; `*` among them is all of the chain's. None named: what is no vendor's."""
+    names = tuple(vendors)
+    found = (of_vendor(off, name, chain=chain) for name in (None, *names))
+    stop = next((one for one in found if one is not None), None)
+    return stop or next((one for one in off if "*" in names and one.scope == "vendor"), None)
 
 
 def stops(connection: Connection) -> list[Stop]:

@@ -15,12 +15,12 @@ from partner_api.errors import (
     ThrottledError,
     UnavailableError,
 )
-from shelfsync.errors import ConfigurationError, DataError, StaleRunError, TryAgainError
+from shelfsync.budget.switched import sending_to
+from shelfsync.errors import ConfigurationError, DataError, StaleRunError, StoppedError, TryAgainError
 from shelfsync.flow.each_vendor import Skip
 from shelfsync.flow.holding import HeldBody, holding
 from shelfsync.flow.promotions.confirm import ALONE, in_doubt, refuse
 from shelfsync.ledger import promotion_jobs, promotions, switches
-from shelfsync.promotions.shape import EVERY
 from shelfsync.warehouse import promotions as record
 
 if TYPE_CHECKING:
@@ -76,6 +76,8 @@ def _deliver_all(parts: Parts, lease: Lease, sent: Sent) -> None:
             done = _deliver(parts, lease, job)
         except (ConfigurationError, TryAgainError, UnavailableError, StaleRunError):
             raise
+        except StoppedError as error:  # a person stopped it while it waited for its slot
+            sent.paused[job.campaign] = str(error)
         except (PartnerError, DataError) as error:  # one campaign stops no other (I10)
             log.error("promotions, deliver: campaign %s, job %d: %s", job.campaign, job.job_id, error)  # noqa: TRY400
             sent.failed[job.campaign] = str(error)
@@ -104,7 +106,7 @@ def _deliver(parts: Parts, lease: Lease, job: PromotionJob) -> bool:
     except ThrottledError as error:
         _give_back(parts, lease, job, error, lost)
         raise TryAgainError(str(error), after_s=error.retry_after_s or 0.0) from error
-    except (UnavailableError, TryAgainError) as error:
+    except (UnavailableError, TryAgainError, StoppedError) as error:
         _give_back(parts, lease, job, error, lost)
         raise
     except CredentialsError as error:
@@ -128,11 +130,8 @@ def _stopped(parts: Parts, job: PromotionJob) -> str | None:
         if not off:
             return None
         names = promotions.read(connection, job.promotion_id).vendors
-    for vendor in (None, *names):
-        stop = switches.of_vendor(off, vendor, chain=parts.settings.platform.chain)
-        if stop is not None or (EVERY in names and off):
-            return str(stop or off[0])
-    return None
+    stop = switches.of_vendors(off, names, chain=parts.settings.platform.chain)
+    return None if stop is None else str(stop)
 
 
 class _GoneError(Exception):
@@ -160,7 +159,9 @@ def _put(parts: Parts, lease: Lease, job: PromotionJob) -> PlatformJob:
         if not promotion_jobs.begin(connection, job.job_id, deadline_s=parts.settings.promotions.job_deadline_s):
             raise _GoneError
         record.record_job(connection, job.job_id)
-    return platform.put_promotion(body, lane="promotion")
+        names = promotions.read(connection, job.promotion_id).vendors
+    with sending_to(*names):
+        return platform.put_promotion(body, lane="promotion")
 
 
 class KeptBody:
