@@ -90,7 +90,8 @@ def _overlaps(rows: pa.Table, heads: list[Head], findings: reason.Findings) -> i
         for earlier in order[:place]:
             if not heads[earlier].overlaps(heads[later]):
                 continue
-            both = of[later][np.isin(codes[of[later]], codes[of[earlier]])]
+            there = of[earlier][~findings.faulty[of[earlier]]]  # what is not sent is in nobody's way
+            both = of[later][np.isin(codes[of[later]], codes[there])]
             where = np.zeros(rows.num_rows, np.bool_)
             where[both] = True
             if heads[earlier].start == heads[later].start:
