@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.alignment import column
+from shelfsync.catalog.alignment import aligned, column
 from shelfsync.catalog.number import mask
 from shelfsync.promotions.shape import KEPT
 from shelfsync.promotions.validate import base_prices
@@ -83,6 +83,7 @@ def _rules(
 ) -> list[tuple[str, np.ndarray, str]]:
     """(rule, mask of the rows it trips on, its sentence)."""
     base = _floats(base_prices(rows, facts))
+    cost = _floats(pc.coalesce(column(rows, "cost"), aligned(facts, column(rows, "sku"), ("cost",))["cost"]))
     value = _floats(column(rows, "value"))
     subtype = column(rows, "subtype")
     off = np.where(
@@ -92,9 +93,9 @@ def _rules(
     )
     with np.errstate(invalid="ignore"):
         deep = off > settings.discount_share_max + 1e-9
-        loss = base * (1 - off) < _floats(column(rows, "cost"))
+        loss = base * (1 - off) < cost
         final = mask(pc.equal(subtype, "FINAL_PRICE"))
-        loss = np.where(final, value < _floats(column(rows, "cost")), loss)
+        loss = np.where(final, value < cost, loss)
     wide = np.zeros(rows.num_rows, np.bool_)
     on_sale = facts.num_rows - int(pc.sum(pc.equal(facts["active"], False)).as_py() or 0)
     for campaign in set(campaigns[numbers].tolist()) if rows.num_rows else ():

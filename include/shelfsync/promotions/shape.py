@@ -73,6 +73,7 @@ FACTS = pa.schema(
         pa.field("sku", pa.string(), nullable=False),
         pa.field("price", PRICE),  # the lower of what the platform has and what it is about to get
         pa.field("active", pa.bool_()),
+        pa.field("cost", PRICE),  # what the catalog says that it costs
     ]
 )
 """What is known of a vendor's assortment, unique by sku."""

@@ -17,38 +17,61 @@ if TYPE_CHECKING:
 def facts_of(parts: Parts, vendor: str) -> pa.Table:
     """FACTS of one vendor, unique and sorted by sku; empty where nothing is known of it.
 
-    A SKU is known when the platform acknowledged or showed it. Its price is the lowest of those acknowledged, shown and wanted next:
-    a promotion has to be below all of them.
+    A SKU is known when the platform acknowledged or showed it. Its price is the lowest of those acknowledged, shown since, and wanted
+    next: a promotion has to be below all of them.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from shelfsync.catalog.alignment import ascending, column
+    from shelfsync.catalog.alignment import aligned, ascending, column
+    from shelfsync.columns import SNAPSHOT, completed
     from shelfsync.promotions.shape import FACTS
 
     with parts.engine.connect() as connection:
         base = vendors.current_baseline(connection, vendor)
         seen = observations.newest(connection, vendor)
         snapshot = _newest_snapshot(connection, vendor)
-    columns = ["sku", "price", "active"]
-    tables_known = [
-        parts.lake.read_table(path, columns=columns) for path in (base and base.path, seen and seen.path) if path
-    ]
-    if not tables_known:
+        newer = [] if seen is None else _priced_since(connection, vendor, seen.last_job_id or 0)
+    known = []
+    if base is not None:
+        known.append(parts.lake.read_table(base.path, columns=["sku", "price", "active"]))
+    if seen is not None:
+        known.append(_without_prices(parts.lake.read_table(seen.path, columns=["sku", "price", "active"]), newer))
+    if not known:
         return FACTS.empty_table()
-    merged = tables_known[0].select(columns)
-    if len(tables_known) > 1:
-        known = pa.concat_tables([table.select(columns).cast(FACTS) for table in tables_known])
-        grouped = known.group_by("sku", use_threads=False).aggregate([("price", "min"), ("active", "first")])
+    merged = known[0]
+    if len(known) > 1:
+        both = pa.concat_tables([table.cast(pa.schema(list(FACTS)[:3])) for table in known])
+        grouped = both.group_by("sku", use_threads=False).aggregate([("price", "min"), ("active", "first")])
         merged = pa.table({"sku": grouped["sku"], "price": grouped["price_min"], "active": grouped["active_first"]})
+    skus = column(merged, "sku")
+    price, cost = column(merged, "price"), pa.nulls(len(skus), FACTS.field("cost").type)
     if snapshot is not None:
-        wanted = parts.lake.read_table(snapshot, columns=["sku", "price"])
-        places = pc.index_in(merged["sku"], value_set=wanted["sku"].combine_chunks())
-        coming = wanted["price"].combine_chunks().take(places.combine_chunks())
-        lowest = pc.min_element_wise(merged["price"].combine_chunks(), coming, skip_nulls=True)
-        merged = merged.set_column(1, "price", lowest)
-    facts = merged.cast(FACTS).combine_chunks()
-    return facts if ascending(column(facts, "sku")) else facts.sort_by("sku").combine_chunks()
+        asked = pa.schema([SNAPSHOT.field(name) for name in ("sku", "price", "cost")])
+        said = completed(parts.lake.read_table(snapshot, columns=asked.names), asked)
+        wanted = aligned(said, skus, ("price", "cost"))
+        price, cost = pc.min_element_wise(price, wanted["price"], skip_nulls=True), wanted["cost"]
+    columns = [skus, price, column(merged, "active"), cost]
+    facts = pa.Table.from_arrays(columns, schema=FACTS)
+    return facts if ascending(skus) else facts.sort_by("sku").combine_chunks()
+
+
+def _without_prices(shown: pa.Table, skus: list[str]) -> pa.Table:
+    """A picture without the prices that it is too old for."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    stale = pc.is_in(shown["sku"], value_set=pa.array(skus, pa.string()))
+    prices = pc.if_else(stale, pa.scalar(None, shown.schema.field("price").type), shown["price"])
+    return shown.set_column(shown.schema.get_field_index("price"), "price", prices)
+
+
+def _priced_since(connection: sa.engine.Connection, vendor: str, job_id: int) -> list[str]:
+    """SKUs whose price the platform acknowledged in a job above this number."""
+    statement = sa.text(
+        "SELECT DISTINCT sku FROM warehouse.sku_outcome WHERE vendor = :vendor AND job_id > :job AND state = 'accepted' AND price IS NOT NULL"
+    )
+    return list(connection.execute(statement, {"vendor": vendor, "job": job_id}).scalars())
 
 
 def known_vendors(parts: Parts) -> tuple[str, ...]:
