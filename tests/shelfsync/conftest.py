@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import socket
 import threading
@@ -11,6 +12,7 @@ import pytest
 import sqlalchemy as sa
 import uvicorn
 
+from promotion_shop import Shop, open_shop
 from sandbox_fixture import LiveSandbox
 from shelfsync.inbox.receiver import create_app
 from shelfsync.inbox.server import config
@@ -116,6 +118,17 @@ def make_world(make_settings, platform, erp):
 @pytest.fixture
 def world(make_world) -> World:
     return make_world()
+
+
+@pytest.fixture
+def make_shop(make_world, erp, platform):
+    """Opens shops with settings of one's own."""
+    return functools.partial(open_shop, make_world, erp, platform)
+
+
+@pytest.fixture
+def shop(make_shop) -> Shop:
+    return make_shop()
 
 
 class LiveReceiver:

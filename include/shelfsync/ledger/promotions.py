@@ -41,6 +41,11 @@ class Promotion:
     busy: bool
     waits: bool
 
+    @property
+    def there(self) -> bool:
+        """Whether the platform has it, or may."""
+        return self.state == "told"
+
 
 def _select() -> sa.Select[Any]:
     names = [name for name in Promotion.__dataclass_fields__ if name in promotion.c]

@@ -80,11 +80,22 @@ def plan(
     frozen: Iterable[str] = (),
     absence_believed: bool = True,
 ) -> Planned:
-    """`frozen` campaigns are left alone. `absence_believed`: the extract is proven whole, so what is not in it is not in the ERP."""
+    """`frozen` campaigns are left alone. `absence_believed`: the extract is proven whole, so what is not in it is not in the ERP.
+
+    Where it is not, a campaign of which a promotion would end is left alone as a whole: whether a window, a vendor or the campaign itself
+    has left the ERP or the file, nobody can tell.
+    """
     held = frozenset(frozen)
     known = {one.identity: one for one in told}
     asked = {one.identity: one for one in wanted if one.head.end > now}
     passed_over: dict[str, str] = {}
+    if not absence_believed:
+        passed_over = {
+            have.campaign: "a promotion of it would end, and the extract is not proven to be whole; it stays as it was told"
+            for have in known.values()
+            if have.there and have.end > now and have.identity not in asked and have.campaign not in held
+        }
+        held |= frozenset(passed_over)
     first, changes, creates, last = list[Step](), list[Step](), list[Step](), list[Step]()
     campaigns = {one.head.campaign for one in asked.values()}
     for identity, want in asked.items():
@@ -111,9 +122,7 @@ def plan(
             )
         elif have.campaign in campaigns:
             last.append(Step("end", None, have, replaced=True))
-        elif absence_believed:
+        else:
             absent.append(have)
             first.append(Step("end", None, have))
-        else:
-            passed_over[have.campaign] = "it is not in the extract, and the extract is not proven to be whole; it stays"
     return Planned([*first, *changes, *creates, *last], passed_over, absent)

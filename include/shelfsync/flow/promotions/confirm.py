@@ -140,7 +140,7 @@ def _try(parts: Parts, lease: Lease, job_id: int, judge: Any, *, state: str, err
     items = parts.lake.read_table(job.items_path or "")
     of = known_vendors(parts) if EVERY in have.vendors else have.vendors
     outcome: Outcomes = judge(items, of)
-    told = TOLD.empty_table() if have.told_path is None or not _there(have) else parts.lake.read_table(have.told_path)
+    told = TOLD.empty_table() if have.told_path is None or not have.there else parts.lake.read_table(have.told_path)
     moved = doubted(applied(told, outcome.accepted_items), outcome.silent_items)
     path = parts.lake.write_table("promotion_told", "all", moved)
     refusals = _with_facts(parts, items, outcome.refused)
@@ -187,17 +187,13 @@ def _try(parts: Parts, lease: Lease, job_id: int, judge: Any, *, state: str, err
     return True
 
 
-def _there(have: Promotion) -> bool:
-    return have.state == "told"
-
-
 def _state(job: PromotionJob, have: Promotion, moved: pa.Table, *, silent: bool) -> str:
     """What the promotion is on the platform now, as far as we know."""
     if job.action == "end" and not silent:
         return "ended"
     if moved.num_rows or silent:
         return "told"
-    return "told" if _there(have) else "failed"
+    return "told" if have.there else "failed"
 
 
 def _made_elsewhere(job: PromotionJob, have: Promotion) -> bool:

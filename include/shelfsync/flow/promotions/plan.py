@@ -18,6 +18,7 @@ from shelfsync.ledger.instant import instant
 from shelfsync.promotions.guard import Hold
 from shelfsync.promotions.plan import Planned, Told
 from shelfsync.promotions.plan import plan as pure_plan
+from shelfsync.promotions.shape import EVERY
 from shelfsync.warehouse import promotions as record
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ def _steps(parts: Parts, run: PromotionRun, prepared: Prepared) -> tuple[Planned
             connection, {one.identity for one in prepared.wanted} - {row.identity for row in rows}
         )
         released = promotion_holds.released(connection)
+    rows = _in_reach(rows, parts.settings.sync.vendors, prepared)
     planned = pure_plan(
         prepared.wanted,
         [_told_of(row) for row in rows],
@@ -97,6 +99,19 @@ def _steps(parts: Parts, run: PromotionRun, prepared: Prepared) -> tuple[Planned
             ]
             planned = dataclasses.replace(planned, steps=steps)
     return planned, {row.identity: row for row in rows}
+
+
+def _in_reach(rows: list[Promotion], only: tuple[str, ...], prepared: Prepared) -> list[Promotion]:
+    """Promotions that this installation may touch. One that others share with vendors outside the setting keeps its campaign as it is."""
+    if not only:
+        return rows
+    for row in rows:
+        if row.there and set(row.vendors) & {*only, EVERY} and not set(row.vendors) <= set(only):
+            prepared.frozen.setdefault(
+                row.campaign,
+                "its promotion is also told for vendors that SHELFSYNC_SYNC__VENDORS leaves out; it stays until they are named there",
+            )
+    return [row for row in rows if set(row.vendors) <= set(only)]
 
 
 def _hold_of_ends(absent: list[Told], live: int) -> Hold:

@@ -126,21 +126,43 @@ class _Preparation:
             prepared.lines.append(
                 f"vendor {vendor}: {len(judged.unknown)} SKUs of promotions are not in its assortment as far as it is known, such as {judged.unknown[0].as_py()}"
             )
-        self._group(vendor, guarded.rows, pa.concat_tables([both.kept, judged.kept, guarded.kept]))
+        self._group(vendor, guarded.rows, pa.concat_tables([both.kept, guarded.kept]), judged.kept)
         self._look_for_released(vendor, facts)
 
-    def _group(self, vendor: str, rows: pa.Table, kept: pa.Table) -> None:
+    def _group(self, vendor: str, rows: pa.Table, unsure: pa.Table, senseless: pa.Table) -> None:
+        """`unsure` (KEPT): a person or the ERP has yet to say what is meant. `senseless`: cannot be had. Both stay as they were told."""
+        import pyarrow as pa
+
         from shelfsync.promotions.group import contents, filled
 
-        found = dict(contents(rows))
+        found, kept = dict(contents(rows)), pa.concat_tables([unsure, senseless])
         for number in sorted(set(found) | set(kept["head"].to_pylist())):
             head = self._heads.all[number]
             entries = found.get(number, ENTRY.empty_table())
             mine = _of_head(kept, number)
-            told = self._told_to(vendor, head) if len(mine) else None
+            told = self._told_to(vendor, head) if len(mine) or not self._run.complete else None
             if told is not None and told.told_path is not None:
-                entries = filled(entries, mine, self._parts.lake.read_table(told.told_path))
+                held = self._parts.lake.read_table(told.told_path)
+                entries = filled(entries, mine if self._run.complete else held["sku"].combine_chunks(), held)
+            elif told is None and len(mine):
+                self._stay(vendor, head, _of_head(unsure, number))
             self._groups.add(number, head, vendor, entries)
+
+    def _stay(self, vendor: str, head: Head, skus: pa.Array) -> None:
+        """Leaves a campaign alone when SKUs of which nobody knows what is meant would fall out with the promotion that it replaces."""
+        import pyarrow.compute as pc
+
+        for one in self._told:
+            if one.state != "told" or one.campaign != head.campaign or not {vendor, EVERY} & set(one.vendors):
+                continue
+            held = self._parts.lake.read_table(one.told_path)["sku"] if one.told_path is not None else skus.slice(0, 0)
+            count = pc.sum(pc.is_in(skus, value_set=held)).as_py() or 0
+            if count:
+                self._prepared.frozen.setdefault(
+                    head.campaign,
+                    f"{count} SKUs of it at vendor {vendor} are held or set aside, and its new name or window would end the promotion that"
+                    " they are in; it stays as it was told until that is decided",
+                )
 
     def _told_to(self, vendor: str, head: Head) -> Promotion | None:
         """The promotion in which the platform was told of this head for this vendor."""

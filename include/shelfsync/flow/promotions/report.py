@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from shelfsync.ledger.promotion_jobs import PromotionJob
 
 _TROUBLES = ("refused", "unconfirmed")
+_UNFINISHED = {
+    "planned": "it has not left; promotions_settle sends it, or the next run what is wanted by then",
+    "submitting": "it may have left and was not answered; promotions_settle sends the same again",
+    "open": "the platform has not ended it; promotions_settle goes on asking",
+}
+"""What no person has stopped and is not done when the run is closed: nobody may take that for success (I16)."""
 
 
 def report(parts: Parts, run_id: int) -> dict[str, Any]:
@@ -28,7 +34,7 @@ def report(parts: Parts, run_id: int) -> dict[str, Any]:
         run = promotion_runs.read(connection, run_id)
         paused = [str(stop) for stop in switches.stops(connection)]
         jobs = promotion_jobs.of_run(connection, run_id)
-        troubles = [_trouble(job) for job in jobs if job.state in _TROUBLES]
+        troubles = [_trouble(job) for job in jobs if job.state in (_TROUBLES if paused else (*_TROUBLES, *_UNFINISHED))]
         state, error = _verdict(run, jobs, troubles)
         promotion_runs.close(connection, run_id, state=state, error=error)
         record.record_run(connection, run_id)
@@ -108,7 +114,9 @@ def _verdict(run: promotion_runs.PromotionRun, jobs: list[PromotionJob], trouble
 
 
 def _trouble(job: PromotionJob) -> str:
-    return f"campaign {job.campaign}, {job.action}, job {job.job_id}: {job.state}: {job.error}"
+    why = _UNFINISHED.get(job.state)
+    said = job.error if why is None else why if job.error is None else f"{why} ({job.error})"
+    return f"campaign {job.campaign}, {job.action}, job {job.job_id}: {job.state}: {said}"
 
 
 def _pairs(connection: sa.engine.Connection, run_id: int) -> dict[str, int]:

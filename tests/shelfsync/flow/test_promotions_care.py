@@ -1,0 +1,187 @@
+"""Promotions with the care of the catalog: what is absent, held, out of scope or stopped changes nothing on the platform."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from typing import Any
+
+from pydantic import SecretStr
+
+from partner_api import ClientCredentials, PartnerClient
+from promotion_shop import STORES
+from shelfsync.budget.switched import SwitchedGate
+from shelfsync.flow.promotions.deliver import deliver
+
+HEADER = "campaign,vendor,sku,price,name,start_time,end_time\n"
+_keys = itertools.count(1)
+
+
+def export(shop: Any) -> None:
+    shop.world.house.export(f"care/{next(_keys)}", STORES, tell=lambda *_: None)
+
+
+def test_absence_from_an_extract_that_nobody_proved_whole_takes_nothing_out_and_ends_nothing(make_shop, tmp_path):
+    file, control = tmp_path / "promotions.csv", tmp_path / "rows.txt"
+    rows = [
+        ("c1", "store-001", "a"),
+        ("c1", "store-001", "b"),
+        ("c1", "store-002", "a"),
+        ("c1", "store-002", "b"),
+        ("c2", "store-001", "c"),
+    ]
+
+    def write(rows, price="8"):
+        window = "2020-01-01T00:00:00Z,2099-01-01T00:00:00Z"
+        lines = [f"{campaign},{vendor},{sku},{price},Offer {campaign},{window}\n" for campaign, vendor, sku in rows]
+        file.write_text(HEADER + "".join(lines), "utf-8")
+        control.write_text(f"{len(rows)}\n", "utf-8")
+
+    write(rows)
+    proven = make_shop(promotions={"sql": None, "files": str(file), "control_file": str(control)})
+    assert proven.sync()["state"] == "succeeded"
+    doubted = make_shop(promotions={"sql": None, "files": str(file)})
+    before = proven.seen(), proven.seen("store-002"), proven.states()
+    assert before == ({"a": 8.0, "b": 8.0, "c": 8.0}, {"a": 8.0, "b": 8.0}, ["Running", "Running"])
+    write(rows[:1] + rows[2:])  # a SKU of one vendor is absent
+    doubted.sync()
+    write(rows[:2])  # a vendor and a campaign are absent
+    told = doubted.sync()
+    assert (proven.seen(), proven.seen("store-002"), proven.states()) == before
+    assert any("not proven to be whole" in line for line in told["lines"])
+    write(rows, price="7")  # what is there is believed
+    doubted.sync()
+    assert proven.seen() == {"a": 7.0, "b": 7.0, "c": 7.0}
+    write(rows[:2], price="7")
+    proven.sync()
+    assert (proven.seen(), proven.seen("store-002")) == ({"a": 7.0, "b": 7.0}, {})
+
+
+def test_a_running_promotion_does_not_end_because_its_other_window_is_held(shop):
+    shop.erp.put("c1", "a", "1")
+    shop.erp.put("c1", "b", "8")
+    shop.sync()
+    path = shop.world.house.promotions
+    path.decide("c1", rule=None, release=True, by="anna")
+    shop.sync()
+    assert shop.seen() == {"a": 1.0, "b": 8.0}
+    shop.erp.change("c1", end_time="2099-01-01T00:00:00+00:00")
+    told = shop.sync()
+    assert shop.seen() == {"a": 1.0, "b": 8.0}
+    assert shop.states() == ["Running"]
+    assert any("campaign c1: left alone" in line and "held" in line for line in told["lines"])
+    path.decide("c1", rule=None, release=True, by="anna")
+    shop.sync()
+    assert shop.seen() == {"a": 1.0, "b": 8.0}
+    assert shop.states() == ["Cancelled", "Running"]
+
+
+def test_a_running_promotion_does_not_end_because_the_row_of_its_other_name_is_garbled(shop):
+    shop.erp.put("c1", "a", "8")
+    shop.sync()
+    shop.erp.put("c1", "a", "8,50", name="Another")
+    shop.sync()
+    assert (shop.seen(), shop.states()) == ({"a": 8.0}, ["Running"])
+    shop.erp.put("c1", "a", "8.50", name="Another")
+    shop.sync()
+    assert (shop.seen(), shop.states()) == ({"a": 8.5}, ["Cancelled", "Running"])
+
+
+def test_vendors_outside_the_setting_keep_their_promotions(make_shop):
+    shop = make_shop()
+    shop.erp.put("all", "a", "8", vendor=None)
+    shop.erp.put("one", "b", "8", vendor="store-001")
+    shop.erp.put("two", "b", "8", vendor="store-002")
+    shop.sync()
+    pilot = make_shop(sync={"vendors": ("store-001",), "poll_first_s": 0.05, "poll_max_s": 0.2})
+    shop.erp.put("one", "b", "7", vendor="store-001")
+    told = pilot.sync()
+    assert (shop.seen("store-001"), shop.seen("store-002")) == ({"a": 8.0, "b": 7.0}, {"a": 8.0, "b": 8.0})
+    assert shop.states() == ["Running"] * 3
+    assert any("campaign all: left alone" in line and "SHELFSYNC_SYNC__VENDORS" in line for line in told["lines"])
+
+
+def test_a_run_whose_requests_did_not_leave_has_not_succeeded(shop):
+    shop.erp.put("c1", "a", "8")
+    shop.world.platform.faults({"at": "put_promotion", "kind": "status_503", "times": 50})
+    path = shop.world.house.promotions
+    run = path.open_run("undelivered")
+    path.extract(run)
+    path.plan(run)
+    path.deliver()
+    summary = path.report(run)
+    assert summary["state"] == "failed"
+    assert "1 of 1 requests" in summary["error"]
+
+
+class _SlowGate:
+    """A gate whose slot comes late: meanwhile a person stops a vendor."""
+
+    def __init__(self, house) -> None:
+        self._house = house
+
+    def admit(self, operation, lane) -> None:
+        if operation == "put_promotion":
+            self._house.pause("vendor", "store-002", why="stocktaking", who="anna")
+
+    def report(self, operation, status, retry_after_s, blocked) -> None:
+        """Nothing to remember."""
+
+
+def test_a_person_who_stops_a_vendor_stops_the_request_that_waits_for_its_slot(shop):
+    house = shop.world.house
+    shop.erp.put("c1", "a", "8", vendor=None)
+    shop.erp.put("c2", "b", "8")
+    run = house.promotions.open_run("stopped")
+    house.promotions.extract(run)
+    house.promotions.plan(run)
+    gate = SwitchedGate(_SlowGate(house), house.parts.engine, "demo-chain")
+    credentials = ClientCredentials("demo-client", SecretStr("demo-secret"))
+    client = PartnerClient(shop.world.platform.base_url, "demo-chain", credentials, gate=gate)
+    told = deliver(dataclasses.replace(house.parts, open_platform=lambda: client))
+    client.close()
+    assert (shop.puts(), told.done) == (1, 1)
+    assert "stocktaking" in told.paused["c1"]
+    assert shop.rows("SELECT state, attempts FROM ledger.promotion_job ORDER BY job_id") == [
+        ("planned", 1),
+        ("open", 1),
+    ]
+    house.resume("vendor", "store-002", why="done", who="anna")
+    house.promotions.deliver()
+    house.promotions.wait(run)
+    house.promotions.confirm()
+    assert shop.seen() == {"a": 8.0, "b": 8.0}
+
+
+def test_a_price_below_the_cost_that_the_catalog_knows_is_held(make_shop, erp):
+    erp.execute("ALTER TABLE stock ADD COLUMN cost TEXT DEFAULT '8.50'")
+    erp.put = lambda vendor, sku, price: erp.execute(
+        "INSERT INTO stock (vendor, sku, price, quantity, active) VALUES (?, ?, ?, 10, 1)", vendor, sku, price
+    )
+    shop = make_shop(erp={"url": erp.url, "sql": "SELECT vendor, sku, price, quantity, active, cost FROM stock"})
+    shop.erp.put("c1", "a", "8")
+    shop.erp.put("c1", "b", "9")
+    shop.erp.put("c1", "c", "8", cost="7")
+    shop.sync()
+    assert shop.seen() == {"b": 9.0, "c": 8.0}, "what the promotion says of its cost beats what the catalog says"
+    held = shop.world.house.promotions.status()["held"]
+    assert [(row["rule"], row["skus"]) for row in held] == [("below_cost", 1)]
+
+
+def test_a_picture_taken_before_the_base_price_rose_refuses_no_promotion(shop):
+    shop.world.erp.put("store-001", "a", "7.00")
+    shop.world.sync()
+    export(shop)
+    shop.world.erp.put("store-001", "a", "10.00")
+    shop.world.sync()
+    shop.erp.put("c1", "a", "8")
+    assert shop.sync()["state"] == "succeeded"
+    assert shop.seen() == {"a": 8.0}
+
+
+def test_a_campaign_refused_for_its_overlap_blocks_no_third_one(shop):
+    shop.erp.put("c1", "a", "8", start=-3, end=2)
+    shop.erp.put("c2", "a", "7", start=-2, end=5)
+    shop.erp.put("c3", "a", "6", start=3, end=8)
+    shop.sync()
+    assert sorted(row["display_name"]["en_GB"] for row in shop.portal()) == ["Offer c1", "Offer c3"]
