@@ -69,9 +69,11 @@ def report(parts: Parts, run_id: int) -> dict[str, Any]:
         record.record_run(connection, run_id)
         sums = _sums(connection, run_id)
         fresh = freshness.of_run(connection, run_id)
+        asked, told_of = record.asked_instead(connection, run_id)
         paused = [str(stop) for stop in switches.stops(connection)]
     standing.tell(parts)
     told = {"run": run_id, "key": run.run_key, "kind": run.kind, "dry_run": run.dry_run, "state": state, "error": error}
+    sums |= {"asked": asked, "told": told_of}
     summary = {**told, **sums, "paused": paused, "freshness": fresh, "vendors": shown}
     return {**summary, "lines": lines(summary)}
 
@@ -98,6 +100,11 @@ def lines(summary: dict[str, Any]) -> list[str]:
             f" {summary['unaccounted']:,} unaccounted, {summary['open']:,} without an answer yet"
         )
     said += [freshness.sentence(lane) for lane in summary["freshness"]]
+    if summary["asked"]:
+        said.append(
+            f"{summary['asked']} of {summary['told']} jobs ended without a webhook and were asked about, which costs time and requests:"
+            " is its address right? (warehouse.confirmation)"
+        )
     for row in rows:
         if summary["dry_run"] and row["state"] != "failed":
             said.append(_plan_line(row))

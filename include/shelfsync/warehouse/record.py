@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
+from shelfsync.inbox.tables import event
 from shelfsync.ledger import tables as ledger
 from shelfsync.ledger.instant import instant
 from shelfsync.warehouse import tables
@@ -55,6 +56,7 @@ def record_job(connection: Connection, job_id: int) -> None:
             sa.func.coalesce(job.refused, 0).label("refused"),
             sa.func.coalesce(job.unaccounted, 0).label("unaccounted"),
             job.error,
+            _heard_by().label("heard_by"),
             ledger.extract.c.read_at,
             job.created_at.label("sent_at"),
             job.answered_at,
@@ -73,11 +75,30 @@ def record_job(connection: Connection, job_id: int) -> None:
         .where(job.job_id == job_id)
     )
     row = connection.execute(statement).mappings().one()
-    _upsert(connection, tables.catalog_job, dict(row), key="job_id")
+    values = dict(row)
+    first = sa.func.coalesce(tables.catalog_job.c.heard_by, values["heard_by"])  # an event that comes later is no news
+    _upsert(connection, tables.catalog_job, values, key="job_id", kept={"heard_by": first})
 
 
-def _upsert(connection: Connection, table: sa.Table, values: dict[str, Any], *, key: str) -> None:
-    rest = {name: value for name, value in values.items() if name != key}
+def asked_instead(connection: Connection, run_id: int) -> tuple[int, int]:
+    """Of the jobs of a run whose end somebody told: how many only when asked, and all."""
+    its = tables.catalog_job.c
+    asked = sa.func.count().filter(its.heard_by == "question")
+    row = connection.execute(sa.select(asked, sa.func.count(its.heard_by)).where(its.run_id == run_id)).one()
+    return row[0], row[1]
+
+
+def _heard_by() -> sa.ColumnElement[str | None]:
+    job = ledger.job.c
+    came = sa.exists().where(event.c.kind == "job", event.c.platform_job_id == job.platform_job_id)
+    told = sa.and_(job.polls > 0, sa.func.upper(job.platform_status).in_(("COMPLETED", "FAILED")))
+    return sa.case((job.settled_at.is_(None), None), (came, "webhook"), (told, "question"), else_=None)
+
+
+def _upsert(
+    connection: Connection, table: sa.Table, values: dict[str, Any], *, key: str, kept: dict[str, Any] | None = None
+) -> None:
+    rest = {name: value for name, value in values.items() if name != key} | (kept or {})
     statement = insert(table).values(values).on_conflict_do_update(index_elements=[table.c[key]], set_=rest)
     connection.execute(statement)
 

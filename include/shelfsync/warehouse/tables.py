@@ -102,6 +102,11 @@ catalog_job = sa.Table(
     _count("refused", "SKUs refused"),
     _count("unaccounted", "SKUs of which nothing was said"),
     sa.Column("error", sa.Text, comment="Why it did not end well"),
+    sa.Column(
+        "heard_by",
+        sa.Text,
+        comment="How its end was first heard of: webhook, or question where none had come; null: nobody told, or not yet",
+    ),
     _time("read_at", "When the ERP was read for it; null: that reading was replaced by a later one", nullable=True),
     _time("sent_at", "When the request was committed to leave"),
     _time("answered_at", "When the platform took it", nullable=True),

@@ -36,6 +36,30 @@ def test_a_webhook_ends_the_wait_without_a_question(heard):
     assert heard.rows("SELECT count(*) FROM inbox.event WHERE processed_at IS NULL") == [(0,)]
 
 
+def test_how_the_end_was_heard_of_is_kept_and_a_lost_webhook_is_named_in_the_report(make_world, receiver):
+    world = make_world(sync={"poll_first_s": 2.0})
+    world.platform.control("PUT", "settings", {"job_seconds": 0.3})
+    world.platform.put_webhook(catalog_url=receiver.url, secret="genuine")
+    world.platform.put_products("store-001", [A])
+    world.erp.put("store-001", "a", "2.00")
+    heard = world.sync("full")
+    assert (heard["asked"], heard["told"]) == (0, 1)
+    world.platform.faults({"at": "job_webhook", "kind": "lost"})
+    world.erp.put("store-001", "a", "3.00")
+    lost = world.sync("delta")
+    assert (lost["state"], lost["accepted"], lost["asked"], lost["told"]) == ("succeeded", 1, 1, 1)
+    assert not [line for line in heard["lines"] if "without a webhook" in line]
+    assert [line for line in lost["lines"] if line.startswith("1 of 1 jobs ended without a webhook")]
+    jobs = "SELECT heard_by FROM warehouse.catalog_job ORDER BY job_id"
+    assert world.rows(jobs) == [("webhook",), ("question",)]
+    number = _job_number(world)
+    late = {"job_id": number, "job_status": "COMPLETED", "downloadURL": "http://127.0.0.1:1/x"}
+    assert httpx.post(receiver.url, json=late, headers={"Authorization": "genuine"}).status_code == 200
+    world.house.settle()
+    assert world.rows(jobs)[1] == ("question",)
+    assert world.rows("SELECT sum(jobs), sum(by_webhook), sum(by_question) FROM warehouse.confirmation") == [(2, 1, 1)]
+
+
 def test_an_event_that_came_before_the_wait_began_is_not_missed(heard):
     run_id, vendors = heard.begin("full", upto="deliver")
     heard.platform.until_settled()
