@@ -203,7 +203,7 @@ def _reject(connection: Any, vendor: _Vendor, reject: pa.Table) -> None:
             f"drift returned after {times} healings: {row['field']} shows {row['observed']} instead of"
             f" {row['acknowledged'] or row['desired']} ({row['cause'].replace('_', ' ')})"
         )
-        rows[sku] = {**wanted.get(sku, {"sku": sku, **blank}), "reason": reason}
+        rows[sku] = {**wanted.get(sku, {"sku": sku, **blank}), "reason": reason, "kind": "drifted"}
     rejections.remember(connection, vendor.seen.vendor, job_id, list(rows.values()))
 
 

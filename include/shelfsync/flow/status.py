@@ -45,8 +45,8 @@ LEFT JOIN LATERAL (
     WHERE vr.vendor = v.vendor AND NOT run.dry_run ORDER BY vr.generation DESC LIMIT 1
 ) AS l ON true
 CROSS JOIN LATERAL (
-    SELECT count(*) FILTER (WHERE kind IN ('unknown_sku', 'invalid_value')) AS for_good,
-           count(*) FILTER (WHERE kind NOT IN ('unknown_sku', 'invalid_value')) AS for_now
+    SELECT count(*) FILTER (WHERE kind NOT IN ('for_now', 'unclear')) AS for_good,
+           count(*) FILTER (WHERE kind IN ('for_now', 'unclear')) AS for_now
     FROM ledger.rejection WHERE rejection.vendor = v.vendor
 ) AS r
 LEFT JOIN LATERAL (

@@ -33,7 +33,7 @@ rejection = sa.Table(
         sa.Text,
         nullable=False,
         server_default="unclear",
-        comment="What they mean: unknown_sku or invalid_value (for good), for_now or unclear (for now)",
+        comment="What they mean: unknown_sku, invalid_value or drifted (for good), for_now or unclear (for now)",
     ),
     sa.Column("price", sa.Numeric(20, 3), comment="The value wanted when it was refused"),
     sa.Column("quantity", sa.BigInteger, comment="The value wanted when it was refused"),
@@ -73,7 +73,7 @@ rejection = sa.Table(
         sa.BigInteger,
         comment="The newest picture of the platform that was looked at for this SKU, so that none is looked at twice",
     ),
-    sa.CheckConstraint("kind IN ('unknown_sku', 'invalid_value', 'for_now', 'unclear')", name="kind"),
+    sa.CheckConstraint("kind IN ('unknown_sku', 'invalid_value', 'drifted', 'for_now', 'unclear')", name="kind"),
     schema="ledger",
     comment="SKUs the platform refuses: a delta does not repeat them until they are released; a full sync tries them once",
 )

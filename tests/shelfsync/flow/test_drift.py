@@ -227,6 +227,12 @@ def test_drift_that_returns_after_three_healings_is_a_rejection_and_the_fight_en
     assert shelf.sync("delta")["sent"] == 0
     reason = shelf.rows("SELECT reason FROM ledger.rejection WHERE sku = 'a'")[0].reason
     assert reason.startswith("drift returned after 3 healings: price shows 7.77 instead of 2")
+    told = shelf.rows("SELECT refused, kind, next_try_at FROM warehouse.rejection WHERE sku = 'a'")
+    assert told == [("for good", "drifted", None)]  # no wait after which the fight begins anew
+    export(shelf)
+    assert drift(shelf) == [("a", "price", "changed_on_platform", "reject")]
+    assert shelf.sync("delta")["sent"] == 0
+    assert shelf.house.status()["vendors"][0]["rejected_for_good"] == 1
     shelf.platform.faults()
     shelf.erp.put("store-001", "a", "3.00")
     assert shelf.sync("delta")["sent"] == 1  # the ERP wants something else: that is worth another try
