@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from alembic import op
 
-revision = "0023"
-down_revision = "0022"
+revision = "0024"
+down_revision = "0023"
 
 _BEFORE = "What they mean: unknown_sku or invalid_value (for good), for_now or unclear (for now)"
 _SINCE = "What they mean: unknown_sku, invalid_value or drifted (for good), for_now or unclear (for now)"
