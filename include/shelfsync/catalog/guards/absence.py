@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow.compute as pc
 
 from shelfsync.catalog.alignment import column
-from shelfsync.catalog.guards.case import Finding, count, judged, over
-from shelfsync.columns import FIELDS
+from shelfsync.catalog.guards.case import STOCK_FIELDS, Finding, count, judged, over
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +22,7 @@ def mass_removal(case: Case) -> Iterator[Finding]:
 
 def mass_deactivation(case: Case) -> Iterator[Finding]:
     """Many SKUs go off at once, switched off or missing together."""
-    yield from judged(case, "mass_deactivation", case.going_off, case.on_sale, "on sale are switched off")
+    yield from judged(case, "mass_deactivation", case.going_off, case.on_sale, "on sale are switched off", STOCK_FIELDS)
 
 
 def vanished_category(case: Case) -> Iterator[Finding]:
@@ -32,7 +31,7 @@ def vanished_category(case: Case) -> Iterator[Finding]:
         pc.equal(column(case.delta, "quantity"), 0).fill_null(False),
         pc.greater(case.before["quantity"], 0).fill_null(False),
     )
-    off = case.undecided(pc.or_(case.going_off, none_left), FIELDS)
+    off = case.undecided(pc.or_(case.going_off, none_left), STOCK_FIELDS)
     if not pc.any(off).as_py():
         return
     lost = pc.value_counts(case.category.filter(off).drop_null()).to_pylist()
@@ -44,4 +43,4 @@ def vanished_category(case: Case) -> Iterator[Finding]:
         everything = count(pc.and_(sold, pc.equal(case.category_before, category).fill_null(False)))
         if over(limit, count(rows), everything):
             message = f"category {category}: {count(rows)} of {everything} SKUs on sale go off at once, as if the whole category were gone"
-            yield Finding(rows, "vanished_category", message, limit.model_dump(), category)
+            yield Finding(rows, "vanished_category", message, limit.model_dump(), category, STOCK_FIELDS)

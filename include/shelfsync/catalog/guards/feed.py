@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.catalog.alignment import column
-from shelfsync.catalog.guards.case import Finding, count, judged, over
+from shelfsync.catalog.guards.case import STOCK_FIELDS, Finding, count, judged, over
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,7 @@ def duplicate_feed(case: Case) -> Iterator[Finding]:
         return
     rows = pc.not_equal(column(case.delta, "change"), "same")
     everything = pa.repeat(pa.scalar(True), case.baseline.num_rows)
-    what = f"differ, and the extract is to the last value the one of {case.history.repeats}, from before the last one,"
+    what = f"differ and the extract is to the last value the one of {case.history.repeats}, from before the last one"
     yield from judged(case, "duplicate_feed", rows, everything, what)
 
 
@@ -39,18 +39,21 @@ def empty_feed(case: Case) -> Iterator[Finding]:
     none_left = pc.equal(column(case.delta, "quantity"), 0).fill_null(False)
     had = pc.greater(case.before["quantity"], 0).fill_null(False)
     rows = pc.or_(case.going_off, pc.and_(none_left, had))
-    yield from judged(case, "empty_feed", rows, case.on_sale, "go off sale, and the extract leaves nothing on sale")
+    what = "go off sale, and the extract leaves nothing on sale"
+    yield from judged(case, "empty_feed", rows, case.on_sale, what, STOCK_FIELDS)
 
 
 def shrunken_extract(case: Case) -> Iterator[Finding]:
     """Far fewer rows than the last extracts had: what is missing is not believed to be gone."""
     if len(case.history.rows) < _FEEDS_MIN or not pc.any(case.removed).as_py():
         return
-    usual = int(median(case.history.rows))
+    usual = min(
+        int(median(case.history.rows)), case.history.rows[0]
+    )  # one that was approved is what is usual from then on
     limit = case.limits.limit("shrunken_extract", case.vendor)
     if over(limit, usual - case.extract_rows, usual):
         message = (
-            f"the extract has {case.extract_rows} rows, the last ones had {usual}; {count(case.removed)} SKUs that are missing"
+            f"the extract has {case.extract_rows} rows, {usual} were usual; {count(case.removed)} SKUs that are missing"
             " wait for a person (SHELFSYNC_GUARDS__SHRUNKEN_EXTRACT__ROWS and __SHARE)"
         )
         yield Finding(case.removed, "shrunken_extract", message, limit.model_dump())

@@ -155,6 +155,23 @@ def test_an_extract_far_smaller_than_the_last_ones_holds_what_it_lacks():
     assert reasons(split(now, BEFORE, history=History(rows=(1000,)))) == {}, "one extract is no habit"
 
 
+def test_a_smaller_extract_that_was_believed_is_what_is_usual_from_then_on():
+    smaller = History(rows=(800, 1000, 1001, 990))
+    assert reasons(split(store(range(3, 800)), store(range(800)), history=smaller)) == {}
+
+
+def test_what_goes_off_sale_is_held_without_its_new_price():
+    nothing_left = store(range(1000), quantity=0) | store(range(3), quantity=0, price="2.10")
+    released = split(nothing_left, BEFORE).released.to_pylist()
+    assert [(row["sku"], row["quantity"], row["active"]) for row in released] == [
+        (f"S000{number}", None, None) for number in range(3)
+    ]
+    closed = store(range(600), active=False, price="2.10") | store(range(600, 1000))
+    verdict = split(closed, BEFORE, limits=GuardSettings(mass_repricing={"on": False}))
+    assert reasons(verdict) == {"mass_deactivation": 600}
+    assert {(row["active"], row["quantity"]) for row in verdict.released.to_pylist()} == {(None, None)}
+
+
 def test_yesterdays_file_again_is_held_whole():
     now = BEFORE | store(range(60), price="1.90") | store(range(100, 130), quantity=0)
     again = History(repeats="2026-01-01 03:07:00 UTC")
