@@ -62,6 +62,16 @@ class StoppedError(ShelfsyncError):
     exit_code = 7
 
 
+class PlanMovedError(ShelfsyncError):
+    """A plan is no longer what would be sent: ERP, baseline or configuration have moved since."""
+
+    exit_code = 8
+
+
+class ReadOnlyError(ShelfsyncError):
+    """Something tried to change the platform in a process that was opened to plan."""
+
+
 class PartlyFailedError(ShelfsyncError):
     """Some vendors did not make it; the others did, and their work stands."""
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from shelfsync import metrics
 from shelfsync.clock import Clock, SystemClock
-from shelfsync.errors import ConfigurationError, PartlyFailedError, ShelfsyncError
+from shelfsync.errors import PartlyFailedError, ShelfsyncError
 from shelfsync.flow.house import Parts
 
 if TYPE_CHECKING:
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy.engine import Engine
 
-    from partner_api import Dialect, PartnerClient
-    from partner_api.tokens import Credentials, TokenStore
+    from partner_api import PartnerClient
     from shelfsync.erp.source import ErpSource
     from shelfsync.explain.event import Explanation
     from shelfsync.flow.desk import HoldDesk
@@ -98,6 +97,18 @@ class House:
         from shelfsync.flow.run import report
 
         return report(self.parts, run_id)
+
+    def plan(self, run_id: int) -> dict[str, Any]:
+        """The plan of a dry run that has come as far as the batches, as a document for `apply`."""
+        from shelfsync.flow.plan import plan_of
+
+        return plan_of(self.parts, run_id)
+
+    def apply(self, plan: dict[str, Any], run_id: int, tell: Callable[[str, int, int], None]) -> dict[str, Any]:
+        """Sends exactly what a plan says, in an open run; PlanMovedError says what has moved since."""
+        from shelfsync.flow.apply import apply
+
+        return apply(self.parts, self, plan, run_id, tell)
 
     def sync(self, run_id: int, *, dry_run: bool, tell: Callable[[str, int, int], None]) -> dict[str, Any]:
         """The whole path of an open run, in this process."""
@@ -187,6 +198,14 @@ class House:
 
         return explain(self.parts, vendor, sku, at=at)
 
+    def switches(self) -> dict[str, Any]:
+        """`{"paused": [...], "turns": [...]}`: what is stopped, and the last turns of every switch."""
+        from shelfsync.ledger import switches
+
+        with self.parts.engine.connect() as connection:
+            stops = [str(stop) for stop in switches.stops(connection)]
+            return {"paused": stops, "turns": switches.history(connection)}
+
     @property
     def holds(self) -> HoldDesk:
         """Where what the guards hold is decided."""
@@ -220,8 +239,11 @@ def failed_line(summary: dict[str, Any]) -> PartlyFailedError | None:
 
 
 @contextlib.contextmanager
-def open_house(settings: Settings, *, clock: Clock | None = None) -> Iterator[House]:
-    """A house for as long as the block lasts. Without a database address, an embedded server runs for as long."""
+def open_house(settings: Settings, *, clock: Clock | None = None, read_only: bool = False) -> Iterator[House]:
+    """A house for as long as the block lasts. Without a database address, an embedded server runs for as long.
+
+    `read_only`: its client lets no request out that would change the platform, whoever asks.
+    """
     if settings.metrics.statsd is not None and not metrics.listened_to():
         metrics.use(metrics.Statsd(settings.metrics.statsd, settings.metrics.prefix))
     with contextlib.ExitStack() as stack:
@@ -238,11 +260,13 @@ def open_house(settings: Settings, *, clock: Clock | None = None) -> Iterator[Ho
         stack.callback(engine.dispose)
         check(engine)
         upgrade(engine)
-        parts = assemble(settings, engine, clock=clock or SystemClock(), closing=stack)
+        parts = assemble(settings, engine, clock=clock or SystemClock(), closing=stack, read_only=read_only)
         yield House(parts)
 
 
-def assemble(settings: Settings, engine: Engine, *, clock: Clock, closing: contextlib.ExitStack) -> Parts:
+def assemble(
+    settings: Settings, engine: Engine, *, clock: Clock, closing: contextlib.ExitStack, read_only: bool = False
+) -> Parts:
     """Parts over an engine; the client is made at its first use and closed with `closing`."""
     from shelfsync.lake.store import Lake
 
@@ -250,7 +274,9 @@ def assemble(settings: Settings, engine: Engine, *, clock: Clock, closing: conte
 
     @functools.cache
     def made() -> PartnerClient:
-        client = _open_platform(settings, engine, clock)
+        from shelfsync import platform
+
+        client = platform.open_platform(settings, engine, clock, read_only=read_only)
         closing.callback(client.close)
         return client
 
@@ -322,78 +348,3 @@ def _open_erp(settings: Settings) -> ErpSource:
     from shelfsync.erp.source import open_source
 
     return open_source(settings.erp)
-
-
-def _open_platform(settings: Settings, engine: Engine, clock: Clock) -> PartnerClient:
-    from partner_api.errors import MisconfiguredError
-
-    platform = settings.platform
-    base_url = _said(platform.base_url, "SHELFSYNC_PLATFORM__BASE_URL", "the platform's address is not set")
-    chain = _said(platform.chain, "SHELFSYNC_PLATFORM__CHAIN", "the chain is not set")
-    try:
-        return _client(settings, engine, clock, base_url, chain)
-    except MisconfiguredError as error:
-        raise ConfigurationError(
-            "SHELFSYNC_PLATFORM__BASE_URL",
-            str(error),
-            "Write https://, or name a private host in SHELFSYNC_PLATFORM__PRIVATE_HOSTS.",
-        ) from None
-
-
-def _client(settings: Settings, engine: Engine, clock: Clock, base_url: str, chain: str) -> PartnerClient:
-    from partner_api import PartnerClient
-    from shelfsync.budget import RequestBudget
-    from shelfsync.budget.switched import SwitchedGate
-
-    platform = settings.platform
-    credentials, store = _credentials(settings, engine, base_url, chain)
-    return PartnerClient(
-        base_url,
-        chain,
-        credentials,
-        dialect=_dialect(settings),
-        timeout_s=platform.timeout_s,
-        gate=SwitchedGate(RequestBudget(engine, settings.budget, clock), engine, chain),
-        token_store=store,
-        download_hosts=platform.download_hosts,
-        private_hosts=platform.private_hosts,
-        proxy=None if platform.proxy is None else platform.proxy.get_secret_value(),
-    )
-
-
-def _dialect(settings: Settings) -> Dialect:
-    from partner_api import Dialect
-
-    platform = settings.platform
-    ours = {"job_status_path": platform.job_status_path, "body_bytes_max": settings.sync.body_bytes_max}
-    choices: dict[str, Any] = {**platform.dialect, **ours}
-    try:
-        return Dialect(**choices)
-    except TypeError as error:
-        raise ConfigurationError(
-            "SHELFSYNC_PLATFORM__DIALECT", str(error), "The names are those of docs/interface-dialects.md."
-        ) from None
-
-
-def _credentials(
-    settings: Settings, engine: Engine, base_url: str, chain: str
-) -> tuple[Credentials, TokenStore | None]:
-    from partner_api import ClientCredentials, StaticToken
-    from shelfsync.ledger.tokens import SharedTokens
-
-    platform = settings.platform
-    if platform.token is not None:
-        return StaticToken(platform.token), None
-    client_id = _said(platform.client_id, "SHELFSYNC_PLATFORM__CLIENT_ID", "neither client id nor static token is set")
-    if platform.client_secret is None:
-        _said(None, "SHELFSYNC_PLATFORM__CLIENT_SECRET", "the client secret is not set")
-    secret = platform.client_secret
-    assert secret is not None
-    store = SharedTokens(engine, base_url=base_url, chain=chain, client_id=client_id, client_secret=secret)
-    return ClientCredentials(client_id, secret), store
-
-
-def _said(value: str | None, setting: str, problem: str) -> str:
-    if not value:
-        raise ConfigurationError(setting, problem, "Set it, or give Airflow the connection shelfsync_platform.")
-    return value

@@ -95,6 +95,7 @@ def report(run: int | None) -> dict[str, Any]:
         summary = house.report(run)
     for line in summary.pop("lines"):
         log.info("%s", line)
+    summary.pop("plan", None)  # the lines have said it
     vendors = summary.pop("vendors")  # they stand in the ledger, and may be hundreds
     troubles = [
         f"vendor {row['vendor']} failed at {row['failed_step']}: {row['error']}"

@@ -9,7 +9,7 @@ import contextlib
 import contextvars
 from typing import TYPE_CHECKING
 
-from shelfsync.errors import StoppedError
+from shelfsync.errors import ReadOnlyError, StoppedError
 from shelfsync.ledger import switches
 
 if TYPE_CHECKING:
@@ -52,6 +52,23 @@ class SwitchedGate:
             stop = switches.of_vendors(switches.stops(connection), _vendors.get(), chain=self._chain)
         if stop is not None:
             raise StoppedError(str(stop))
+
+    def report(self, operation: str, status: int, retry_after_s: float | None, blocked: bool) -> None:
+        """Passes the answer on."""
+        self._inner.report(operation, status, retry_after_s, blocked)
+
+
+class ReadOnlyGate:
+    """A gate that no change of the platform ever passes: what a plan is given."""
+
+    def __init__(self, inner: Gate) -> None:
+        self._inner = inner
+
+    def admit(self, operation: str, lane: str) -> None:
+        """Returns when a request that only reads may leave."""
+        if operation in CHANGES:
+            raise ReadOnlyError(f"{operation}: this process was opened to plan and may change nothing on the platform")
+        self._inner.admit(operation, lane)
 
     def report(self, operation: str, status: int, retry_after_s: float | None, blocked: bool) -> None:
         """Passes the answer on."""

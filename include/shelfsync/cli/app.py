@@ -37,6 +37,7 @@ app = typer.Typer(
 for command in (
     sync.sync,
     plan.plan,
+    plan.apply,
     check.check,
     settle.settle,
     status.status,

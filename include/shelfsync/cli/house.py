@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 @contextlib.contextmanager
-def house() -> Iterator[House]:
-    """Opened for one command."""
+def house(*, read_only: bool = False) -> Iterator[House]:
+    """Opened for one command; `read_only`: it can change nothing on the platform."""
     from shelfsync import logs, wiring
     from shelfsync.settings import read_settings
 
     settings = read_settings()
     logs.configure(settings.log_format, logging.WARNING)
-    with wiring.open_house(settings) as opened:
+    with wiring.open_house(settings, read_only=read_only) as opened:
         yield opened

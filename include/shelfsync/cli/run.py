@@ -17,29 +17,32 @@ if TYPE_CHECKING:
     from shelfsync.wiring import House
 
 
-def run(vendor: list[str] | None, *, full: bool, dry_run: bool, as_json: bool) -> None:
+def run(vendor: list[str] | None, *, full: bool, as_json: bool) -> None:
     """Runs the path, prints what came of it, and ends with the exit code it stands for."""
-    from shelfsync.wiring import failed_line
-
     vendors = tuple(vendor or ())
     with house() as opened:
         opened.check(vendors)
-        if not dry_run:
-            opened.settle()  # what an earlier process left open would keep its vendor from being sent
-        run_id = opened.open_run("full" if full else "delta", f"cli/{uuid.uuid4()}", vendors, dry_run=dry_run)
+        opened.settle()  # what an earlier process left open would keep its vendor from being sent
+        run_id = opened.open_run("full" if full else "delta", f"cli/{uuid.uuid4()}", vendors)
         with telling() as tell:
-            summary = _sync(opened, run_id, dry_run, tell)
-    lines = summary.pop("lines")
-    print_told(summary, as_json, lines)
-    error = failed_line(summary)
-    if error is not None:
-        raise typer.Exit(error.exit_code)
+            summary = reported(opened, run_id, lambda: opened.sync(run_id, dry_run=False, tell=tell))
+    print_told(summary, as_json, summary.pop("lines"))
+    end_with(summary)
 
 
-def _sync(opened: House, run_id: int, dry_run: bool, tell: Callable[[str, int, int], None]) -> dict[str, Any]:
-    """The run; a run that breaks off is reported as failed before the error goes on."""
+def reported(opened: House, run_id: int, walk: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """The run's summary; a run that breaks off is reported as failed before the error goes on."""
     try:
-        return opened.sync(run_id, dry_run=dry_run, tell=tell)
+        return walk()
     except ShelfsyncError:
         opened.report(run_id)
         raise
+
+
+def end_with(summary: dict[str, Any]) -> None:
+    """Ends with the exit code that a summary stands for, unless all is well."""
+    from shelfsync.wiring import failed_line
+
+    error = failed_line(summary)
+    if error is not None:
+        raise typer.Exit(error.exit_code)

@@ -8,4 +8,4 @@ from shelfsync.cli.run import run
 
 def sync(vendor: Vendors = None, full: Full = False, as_json: AsJson = False) -> None:
     """Bring the platform to what the ERP says now, and wait for its word on every SKU."""
-    run(vendor, full=full, dry_run=False, as_json=as_json)
+    run(vendor, full=full, as_json=as_json)

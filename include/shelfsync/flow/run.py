@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from shelfsync.flow import standing
+from shelfsync.flow.plan import lines as plan_lines
+from shelfsync.flow.plan import plan_of
 from shelfsync.ledger import freshness, runs, switches, tables, vendor_runs
 from shelfsync.warehouse import record
 
@@ -75,7 +77,10 @@ def report(parts: Parts, run_id: int) -> dict[str, Any]:
     told = {"run": run_id, "key": run.run_key, "kind": run.kind, "dry_run": run.dry_run, "state": state, "error": error}
     sums |= {"asked": asked, "told": told_of}
     summary = {**told, **sums, "paused": paused, "freshness": fresh, "vendors": shown}
-    return {**summary, "lines": lines(summary)}
+    if not run.dry_run:
+        return {**summary, "lines": lines(summary)}
+    plan = plan_of(parts, run_id)
+    return {**summary, "plan": plan, "lines": [*lines(summary), *plan_lines(plan)]}
 
 
 def lines(summary: dict[str, Any]) -> list[str]:

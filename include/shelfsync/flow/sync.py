@@ -31,10 +31,19 @@ def sync(steps: Steps, run_id: int, *, dry_run: bool, tell: Callable[[str, int, 
     shards = steps.extract(run_id)
     tell("extract", 1, 1)
     vendors = [vendor for shard in shards for vendor in shard["vendors"]]
-    words = PREPARE if dry_run else (*PREPARE, "deliver")
-    for word in words:
+    for word in PREPARE if dry_run else PREPARE[:-1]:
         _each_shard(steps, word, run_id, shards, len(vendors), tell)
-    while not dry_run and (sent := steps.in_flight(run_id)):
+    return steps.report(run_id) if dry_run else finish(steps, run_id, shards, tell)
+
+
+def finish(
+    steps: Steps, run_id: int, shards: list[dict[str, Any]], tell: Callable[[str, int, int], None]
+) -> dict[str, Any]:
+    """From the batches on: sends, waits and acknowledges until nothing is in flight, and reports."""
+    vendors = [vendor for shard in shards for vendor in shard["vendors"]]
+    for word in ("batch", "deliver"):
+        _each_shard(steps, word, run_id, shards, len(vendors), tell)
+    while sent := steps.in_flight(run_id):
         tell("wait", 0, len(sent))
         steps.wait(run_id, sent)
         tell("wait", len(sent), len(sent))

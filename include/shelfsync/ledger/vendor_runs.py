@@ -85,6 +85,14 @@ def newer_on_its_way(connection: Connection, name: str, generation: int) -> int 
     return connection.execute(statement.order_by(vendor_run.c.generation.desc()).limit(1)).scalar_one_or_none()
 
 
+def changes(connection: Connection, run_id: int, name: str) -> dict[str, int]:
+    """How many SKUs changed in this vendor's run, by kind: new, changed, removed, same, held and whatever else is counted."""
+    counted = [column for column in vendor_run.columns if column.name.startswith("changes_")]
+    statement = sa.select(*counted).where(vendor_run.c.run_id == run_id, vendor_run.c.vendor == name)
+    row = connection.execute(statement).mappings().one()
+    return {key.removeprefix("changes_"): int(value) for key, value in row.items()}
+
+
 def rows_raw(connection: Connection, run_id: int, name: str) -> int:
     """Rows that the run's extract has of this vendor."""
     statement = sa.select(vendor_run.c.rows_raw).where(vendor_run.c.run_id == run_id, vendor_run.c.vendor == name)

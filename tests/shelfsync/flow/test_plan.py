@@ -1,0 +1,165 @@
+"""A plan tells what would be sent and can send nothing; applied, it sends exactly that or says what has moved."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from decimal import Decimal
+
+import pytest
+
+from partner_api import StreamedBody
+from shelfsync.errors import DataError, PlanMovedError, ReadOnlyError
+from shelfsync.flow import plan as plans
+from shelfsync.wiring import open_house
+
+V = "store-001"
+SKUS = [f"s{number:02}" for number in range(12)]
+
+
+@pytest.fixture
+def shop(world):
+    world.platform.put_products(
+        V, [{"sku": sku, "barcodes": [], "title": sku, "price": 9.0, "active": True} for sku in SKUS]
+    )
+    for sku in SKUS:
+        world.erp.put(V, sku, "2.00")
+    world.sync("full")
+    world.erp.put(V, "s01", "2.50")
+    world.erp.put(V, "s02", "1.90", 4)
+    world.erp.put(V, "s03", "20.00")
+    world.erp.put(V, "s04", "1,99")
+    return world
+
+
+def _plan(world, kind="delta"):
+    return world.sync(kind, dry_run=True)
+
+
+def _apply(world, plan, house=None):
+    house = house or world.house
+    names = tuple(vendor["vendor"] for vendor in plan["vendors"])
+    world.asked.append(1)
+    run_id = house.open_run(plan["kind"], f"apply/{len(world.asked)}", names)
+    return house.apply(plan, run_id, lambda *_: None)
+
+
+def test_a_plan_says_what_would_be_sent_held_and_refused_and_how_long_it_takes(shop):
+    summary = _plan(shop)
+    plan = summary["plan"]
+    (vendor,) = plan["vendors"]
+    assert (vendor["changes"]["changed"], vendor["changes"]["held"], len(vendor["batches"])) == (3, 1, 1)
+    assert [held["rule"] for held in vendor["held"]] == ["shifted_decimal"]
+    assert [(row["sku"], row["price"]) for row in vendor["top"]] == [("s01", "2.500"), ("s02", "1.900")]
+    assert vendor["refused_locally"] == {"price_decimal_comma": 1}
+    assert plan["requests"] == 4
+    assert plan["minutes"] >= 0
+    said = "\n".join(summary["lines"])
+    assert all(
+        word in said
+        for word in ("s01 price 2.000 -> 2.500 (+25 %)", "shifted_decimal", "price_decimal_comma", "min at")
+    )
+
+
+def test_a_plan_leaves_ledger_and_platform_as_they_were(shop):
+    before = len(shop.sent()), shop.rows("SELECT * FROM ledger.vendor"), shop.rows("SELECT * FROM ledger.baseline")
+    _plan(shop)
+    assert (
+        len(shop.sent()),
+        shop.rows("SELECT * FROM ledger.vendor"),
+        shop.rows("SELECT * FROM ledger.baseline"),
+    ) == before
+    assert shop.rows("SELECT count(*) FROM ledger.hold") == [(0,)]
+
+
+def test_the_client_of_a_plan_cannot_put(shop):
+    before = len(shop.sent())
+    with open_house(shop.settings, read_only=True) as house:
+        client = house.parts.open_platform()
+        body = b'{"products":[{"sku":"s01","price":7}]}'
+        with pytest.raises(ReadOnlyError, match="put_catalog"):
+            client.update_catalog(V, StreamedBody([body], len(body)), lane="catalog")
+        house.check((V,))
+        run_id = house.open_run("delta", "test/readonly")
+        names = [vendor for shard in house.extract(run_id) for vendor in shard["vendors"]]
+        for word in ("normalise", "diff", "guard", "batch"):
+            house.step(word, run_id, names)
+        assert "put_catalog" in house.step("deliver", run_id, names)["failed"][V]
+    assert len(shop.sent()) == before
+
+
+def test_an_applied_plan_sends_the_planned_bodies_byte_for_byte(shop):
+    plan = _plan(shop)["plan"]
+    before = len(shop.sent())
+    summary = _apply(shop, plan)
+    assert (summary["state"], summary["accepted"]) == ("succeeded", 2)
+    entries = shop.sent()[before:]
+    assert [entry["bytes_in"] for entry in entries] == [one["body_bytes"] for one in plan["vendors"][0]["batches"]]
+    run = summary["run"]
+    (path,) = shop.rows(f"SELECT items_path FROM ledger.batch WHERE run_id = {run}")
+    from shelfsync.catalog.batch import body
+
+    sent = body(shop.house.parts.lake.read_table(path[0]), key="sku", sales_limit_name="maximum_sales_quantity")
+    assert hashlib.sha256(sent).hexdigest() == plan["vendors"][0]["batches"][0]["sha256"]
+    assert Decimal(str(shop.shown()["s01"]["price"])) == Decimal("2.5")
+    assert Decimal(str(shop.shown()["s03"]["price"])) == 2, "what the plan holds is held"
+
+
+def _refused(shop, plan, what, house=None):
+    before = len(shop.sent())
+    with pytest.raises(PlanMovedError, match=what):
+        _apply(shop, plan, house)
+    assert len(shop.sent()) == before
+    assert shop.rows("SELECT count(*) FROM ledger.batch WHERE state = 'planned'") == [(0,)]
+
+
+def test_a_row_that_changed_in_the_erp_refuses_the_plan_and_is_named(shop):
+    plan = _plan(shop)["plan"]
+    shop.erp.put(V, "s07", "3.00")
+    _refused(shop, plan, r"snapshot: vendor store-001: 1 SKUs are others in the ERP by now \(s07\)")
+
+
+def test_a_baseline_that_moved_refuses_the_plan(shop):
+    plan = _plan(shop)["plan"]
+    shop.sync("delta")
+    _refused(shop, plan, "baseline: vendor store-001 has moved from version 1 to 2")
+
+
+def test_a_setting_that_changed_refuses_the_plan_and_names_its_section(shop, make_settings):
+    plan = _plan(shop)["plan"]
+    with open_house(make_settings(guards={"shifted_decimal": {"on": False}})) as house:
+        _refused(shop, plan, "configuration: the section guards has changed", house)
+
+
+def test_an_approval_since_refuses_the_plan(shop):
+    plan = _plan(shop)["plan"]
+    shop.begin("delta", upto="guard")
+    (hold,) = shop.house.holds.listed("open")
+    shop.house.holds.decide(hold["hold_id"], approve=True, who="ada")
+    _refused(shop, plan, "guards: vendor store-001")
+
+
+def test_another_store_refuses_the_plan(shop):
+    plan = _plan(shop)["plan"]
+    shop.erp.execute("DELETE FROM stock")
+    with contextlib.suppress(DataError):
+        _refused(shop, plan, "snapshot")
+
+
+def test_a_plan_is_read_back_as_it_was_and_a_changed_one_is_refused(shop, tmp_path):
+    plan = _plan(shop, "full")["plan"]
+    file = tmp_path / "plan.json"
+    plans.write(plan, file)
+    assert plans.read(file) == json.loads(json.dumps(plan, default=str))
+    file.write_text(file.read_text("utf-8").replace('"s03"', '"s05"').replace("2.500", "9.990"), "utf-8")
+    with pytest.raises(DataError, match="was changed"):
+        plans.read(file)
+    with pytest.raises(DataError, match="no file"):
+        plans.read(tmp_path / "none.json")
+
+
+def test_no_secret_is_in_a_plan(shop):
+    text = json.dumps(_plan(shop)["plan"], default=str)
+    assert "demo-secret" not in text
+    assert "postgresql" not in text
