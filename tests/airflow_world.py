@@ -82,6 +82,14 @@ class World:
             return connection.execute(statement).fetchall()
 
 
+def written(world: World, statement: str) -> None:
+    """Changes ledger or warehouse as somebody else would."""
+    import psycopg
+
+    with psycopg.connect(world.database_url) as connection:
+        connection.execute(statement)
+
+
 def states(run: DagRun, *, rounds: bool = False) -> dict[str, set[str]]:
     """Task (without its group) -> the states of its instances; `rounds`: the later rounds too."""
     found: dict[str, set[str]] = {}

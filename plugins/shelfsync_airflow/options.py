@@ -35,6 +35,11 @@ OPTIONS = {
     "export_schedule": Option(
         "37 4 * * *", "string", "When assortment_export runs: a cron expression in UTC, or none.", "15 5 * * *"
     ),
+    "holds_schedule": Option(
+        "1-59/5 * * * *",
+        "string",
+        "When catalog_holds asks about what the guards hold: a cron expression in UTC, or none.",
+    ),
     "settle_schedule": Option("*/5 * * * *", "string", "When catalog_settle runs: a cron expression in UTC, or none."),
     "promotions_schedule": Option(
         "17 * * * *",

@@ -31,11 +31,15 @@ class HoldDesk:
         """One hold with its rows."""
         return held.shown(self._parts, hold_id, first=first, rows=rows)
 
-    def ask(self, key: str, *, pages: str | None) -> list[dict[str, Any]]:
-        """What nobody was asked about yet, as `{"hold", "label", "subject", "body"}`; the same key again gets the same."""
+    def ask(self, key: str) -> list[dict[str, Any]]:
+        """Takes on what nobody was asked about yet, as `{"hold", "label"}`; the same key again takes on the same."""
         with self._parts.engine.begin() as connection:
             found = table.ask(connection, key)
-        return [self._question(hold, pages) for hold in found]
+        return [{"hold": hold.hold_id, "label": hold.label} for hold in found]
+
+    def question(self, hold_id: int, *, pages: str | None) -> dict[str, Any] | None:
+        """What a person is asked, as `{"subject", "body", "left_s"}` (Markdown); None when nothing is left to decide."""
+        return held.question(self._parts, hold_id, pages=pages)
 
     def unasked(self) -> int:
         """How many open holds nobody was asked about."""
@@ -72,13 +76,3 @@ class HoldDesk:
         with self._parts.engine.begin() as connection:
             record.record_run(connection, run_id)
         return {**told, "lines": lines}
-
-    def _question(self, hold: table.Hold, pages: str | None) -> dict[str, Any]:
-        link = None if pages is None else f"{pages}/holds/{hold.hold_id}"
-        body = held.markdown(self._parts, hold.hold_id, link=link)
-        return {
-            "hold": hold.hold_id,
-            "label": hold.label,
-            "subject": f"Send what {hold.rule} holds of {hold.vendor}?",
-            "body": body,
-        }

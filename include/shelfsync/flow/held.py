@@ -70,6 +70,18 @@ def ordered(table: Any, *, first: int = 0, rows: int | None = None) -> list[dict
     return found
 
 
+def question(parts: Parts, hold_id: int, *, pages: str | None) -> dict[str, Any] | None:
+    """What a person is asked: `{"subject", "body", "left_s"}`; None when the hold is not open."""
+    with parts.engine.connect() as connection:
+        hold = holds.read(connection, hold_id)
+        left_s = holds.left_s(connection, hold_id)
+    if hold is None or hold.state != holds.OPEN:
+        return None
+    link = None if pages is None else f"{pages}/holds/{hold_id}"
+    subject = f"{hold.vendor}: send what {hold.rule} holds? ({hold.rows} rows)"
+    return {"subject": subject, "body": markdown(parts, hold_id, link=link), "left_s": left_s}
+
+
 def markdown(parts: Parts, hold_id: int, *, link: str | None) -> str:
     """A hold for a person who decides in Airflow: the sentence, the top rows, where all of them are."""
     hold = shown(parts, hold_id, rows=TOP_ROWS)

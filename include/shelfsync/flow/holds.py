@@ -106,6 +106,14 @@ def release(parts: Parts, hold_id: int) -> dict[str, Any]:
     return {"run": hold.run_id, "vendors": [hold.vendor], "label": hold.label, "line": line}
 
 
+def release_waiting(parts: Parts) -> None:
+    """Plans what was approved on a page, or by a process that died before it could: the schedule carries it."""
+    with parts.engine.connect() as connection:
+        found = holds.waiting(connection)
+    for hold in found:
+        release(parts, hold.hold_id)
+
+
 def _plan(connection: Connection, hold: Hold, stands: vendors.Vendor, pieces: list[tuple[str, int, int]]) -> None:
     row = vendor_runs.read(connection, hold.run_id, hold.vendor)
     assert row is not None
@@ -153,7 +161,7 @@ def _pieces(parts: Parts, hold: Hold, base_path: str | None) -> list[tuple[str, 
 def _not_now(connection: Connection, hold: Hold, stands: vendors.Vendor) -> str | None:
     if hold.state != holds.APPROVED:
         return _why_not(hold)
-    newer = vendor_runs.newer_on_its_way(connection, hold.vendor, hold.generation)
+    newer = hold.superseded_by or vendor_runs.newer_on_its_way(connection, hold.vendor, hold.generation)
     if hold.released_at is None and (newer is not None or stands.fence > hold.generation):
         return (
             f"hold {hold.hold_id} ({hold.label}) is approved, and run {newer} has a newer extract: what it still wants of these very"
@@ -164,7 +172,7 @@ def _not_now(connection: Connection, hold: Hold, stands: vendors.Vendor) -> str 
 
 def _why_not(hold: Hold) -> str:
     by = f" by {hold.decided_by}" if hold.decided_by else ""
-    if hold.superseded_by is not None:
+    if hold.superseded_by is not None and hold.state != holds.APPROVED:
         return f"hold {hold.hold_id} ({hold.label}): superseded by the newer extract of run {hold.superseded_by}; nothing of it is sent"
     return f"hold {hold.hold_id} ({hold.label}) is {hold.state}{by}; nothing of it is sent"
 

@@ -6,7 +6,7 @@ import logging
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-from shelfsync.flow import standing
+from shelfsync.flow import holds, standing
 from shelfsync.flow.acknowledge import acknowledge
 from shelfsync.flow.confirm import confirm
 from shelfsync.flow.deliver import deliver
@@ -25,6 +25,7 @@ def settle(parts: Parts) -> dict[str, Any]:
 
     Returns `{"runs": n, "confirmed": n, "acknowledged": n, "delivered": n, "failed": {vendor: why}, "open": n}`.
     """
+    holds.release_waiting(parts)
     with parts.engine.connect() as connection:
         open_jobs = jobs.open_jobs(connection)
         planned = batches.vendors_with_planned(connection)

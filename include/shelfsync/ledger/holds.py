@@ -128,6 +128,9 @@ def renew(
         statement = hold.update().where(hold.c.hold_id == known.hold_id)
         connection.execute(statement.values(run_id=run_id, generation=generation, message=one.message))
         numbers.append(known.hold_id)
+    approved = sa.and_(hold.c.vendor == vendor, hold.c.state == APPROVED, hold.c.released_at.is_(None))
+    older = sa.and_(approved, hold.c.generation < generation, hold.c.superseded_by.is_(None))
+    connection.execute(hold.update().where(older).values(superseded_by=run_id))  # the newer run sends what still holds
     for gone in standing.values():
         statement = hold.update().where(hold.c.hold_id == gone.hold_id)
         ended = {"state": SUPERSEDED, "decided_at": instant()} if gone.state == OPEN else {}
@@ -184,6 +187,18 @@ def read(connection: Connection, hold_id: int, *, lock: bool = False) -> Hold | 
     statement = sa.select(*_COLUMNS).where(hold.c.hold_id == hold_id)
     found = _holds(connection, statement.with_for_update() if lock else statement)
     return found[0] if found else None
+
+
+def left_s(connection: Connection, hold_id: int) -> float:
+    """Seconds until a hold expires, by the database's clock."""
+    left = sa.func.extract("epoch", hold.c.expires_at - instant())
+    return float(connection.execute(sa.select(left).where(hold.c.hold_id == hold_id)).scalar_one_or_none() or 0)
+
+
+def waiting(connection: Connection) -> list[Hold]:
+    """Approved holds whose rows nobody has planned yet and no newer extract has dropped."""
+    mine = sa.and_(hold.c.state == APPROVED, hold.c.released_at.is_(None), hold.c.superseded_by.is_(None))
+    return _holds(connection, sa.select(*_COLUMNS).where(mine).order_by(hold.c.hold_id))
 
 
 def of_vendor(connection: Connection, vendor: str, *states: str) -> list[Hold]:

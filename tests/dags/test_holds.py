@@ -1,0 +1,152 @@
+"""A person decides in Airflow: the question is asked and answered through Airflow's own API, and what comes of it reaches the platform."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from airflow.api_fastapi.app import create_app, get_auth_manager, purge_cached_app
+from airflow.api_fastapi.auth.managers.simple.user import SimpleAuthManagerUser
+from fastapi.testclient import TestClient
+
+from airflow_world import CUT, STORES, states, written
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from airflow_world import World
+
+DEADLINE_S = 120.0
+
+
+class Person(threading.Thread):
+    """Somebody at the Required Actions page: answers every question with the next of their answers."""
+
+    def __init__(self, server: TestClient, *answers: tuple[str, dict[str, str]]) -> None:
+        super().__init__(daemon=True)
+        self._server = server
+        self._answers = list(answers)
+        self._gone = threading.Event()
+        self.asked: list[dict[str, Any]] = []
+        self._trouble: Exception | None = None
+        user = SimpleAuthManagerUser(username="ada", role="admin")
+        self._headers = {"Authorization": f"Bearer {get_auth_manager().generate_jwt(user)}"}
+
+    def run(self) -> None:
+        end = time.monotonic() + DEADLINE_S
+        while not self._gone.wait(0.2):
+            late = time.monotonic() > end
+            for question in self._questions():
+                self._say(question, *(self._answers.pop(0) if self._answers and not late else ("Reject", {})))
+
+    def leave(self) -> None:
+        """Goes, and tells what went wrong meanwhile."""
+        self._gone.set()
+        self.join(DEADLINE_S)
+        if self._trouble is not None:
+            raise self._trouble
+
+    def _say(self, question: dict[str, Any], option: str, form: dict[str, str]) -> None:
+        """An answer, or at least a rejection: a run that nobody answers waits for ever."""
+        try:
+            self._answer(question, option, form)
+        except Exception as error:  # noqa: BLE001  a thread's trouble is the test's, once the run has ended
+            self._trouble = error
+            Person._answer(self, question, "Reject", {})
+
+    def _questions(self) -> list[dict[str, Any]]:
+        where = "/api/v2/dags/catalog_holds/dagRuns/~/hitlDetails"
+        got = self._server.get(where, params={"response_received": False}, headers=self._headers)
+        assert got.status_code == 200, got.text
+        return got.json()["hitl_details"]
+
+    def _answer(self, question: dict[str, Any], option: str, form: dict[str, str]) -> None:
+        self.asked.append(question)
+        ti = question["task_instance"]
+        where = f"/api/v2/dags/{ti['dag_id']}/dagRuns/{ti['dag_run_id']}/taskInstances/{ti['task_id']}/{ti['map_index']}/hitlDetails"
+        said = {"chosen_options": [option], "params_input": form or {"thresholds": "{}"}}
+        got = self._server.patch(where, json=said, headers=self._headers)
+        assert got.status_code == 200, got.text
+
+
+@pytest.fixture
+def server(airflow_database: None) -> Iterator[TestClient]:
+    purge_cached_app()
+    with TestClient(create_app(apps="core"), base_url="http://airflow.test") as client:
+        yield client
+    purge_cached_app()
+
+
+@pytest.fixture
+def mistyped(world: World) -> World:
+    """Two of three stores have a price whose decimal point slipped, the third an ordinary one; the delta has run."""
+    world.run("catalog_full_sync")
+    world.erp.put("store-001", "a", "12.34", 10)
+    world.erp.put("store-002", "b", "123.40", 10)
+    world.erp.put("store-003", "c", "1.50", 10)
+    assert world.run("catalog_delta_sync").state == "success"
+    assert world.prices() == [CUT, CUT, CUT | {"c": 1.5}], "the accidents are held, the rest went"
+    return world
+
+
+def _ask(world: World, server: TestClient, *answers: tuple[str, dict[str, str]]) -> tuple[Any, Person]:
+    person = Person(server, *answers)
+    person.start()
+    run = world.run("catalog_holds")
+    person.leave()
+    return run, person
+
+
+@pytest.mark.slow
+def test_an_approval_in_airflow_is_delivered_and_a_rejection_is_not(mistyped: World, server: TestClient) -> None:
+    run, person = _ask(mistyped, server, ("Approve", {}), ("Reject", {}))
+    assert run.state == "success"
+    decided = mistyped.rows("SELECT vendor, rule, state, decided_by FROM ledger.hold ORDER BY vendor")
+    assert {row[2] for row in decided} == {"approved", "rejected"}
+    assert {(row[1], row[3]) for row in decided} == {("shifted_decimal", "ada")}
+    shown = mistyped.prices()
+    approved = [row[0] for row in decided if row[2] == "approved"]
+    wanted = {"store-001": CUT | {"a": 12.34}, "store-002": CUT | {"b": 123.4}}
+    for vendor, prices in zip(STORES[:2], shown, strict=False):
+        assert prices == (wanted[vendor] if vendor in approved else CUT)
+    body = person.asked[0]["body"]
+    assert "| sku | change | price |" in body
+    assert "/shelfsync/pages/holds/" in body or "shelfsync holds show" in body
+    assert mistyped.rows("SELECT count(*) FROM ledger.hold WHERE decided_at IS NULL") == [(0,)]
+    before = len(mistyped.sent())
+    assert mistyped.run("catalog_delta_sync").state == "success"
+    assert len(mistyped.sent()) == before, "what was rejected stays held, and nobody is asked again"
+    assert states(mistyped.run("catalog_holds"))["held_slice.approve"] == {"skipped"}
+
+
+@pytest.mark.slow
+def test_other_thresholds_for_once_are_taken_from_the_form(mistyped: World, server: TestClient) -> None:
+    loose = ("Use these thresholds once", {"thresholds": '{"rows": 5}'})
+    run, _ = _ask(mistyped, server, loose, loose)
+    assert run.state == "success"
+    assert mistyped.prices("store-001", "store-002") == [CUT | {"a": 12.34}, CUT | {"b": 123.4}]
+
+
+@pytest.mark.slow
+def test_an_approval_of_what_a_newer_extract_replaced_sends_nothing_and_says_so(
+    mistyped: World, server: TestClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    class LateDelta(Person):
+        """While the question is on the screen, the ERP is corrected and the next delta runs."""
+
+        def _answer(self, question: dict[str, Any], option: str, form: dict[str, str]) -> None:
+            if not self.asked:
+                written(
+                    mistyped, "UPDATE ledger.hold SET state = 'superseded', superseded_by = 99 WHERE state = 'open'"
+                )
+            super()._answer(question, option, form)
+
+    person = LateDelta(server, ("Approve", {}), ("Approve", {}))
+    person.start()
+    run = mistyped.run("catalog_holds")
+    person.leave()
+    assert run.state == "success"
+    assert mistyped.prices("store-001", "store-002") == [CUT, CUT]
+    assert any("superseded by the newer extract of run 99" in line for line in caplog.messages)
