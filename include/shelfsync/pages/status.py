@@ -15,4 +15,6 @@ MENU = ("/", "Vendors")
 def vendors(request: Request) -> HTMLResponse:
     """The same as `shelfsync status`."""
     told = house(request).status()
-    return show(request, "status.html", title="Vendors", vendors=told["vendors"], runs=told["runs"])
+    return show(
+        request, "status.html", title="Vendors", paused=told["paused"], vendors=told["vendors"], runs=told["runs"]
+    )

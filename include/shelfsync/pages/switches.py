@@ -1,0 +1,68 @@
+"""The kill switch: who stopped what and why, every turn of it, and the way to turn it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+from urllib.parse import parse_qs
+
+from fastapi import APIRouter, Depends, HTTPException, Request
+from starlette.responses import HTMLResponse, RedirectResponse
+from starlette.status import HTTP_303_SEE_OTHER, HTTP_400_BAD_REQUEST
+
+from shelfsync.errors import ShelfsyncError
+from shelfsync.pages.shell import house, show
+from shelfsync.pages.viewer import Decider
+
+if TYPE_CHECKING:
+    from shelfsync.pages.viewer import Viewer
+
+router = APIRouter()
+MENU = ("/switches", "Pause")
+
+FORM_BYTES_MAX = 8_192
+
+
+@router.get("/switches")
+def switches(request: Request) -> HTMLResponse:
+    """What is paused now, the last turns, and two forms."""
+    found = house(request).switches()
+    return show(request, "switches.html", title="Pause", **found)
+
+
+async def _form(request: Request) -> dict[str, str]:
+    """The fields of a form of ours; a few short texts."""
+    raw = await request.body()
+    if len(raw) > FORM_BYTES_MAX:
+        raise HTTPException(HTTP_400_BAD_REQUEST, "this form is too long")
+    return {name: values[-1] for name, values in parse_qs(raw.decode("utf-8", "replace")).items()}
+
+
+Form = Annotated[dict[str, str], Depends(_form)]
+
+
+@router.post("/switches/{turn}")
+def turn(request: Request, turn: str, person: Decider, form: Form) -> RedirectResponse:
+    """Pauses or resumes what the form names."""
+    _turn(request, turn, person, form)
+    root = request.scope.get("root_path", "").rstrip("/")
+    return RedirectResponse(f"{root}/switches", HTTP_303_SEE_OTHER)
+
+
+def _turn(request: Request, turn: str, person: Viewer, form: dict[str, str]) -> None:
+    scope, vendor, why = form.get("scope", ""), form.get("vendor", "").strip() or None, form.get("why", "").strip()
+    if (
+        turn not in {"pause", "resume"}
+        or scope not in {"all", "chain", "vendor"}
+        or (scope == "vendor") != (vendor is not None)
+    ):
+        raise HTTPException(HTTP_400_BAD_REQUEST, "say what: one vendor by its id, the chain, or everything")
+    if turn == "pause" and not why:
+        raise HTTPException(HTTP_400_BAD_REQUEST, "say why: whoever wonders why nothing goes is shown it")
+    opened = house(request)
+    try:
+        if turn == "pause":
+            opened.pause(scope, vendor, why=why, who=person.name)
+        else:
+            opened.resume(scope, vendor, why=why or "resumed", who=person.name)
+    except ShelfsyncError as error:
+        raise HTTPException(HTTP_400_BAD_REQUEST, str(error)) from None
