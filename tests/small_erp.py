@@ -30,3 +30,9 @@ class SmallErp:
     ) -> None:
         self.execute("DELETE FROM stock WHERE vendor = ? AND sku = ?", vendor, sku)
         self.execute("INSERT INTO stock VALUES (?, ?, NULL, ?, ?, ?, ?)", vendor, sku, price, quantity, active, limit)
+
+    def price(self, vendor: str, sku: str) -> Any:
+        """What stands there now."""
+        with contextlib.closing(sqlite3.connect(self._path)) as connection:
+            (found,) = connection.execute("SELECT price FROM stock WHERE vendor = ? AND sku = ?", (vendor, sku))
+            return found[0]
