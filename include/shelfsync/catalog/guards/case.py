@@ -85,8 +85,9 @@ class Case:
 
     @cached_property
     def priced(self) -> pa.Array:
-        """Rows of the baseline that have a price."""
-        return column(self.baseline, "price").is_valid()
+        """Rows of the baseline that have a price and are in the extract; what left the range years ago says nothing of today's prices."""
+        here = pc.is_in(column(self.baseline, "sku"), value_set=column(self.snapshot, "sku"))
+        return pc.and_(column(self.baseline, "price").is_valid(), here)
 
     def category_of(self, skus: pa.Array) -> pa.Array:
         """The category of each SKU as last said; null where nobody ever said one."""

@@ -155,6 +155,13 @@ def test_an_extract_far_smaller_than_the_last_ones_holds_what_it_lacks():
     assert reasons(split(now, BEFORE, history=History(rows=(1000,)))) == {}, "one extract is no habit"
 
 
+def test_what_left_the_range_long_ago_does_not_make_an_accident_look_small():
+    gone = store(range(1000, 3000), active=False)
+    dearer = store(range(1000), price="2.16")
+    assert reasons(split(dearer, BEFORE | gone)) == {"mass_repricing": 1000}
+    assert reasons(split(store(range(400), quantity=0) | store(range(400, 1000)), BEFORE | gone)) == {"zero_stock": 400}
+
+
 def test_a_smaller_extract_that_was_believed_is_what_is_usual_from_then_on():
     smaller = History(rows=(800, 1000, 1001, 990))
     assert reasons(split(store(range(3, 800)), store(range(800)), history=smaller)) == {}
