@@ -91,7 +91,10 @@ def rows_moved(parts: Parts, plan: dict[str, Any], run_id: int, names: list[str]
             said.append(f"vendor {name} is {row.state}: {row.error or 'its last job is still open'}")
         elif row.released_path != then["released"]:
             said.append(f"guards: vendor {name}: what is held or known to be refused has changed since")
-        elif row.released_path is not None and plans.bodies(parts, row.released_path) != then["batches"]:
+        elif (
+            row.released_path is not None
+            and plans.bodies(parts, row.released_path, then["baseline"]["path"]) != then["batches"]
+        ):
             said.append(f"vendor {name}: the request bodies are not the planned ones")
     return said
 

@@ -9,10 +9,12 @@ from shelfsync.ledger import batches, runs, vendor_runs, vendors
 from shelfsync.ledger.instant import instant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
+    import pyarrow as pa
     from sqlalchemy.engine import Connection
 
+    from shelfsync.catalog.batch import Batch
     from shelfsync.catalog.urgency import Part
     from shelfsync.flow.house import Parts
     from shelfsync.ledger.runs import Run
@@ -36,12 +38,12 @@ def batch(parts: Parts, run_id: int, names: Iterable[str]) -> StepReport:
     return each_vendor(parts, run_id, names, "batch", work)
 
 
-def _batch_vendor(parts: Parts, run: Run, row: VendorRun, released_path: str) -> None:
+def bodies(parts: Parts, rows: pa.Table, base_path: str | None) -> Iterator[tuple[Batch, str, int]]:
+    """The request bodies of rows (DELTA shape) in the order of leaving, with lane and how many items are of that lane."""
     from shelfsync.catalog.batch import cut
 
     settings = parts.settings
-    pieces = []
-    for part in _urgent_first(parts, row, released_path):
+    for part in _urgent_first(parts, rows, base_path):
         urgent = part.urgent
         for piece in cut(
             part.rows,
@@ -49,11 +51,27 @@ def _batch_vendor(parts: Parts, run: Run, row: VendorRun, released_path: str) ->
             sales_limit_name=settings.platform.sales_limit_name,
             body_bytes_max=settings.sync.body_bytes_max,
         ):
-            path = "" if run.dry_run else parts.lake.write_table("batch", row.vendor, piece.items)
-            items = piece.items.num_rows
-            pieces.append(batches.Piece(path, items, piece.body_bytes, part.lane, min(urgent, items)))
-            urgent -= min(urgent, items)
-    plan = {"plan_batches": len(pieces), "plan_bytes": sum(piece.body_bytes for piece in pieces)}
+            yield piece, part.lane, min(urgent, piece.items.num_rows)
+            urgent -= min(urgent, piece.items.num_rows)
+
+
+def pieces(
+    parts: Parts, vendor: str, rows: pa.Table, base_path: str | None, *, dry_run: bool = False
+) -> list[batches.Piece]:
+    """The same as what the ledger plans, with the items in the lake; not those of a dry run."""
+    found = []
+    for piece, lane, urgent in bodies(parts, rows, base_path):
+        path = "" if dry_run else parts.lake.write_table("batch", vendor, piece.items)
+        found.append(batches.Piece(path, piece.items.num_rows, piece.body_bytes, lane, urgent))
+    return found
+
+
+def _batch_vendor(parts: Parts, run: Run, row: VendorRun, released_path: str) -> None:
+    with parts.engine.connect() as connection:
+        base = vendors.current_baseline(connection, row.vendor)
+    rows, base_path = parts.lake.read_table(released_path), None if base is None else base.path
+    found = pieces(parts, row.vendor, rows, base_path, dry_run=run.dry_run)
+    plan = {"plan_batches": len(found), "plan_bytes": sum(piece.body_bytes for piece in found)}
     with parts.engine.begin() as connection:
         if run.dry_run:
             vendor_runs.write(connection, run.run_id, row.vendor, state="planned", **plan)
@@ -62,20 +80,18 @@ def _batch_vendor(parts: Parts, run: Run, row: VendorRun, released_path: str) ->
         if stale:
             vendor_runs.write(connection, run.run_id, row.vendor, state="superseded", error=stale)
         else:
-            _commit(connection, run, row, pieces, plan)
+            _commit(connection, run, row, found, plan)
     if stale:
         raise Skip(stale)
 
 
-def _urgent_first(parts: Parts, row: VendorRun, released_path: str) -> list[Part]:
+def _urgent_first(parts: Parts, rows: pa.Table, base_path: str | None) -> list[Part]:
     from shelfsync.catalog.urgency import parts as in_parts
     from shelfsync.columns import BASELINE
 
-    with parts.engine.connect() as connection:
-        base = vendors.current_baseline(connection, row.vendor)
     return in_parts(
-        parts.lake.read_table(released_path),
-        BASELINE.empty_table() if base is None else parts.lake.read_table(base.path),
+        rows,
+        BASELINE.empty_table() if base_path is None else parts.lake.read_table(base_path),
         together_max=parts.settings.sync.together_rows_max,
         at_buffer=parts.settings.effect.at_buffer,
     )
@@ -91,9 +107,7 @@ def _stale(connection: Connection, row: VendorRun) -> str | None:
     return None
 
 
-def _commit(
-    connection: Connection, run: Run, row: VendorRun, pieces: list[batches.Piece], plan: dict[str, int]
-) -> None:
+def _commit(connection: Connection, run: Run, row: VendorRun, found: list[batches.Piece], plan: dict[str, int]) -> None:
     vendors.raise_fence(connection, row.vendor, row.generation)
     since = batches.wanted_since(connection, row.vendor, row.generation)
     batches.plan(
@@ -103,6 +117,6 @@ def _commit(
         generation=row.generation,
         base_version=row.base_version or 0,
         snapshot_path=row.snapshot_path or "",
-        pieces=[piece._replace(wanted_at=since) for piece in pieces],
+        pieces=[piece._replace(wanted_at=since) for piece in found],
     )
     vendor_runs.write(connection, run.run_id, row.vendor, batched_at=instant(), **plan)

@@ -114,7 +114,7 @@ def release_waiting(parts: Parts) -> None:
         release(parts, hold.hold_id)
 
 
-def _plan(connection: Connection, hold: Hold, stands: vendors.Vendor, pieces: list[tuple[str, int, int]]) -> None:
+def _plan(connection: Connection, hold: Hold, stands: vendors.Vendor, pieces: list[batches.Piece]) -> None:
     row = vendor_runs.read(connection, hold.run_id, hold.vendor)
     assert row is not None
     vendors.raise_fence(connection, hold.vendor, hold.generation)
@@ -139,23 +139,13 @@ def _plan(connection: Connection, hold: Hold, stands: vendors.Vendor, pieces: li
     holds.released(connection, hold.hold_id)
 
 
-def _pieces(parts: Parts, hold: Hold, base_path: str | None) -> list[tuple[str, int, int]]:
-    from shelfsync.catalog.batch import cut
+def _pieces(parts: Parts, hold: Hold, base_path: str | None) -> list[batches.Piece]:
     from shelfsync.catalog.companion import alone
     from shelfsync.columns import BASELINE
+    from shelfsync.flow.batch import pieces
 
-    settings = parts.settings
     baseline = BASELINE.empty_table() if base_path is None else parts.lake.read_table(base_path)
-    rows = alone(parts.lake.read_table(hold.rows_path), baseline)
-    return [
-        (parts.lake.write_table("batch", hold.vendor, piece.items), piece.items.num_rows, piece.body_bytes)
-        for piece in cut(
-            rows,
-            key=settings.platform.key,
-            sales_limit_name=settings.platform.sales_limit_name,
-            body_bytes_max=settings.sync.body_bytes_max,
-        )
-    ]
+    return pieces(parts, hold.vendor, alone(parts.lake.read_table(hold.rows_path), baseline), base_path)
 
 
 def _not_now(connection: Connection, hold: Hold, stands: vendors.Vendor) -> str | None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from shelfsync.budget.forecast import Requests
 from shelfsync.errors import DataError
+from shelfsync.flow.batch import bodies as cut_up
 from shelfsync.flow.held import ordered, with_before
 from shelfsync.ledger import runs, vendor_runs, vendors
 
@@ -112,19 +113,16 @@ def _vendor_lines(vendor: dict[str, Any]) -> Iterator[str]:
         yield f"{name}: {count} rows are refused here, before the platform: {reason}"
 
 
-def bodies(parts: Parts, released_path: str) -> list[dict[str, Any]]:
-    """The request bodies that a released delta makes: items, bytes, hash of each."""
-    from shelfsync.catalog.batch import cut
-
-    settings = parts.settings
+def bodies(parts: Parts, released_path: str, base_path: str | None) -> list[dict[str, Any]]:
+    """The request bodies that a released delta makes, in the order of leaving: lane, items, bytes, hash of each."""
     return [
-        {"items": piece.items.num_rows, "body_bytes": piece.body_bytes, "sha256": _body_hash(piece.body)}
-        for piece in cut(
-            parts.lake.read_table(released_path),
-            key=settings.platform.key,
-            sales_limit_name=settings.platform.sales_limit_name,
-            body_bytes_max=settings.sync.body_bytes_max,
-        )
+        {
+            "lane": lane,
+            "items": piece.items.num_rows,
+            "body_bytes": piece.body_bytes,
+            "sha256": _body_hash(piece.body),
+        }
+        for piece, lane, _ in cut_up(parts, parts.lake.read_table(released_path), base_path)
     ]
 
 
@@ -141,7 +139,7 @@ def _vendor(parts: Parts, row: VendorRun) -> dict[str, Any]:
         "baseline": {"version": row.base_version, "path": base_path},
         "released": released,
         "changes": changes,
-        "batches": [] if released is None else bodies(parts, released),
+        "batches": [] if released is None else bodies(parts, released, base_path),
         "held": _held(parts, row.held_path),
         "top": [] if released is None else _top(parts, released, base_path),
         "refused_locally": _refused(parts, row.quarantine_path),

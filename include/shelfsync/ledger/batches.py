@@ -101,9 +101,9 @@ def append(
     generation: int,
     base_version: int,
     snapshot_path: str,
-    pieces: list[tuple[str, int, int]],
+    pieces: list[Piece],
 ) -> None:
-    """Writes batches (path, items, bytes each) after those that the run has for this vendor and generation already."""
+    """Writes batches after those that the run has for this vendor and generation already."""
     same = (batch.c.run_id == run_id, batch.c.vendor == vendor, batch.c.generation == generation)
     last = connection.execute(sa.select(sa.func.coalesce(sa.func.max(batch.c.sequence), 0)).where(*same)).scalar_one()
     common = {
