@@ -74,7 +74,7 @@ def _diff_vendor(parts: Parts, run: Run, row: VendorRun, snapshot_path: str, rul
     path = parts.lake.write_table("delta", row.vendor, delta)
     counts = _counts(delta)
     with parts.engine.begin() as connection:
-        if complete and not run.dry_run:
+        if complete and not run.dry_run and vendor_runs.has_newest_snapshot(connection, row):
             rejected.forget_gone(connection, row.vendor, snapshot, baseline, quarantined)
         vendor_runs.write(
             connection,

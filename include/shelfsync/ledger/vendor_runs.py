@@ -141,6 +141,12 @@ def last_snapshot(connection: Connection, name: str) -> LastSnapshot | None:
     return None if found is None else LastSnapshot(*found)
 
 
+def has_newest_snapshot(connection: Connection, row: VendorRun) -> bool:
+    """Whether nothing newer is known of what the ERP wants of this vendor: a step of an older run may be run again at any time."""
+    last = last_snapshot(connection, row.vendor)
+    return last is None or last.generation <= row.generation
+
+
 def full_on_its_way(connection: Connection, row: VendorRun) -> int | None:
     """The full run that has this vendor in hand and has not come to its end with it, or None.
 

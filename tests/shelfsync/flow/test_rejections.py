@@ -131,6 +131,16 @@ def test_a_refusal_of_a_sku_that_left_the_erp_is_forgotten(shelf):
     assert _refused(shelf) == []
 
 
+def test_a_step_of_an_older_run_that_is_run_again_forgets_no_refusal_of_a_newer_one(world):
+    world.platform.put_products("store-001", [A])
+    world.erp.put("store-001", "a", "1.00")
+    old, vendors = world.begin("delta", upto="normalise")
+    world.erp.put("store-001", "unknown", "1.00")
+    world.sync("full")
+    world.house.step("diff", old, vendors)
+    assert _refused(world, "sku") == [("unknown",)]
+
+
 def test_a_person_lets_a_refused_sku_go_once(shelf):
     told = shelf.house.rejections("store-001", ["unknown"])
     assert told["released"] == 1
