@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 HEADER = ("campaign", "vendor", "sku", "price", "name", "start_time", "end_time")
-SKUS = (*(f"s{number:02}" for number in range(6)), "u0")
-CAMPAIGNS = ("c0", "c1", "c2")
 KEEPS = "keep"
+SKUS = {"c0": ("s00", "s01"), "c1": ("s02", "s03", "u0"), "c2": ("s04", "s06"), KEEPS: ("s05",)}
+"""Each campaign has its own, so that no two overlap and nothing has to be refused for that."""
+CAMPAIGNS = tuple(name for name in SKUS if name != KEEPS)
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Campaigns:
 
     def begin(self) -> None:
         self.windows[KEEPS] = Window("Keep", START, START + dt.timedelta(days=400), "*")
-        self.put(KEEPS, "s05")
+        self.put(KEEPS, *SKUS[KEEPS])
         self.write()
 
     def put(self, campaign: str, sku: str) -> None:
@@ -72,10 +73,10 @@ class Campaigns:
                 for key in [key for key in self.prices if key[0] == campaign]:
                     del self.prices[key]
             elif what == "out":
-                self.prices.pop((campaign, chance.choice(SKUS)), None)
+                self.prices.pop((campaign, chance.choice(SKUS[campaign])), None)
             else:
                 for _ in range(chance.randint(1, 3)):
-                    self.put(campaign, chance.choice(SKUS))
+                    self.put(campaign, chance.choice(SKUS[campaign]))
         self.write()
 
     def write(self) -> None:
@@ -99,7 +100,6 @@ class Campaigns:
         self.control.write_text(f"{len(rows)}\n", "utf-8")
 
     def _window(self, campaign: str, chance: random.Random) -> Window:
-        """Windows of one campaign alone, so that no two overlap in a SKU and nothing has to be refused for that."""
         number = CAMPAIGNS.index(campaign)
         start = START + dt.timedelta(hours=chance.choice((-1, 0, 3)), minutes=number)
         end = START + dt.timedelta(days=chance.choice((1, 3, 400)))

@@ -128,26 +128,39 @@ class Model:
                 raise Broken("I6", f"job {job.job_id}: ledger {want}, warehouse {have}")
 
     def _baseline_is_proven(self, taken: list[Any]) -> None:
-        """I2: each acknowledged value was in an item of a job that the platform completed without an error for it."""
+        """I2: each acknowledged value was in an item of a job that the platform completed without an error for it, or was shown since."""
         if self.has_struck_now("job_id_of_another"):
             return  # a number that nobody else has claimed, because its own answer was never read, cannot be told from a right one
         proven: dict[tuple[str, str], set[Any]] = defaultdict(set)
         for job, items in taken:
-            if job.state == "COMPLETED":
-                at_once = (
-                    len(items) == 1 and self._world.shape.dialect == "legacy"
-                )  # answered with the SKU, whatever becomes of it
+            at_once = self._answered_at_once(items)
+            if job.state == "COMPLETED" or at_once:
                 for (sku, *values), error in items:
                     if error is None or at_once or self.has_struck_now("log_of_another"):
                         proven[job.vendor, sku] |= set(zip(FIELDS, values, strict=True))
+        for row in self._world.rows(
+            "SELECT o.*, j.created_at FROM warehouse.sku_outcome o JOIN ledger.job j USING (job_id) WHERE o.state = 'accepted'"
+        ):
+            if self._world.listed.proves(row.vendor, row.sku, _values(row), row.created_at):
+                proven[row.vendor, row.sku] |= set(_values(row).items())
         for row in self._world.rows("SELECT * FROM warehouse.baseline"):
-            milli = None if row.price is None else int(row.price * 1000)
-            values = (milli, row.quantity, row.active, row.max_sales_quantity)
-            for name, value in zip(FIELDS, values, strict=True):
-                if value is not None and (name, value) not in proven[row.vendor, row.sku]:
+            for name, value in _values(row).items():
+                if (name, value) not in proven[row.vendor, row.sku]:
                     raise Broken(
-                        "I2", f"{row.vendor}/{row.sku}: {name} {value} is acknowledged, and no completed job carried it"
+                        "I2",
+                        f"{row.vendor}/{row.sku}: {name} {value} is acknowledged; no completed job carried it and no listing showed it",
                     )
+
+    def _answered_at_once(self, items: tuple[Any, ...]) -> bool:
+        """An older platform answers a single item with its SKU, whatever becomes of it."""
+        return len(items) == 1 and self._world.shape.dialect == "legacy"
+
+    def believed_too_early(self) -> bool:
+        """Whether a single item was answered at once and then not done, which nobody can find out but a full sync."""
+        return any(
+            self._answered_at_once(items) and (job.state != "COMPLETED" or items[0][1] is not None)
+            for job, items in self._taken()
+        )
 
     def has_struck_now(self, kind: str) -> bool:
         rules = self._world.platform.control("GET", "faults")["rules"]
@@ -356,6 +369,12 @@ def _difference(row: Row | None, product: dict[str, Any] | None, *, rejected: bo
 def _shows(row: dict[str, Any], told: dict[str, Any], least: int) -> bool:
     """Whether a customer can buy what is active as the ERP says, when this was the quantity told last."""
     return row["active"] is not False and told["quantity"] >= least
+
+
+def _values(row: Any) -> dict[str, Any]:
+    """What a row of the warehouse says, the price in thousandths; without the fields that it does not say."""
+    said = {name: getattr(row, name) for name in FIELDS if getattr(row, name) is not None}
+    return said | ({"price": int(said["price"] * 1000)} if "price" in said else {})
 
 
 def _item(row: dict[str, Any]) -> Item:

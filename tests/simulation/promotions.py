@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 WRONG_BY_CHANCE = ("not_applied", "job_id_of_another", "portal_edit")
 """Faults after which the platform differs although it said that all went well."""
 US = 1_000_000
+LOOKS_MAX = 1000
+"""An hour of waiting is 366 looks, and each question is one more."""
 
 
 def work(world: World, house: House, kind: str, key: str) -> None:
@@ -63,13 +65,14 @@ def _twice(world: World, step: Any) -> None:
 
 def until_settled(world: World, house: House, run_id: int) -> None:
     """The wait of flow.promotions.wait with virtual pauses."""
-    for _ in range(day.LOOKS_MAX):
+    end_s = world.clock.monotonic_s() + house.parts.settings.promotions.job_deadline_s + day.wait.GRACE_S
+    for _ in range(LOOKS_MAX):
         jobs = wait.waiting(house.parts, run_id)
-        if not jobs:
+        if not jobs or world.clock.monotonic_s() >= end_s:
             return
         if not wait.ask_those_due(house.parts, jobs):
             world.clock.sleep(min([wait.LOOK_AGAIN_S, *(max(0.1, min(job.wait_s, job.left_s)) for job in jobs)]))
-    raise AssertionError(f"I15: the wait of promotion run {run_id} has not ended after {day.LOOKS_MAX} looks")
+    raise AssertionError(f"I15: the wait of promotion run {run_id} has not ended after {LOOKS_MAX} looks")
 
 
 class PromotionModel:

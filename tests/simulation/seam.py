@@ -18,9 +18,11 @@ import psycopg
 from shelfsync.lake.store import Lake
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from simulation.clock import VirtualClock
+
+    Heard = Callable[[httpx.Request, int, bytes], None]
 
 KINDS = ("commit", "request", "rename")
 STUCK_S = 30.0
@@ -162,11 +164,14 @@ class SeamClock:
 class SeamTransport(httpx.BaseTransport):
     """Real HTTP whose requests are effects of their process, each a little while on its way."""
 
-    def __init__(self, inner: httpx.BaseTransport, seam: Seam, clock: VirtualClock, chance: random.Random) -> None:
+    def __init__(
+        self, inner: httpx.BaseTransport, seam: Seam, clock: VirtualClock, chance: random.Random, heard: Heard
+    ) -> None:
         self._inner = inner
         self._seam = seam
         self._clock = clock
         self._chance = chance
+        self._heard = heard
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         self._seam.alive()
@@ -177,6 +182,7 @@ class SeamTransport(httpx.BaseTransport):
                 raw = b"".join(answer.stream)  # type: ignore[arg-type]  # a stream of the sync kind
             finally:
                 answer.close()
+            self._heard(request, answer.status_code, raw)
         return httpx.Response(
             answer.status_code, headers=answer.headers, stream=httpx.ByteStream(raw), extensions=answer.extensions
         )

@@ -32,6 +32,7 @@ from shelfsync.wiring import House, assemble
 from simulation.campaigns import Campaigns
 from simulation.clock import START, VirtualClock
 from simulation.erp import VENDORS, Erp
+from simulation.listed import Listed
 from simulation.seam import Seam, SeamClock, SeamConnection, SeamLake, SeamTransport
 
 if TYPE_CHECKING:
@@ -100,6 +101,7 @@ class World:
         self.shape = Shape()
         self.erp = Erp(folder)
         self.campaigns = Campaigns(folder)
+        self.listed = Listed(self.clock.now)
         self.observer = sa.create_engine(self.url, poolclass=sa.StaticPool)
         self._network = httpx.HTTPTransport(limits=httpx.Limits(max_keepalive_connections=0), verify=False)
         self._closing = contextlib.ExitStack()
@@ -137,6 +139,9 @@ class World:
         self.erp = Erp(self.folder, coherent=shape.dialect == "legacy", buffer_known=shape.buffer_known)
         for file in (self.erp.file, self.erp.control):
             file.unlink(missing_ok=True)
+        self.campaigns = Campaigns(self.folder)
+        self.campaigns.begin()
+        self.listed = Listed(self.clock.now)
 
     def receive(self, up: bool) -> None:
         """Opens or closes the way of the webhook."""
@@ -241,7 +246,7 @@ class World:
                 client_secret=secret,
             ),
             download_hosts=settings.platform.download_hosts,
-            transport=SeamTransport(self._network, seam, self.clock, chance),
+            transport=SeamTransport(self._network, seam, self.clock, chance, self.listed.hear),
             clock=clock,
             chance=chance,
             new_id=lambda: str(uuid.UUID(int=chance.getrandbits(128))),
