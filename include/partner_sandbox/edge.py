@@ -15,6 +15,7 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -66,6 +67,8 @@ class Edge:
         scope["state"]["entry"] = entry
         try:
             await self._pass(scope, _counted(receive, entry, self._sandbox), _watched(send, entry), entry)
+        except ClientDisconnect:
+            pass  # the caller went away in the middle of its body: nobody is left to be answered, and nothing went wrong here
         finally:
             self._sandbox.journal.write(entry)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import logging
+import socket
 import time
 from pathlib import Path
 from typing import Any
@@ -37,6 +39,26 @@ def log_of(platform, partner) -> httpx.Response:
     job_id = put(partner).json()["job_id"]
     platform.advance(0)
     return partner.get(partner.get(f"{JOBS}/{job_id}").json()["download_url"])
+
+
+def test_a_caller_that_goes_away_in_the_middle_of_its_body_is_noted_and_no_error_of_the_service(platform, partner):
+    errors: list[logging.LogRecord] = []
+    handler = logging.Handler(logging.ERROR)
+    handler.emit = errors.append
+    logging.getLogger("uvicorn.error").addHandler(handler)
+    try:
+        with socket.create_connection((partner.base_url.host, partner.base_url.port)) as caller:
+            head = f"PUT {CATALOG} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n"
+            caller.sendall(f"{head}Authorization: {partner.headers['Authorization']}\r\n\r\n{{".encode())
+        deadline_s = time.monotonic() + 10
+        while not (
+            gone := [one for one in platform.journal()["entries"] if one["method"] == "PUT" and one["route"] == CATALOG]
+        ):
+            assert time.monotonic() < deadline_s, "the call is not in the journal"
+    finally:
+        logging.getLogger("uvicorn.error").removeHandler(handler)
+    assert (errors, [one["status"] for one in gone]) == ([], [None])
+    assert put(partner).status_code == 202
 
 
 class TestRules:
