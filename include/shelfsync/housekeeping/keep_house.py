@@ -1,4 +1,4 @@
-"""All of the housekeeping, in order: rows, then partitions of the warehouse, then the files that nothing points to any more."""
+"""All of the housekeeping, in order: rows, repeated outcomes, then partitions of the warehouse, then the files that nothing points to any more."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from shelfsync.housekeeping.prune import prune
 from shelfsync.housekeeping.rules import rules
 from shelfsync.housekeeping.sweep import sweep
+from shelfsync.housekeeping.thin import thin
 from shelfsync.warehouse.partitions import retire
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def keep_house(parts: Parts, *, dry_run: bool = False) -> dict[str, Any]:
     rows: dict[str, int] = {}
     for rule in rules(keep, personal_days=parts.settings.orders.personal_days):
         rows[rule.table] = rows.get(rule.table, 0) + prune(parts.engine, rule, dry_run=dry_run)
+    rows["warehouse.sku_outcome"] = thin(parts.engine, older_than=dt.timedelta(days=keep.repeat_days), dry_run=dry_run)
     partitions = [] if dry_run else _retire(parts)
     grace, recent = dt.timedelta(hours=keep.lake_grace_hours), dt.timedelta(days=keep.file_days)
     swept = sweep(parts, grace=grace, recent=recent, dry_run=dry_run)

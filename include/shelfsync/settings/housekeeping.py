@@ -22,8 +22,10 @@ class HousekeepingSettings(Section):
     """Webhook events as received. Those of orders hold personal data."""
     order_days: float = Field(90, ge=61)
     """What was told of orders, handed over and picked, in the ledger: longer than the platform's history reaches back."""
-    quarantine_days: float = Field(90, gt=0)
-    """Rows of the ERP that could not be sent, in the warehouse."""
+    quarantine_days: float = Field(14, gt=0)
+    """Rows of the ERP that could not be sent, in the warehouse; each run writes its own."""
+    repeat_days: float = Field(7, gt=0)
+    """Accepted outcomes, in the warehouse, that repeat what held already. Their job keeps the count."""
     history_days: float = Field(400, gt=0)
     """Runs, jobs and orders in the warehouse, use of the request budget, pauses."""
     lake_grace_hours: float = Field(48, ge=1)

@@ -143,12 +143,10 @@ ACCEPTANCE = View(
         "acceptance_rate": "accepted / sent, from 0 to 1",
     },
     f"""
-SELECT vendor, {_day("settled_at")} AS day, count(*) AS sent,
-    count(*) FILTER (WHERE state = 'accepted') AS accepted,
-    count(*) FILTER (WHERE state = 'refused') AS refused,
-    count(*) FILTER (WHERE state = 'unaccounted') AS unaccounted,
-    CAST(count(*) FILTER (WHERE state = 'accepted') AS double precision) / count(*) AS acceptance_rate
-FROM warehouse.sku_outcome GROUP BY 1, 2
+SELECT vendor, {_day("settled_at")} AS day, CAST(sum(sent) AS bigint) AS sent, CAST(sum(accepted) AS bigint) AS accepted,
+    CAST(sum(refused) AS bigint) AS refused, CAST(sum(unaccounted) AS bigint) AS unaccounted,
+    CAST(sum(accepted) AS double precision) / CAST(sum(sent) AS double precision) AS acceptance_rate
+FROM warehouse.catalog_job WHERE settled_at IS NOT NULL AND accepted + refused + unaccounted > 0 GROUP BY 1, 2
 """,
 )
 

@@ -101,6 +101,11 @@ catalog_job = sa.Table(
     _count("accepted", "SKUs accepted"),
     _count("refused", "SKUs refused"),
     _count("unaccounted", "SKUs of which nothing was said"),
+    sa.Column(
+        "repeats_removed",
+        sa.BigInteger,
+        comment="Rows of sku_outcome that housekeeping removed because they repeated what held already; null: none yet",
+    ),
     sa.Column("error", sa.Text, comment="Why it did not end well"),
     sa.Column(
         "heard_by",
@@ -131,7 +136,7 @@ sku_outcome = sa.Table(
     sa.Index("ix_sku_outcome_not_accepted", "vendor", "state", postgresql_where=sa.text("state <> 'accepted'")),
     sa.CheckConstraint("state IN ('accepted', 'refused', 'unaccounted')", name="state"),
     schema="warehouse",
-    comment="What became of each SKU of each job: exactly one row for every SKU sent; by months, kept as set",
+    comment="What became of each SKU of each job: one row for every SKU sent (repeats go after some days, counted in catalog_job); by months",
     postgresql_partition_by="RANGE (settled_at)",
 )
 

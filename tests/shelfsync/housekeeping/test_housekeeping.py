@@ -31,6 +31,7 @@ def lived(make_world):
         "event_days",
         "quarantine_days",
         "history_days",
+        "repeat_days",
     )
     world = make_world(housekeeping=dict.fromkeys(days, MOMENT) | {"lake_grace_hours": 1})
     world.platform.put_products("store-001", PRODUCTS)
@@ -148,6 +149,29 @@ def test_whole_assortments_go_earlier_than_what_was_sent_of_them(make_world):
     assert told["rows"] == {}
     assert (kinds.count("raw"), kinds.count("snapshot")) == (1, 1), "the newest of each"
     assert (kinds.count("delta"), kinds.count("outcome")) == (3, 1), "three times the same outcome is one content"
+
+
+def test_outcomes_that_repeat_what_held_go_and_their_job_keeps_the_count(make_world):
+    world = make_world(housekeeping={"repeat_days": MOMENT})
+    world.platform.put_products("store-001", PRODUCTS)
+    world.erp.put("store-001", "a", "1.00")
+    world.erp.put("store-001", "b", "2.00")
+    world.erp.put("store-001", "nowhere", "1.00")
+    world.sync("full")
+    world.erp.put("store-001", "a", "1.10")
+    world.sync("full")
+    before = world.rows("SELECT vendor, sent, accepted, refused, acceptance_rate FROM warehouse.acceptance")
+    said = world.rows(
+        "SELECT job_id, sku, change FROM warehouse.sku_outcome WHERE NOT (state = 'accepted' AND change = 'same')"
+    )
+    same = world.rows("SELECT count(*) FROM warehouse.sku_outcome WHERE state = 'accepted' AND change = 'same'")[0][0]
+    assert same > 0
+    assert world.house.keep_house(dry_run=True)["rows"]["warehouse.sku_outcome"] == same
+    assert world.house.keep_house()["rows"]["warehouse.sku_outcome"] == same
+    assert sorted(world.rows("SELECT job_id, sku, change FROM warehouse.sku_outcome")) == sorted(said)
+    assert world.rows("SELECT sum(repeats_removed) FROM warehouse.catalog_job") == [(same,)]
+    assert world.rows("SELECT vendor, sent, accepted, refused, acceptance_rate FROM warehouse.acceptance") == before
+    assert world.house.keep_house()["rows"].get("warehouse.sku_outcome", 0) == 0
 
 
 def test_a_file_younger_than_the_grace_stays_though_nothing_points_to_it_yet(lived):
