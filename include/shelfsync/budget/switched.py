@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from partner_api.gate import Gate
 
-CHANGES = frozenset({"put_catalog", "create_products", "put_promotion", "put_order"})
-"""Operations that change what customers see or buy; everything else only reads."""
+CHANGES = frozenset({"put_catalog", "create_products", "put_promotion"})
+"""Operations that change what customers see. An order is no part of it: whoever has ordered is waiting, also while the catalog is paused."""
 
 _vendors: contextvars.ContextVar[tuple[str, ...]] = contextvars.ContextVar("vendors", default=())
 

@@ -30,7 +30,7 @@ def pause(
     anyway: Anyway = False,
     as_json: AsJson = False,
 ) -> None:
-    """Stop sending, within one request, until somebody resumes. What is with the platform already still ends there."""
+    """Stop sending prices, stock and promotions, within one request, until somebody resumes. What is with the platform already still ends there; customers' orders go on."""
     scope = _scope(vendor, chain, everything)
     with house() as opened:
         told = opened.pause(scope, vendor, why=why, who=who or getpass.getuser(), anyway=anyway)
