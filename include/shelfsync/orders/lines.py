@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
+
+from partner_api import reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -21,28 +24,56 @@ _LINE = ("item_id", "sku", "status", "quantity", "weight", "unit_price", "total_
 _BY = ("sku", "quantity", "weight", "unit_price", "total_price")
 
 
-def gathered(rows: Iterable[Mapping[str, Any]]) -> tuple[list[tuple[str, dict[str, Any]]], list[str]]:
-    """(order_id, result as JSON) of every result that is whole, and the result_ids of those whose lines are not all there yet.
+@dataclass
+class Gathered:
+    """`whole`: (order_id, result as JSON); `partial`: result_ids whose lines are not all there yet; `broken`: (order_id, result_id, why)."""
 
-    A result is whole when it has as many lines as its `line_count` says; without one, as it is.
-    """
+    whole: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    partial: list[str] = field(default_factory=list)
+    broken: list[tuple[str, str, str]] = field(default_factory=list)
+
+
+def gathered(rows: Iterable[Mapping[str, Any]]) -> Gathered:
+    """Results out of rows. One is whole when it has as many lines as its `line_count` says; without one, as it is."""
     groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for row in rows:
         groups.setdefault((str(row["order_id"]).strip(), str(row["result_id"]).strip()), []).append(row)
-    whole: list[tuple[str, dict[str, Any]]] = []
-    partial: list[str] = []
+    told = Gathered()
     for (order_id, result_id), mine in groups.items():
-        counts = {int(row["line_count"]) for row in mine if row.get("line_count") is not None}
+        counts = {_number(row["line_count"]) for row in mine if row.get("line_count") is not None}
         lines = [row for row in mine if _plain(row.get("status")) is not None]
-        if counts and counts != {len(lines)}:
-            partial.append(result_id)
-            continue
-        lines.sort(key=lambda row: (row.get("line_no") is None, row.get("line_no")))
-        head = {name: value for name in _HEAD if (value := _plain(mine[0].get(name))) is not None}
-        if "check_first" in head:
-            head["check_first"] = str(head["check_first"]).lower() in {"1", "true", "t", "yes", "y"}
-        whole.append((order_id, head | ({"items": [_line(row) for row in lines]} if lines else {})))
-    return whole, partial
+        said = {name: {value for row in mine if (value := _plain(row.get(name))) is not None} for name in _HEAD}
+        at_odds = [name for name, values in said.items() if len(values) > 1]
+        if None in counts or len(counts) > 1:
+            told.broken.append((order_id, result_id, "its line_count is not one whole number"))
+        elif at_odds:
+            told.broken.append((order_id, result_id, f"its rows are at odds about {at_odds[0]}"))
+        elif counts and len(lines) > max(filter(None, counts), default=0):
+            told.broken.append((order_id, result_id, f"it has {len(lines)} lines, and line_count says fewer"))
+        elif counts and counts != {len(lines)}:
+            told.partial.append(result_id)
+        else:
+            told.whole.append((order_id, _whole(said, lines)))
+    return told
+
+
+def _whole(said: Mapping[str, set[Any]], lines: list[Mapping[str, Any]]) -> dict[str, Any]:
+    head = {name: next(iter(values)) for name, values in said.items() if values}
+    if "check_first" in head:
+        head["check_first"] = str(head["check_first"]).lower() in {"1", "true", "t", "yes", "y"}
+    lines.sort(key=lambda row: _place(row.get("line_no")))
+    return head | ({"items": [_line(row) for row in lines]} if lines else {})
+
+
+def _number(value: Any) -> int | None:
+    """A whole number, however the database says it."""
+    number = reading.decimal({"value": _plain(value)}, "value")
+    return int(number) if number is not None and number == number.to_integral_value() and number >= 0 else None
+
+
+def _place(value: Any) -> tuple[bool, Decimal, str]:
+    number = reading.decimal({"value": _plain(value)}, "value")
+    return (value is None, Decimal(0) if number is None else number, str(value))
 
 
 def _line(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 import sqlalchemy as sa
 
@@ -52,7 +54,7 @@ def test_a_result_in_a_table_is_sent_like_any_other(world, till):
         ("HONEY", "REPLACED"),
         ("BREAD", "IN_CART"),
     ]
-    assert world.house.orders.collect() == {"new": 0, "known": 1, "partial": 0, "refused": {}}
+    assert world.house.orders.collect() == {"new": 0, "known": 1, "partial": 0, "refused": {}, "alarms": []}
 
 
 def test_a_result_whose_lines_are_not_all_there_waits(world, till):
@@ -96,6 +98,48 @@ def test_a_row_that_cannot_be_read_stops_no_other(world, till):
     )
     told = world.house.orders.collect()
     assert (told["new"], list(told["refused"])) == (1, ["r1"])
+
+
+@pytest.mark.parametrize(
+    ("strange", "said"),
+    [
+        ([{"line_count": "two"}], "line_count is not one whole number"),
+        ([{"line_count": 1, "line_no": 1}, {"line_count": 1, "line_no": "b"}], "it has 2 lines"),
+        ([{"line_count": 2, "action": "fulfil"}, {"line_count": 2, "action": "cancel"}], "at odds about action"),
+    ],
+    ids=["count", "more", "odds"],
+)
+def test_rows_that_nobody_can_make_sense_of_stop_no_other_and_are_one_alarm(world, till, strange, said):
+    good, bad = world.place("MILK"), world.place("MILK")
+    write(till, *({**line(bad, sku="MILK", status="picked"), **one} for one in strange))
+    write(till, line(good, line_count=1, sku="MILK", status="picked"))
+    first, second = world.house.orders.collect(), world.house.orders.collect()
+    assert (first["new"], second["known"], len(first["alarms"]), second["alarms"]) == (1, 1, 1, [])
+    assert (said in first["refused"]["r1"], bad["order_id"] in first["alarms"][0]) == (True, True)
+    with till.begin() as connection:
+        connection.execute(sa.text("DELETE FROM picking WHERE order_id = :id"), {"id": bad["order_id"]})
+    world.house.orders.collect()
+    assert world.house.status()["orders"]["alarms"] == []
+
+
+def test_lines_stand_in_the_order_of_their_numbers_whatever_type_these_have(world, till):
+    order = world.place("MILK", "JAM", "BREAD")
+    rows = [("MILK", "10"), ("JAM", 9), ("BREAD", None)]
+    write(till, *(line(order, line_count=3, line_no=place, sku=sku, status="picked") for sku, place in rows))
+    world.house.orders.collect()
+    (body,) = world.rows("SELECT body FROM ledger.picking_result")[0]
+    assert [one["sku"] for one in json.loads(body)["items"]] == ["JAM", "MILK", "BREAD"]
+
+
+def test_what_is_known_is_passed_over_by_the_thousand(world, till):
+    """A chain's last days are tens of thousands of results, looked at each minute."""
+    ids = [f"5b8e6f3c-0000-4222-8333-{number:012}" for number in range(2_500)]
+    write(till, *({"order_id": one, "result_id": "r", "action": "cancel", "reason": "CLOSED"} for one in ids))
+    assert world.house.orders.collect()["new"] == 2_500
+    statements = []
+    sa.event.listen(world.house.parts.engine, "before_cursor_execute", lambda *_: statements.append(1))
+    assert world.house.orders.collect()["known"] == 2_500
+    assert len(statements) < 20
 
 
 @pytest.mark.parametrize(

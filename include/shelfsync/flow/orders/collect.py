@@ -13,7 +13,8 @@ import sqlalchemy as sa
 from shelfsync.erp import diagnosis
 from shelfsync.erp.session import Session
 from shelfsync.errors import ConfigurationError, TryAgainError
-from shelfsync.inbox.keep import keep
+from shelfsync.inbox.keep import prepared, store
+from shelfsync.ledger import order_alarms, picking
 from shelfsync.orders.lines import COLUMNS, NEEDED, gathered
 from shelfsync.orders.result import UnreadableResultError
 
@@ -21,35 +22,71 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from shelfsync.flow.house import Parts
+    from shelfsync.inbox.keep import Prepared
 
 log = logging.getLogger(__name__)
 
 SQL = "SHELFSYNC_ORDERS__PICKING_SQL"
 _ROWS_AT_ONCE = 10_000
-_ROWS_MAX = 1_000_000
+_ROWS_MAX = 200_000
+"""They are gathered in memory, some hundred megabytes at most."""
+_RESULTS_AT_ONCE = 1_000
+_ALARMS_MAX = 100
 _TIMEOUT_S = 60.0
 
 
 def collect(parts: Parts) -> dict[str, Any]:
-    """`{"new", "known", "partial", "refused": {result_id: why}}`; nothing at all without a SELECT."""
-    told: dict[str, Any] = {"new": 0, "known": 0, "partial": 0, "refused": {}}
+    """`{"new", "known", "partial", "refused": {result_id: why}, "alarms": [...]}`; nothing at all without a SELECT.
+
+    What is refused stays in the store's table, and each is an alarm, once.
+    """
+    told: dict[str, Any] = {"new": 0, "known": 0, "partial": 0, "refused": {}, "alarms": []}
     if parts.settings.orders.picking_sql is None:
         return told
-    whole, partial = gathered(_rows(parts))
-    told["partial"] = len(partial)
-    for order_id, raw in whole:
+    shown = gathered(_rows(parts))
+    told["partial"] = len(shown.partial)
+    refused = {(order_id, result_id): why for order_id, result_id, why in shown.broken}
+    for first in range(0, len(shown.whole), _RESULTS_AT_ONCE):
+        _store(parts, shown.whole[first : first + _RESULTS_AT_ONCE], told, refused)
+    told["refused"] = {result_id: why for (_, result_id), why in refused.items()}
+    told["alarms"] = _alarms(parts, refused)
+    return told
+
+
+def _store(
+    parts: Parts, results: list[tuple[str, dict[str, Any]]], told: dict[str, Any], refused: dict[tuple[str, str], str]
+) -> None:
+    """Stores those of the results that are not known, and passes over the others in one look."""
+    ready: list[Prepared] = []
+    for order_id, raw in results:
         try:
-            word = keep(parts.engine, order_id, raw, "table")
+            ready.append(prepared(order_id, raw))
         except UnreadableResultError as error:
-            log.error("collect: result %s of order %s: %s", raw.get("result_id"), order_id, error)  # noqa: TRY400
-            told["refused"][str(raw.get("result_id"))] = str(error)
-            continue
+            refused[order_id, str(raw.get("result_id"))] = str(error)
+    with parts.engine.connect() as connection:
+        stored = picking.digests(connection, [one.name for one in ready])
+    for one in ready:
+        word = "known" if stored.get(one.name) == one.digest else store(parts.engine, one, "table")
         if word == "other":
-            why = f"came before with another content; a correction needs a result_id of its own (order {order_id})"
-            told["refused"][str(raw.get("result_id"))] = why
+            refused[one.name] = "it came before with another content; a correction needs a result_id of its own"
         else:
             told[word] += 1
-    return told
+
+
+def _alarms(parts: Parts, refused: dict[tuple[str, str], str]) -> list[str]:
+    """Those that are new. A store that writes to a table hears of them by nobody else."""
+    found = {
+        (
+            "unreadable",
+            f"{order_id}/{result_id}",
+        ): f"result {result_id} of order {order_id} in the store's table is not taken: {why}"
+        for (order_id, result_id), why in sorted(refused.items())[:_ALARMS_MAX]
+    }
+    with parts.engine.begin() as connection:
+        new = order_alarms.keep(connection, ("unreadable",), found)
+    for message in new:
+        log.error("collect: %s", message)
+    return new
 
 
 def _rows(parts: Parts) -> Iterator[dict[str, Any]]:
