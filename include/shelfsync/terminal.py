@@ -91,6 +91,17 @@ def status_tables(told: dict[str, Any]) -> list[Table]:
     return [vendors, fresh, runs]
 
 
+def orders_lines(told: dict[str, Any]) -> list[str]:
+    """Orders in one line, and each alarm that lasts; nothing where there is no order."""
+    if not any((told["open"], told["not_taken"], told["not_sent"], told["alarms"])):
+        return []
+    line = f"orders: {told['open']} open, {told['not_taken']} not taken by their store"
+    line += f" (the oldest for {age(told['oldest_not_taken_s'])})" if told["not_taken"] else ""
+    line += f", {told['not_sent']} results on their way"
+    line += f" (the oldest for {age(told['oldest_not_sent_s'])})" if told["not_sent"] else ""
+    return [line, *(f"ALARM: {message}" for message in told["alarms"])]
+
+
 def timeline_table(events: Iterable[Event]) -> Table:
     """What happened to a SKU, oldest first."""
     from rich.text import Text

@@ -44,6 +44,7 @@ def show(order: Order, as_json: AsJson = False) -> None:
     for one in told["results"]:
         lines.append(f"result {one['result_id']}: {one['action']} {one['state']}{_why(one['error'])}")
         lines += [f"  {message}" for message in one["messages"]]
+        lines += _feedback(one["feedback"])
     print_told(told, as_json, lines)
 
 
@@ -124,6 +125,7 @@ def _say(name: str, raw: dict[str, Any], as_json: bool, *, as_ordered: bool = Fa
     lines = [
         f"order {name}: {last['action']} {last['state']}{_why(last['error'] or waits.get(last['state']))}",
         *last["messages"],
+        *_feedback(last["feedback"]),
     ]
     print_told(told, as_json, lines)
     if last["state"] in {"refused", "overtaken"}:
@@ -152,6 +154,13 @@ def _line(row: dict[str, Any]) -> str:
 def _item(item: dict[str, Any]) -> str:
     amount = f"{item['weight']} kg" if item["weight"] is not None else f"{item['quantity']} x"
     return f"  {amount} {item['sku']} {item['name'] or ''}: {item['status']}, {item['total_price']}"
+
+
+def _feedback(told: dict[str, Any] | None) -> list[str]:
+    """What UPDATE_CART answered; its totals are those of before (interface.md 4.8.9)."""
+    if not told:
+        return []
+    return ["the platform would make of it:", *(_item({"name": None, **item}) for item in told["items"])]
 
 
 def _why(error: str | None) -> str:

@@ -14,10 +14,12 @@ def status(as_json: AsJson = False) -> None:
     if as_json:
         print_told(told, as_json, [])
         return
-    from shelfsync.terminal import status_tables, wide_console
+    from shelfsync.terminal import orders_lines, status_tables, wide_console
 
     console = wide_console()
     for stop in told["paused"]:
         console.print(f"PAUSED: {stop}", highlight=False, markup=False)
     for table in status_tables(told):
         console.print(table)
+    for line in orders_lines(told["orders"]):
+        console.print(line, highlight=False, markup=False)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from shelfsync.flow.orders.standing import standing
 from shelfsync.ledger import freshness, switches
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ FROM ledger.run ORDER BY run_id DESC LIMIT :runs
 
 
 def status(parts: Parts, *, runs: int = 5) -> dict[str, Any]:
-    """`{"paused": [...], "vendors": [...], "freshness": [...], "runs": [...]}`: who stopped what and why; per vendor what is pending, in flight, acknowledged, held, rejected, and how old; how long the last day's changes took, lane by lane.
+    """`{"paused": [...], "vendors": [...], "freshness": [...], "runs": [...], "orders": {...}}`: who stopped what and why; per vendor what is pending, in flight, acknowledged, held, rejected, and how old; how long the last day's changes took, lane by lane; how orders stand.
 
     Times are seconds by the database's clock; `oldest_unacknowledged_s` counts from the reading of the ERP that saw the change, and is
     null when nothing waits. `rejected` is the sum of what is rejected for good and for now.
@@ -81,9 +82,16 @@ def status(parts: Parts, *, runs: int = 5) -> dict[str, Any]:
         fresh = freshness.of_lately(connection)
         last = [dict(row) for row in connection.execute(sa.text(_RUNS), {"runs": runs}).mappings()]
         off = switches.stops(connection)
+        orders = standing(connection, parts.settings.orders)
     for row in vendors:
         stop = switches.of_vendor(off, row["vendor"], chain=parts.settings.platform.chain)
         row["paused"] = None if stop is None else str(stop)
         for name in ("open_for_s", "oldest_unacknowledged_s", "pending"):
             row[name] = None if row[name] is None else float(row[name]) if name.endswith("_s") else int(row[name])
-    return {"paused": [str(stop) for stop in off], "vendors": vendors, "freshness": fresh, "runs": last}
+    return {
+        "paused": [str(stop) for stop in off],
+        "vendors": vendors,
+        "freshness": fresh,
+        "runs": last,
+        "orders": orders,
+    }

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import fsspec
 
@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from shelfsync.handover.outlet import Document
-
-_UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
 
 
 class Files:
@@ -54,7 +52,10 @@ class Files:
 
 
 def _name(number: int, vendor: str, kind: str) -> str:
-    return f"{_UNSAFE.sub('_', vendor).lstrip('.') or '_'}/{number:012}-{kind}.json"
+    """No two stores share a folder: whatever is no plain character of a name is written as %XX."""
+    folder = quote(vendor, safe="")
+    folder = f"%2E{folder[1:]}" if folder.startswith(".") else folder or "_"
+    return f"{folder}/{number:012}-{kind}.json"
 
 
 def _trouble(error: OSError) -> TryAgainError:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
@@ -80,7 +81,10 @@ class Outbox:
     def _open(self) -> sa.Engine:
         if self._engine is None:
             try:
-                engine = sa.create_engine(self._url, hide_parameters=True, pool_pre_ping=True)
+                url = sa.make_url(self._url)
+                patience = _patience(url.get_dialect().driver, self._timeout_s)
+                patience = {name: value for name, value in patience.items() if name not in url.query}
+                engine = sa.create_engine(url, hide_parameters=True, pool_pre_ping=True, connect_args=patience)
             except (sa.exc.ArgumentError, ValueError, ImportError):
                 raise ConfigurationError(
                     "SHELFSYNC_ORDERS__HAND_OVER_URL",
@@ -98,3 +102,13 @@ class Outbox:
             f"the outbox table {self._table.name} cannot be used: {type(error).__name__}. Look at the database of SHELFSYNC_ORDERS__HAND_OVER_URL "
             "and at our rights on the table."
         )
+
+
+def _patience(driver: str, timeout_s: float) -> dict[str, Any]:
+    """What makes this driver give up on a database that does not answer: a store's lock must not hold up every other store."""
+    whole_s = max(1, math.ceil(timeout_s))
+    if driver in {"psycopg", "psycopg2"}:
+        return {"connect_timeout": whole_s, "options": f"-c statement_timeout={int(timeout_s * 1000)}"}
+    if driver in {"pymysql", "mysqldb"}:
+        return {"connect_timeout": whole_s, "read_timeout": whole_s, "write_timeout": whole_s}
+    return {"timeout": timeout_s} if driver in {"pysqlite", "pymssql"} else {}

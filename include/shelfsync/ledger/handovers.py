@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from shelfsync.ledger.instant import after, instant
-from shelfsync.ledger.order_tables import customer_order, hand_over, picking_result
+from shelfsync.ledger.order_tables import customer_order, hand_over, order_version, picking_result
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 TOLD = ("done", "checked", "refused", "overtaken")
 """Ends of a picking result that the store is told of."""
+OPEN = ("RECEIVED", "ACCEPTED")
+"""States of an order that is still to be picked."""
 
 
 @dataclass(frozen=True)
@@ -39,11 +41,10 @@ def plan(connection: Connection, *, late_h: float) -> int:
 
     new: an open order that is not long past its time. cancelled: an order that a store may have seen. reply: the end of a result.
     """
-    due = sa.func.coalesce(customer_order.c.promised_for, customer_order.c.placed_at, customer_order.c.first_seen_at)
     fresh = sa.select(customer_order.c.order_id, sa.literal("new"), sa.literal(0)).where(
-        customer_order.c.status.in_(["RECEIVED", "ACCEPTED"]),
+        customer_order.c.status.in_(OPEN),
         customer_order.c.vendor.is_not(None),
-        due > after(-late_h * 3600),
+        _due() > after(-late_h * 3600),
         ~_has(customer_order.c.order_id, "new"),
     )
     seen = hand_over.alias("seen")
@@ -69,7 +70,7 @@ def plan(connection: Connection, *, late_h: float) -> int:
 def drop_overtaken(connection: Connection) -> int:
     """Takes back what no store can have seen and what is no longer so: a new order that is cancelled, or picked already."""
     moved_on = sa.exists().where(
-        customer_order.c.order_id == hand_over.c.order_id, customer_order.c.status.not_in(["RECEIVED", "ACCEPTED"])
+        customer_order.c.order_id == hand_over.c.order_id, customer_order.c.status.not_in(OPEN)
     )
     return connection.execute(
         hand_over.update()
@@ -142,15 +143,57 @@ def were_taken(connection: Connection, hand_over_ids: Collection[int]) -> int:
     ).rowcount
 
 
-def oldest_not_taken(connection: Connection) -> Sequence[Any]:
-    """(vendor, how many, age of the oldest in seconds) of orders that no store has taken."""
-    age = sa.extract("epoch", instant() - sa.func.min(hand_over.c.created_at))
-    found = (
-        sa.select(customer_order.c.vendor, sa.func.count().label("orders"), age.label("age_s"))
-        .join(customer_order, customer_order.c.order_id == hand_over.c.order_id)
-        .where(hand_over.c.state.in_(["waiting", "written"]), hand_over.c.kind != "reply")
+def oldest_not_taken(connection: Connection, *, late_h: float) -> Sequence[Any]:
+    """(vendor, how many, age of the oldest in seconds) of what no store has taken: open orders, planned or not, and cancellations."""
+    taken = hand_over.alias("taken")
+    has_it = sa.exists().where(
+        taken.c.order_id == customer_order.c.order_id, taken.c.kind == "new", taken.c.state == "taken"
     )
-    return connection.execute(found.group_by(customer_order.c.vendor).order_by(age.desc())).all()
+    new = sa.select(customer_order.c.vendor, customer_order.c.first_seen_at.label("since")).where(
+        customer_order.c.status.in_(OPEN), _due() > after(-late_h * 3600), ~has_it
+    )
+    cancelled = (
+        sa.select(customer_order.c.vendor, hand_over.c.created_at)
+        .join(customer_order, customer_order.c.order_id == hand_over.c.order_id)
+        .where(hand_over.c.state.in_(["waiting", "written"]), hand_over.c.kind == "cancelled")
+    )
+    waiting = sa.union_all(new, cancelled).subquery()
+    age = sa.extract("epoch", instant() - sa.func.min(waiting.c.since))
+    found = sa.select(waiting.c.vendor, sa.func.count().label("orders"), age.label("age_s"))
+    return connection.execute(found.group_by(waiting.c.vendor).order_by(age.desc())).all()
+
+
+def missed(connection: Connection, *, late_h: float) -> Sequence[Any]:
+    """(vendor, how many, promise of the oldest) of open orders that were found too late to be handed over.
+
+    What was placed before the first event ever is nobody's to pick: it was there before we were.
+    """
+    first_event = sa.select(sa.func.min(order_version.c.seen_at)).where(order_version.c.source == "event")
+    found = sa.select(
+        customer_order.c.vendor, sa.func.count().label("orders"), sa.func.min(_due()).label("promised_for")
+    ).where(
+        customer_order.c.status.in_(OPEN),
+        _due() <= after(-late_h * 3600),
+        customer_order.c.placed_at > first_event.scalar_subquery(),
+        ~_has(customer_order.c.order_id, "new"),
+    )
+    return connection.execute(found.group_by(customer_order.c.vendor)).all()
+
+
+def storeless(connection: Connection, *, again_after_s: float, at_most: int) -> Sequence[str]:
+    """Open orders of which nobody has said whose they are, and of which the platform was not asked lately."""
+    asked = customer_order.c.read_back_at
+    found = sa.select(customer_order.c.order_id).where(
+        customer_order.c.status.in_(OPEN),
+        customer_order.c.vendor.is_(None),
+        sa.or_(asked.is_(None), asked < after(-again_after_s)),
+    )
+    return connection.execute(found.order_by(customer_order.c.first_seen_at).limit(at_most)).scalars().all()
+
+
+def _due() -> sa.ColumnElement[Any]:
+    """When the customer expects it, as far as it was told."""
+    return sa.func.coalesce(customer_order.c.promised_for, customer_order.c.placed_at, customer_order.c.first_seen_at)
 
 
 def _has(order_id: sa.ColumnElement[str], kind: str) -> sa.ColumnElement[bool]:

@@ -86,7 +86,7 @@ def open_window(
     connection.execute(
         order_history.update()
         .where(order_history.c.vendor == vendor)
-        .values(window_start=start, window_end=end, next_page=1, pages=None)
+        .values(window_start=start, window_end=end, next_page=1, pages=None, page_digest=None)
     )
     return Reading(vendor, start, end, 1, None, is_last=end == latest)
 
@@ -98,9 +98,15 @@ def lock(connection: Connection, reading: Reading) -> Any | None:
     return row if same else None
 
 
-def next_page(connection: Connection, reading: Reading, pages: int | None) -> Reading:
+def next_page(connection: Connection, reading: Reading, pages: int | None, digest: str) -> Reading:
     """Behind a page that was landed."""
-    values = {"next_page": reading.next_page + 1, "pages": pages, "read_at": instant(), "error": None}
+    values = {
+        "next_page": reading.next_page + 1,
+        "pages": pages,
+        "page_digest": digest,
+        "read_at": instant(),
+        "error": None,
+    }
     connection.execute(order_history.update().where(order_history.c.vendor == reading.vendor).values(values))
     return dataclasses.replace(reading, next_page=reading.next_page + 1, pages=pages)
 
@@ -113,6 +119,7 @@ def close_window(connection: Connection, reading: Reading) -> None:
         "window_end": None,
         "next_page": 1,
         "pages": None,
+        "page_digest": None,
         "tries": 0,
         "read_at": instant(),
         "error": None,
@@ -123,7 +130,14 @@ def close_window(connection: Connection, reading: Reading) -> None:
 
 def begin_again(connection: Connection, vendor: str, why: str) -> None:
     """The window from its first page, by the next run."""
-    values = {"next_page": 1, "pages": None, "tries": order_history.c.tries + 1, "error": why, "read_at": instant()}
+    values = {
+        "next_page": 1,
+        "pages": None,
+        "page_digest": None,
+        "tries": order_history.c.tries + 1,
+        "error": why,
+        "read_at": instant(),
+    }
     connection.execute(order_history.update().where(order_history.c.vendor == vendor).values(values))
 
 
@@ -157,12 +171,23 @@ def note_gap(connection: Connection, order_id: str, *, vendor: str, placed_at: d
 
 
 def standing(connection: Connection) -> Sequence[Any]:
-    """(vendor, covered_to, behind_s, error) of every store, the furthest behind first."""
-    behind = sa.extract("epoch", instant() - order_history.c.covered_to)
+    """(vendor, covered_to, behind_s, error) of every store, the furthest behind first.
+
+    `behind_s` counts from the watermark, and not from before the history was first asked for: what was lost by then is nobody's failure.
+    """
+    behind = sa.extract("epoch", instant() - sa.func.greatest(order_history.c.covered_to, order_history.c.since))
     found = sa.select(
         order_history.c.vendor, order_history.c.covered_to, behind.label("behind_s"), order_history.c.error
     )
     return connection.execute(found.order_by(behind.desc().nulls_first(), order_history.c.vendor)).all()
+
+
+def gaps(connection: Connection, *, days: int) -> list[dict[str, Any]]:
+    """(vendor, day, in_history, in_inbox, repaired) of the last days on which orders came that no event told of."""
+    recent = order_day.c.day > sa.cast(sa.func.timezone("UTC", instant()), sa.Date) - days
+    found = sa.select(order_day).where(recent, order_day.c.repaired > 0)
+    rows = connection.execute(found.order_by(order_day.c.day.desc(), order_day.c.vendor).limit(200))
+    return [dict(row) for row in rows.mappings()]
 
 
 def _row(connection: Connection, vendor: str) -> Any:
@@ -184,7 +209,7 @@ def _count_days(connection: Connection, reading: Reading) -> None:
             day,
             sa.func.count(),
             sa.func.count().filter(by["event"]),
-            sa.func.count().filter(gap),
+            sa.func.count().filter(gap, ~by["event"]),
             instant(),
         )
         .where(

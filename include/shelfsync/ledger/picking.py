@@ -61,6 +61,13 @@ def put(
     return "known" if kept == digest else "other"
 
 
+def digests(connection: Connection, names: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """(order_id, result_id) -> digest of those that are stored."""
+    name = sa.tuple_(picking_result.c.order_id, picking_result.c.result_id)
+    found = sa.select(picking_result.c.order_id, picking_result.c.result_id, picking_result.c.digest)
+    return {(row.order_id, row.result_id): row.digest for row in connection.execute(found.where(name.in_(names)))}
+
+
 def due(
     connection: Connection, *, at_most: int, order_ids: Iterable[str] = (), result_no: int | None = None
 ) -> Sequence[Result]:
@@ -147,12 +154,12 @@ def reply(connection: Connection, result_no: int) -> dict[str, Any]:
 
 
 def oldest_not_sent(connection: Connection) -> Sequence[Any]:
-    """(orders, age of the oldest in seconds) of results that the platform does not have yet."""
+    """(orders, age of the oldest in seconds) of results of which nobody is sure yet that the platform has them."""
     age = sa.extract("epoch", instant() - sa.func.min(picking_result.c.received_at))
     found = sa.select(
         sa.func.count().label("orders"), age.label("age_s"), sa.func.max(picking_result.c.error).label("error")
     )
-    return connection.execute(found.where(picking_result.c.state.in_(("waiting", "sending")))).all()
+    return connection.execute(found.where(picking_result.c.state.in_(OPEN))).all()
 
 
 def _set(connection: Connection, lease: Lease, result_no: int, values: dict[str, Any]) -> None:

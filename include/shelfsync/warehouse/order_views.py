@@ -193,6 +193,23 @@ GROUP BY o.vendor, {_DAY}, i.sku
 """,
 )
 
+ORDER_COMPLETENESS = View(
+    "order_completeness",
+    "Whether every order of the platform's history is in the inbox or a gap, by store and day",
+    {
+        **_KEYS,
+        "in_history": "Orders of the day in the platform's history",
+        "in_inbox": "Those of them of which an event came",
+        "gaps": "Those of which none came though there were events by then; the history brought them here",
+        "before_events": "Those that are older than the first event ever",
+        "counted_at": "When it was counted",
+    },
+    """
+SELECT vendor, day, in_history, in_inbox, repaired AS gaps, in_history - in_inbox - repaired AS before_events, counted_at
+FROM ledger.order_day
+""",
+)
+
 ORDER_VIEWS = (
     ORDER_EVENT,
     ORDER_FILL_RATE,
@@ -202,4 +219,5 @@ ORDER_VIEWS = (
     ORDER_CANCELLATION,
     ORDER_PROMISE,
     ORDER_REVENUE,
+    ORDER_COMPLETENESS,
 )

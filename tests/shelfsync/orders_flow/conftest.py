@@ -97,3 +97,10 @@ def make_world(make_settings, platform, store_folder):
 @pytest.fixture
 def world(make_world) -> OrdersWorld:
     return make_world()
+
+
+@pytest.fixture
+def open_receiver():
+    """Receivers with settings of their own, closed at the end."""
+    with contextlib.ExitStack() as stack:
+        yield lambda settings: stack.enter_context(live_receiver(settings))

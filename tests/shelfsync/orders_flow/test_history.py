@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import random
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
 import pytest
 import sqlalchemy as sa
 
@@ -142,10 +147,92 @@ def test_a_window_left_behind_for_weeks_is_given_up_for_one_that_the_platform_st
     assert (told["orders"], told["failed"]) == (1, {})
 
 
+def test_a_store_that_was_never_read_is_an_alarm_as_well(quiet):
+    assert set(quiet.house.orders.history(["store-404"])["failed"]) == {"store-404"}
+    assert quiet.house.orders.watch_history() == []
+    with quiet.house.parts.engine.begin() as connection:
+        connection.execute(sa.text("UPDATE ledger.order_history SET since = now() - interval '51 days'"))
+    (alarm,) = quiet.house.orders.watch_history()
+    assert "store-404: its order history is known up to no day only" in alarm
+
+
+def test_the_first_reading_of_60_days_is_no_alarm_however_long_it_takes(make_world):
+    world = make_world(orders={"history_requests_max": 1})
+    world.place("MILK", ago_s=55 * 86_400)
+    assert world.house.orders.history(["store-001"])["left"] == 1
+    assert world.house.orders.watch_history() == []
+
+
+class PageOne(BaseHTTPRequestHandler):
+    """A platform that knows no page parameter: it shows page 1 for ever, and does not say which page it is."""
+
+    def do_POST(self):
+        self._say({"access_token": "x", "token_type": "Bearer", "expires_in": 7200})
+
+    def do_GET(self):
+        names = [f"5b8e6f3c-0000-4222-8333-44445555666{place}" for place in range(2)]
+        self._say({"orders": [{"order_id": name, "status": "RECEIVED"} for name in names]})
+
+    def _say(self, body):
+        self.rfile.read(int(self.headers.get("content-length") or 0))
+        text = json.dumps(body).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, *_):
+        """Quiet."""
+
+
+def test_a_page_that_comes_again_under_no_number_is_found_out(make_world):
+    server = ThreadingHTTPServer(("127.0.0.1", 0), PageOne)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    world = make_world(platform={"base_url": f"http://127.0.0.1:{server.server_port}"})
+    told = world.house.orders.history(["store-001"])
+    server.shutdown()
+    server.server_close()
+    assert "page 2 repeats the one before it" in told["failed"]["store-001"]
+    assert told["pages"] == 2
+    assert world.rows("SELECT covered_to, next_page FROM ledger.order_history") == [(None, 1)]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_order_of_the_history_is_in_the_inbox_or_a_gap_or_older_than_events(world, seed):
+    chance = random.Random(seed)
+    for _ in range(4):
+        world.place("MILK", ago_s=chance.randint(1, 5) * 86_400)
+    world.platform.until_settled()
+    with world.house.parts.engine.begin() as connection:
+        connection.execute(sa.text("DELETE FROM inbox.event"))  # they were before we were
+    told = {"inbox": 0, "lost": 0}
+    world.place("JAM", ago_s=60)
+    world.heard()
+    world.began_long_ago()
+    for number in range(6):
+        lost = chance.random() < 0.5
+        world.platform.faults(*([{"at": "order_webhook", "kind": "lost"}] if lost else []))
+        world.place("MILK", ago_s=30 + number)
+        told["lost" if lost else "inbox"] += 1
+        world.heard()
+    world.house.orders.history(["store-001"])
+    world.house.orders.history(["store-001"])
+    sums = world.rows(
+        "SELECT sum(in_history), sum(in_inbox), sum(gaps), sum(before_events) FROM warehouse.order_completeness"
+    )
+    assert [tuple(map(int, row)) for row in sums] == [(11, 1 + told["inbox"], told["lost"], 4)]
+    assert len(world.rows("SELECT order_id FROM ledger.order_gap")) == told["lost"]
+
+
 def test_a_store_whose_history_will_soon_be_out_of_reach_is_one_alarm(quiet):
     quiet.house.orders.history(["store-001"])
     with quiet.house.parts.engine.begin() as connection:
-        connection.execute(sa.text("UPDATE ledger.order_history SET covered_to = now() - interval '51 days'"))
+        connection.execute(
+            sa.text(
+                "UPDATE ledger.order_history SET covered_to = now() - interval '51 days', since = now() - interval '52 days'"
+            )
+        )
     alarms = [quiet.house.orders.watch_history() for _ in range(2)]
     assert [len(one) for one in alarms] == [1, 0]
     assert "after 60 days it cannot be read any more" in alarms[0][0]

@@ -52,7 +52,11 @@ def today(parts: Parts) -> dict[str, Any]:
         rows = connection.execute(found.order_by(customer_order.c.placed_at.desc().nulls_last()).limit(1000)).mappings()
         return {
             "orders": [dict(row) for row in rows],
-            "not_taken": [dict(row._mapping) for row in handovers.oldest_not_taken(connection)],  # noqa: SLF001  SQLAlchemy's public name
+            "not_taken": [
+                dict(row._mapping)  # noqa: SLF001  SQLAlchemy's public name
+                for row in handovers.oldest_not_taken(connection, late_h=parts.settings.orders.late_h)
+            ],
+            "gaps": order_history.gaps(connection, days=7),
             "alarms": order_alarms.lasting(connection),
             "history": [dict(row._mapping) for row in order_history.standing(connection)],  # noqa: SLF001
         }

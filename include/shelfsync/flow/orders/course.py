@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from shelfsync.flow.orders.products import products
 from shelfsync.flow.orders.read_back import read_back
 from shelfsync.ledger import orders, picking
 from shelfsync.orders.cart import new_skus
+from shelfsync.orders.reflected import differences, tells
 from shelfsync.orders.request import request
 from shelfsync.orders.rules import Problem, problems
 from shelfsync.orders.state import FULFILLED
@@ -33,6 +35,9 @@ WANTED = {
     "check": frozenset[str](),
 }
 """Action -> the states that an order is in when it was done."""
+GIVE_UP_LOOKS = 20
+"""So often, at growing distances, more than an hour together, the platform may say that it does not know an order of which it told us."""
+_UNKNOWN = Problem("unknown_order", "The platform does not know this order: check the order_id.")
 _GONE = Problem("overtaken", "The order was cancelled meanwhile, and not by this store: put the goods back.")
 
 
@@ -47,11 +52,13 @@ class Course:
 
     def run(self) -> str:
         """As far as it goes now."""
-        if self._one.state == "answered":
-            return self._confirm()
-        if self._one.state == "sending":
-            return self._again()
-        return self._begin()
+        steps = {"answered": self._confirm, "sending": self._again}
+        try:
+            return steps.get(self._one.state, self._begin)()
+        except NotFoundError:
+            if self._one.looks < GIVE_UP_LOOKS:
+                raise
+            return self._refuse(_UNKNOWN)
 
     def _begin(self) -> str:
         """Nothing has left yet."""
@@ -61,9 +68,7 @@ class Course:
             try:
                 order = read_back(self._parts, self._one.order_id)  # its event may be late, or lost
             except NotFoundError:
-                return self._refuse(
-                    Problem("unknown_order", "The platform does not know this order: check the order_id.")
-                )
+                return self._refuse(_UNKNOWN)
         if order.status == "CANCELLED" and self._result.action != "cancel":
             return self._end("overtaken", _GONE)
         return self._send(order)
@@ -78,7 +83,7 @@ class Course:
         with self._parts.engine.connect() as connection:
             since = self._one.base_updated_at
             if orders.confirmed(connection, self._one.order_id, WANTED[self._one.action], since):
-                return self._end("done")
+                return self._done(current(connection, self._one.order_id))
         order = read_back(self._parts, self._one.order_id)
         if ended := self._judged(order):
             return ended
@@ -88,7 +93,7 @@ class Course:
     def _judged(self, order: OrderState) -> str | None:
         """Its end, when the order has come to one."""
         if order.status in WANTED[self._one.action]:
-            return self._end("done")
+            return self._done(order)
         return self._end("overtaken", _GONE) if order.status == "CANCELLED" else None
 
     def _send(self, order: OrderState) -> str:
@@ -140,7 +145,15 @@ class Course:
             return self._judged(read_back(self._parts, self._one.order_id)) or self._refuse(_refusal(error))
         with self._parts.engine.begin() as connection:
             picking.fed_back(connection, self._lease, self._one.result_no, _feedback(answer))
-        return None
+        lacks = differences(order, self._result, answer.items) if tells(answer.items) else ()
+        return self._refuse(*lacks) if lacks else None
+
+    def _done(self, now: OrderState | None) -> str:
+        """Done, and said what of it the platform does not show."""
+        if now is None or self._one.action != "fulfil":
+            return self._end("done")
+        as_ordered = dataclasses.replace(now, items=now.ordered)
+        return self._end("done", *differences(as_ordered, self._result, now.items))
 
     def _refuse(self, *broken: Problem) -> str:
         return self._end("refused", *broken)

@@ -40,6 +40,7 @@ def hand_over(parts: Parts) -> dict[str, Any]:
     if outlet is None:
         return told
     try:
+        _ask_whose(parts)
         with parts.engine.begin() as connection:
             told["planned"] = handovers.plan(connection, late_h=parts.settings.orders.late_h)
             told["dropped"] = handovers.drop_overtaken(connection)
@@ -56,6 +57,18 @@ def hand_over(parts: Parts) -> dict[str, Any]:
     finally:
         outlet.close()
     return told
+
+
+def _ask_whose(parts: Parts) -> None:
+    """An open order that names no store goes to none: the platform is asked, now and then, until it says whose it is."""
+    with parts.engine.connect() as connection:
+        names = handovers.storeless(connection, again_after_s=_PAUSE_MAX_S, at_most=AT_ONCE)
+    for order_id in names:
+        try:
+            read_back(parts, order_id)
+        except (PartnerError, ShelfsyncError) as error:
+            log.warning("hand_over: order %s names no store, and the platform was asked in vain: %s", order_id, error)
+            return
 
 
 def _write(parts: Parts, outlet: Outlet, one: HandOver) -> bool:

@@ -6,10 +6,12 @@ A page is landed in the transaction that moves the cursor: a process may die any
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
 import logging
 from typing import TYPE_CHECKING, Any
 
-from partner_api.errors import MisconfiguredError, PartnerError
+from partner_api.errors import PartnerError
+from shelfsync import metrics
 from shelfsync.errors import DataError, ShelfsyncError, TryAgainError
 from shelfsync.flow.orders.apply import apply
 from shelfsync.ledger import order_history, orders
@@ -53,11 +55,11 @@ def history(parts: Parts, vendors: Iterable[str] = ()) -> dict[str, Any]:
             told["failed"][vendor] = str(error)
             with parts.engine.begin() as connection:
                 order_history.broke_off(connection, vendor, str(error))
-            if isinstance(error, MisconfiguredError):
-                continue
         else:
             told["vendors"] += done
             told["left"] += not done
+    metrics.count("history.orders", told["orders"])
+    metrics.count("history.gaps", told["gaps"])
     return told
 
 
@@ -95,7 +97,10 @@ def _land(parts: Parts, reading: Reading, page: OrderPage, told: dict[str, Any])
         now = order_history.lock(connection, reading)
         if now is None:
             raise TryAgainError(f"vendor {reading.vendor}: another process reads its history", after_s=60)
+        digest = _digest(page)
         doubt = _doubt(reading, page)
+        if doubt is None and page.orders and digest == now.page_digest:
+            doubt = f"page {reading.next_page} repeats the one before it"
         if doubt is not None:
             order_history.begin_again(connection, reading.vendor, doubt)
             fault: str | None = doubt
@@ -121,12 +126,17 @@ def _land(parts: Parts, reading: Reading, page: OrderPage, told: dict[str, Any])
             if finished:
                 order_history.close_window(connection, reading)
             else:
-                reading = order_history.next_page(connection, reading, page.total_pages)
+                reading = order_history.next_page(connection, reading, page.total_pages, digest)
     if fault is not None:
         raise DataError(
             f"vendor {reading.vendor}: its history cannot be trusted: {fault}. The window is read again from its first page."
         )
     return reading, finished
+
+
+def _digest(page: OrderPage) -> str:
+    """The same for the same orders in the same places."""
+    return hashlib.sha256("\n".join(order.order_id or "" for order in page.orders).encode()).hexdigest()
 
 
 def _doubt(reading: Reading, page: OrderPage) -> str | None:

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 FRESH_S = 900.0
 """As long as a change of the catalog may take to reach the platform's app."""
-_PAGES_MAX = 5
-_PAGE_SIZE = 50
+_PAGE_SIZE = 500
+_PAGES_MAX = 40
+"""More products than any store has: a short SKU is part of many names, and may stand on a late page of what is found."""
 
 
 def products(parts: Parts, vendor: str, skus: Collection[str]) -> dict[str, Product]:
@@ -40,7 +41,7 @@ def products(parts: Parts, vendor: str, skus: Collection[str]) -> dict[str, Prod
 
 
 def _listed(parts: Parts, vendor: str, sku: str) -> CatalogEntry | None:
-    """The search is for names too, so that a short SKU may be found on a later page."""
+    """The search is for names too."""
     client = parts.open_platform()
     for number in range(1, _PAGES_MAX + 1):
         page = client.list_catalog(vendor, number, _PAGE_SIZE, query_term=sku, lane="order")

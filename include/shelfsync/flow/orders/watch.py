@@ -1,13 +1,16 @@
-"""watch: orders that no store takes, results that do not reach the platform, history that is about to be lost. One alarm a stall."""
+"""watch: orders that no store takes or that came too late for one, results that do not reach the platform, history that is about to be lost. One alarm a stall."""
 
 from __future__ import annotations
 
 import logging
 from typing import TYPE_CHECKING, Any
 
+from shelfsync import metrics
 from shelfsync.ledger import handovers, order_alarms, order_history, picking
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from shelfsync.flow.house import Parts
 
 log = logging.getLogger(__name__)
@@ -20,19 +23,25 @@ def watch_stores(parts: Parts) -> list[str]:
     settings = parts.settings.orders
     with parts.engine.begin() as connection:
         found: dict[tuple[str, str], str] = {}
-        for row in handovers.oldest_not_taken(connection):
+        hands_over = settings.hand_over is not None
+        waiting = handovers.oldest_not_taken(connection, late_h=settings.late_h) if hands_over else ()
+        for row in waiting:
             if float(row.age_s) > settings.take_within_s:
-                what = f"store {row.vendor}: {row.orders} orders are not taken, the oldest for {_minutes(row.age_s)}"
-                found["not_taken", row.vendor or ""] = (
-                    f"{what}. Look whether the store's system reads what is handed over."
-                )
-        for row in picking.oldest_not_sent(connection):
+                found["not_taken", row.vendor or ""] = _not_taken(row)
+        for row in handovers.missed(connection, late_h=settings.late_h) if hands_over else ():
+            found["missed", row.vendor or ""] = (
+                f"{_store(row)}: {row.orders} open orders were found too late to be handed over, the oldest was promised for "
+                f"{row.promised_for:%Y-%m-%d %H:%M} UTC. Their customers wait: pick or cancel them (shelfsync orders list --open)."
+            )
+        results = picking.oldest_not_sent(connection)
+        for row in results:
             if row.orders and float(row.age_s) > settings.send_within_s:
                 why = f": {row.error}" if row.error else ""
                 found["not_sent", ""] = (
                     f"{row.orders} picking results have not reached the platform, the oldest for {_minutes(row.age_s)}{why}"
                 )
-        new = order_alarms.keep(connection, ("not_taken", "not_sent"), found)
+        _count(waiting, results)
+        new = order_alarms.keep(connection, ("not_taken", "missed", "not_sent"), found)
     return _told(new)
 
 
@@ -44,13 +53,36 @@ def watch_history(parts: Parts) -> list[str]:
             (
                 "history",
                 row.vendor,
-            ): f"store {row.vendor}: its order history is known up to {row.covered_to:%Y-%m-%d} only, and after 60 days "
+            ): f"store {row.vendor}: its order history is known up to {_day(row.covered_to)} only, and after 60 days "
             f"it cannot be read any more{': ' + row.error if row.error else ''}"
             for row in order_history.standing(connection)
-            if row.covered_to is not None and float(row.behind_s) > days * _DAY_S
+            if float(row.behind_s) > days * _DAY_S
         }
         new = order_alarms.keep(connection, ("history",), found)
     return _told(new)
+
+
+def _day(covered_to: Any) -> str:
+    return "no day" if covered_to is None else f"{covered_to:%Y-%m-%d}"
+
+
+def _count(waiting: Sequence[Any], results: Sequence[Any]) -> None:
+    """What a monitoring system keeps an eye on."""
+    metrics.gauge("orders.not_taken", sum(row.orders for row in waiting))
+    metrics.gauge("orders.not_taken_oldest_s", max((float(row.age_s) for row in waiting), default=0.0))
+    metrics.gauge("orders.not_sent", sum(row.orders for row in results))
+    metrics.gauge("orders.not_sent_oldest_s", max((float(row.age_s or 0) for row in results), default=0.0))
+
+
+def _not_taken(row: Any) -> str:
+    what = f"{_store(row)}: {row.orders} orders are not taken, the oldest for {_minutes(row.age_s)}"
+    if row.vendor is None:
+        return f"{what}. The platform has not told whose they are: look at their events, and ask its support."
+    return f"{what}. Look whether the store's system reads what is handed over."
+
+
+def _store(row: Any) -> str:
+    return f"store {row.vendor}" if row.vendor else "no store"
 
 
 def _minutes(age_s: Any) -> str:

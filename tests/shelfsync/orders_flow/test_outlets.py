@@ -1,0 +1,155 @@
+"""Each way to a store really tried: at least once with the same number, whole, to the right store, and never for ever."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+import sqlalchemy as sa
+
+from shelfsync.handover.files import Files
+from shelfsync.handover.outlet import Document
+from shelfsync.ledger import handovers
+
+
+@pytest.fixture
+def erp_url(postgres):
+    yield postgres.create_database("shelfsync_store_erp")
+    postgres.drop_database("shelfsync_store_erp")
+
+
+def died_after_writing(world):
+    """A process that wrote and was killed before it could note it: the hand-over waits, and its time has come again."""
+    with world.house.parts.engine.begin() as connection:
+        connection.execute(
+            sa.text(
+                "UPDATE ledger.hand_over SET state = 'waiting', written_at = NULL, taken_at = NULL, next_try_at = NULL"
+            )
+        )
+
+
+def outbox(url, statement="SELECT hand_over_id, kind, vendor, document, taken_at FROM shelfsync_order_outbox"):
+    engine = sa.create_engine(url.replace("postgresql://", "postgresql+psycopg://", 1))
+    with engine.begin() as connection:
+        found = connection.execute(sa.text(statement))
+        rows = found.all() if found.returns_rows else []
+    engine.dispose()
+    return rows
+
+
+def test_the_outbox_lies_in_the_erps_own_postgresql_where_no_other_is_named(make_world, erp_url):
+    world = make_world(orders={"hand_over": "outbox", "hand_over_url": None}, erp={"url": erp_url})
+    order = world.place("MILK", transport_type="VENDOR_DELIVERY")
+    world.heard()
+    assert world.house.orders.hand_over()["failed"] == {}
+    died_after_writing(world)
+    world.house.orders.hand_over()
+    (row,) = outbox(erp_url)
+    paper = json.loads(row.document)
+    assert (row.kind, row.vendor, row.taken_at, paper["order_id"]) == ("new", "store-001", None, order["order_id"])
+    assert paper["hand_over_id"] == row.hand_over_id
+    outbox(erp_url, "UPDATE shelfsync_order_outbox SET taken_at = now()")
+    assert world.house.orders.hand_over()["taken"] == 1
+
+
+def test_an_outbox_that_a_store_keeps_locked_holds_up_nobody_for_ever(make_world, erp_url):
+    world = make_world(orders={"hand_over": "outbox", "hand_over_url": erp_url, "hand_over_timeout_s": 0.3})
+    world.place("MILK")
+    world.heard()
+    assert world.house.orders.hand_over()["written"] == 1
+    world.place("JAM")
+    world.heard()
+    keeper = sa.create_engine(erp_url.replace("postgresql://", "postgresql+psycopg://", 1))
+    with keeper.begin() as connection:
+        connection.execute(sa.text("LOCK TABLE shelfsync_order_outbox"))
+        began = time.monotonic()
+        told = world.house.orders.hand_over()
+        assert time.monotonic() - began < 20
+    keeper.dispose()
+    assert (told["written"], len(told["failed"])) == (0, 1)
+    assert "shelfsync_order_outbox cannot be used" in next(iter(told["failed"].values()))
+    assert world.house.orders.hand_over()["written"] == 1
+
+
+def test_a_call_whose_answer_was_lost_is_repeated_with_the_same_number(make_world):
+    got = []
+
+    class Till(BaseHTTPRequestHandler):
+        def do_POST(self):
+            got.append((self.headers["X-Shelfsync-Hand-Over"], self.rfile.read(int(self.headers["content-length"]))))
+            if len(got) > 1:
+                self.send_response(200)
+                self.end_headers()
+            self.close_connection = True
+
+        def log_message(self, *_):
+            """Quiet."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Till)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_port}/orders"
+    world = make_world(orders={"hand_over": "http", "hand_over_url": url, "hand_over_secret": "shared"})
+    world.place("MILK")
+    world.heard()
+    told = [world.house.orders.hand_over() for _ in range(3)]
+    server.shutdown()
+    server.server_close()
+    assert [one["written"] for one in told] == [0, 1, 0]
+    assert len(got) == 2
+    assert got[0] == got[1]
+
+
+def test_a_file_that_was_written_before_the_process_died_comes_again_as_the_same(world):
+    world.place("MILK")
+    world.heard()
+    world.house.orders.hand_over()
+    (first,) = list(world.folder.glob("*/*"))
+    before = first.read_bytes()
+    died_after_writing(world)
+    world.house.orders.hand_over()
+    assert [(file, file.read_bytes()) for file in world.folder.glob("*/*")] == [(first, before)]
+
+
+def test_two_stores_never_share_a_folder_and_none_leaves_the_root(tmp_path):
+    names = ["store/1", "store_1", "store%2F1", "..", ".", "%2E", ".hidden", "", "_", "Lager Süd", "a b", "store-1"]
+    root = tmp_path / "stores"
+    for number, vendor in enumerate(names, 1):
+        assert Files(str(root)).write(Document(number, "o", "new", vendor, vendor)) is False
+    folders = {file.parent.name: file.read_text() for file in root.rglob("*.json")}
+    assert len(folders) == len(names) - 1, "a store without a name is written as one that is called _"
+    assert not [file for file in tmp_path.rglob("*.json") if file.parent.parent != root]
+    taken = Files(str(root)).taken([(number, vendor, "new") for number, vendor in enumerate(names, 1)])
+    assert taken == []
+
+
+def test_a_cancellation_has_a_higher_number_than_the_order_that_it_cancels(world):
+    """So a store can tell an old paper that comes late from a new one."""
+    order = world.place("MILK")
+    world.heard()
+    world.house.orders.hand_over()
+    world.platform.control("POST", f"orders/{order['order_id']}/cancel")
+    world.heard()
+    world.house.orders.hand_over()
+    new, cancelled = world.papers()
+    assert (new["kind"], cancelled["kind"], new["hand_over_id"] < cancelled["hand_over_id"]) == (
+        "new",
+        "cancelled",
+        True,
+    )
+
+
+def test_two_processes_that_hand_over_at_once_give_each_order_one_number(world):
+    from concurrent.futures import ThreadPoolExecutor
+
+    for _ in range(4):
+        world.place("MILK")
+    world.heard()
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: world.house.orders.hand_over(), range(4)))
+    papers = world.papers()
+    assert (len(papers), len({paper["hand_over_id"] for paper in papers})) == (4, 4)
+    with world.house.parts.engine.connect() as connection:
+        assert len(handovers.written(connection, at_most=10)) == 4
