@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0025"
-down_revision = "0024"
+revision = "0026"
+down_revision = "0025"
 
 _REPAIRED = "Those of which no event has come though there were events by then: the gaps"
 _REPAIRED_BEFORE = "Those that only the history told of, after the first event ever"
