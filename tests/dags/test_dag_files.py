@@ -51,13 +51,13 @@ HEAVY = {
 
 LOOK_AT_THE_PARSE = """
 import json, runpy, sys, time
-began = time.perf_counter()
+began = time.process_time()
 from airflow.sdk import BaseOperator, Param, chain, dag, task, task_group
-sdk_s, before = time.perf_counter() - began, set(sys.modules)
-began = time.perf_counter()
+sdk_s, before = time.process_time() - began, set(sys.modules)
+began = time.process_time()
 for file in sys.argv[1:]:
     runpy.run_path(file)
-print(json.dumps({"sdk_s": sdk_s, "ours_s": time.perf_counter() - began, "modules": sorted(set(sys.modules) - before)}))
+print(json.dumps({"sdk_s": sdk_s, "ours_s": time.process_time() - began, "modules": sorted(set(sys.modules) - before)}))
 """
 
 
@@ -106,7 +106,8 @@ def test_a_worker_that_parses_the_dags_imports_nothing_heavy(parse: dict[str, An
 
 
 def test_parsing_costs_little_beside_importing_airflow(parse: dict[str, Any]) -> None:
-    assert parse["ours_s"] < max(0.5 * parse["sdk_s"], 0.2)
+    print(f"all DAG files: {parse['ours_s']:.2f} s of CPU, Airflow's SDK {parse['sdk_s']:.2f} s")
+    assert parse["ours_s"] < min(1.0, max(0.3 * parse["sdk_s"], 0.2))
 
 
 @pytest.mark.parametrize("dag_id", sorted(DAG_IDS))
