@@ -118,10 +118,14 @@ def _worst(places: npt.NDArray[np.int64], states: pa.Array, items: int) -> npt.N
         zero_copy_only=False
     )
     lines = np.arange(len(places))
+    decisive = np.full(items, _NOBODY, dtype=np.int64)
+    told = places != _NOBODY
+    if not told.any() or np.bincount(places[told]).max() == 1:  # no item has two lines, as it should be
+        decisive[places[told]] = lines[told]
+        return decisive
     order = np.lexsort((lines, -badness.astype(np.int64), places))
     order = order[places[order] != _NOBODY]
     found, first = np.unique(places[order], return_index=True)
-    decisive = np.full(items, _NOBODY, dtype=np.int64)
     decisive[found] = order[first]
     return decisive
 

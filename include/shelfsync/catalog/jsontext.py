@@ -35,11 +35,19 @@ def quoted(texts: pa.Array) -> pa.Array:
 def objects(names: Sequence[str], columns: Sequence[pa.Array]) -> pa.Array:
     """One JSON object a row, its members in the order of `names`; columns of text become strings, of whole numbers numbers, null null."""
     parts: list[pa.Array | str] = []
-    for position, (name, column) in enumerate(zip(names, columns, strict=True)):
-        parts.append(("{" if position == 0 else ",") + _string(name) + ":")
-        text = quoted(column) if pa.types.is_string(column.type) else column.cast(pa.string())
-        parts.append(text.fill_null("null"))
-    return pc.binary_join_element_wise(*parts, "}", "")
+    between = "{"
+    for name, column in zip(names, columns, strict=True):
+        between += _string(name) + ":"
+        if (
+            pa.types.is_string(column.type) and not column.null_count
+        ):  # the quotes stand in what is the same for all rows
+            parts += [between + '"', escaped(column)]
+            between = '",'
+        else:
+            text = quoted(column) if pa.types.is_string(column.type) else column.cast(pa.string())
+            parts += [between, text.fill_null("null")]
+            between = ","
+    return pc.binary_join_element_wise(*parts, between.removesuffix(",") + "}", "")
 
 
 def _string(text: str) -> str:

@@ -24,8 +24,32 @@ def lines(*, sku: pa.Array, barcode: pa.Array, state: pa.Array, errors: pa.Array
     Accepted is only a word of success without an error beside it. A word of failure, or any error beside a word of success, is
     refused, in the platform's words. A word that nobody has seen yet is unaccounted, with the word as reason.
     """
-    word = pc.utf8_lower(pc.utf8_trim_whitespace(state.fill_null("")))
-    errors = _storable(pc.utf8_trim_whitespace(errors.fill_null("")))
+    state, errors, each = _distinct(state.fill_null(""), errors.fill_null(""))
+    told, reason = _judged(state, errors)
+    columns = {
+        "sku": _storable(sku),
+        "barcode": _storable(barcode),
+        "state": told.take(each),
+        "reason": reason.take(each),
+        "raw": raw,
+    }
+    return pa.Table.from_arrays([columns[name] for name in LOG.names], schema=LOG)
+
+
+def _distinct(state: pa.Array, errors: pa.Array) -> tuple[pa.Array, pa.Array, pa.Array]:
+    """Every pair of the two texts once, and for each line the number of its pair: a log of a whole store says a handful of things."""
+    states, texts = state.dictionary_encode(), errors.dictionary_encode()
+    number = pc.add(pc.multiply(states.indices.cast(pa.int64()), len(texts.dictionary)), texts.indices.cast(pa.int64()))
+    pairs = number.dictionary_encode()
+    first = pc.divide(pairs.dictionary, max(len(texts.dictionary), 1))
+    second = pc.subtract(pairs.dictionary, pc.multiply(first, len(texts.dictionary)))
+    return states.dictionary.take(first), texts.dictionary.take(second), pairs.indices
+
+
+def _judged(state: pa.Array, errors: pa.Array) -> tuple[pa.Array, pa.Array]:
+    """Our state and the reason of each pair of texts."""
+    word = pc.utf8_lower(pc.utf8_trim_whitespace(state))
+    errors = _storable(pc.utf8_trim_whitespace(errors))
     well = pc.is_in(pc.utf8_lower(errors), value_set=_WELL)
     success, failure = pc.is_in(word, value_set=_SUCCESS), pc.is_in(word, value_set=_FAILURE)
     refused = pc.or_(failure, pc.and_(success, pc.invert(well)))
@@ -42,14 +66,8 @@ def lines(*, sku: pa.Array, barcode: pa.Array, state: pa.Array, errors: pa.Array
         errors,
         strange,
     )
-    columns = {
-        "sku": _storable(sku),
-        "barcode": _storable(barcode),
-        "state": pc.if_else(refused, "refused", pc.if_else(success, "accepted", "unaccounted")),
-        "reason": pc.utf8_slice_codeunits(reason, 0, _REASON_CHARACTERS),
-        "raw": raw,
-    }
-    return pa.Table.from_arrays([columns[name] for name in LOG.names], schema=LOG)
+    told = pc.if_else(refused, "refused", pc.if_else(success, "accepted", "unaccounted"))
+    return told, pc.utf8_slice_codeunits(reason, 0, _REASON_CHARACTERS)
 
 
 def unreadable(problems: list[str], raw: pa.Array) -> pa.Table:
