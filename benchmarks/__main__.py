@@ -1,20 +1,20 @@
 """`make bench`: every stage in turns, the table on the screen, JSON in benchmarks/results/.
 
 SIZE=1m is the default and takes under two minutes; SIZE=10m and SIZE=50m make their data once, below .shelfsync/bench.
+With --stage the file keeps what it says of the other stages; each says how busy the machine was.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import shutil
 import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks import chain, rounds, server, table
-from benchmarks.machine import described
+from benchmarks.machine import described, load_average
 from benchmarks.stages import STAGES
 
 if TYPE_CHECKING:
@@ -39,33 +39,35 @@ def main() -> None:
     folder = chosen.folder / chosen.size
     _tell(f"making {SIZES[chosen.size]:,} rows in {folder}")
     made = chain.make(folder, SIZES[chosen.size])
-    stages = []
+    stages: dict[str, Any] = {}
     try:
         for name in chosen.stage or STAGES:
             measured = rounds.measure(STAGES[name], made, chosen.rounds, _tell)
-            stages.append(table.result(STAGES[name], measured))
+            busy = {"rounds": chosen.rounds, "load_average": load_average()}
+            stages[name] = table.result(STAGES[name], measured) | busy
             _write(chosen, made, began_s, stages)  # what is measured is kept whatever comes after
     finally:
         server.stop(folder)
         if not chosen.keep:
-            shutil.rmtree(folder)
-    result = _write(chosen, made, began_s, stages)
-    print(table.text(result))
+            chain.remove(folder)
+    print(table.text(_write(chosen, made, began_s, stages)))
 
 
-def _write(chosen: argparse.Namespace, made: Chain, began_s: float, stages: list[dict[str, Any]]) -> dict[str, Any]:
+def _write(chosen: argparse.Namespace, made: Chain, began_s: float, stages: dict[str, Any]) -> dict[str, Any]:
+    """Writes the file, and returns what was measured in this run."""
+    path = chosen.result or RESULTS / f"{chosen.size}.json"
+    before = json.loads(path.read_text())["stages"] if chosen.stage and path.exists() else []
+    kept = {stage["name"]: stage for stage in before} | stages
     result = {
         "size": chosen.size,
         "rows": made.rows,
-        "rounds": chosen.rounds,
         "took_s": round(time.perf_counter() - began_s, 1),
         "machine": described(),
-        "stages": stages,
     }
-    path = chosen.result or RESULTS / f"{chosen.size}.json"
     path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps(result, indent=1) + "\n")
-    return result
+    whole = result | {"stages": [kept[name] for name in STAGES if name in kept]}
+    path.write_text(json.dumps(whole, indent=1) + "\n")
+    return result | {"stages": list(stages.values())}
 
 
 def _tell(what: str) -> None:

@@ -7,6 +7,7 @@ then the price, the flag, the limit; some SKUs are new and some have left, so th
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -101,6 +102,12 @@ def make(folder: Path, rows: int, *, raw_vendors: int = 20, seed: int = 5) -> Ch
         )
     (folder / _MANIFEST).write_text(json.dumps([vars(shelf) for shelf in shelves]))
     return Chain(folder, tuple(shelves))
+
+
+def remove(folder: Path) -> None:
+    """Removes a chain; its list goes first, so that half a chain is never taken for one."""
+    (folder / _MANIFEST).unlink(missing_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def raw_of(vendor: str, snapshot: pa.Table) -> pa.Table:

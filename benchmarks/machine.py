@@ -12,7 +12,7 @@ _LIBRARIES = ("pyarrow", "pandas", "httpx", "psycopg")
 
 
 def described() -> dict[str, object]:
-    """Processor, cores, memory, versions, and how busy it was."""
+    """Processor, cores, memory, versions."""
     processor = re.search(r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text())
     memory = re.search(r"MemTotal:\s+(\d+)", Path("/proc/meminfo").read_text())
     return {
@@ -22,5 +22,9 @@ def described() -> dict[str, object]:
         "system": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
         "libraries": {name: version(name) for name in _LIBRARIES},
-        "load_average": round(os.getloadavg()[0], 1),
     }
+
+
+def load_average() -> float:
+    """How many processes wanted to run in the last minute."""
+    return round(os.getloadavg()[0], 1)

@@ -58,12 +58,12 @@ def text(found: dict[str, Any]) -> str:
     machine = found["machine"]
     lines = [
         (
-            f"{found['rows']:,} rows, {found['rounds']} rounds in turns, {found['took_s']:g} s;"
-            f" {machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} GiB, load {machine['load_average']}"
+            f"{found['rows']:,} rows, {found['took_s']:g} s;"
+            f" {machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} GiB"
         ),
     ]
     for stage in found["stages"]:
-        lines += ["", stage["title"], f"  {'':58} {'CPU s':>16} {'wall s':>16} {'peak MiB':>9}"]
+        lines += ["", _title(stage), f"  {'':58} {'CPU s':>16} {'wall s':>16} {'peak MiB':>9}"]
         for way in stage["ways"]:
             lines.append(f"  {_line(way)}")
             lines += [f"    {name:56} {spread(part):>16}" for name, part in way.get("parts_cpu_s", {}).items()]
@@ -72,6 +72,10 @@ def text(found: dict[str, Any]) -> str:
         word = {True: "holds", False: "MISSED", None: "not judged at this size"}[target["holds"]]
         lines.append(f"  {target['text']:75} {spread(target):>20} {target['unit']:4} {target['limit']:>10}  {word}")
     return "\n".join(lines)
+
+
+def _title(stage: dict[str, Any]) -> str:
+    return f"{stage['title']} ({stage['rounds']} rounds, load {stage['load_average']})"
 
 
 def _line(way: dict[str, Any]) -> str:

@@ -58,10 +58,9 @@ def duckdb(chain: Chain, meter: Meter) -> Answer:
     changed = dict.fromkeys(("new", "changed", "removed"), 0)
     with meter:
         for query in _queries(chain):
-            for change, count in connection.execute(
-                f"SELECT change, count(*) FROM ({query}) GROUP BY change"
-            ).fetchall():
-                changed[change] += count
+            found = connection.execute(query).to_arrow_table()
+            for one in found["change"].value_counts().to_pylist():
+                changed[one["values"]] += one["counts"]
     rows = connection.execute(next(iter(_queries(chain.first(SAMPLED))))).fetchall()
     return _answer(chain, changed, [(vendor, sku, change) for vendor, sku, change, *_ in rows])
 
@@ -159,7 +158,7 @@ def _queries(chain: Chain) -> Iterable[str]:
             f"WITH n AS (SELECT *, {vendor} AS vendor FROM read_parquet({now}, filename = true)),"
             f" b AS (SELECT *, {vendor} AS vendor FROM read_parquet({before}, filename = true))"
             " SELECT vendor, sku, CASE WHEN n.filename IS NULL THEN 'removed' WHEN b.filename IS NULL THEN 'new' ELSE 'changed' END AS change,"
-            " n.price, n.quantity, n.active, n.max_sales_quantity"
+            " coalesce(n.barcode, b.barcode) AS barcode, n.price, n.quantity, n.active, n.max_sales_quantity"
             " FROM n FULL JOIN b USING (vendor, sku)"
             f" WHERE CASE WHEN n.filename IS NULL THEN coalesce(b.active, true) ELSE {differs} END"
         )
