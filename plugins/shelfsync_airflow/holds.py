@@ -123,15 +123,14 @@ def acknowledge(sent: dict[str, Any]) -> dict[str, Any]:
 class WaitForSliceOperator(WaitOperator):
     """Waits for the job of the slice with this task's map index."""
 
-    start_trigger_args = StartTriggerArgs(
-        trigger_cls=WaitOperator.start_trigger_args.trigger_cls,
-        trigger_kwargs={"shard": SENT_OF_THIS_INDEX},
-        next_method="resume",
-    )
-
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.shard = SENT_OF_THIS_INDEX
+        self.start_trigger_args = StartTriggerArgs(
+            trigger_cls=self.start_trigger_args.trigger_cls,
+            trigger_kwargs={**(self.start_trigger_args.trigger_kwargs or {}), "shard": SENT_OF_THIS_INDEX},
+            next_method=self.start_trigger_args.next_method,
+        )
 
 
 @task_group
