@@ -57,11 +57,13 @@ class House:
 
         check(self.parts, vendors, fresh=fresh)
 
-    def open_run(self, kind: str, key: str, vendors: tuple[str, ...] = (), *, dry_run: bool = False) -> int:
-        """The number of the run of this key."""
+    def open_run(
+        self, kind: str, key: str, vendors: tuple[str, ...] = (), *, skus: tuple[str, ...] = (), dry_run: bool = False
+    ) -> int:
+        """The number of the run of this key. `skus`: of the named vendors these alone, at once."""
         from shelfsync.flow.run import open_run
 
-        return open_run(self.parts, kind=kind, key=key, vendors=vendors, dry_run=dry_run)
+        return open_run(self.parts, kind=kind, key=key, vendors=vendors, skus=skus, dry_run=dry_run)
 
     def extract(self, run_id: int) -> list[dict[str, Any]]:
         """Reads the ERP; returns the shards."""
@@ -78,6 +80,12 @@ class House:
         module = importlib.import_module(f"shelfsync.flow.{word}")
         report: dict[str, Any] = getattr(module, word)(self.parts, run_id, list(vendors)).as_dict()
         return report
+
+    def clear_the_way(self, vendors: tuple[str, ...]) -> list[str]:
+        """Before an urgent run: waits until no job of these vendors is open, so that it is not passed over; those still open."""
+        from shelfsync.flow.urgent import clear_the_way
+
+        return asyncio.run(clear_the_way(self.parts, vendors))
 
     def wait(self, run_id: int, vendors: Iterable[str]) -> dict[str, Any]:
         """Waits until the platform has ended the open jobs of these vendors, or one after which more is to be sent."""

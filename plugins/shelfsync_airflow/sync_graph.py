@@ -29,6 +29,18 @@ def sync_form() -> dict[str, Param]:
     }
 
 
+def urgent_form() -> dict[str, Param]:
+    """What a person has to say for an urgent run."""
+    words = {"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 1}
+    return {
+        "vendors": Param([], **words, title="Vendors", description="The vendors, one vendor id a line."),
+        "skus": Param(
+            [], **words, title="SKUs", description="The SKUs to send at once, one a line, spelt as in the ERP."
+        ),
+        "dry_run": sync_form()["dry_run"],
+    }
+
+
 @task_group
 def shard(shard: dict[str, Any]) -> None:
     """The path of some vendors, side by side with the other shards; a vendor that fails stops none of them.

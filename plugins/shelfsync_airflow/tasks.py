@@ -28,10 +28,13 @@ def check(kind: str) -> int:
     context = get_current_context()
     params = context["params"]
     vendors = tuple(vendor.strip() for vendor in params["vendors"] or () if vendor.strip())
+    skus = tuple(sku.strip() for sku in params.get("skus") or () if sku.strip())
     key = f"{context['dag'].dag_id}/{context['run_id']}"
     with open_house(PLATFORM, ERP) as house:
         house.check(vendors, fresh=kind == "full")
-        return house.open_run(kind, key, vendors, dry_run=bool(params["dry_run"]))
+        if skus and not params["dry_run"]:
+            house.clear_the_way(vendors)
+        return house.open_run(kind, key, vendors, skus=skus, dry_run=bool(params["dry_run"]))
 
 
 @task

@@ -27,6 +27,7 @@ DAG_IDS = {
     "catalog_full_sync",
     "catalog_holds",
     "catalog_settle",
+    "catalog_urgent_sync",
     "housekeeping",
     "promotions_settle",
     "promotions_sync",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from airflow_world import CUT, STORES, states
 
 if TYPE_CHECKING:
-    import pytest
-
     from airflow_world import World
 
 WORDS = ("normalise", "diff", "guard", "batch", "deliver", "wait", "confirm", "acknowledge")
@@ -108,3 +108,22 @@ def test_a_run_with_one_body_a_vendor_spends_no_worker_on_the_later_rounds(world
     ended = states(world.run("catalog_full_sync"), rounds=True)
     for number in ("second", "third"):
         assert [ended[f"{number}.{word}"] for word in ("wait", "confirm", "acknowledge")] == [{"skipped"}] * 3
+
+
+def test_an_urgent_run_sends_the_named_skus_alone(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    world.run("catalog_full_sync")
+    for store in STORES:
+        for sku in ("a", "b"):
+            world.erp.put(store, sku, "1.5", 10)
+    run = world.run("catalog_urgent_sync", vendors=["store-002"], skus=[" a "])
+    assert run.state == "success"
+    assert world.prices() == [CUT, CUT | {"a": 1.5}, CUT]
+    assert "vendor store-002, SKU 'a': accepted" in caplog.messages
+
+
+@pytest.mark.parametrize("form", [{"vendors": ["store-002"]}, {"skus": ["a"]}, {}])
+def test_an_urgent_run_without_a_vendor_or_a_sku_does_not_begin(world: World, form: dict[str, Any]) -> None:
+    from airflow.sdk.exceptions import ParamValidationError
+
+    with pytest.raises(ParamValidationError):
+        world.run("catalog_urgent_sync", **form)

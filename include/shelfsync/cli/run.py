@@ -17,13 +17,15 @@ if TYPE_CHECKING:
     from shelfsync.wiring import House
 
 
-def run(vendor: list[str] | None, *, full: bool, as_json: bool) -> None:
+def run(vendor: list[str] | None, *, full: bool, as_json: bool, skus: tuple[str, ...] = ()) -> None:
     """Runs the path, prints what came of it, and ends with the exit code it stands for."""
     vendors = tuple(vendor or ())
     with house() as opened:
         opened.check(vendors)
+        if skus:
+            opened.clear_the_way(vendors)
         opened.settle()  # what an earlier process left open would keep its vendor from being sent
-        run_id = opened.open_run("full" if full else "delta", f"cli/{uuid.uuid4()}", vendors)
+        run_id = opened.open_run("full" if full else "delta", f"cli/{uuid.uuid4()}", vendors, skus=skus)
         with telling() as tell:
             summary = reported(opened, run_id, lambda: opened.sync(run_id, dry_run=False, tell=tell))
     print_told(summary, as_json, summary.pop("lines"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from shelfsync.flow import urgent
 from shelfsync.flow.each_vendor import Skip, StepReport, each_vendor
 from shelfsync.ledger import feeds, holds, runs, vendor_runs, vendors
 from shelfsync.ledger.holds import Found
@@ -51,7 +52,7 @@ def _guard_vendor(parts: Parts, run: Run, row: VendorRun, delta_path: str) -> No
 
     case, categories_path = read_case(parts, row, delta_path)
     verdict = pure(case, approved=approved_rows(parts, row.vendor), rejected=_rejected(parts, row.vendor))
-    released, held = verdict.released, verdict.held
+    released, held = urgent.named(verdict.released, case.baseline, run.skus), verdict.held
     values = {
         "released_path": parts.lake.write_table("released", row.vendor, released),
         "held_path": parts.lake.write_table("held", row.vendor, held) if held.num_rows else None,

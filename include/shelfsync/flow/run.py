@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from shelfsync.flow import standing
+from shelfsync.flow import standing, urgent
 from shelfsync.flow.plan import lines as plan_lines
 from shelfsync.flow.plan import plan_of
 from shelfsync.ledger import freshness, runs, switches, tables, vendor_runs
@@ -40,10 +40,16 @@ _SHOWN = (
 )
 
 
-def open_run(parts: Parts, *, kind: str, key: str, vendors: tuple[str, ...], dry_run: bool) -> int:
-    """The number of the run of this key; a run that is opened again goes on where it was."""
+def open_run(
+    parts: Parts, *, kind: str, key: str, vendors: tuple[str, ...], skus: tuple[str, ...] = (), dry_run: bool
+) -> int:
+    """The number of the run of this key; a run that is opened again goes on where it was.
+
+    `skus`: an urgent run, which sends of the named vendors these SKUs alone.
+    """
+    urgent.check(kind, vendors, skus)
     with parts.engine.begin() as connection:
-        run_id = runs.open_run(connection, key=key, kind=kind, vendors=vendors, dry_run=dry_run)
+        run_id = runs.open_run(connection, key=key, kind=kind, vendors=vendors, skus=skus, dry_run=dry_run)
         record.record_run(connection, run_id)
     log.info("run %d (%s%s) is open: %s", run_id, kind, ", dry" if dry_run else "", key)
     return run_id
@@ -71,12 +77,13 @@ def report(parts: Parts, run_id: int) -> dict[str, Any]:
         record.record_run(connection, run_id)
         sums = _sums(connection, run_id)
         fresh = freshness.of_run(connection, run_id)
+        became = urgent.lines(connection, run)
         asked, told_of = record.asked_instead(connection, run_id)
         paused = [str(stop) for stop in switches.stops(connection)]
     standing.tell(parts)
     told = {"run": run_id, "key": run.run_key, "kind": run.kind, "dry_run": run.dry_run, "state": state, "error": error}
     sums |= {"asked": asked, "told": told_of}
-    summary = {**told, **sums, "paused": paused, "freshness": fresh, "vendors": shown}
+    summary = {**told, **sums, "paused": paused, "freshness": fresh, "urgent": became, "vendors": shown}
     if not run.dry_run:
         return {**summary, "lines": lines(summary)}
     plan = plan_of(parts, run_id)
@@ -105,6 +112,7 @@ def lines(summary: dict[str, Any]) -> list[str]:
             f" {summary['unaccounted']:,} unaccounted, {summary['open']:,} without an answer yet"
         )
     said += [freshness.sentence(lane) for lane in summary["freshness"]]
+    said += summary["urgent"]
     if summary["asked"]:
         said.append(
             f"{summary['asked']} of {summary['told']} jobs ended without a webhook and were asked about, which costs time and requests:"

@@ -52,7 +52,7 @@ CROSS JOIN LATERAL (
 ) AS r
 LEFT JOIN LATERAL (
     SELECT max(done.generation) AS generation FROM ledger.vendor_run AS done JOIN ledger.run USING (run_id)
-    WHERE done.vendor = v.vendor AND NOT run.dry_run AND done.state IN ('acknowledged', 'unchanged')
+    WHERE done.vendor = v.vendor AND NOT run.dry_run AND run.skus = '{}' AND done.state IN ('acknowledged', 'unchanged')
 ) AS d ON true
 LEFT JOIN LATERAL (
     SELECT min(coalesce(e.read_at, vr.updated_at)) AS waiting_since

@@ -146,7 +146,7 @@ def wanted_since(connection: Connection, vendor: str, generation: int) -> dt.dat
     in_step = (
         sa.select(sa.func.coalesce(sa.func.max(row.generation), 0))
         .join(run, of.run_id == row.run_id)
-        .where(row.vendor == vendor, row.state.in_(("acknowledged", "unchanged")), sa.not_(of.dry_run))
+        .where(row.vendor == vendor, row.state.in_(("acknowledged", "unchanged")), sa.not_(of.dry_run), of.skus == [])
     )
     statement = (
         sa.select(sa.func.min(extract.c.read_at))

@@ -25,6 +25,7 @@ class Run:
     kind: str
     dry_run: bool
     vendors: tuple[str, ...]
+    skus: tuple[str, ...]
     state: str
 
     @property
@@ -32,17 +33,19 @@ class Run:
         return self.kind == "full"
 
 
-def open_run(connection: Connection, *, key: str, kind: str, vendors: tuple[str, ...], dry_run: bool) -> int:
+def open_run(
+    connection: Connection,
+    *,
+    key: str,
+    kind: str,
+    vendors: tuple[str, ...],
+    skus: tuple[str, ...] = (),
+    dry_run: bool,
+) -> int:
     """The number of the run of this key, new or known: a task that runs again is the same run, open again."""
-    values = {"run_key": key, "kind": kind, "dry_run": dry_run, "vendors": list(vendors), "started_at": instant()}
-    again = {
-        "kind": kind,
-        "dry_run": dry_run,
-        "vendors": list(vendors),
-        "state": "running",
-        "error": None,
-        "finished_at": None,
-    }
+    asked = {"kind": kind, "dry_run": dry_run, "vendors": list(vendors), "skus": list(skus)}
+    values = {**asked, "run_key": key, "started_at": instant()}
+    again = {**asked, "state": "running", "error": None, "finished_at": None}
     statement = insert(run).values(values).on_conflict_do_update(index_elements=[run.c.run_key], set_=again)
     return int(connection.execute(statement.returning(run.c.run_id)).scalar_one())
 
@@ -54,7 +57,7 @@ def read_run(connection: Connection, run_id: int) -> Run:
         raise ShelfsyncError(
             f"run {run_id}: the ledger does not know it. Start a new run; was the database replaced meanwhile?"
         )
-    return Run(row.run_id, row.run_key, row.kind, row.dry_run, tuple(row.vendors), row.state)
+    return Run(row.run_id, row.run_key, row.kind, row.dry_run, tuple(row.vendors), tuple(row.skus), row.state)
 
 
 def close_run(connection: Connection, run_id: int, *, state: str, error: str | None) -> None:

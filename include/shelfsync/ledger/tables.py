@@ -78,6 +78,13 @@ run = sa.Table(
         comment="The vendors asked for; empty: all of the extract",
     ),
     sa.Column(
+        "skus",
+        ARRAY(sa.Text),
+        nullable=False,
+        server_default="{}",
+        comment="An urgent run sends these SKUs alone, so its end says nothing about the others; empty: every SKU",
+    ),
+    sa.Column(
         "state",
         sa.Text,
         nullable=False,
