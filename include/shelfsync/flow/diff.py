@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from shelfsync.flow import rejected
 from shelfsync.flow.each_vendor import Skip, StepReport, each_vendor
 from shelfsync.flow.effect import buffers_of, rules_of, spared
+from shelfsync.flow.intervals import known_intervals
 from shelfsync.flow.settle import finish_open_job
 from shelfsync.ledger import jobs, runs, vendor_runs, vendors
 
@@ -66,7 +67,7 @@ def _diff_vendor(parts: Parts, run: Run, row: VendorRun, snapshot_path: str, rul
         delta,
         baseline,
         snapshot,
-        buffers_of(snapshot, row.vendor, rules, effect),
+        buffers_of(snapshot, row.vendor, rules, effect, known_intervals(parts, row.vendor)),
         everything=run.full or effect.spare == "off",
         refused=refused,
     )

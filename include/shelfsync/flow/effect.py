@@ -38,12 +38,14 @@ def spared(
     return spare(delta, baseline, snapshot, buffers, refused=refused)
 
 
-def buffers_of(snapshot: pa.Table, vendor: str, rules: list[Rule], settings: EffectSettings) -> Buffers:
-    """What is known about the buffers of one vendor's SKUs."""
+def buffers_of(
+    snapshot: pa.Table, vendor: str, rules: list[Rule], settings: EffectSettings, intervals: pa.Table
+) -> Buffers:
+    """What is known about the buffers of one vendor's SKUs; `intervals` (INTERVAL shape) is what was learned and may be used."""
     from shelfsync.catalog.buffer import known
-    from shelfsync.catalog.effect import INTERVAL, Buffers
+    from shelfsync.catalog.effect import Buffers
 
-    return Buffers(known(snapshot, vendor, rules), INTERVAL.empty_table(), settings.at_buffer)
+    return Buffers(known(snapshot, vendor, rules), intervals, settings.at_buffer)
 
 
 def rules_of(settings: EffectSettings) -> list[Rule]:

@@ -48,6 +48,17 @@ def evidence_of(
     )
 
 
+def skus_not_shown_yet(parts: Parts, seen: Observation) -> list[pa.Array] | None:
+    """The SKUs of each job that a picture cannot be trusted to show; None when there were too many to look."""
+    from shelfsync.catalog.alignment import column
+
+    with parts.engine.connect() as connection:
+        late = _jobs(connection, seen, seen, parts.settings.drift.propagation_s)
+    if len(late) >= JOBS_MAX:
+        return None
+    return [column(parts.lake.read_table(items_path, columns=["sku"]), "sku") for _, _, items_path, _, _ in late]
+
+
 def _jobs(connection: sa.Connection, seen: Observation, before: Observation | None, propagation_s: float) -> list[Any]:
     """(number, state, file of items, file of outcomes, late) of the vendor's jobs that the picture before could not show, oldest first."""
     left = job.c.state != "superseded"  # it never left, or an identical one did

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from shelfsync.flow.each_export import LaterError, each_export
 from shelfsync.flow.each_vendor import Skip, StepReport
 from shelfsync.flow.evidence import evidence_of
+from shelfsync.flow.intervals import learned
 from shelfsync.ledger import exports, healings, observations, rejections, vendor_runs, vendors
 from shelfsync.ledger.leases import LeaseLostError, leased
 from shelfsync.warehouse import drift as told
@@ -122,7 +123,8 @@ def _compared(parts: Parts, one: Export, vendor: _Vendor, lease: Lease) -> bool:
     evidence = evidence_of(parts, vendor.seen, before, last, found["sku"].combine_chunks().unique())
     result = pure(found, evidence)
     drift = _with_action(parts, vendor, result.drift)
-    return _write(parts, one, vendor, result, drift, lease)
+    intervals = learned(parts, vendor.seen, vendor.baseline, vendor.observed, drift)
+    return _write(parts, one, vendor, result, drift, lease, intervals)
 
 
 def _with_action(parts: Parts, vendor: _Vendor, drift: pa.Table) -> pa.Table:
@@ -139,7 +141,9 @@ def _with_action(parts: Parts, vendor: _Vendor, drift: pa.Table) -> pa.Table:
     return drift.append_column("action", pa.array(actions, pa.string()))
 
 
-def _write(parts: Parts, one: Export, vendor: _Vendor, result: Reconciled, drift: pa.Table, lease: Lease) -> bool:
+def _write(
+    parts: Parts, one: Export, vendor: _Vendor, result: Reconciled, drift: pa.Table, lease: Lease, intervals: str | None
+) -> bool:
     """Everything in one transaction with the move of the baseline."""
     from shelfsync.catalog.reconcile import healed, settled
 
@@ -167,6 +171,8 @@ def _write(parts: Parts, one: Export, vendor: _Vendor, result: Reconciled, drift
             if not swapped:
                 return False
             history.correct_baseline(connection, number, name, _differing(moved, vendor.baseline))
+        if intervals is not None:
+            vendors.remember_intervals(connection, name, intervals)
         healings.remember(connection, name, number, _pairs(heal))
         rejections.release(connection, name, _skus_of(heal, "refused"))
         _reject(connection, vendor, reject)

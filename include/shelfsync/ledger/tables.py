@@ -50,6 +50,11 @@ vendor = sa.Table(
         server_default="0",
         comment="Version of the baseline in force; 0: nothing was ever acknowledged",
     ),
+    sa.Column(
+        "intervals_path",
+        sa.Text,
+        comment="Lake: where the sales buffer of each SKU lies, as pictures have betrayed it; null: nothing was learned",
+    ),
     _time("created_at", "When the vendor was first seen in an extract", nullable=False),
     schema="ledger",
     comment="One row a vendor: the fence and the version of its baseline; locked while either moves",

@@ -67,6 +67,16 @@ def baseline_of_version(connection: Connection, name: str, version: int) -> str 
     return connection.execute(statement).scalar_one_or_none()
 
 
+def intervals_path(connection: Connection, name: str) -> str | None:
+    """Where it is kept what was learned of the vendor's sales buffers, or None."""
+    return connection.execute(sa.select(vendor.c.intervals_path).where(vendor.c.vendor == name)).scalar_one_or_none()
+
+
+def remember_intervals(connection: Connection, name: str, path: str) -> None:
+    """Notes what was learned of the vendor's sales buffers."""
+    connection.execute(vendor.update().where(vendor.c.vendor == name).values(intervals_path=path))
+
+
 def names(connection: Connection) -> list[str]:
     """Every vendor that was ever in an extract."""
     return list(connection.execute(sa.select(vendor.c.vendor).order_by(vendor.c.vendor)).scalars())
