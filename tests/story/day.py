@@ -72,8 +72,8 @@ class Day:
     def skus(self) -> list[str]:
         return [f"s{number:05d}" for number in range(self.size.skus)]
 
-    def live(self) -> None:
-        """All of it."""
+    def live(self, *, export: bool = True) -> None:
+        """All of it, or all but the export."""
         self._furnish()
         with self.world.house(Seam()) as house:
             self._run(house, "full", "full", ())
@@ -89,7 +89,8 @@ class Day:
                 self.world.platform.faults()
                 self.world.clock.sleep(max(0.0, 900 - (self.world.clock.monotonic_s() - began_s)))
             self.world.clock.sleep(3600)
-            self._export(house)
+            if export:
+                self._export(house)
 
     def _furnish(self) -> None:
         for vendor in self.vendors:
@@ -177,6 +178,25 @@ class StoryWorld(World):
         self.platform.control("POST", "reset")
         self.platform.control("PUT", "settings", {"job_seconds": 5.0, "requests_per_minute": 60})
         self.receive(up=True)
+
+    def keep(self) -> None:
+        """Remembers what the database holds."""
+        self.tell("DROP SCHEMA IF EXISTS kept CASCADE", "CREATE SCHEMA kept")
+        self.tell(*(f"CREATE TABLE kept.t{place} AS TABLE {name}" for place, name in enumerate(self._tables())))
+
+    def back(self) -> None:
+        """The database as it was when it was last kept; time goes on."""
+        names = self._tables()
+        again = [f"INSERT INTO {name} OVERRIDING SYSTEM VALUE TABLE kept.t{place}" for place, name in enumerate(names)]
+        self.tell("SET LOCAL session_replication_role = replica", f"TRUNCATE {', '.join(names)} CASCADE", *again)
+
+    def _tables(self) -> list[str]:
+        named = (
+            "SELECT c.oid::regclass::text FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace"
+            " WHERE n.nspname IN ('ledger', 'inbox', 'budget', 'warehouse') AND c.relkind IN ('r', 'p')"
+            " AND NOT c.relispartition AND c.relname <> 'alembic_version' ORDER BY 1"
+        )
+        return [row[0] for row in self.rows(named)]
 
     def settings(self) -> Settings:
         base = super().settings()

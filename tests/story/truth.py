@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +37,15 @@ class Item:
     state: str
     error: str | None
     told_at: dt.datetime
+
+    def over(self, before: Item) -> Item:
+        """What the SKU is after this, when it was that before; what is not said stays."""
+        stays = {name: getattr(before, name) for name in ("quantity", "price", "active", "limit")}
+        return replace(self, **{name: value for name, value in stays.items() if getattr(self, name) is None})
+
+    @property
+    def sells(self) -> bool:
+        return self.active is not False and self.quantity != 0
 
     @property
     def stops_selling(self) -> bool:
@@ -96,8 +105,50 @@ class Truth:
         )
 
     def last_said(self) -> dict[tuple[str, str], Decimal]:
-        """The last price that was accepted of each SKU, whatever the platform did with it."""
-        return {(item.vendor, item.sku): item.price for item in self.accepted() if item.price is not None}
+        """The last price that the platform took of each SKU, whatever it did with it, and whether its log said so or not."""
+        return {
+            (item.vendor, item.sku): item.price for item in self.items if item.error is None and item.price is not None
+        }
+
+    def rejections(self) -> dict[tuple[str, str], tuple[str, int]]:
+        """(vendor, SKU) whose last word from the platform was no: its words, and how often it said so since it last said yes."""
+        found: dict[tuple[str, str], tuple[str, int]] = {}
+        for item in self.items:
+            if item.error is not None:
+                found[item.vendor, item.sku] = (item.error, found.get((item.vendor, item.sku), ("", 0))[1] + 1)
+            elif item.state == "accepted":
+                found.pop((item.vendor, item.sku), None)
+        return found
+
+    def lanes(self) -> dict[str, str]:
+        """The platform's job -> the lane that it should have gone by, from what was on sale before it and after."""
+        stands: dict[tuple[str, str], Item] = {}
+        found: dict[str, str] = {}
+        rank = ("stop_sell", "price", "catalog")
+        for item in self.items:
+            before = stands.get((item.vendor, item.sku))
+            after = item if before is None else item.over(before)
+            word = "catalog"
+            if item.stops_selling and (before is None or before.sells):
+                word = "stop_sell"
+            elif before is not None and after.sells and after.price != before.price:
+                word = "price"
+            found[item.job] = min(found.get(item.job, "catalog"), word, key=rank.index)
+            if item.state == "accepted":
+                stands[item.vendor, item.sku] = after
+        return found
+
+    def heard(self) -> tuple[set[str], set[str]]:
+        """(platform's jobs whose event was lost, jobs that the platform was asked about)."""
+        rows = self.day.world.platform_rows(
+            "SELECT subject FROM delivery WHERE operation = 'job_webhook' AND state = 'lost'"
+        )
+        asked = {
+            entry["route"].split("?")[0].rsplit("/", 1)[-1]
+            for entry in self.journal
+            if entry["operation"] == "job_status"
+        }
+        return {row.subject for row in rows}, asked
 
     def _journal(self) -> list[dict[str, Any]]:
         entries: list[dict[str, Any]] = []
