@@ -8,7 +8,7 @@ import shutil
 import socket
 import tempfile
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,121 +17,14 @@ import pytest
 import uvicorn
 
 from airflow_world import states
+from order_cases import CASES, LATER, VENDOR, Case
 from order_desk import ASSORTMENT, STORE
-from orders_world import KEY, PHONE, PICKING_SECRET, SECRET, added, ago, not_found, picked, replaced
+from orders_world import KEY, PHONE, PICKING_SECRET, SECRET, ago, picked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from airflow_world import World
-
-VENDOR = {"transport_type": "VENDOR_DELIVERY"}
-PICKUP = {"order_type": "PICKUP"}
-LATER = {"accepted_for": "2030-01-01T12:00:00Z"}
-
-
-@dataclass(frozen=True)
-class Case:
-    """A basket, what the store says of it, and how it has to end: the rule that refuses it, or the platform's status."""
-
-    name: str
-    basket: tuple[Any, ...]
-    said: tuple[dict[str, Any], ...]
-    ends: str
-    rule: str | None = None
-    action: str = "fulfil"
-    options: dict[str, Any] = field(default_factory=dict)
-    more: dict[str, Any] = field(default_factory=dict)
-
-
-def fulfilled(
-    name: str, basket: tuple[Any, ...], *said: dict[str, Any], ends: str = "READY_FOR_PICKUP", **more: Any
-) -> Case:
-    return Case(name, basket, said, ends, **more)
-
-
-def refused(name: str, rule: str, basket: tuple[Any, ...], *said: dict[str, Any], **more: Any) -> Case:
-    return Case(name, basket, said, "RECEIVED", rule, **more)
-
-
-TWO = {"sku": "MILK", "quantity": 2}
-CASES = [
-    # 3.1, row by row
-    fulfilled("platform delivery is ready", ("MILK",), picked("MILK")),
-    fulfilled("collected in store is ready", ("MILK",), picked("MILK"), options=PICKUP),
-    fulfilled("collected from a delivering store is ready", ("MILK",), picked("MILK"), options={**VENDOR, **PICKUP}),
-    fulfilled("vendor delivery is dispatched", ("MILK",), picked("MILK"), ends="DISPATCHED", options=VENDOR),
-    Case("vendor delivery is accepted", ("MILK",), (), "ACCEPTED", action="accept", options=VENDOR, more=LATER),
-    Case("a check changes nothing", (TWO,), (picked("MILK", quantity=1),), "RECEIVED", action="check"),
-    Case("a store cancels by its own word", ("MILK",), (), "cancelled", action="cancel", more={"reason": "CLOSED"}),
-    refused("an item by its _id alone", "sku", ("MILK",), {"status": "picked", "item_id": "@MILK"}),
-    # 4.8.1
-    refused("platform delivery is not accepted", "accept_vendor_delivery", ("MILK",), action="accept", more=LATER),
-    refused("an acceptance without its time", "accepted_for", ("MILK",), action="accept", options=VENDOR),
-    # 4.8.3
-    fulfilled("what is not found is left out", ("MILK", "JAM"), picked("MILK"), not_found("JAM")),
-    refused("nothing is said of an item", "undecided", ("MILK", "JAM"), picked("MILK")),
-    refused("nothing was found", "nothing_picked", ("MILK",), not_found("MILK")),
-    # 4.8.4
-    fulfilled("fewer pieces", (TWO,), picked("MILK", quantity=1)),
-    fulfilled("more pieces", (TWO,), picked("MILK", quantity=4)),
-    refused("too many pieces", "quantity", (TWO,), picked("MILK", quantity=5)),
-    refused("half a piece", "whole_pieces", (TWO,), picked("MILK", quantity="1.5")),
-    fulfilled("a lower price", (TWO,), picked("MILK", unit_price="1.25")),
-    refused("a higher price", "unit_price", (TWO,), picked("MILK", unit_price="1.51")),
-    fulfilled("a higher total", (TWO,), picked("MILK", total_price="3.5")),
-    refused("both prices", "both_prices", (TWO,), picked("MILK", unit_price="1.25", total_price="2")),
-    refused("a weight of pieces", "weight_of_pieces", (TWO,), picked("MILK", weight="0.5")),
-    # 4.8.5
-    fulfilled("another weight", ("CHEESE",), picked("CHEESE", weight="1.234")),
-    refused("too heavy", "weight", ("CHEESE",), picked("CHEESE", weight="1.501")),
-    refused("pieces of what is weighed", "quantity_of_weighed", ("CHEESE",), picked("CHEESE", quantity=2)),
-    refused("a price of what is weighed", "price_of_weighed", ("CHEESE",), picked("CHEESE", unit_price="11")),
-    # 4.8.6
-    fulfilled("a confirmed amount within a tenth", (TWO,), picked("MILK"), more={"confirmed_amount": "5.9"}),
-    refused(
-        "a confirmed amount beyond a tenth", "confirmed_amount", (TWO,), picked("MILK"), more={"confirmed_amount": "7"}
-    ),
-    # 4.8.7
-    fulfilled("a cheaper replacement", ("JAM",), replaced("JAM", "BREAD")),
-    fulfilled("an inactive replacement", ("JAM",), replaced("JAM", "OLD")),
-    fulfilled("weighed for weighed", ("CHEESE",), replaced("CHEESE", "GOUDA", weight="0.9")),
-    fulfilled("counted for weighed", ("CHEESE",), replaced("CHEESE", "HONEY")),
-    refused("weighed for counted", "weighed_for_counted", ("HONEY",), replaced("HONEY", "GOUDA", weight="0.5")),
-    refused("a dearer replacement", "dearer", ("JAM",), replaced("JAM", "HONEY")),
-    refused("a replacement that no store has", "replacement_unknown", ("JAM",), replaced("JAM", "NOWHERE")),
-    refused(
-        "two replacements",
-        "one_replacement",
-        ("HONEY",),
-        {**replaced("HONEY", "JAM"), "replaced_by": [{"sku": "JAM", "quantity": 1}, {"sku": "MILK", "quantity": 1}]},
-    ),
-    refused(
-        "a replacement without a quantity",
-        "replacement_quantity",
-        ("JAM",),
-        {"sku": "JAM", "status": "replaced", "replaced_by": {"sku": "BREAD"}},
-    ),
-    refused(
-        "a weighed replacement without a weight",
-        "replacement_weight",
-        ("CHEESE",),
-        {"sku": "CHEESE", "status": "replaced", "replaced_by": {"sku": "GOUDA"}},
-    ),
-    # 4.8.8
-    fulfilled("an addition at the catalog's price", ("MILK",), picked("MILK"), added("JAM", quantity=2)),
-    fulfilled("an addition at another price", ("MILK",), picked("MILK"), added("JAM", quantity=1, unit_price="9")),
-    fulfilled("a weighed addition", ("MILK",), picked("MILK"), added("CHEESE", weight="0.4")),
-    refused("an addition without a quantity", "addition_quantity", ("MILK",), picked("MILK"), added("JAM")),
-    refused(
-        "a weighed addition without a weight", "addition_weight", ("MILK",), picked("MILK"), added("CHEESE", quantity=1)
-    ),
-    refused(
-        "an addition that no store has", "addition_unknown", ("MILK",), picked("MILK"), added("NOWHERE", quantity=1)
-    ),
-    # 4.8.9
-    fulfilled("checked first", (TWO,), picked("MILK", quantity=1), more={"check_first": True}),
-]
 
 
 @dataclass
@@ -252,6 +145,22 @@ def test_every_row_of_3_1_and_every_rule_of_4_8_ends_as_it_says(
     assert PHONE not in "\n".join(caplog.messages)
     replies = {paper["order_id"]: paper["state"] for paper in orders.papers() if paper["kind"] == "reply"}
     assert len(replies) == len(CASES)
+
+
+def test_an_accepted_order_is_dispatched_later_and_no_event_told_of_the_acceptance(orders: Orders) -> None:
+    world = orders.world
+    accepted = Case("accepted", ("MILK",), (), "ACCEPTED", action="accept", options=VENDOR, more=LATER)
+    order = orders.place(accepted)
+    for case, ends in ((accepted, "ACCEPTED"), (Case("dispatched", (), (picked("MILK"),), "DISPATCHED"), "DISPATCHED")):
+        orders.say(case, order)
+        for _ in range(2):
+            assert world.run("orders_fulfilment").state == "success"
+            world.platform.until_settled()
+        assert orders.platform_status() == {order["order_id"]: ends}
+        assert orders.results()[order["order_id"]][0] == "done"
+    world.run("orders_fulfilment")
+    told = "SELECT source, status FROM warehouse.order_event WHERE source = 'event' ORDER BY updated_at"
+    assert [row[1] for row in world.rows(told)] == ["RECEIVED", "READY_FOR_PICKUP"]
 
 
 def test_what_customers_and_logistics_cancel_reaches_the_store_as_cancelled(orders: Orders) -> None:

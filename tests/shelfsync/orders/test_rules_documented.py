@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from order_cases import CASES, ROWS, page_table
 from shelfsync.orders.lines import COLUMNS
 from shelfsync.settings import OrdersSettings
 
@@ -24,6 +25,26 @@ def test_every_rule_stands_in_the_table():
     }
     assert len(rules) > 25
     assert [rule for rule in sorted(rules | {"sku", "item"}) if f"`{rule}`" not in PAGE] == []
+
+
+def test_the_page_says_which_case_proves_each_row_and_rule():
+    assert page_table() in PAGE
+
+
+def test_every_row_and_rule_has_a_case_or_a_test_and_every_case_a_row():
+    named = [name for _, names in ROWS.values() for name in names]
+    cases = [case.name for case in CASES]
+    tests = {name for name in named if name.startswith("test_")}
+    code = "\n".join(file.read_text("utf-8") for file in (PROJECT / "tests").rglob("test_order*.py"))
+    code += "\n".join(file.read_text("utf-8") for file in (PROJECT / "tests/shelfsync/orders_flow").glob("test_*.py"))
+    assert (sorted(cases), len(cases)) == (sorted(set(named) - tests), len(set(cases)))
+    assert [name for name in tests if f"def {name}(" not in code] == []
+    assert [f"4.8.{number}" for number in range(1, 10)] == sorted({row[:5] for row in ROWS if row.startswith("4.8.")})
+
+
+def test_every_rule_that_a_store_can_break_is_broken_by_a_case():
+    broken = {case.rule for case in CASES if case.rule}
+    assert len(broken) >= 28, sorted(broken)
 
 
 def test_every_column_of_a_table_of_results_is_named():
