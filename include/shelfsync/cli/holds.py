@@ -1,4 +1,4 @@
-"""`shelfsync holds list|show|approve|reject`: what the guards hold, and the decision about it."""
+"""`shelfsync holds list|show|approve|reject|rehearse`: what the guards hold, and the decision about it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from shelfsync.cli.house import house
-from shelfsync.cli.options import AsJson  # noqa: TC001  typer reads annotations
+from shelfsync.cli.options import AsJson, Vendors  # noqa: TC001  typer reads annotations
 from shelfsync.cli.output import print_told
 from shelfsync.errors import DataError
 
@@ -22,6 +22,7 @@ Who = Annotated[
 ]
 Every = Annotated[bool, typer.Option("--all", help="Decided ones too.")]
 Rows = Annotated[int, typer.Option("--rows", min=0, help="How many rows to show; 0: all.")]
+Days = Annotated[float, typer.Option("--days", min=0, help="How far back to look.")]
 Thresholds = Annotated[
     str | None,
     typer.Option(
@@ -73,6 +74,14 @@ def reject(number: Number, why: Why = None, who: Who = None, as_json: AsJson = F
     print_told(told, as_json, [told["line"]])
     if told["state"] != "rejected":
         raise typer.Exit(4)
+
+
+@app.command()
+def rehearse(vendor: Vendors = None, days: Days = 30, as_json: AsJson = False) -> None:
+    """What the guards would have held in the runs of the last days with the thresholds of today. Holds and sends nothing."""
+    with house(read_only=True) as opened:
+        told = opened.holds.rehearse(tuple(vendor or ()), days=days)
+    print_told(told, as_json, told.pop("lines"))
 
 
 def _thresholds(text: str | None) -> dict[str, Any] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from shelfsync.flow import held, holds
+from shelfsync.flow.rehearse import rehearse
 from shelfsync.ledger import holds as table
 from shelfsync.warehouse import record
 
@@ -40,6 +41,10 @@ class HoldDesk:
     def question(self, hold_id: int, *, pages: str | None) -> dict[str, Any] | None:
         """What a person is asked, as `{"subject", "body", "left_s"}` (Markdown); None when nothing is left to decide."""
         return held.question(self._parts, hold_id, pages=pages)
+
+    def rehearse(self, vendors: tuple[str, ...] = (), *, days: float = 30) -> dict[str, Any]:
+        """What the guards would have held in the runs of the last days with the thresholds of today."""
+        return rehearse(self._parts, names=vendors, days=days)
 
     def unasked(self) -> int:
         """How many open holds nobody was asked about."""

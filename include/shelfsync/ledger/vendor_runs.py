@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from shelfsync.ledger.instant import instant
+from shelfsync.ledger.instant import after, instant
 from shelfsync.ledger.tables import extract, generation_sequence, run, vendor, vendor_run
 
 if TYPE_CHECKING:
@@ -91,6 +91,16 @@ def changes(connection: Connection, run_id: int, name: str) -> dict[str, int]:
     statement = sa.select(*counted).where(vendor_run.c.run_id == run_id, vendor_run.c.vendor == name)
     row = connection.execute(statement).mappings().one()
     return {key.removeprefix("changes_"): int(value) for key, value in row.items()}
+
+
+def guarded_lately(connection: Connection, names: Iterable[str], *, days: float) -> list[VendorRun]:
+    """Vendors in runs of the last days that had changes for the guards to look at, oldest first; `names`: of these vendors alone."""
+    mine = [run.c.started_at >= after(-days * 86_400), vendor_run.c.delta_path.is_not(None), sa.not_(run.c.dry_run)]
+    if wanted := list(names):
+        mine.append(vendor_run.c.vendor.in_(wanted))
+    statement = sa.select(*_COLUMNS).join(run, run.c.run_id == vendor_run.c.run_id).where(*mine)
+    found = connection.execute(statement.order_by(vendor_run.c.generation, vendor_run.c.vendor)).mappings()
+    return [VendorRun(**row) for row in found]
 
 
 def rows_raw(connection: Connection, run_id: int, name: str) -> int:
