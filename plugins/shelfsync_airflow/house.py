@@ -44,12 +44,12 @@ def house_settings(*needed: str) -> Settings:
 
 
 @contextmanager
-def open_house(*needed: str) -> Iterator[House]:
-    """The house, inside a task: errors come out as Airflow understands them."""
+def open_house(*needed: str, read_only: bool = False) -> Iterator[House]:
+    """The house, inside a task: errors come out as Airflow understands them. `read_only`: it can change nothing on the platform."""
     with told_to_airflow():
         from shelfsync import wiring
 
-        with wiring.open_house(house_settings(*needed)) as house:
+        with wiring.open_house(house_settings(*needed), read_only=read_only) as house:
             yield house
 
 
