@@ -214,6 +214,13 @@ class House:
             stops = [str(stop) for stop in switches.stops(connection)]
             return {"paused": stops, "turns": switches.history(connection)}
 
+    def paused(self) -> list[str]:
+        """Who stopped what and why, one line a switch; for whoever wonders why nothing goes."""
+        from shelfsync.ledger import switches
+
+        with self.parts.engine.connect() as connection:
+            return [str(stop) for stop in switches.stops(connection)]
+
     @property
     def holds(self) -> HoldDesk:
         """Where what the guards hold is decided."""

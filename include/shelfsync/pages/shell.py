@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse
+from starlette.status import HTTP_400_BAD_REQUEST
 
 from shelfsync.terminal import age
 
@@ -29,6 +30,8 @@ HEADERS = {
 def show(request: Request, template: str, *, title: str, status_code: int = 200, **told: Any) -> HTMLResponse:
     """A page from `templates/`; `root` in it is where our pages begin, however deep a proxy or Airflow has mounted them."""
     html = _environment().get_template(template)
+    if status_code < HTTP_400_BAD_REQUEST:  # an error may be that there is no ledger to ask
+        told.setdefault("paused", house(request).paused())
     text = html.render(
         title=title,
         root=request.scope.get("root_path", "").rstrip("/"),
