@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from airflow.api_fastapi.app import create_app, get_auth_manager, purge_cached_app
 from airflow.api_fastapi.auth.managers.simple.user import SimpleAuthManagerUser
+from airflow.models.hitl import HITLDetail
+from airflow.sdk import timezone
+from airflow.sdk.exceptions import AirflowSkipException
 from fastapi.testclient import TestClient
 
 from airflow_world import CUT, STORES, states, written
+from shelfsync_airflow.holds import REJECT, ApproveHoldOperator
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -119,6 +123,22 @@ def test_an_approval_in_airflow_is_delivered_and_a_rejection_is_not(mistyped: Wo
     assert mistyped.run("catalog_delta_sync").state == "success"
     assert len(mistyped.sent()) == before, "what was rejected stays held, and nobody is asked again"
     assert states(mistyped.run("catalog_holds"))["held_slice.approve"] == {"skipped"}
+
+
+@pytest.mark.slow
+def test_nobody_in_time_is_a_rejection_and_the_ledger_says_so(mistyped: World) -> None:
+    """What the scheduler hands to the task when the time is up, made by Airflow itself; `dag.test()` has no scheduler to do it."""
+    unanswered = HITLDetail(chosen_options=[REJECT], params_input={"thresholds": "{}"}, responded_at=timezone.utcnow())
+    for (number,) in mistyped.rows("SELECT hold_id FROM ledger.hold"):
+        question = ApproveHoldOperator(task_id="approve", hold={"hold": number, "label": "a hold"})
+        assert question.defaults == [REJECT]
+        with pytest.raises(AirflowSkipException, match="expired by nobody, in time"):
+            question.execute_complete({}, unanswered.as_resume_event_payload(timedout=True))
+    assert mistyped.rows("SELECT state, decided_by FROM ledger.hold") == [("expired", "nobody, in time")] * 2
+    assert mistyped.prices("store-001", "store-002") == [CUT, CUT]
+    mistyped.erp.put("store-001", "c", "1.60", 10)
+    assert mistyped.run("catalog_delta_sync").state == "success"
+    assert mistyped.prices("store-001", "store-002") == [CUT | {"c": 1.6}, CUT], "other changes go on"
 
 
 @pytest.mark.slow
