@@ -1,6 +1,7 @@
 """2,000,000 pairs of SKU and vendor from the ERP's file to the sandbox: read, judged, planned, cut, committed, sent.
 
-`python -m benchmarks.promotions [--pairs N] [--vendors N] [--shape shared|apart]` prints seconds a step and the peak memory of the process.
+`python -m benchmarks.promotions [--pairs N] [--vendors N] [--shape shared|apart]` prints seconds a step and the peak memory of the process
+and writes benchmarks/results/promotions.json.
 
 shared: one campaign for all vendors, written once with `*`. apart: every vendor has prices of its own, so each has a promotion. The sandbox
 is a process of its own and the database a server of its own; the requests pass the allowance of `--requests-per-minute` (60, as in production).
@@ -27,12 +28,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import sqlalchemy as sa
 
+from benchmarks.machine import described, load_average
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from shelfsync.settings import Settings
 
 PROJECT = Path(__file__).resolve().parents[1]
+RESULT = PROJECT / "benchmarks" / "results" / "promotions.json"
 _CHUNK = 100_000
 _DISTINCT_PRICES = 400
 
@@ -211,11 +215,15 @@ def main() -> None:
     if asked.child:
         _child(asked.requests_per_minute)
         return
+    shapes = {}
     for shape in asked.shape or ("shared", "apart"):
-        told = measure(
+        told = shapes[shape] = measure(
             pairs=asked.pairs, vendors=asked.vendors, shape=shape, requests_per_minute=asked.requests_per_minute
         )
         print(shape, json.dumps(told), flush=True)
+    result = {"pairs": asked.pairs, "machine": described(), "load_average": load_average(), "shapes": shapes}
+    RESULT.parent.mkdir(exist_ok=True)
+    RESULT.write_text(json.dumps(result, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -173,7 +173,7 @@ STAGE = Stage(
         Way(
             "orjson",
             "peer",
-            "a dictionary a row, orjson, on a tenth",
+            "a dictionary a row, orjson, on 4 vendors at most",
             orjson,
             share=ROW_BY_ROW,
             vendors_max=4,
@@ -182,7 +182,7 @@ STAGE = Stage(
         Way(
             "standard",
             "usual",
-            "a dictionary a row, json.dumps, on a tenth",
+            "a dictionary a row, json.dumps, on 4 vendors at most",
             standard,
             share=ROW_BY_ROW,
             vendors_max=4,
