@@ -60,7 +60,7 @@ hold = sa.Table(
     sa.Index("ix_hold_vendor_state", "vendor", "state"),
     sa.CheckConstraint("state IN ('open', 'approved', 'rejected', 'expired', 'superseded')", name="state"),
     schema="ledger",
-    comment="One row a slice that a guard held, with the decision; nothing is ever removed",
+    comment="One row a slice that a guard held, with the decision; what is open or was rejected is never removed",
 )
 
 

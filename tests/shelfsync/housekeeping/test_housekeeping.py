@@ -174,6 +174,26 @@ def test_outcomes_that_repeat_what_held_go_and_their_job_keeps_the_count(make_wo
     assert world.house.keep_house()["rows"].get("warehouse.sku_outcome", 0) == 0
 
 
+def test_a_hold_that_is_open_or_was_rejected_is_remembered_and_one_that_is_over_goes(make_world):
+    world = make_world(housekeeping={"history_days": MOMENT})
+    world.platform.put_products("store-001", PRODUCTS)
+    for price in ("1.00", "90.00"):
+        world.erp.put("store-001", "a", price)
+        world.sync("delta")
+    hold_id, state = world.rows("SELECT hold_id, state FROM ledger.hold")[0]
+    assert state == "open"
+    world.house.keep_house()
+    world.house.holds.decide(hold_id, approve=False, who="ada", why="a typing error")
+    world.house.keep_house()
+    assert world.rows("SELECT state FROM ledger.hold") == [("rejected",)]
+    world.erp.put("store-001", "a", "1.05")
+    world.sync("delta")
+    with world.house.parts.engine.begin() as connection:
+        connection.execute(sa.text("UPDATE ledger.hold SET state = 'superseded'"))
+    world.house.keep_house()
+    assert world.rows("SELECT count(*) FROM ledger.hold") == [(0,)]
+
+
 def test_a_file_younger_than_the_grace_stays_though_nothing_points_to_it_yet(lived):
     _age(lived)
     path = lived.house.parts.lake.write_bytes("log", "store-001", ".csv", b"just written")
