@@ -15,6 +15,9 @@ from shelfsync.cli.output import print_told
 
 Vendor = Annotated[str, typer.Argument(metavar="VENDOR")]
 Skus = Annotated[list[str] | None, typer.Option("--sku", "-s", metavar="SKU", help="Only this SKU; may be repeated.")]
+Category = Annotated[
+    str | None, typer.Option("--category", "-c", metavar="NAME", help="Only the SKUs of this category of the ERP.")
+]
 Span = Annotated[
     dt.timedelta,
     typer.Option("--for", metavar="SPAN", parser=read_span, help="How long: 90m, 4h, 2d. Then the ERP counts again."),
@@ -28,6 +31,7 @@ def restore(
     vendor: Vendor,
     at: At = None,
     sku: Skus = None,
+    category: Category = None,
     span: Span = "4h",  # type: ignore[assignment] # typer reads it as if somebody had typed it
     why: Why = "",
     plan: Plan = False,
@@ -41,11 +45,14 @@ def restore(
     who = getpass.getuser()
     if end == (at is not None):
         raise typer.BadParameter("say either --at TIME or --end")
+    if sku and category:
+        raise typer.BadParameter("say --sku or --category, not both")
     if not end and not plan and not why.strip():
         raise typer.BadParameter("say --why: whoever wonders later is shown it")
     with house() as opened:
         if at is None:
             told = opened.end_restoration(vendor, who=who)
         else:
-            told = opened.restore(vendor, at=at, span=span, skus=sku or None, why=why, who=who, dry_run=plan)
+            order = {"skus": sku or None, "category": category, "why": why, "who": who, "dry_run": plan}
+            told = opened.restore(vendor, at=at, span=span, **order)
     print_told(told, as_json, told.pop("lines"))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from shelfsync.errors import DataError
-from shelfsync.ledger import restorations, vendors
+from shelfsync.ledger import feeds, restorations, vendors
 from shelfsync.ledger.instant import instant
 from shelfsync.warehouse import history
 
@@ -51,10 +51,11 @@ def restore(
     why: str,
     who: str,
     dry_run: bool,
+    category: str | None = None,
 ) -> dict[str, Any]:
-    """Orders a restoration, unless `dry_run`; `{"restoration", "changes", "moves", "until", "lines"}`.
+    """Orders a restoration of all SKUs, of some, or of a category, unless `dry_run`.
 
-    `changes` counts the SKUs whose acknowledged state would move, `moves` are the largest by price. A DataError says what is not
+    Returns `{"restoration", "changes", "moves", "until", "lines"}`: `changes` counts the SKUs whose acknowledged state would move, `moves` are the largest by price. A DataError says what is not
     known: the vendor, a SKU, or any state by then.
     """
     with parts.engine.connect() as connection:
@@ -63,6 +64,8 @@ def restore(
             raise DataError("restore: --at has to lie in the past and the span has to be longer than nothing")
         base = vendors.current_baseline(connection, vendor)
         path = None if base is None else _state_at(parts, connection, vendor, at, base.path)
+        if category is not None:
+            skus = _skus_of(parts, connection, vendor, category)
     if path is None or base is None:
         raise DataError(f"restore: nothing was acknowledged of vendor {vendor!r} by {at:%Y-%m-%d %H:%M:%S %Z}")
     moves = _moves(parts, path, base.path, skus)
@@ -88,6 +91,20 @@ def restore(
         "moves": moves[:MOVES_SHOWN],
         "lines": _lines(vendor, at, until, moves, dry_run=dry_run),
     }
+
+
+def _skus_of(parts: Parts, connection: Connection, vendor: str, category: str) -> list[str]:
+    import pyarrow.compute as pc
+
+    path = feeds.categories_of(connection, vendor)
+    if path is None:
+        raise DataError(f"restore: the ERP never named a category of vendor {vendor!r}; name the SKUs")
+    known = parts.lake.read_table(path)
+    skus: list[str] = known.filter(pc.equal(known["category"], category))["sku"].to_pylist()
+    if not skus:
+        names = sorted(filter(None, pc.unique(known["category"]).to_pylist()))
+        raise DataError(f"restore: vendor {vendor!r} has no category {category!r}; it has {', '.join(names[:20])}")
+    return skus
 
 
 def _state_at(parts: Parts, connection: Connection, vendor: str, at: dt.datetime, now_path: str) -> str | None:

@@ -60,9 +60,17 @@ def past(connection: Connection, vendor: str, generation: int, snapshot_path: st
             mine, feed.c.trusted, feed.c.snapshot_path == snapshot_path
         )
         repeated = connection.execute(again).scalar_one()
+    return Past(tuple(row.rows for row in last), repeated, _newest_categories(connection, mine))
+
+
+def categories_of(connection: Connection, vendor: str) -> str | None:
+    """Lake: SKU and category as last said; None: nobody ever said one."""
+    return _newest_categories(connection, feed.c.vendor == vendor)
+
+
+def _newest_categories(connection: Connection, mine: sa.ColumnElement[bool]) -> str | None:
     newest = sa.select(feed.c.categories_path).where(mine, feed.c.categories_path.is_not(None))
-    categories = connection.execute(newest.order_by(feed.c.generation.desc()).limit(1)).scalar_one_or_none()
-    return Past(tuple(row.rows for row in last), repeated, categories)
+    return connection.execute(newest.order_by(feed.c.generation.desc()).limit(1)).scalar_one_or_none()
 
 
 def record(

@@ -8,6 +8,7 @@ import time
 import pytest
 
 from shelfsync.errors import DataError
+from small_erp import SQL
 
 PRODUCTS = [{"sku": sku, "barcodes": [], "title": sku, "price": 9.99, "active": True} for sku in ("a", "b")]
 HOUR = dt.timedelta(hours=1)
@@ -74,6 +75,28 @@ def test_only_the_skus_that_are_named_are_restored(mistaken):
     assert _restore(world, before, skus=["a"])["changes"] == 1
     world.sync("delta")
     assert _prices(world) == {"a": 1.0, "b": 6.0}
+
+
+def test_a_category_is_restored_by_its_name(make_world):
+    sql = SQL.replace(" FROM", ", CASE sku WHEN 'a' THEN 'dairy' ELSE 'bread' END AS category FROM")
+    world = make_world(erp={"sql": sql})
+    world.platform.put_products("store-001", PRODUCTS)
+    for price in ("1.00", "1.30"):
+        for sku in ("a", "b"):
+            world.erp.put("store-001", sku, price)
+        world.sync("delta")
+    first = world.rows("SELECT min(valid_from) FROM warehouse.baseline_history")[0][0]
+    with pytest.raises(DataError, match="no category 'diary'; it has bread, dairy"):
+        _restore(world, first, category="diary")
+    assert _restore(world, first, category="dairy")["changes"] == 1
+    world.sync("delta")
+    assert _prices(world) == {"a": 1.0, "b": 1.3}
+
+
+def test_a_category_nobody_ever_named_is_said_in_one_line(mistaken):
+    world, before = mistaken
+    with pytest.raises(DataError, match="the ERP never named a category"):
+        _restore(world, before, category="dairy")
 
 
 def test_a_plan_shows_what_would_move_and_orders_nothing(mistaken):
