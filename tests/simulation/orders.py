@@ -250,7 +250,9 @@ class OrdersCourse:
             confirm_s=30,
         )
         with self.world.house(seam) as house:
-            ours = house.parts.settings.model_copy(update={"orders": settings})
+            others = house.parts.settings
+            named = others.sync.model_copy(update={"vendors": VENDORS})  # as no catalog run ever names them here
+            ours = others.model_copy(update={"orders": settings, "sync": named})
             yield House(replace(house.parts, settings=ours))
 
     def _look(self) -> None:
