@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 CANARIES = Path(__file__).parent / "canary"
-WAITS = 24  # of canary/canary_waits.py
+WAITS = 50  # of canary/canary_waits.py
 TAKEOVER_TIMEOUT_S = 120.0
 
 
@@ -84,8 +84,13 @@ def airflow(stack: RunningStack) -> Iterator[AirflowApi]:
 
 def instances(airflow: AirflowApi, dag_id: str, run_id: str, task: str) -> list[dict[str, Any]]:
     """The task's instances as the REST API tells them."""
-    told = airflow._call("GET", f"/api/v2/dags/{dag_id}/dagRuns/{run_id}/taskInstances", params={"limit": 100})
-    return [ti for ti in told["task_instances"] if ti["task_id"] == task]
+    found: list[dict[str, Any]] = []
+    while True:
+        page = {"limit": 100, "offset": len(found)}
+        told = airflow._call("GET", f"/api/v2/dags/{dag_id}/dagRuns/{run_id}/taskInstances", params=page)
+        found += told["task_instances"]
+        if len(found) >= told["total_entries"] or not told["task_instances"]:
+            return [ti for ti in found if ti["task_id"] == task]
 
 
 def test_waits_that_fire_at_once_are_not_lost_and_hold_no_worker(stack: RunningStack, airflow: AirflowApi) -> None:
