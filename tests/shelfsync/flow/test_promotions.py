@@ -107,6 +107,24 @@ def test_a_vendor_that_joins_makes_another_promotion_because_vendors_are_part_of
     ]  # fmt: skip
 
 
+def test_what_was_ended_and_is_wanted_again_without_a_sku_does_not_bring_that_sku_back(shop):
+    """The platform keeps the SKUs of a promotion that is not active."""
+    shop.erp.put("c2", "d", "5")
+    for sku in ("a", "b"):
+        shop.erp.put("c1", sku, "8")
+    shop.sync()
+    for sku in ("a", "b"):
+        shop.erp.drop("c1", sku)
+    shop.sync()
+    shop.erp.put("c1", "a", "6")
+    shop.sync()
+    assert shop.seen() == {"a": 6.0, "d": 5.0}
+    assert shop.rows("SELECT sku FROM warehouse.promotion_sku ORDER BY sku") == [("a",), ("d",)]
+    before = shop.puts()
+    shop.sync()
+    assert shop.puts() == before
+
+
 def test_what_was_ended_can_be_wanted_again(shop):
     shop.erp.put("c0", "d", "8")
     shop.erp.put("c1", "a", "8")

@@ -140,11 +140,12 @@ def _try(parts: Parts, lease: Lease, job_id: int, judge: Any, *, state: str, err
     items = parts.lake.read_table(job.items_path or "")
     of = known_vendors(parts) if EVERY in have.vendors else have.vendors
     outcome: Outcomes = judge(items, of)
-    told = TOLD.empty_table() if have.told_path is None or not have.there else parts.lake.read_table(have.told_path)
-    moved = doubted(applied(told, outcome.accepted_items), outcome.silent_items)
-    path = parts.lake.write_table("promotion_told", "all", moved)
+    told = TOLD.empty_table() if have.told_path is None else parts.lake.read_table(have.told_path)
+    moved = doubted(applied(told if have.there else told.slice(0, 0), outcome.accepted_items), outcome.silent_items)
     refusals = _with_facts(parts, items, outcome.refused)
     silent = outcome.silent_items.num_rows > 0 or (outcome.unaccounted > 0)
+    becomes = _state(job, have, moved, silent=silent)
+    path = parts.lake.write_table("promotion_told", "all", told if becomes == "ended" else moved)
     if silent and error is None:
         error = f"the platform says {job.platform_status} and does not say of which SKUs"
     with parts.engine.begin() as connection:
@@ -158,7 +159,7 @@ def _try(parts: Parts, lease: Lease, job_id: int, judge: Any, *, state: str, err
             have.promotion_id,
             version=have.version,
             told_path=path,
-            state=_state(job, have, moved, silent=silent),
+            state=becomes,
             wanted_path=job.wanted_path if whole else None,
             header=None if silent or job.action == "end" else job.header,
             made_elsewhere=_made_elsewhere(job, have),
@@ -193,7 +194,7 @@ def _state(job: PromotionJob, have: Promotion, moved: pa.Table, *, silent: bool)
         return "ended"
     if moved.num_rows or silent:
         return "told"
-    return "told" if have.there else "failed"
+    return "told" if have.there else "ended" if have.state == "ended" else "failed"
 
 
 def _made_elsewhere(job: PromotionJob, have: Promotion) -> bool:

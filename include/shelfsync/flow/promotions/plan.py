@@ -174,9 +174,15 @@ def _say(parts: Parts, step: Step, have: Promotion | None, prepared: Prepared) -
         and not (again or new_head)
     ):
         return []
-    there = have is not None and step.action == "change" and have.told_path is not None
+    there = have is not None and have.state in {"told", "ended"} and have.told_path is not None
     told = parts.lake.read_table(have.told_path or "") if there and have is not None else TOLD.empty_table()
-    items = diff(parts.lake.read_table(wanted.entries_path), told, blocked=blocked, again=_texts(again), whole=new_head)
+    items = diff(
+        parts.lake.read_table(wanted.entries_path),
+        told,
+        blocked=blocked,
+        again=_texts(again),
+        whole=new_head or step.action == "create",
+    )
     around = frame(wanted.head, wanted.vendors)
     count = vendor_count(wanted.vendors, len(prepared.vendors_known))
     rows: list[dict[str, Any]] = []

@@ -141,7 +141,7 @@ class _Preparation:
             entries = found.get(number, ENTRY.empty_table())
             mine = _of_head(kept, number)
             told = self._told_to(vendor, head) if len(mine) or not self._run.complete else None
-            if told is not None and told.told_path is not None:
+            if told is not None and told.there and told.told_path is not None:
                 held = self._parts.lake.read_table(told.told_path)
                 entries = filled(entries, mine if self._run.complete else held["sku"].combine_chunks(), held)
             elif told is None and len(mine):
