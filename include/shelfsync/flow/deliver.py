@@ -23,6 +23,7 @@ from shelfsync.flow.doubt import leave_in_doubt, may_have_left
 from shelfsync.flow.each_vendor import Skip, StepReport, each_vendor
 from shelfsync.flow.holding import HeldBody, holding
 from shelfsync.flow.outcomes import all_alike, write_outcomes
+from shelfsync.flow.outlook import outlook
 from shelfsync.ledger import batches, jobs, switches, vendor_runs, vendors
 from shelfsync.warehouse import record
 
@@ -57,7 +58,16 @@ def deliver(parts: Parts, run_id: int, names: Iterable[str]) -> StepReport:
 
     with parts.engine.connect() as connection:
         in_order = batches.most_urgent_first(connection, run_id, names)
+    _foretell(parts)
     return each_vendor(parts, run_id, in_order, "deliver", work)
+
+
+def _foretell(parts: Parts) -> None:
+    """How long it will take, before it begins; a warning when the next run will find this one unfinished."""
+    ahead = outlook(parts)
+    if ahead.requests:
+        told = log.info if ahead.in_time else log.warning
+        told("deliver: all that is planned takes %s", ahead.sentence())
 
 
 def deliver_next(parts: Parts, row: VendorRun, lease: Lease) -> None:

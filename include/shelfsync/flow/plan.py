@@ -31,7 +31,7 @@ SECTIONS = ("platform", "erp", "normalise", "sync", "guards")
 
 _SILENT = frozenset({"home", "config", "database_url", "lake_url", "budget", "webhook"})
 _UNSENT = frozenset(
-    {"job_deadline_s", "poll_first_s", "poll_max_s", "shard_vendors", "shards_max", "timeout_s", "vendors"}
+    {"every_s", "job_deadline_s", "poll_first_s", "poll_max_s", "shard_vendors", "shards_max", "timeout_s", "vendors"}
 )
 
 
@@ -45,7 +45,9 @@ def plan_of(parts: Parts, run_id: int) -> dict[str, Any]:
     found = [_vendor(parts, row) for row in rows]
     jobs = sum(len(vendor["batches"]) for vendor in found)
     requests = Requests(jobs).total if jobs else 0
-    forecast = RequestBudget(parts.engine, parts.settings.budget, parts.clock).forecast(requests)
+    forecast = RequestBudget(parts.engine, parts.settings.budget, parts.clock).forecast(
+        requests, every_s=parts.settings.sync.every_s
+    )
     document = {
         "format": FORMAT,
         "kind": run.kind,
@@ -54,6 +56,7 @@ def plan_of(parts: Parts, run_id: int) -> dict[str, Any]:
         "requests": requests,
         "minutes": round(forecast.minutes, 1),
         "minutes_at_floor": round(forecast.minutes_at_floor, 1),
+        "in_time": forecast.in_time,
         "vendors": found,
     }
     return {**document, "checksum": _checksum(document)}
@@ -98,7 +101,7 @@ def lines(plan: dict[str, Any]) -> list[str]:
     said = [line for vendor in plan["vendors"] for line in _vendor_lines(vendor)]
     said.append(
         f"{plan['requests']} requests in all, {plan['minutes']} min at the present allowance"
-        f" (up to {plan['minutes_at_floor']} min when other work is waiting)"
+        f" (up to {plan['minutes_at_floor']} min when other work is waiting){'' if plan['in_time'] else ': NOT done before the next run is due'}"
     )
     return said
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from shelfsync.flow.orders.standing import standing
+from shelfsync.flow.outlook import outlook
 from shelfsync.ledger import freshness, switches
 
 if TYPE_CHECKING:
@@ -72,7 +74,7 @@ FROM ledger.run ORDER BY run_id DESC LIMIT :runs
 
 
 def status(parts: Parts, *, runs: int = 5) -> dict[str, Any]:
-    """`{"paused": [...], "vendors": [...], "freshness": [...], "runs": [...], "orders": {...}}`: who stopped what and why; per vendor what is pending, in flight, acknowledged, held, rejected, and how old; how long the last day's changes took, lane by lane; how orders stand.
+    """`{"paused": [...], "vendors": [...], "freshness": [...], "forecast": {...}, "runs": [...], "orders": {...}}`: who stopped what and why; per vendor what is pending, in flight, acknowledged, held, rejected, and how old; how long the last day's changes took, lane by lane; how orders stand.
 
     Times are seconds by the database's clock; `oldest_unacknowledged_s` counts from the reading of the ERP that saw the change, and is
     null when nothing waits. `rejected` is the sum of what is rejected for good and for now.
@@ -92,6 +94,12 @@ def status(parts: Parts, *, runs: int = 5) -> dict[str, Any]:
         "paused": [str(stop) for stop in off],
         "vendors": vendors,
         "freshness": fresh,
+        "forecast": _forecast(parts),
         "runs": last,
         "orders": orders,
     }
+
+
+def _forecast(parts: Parts) -> dict[str, Any]:
+    ahead = outlook(parts)
+    return {**dataclasses.asdict(ahead), "sentence": ahead.sentence()}

@@ -126,6 +126,12 @@ def next_planned(connection: Connection, vendor: str, *, run_id: int | None = No
     return None if row is None else PlannedBatch(**row)
 
 
+def count_planned(connection: Connection) -> int:
+    """How many bodies of any vendor and run are still to be sent."""
+    statement = sa.select(sa.func.count()).select_from(batch).where(batch.c.state == "planned")
+    return int(connection.execute(statement).scalar_one())
+
+
 def rank() -> sa.ColumnElement[int]:
     """The place of a batch's lane in the order of leaving, from 0; unknown words last."""
     return sa.case({lane: place for place, lane in enumerate(LANES)}, value=batch.c.lane, else_=len(LANES))

@@ -16,5 +16,8 @@ def vendors(request: Request) -> HTMLResponse:
     """The same as `shelfsync status`."""
     told = house(request).status()
     return show(
-        request, "status.html", title="Vendors", paused=told["paused"], vendors=told["vendors"], runs=told["runs"]
+        request,
+        "status.html",
+        title="Vendors",
+        **{name: told[name] for name in ("paused", "vendors", "freshness", "forecast", "runs")},
     )

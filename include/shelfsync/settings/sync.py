@@ -22,6 +22,8 @@ class SyncSettings(Section):
     """The interface says 100 MB (interface.md 8); a megabyte of the decimal kind is the safe reading."""
     together_rows_max: int = Field(1_000, ge=0)
     """Up to so many SKUs of a vendor leave in one request; beyond, stop-sells and price corrections leave before the rest, in requests of their own."""
+    every_s: float = Field(900.0, gt=0)
+    """How often a delta runs, in seconds; nothing is scheduled by it: a forecast that takes longer than this is a warning."""
     job_deadline_s: float = Field(1800.0, gt=0)
     """A job that has not ended by then is unconfirmed; the next delta settles it by sending the newest values."""
     poll_first_s: float = Field(20.0, gt=0)

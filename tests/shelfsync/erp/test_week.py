@@ -92,7 +92,7 @@ def week(erp_engine, read, erp_url, *, quarters, skus):
 
 @pytest.mark.slow
 def test_a_week_shows_every_customer_the_same_and_saves_most_stock_changes(erp_engine, read, erp_url, capsys):
-    lavish, frugal, crossed = week(erp_engine, read, erp_url, quarters=7 * QUARTERS_A_DAY, skus=5_000)
+    lavish, frugal, crossed = week(erp_engine, read, erp_url, quarters=7 * QUARTERS_A_DAY, skus=2_000)
     with capsys.disabled():
         print(
             f"\nall: {lavish.quantities:,} quantities, {lavish.bytes:,} bytes, {lavish.jobs} jobs;"

@@ -1,0 +1,27 @@
+"""outlook: how long what is planned will take at the present allowance, and whether the next run by the schedule finds it done."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shelfsync.budget.forecast import Requests
+from shelfsync.ledger import batches, jobs
+
+if TYPE_CHECKING:
+    from shelfsync.budget.forecast import Forecast
+    from shelfsync.flow.house import Parts
+
+
+def outlook(parts: Parts) -> Forecast:
+    """The forecast of all that is planned and all that is with the platform, of every run together: they share one allowance.
+
+    A job counts as its request, one question and its log: where the webhook comes, and logs lie on a storage host, it takes a third.
+    """
+    from shelfsync.budget import RequestBudget
+
+    with parts.engine.connect() as connection:
+        planned = batches.count_planned(connection)
+        on_their_way = len(jobs.open_jobs(connection))
+    requests = Requests(planned, others=0).total + 2 * on_their_way
+    budget = RequestBudget(parts.engine, parts.settings.budget, parts.clock)
+    return budget.forecast(requests, every_s=parts.settings.sync.every_s)
