@@ -98,6 +98,14 @@ def test_every_command_explains_itself(run, command):
     assert "Usage" in done.stdout
 
 
+def test_a_sync_of_one_sku_sends_it_alone_and_says_what_became_of_it(run):
+    done = run("sync", "--vendor", "store-001", "--sku", "a")
+    assert done.returncode == 0, done.stderr
+    assert "vendor store-001, SKU 'a': accepted" in done.stdout
+    assert json.loads(run("status", "--json").stdout)["vendors"][0]["rejected"] == 0, "the other one did not leave"
+    assert "no vendor was named" in run("sync", "--sku", "a").stderr
+
+
 def test_a_pause_is_seen_by_status_and_by_the_next_sync_until_it_is_resumed(run, sandbox):
     assert run("pause", "--chain", "--why", "wrong prices", "--who", "ada").returncode == 0
     done = run("sync")
