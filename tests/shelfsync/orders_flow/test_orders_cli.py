@@ -62,6 +62,9 @@ def test_orders_are_listed_shown_accepted_fulfilled_and_cancelled(world, run, tm
     result.write_text(json.dumps({"items": [{"sku": "MILK", "status": "picked", "quantity": 9}]}))
     refused = run("fulfil", third["order_id"], "--result", str(result))
     assert (refused.returncode, "9 pieces are more than the 4" in refused.stdout) == (4, True)
+    result.write_text(json.dumps({"items": [{"sku": "MILK", "status": "picked", "quantity": 1}]}))
+    checked = run("fulfil", third["order_id"], "--result", str(result), "--check")
+    assert "1 x MILK : IN_CART, 1.5" in checked.stdout.partition("the platform would make of it:")[2]
     asked = run("cancel", third["order_id"], "--reason", "CLOSED")
     assert (asked.returncode, world.shown(third)["status"]) == (1, "RECEIVED"), "nobody said yes"
     assert run("cancel", third["order_id"], "--reason", "CLOSED", "--yes").returncode == 0

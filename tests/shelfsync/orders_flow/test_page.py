@@ -48,3 +48,17 @@ def test_an_order_that_nobody_knows_is_said_to_be_so(browse):
     answer = browse.get("/orders/nobody")
     assert (answer.status_code, "No such order" in answer.text) == (404, True)
     assert "No order today" in browse.get("/orders").text
+
+
+def test_the_feedback_of_a_check_and_the_gaps_of_the_week_are_shown(world, browse):
+    order = world.place({"sku": "MILK", "quantity": 2})
+    world.heard()
+    world.began_long_ago()
+    world.say(order, "check", picked("MILK", quantity=1))
+    world.until(order, "checked")
+    assert "the platform would make of it" in browse.get(f"/orders/{order['order_id']}").text
+    assert "no event told of" not in browse.get("/orders").text
+    world.platform.faults({"at": "order_webhook", "kind": "lost"})
+    world.place("JAM", ago_s=30)
+    world.house.orders.history(["store-001"])
+    assert "Orders that no event told of" in browse.get("/orders").text
