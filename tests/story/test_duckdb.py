@@ -40,6 +40,7 @@ ORDERS = (
         " ('o1', 4, 'i4', 's00014', 'NOT_FOUND', NULL, 'UNIT', 0, NULL, 1, 0, 1, NULL, 1),"
         " ('o2', 1, 'i5', 's00011', 'NOT_PROCESSED', NULL, 'UNIT', 1, NULL, 3.99, 3.99, 1, NULL, 3.99)"
     ),
+    "INSERT INTO ledger.order_day (vendor, day, in_history, in_inbox) VALUES ('store-001', '2026-03-02', 2, 1)",
     "INSERT INTO warehouse.order_customer (order_id, sealed, remove_at) VALUES ('o1', 'Ada Lovelace', '2099-01-01Z')",
 )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+import re
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -37,13 +38,8 @@ if TYPE_CHECKING:
 NEVER = ("warehouse.order_customer",)
 """Personal data stays where it is sealed and removed in time."""
 
-OF_THE_LEDGER: dict[str, tuple[str, ...]] = {
-    "ledger.rejection": (),
-    "ledger.customer_order": (),
-    "ledger.order_version": ("order_id", "source", "status", "updated_at", "seen_at", "event_id"),
-    "budget.usage": (),
-}
-"""What views read outside of the schema warehouse, with the columns; none: all."""
+LEFT_OUT = ("ledger.order_version.body",)
+"""Large, and no view reads it."""
 
 _ROWS = 20_000
 _EXACT = sa.Numeric(38, 9)
@@ -52,14 +48,15 @@ _EXACT = sa.Numeric(38, 9)
 def copied() -> dict[str, list[sa.Column[Any]]]:
     """Tables that are read from the database, small or not in the lake, with those of their columns that DuckDB takes."""
     names = [name for name, table in metadata.tables.items() if table.schema == "warehouse"]
-    wanted = {name: () for name in sorted(names) if name not in (*lake_rows.TABLES, *NEVER)} | OF_THE_LEDGER
+    read = {name for view in VIEWS for name in re.findall(r"\b(?:ledger|budget)\.\w+", view.sql)}
+    wanted = sorted((set(names) - {*lake_rows.TABLES, *NEVER}) | (read & metadata.tables.keys()))
     return {
         name: [
             column
             for column in metadata.tables[name].columns
-            if _type(column) is not None and (not chosen or column.name in chosen)
+            if _type(column) is not None and f"{name}.{column.name}" not in LEFT_OUT
         ]
-        for name, chosen in wanted.items()
+        for name in wanted
     }
 
 
