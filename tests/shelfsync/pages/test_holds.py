@@ -27,6 +27,8 @@ def test_a_hold_is_listed_and_shown_with_all_its_rows(held, browse):
     one = pages.get("/holds/1").text
     assert all(text in one for text in (">b<", "2.00", "20.00", "Approve"))
     assert pages.get("/holds/99").status_code == 404
+    assert "/explain?vendor=store-001&amp;sku=b" in one
+    assert "hold 1" in pages.get("/explain", params={"vendor": V, "sku": "b"}).text
 
 
 def test_an_approval_on_the_page_is_sent_by_the_schedule(held, browse):
