@@ -1,6 +1,6 @@
 # What people do with the project; `make help` lists it. Every target makes the environment it needs.
 .DEFAULT_GOAL := help
-.PHONY: help setup lock test test-slow kills simulate teeth bench check demo up down
+.PHONY: help setup lock test test-slow kills simulate teeth bench cost check demo up down
 BIN := .venv/bin
 
 help:    ## this list
@@ -30,6 +30,9 @@ teeth: setup   ## planted bugs, each of which the tests have to catch; BUG=words
 bench: setup   ## what the hot path costs, against bounds and other ways, two minutes; SIZE=1m (10m, 50m), ARGS="--stage diff"
 	@scripts/peers.sh
 	@PYTHONPATH=include $(BIN)/python -m benchmarks --size $(or $(SIZE),1m) $(ARGS)
+
+cost: setup   ## how large ledger, warehouse and lake become: one day of two vendors, some ten minutes; ARGS="--skus 5000"
+	@PYTHONPATH=tests:include $(BIN)/python -m story.cost $(ARGS)
 
 check: setup   ## format, lint, types, import rules
 	$(BIN)/ruff format --check .
