@@ -73,6 +73,7 @@ def rules(keep: HousekeepingSettings, *, personal_days: int) -> tuple[Rule, ...]
             keep.observation_days,
             f"old.observed_at < :cutoff AND {_NEWER_PICTURE.format(row=row)}",
         ),
+        *_promotions(keep),
         Rule("inbox.event", keep.event_days, "old.received_at < :cutoff"),
         Rule("budget.usage", keep.history_days, "old.hour_at < :cutoff"),
         Rule("budget.pause", keep.history_days, "old.until_at < :cutoff"),
@@ -92,4 +93,36 @@ def rules(keep: HousekeepingSettings, *, personal_days: int) -> tuple[Rule, ...]
         Rule("warehouse.assortment_history", keep.history_days, "old.valid_to < :cutoff"),
         Rule("warehouse.catalog_job", keep.history_days, "old.settled_at < :cutoff"),
         Rule("warehouse.sync_run", keep.history_days, "old.finished_at < :cutoff"),
+    )
+
+
+def _promotions(keep: HousekeepingSettings) -> tuple[Rule, ...]:
+    """Nothing of a promotion goes before its time is over: it is ended with the body of its creation, and explained by every outcome."""
+    over = "EXISTS (SELECT 1 FROM {schema}.promotion AS p WHERE p.promotion_id = old.promotion_id AND p.end_time < :cutoff)"
+    of_job = (
+        "EXISTS (SELECT 1 FROM warehouse.promotion_job AS j JOIN warehouse.promotion AS p USING (promotion_id)"
+        " WHERE j.job_id = old.job_id AND p.end_time < :cutoff)"
+    )
+    done = "old.state NOT IN ('planned', 'submitting', 'open')"
+    return (
+        Rule("ledger.promotion_rejection", keep.run_days, over.format(schema="ledger")),
+        Rule("ledger.promotion_job", keep.run_days, f"{done} AND {over.format(schema='ledger')}"),
+        Rule("ledger.promotion", keep.run_days, "old.end_time < :cutoff"),
+        Rule("ledger.promotion_hold", keep.run_days, "old.last_at < :cutoff AND old.state <> 'held'"),
+        Rule(
+            "ledger.promotion_run",
+            keep.run_days,
+            "old.finished_at < :cutoff AND old.state NOT IN ('running', 'planned')",
+        ),
+        Rule(
+            "warehouse.promotion_quarantine",
+            keep.quarantine_days,
+            "EXISTS (SELECT 1 FROM warehouse.promotion_run AS r WHERE r.run_id = old.run_id AND r.started_at < :cutoff)",
+        ),
+        Rule("warehouse.promotion_outcome", keep.history_days, of_job),
+        Rule("warehouse.promotion_job", keep.history_days, over.format(schema="warehouse")),
+        Rule("warehouse.promotion_sku", keep.history_days, over.format(schema="warehouse")),
+        Rule("warehouse.promotion_vendor", keep.history_days, over.format(schema="warehouse")),
+        Rule("warehouse.promotion", keep.history_days, "old.end_time < :cutoff"),
+        Rule("warehouse.promotion_run", keep.history_days, "old.finished_at < :cutoff"),
     )

@@ -223,6 +223,7 @@ promotion_rejection = sa.Table(
         sa.BigInteger,
         sa.ForeignKey("ledger.promotion_job.job_id"),
         nullable=False,
+        index=True,
         comment="The job that refused it last",
     ),
     _count("times", "How often it was refused"),

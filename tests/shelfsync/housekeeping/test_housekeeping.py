@@ -288,3 +288,31 @@ def test_what_is_in_use_is_never_swept(world):
     world.sync("full")
     _age(world)
     assert sweep(world.house.parts, grace=timedelta(hours=1), recent=timedelta(days=1)).removed == 0
+
+
+def test_promotions_go_when_their_time_is_over_and_not_before(make_shop):
+    days = ("run_days", "file_days", "quarantine_days", "history_days")
+    shop = make_shop(housekeeping=dict.fromkeys(days, MOMENT) | {"lake_grace_hours": 1})
+    shop.erp.put("runs", "a", "8")
+    shop.erp.put("over", "b", "8")
+    shop.erp.put("over", "c", "8,5")
+    shop.sync()
+    with shop.world.house.parts.engine.begin() as connection:
+        for schema in ("ledger", "warehouse"):
+            connection.execute(
+                sa.text(
+                    f"UPDATE {schema}.promotion SET start_time = '2020-01-01', end_time = '2020-02-01' WHERE campaign = 'over'"
+                )
+            )
+    shop.erp.drop("over")
+    _age(shop.world)
+    shop.world.house.keep_house()
+    assert shop.rows("SELECT campaign FROM ledger.promotion") == [("runs",)]
+    assert shop.rows("SELECT campaign FROM warehouse.promotion") == [("runs",)]
+    assert shop.rows("SELECT count(*) FROM warehouse.promotion_quarantine") == [(0,)]
+    assert shop.rows("SELECT sku FROM warehouse.promotion_outcome") == [("a",)]
+    assert _used(shop.world) <= _files(shop.world)
+    assert shop.sync()["counts"]["requests"] == 0
+    shop.erp.drop("runs")
+    assert shop.sync()["pairs"]["accepted"] == 1, "it can still be ended with the body of its creation"
+    assert shop.states() == ["Running", "Cancelled"], "the other one's time is over in our tables alone"

@@ -1,0 +1,12 @@
+"""Refused pairs of promotions are found by their job, so that an old job can be removed without reading them all."""
+
+from __future__ import annotations
+
+from alembic import op
+
+revision = "0025"
+down_revision = "0024"
+
+
+def upgrade() -> None:
+    op.create_index("ix_promotion_rejection_job_id", "promotion_rejection", ["job_id"], schema="ledger")
