@@ -104,6 +104,34 @@ def of_promotions(connection: Connection, run_id: int) -> None:
         connection.execute(sa.text(statement), {"cause": cause, "message": CAUSES[cause], "run": run_id})
 
 
+def of_orders(connection: Connection, run_id: int, *, look_back_s: float) -> None:
+    """Promotions that the platform applied to orders of the last days, and that we never told for that vendor and instant: somebody else's.
+
+    By display name, the one thing an order says of a promotion (interface.md 2.6). An hour of grace at both ends: a change takes up to 50
+    minutes to reach the app.
+    """
+    statement = """
+        INSERT INTO warehouse.promotion_finding (promotion_id, vendor, sku, cause, message, run_id, first_at, last_at)
+        SELECT 0, o.vendor, coalesce(i.sku, ''), 'unknown_to_erp',
+            'order ' || max(o.order_id) || ' has promotion ' || string_agg(DISTINCT a.name, ', ') || ', which no campaign of the ERP made',
+            :run, ledger.instant(), ledger.instant()
+        FROM warehouse.order_promotion AS a
+        JOIN warehouse.customer_order AS o USING (order_id)
+        LEFT JOIN warehouse.order_item AS i USING (order_id, position)
+        WHERE o.vendor IS NOT NULL AND a.name IS NOT NULL AND o.placed_at > ledger.instant() - make_interval(secs => :back)
+            AND NOT EXISTS (
+                SELECT FROM warehouse.promotion AS p
+                JOIN warehouse.promotion_vendor AS v ON v.promotion_id = p.promotion_id AND v.vendor IN (o.vendor, '*')
+                WHERE a.name IN (SELECT value FROM jsonb_each_text(p.display_name))
+                    AND o.placed_at >= p.start_time - interval '1 hour'
+                    AND o.placed_at <= least(p.end_time, coalesce(p.ended_at, p.end_time)) + interval '1 hour')
+        GROUP BY o.vendor, coalesce(i.sku, '') ORDER BY 2, 3 LIMIT :most
+        ON CONFLICT (promotion_id, vendor, sku, cause) DO UPDATE
+        SET message = excluded.message, run_id = excluded.run_id, last_at = excluded.last_at
+    """
+    connection.execute(sa.text(statement), {"run": run_id, "back": look_back_s, "most": _ROWS_MAX})
+
+
 def over(connection: Connection, vendor: str, seen_at: dt.datetime, *, look_back_s: float) -> dict[str, int]:
     """SKUs whose promotion was over when the vendor was seen, and that are in no other one by then: SKU -> promotion."""
     statement = """

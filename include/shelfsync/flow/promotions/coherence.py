@@ -29,6 +29,7 @@ def look(parts: Parts, run_id: int) -> dict[str, int]:
         after_end(parts, run_id, vendor)
     with parts.engine.begin() as connection:
         findings.of_promotions(connection, run_id)
+        findings.of_orders(connection, run_id, look_back_s=LOOK_BACK_S)
         findings.sweep(connection, began)
         return findings.by_cause(connection)
 
