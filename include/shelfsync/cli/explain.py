@@ -16,7 +16,7 @@ Sku = Annotated[str, typer.Argument(metavar="SKU")]
 
 
 def explain(vendor: Vendor, sku: Sku, at: At = None, as_json: AsJson = False) -> None:
-    """Tell why the platform shows what it shows for one SKU, what comes next, and everything that happened to it."""
+    """Tell why the platform shows what it shows for one SKU, what customers pay by promotion, what comes next, and what happened."""
     with house() as opened:
         told = opened.explain(vendor, sku, at=at)
     if as_json:
@@ -25,5 +25,6 @@ def explain(vendor: Vendor, sku: Sku, at: At = None, as_json: AsJson = False) ->
     from shelfsync.terminal import timeline_table, wide_console
 
     console = wide_console()
-    console.print(told.sentence, markup=False, highlight=False)
+    for line in (told.sentence, *told.promotions_wait):
+        console.print(line, markup=False, highlight=False)
     console.print(timeline_table(told.events))

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import datetime as dt
 
+    from shelfsync.warehouse.customer_price import CustomerPrice
+
 _CENT = Decimal("0.01")
 
 
@@ -67,7 +69,11 @@ class Desired:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Everything about one SKU at one instant. `waits_for` is empty when nothing is on its way."""
+    """Everything about one SKU at one instant. `waits_for` is empty when nothing is on its way.
+
+    `paid`: what customers pay and every promotion of the SKU, None where none has to do with it; `promotions_wait`: why one of the ERP's
+    is not, or not yet, what they see.
+    """
 
     vendor: str
     sku: str
@@ -78,6 +84,8 @@ class Explanation:
     observed: Shown | None
     waits_for: tuple[str, ...]
     events: tuple[Event, ...]
+    paid: CustomerPrice | None = None
+    promotions_wait: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """For a script: JSON with `default=str`."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import sqlalchemy as sa
 
 from shelfsync.errors import DataError
+from shelfsync.explain import promotions
 from shelfsync.explain.desired import desired
 from shelfsync.explain.event import Event, Explanation, Values
 from shelfsync.explain.holds import held
@@ -47,12 +48,19 @@ def explain(
         seen = observed(parts, connection, vendor, sku, until)
         holds = list(held(parts, connection, vendor, sku, until))
         obstacles = waits_for(connection, vendor, sku) if at is None else ()
-        timeline = _timeline(connection, vendor, sku, until, events)
+        timeline = (
+            *_timeline(connection, vendor, sku, until, events),
+            *promotions.happened(connection, vendor, sku, until, events),
+        )
+        paid = promotions.paid(connection, vendor, sku, until)
+        offers = promotions.waiting(connection, vendor, sku) if at is None else ()
     if at is None:
         obstacles = (*(line for _, line in holds if line), *obstacles)
     timeline = tuple(sorted((*timeline, *(event for event, _ in holds)), key=lambda event: event.at)[-events:])
     told = sentence(acknowledged=said, observed=seen, desired=wanted, waits_for=obstacles, now=until)
-    return Explanation(vendor, sku, until, told, wanted, said, seen, obstacles, timeline)
+    if paid is not None:
+        told = f"{told} {promotions.sentence(paid, until)}"
+    return Explanation(vendor, sku, until, told, wanted, said, seen, obstacles, timeline, paid, offers)
 
 
 def _known(connection: Connection, vendor: str) -> None:

@@ -6,10 +6,8 @@ from decimal import Decimal
 
 import pytest
 
-from promotion_erp import HOUR
 from promotion_shop import SKUS, STORES
 from shelfsync.errors import StaleRunError
-from shelfsync.warehouse.customer_price import customer_price
 
 
 def test_a_campaign_of_the_erp_is_what_customers_see(shop):
@@ -359,19 +357,3 @@ def test_what_does_not_fit_the_catalog_is_found_with_its_cause_and_gone_when_it_
     shop.world.erp.put("store-001", "c", "10.00", active=1)
     shop.world.sync()
     assert "inactive_during" not in shop.sync()["findings"]
-
-
-def test_what_a_customer_pays_is_told_with_the_reason(shop):
-    shop.erp.put("c1", "a", "8", start=-2, end=4)
-    shop.erp.put("c2", "a", "6", start=-1, end=1, overlap="1")
-    shop.sync()
-    engine = shop.world.house.parts.engine
-    now = customer_price(engine, "store-001", "a", shop.erp.now)
-    assert (now.price, now.base_price) == (Decimal("6.000"), Decimal("10.000"))
-    assert now.why.startswith("promotion Offer c2 (campaign c2) from")
-    assert [row["campaign"] for row in now.promotions] == ["c2", "c1"]
-    later = customer_price(engine, "store-001", "a", shop.erp.now + 2 * HOUR)
-    assert later.price == Decimal("8.000")
-    assert customer_price(engine, "store-001", "a", shop.erp.now + 9 * HOUR).price == Decimal("10.000")
-    assert customer_price(engine, "store-002", "a", shop.erp.now).why.startswith("no promotion covers it")
-    assert customer_price(engine, "store-002", "zzz", shop.erp.now).price is None

@@ -1,0 +1,86 @@
+"""What promotions do to a SKU: what customers pay and until when, what a promotion of the ERP waits for, and what happened."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import sqlalchemy as sa
+
+from shelfsync.explain.event import Event, Values, plain
+from shelfsync.explain.sentence import when
+from shelfsync.warehouse.customer_price import named, price_at
+
+if TYPE_CHECKING:
+    import datetime as dt
+    from collections.abc import Iterator
+
+    from sqlalchemy.engine import Connection
+
+    from shelfsync.warehouse.customer_price import CustomerPrice
+
+_WAITING = """
+SELECT 'the ERP''s promotion of it is set aside (run ' || q.run_id || '): ' || q.message AS line
+FROM warehouse.promotion_quarantine AS q
+WHERE q.sku = :sku AND q.vendor IN (:vendor, '*') AND q.run_id = (
+    SELECT max(r.run_id) FROM warehouse.promotion_run AS r WHERE NOT r.dry_run AND r.state NOT IN ('running', 'superseded'))
+UNION ALL
+SELECT 'campaign ' || h.campaign || ' is held in part at this vendor (' || h.rule || '): ' || h.message
+    || '; `shelfsync promotions release` or `refuse` decides'
+FROM ledger.promotion_hold AS h WHERE h.state = 'held' AND h.vendor IN (:vendor, '')
+    AND (h.skus > 10 OR position(:sku || ' at ' IN h.message) > 0) -- the message names ten
+UNION ALL
+SELECT 'a request about promotion ' || p.name || ' (campaign ' || p.campaign || ') is on its way: job ' || j.job_id || ', ' || j.action
+FROM ledger.promotion_job AS j
+JOIN warehouse.promotion AS p USING (promotion_id)
+JOIN warehouse.promotion_vendor AS v ON v.promotion_id = p.promotion_id AND v.vendor IN (:vendor, '*')
+WHERE j.state IN ('planned', 'submitting', 'open')
+LIMIT 20
+"""
+
+_HAPPENED = """
+SELECT o.settled_at AS at, j.job_id, j.platform_status, o.state, o.reason, o.active, o.subtype, o.value, p.name, p.campaign,
+    p.start_time, p.end_time
+FROM warehouse.promotion AS p
+JOIN warehouse.promotion_vendor AS v ON v.promotion_id = p.promotion_id AND v.vendor IN (:vendor, '*')
+JOIN warehouse.promotion_job AS j ON j.promotion_id = p.promotion_id
+JOIN LATERAL (
+    SELECT * FROM warehouse.promotion_outcome AS said
+    WHERE said.job_id = j.job_id AND said.sku = :sku AND said.vendor IN (:vendor, '*')
+    ORDER BY said.vendor = '*' LIMIT 1
+) AS o ON true
+WHERE o.settled_at <= :at
+ORDER BY o.settled_at DESC LIMIT :most
+"""
+
+
+def paid(connection: Connection, vendor: str, sku: str, at: dt.datetime) -> CustomerPrice | None:
+    """What customers pay, and every promotion told of the SKU; None where no promotion has to do with it."""
+    found = price_at(connection, vendor, sku, at)
+    return found if found.promotions else None
+
+
+def waiting(connection: Connection, vendor: str, sku: str) -> tuple[str, ...]:
+    """Why a promotion of the ERP is not, or not yet, what customers see."""
+    bound = {"vendor": vendor, "sku": sku}
+    return tuple(connection.execute(sa.text(_WAITING), bound).scalars())
+
+
+def happened(connection: Connection, vendor: str, sku: str, at: dt.datetime, most: int) -> Iterator[Event]:
+    """Every word of the platform about the SKU in a promotion."""
+    bound = {"vendor": vendor, "sku": sku, "at": at, "most": most}
+    for row in connection.execute(sa.text(_HAPPENED), bound).mappings():
+        what = f"{row['subtype'].lower().replace('_', ' ')} {plain(row['value'])}" if row["active"] else "taken out"
+        said = {
+            "accepted": f"the platform took it ({row['platform_status']})",
+            "refused": f"the platform refused it: {row['reason']}",
+            "unaccounted": "nobody knows whether the platform took it",
+        }[row["state"]]
+        yield Event(row["at"], "promotion", f"{named(row)}: {what}; {said}", None, row["job_id"], Values())
+
+
+def sentence(found: CustomerPrice, now: dt.datetime) -> str:
+    """For a person, to stand behind what the catalog shows."""
+    if found.price is None:
+        return f"What customers pay is not known: {found.why}."
+    until = f" until {when(found.until, now)}" if found.until is not None else ""
+    return f"Customers pay {plain(found.price)}{until}, because {found.why}."
