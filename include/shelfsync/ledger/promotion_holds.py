@@ -44,6 +44,20 @@ def held(connection: Connection) -> list[dict[str, Any]]:
     return [dict(row) for row in rows.mappings()]
 
 
+def decided(connection: Connection, *, most: int = 20) -> list[dict[str, Any]]:
+    """What was decided last, newest first."""
+    names = ("hold_id", "campaign", "rule", "vendor", "skus", "message", "state", "decided_by", "decided_at")
+    statement = sa.select(*(_ROW[name] for name in names)).where(_ROW.state.in_(("released", "refused")))
+    rows = connection.execute(statement.order_by(_ROW.decided_at.desc(), _ROW.hold_id.desc()).limit(most))
+    return [dict(row) for row in rows.mappings()]
+
+
+def decide_one(connection: Connection, hold_id: int, *, state: str, by: str) -> bool:
+    """Releases or refuses one hold, also when it was decided otherwise before; False when it is gone or there is none."""
+    statement = promotion_hold.update().where(_ROW.hold_id == hold_id, _ROW.state != "gone")
+    return connection.execute(statement.values(state=state, decided_by=by, decided_at=instant())).rowcount == 1
+
+
 def decide(connection: Connection, campaign: str, *, rule: str | None, state: str, by: str) -> int:
     """Releases or refuses what is held of a campaign (of one rule alone, if said); how many holds that were."""
     statement = promotion_hold.update().where(_ROW.state == "held", _ROW.campaign == campaign)

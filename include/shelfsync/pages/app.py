@@ -9,7 +9,7 @@ from fastapi import Depends, FastAPI, HTTPException, Request
 from starlette.responses import FileResponse, HTMLResponse, Response
 
 from shelfsync.errors import ShelfsyncError
-from shelfsync.pages import explain, holds, orders, status, switches
+from shelfsync.pages import explain, holds, orders, promotions, status, switches
 from shelfsync.pages.shell import HEADERS, show
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from shelfsync.wiring import House
 
-PAGES = (status, holds, switches, explain, orders)
+PAGES = (status, holds, switches, explain, promotions, orders)
 """Each has a `router`; those with a `MENU` (path, title) stand in the menu, in this order."""
 
 STYLE = Path(__file__).parent / "static" / "pages.css"

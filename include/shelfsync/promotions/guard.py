@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 ASSORTMENT_FREE = 20
 """SKUs that a campaign may always have, however small the assortment is."""
-_EXAMPLES = 3
+_EXAMPLES = 10
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,11 @@ import sqlalchemy as sa
 from shelfsync.flow.promotions.coherence import look
 from shelfsync.flow.promotions.confirm import confirm
 from shelfsync.flow.promotions.deliver import deliver
+from shelfsync.flow.promotions.shown import STATE
 from shelfsync.flow.promotions.wait import ask_those_due, waiting
 from shelfsync.ledger import promotion_holds, promotion_jobs, promotion_rejections, promotion_runs, switches
 from shelfsync.warehouse import promotions as record
+from shelfsync.warehouse.promotion_findings import CAUSES
 
 if TYPE_CHECKING:
     from shelfsync.flow.house import Parts
@@ -74,11 +76,9 @@ def settle(parts: Parts) -> dict[str, Any]:
     }
 
 
-_STATUS = """
+_STATUS = f"""
 SELECT p.promotion_id, p.campaign, w.name, p.vendors, p.start_time, p.end_time, p.made_elsewhere, p.retry_at, coalesce(w.skus, 0) AS skus,
-    CASE WHEN p.state = 'told' AND p.end_time <= ledger.instant() THEN 'over'
-         WHEN p.state = 'told' AND p.start_time > ledger.instant() THEN 'upcoming'
-         WHEN p.state = 'told' THEN 'running' ELSE p.state END AS state,
+    {STATE.format(row="p")} AS state,
     (SELECT count(*) FROM ledger.promotion_job AS j
      WHERE j.promotion_id = p.promotion_id AND j.state IN ('planned', 'submitting', 'open')) AS in_flight,
     (SELECT count(*) FROM ledger.promotion_rejection AS r WHERE r.promotion_id = p.promotion_id) AS refused,
@@ -86,19 +86,30 @@ SELECT p.promotion_id, p.campaign, w.name, p.vendors, p.start_time, p.end_time, 
 FROM ledger.promotion AS p LEFT JOIN warehouse.promotion AS w USING (promotion_id)
 WHERE p.end_time > ledger.instant() - interval '7 days' AND (p.state <> 'ended' OR p.ended_at > ledger.instant() - interval '7 days')
 ORDER BY p.start_time, p.campaign, p.promotion_id
+"""  # noqa: S608
+_CAUSES = """
+SELECT cause, count(*) AS found, min(CASE WHEN sku = '' THEN message ELSE 'SKU ' || sku || ' at ' || vendor || ': ' || message END) AS example
+FROM warehouse.promotion_finding GROUP BY cause ORDER BY cause
 """
-_CAUSES = "SELECT cause, count(*) AS found FROM warehouse.promotion_finding GROUP BY cause ORDER BY cause"
+_RUNS = """
+SELECT run_id, state, dry_run, started_at, finished_at, created, changed, ended, held, rows_quarantined, error, run_key
+FROM warehouse.promotion_run ORDER BY run_id DESC LIMIT 10
+"""
 
 
 def status(parts: Parts) -> dict[str, Any]:
-    """`{"promotions": [...], "held": [...], "refused": {reason: pairs}, "findings": {cause: n}}`."""
+    """`{"promotions", "held", "decided", "refused": {reason: pairs}, "findings": {cause: n}, "meanings", "runs", "paused"}`."""
     with parts.engine.connect() as connection:
-        rows = [dict(row) for row in connection.execute(sa.text(_STATUS)).mappings()]
+        found = connection.execute(sa.text(_CAUSES)).mappings().all()
         return {
-            "promotions": rows,
+            "promotions": [dict(row) for row in connection.execute(sa.text(_STATUS)).mappings()],
             "held": promotion_holds.held(connection),
+            "decided": promotion_holds.decided(connection),
             "refused": promotion_rejections.count_by_reason(connection),
-            "findings": {row.cause: row.found for row in connection.execute(sa.text(_CAUSES))},
+            "findings": {row["cause"]: row["found"] for row in found},
+            "meanings": [{**row, "meaning": CAUSES[row["cause"]]} for row in found],
+            "runs": [dict(row) for row in connection.execute(sa.text(_RUNS)).mappings()],
+            "paused": [str(stop) for stop in switches.stops(connection)],
         }
 
 

@@ -74,6 +74,19 @@ class Promotions:
 
         return status(self._parts)
 
+    def one(self, promotion_id: int, *, first: int = 0, rows: int = 500) -> dict[str, Any]:
+        """One promotion with its SKUs, requests, refusals and findings."""
+        from shelfsync.flow.promotions.shown import one
+
+        return one(self._parts, promotion_id, first=first, rows=rows)
+
+    def decide_hold(self, hold_id: int, *, release: bool, by: str) -> bool:
+        """Releases or refuses one hold, also against an earlier decision; False: what it was about has changed."""
+        from shelfsync.ledger import promotion_holds
+
+        with self._parts.engine.begin() as connection:
+            return promotion_holds.decide_one(connection, hold_id, state="released" if release else "refused", by=by)
+
     def decide(self, campaign: str, *, rule: str | None, release: bool, by: str) -> int:
         """Releases or refuses what is held of a campaign; how many holds that were."""
         from shelfsync.ledger import promotion_holds
