@@ -7,12 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from airflow_world import states
+from airflow_world import states, written
 from promotion_erp import SQL, PromotionErp
 
 if TYPE_CHECKING:
     from airflow_world import World
 
+LATER = """
+DO $$ BEGIN
+    EXECUTE format('ALTER DATABASE %I SET shelfsync.instant = %L', current_database(), clock_timestamp() + interval '3 days');
+END $$
+"""
+"""From the next connection on, the database lives three days later."""
 PATH = ("check", "extract", "plan", "deliver", "wait", "confirm", "report")
 
 
@@ -83,6 +89,13 @@ def test_the_whole_life_of_a_promotion_from_the_dag_to_the_warehouse(world: Worl
     assert world.rows("SELECT campaign, state FROM warehouse.promotion ORDER BY 1") == [
         ("life", "ended"), ("lost", "failed"), ("soon", "told"),
     ]  # fmt: skip
+    # ended by time: three days on everything is over, and nothing has to be said
+    before = len(outcomes(world))
+    world.platform.advance(3 * 86_400)
+    written(world, LATER)
+    assert world.run("promotions_sync").state == "success"
+    assert portal(world) == [("Offer life", "Cancelled"), ("Offer soon", "Ended")]
+    assert len(outcomes(world)) == before
 
 
 def test_a_job_that_fails_without_a_word_is_told_and_made_up_for(

@@ -91,6 +91,16 @@ def open_jobs(connection: Connection, *, run_id: int | None = None) -> list[Prom
     return _read(connection, statement if run_id is None else statement.where(_JOB.run_id == run_id))
 
 
+def makings(connection: Connection, job: PromotionJob) -> set[str]:
+    """The states of the requests that make promotions of the same campaign in the same run: what this one is replaced by."""
+    statement = (
+        sa.select(_JOB.state)
+        .join(promotion, promotion.c.promotion_id == _JOB.promotion_id)
+        .where(_JOB.run_id == job.run_id, _JOB.action == "create", promotion.c.campaign == job.campaign)
+    )
+    return set(connection.execute(statement).scalars())
+
+
 def read(connection: Connection, job_id: int) -> PromotionJob:
     """The request of this number."""
     return _read(connection, _select().where(_JOB.job_id == job_id))[0]

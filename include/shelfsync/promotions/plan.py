@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Mapping
 
     from shelfsync.promotions.group import Wanted
 
@@ -90,11 +90,7 @@ def plan(
     asked = {one.identity: one for one in wanted if one.head.end > now}
     passed_over: dict[str, str] = {}
     if not absence_believed:
-        passed_over = {
-            have.campaign: "a promotion of it would end, and the extract is not proven to be whole; it stays as it was told"
-            for have in known.values()
-            if have.there and have.end > now and have.identity not in asked and have.campaign not in held
-        }
+        passed_over = _unproven(known.values(), asked, held, now)
         held |= frozenset(passed_over)
     first, changes, creates, last = list[Step](), list[Step](), list[Step](), list[Step]()
     campaigns = {one.head.campaign for one in asked.values()}
@@ -113,6 +109,7 @@ def plan(
         else:
             changes.append(Step("change", want, have))
     absent = []
+    unmade = _unmade(asked.values(), known)
     for identity, have in known.items():
         if identity in asked or have.campaign in held or not have.there or have.end <= now:
             continue
@@ -120,9 +117,26 @@ def plan(
             passed_over[have.campaign] = (
                 "a request about it is on its way" if have.busy else "the platform failed its end lately"
             )
+        elif have.campaign in unmade:
+            passed_over[have.campaign] = "what takes its place is not made yet; it stays as it was told until that is"
         elif have.campaign in campaigns:
             last.append(Step("end", None, have, replaced=True))
         else:
             absent.append(have)
             first.append(Step("end", None, have))
     return Planned([*first, *changes, *creates, *last], passed_over, absent)
+
+
+def _unmade(asked: Iterable[Wanted], known: Mapping[str, Told]) -> set[str]:
+    """Campaigns of which a promotion was tried to be made, and is not to be tried in this plan."""
+    found = ((one.head.campaign, known.get(one.identity)) for one in asked)
+    return {campaign for campaign, have in found if have is not None and not have.there and (have.busy or have.waits)}
+
+
+def _unproven(known: Iterable[Told], asked: Collection[str], held: Collection[str], now: dt.datetime) -> dict[str, str]:
+    """Campaigns of which a promotion would end because it is absent, with why they are left alone."""
+    return {
+        have.campaign: "a promotion of it would end, and the extract is not proven to be whole; it stays as it was told"
+        for have in known
+        if have.there and have.end > now and have.identity not in asked and have.campaign not in held
+    }

@@ -185,3 +185,33 @@ def test_a_campaign_refused_for_its_overlap_blocks_no_third_one(shop):
     shop.erp.put("c3", "a", "6", start=3, end=8)
     shop.sync()
     assert sorted(row["display_name"]["en_GB"] for row in shop.portal()) == ["Offer c1", "Offer c3"]
+
+
+def test_a_promotion_does_not_end_before_the_one_that_takes_its_place_is_taken(shop):
+    shop.erp.put("c1", "a", "8")
+    shop.sync()
+    shop.erp.change("c1", name="Another")
+    shop.world.platform.faults({"at": "put_promotion", "kind": "status_400", "times": 1})
+    assert shop.sync()["state"] == "partly_failed"
+    assert (shop.seen(), shop.states()) == ({"a": 8.0}, ["Running"])
+    told = shop.sync()
+    assert shop.states() == ["Running"]
+    assert any("what takes its place is not made yet" in line for line in told["lines"])
+    with shop.world.house.parts.engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE ledger.promotion SET retry_at = NULL")
+    shop.sync()
+    assert (shop.seen(), shop.states()) == ({"a": 8.0}, ["Cancelled", "Running"])
+
+
+def test_a_promotion_does_not_end_while_a_person_has_stopped_the_one_that_takes_its_place(shop):
+    shop.erp.put("c1", "a", "8")
+    shop.sync()
+    shop.erp.put("c1", "a", "8", vendor="store-002")
+    house = shop.world.house
+    house.pause("vendor", "store-002", why="stocktaking", who="anna")
+    shop.sync()
+    assert (shop.seen(), shop.states()) == ({"a": 8.0}, ["Running"])
+    house.resume("vendor", "store-002", why="done", who="anna")
+    shop.sync()
+    assert (shop.seen(), shop.seen("store-002")) == ({"a": 8.0}, {"a": 8.0})
+    assert shop.states() == ["Cancelled", "Running"]

@@ -73,7 +73,7 @@ def _deliver_all(parts: Parts, lease: Lease, sent: Sent) -> None:
             sent.paused[job.campaign] = stop
             continue
         try:
-            done = _deliver(parts, lease, job)
+            done = _may_leave(parts, lease, job) and _deliver(parts, lease, job)
         except (ConfigurationError, TryAgainError, UnavailableError, StaleRunError):
             raise
         except StoppedError as error:  # a person stopped it while it waited for its slot
@@ -121,6 +121,22 @@ def _deliver(parts: Parts, lease: Lease, job: PromotionJob) -> bool:
         raise
     _take_answer(parts, lease, job, answer)
     return True
+
+
+def _may_leave(parts: Parts, lease: Lease, job: PromotionJob) -> bool:
+    """An end not before what takes its place, and not at all when the platform would not take that: better the old one than none."""
+    if job.action != "end":
+        return True
+    with parts.engine.begin() as connection:
+        lease.hold(connection)
+        states = promotion_jobs.makings(connection, job)
+        if states & {"refused", "unconfirmed"} and job.state == "planned":
+            why = "the platform has not taken what was to replace it; it stays until that is made"
+            promotion_jobs.superseded(connection, job.job_id, why)
+        elif not states & {"planned", "submitting"}:
+            return True
+        record.record_job(connection, job.job_id)
+    return False
 
 
 def _stopped(parts: Parts, job: PromotionJob) -> str | None:
