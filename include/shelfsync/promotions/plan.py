@@ -88,10 +88,8 @@ def plan(
     held = frozenset(frozen)
     known = {one.identity: one for one in told}
     asked = {one.identity: one for one in wanted if one.head.end > now}
-    passed_over: dict[str, str] = {}
-    if not absence_believed:
-        passed_over = _unproven(known.values(), asked, held, now)
-        held |= frozenset(passed_over)
+    passed_over = {} if absence_believed else _unproven(known.values(), asked, held, now)
+    held |= frozenset(passed_over)
     first, changes, creates, last = list[Step](), list[Step](), list[Step](), list[Step]()
     campaigns = {one.head.campaign for one in asked.values()}
     for identity, want in asked.items():
@@ -99,11 +97,7 @@ def plan(
         if want.head.campaign in held:
             continue
         if have is not None and (have.busy or have.waits):
-            passed_over[want.head.campaign] = (
-                "a request about it is on its way"
-                if have.busy
-                else "the platform failed it lately; it is tried again later"
-            )
+            passed_over[want.head.campaign] = _why_not_now(have)
         elif have is None or not have.there:
             creates.append(Step("create", want, have))
         else:
@@ -114,9 +108,7 @@ def plan(
         if identity in asked or have.campaign in held or not have.there or have.end <= now:
             continue
         if have.busy or have.waits:
-            passed_over[have.campaign] = (
-                "a request about it is on its way" if have.busy else "the platform failed its end lately"
-            )
+            passed_over[have.campaign] = _why_not_now(have)
         elif have.campaign in unmade:
             passed_over[have.campaign] = "what takes its place is not made yet; it stays as it was told until that is"
         elif have.campaign in campaigns:
@@ -140,3 +132,8 @@ def _unproven(known: Iterable[Told], asked: Collection[str], held: Collection[st
         for have in known
         if have.there and have.end > now and have.identity not in asked and have.campaign not in held
     }
+
+
+def _why_not_now(have: Told) -> str:
+    """Why nothing is planned about a promotion for now."""
+    return "a request about it is on its way" if have.busy else "the platform failed it lately; it is tried again later"
