@@ -10,3 +10,7 @@ down_revision = "0028"
 
 def upgrade() -> None:
     op.create_index("ix_promotion_rejection_job_id", "promotion_rejection", ["job_id"], schema="ledger")
+
+
+def downgrade() -> None:
+    op.drop_index("ix_promotion_rejection_job_id", "promotion_rejection", schema="ledger")
