@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from airflow_world import CUT, STORES, states
 
 if TYPE_CHECKING:
-    import pytest
-
     from airflow_world import World
 
 DRIFT = "SELECT vendor, sku, field, cause, action FROM warehouse.drift ORDER BY 1, 2, 3"
 
 
+@pytest.mark.slow
 def test_what_somebody_changed_in_the_portal_comes_back_and_the_next_delta_heals_it(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -147,6 +147,7 @@ def test_every_row_of_3_1_and_every_rule_of_4_8_ends_as_it_says(
     assert len(replies) == len(CASES)
 
 
+@pytest.mark.slow
 def test_an_accepted_order_is_dispatched_later_and_no_event_told_of_the_acceptance(orders: Orders) -> None:
     world = orders.world
     accepted = Case("accepted", ("MILK",), (), "ACCEPTED", action="accept", options=VENDOR, more=LATER)
@@ -163,6 +164,7 @@ def test_an_accepted_order_is_dispatched_later_and_no_event_told_of_the_acceptan
     assert [row[1] for row in world.rows(told)] == ["RECEIVED", "READY_FOR_PICKUP"]
 
 
+@pytest.mark.slow
 def test_what_customers_and_logistics_cancel_reaches_the_store_as_cancelled(orders: Orders) -> None:
     case = CASES[0]
     by = {who: orders.place(case)["order_id"] for who in ("CUSTOMER", "LOGISTICS")}

@@ -98,6 +98,7 @@ def test_the_whole_life_of_a_promotion_from_the_dag_to_the_warehouse(world: Worl
     assert len(outcomes(world)) == before
 
 
+@pytest.mark.slow
 def test_a_job_that_fails_without_a_word_is_told_and_made_up_for(
     world: World, erp: PromotionErp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -114,6 +115,7 @@ def test_a_job_that_fails_without_a_word_is_told_and_made_up_for(
     assert world.rows("SELECT known FROM warehouse.promotion_sku") == [(True,)]
 
 
+@pytest.mark.slow
 def test_what_the_platform_has_already_is_a_duplicate_and_settled(world: World, erp: PromotionErp) -> None:
     erp.put("c1", "a", "8")
     world.platform.faults({"at": "put_promotion", "kind": "drop_answer", "times": 1})
@@ -136,11 +138,13 @@ def test_a_dry_run_sends_nothing_and_shows_the_plan(
     ]
 
 
+@pytest.mark.slow
 def test_without_promotions_in_the_settings_a_run_is_skipped(world: World) -> None:
     run = world.run("promotions_sync")
     assert set.union(*states(run).values()) == {"skipped"}
 
 
+@pytest.mark.slow
 def test_settling_finishes_what_a_killed_run_left(world: World, erp: PromotionErp) -> None:
     erp.put("c1", "a", "8")
     world.platform.faults({"at": "put_promotion", "kind": "drop_answer", "times": 3})

@@ -35,6 +35,7 @@ DagBag(sys.argv[1]).dags["catalog_full_sync"].test(run_after=day, logical_date=d
 """
 
 
+@pytest.mark.slow
 def test_every_task_after_the_extract_run_again_changes_nothing(world: World) -> None:
     run = world.run("catalog_full_sync")
     sent = world.sent()
@@ -51,6 +52,7 @@ def test_every_task_after_the_extract_run_again_changes_nothing(world: World) ->
     assert world.rows(ACCEPTED) == ALL_ONCE
 
 
+@pytest.mark.slow
 def test_a_run_that_is_run_again_from_its_extract_sends_what_the_erp_says_now(world: World) -> None:
     day = a_new_day()
     world.run("catalog_full_sync", at=day)
@@ -89,6 +91,7 @@ def test_a_run_killed_while_it_sends_is_finished_by_running_it_again_and_by_sett
     assert world.rows(ACCEPTED) == ALL_ONCE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("last", ["batch", "deliver", "confirm"])
 def test_settle_finishes_what_a_run_that_vanished_left_behind(world: World, last: str) -> None:
     words = ("normalise", "diff", "guard", "batch", "deliver", "confirm")

@@ -28,6 +28,7 @@ def test_a_full_sync_makes_the_platform_equal_to_the_erp_shard_by_shard(
     assert labels == {"store-001 … store-002 (2)", "store-003"}
 
 
+@pytest.mark.slow
 def test_a_delta_sends_only_what_changed_and_nothing_when_nothing_did(world: World) -> None:
     world.run("catalog_full_sync")
     world.erp.put("store-002", "b", "7.5", 10)
@@ -42,6 +43,7 @@ def test_a_delta_sends_only_what_changed_and_nothing_when_nothing_did(world: Wor
     assert len(world.sent()) == before
 
 
+@pytest.mark.slow
 def test_a_dry_run_sends_nothing_ends_quietly_and_shows_the_plan(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -75,6 +77,7 @@ def test_a_vendor_that_fails_stops_no_other_and_the_run_says_which_and_why(
     assert {line.split(":")[0] for line in said} == {"vendor store-404 failed at deliver"}
 
 
+@pytest.mark.slow
 def test_the_next_delta_sends_what_a_failed_vendor_still_needs(world: World) -> None:
     world.platform.faults({"at": "put_catalog", "kind": "status_404", "times": 1})
     assert world.run("catalog_full_sync").state == "failed"
@@ -83,6 +86,7 @@ def test_the_next_delta_sends_what_a_failed_vendor_still_needs(world: World) -> 
     assert world.prices() == [CUT] * 3
 
 
+@pytest.mark.slow
 def test_a_vendor_with_three_bodies_is_through_in_one_run_and_others_skip_the_later_rounds(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -104,12 +108,14 @@ def test_a_vendor_with_three_bodies_is_through_in_one_run_and_others_skip_the_la
     assert world.rows(lanes) == [("stop_sell", "done"), ("catalog", "done")]
 
 
+@pytest.mark.slow
 def test_a_run_with_one_body_a_vendor_spends_no_worker_on_the_later_rounds(world: World) -> None:
     ended = states(world.run("catalog_full_sync"), rounds=True)
     for number in ("second", "third"):
         assert [ended[f"{number}.{word}"] for word in ("wait", "confirm", "acknowledge")] == [{"skipped"}] * 3
 
 
+@pytest.mark.slow
 def test_an_urgent_run_sends_the_named_skus_alone(world: World, caplog: pytest.LogCaptureFixture) -> None:
     world.run("catalog_full_sync")
     for store in STORES:

@@ -71,6 +71,7 @@ def test_every_crash_point_of_a_day_converges(world):
     assert wrong == [], f"{len(every) - len(wrong)} of {len(every)} crash points converge"
 
 
+@pytest.mark.slow
 def test_a_seed_repeats_itself(world):
     """With two workers too, down to every line and the number of effects."""
     of = plan_of(world, 6)

@@ -8,7 +8,7 @@ from shelfsync.flow import rejected
 from shelfsync.flow.each_vendor import Skip, StepReport, each_vendor
 from shelfsync.flow.effect import buffers_of, rules_of, spared
 from shelfsync.flow.intervals import known_intervals
-from shelfsync.flow.settle import finish_open_job
+from shelfsync.flow.open_job import finish_open_job
 from shelfsync.ledger import jobs, runs, vendor_runs, vendors
 
 if TYPE_CHECKING:

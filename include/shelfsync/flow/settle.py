@@ -15,7 +15,6 @@ from shelfsync.warehouse import record
 
 if TYPE_CHECKING:
     from shelfsync.flow.house import Parts
-    from shelfsync.ledger.jobs import Job
 
 log = logging.getLogger(__name__)
 
@@ -54,11 +53,3 @@ def settle(parts: Parts) -> dict[str, Any]:
         left = len(jobs.open_jobs(connection))
     standing.tell(parts)
     return {"runs": len(work | lost), **done, "failed": failed, "open": left}
-
-
-def finish_open_job(parts: Parts, job: Job) -> Job | None:
-    """Confirms and acknowledges the open job of one vendor if the platform has ended it; the job that is left open, or None."""
-    for step in (confirm, acknowledge):
-        step(parts, job.run_id, [job.vendor])
-    with parts.engine.connect() as connection:
-        return jobs.open_job_of(connection, job.vendor)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from shelfsync.errors import ConfigurationError
-from shelfsync.flow.settle import finish_open_job
+from shelfsync.flow.open_job import finish_open_job
 from shelfsync.flow.wait import ask, until_none
 from shelfsync.ledger import jobs
 

@@ -108,7 +108,7 @@ def test_a_store_cancels_by_its_own_word_with_its_reason(world):
         "never_answer",
         "not_applied",
         "status_500",
-        "status_429",
+        pytest.param("status_429", marks=pytest.mark.slow),
         "token_expired",
     ],
 )
@@ -158,6 +158,7 @@ def test_an_order_that_was_cancelled_meanwhile_is_overtaken_and_the_store_is_tol
     assert "put the goods back" in last["messages"][0]
 
 
+@pytest.mark.slow
 def test_no_failure_of_ours_cancels(world):
     """Everything fails for a while; the order stays what it is, and is fulfilled when the platform is back."""
     order = world.place("MILK")
