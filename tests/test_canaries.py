@@ -75,7 +75,10 @@ LEAKS = {
 
 
 @pytest.mark.parametrize("leak", LEAKS.values(), ids=LEAKS.keys())
-@pytest.mark.parametrize("processes", [(), ("-n", "1")], ids=["alone", "distributed"])
+@pytest.mark.parametrize(
+    "processes",
+    [pytest.param((), id="alone"), pytest.param(("-n", "1"), id="distributed", marks=pytest.mark.slow)],
+)
 def test_a_session_that_leaks_a_canary_fails(tmp_path, leak, processes):
     (tmp_path / "conftest.py").write_text(
         "import canaries\n\ndef pytest_configure(config):\n"

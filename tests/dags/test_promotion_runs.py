@@ -125,6 +125,7 @@ def test_what_the_platform_has_already_is_a_duplicate_and_settled(world: World, 
     assert world.rows("SELECT cause FROM warehouse.promotion_finding") == []
 
 
+@pytest.mark.slow
 def test_a_dry_run_sends_nothing_and_shows_the_plan(
     world: World, erp: PromotionErp, caplog: pytest.LogCaptureFixture
 ) -> None:

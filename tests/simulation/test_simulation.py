@@ -59,6 +59,7 @@ def test_more_seeds_hold(world, seed):
     assert verdict.broken is None, f"python -m simulation --start {seed} --seeds 1 --verbose: {verdict.case}"
 
 
+@pytest.mark.slow
 def test_some_crash_points_of_a_day_converge(world):
     every = points(effects_of_a_day(world))
     assert sweep(world, [every[3], every[len(every) // 2], every[-1]]) == []

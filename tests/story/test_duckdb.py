@@ -90,11 +90,13 @@ def _same(world, file, name, columns):
     return ours
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
 def test_a_view_says_the_same(world, file, view):
     assert _same(world, file, f"warehouse.{view.name}", view.columns)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("table", "columns"),
     [
@@ -111,6 +113,7 @@ def test_a_table_made_of_the_lake_s_files_is_the_table_that_the_steps_wrote(worl
     assert _same(world, file, f"warehouse.{table}", columns.split())
 
 
+@pytest.mark.slow
 def test_no_customer_is_in_the_file(file):
     with duckdb.connect(str(file), read_only=True) as opened:
         names = {name for (name,) in opened.execute("SELECT table_name FROM information_schema.tables").fetchall()}
@@ -119,6 +122,7 @@ def test_no_customer_is_in_the_file(file):
     assert b"Lovelace" not in file.read_bytes()
 
 
+@pytest.mark.slow
 def test_where_duckdb_is_not_installed_the_command_says_how_to_get_it(world, tmp_path):
     without = "import sys; sys.modules['duckdb'] = None; from shelfsync.cli import main; main()"
     settings = world.settings()
@@ -143,11 +147,13 @@ def test_where_duckdb_is_not_installed_the_command_says_how_to_get_it(world, tmp
     assert len(told.stderr.strip().splitlines()) <= 2
 
 
+@pytest.mark.slow
 def test_a_folder_that_is_not_there_is_told_in_one_line(world, tmp_path):
     with world.house(Seam()) as house, pytest.raises(ConfigurationError, match="cannot be written"):
         house.write_duckdb(tmp_path / "nowhere" / "x.duckdb")
 
 
+@pytest.mark.slow
 def test_what_housekeeping_took_away_shortens_history_and_nothing_else(world, tmp_path):
     file = tmp_path / "later.duckdb"
     world.clock.sleep(60 * 86_400)

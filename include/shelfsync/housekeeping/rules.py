@@ -59,12 +59,6 @@ def rules(keep: HousekeepingSettings, *, personal_days: int) -> tuple[Rule, ...]
         Rule("ledger.extract", keep.run_days, "old.read_at < :cutoff"),
         Rule("ledger.run", keep.run_days, "old.finished_at < :cutoff AND old.state <> 'running'"),
         Rule("ledger.hold", keep.history_days, "old.state NOT IN ('open', 'rejected') AND old.decided_at < :cutoff"),
-        Rule(
-            "ledger.promotion_run",
-            keep.run_days,
-            "old.finished_at < :cutoff AND old.run_id < (SELECT max(newer.run_id) FROM ledger.promotion_run AS newer"
-            " WHERE newer.complete AND NOT newer.dry_run)",
-        ),
         Rule("ledger.feed", keep.history_days, "old.read_at < :cutoff"),
         Rule("ledger.healing", keep.observation_days, "old.healed_at < :cutoff"),
         Rule("ledger.export", keep.observation_days, "old.ended_at < :cutoff"),
@@ -82,13 +76,6 @@ def rules(keep: HousekeepingSettings, *, personal_days: int) -> tuple[Rule, ...]
             keep.quarantine_days,
             "EXISTS (SELECT 1 FROM warehouse.sync_run AS r WHERE r.run_id = old.run_id AND r.started_at < :cutoff)",
         ),
-        Rule(
-            "warehouse.promotion_quarantine",
-            keep.quarantine_days,
-            "EXISTS (SELECT 1 FROM warehouse.promotion_run AS r WHERE r.run_id = old.run_id AND r.started_at < :cutoff)",
-        ),
-        Rule("warehouse.promotion_outcome", keep.history_days, "old.settled_at < :cutoff"),
-        Rule("warehouse.promotion_run", keep.history_days, "old.finished_at < :cutoff"),
         Rule("warehouse.drift", keep.history_days, "old.observed_at < :cutoff"),
         Rule("warehouse.assortment_history", keep.history_days, "old.valid_to < :cutoff"),
         Rule("warehouse.catalog_job", keep.history_days, "old.settled_at < :cutoff"),

@@ -258,6 +258,7 @@ def test_a_short_outage_is_borne(reachable_folder):
         server.stop()
 
 
+@pytest.mark.slow
 def test_processes_that_freeze_in_the_middle_are_cut_off(engine, database_url):
     """One while it holds the lock, another while it counts an answer; nobody waits for them for long."""
     frozen_engine = create_engine(database_url)

@@ -84,6 +84,7 @@ def test_a_polite_stop_keeps_all_it_took_in(receiver, engine):
     assert set(thanked) <= _stored(engine)
 
 
+@pytest.mark.slow
 def test_callers_that_send_slowly_are_cut_off_and_hold_nobody_up(receiver):
     _still_answers(receiver, 0)
     slow_heads = [_connect(receiver) for _ in range(100)]
