@@ -64,9 +64,10 @@ class World:
         return read_dag(dag_id).test(run_after=day, logical_date=day, run_conf=form)
 
     def sent(self) -> list[str]:
-        """The vendors of the catalog requests that reached the platform, in order."""
+        """The vendors of the catalog requests that the platform answered, in order; one cut off by a killed caller is none."""
         entries = self.platform.journal()["entries"]
-        return [entry["route"].split("/")[5] for entry in entries if entry["operation"] == "put_catalog"]
+        told = [entry for entry in entries if entry["operation"] == "put_catalog" and entry["status"] is not None]
+        return [entry["route"].split("/")[5] for entry in told]
 
     def prices(self, *vendors: str) -> list[dict[str, float]]:
         """What customers see."""
