@@ -20,6 +20,8 @@ TOLD = ("done", "checked", "refused", "overtaken")
 """Ends of a picking result that the store is told of."""
 OPEN = ("RECEIVED", "ACCEPTED")
 """States of an order that is still to be picked."""
+READ_LATELY_S = 10.0
+"""An answer of the platform that is not older need not be asked for again."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,8 @@ class HandOver:
     state: str
     attempts: int
     created_at: Any
+    read_lately: bool
+    """Whether the platform itself was asked for the order just now."""
 
 
 def plan(connection: Connection, *, late_h: float) -> int:
@@ -82,7 +86,7 @@ def drop_overtaken(connection: Connection) -> int:
 def due(connection: Connection, *, at_most: int) -> Sequence[HandOver]:
     """What is to be written now, oldest first."""
     found = (
-        sa.select(hand_over, customer_order.c.vendor)
+        sa.select(hand_over, customer_order.c.vendor, _read_lately())
         .join(customer_order, customer_order.c.order_id == hand_over.c.order_id)
         .where(
             hand_over.c.state == "waiting",
@@ -96,7 +100,7 @@ def due(connection: Connection, *, at_most: int) -> Sequence[HandOver]:
 def written(connection: Connection, *, at_most: int) -> Sequence[HandOver]:
     """What stores can see and are not known to have."""
     found = (
-        sa.select(hand_over, customer_order.c.vendor)
+        sa.select(hand_over, customer_order.c.vendor, _read_lately())
         .join(customer_order, customer_order.c.order_id == hand_over.c.order_id)
         .where(hand_over.c.state == "written")
     )
@@ -196,6 +200,10 @@ def _due() -> sa.ColumnElement[Any]:
     return sa.func.coalesce(customer_order.c.promised_for, customer_order.c.placed_at, customer_order.c.first_seen_at)
 
 
+def _read_lately() -> sa.ColumnElement[bool]:
+    return sa.func.coalesce(customer_order.c.read_back_at > after(-READ_LATELY_S), sa.false()).label("read_lately")
+
+
 def _has(order_id: sa.ColumnElement[str], kind: str) -> sa.ColumnElement[bool]:
     other = hand_over.alias(f"planned_{kind}")
     return sa.exists().where(other.c.order_id == order_id, other.c.kind == kind)
@@ -203,5 +211,13 @@ def _has(order_id: sa.ColumnElement[str], kind: str) -> sa.ColumnElement[bool]:
 
 def _read(row: Any) -> HandOver:
     return HandOver(
-        row.hand_over_id, row.order_id, row.vendor, row.kind, row.result_no, row.state, row.attempts, row.created_at
+        row.hand_over_id,
+        row.order_id,
+        row.vendor,
+        row.kind,
+        row.result_no,
+        row.state,
+        row.attempts,
+        row.created_at,
+        row.read_lately,
     )

@@ -72,12 +72,6 @@ def was_read_back(connection: Connection, order_id: str) -> None:
     move(connection, order_id, {"read_back_at": instant()})
 
 
-def sources(connection: Connection, order_id: str) -> frozenset[str]:
-    """Who told of the order so far."""
-    found = sa.select(order_version.c.source).where(order_version.c.order_id == order_id).distinct()
-    return frozenset(connection.execute(found).scalars())
-
-
 def confirmed(connection: Connection, order_id: str, statuses: Collection[str], since: object | None) -> bool:
     """Whether somebody but the answer to our own PUT says that the order is in one of these states, in a version not older than `since`."""
     told = sa.select(order_version.c.version_id).where(

@@ -64,6 +64,26 @@ def test_an_order_whose_cancellation_was_lost_is_not_handed_over_because_it_is_r
     assert world.rows("SELECT state FROM ledger.hand_over") == [("dropped",)]
 
 
+def test_what_the_history_said_before_the_cancellation_is_no_reason_not_to_read_back(world):
+    world.platform.faults({"at": "order_webhook", "kind": "lost"})
+    order = world.place("MILK")
+    world.house.orders.history(["store-001"])
+    world.platform.control("POST", f"orders/{order['order_id']}/cancel")
+    world.house.orders.hand_over()
+    assert kinds(world) == []
+    assert world.rows("SELECT state FROM ledger.hand_over") == [("dropped",)]
+
+
+def test_an_order_that_was_read_back_just_now_to_learn_its_store_is_not_read_back_again(world):
+    world.platform.faults({"at": "order_webhook", "kind": "other_vendor"})
+    world.place("MILK", vendor="store-001")
+    world.heard()
+    with world.house.parts.engine.begin() as connection:
+        connection.execute(sa.text("UPDATE ledger.customer_order SET vendor = NULL"))
+    assert world.house.orders.hand_over()["written"] == 1
+    assert len([one for one in world.platform.journal()["entries"] if one["operation"] == "get_order"]) == 1
+
+
 def test_an_order_whose_event_names_another_store_reaches_its_own(world):
     world.platform.faults({"at": "order_webhook", "kind": "other_vendor"})
     world.place("MILK", vendor="store-001")

@@ -11,7 +11,7 @@ from shelfsync.flow.orders.apply import current
 from shelfsync.flow.orders.read_back import read_back
 from shelfsync.flow.orders.seal import Seal
 from shelfsync.handover.outlet import Document, open_outlet
-from shelfsync.ledger import handovers, orders, picking
+from shelfsync.ledger import handovers, picking
 from shelfsync.orders.document import document, needed
 from shelfsync.orders.reading import as_json
 from shelfsync.warehouse.orders import sealed_customer
@@ -73,7 +73,7 @@ def _ask_whose(parts: Parts) -> None:
 
 def _write(parts: Parts, outlet: Outlet, one: HandOver) -> bool:
     """True when the store can see it now. A new order is read back before any store sees it."""
-    if one.kind == "new" and one.attempts == 0 and parts.settings.orders.read_new and not _asked(parts, one.order_id):
+    if one.kind == "new" and one.attempts == 0 and parts.settings.orders.read_new and not one.read_lately:
         read_back(parts, one.order_id)
     with parts.engine.begin() as connection:
         handovers.drop_overtaken(connection)
@@ -111,11 +111,6 @@ def _find_taken(parts: Parts, outlet: Outlet) -> int:
         return 0
     with parts.engine.begin() as connection:
         return handovers.were_taken(connection, numbers)
-
-
-def _asked(parts: Parts, order_id: str) -> bool:
-    with parts.engine.connect() as connection:
-        return bool({"read_back", "history"} & orders.sources(connection, order_id))
 
 
 def _pause_s(parts: Parts, attempts: int) -> float:
