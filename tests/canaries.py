@@ -28,8 +28,10 @@ SECRETS = {
 PERSONAL = {"a customer's telephone": rb"\+?447700900123", "a customer's name": rb"Robin Example"}
 SCHEMAS_OF_PERSONAL = {"warehouse", "ledger"}
 """Where nothing personal may stand in the database. The inbox holds an order as it came: it has to be durable before it is answered."""
-KEEPERS: dict[str, str] = {}
-"""Names of files that hold a secret by right, and why: none so far."""
+KEEPERS = {
+    "partner-sandbox.sqlite": "what the platform knows of its clients, when the sandbox is asked to keep its state"
+}
+"""Names of files that hold a secret by right, and why."""
 LOGGERS = ("shelfsync", "shelfsync_airflow", "partner_api")
 PART_BYTES = 1 << 20
 OVERLAP_BYTES = 4096

@@ -173,7 +173,7 @@ def test_the_tree_says_what_to_do_in_every_branch():
 
 @pytest.mark.parametrize("unit", ["a", "eyJ", "token", "http://", "a@", "+1", "1 ", "sig=", "\u202e"])
 def test_a_hostile_text_is_sifted_in_no_time(unit):
-    began_s = time.monotonic()
+    began_s = time.thread_time()
     for personal in (True, False):
         sieve(unit * 1_000_000, ["secret"], personal=personal)
-    assert time.monotonic() - began_s < 2
+    assert time.thread_time() - began_s < 2

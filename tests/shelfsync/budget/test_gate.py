@@ -106,8 +106,13 @@ def test_a_429_of_the_platform_pauses_the_installation(engine, sandbox):
 
 
 def test_the_first_request_leaves_at_once(engine):
-    with _takes_s(0, 30):
-        _budget(engine, rate=Rate(1)).admit("token", "catalog")
+    """Its slot is now, although the pace is one a minute; a machine that wakes up too late for it waits for the next."""
+    with engine.begin() as connection:
+        began_at = connection.execute(sa.select(sa.func.clock_timestamp())).scalar_one()
+    _budget(engine, rate=Rate(1)).admit("token", "catalog")
+    with engine.connect() as connection:
+        first_slot_at = connection.execute(sa.select(sa.func.min(tables.permit.c.slot_at))).scalar_one()
+    assert first_slot_at - began_at < dt.timedelta(seconds=30)
 
 
 def test_threads_and_worker_clocks_that_jump_share_one_pace(engine):
@@ -145,7 +150,7 @@ def test_a_long_pause_gives_the_request_back_with_the_reason_and_the_time(engine
     budget = _budget(engine, wait_s_max=30.0)
     budget.report("list_catalog", 403, None, True)
     with (
-        _takes_s(0, 2),
+        _takes_s(0, 20),
         pytest.raises(TryAgainError, match=r"edge blocks this address \(403 on list_catalog\)") as told,
     ):
         budget.admit("put_catalog", "order")
@@ -315,7 +320,7 @@ def test_an_event_loop_shares_the_pace_without_being_held_up(engine, database_ur
 
     took_s, longest_s = asyncio.run(run())
     assert took_s >= 19 * FAST.spacing.total_seconds() - FAST.late_s_max
-    assert longest_s < 0.5
+    assert longest_s < 2
     assert _budget(engine).standing().paused_s > 50
 
 
@@ -335,7 +340,7 @@ def test_an_abandoned_wait_holds_nobody_up(engine, database_url):
         await async_engine.dispose()
         return time.monotonic() - began_s
 
-    assert asyncio.run(run()) < 5
+    assert asyncio.run(run()) < 20
 
 
 def test_answers_and_late_wakers_never_lock_each_other_out(engine):

@@ -105,7 +105,7 @@ def test_one_that_does_not_listen_is_killed(processes: Processes) -> None:
     began_s = time.monotonic()
     processes.stop(["stubborn"], grace_s=0.3)
     assert processes.known() == []
-    assert time.monotonic() - began_s < 5
+    assert time.monotonic() - began_s < 20
 
 
 def test_a_stranger_that_was_given_the_same_number_is_left_alone(place: Place, processes: Processes) -> None:
