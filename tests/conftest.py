@@ -13,6 +13,7 @@ import pytest
 from hypothesis import settings
 
 import canaries
+from memory_folder import throwaway_root
 from shelfsync.stack.lock import FileLock
 from shelfsync.stack.postgres import EmbeddedPostgres
 
@@ -39,10 +40,12 @@ _numbers = itertools.count(1)
 
 
 @pytest.fixture(scope="session")
-def reachable_folder() -> Iterator[Path]:
+def reachable_folder(request: pytest.FixtureRequest) -> Iterator[Path]:
     """A folder that the OS user of PostgreSQL can step into (pytest's own are closed to others), removed at the end."""
-    _sweep()
-    folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+    large = any(item.get_closest_marker(word) for item in request.session.items for word in ("slow", "scale"))
+    for root in {throwaway_root(), throwaway_root(large=True)}:
+        _sweep(root)
+    folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=throwaway_root(large=large)))
     folder.chmod(0o711)
     in_use = FileLock(folder / "in_use")
     in_use.take()
@@ -112,9 +115,9 @@ def sandbox() -> Iterator[LiveSandbox]:
         yield live
 
 
-def _sweep() -> None:
+def _sweep(root: Path) -> None:
     """Stops and removes what an earlier session left because it was killed."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+    for folder in root.glob(f"{_PREFIX}*"):
         left = FileLock(folder / "in_use")
         try:
             if folder.stat().st_uid == os.geteuid() and left.take():

@@ -15,6 +15,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from partner_sandbox.app import create_app
 from partner_sandbox.edge import CUT
 from partner_sandbox.jobs.storage_host import create_storage_app
+from partner_sandbox.prompt_server import PromptServer
 from partner_sandbox.sandbox import Sandbox
 from partner_sandbox.settings import SandboxSettings
 
@@ -27,7 +28,7 @@ class CuttableProtocol(HttpToolsProtocol):
         self.scope["extensions"] = {CUT: self.transport.abort}  # type: ignore[dict-item]  # ty: a hook, not a dict
 
 
-class _Server(uvicorn.Server):
+class _Server(PromptServer):
     """Leaves signals to who runs it, and can close its door for a while."""
 
     async def refuse(self, seconds: float) -> None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from airflow_world import PROJECT, World
+from memory_folder import throwaway_root
 from sandbox_fixture import LiveSandbox
 from small_erp import SmallErp
 
@@ -34,7 +35,7 @@ if "airflow" in sys.modules:
 for name in [name for name in os.environ if name.startswith(("AIRFLOW", "_AIRFLOW", "SHELFSYNC"))]:
     del os.environ[name]
 
-HOME = Path(tempfile.mkdtemp(prefix="shelfsync-airflow-"))
+HOME = Path(tempfile.mkdtemp(prefix="shelfsync-airflow-", dir=throwaway_root()))
 atexit.register(shutil.rmtree, HOME, ignore_errors=True)
 os.environ |= {
     "AIRFLOW_HOME": str(HOME),

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
-import uvicorn
 
 from airflow_world import states
 from order_cases import CASES, LATER, VENDOR, Case
 from order_desk import ASSORTMENT, STORE
 from orders_world import KEY, PHONE, PICKING_SECRET, SECRET, ago, picked
+from partner_sandbox.prompt_server import PromptServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,7 +85,7 @@ def live_receiver(database_url: str) -> Iterator[str]:
         webhook=WebhookSettings(secret=SECRET),
         orders=OrdersSettings(picking_secret=PICKING_SECRET),
     )
-    server = uvicorn.Server(config(receiver_app(settings)))
+    server = PromptServer(config(receiver_app(settings)))
     listener = socket.create_server(("127.0.0.1", 0))
     thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
     thread.start()

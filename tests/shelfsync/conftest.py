@@ -10,8 +10,8 @@ from typing import Any, Self
 
 import pytest
 import sqlalchemy as sa
-import uvicorn
 
+from partner_sandbox.prompt_server import PromptServer
 from promotion_shop import Shop, open_shop
 from sandbox_fixture import LiveSandbox
 from shelfsync.inbox.receiver import create_app
@@ -135,7 +135,7 @@ class LiveReceiver:
     """The webhook receiver on a port of its own, in a thread."""
 
     def __init__(self, dsn: str, settings: WebhookSettings) -> None:
-        self._server = uvicorn.Server(config(create_app(InboxStore(dsn), settings)))
+        self._server = PromptServer(config(create_app(InboxStore(dsn), settings)))
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}/webhook"
         self._thread = threading.Thread(target=self._server.run, args=([self._listener],), daemon=True)

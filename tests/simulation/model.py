@@ -64,7 +64,7 @@ class Model:
 
     def note_faults(self) -> None:
         """Remembers what has struck before the rules are replaced."""
-        for rule in self._world.platform.control("GET", "faults")["rules"]:
+        for rule in self._world.fault_rules():
             self.struck[f"{rule['at']}/{rule['kind']}"] += rule["struck"]
 
     def has_struck(self, *kinds: str) -> bool:
@@ -163,8 +163,9 @@ class Model:
         )
 
     def has_struck_now(self, kind: str) -> bool:
-        rules = self._world.platform.control("GET", "faults")["rules"]
-        return self.has_struck(kind) or any(rule["kind"] == kind and rule["struck"] for rule in rules)
+        return self.has_struck(kind) or any(
+            rule["kind"] == kind and rule["struck"] for rule in self._world.fault_rules()
+        )
 
     def _baseline_is_what_was_accepted(self) -> None:
         """The baseline folds out of the outcomes of jobs, in warehouse and lake alike: accepted is known, unaccounted is unknown."""

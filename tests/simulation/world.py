@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Self
 import fsspec
 import httpx
 import sqlalchemy as sa
-import uvicorn
 from pydantic import SecretStr
 
 from partner_api import ClientCredentials, Dialect, PartnerClient
 from partner_sandbox.behaviour import behaviour_of
+from partner_sandbox.prompt_server import PromptServer
 from partner_sandbox.settings import SandboxSettings
 from sandbox_fixture import LiveSandbox
 from shelfsync.budget import RequestBudget
@@ -66,7 +66,7 @@ class Receiver:
 
     def __init__(self, dsn: str) -> None:
         app = create_app(InboxStore(dsn), WebhookSettings(secret=SecretStr(SECRET)))
-        self._server = uvicorn.Server(config(app))
+        self._server = PromptServer(config(app))
         self._listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         self._listener.bind(("127.0.0.1", 0))
         self._listener.listen(128)
@@ -167,6 +167,7 @@ class World:
             )
             closing.callback(engine.dispose)
             sa.event.listen(engine, "begin", self._set_instant)
+            sa.event.listen(engine, "commit", _keep_instant)
             sa.event.listen(engine, "before_cursor_execute", lambda *_: seam.alive())
             settings = self.settings()
             clock = SeamClock(self.clock, seam)
@@ -227,6 +228,11 @@ class World:
         with self.platform._server.sandbox.storage.begin() as connection:
             return list(connection.execute(sa.text(statement)).all())
 
+    def fault_rules(self) -> list[dict[str, Any]]:
+        """The rules in force, with how often each has struck, without a call."""
+        rules: list[dict[str, Any]] = self.platform._server.sandbox.faults.state()["rules"]
+        return rules
+
     def _client(self, settings: Settings, engine: sa.Engine, clock: SeamClock, seam: Seam) -> PartnerClient:
         """As wiring makes it, with network, time and chance of the simulation."""
         base_url, secret = self.platform.base_url, SecretStr(LiveSandbox.client_secret)
@@ -260,7 +266,10 @@ class World:
         return connection
 
     def _set_instant(self, connection: Connection) -> None:
-        connection.exec_driver_sql("SELECT set_config('shelfsync.instant', %s, false)", (self.clock.now().isoformat(),))
+        """Each session lives now; it is told when it thinks otherwise."""
+        now = connection.info["said"] = self.clock.now().isoformat()
+        if now != connection.info.get("instant"):
+            connection.exec_driver_sql("SELECT set_config('shelfsync.instant', %s, false)", (now,))
 
     def _truncate(self) -> None:
         with self.observer.begin() as connection:
@@ -271,6 +280,11 @@ class World:
             tables = connection.execute(sa.text(named + schemas)).scalar_one()
             connection.execute(sa.text(f"TRUNCATE {tables} RESTART IDENTITY CASCADE"))
             connection.execute(sa.text("ALTER SEQUENCE ledger.generation RESTART"))
+
+
+def _keep_instant(connection: Connection) -> None:
+    """What is set in a transaction that does not end well is no longer set."""
+    connection.info["instant"] = connection.info["said"]
 
 
 def _product(sku: str) -> dict[str, Any]:

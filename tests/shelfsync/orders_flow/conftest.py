@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import uvicorn
 
 from orders_world import KEY, PICKING_SECRET, SECRET, OrdersWorld
+from partner_sandbox.prompt_server import PromptServer
 from sandbox_fixture import LiveSandbox
 from shelfsync.inbox.server import config, receiver_app
 from shelfsync.settings import Settings
@@ -32,7 +32,7 @@ def platform(shared_platform):
 @contextlib.contextmanager
 def live_receiver(settings: Settings):
     """The receiver with all its routes, in a thread."""
-    server = uvicorn.Server(config(receiver_app(settings)))
+    server = PromptServer(config(receiver_app(settings)))
     listener = socket.create_server(("127.0.0.1", 0))
     thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
     thread.start()
