@@ -75,12 +75,8 @@ KINDS: tuple[Kind, ...] = (
         (),
     ),
 )
-"""In the order in which they are looked for; the last is for every other text."""
-
-FOR_GOOD = ("unknown_sku", "invalid_value", "drifted")
-"""Not repeated by a delta until what refused it has gone; the others wait, a little longer each time.
-
-`drifted` is ours and stands for no words of the platform: reconcile says it where healing did not last.
+"""In the order in which they are looked for; the last is for every other text. `drifted` is ours and stands for no words of the
+platform: reconcile says it where healing did not last.
 """
 
 
