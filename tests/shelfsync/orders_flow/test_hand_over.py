@@ -66,7 +66,7 @@ def test_an_order_whose_cancellation_was_lost_is_not_handed_over_because_it_is_r
 
 def test_what_the_history_said_before_the_cancellation_is_no_reason_not_to_read_back(world):
     world.platform.faults({"at": "order_webhook", "kind": "lost"})
-    order = world.place("MILK")
+    order = world.place("MILK", ago_s=30)
     world.house.orders.history(["store-001"])
     world.platform.control("POST", f"orders/{order['order_id']}/cancel")
     world.house.orders.hand_over()
