@@ -177,9 +177,12 @@ class Allowance:
         now = contact.database
         if state.free_at is not None and state.free_at > now + self.rate.memory + LOOKAHEAD:
             return True
-        if last is None or not clock_was_set(now - last.database, monotonic_s=contact.after_s - last.after_s):
+        if last is None:
             return False
-        looked_at = now - dt.timedelta(seconds=contact.after_s - last.after_s)  # by the clock as it is now
+        least_s, most_s = contact.before_s - last.after_s, contact.after_s - last.before_s
+        if not clock_was_set(now - last.database, least_s=least_s, most_s=most_s):
+            return False
+        looked_at = now - dt.timedelta(seconds=least_s)  # by the clock as it is now
         return state.clock_set_at is None or state.clock_set_at < looked_at
 
     def _start_anew(

@@ -75,9 +75,11 @@ def next_slot(
     return max(bounds)
 
 
-def clock_was_set(elapsed: dt.timedelta, *, monotonic_s: float) -> bool:
+def clock_was_set(elapsed: dt.timedelta, *, least_s: float, most_s: float) -> bool:
     """True when the database's clock went on by something else than the time that passed.
 
-    Slewing (up to 0.05 %) and the slowness of a round trip are no setting.
+    `least_s`, `most_s`: how long it was at least and at most, because each reading came at some instant of its round trip: however
+    slow that was, or this process, it is no setting. Nor is slewing (up to 0.05 %).
     """
-    return abs(elapsed.total_seconds() - monotonic_s) > 0.5 + 0.001 * max(monotonic_s, 0.0)
+    slew_s = 0.5 + 0.001 * max(most_s, 0.0)
+    return not least_s - slew_s <= elapsed.total_seconds() <= most_s + slew_s

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 
 import pytest
 from hypothesis import given
@@ -109,4 +110,22 @@ def test_nothing_leaves_during_a_pause():
     [(10, 10, False), (10.4, 10, False), (3601, 3600, False), (11, 10, True), (3610, 10, True), (-3590, 10, True)],
 )
 def test_a_clock_that_was_set_is_told_from_one_that_drifts(elapsed_s, monotonic_s, was_set):
-    assert clock_was_set(dt.timedelta(seconds=elapsed_s), monotonic_s=monotonic_s) is was_set
+    assert clock_was_set(dt.timedelta(seconds=elapsed_s), least_s=monotonic_s, most_s=monotonic_s) is was_set
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 90), st.floats(0, 1), st.floats(0, 70)), min_size=2, max_size=6),
+    st.floats(-0.0005, 0.0005),
+)
+def test_however_slow_a_round_trip_or_the_process_is_it_is_no_setting_of_the_clock(trips, slewed):
+    """Each look: how long its round trip took, at which part of it the clock was read, and the pause before the next."""
+    readings, now_s = [], 1000.0
+    for trip_s, part, pause_s in trips:
+        read_s = now_s + trip_s * part
+        readings.append((now_s, START + dt.timedelta(seconds=read_s * (1 + slewed)), now_s + trip_s))
+        now_s += trip_s + pause_s
+    for (before_s, first, after_s), (next_before_s, second, next_after_s) in itertools.pairwise(readings):
+        least_s, most_s = next_before_s - after_s, next_after_s - before_s
+        assert not clock_was_set(second - first, least_s=least_s, most_s=most_s)
+        for jump_s in (most_s + 2, -most_s - 2):
+            assert clock_was_set(second - first + dt.timedelta(seconds=jump_s), least_s=least_s, most_s=most_s)
