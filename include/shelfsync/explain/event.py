@@ -53,6 +53,10 @@ class Shown:
     values: Values
     since: dt.datetime
     because: str
+    absent: bool = False
+    """A picture that does not have the SKU at all."""
+    in_doubt: tuple[str, ...] = ()
+    """Of price and active, what nobody knows from `since` on, for the reason of `because`."""
 
 
 @dataclass(frozen=True)

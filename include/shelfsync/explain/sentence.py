@@ -21,30 +21,61 @@ def sentence(
 ) -> str:
     """For a person. What was observed after the last acknowledgement is believed before it."""
     shown = _believed(acknowledged, observed)
-    said = f"{_shows(shown, acknowledged, now)} {_next(shown, desired, waits_for, now)}"
+    said = f"{_shows(shown, acknowledged, observed, now)} {_next(shown, acknowledged, desired, waits_for, now)}"
     if desired is not None and desired.restored is not None:
         said += f" What is wanted is not the ERP's word now: {desired.restored}."
     return said
 
 
 def _believed(acknowledged: Shown | None, observed: Shown | None) -> Shown | None:
+    """A picture as old as an acknowledgement is the very one that moved it, so where that is in doubt the picture is what is known."""
     if acknowledged is None or observed is None:
         return acknowledged or observed
-    if observed.since <= acknowledged.since or _same(observed.values, acknowledged.values):
+    if observed.since < acknowledged.since:
         return acknowledged
-    return observed
+    if observed.absent or acknowledged.in_doubt:
+        return observed
+    agree = observed.since == acknowledged.since or _same(observed.values, acknowledged.values)
+    return acknowledged if agree else observed
 
 
-def _shows(shown: Shown | None, acknowledged: Shown | None, now: dt.datetime) -> str:
+def _shows(shown: Shown | None, acknowledged: Shown | None, observed: Shown | None, now: dt.datetime) -> str:
     if shown is None:
         return "The platform never acknowledged this SKU, and no export has shown it."
-    said = f"It shows {_glance(shown.values)} since {when(shown.since, now)}, because {shown.because}."
-    if acknowledged is not None and shown is not acknowledged:
-        said += f" That is not what was acknowledged: {_glance(acknowledged.values)} at {when(acknowledged.since, now)}, as {acknowledged.because}."
-    return said
+    at = when(shown.since, now)
+    if shown.absent:
+        said = f"The platform does not show it as of {at}, because {shown.because}."
+        if acknowledged is None:
+            return f"{said} It never acknowledged this SKU."
+    elif shown.in_doubt:
+        return f"{_unknown(shown)} not known since {at}, because {shown.because}.{_last_seen(observed, now)}"
+    else:
+        said = f"It shows {_glance(shown.values)} since {at}, because {shown.because}."
+    if acknowledged is None or shown is acknowledged:
+        return said
+    then = when(acknowledged.since, now)
+    if acknowledged.in_doubt:
+        return f"{said} What was acknowledged counts as unknown since {then}: {acknowledged.because}."
+    return f"{said} That is not what was acknowledged: {_glance(acknowledged.values)} at {then}, as {acknowledged.because}."
 
 
-def _next(shown: Shown | None, desired: Desired | None, waits_for: Sequence[str], now: dt.datetime) -> str:
+def _unknown(shown: Shown) -> str:
+    if shown.in_doubt == ("price",):
+        return "Its price is"
+    return "Whether it is on sale is" if shown.in_doubt == ("active",) else "What it shows is"
+
+
+def _last_seen(observed: Shown | None, now: dt.datetime) -> str:
+    """What a picture from before the doubt showed, as the best that is known."""
+    if observed is None:
+        return ""
+    what = "did not have it" if observed.absent else f"showed {_glance(observed.values)}"
+    return f" The picture asked for at {when(observed.since, now)}, before that, {what}."
+
+
+def _next(
+    shown: Shown | None, acknowledged: Shown | None, desired: Desired | None, waits_for: Sequence[str], now: dt.datetime
+) -> str:
     if desired is None:
         return "No extract had this vendor by then."
     read = f"as read at {when(desired.read_at, now)} by run {desired.run_id}"
@@ -59,13 +90,23 @@ def _next(shown: Shown | None, desired: Desired | None, waits_for: Sequence[str]
         goal, wanted = "be off sale", "has lost it"
     else:
         goal, wanted = f"show {_glance(desired.values, shown)}", f"says {desired.values}"
-    obstacle = waits_for[0] if waits_for else "the next run has sent it"
+    obstacle = waits_for[0] if waits_for else _unless_held_up(shown, acknowledged, desired)
     return f"The ERP {wanted}, {read}; it will {goal} when {obstacle}."
 
 
+def _unless_held_up(shown: Shown | None, acknowledged: Shown | None, desired: Desired) -> str:
+    """What brings a wanted value when nothing is in the way. A delta says nothing that it takes for acknowledged."""
+    if shown is not acknowledged and _in_step(acknowledged, desired):
+        return "a full sync, or a healing, says it again; what is wanted counts as acknowledged"
+    missing = shown is not None and shown.absent
+    return "the next run has sent it and the platform takes it" if missing else "the next run has sent it"
+
+
 def _in_step(shown: Shown | None, desired: Desired) -> bool:
-    if shown is None:
+    if shown is None or shown.in_doubt:
         return False
+    if shown.absent:
+        return desired.values is None
     return shown.values.active is False if desired.values is None else _covers(shown.values, desired.values)
 
 

@@ -11,7 +11,7 @@ from shelfsync.explain.event import Shown, Values
 if TYPE_CHECKING:
     import datetime as dt
 
-    from sqlalchemy.engine import Connection
+    from sqlalchemy.engine import Connection, Row
 
     from shelfsync.flow.house import Parts
 
@@ -23,38 +23,63 @@ WHERE vendor = :vendor AND sku = :sku AND valid_from <= :at ORDER BY version DES
 """
 
 _SINCE = """
-SELECT h.valid_from, h.job_id, h.observation_id, j.run_id, r.kind, r.started_at
-FROM warehouse.baseline_history AS h
+SELECT h.valid_from, h.job_id, h.observation_id, j.run_id, r.kind, r.started_at, s.observed_at,
+    o.state, o.active AS sent_active, before.active AS active_before
+FROM (
+    SELECT * FROM warehouse.baseline_history AS first
+    WHERE first.vendor = :vendor AND first.sku = :sku AND first.valid_from <= :at AND first.version > coalesce((
+        SELECT max(other.version) FROM warehouse.baseline_history AS other
+        WHERE other.vendor = :vendor AND other.sku = :sku AND other.valid_from <= :at AND (other.price, other.active)
+            IS DISTINCT FROM (CAST(:price AS numeric), CAST(:active AS boolean))), 0)
+    ORDER BY first.version LIMIT 1
+) AS h
+LEFT JOIN LATERAL (
+    SELECT active FROM warehouse.baseline_history AS older
+    WHERE older.vendor = :vendor AND older.sku = :sku AND older.version < h.version ORDER BY older.version DESC LIMIT 1
+) AS before ON true
+LEFT JOIN warehouse.observation AS s ON s.observation_id = h.observation_id
 LEFT JOIN warehouse.catalog_job AS j ON j.job_id = h.job_id
 LEFT JOIN warehouse.sync_run AS r ON r.run_id = j.run_id
-WHERE h.vendor = :vendor AND h.sku = :sku AND h.valid_from <= :at AND h.version > coalesce((
-    SELECT max(before.version) FROM warehouse.baseline_history AS before
-    WHERE before.vendor = :vendor AND before.sku = :sku AND before.valid_from <= :at
-      AND (before.price, before.active) IS DISTINCT FROM (CAST(:price AS numeric), CAST(:active AS boolean))), 0)
-ORDER BY h.version LIMIT 1
+LEFT JOIN warehouse.sku_outcome AS o ON o.vendor = :vendor AND o.sku = :sku AND o.job_id = h.job_id
 """
 
 
 def acknowledged(connection: Connection, vendor: str, sku: str, at: dt.datetime) -> Shown | None:
-    """What the platform had acknowledged by then, and since when and why price and availability stand."""
+    """What the platform had acknowledged by then, and since when and why price and availability stand; None: it never did.
+
+    `in_doubt` names what nobody knows since then: a job carried it and the log passed over it, or a picture showed something else.
+    """
     bound = {"vendor": vendor, "sku": sku, "at": at}
     row = connection.execute(sa.text(_NOW), bound).mappings().one_or_none()
-    if row is None or all(value is None for value in row.values()):
+    if row is None:
         return None
     values = Values(**row)
     since = connection.execute(sa.text(_SINCE), {**bound, "price": values.price, "active": values.active}).one()
+    lost = _lost(values, since)
     if since.job_id is None:
-        because = f"picture {since.observation_id} of the platform showed it"
-    elif since.run_id is None:
-        because = f"job {since.job_id} brought it and the platform said success"
+        said = "did not bear it out, so it is to be said again" if lost else "showed it"
+        because = f"picture {since.observation_id} of the platform {said}"
+        return Shown(values, since.observed_at or since.valid_from, because, in_doubt=lost)
+    verb, word = ("carried", "did not say what became of it") if lost else ("sent", "said success")
+    if since.run_id is None:
+        because = f"job {since.job_id} {'carried' if lost else 'brought'} it and the platform {word}"
     else:
         begun = f"run {since.run_id} ({since.kind}, begun {since.started_at:%H:%M:%S})"
-        because = f"{begun} sent it in job {since.job_id} and the platform said success"
-    return Shown(values, since.valid_from, because)
+        because = f"{begun} {verb} it in job {since.job_id} and the platform {word}"
+    return Shown(values, since.valid_from, because, in_doubt=lost)
+
+
+def _lost(values: Values, since: Row[tuple[object, ...]]) -> tuple[str, ...]:
+    """Of price and active, what this move made unknown. A job that was accepted makes nothing so: what is null there was never said."""
+    if since.job_id is not None and since.state != "unaccounted":
+        return ()
+    price = values.price is None
+    active = values.active is None and (since.sent_active is not None or since.active_before is not None)
+    return tuple(name for name, lost in (("price", price), ("active", active)) if lost)
 
 
 def observed(parts: Parts, connection: Connection, vendor: str, sku: str, at: dt.datetime) -> Shown | None:
-    """The SKU in the newest picture of the vendor that is not younger than `at`; None when there is none, or it is not in it."""
+    """The SKU in the newest picture of the vendor that is not younger than `at`, `absent` where it is not in it; None: there is no picture."""
     statement = sa.text(
         "SELECT path, how, observed_at FROM ledger.observation WHERE vendor = :vendor AND observed_at <= :at"
         " ORDER BY observed_at DESC, observation_id DESC LIMIT 1"
@@ -63,6 +88,7 @@ def observed(parts: Parts, connection: Connection, vendor: str, sku: str, at: dt
     if picture is None:
         return None
     row = parts.lake.find(picture.path, sku)
+    if row is None:
+        return Shown(Values(), picture.observed_at, f"the {picture.how} asked for then does not have it", absent=True)
     because = f"the {picture.how} asked for then shows it"
-    values = {name: row[name] for name in _FIELDS if name in row} if row else {}
-    return Shown(Values(**values), picture.observed_at, because) if row else None
+    return Shown(Values(**{name: row[name] for name in _FIELDS if name in row}), picture.observed_at, because)
