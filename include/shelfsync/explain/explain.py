@@ -37,7 +37,7 @@ def explain(
 ) -> Explanation:
     """The life of one SKU up to `at` (now when not said), its newest `events` in order of time.
 
-    Reads rows of one SKU by index, and of the lake at most three files of this vendor. A DataError says that the vendor is unknown.
+    Reads rows of one SKU by index, and of the lake the vendor's newest snapshot, its newest picture and the small files of its holds. A DataError says that the vendor is unknown.
     """
     with parts.engine.connect() as connection:
         now = connection.execute(sa.select(instant())).scalar_one()
