@@ -57,6 +57,8 @@ class Shown:
     """A picture that does not have the SKU at all."""
     in_doubt: tuple[str, ...] = ()
     """Of price and active, what nobody knows from `since` on, for the reason of `because`."""
+    earlier: bool = False
+    """It has been so since before `since`, and what is kept does not tell when it began."""
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ def _believed(acknowledged: Shown | None, observed: Shown | None) -> Shown | Non
 def _shows(shown: Shown | None, acknowledged: Shown | None, observed: Shown | None, now: dt.datetime) -> str:
     if shown is None:
         return "The platform never acknowledged this SKU, and no export has shown it."
-    at = when(shown.since, now)
+    at = _since(shown, now)
     if shown.absent:
         said = f"The platform does not show it as of {at}, because {shown.because}."
         if acknowledged is None:
@@ -53,10 +53,14 @@ def _shows(shown: Shown | None, acknowledged: Shown | None, observed: Shown | No
         said = f"It shows {_glance(shown.values)} since {at}, because {shown.because}."
     if acknowledged is None or shown is acknowledged:
         return said
-    then = when(acknowledged.since, now)
+    then = _since(acknowledged, now)
     if acknowledged.in_doubt:
         return f"{said} What was acknowledged counts as unknown since {then}: {acknowledged.because}."
-    return f"{said} That is not what was acknowledged: {_glance(acknowledged.values)} at {then}, as {acknowledged.because}."
+    return f"{said} That is not what was acknowledged: {_glance(acknowledged.values)} since {then}, because {acknowledged.because}."
+
+
+def _since(shown: Shown, now: dt.datetime) -> str:
+    return ("before " if shown.earlier else "") + when(shown.since, now)
 
 
 def _unknown(shown: Shown) -> str:

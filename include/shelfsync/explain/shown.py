@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import sqlalchemy as sa
 
 from shelfsync.explain.event import Shown, Values
+from shelfsync.warehouse.history import unmoved
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -24,7 +25,7 @@ WHERE vendor = :vendor AND sku = :sku AND valid_from <= :at ORDER BY version DES
 
 _SINCE = """
 SELECT h.valid_from, h.job_id, h.observation_id, j.run_id, r.kind, r.started_at, s.observed_at,
-    o.state, o.active AS sent_active, before.active AS active_before
+    o.state, o.price AS sent_price, o.active AS sent_active, before.version AS version_before, before.active AS active_before
 FROM (
     SELECT * FROM warehouse.baseline_history AS first
     WHERE first.vendor = :vendor AND first.sku = :sku AND first.valid_from <= :at AND first.version > coalesce((
@@ -34,7 +35,7 @@ FROM (
     ORDER BY first.version LIMIT 1
 ) AS h
 LEFT JOIN LATERAL (
-    SELECT active FROM warehouse.baseline_history AS older
+    SELECT version, active FROM warehouse.baseline_history AS older
     WHERE older.vendor = :vendor AND older.sku = :sku AND older.version < h.version ORDER BY older.version DESC LIMIT 1
 ) AS before ON true
 LEFT JOIN warehouse.observation AS s ON s.observation_id = h.observation_id
@@ -42,6 +43,10 @@ LEFT JOIN warehouse.catalog_job AS j ON j.job_id = h.job_id
 LEFT JOIN warehouse.sync_run AS r ON r.run_id = j.run_id
 LEFT JOIN warehouse.sku_outcome AS o ON o.vendor = :vendor AND o.sku = :sku AND o.job_id = h.job_id
 """
+
+
+_EARLIER = "it was acknowledged before that, longer ago than what is kept can tell"
+_EARLIER_LOST = "a job or a picture put it in doubt before that, longer ago than what is kept can tell"
 
 
 def acknowledged(connection: Connection, vendor: str, sku: str, at: dt.datetime) -> Shown | None:
@@ -52,7 +57,7 @@ def acknowledged(connection: Connection, vendor: str, sku: str, at: dt.datetime)
     bound = {"vendor": vendor, "sku": sku, "at": at}
     row = connection.execute(sa.text(_NOW), bound).mappings().one_or_none()
     if row is None:
-        return None
+        return _unmoved(connection, vendor, sku, at)
     values = Values(**row)
     since = connection.execute(sa.text(_SINCE), {**bound, "price": values.price, "active": values.active}).one()
     lost = _lost(values, since)
@@ -60,6 +65,8 @@ def acknowledged(connection: Connection, vendor: str, sku: str, at: dt.datetime)
         said = "did not bear it out, so it is to be said again" if lost else "showed it"
         because = f"picture {since.observation_id} of the platform {said}"
         return Shown(values, since.observed_at or since.valid_from, because, in_doubt=lost)
+    if not lost and _not_brought(values, since):
+        return Shown(values, since.valid_from, _EARLIER, earlier=True)
     verb, word = ("carried", "did not say what became of it") if lost else ("sent", "said success")
     if since.run_id is None:
         because = f"job {since.job_id} {'carried' if lost else 'brought'} it and the platform {word}"
@@ -67,6 +74,22 @@ def acknowledged(connection: Connection, vendor: str, sku: str, at: dt.datetime)
         begun = f"run {since.run_id} ({since.kind}, begun {since.started_at:%H:%M:%S})"
         because = f"{begun} {verb} it in job {since.job_id} and the platform {word}"
     return Shown(values, since.valid_from, because, in_doubt=lost)
+
+
+def _unmoved(connection: Connection, vendor: str, sku: str, at: dt.datetime) -> Shown | None:
+    held = unmoved(connection, vendor, sku, at)
+    if held is None:
+        return None
+    values = Values(held.price, held.quantity, held.active, held.max_sales_quantity)
+    if values == Values():
+        return Shown(values, held.since_before, _EARLIER_LOST, in_doubt=("price", "active"), earlier=True)
+    return Shown(values, held.since_before, _EARLIER, earlier=True)
+
+
+def _not_brought(values: Values, since: Row[tuple[object, ...]]) -> bool:
+    """Whether the oldest move that is kept said nothing of price and availability, so that an older one must have brought them."""
+    silent = since.sent_price is None and since.sent_active is None
+    return since.state is not None and since.version_before is None and silent and values.price is not None
 
 
 def _lost(values: Values, since: Row[tuple[object, ...]]) -> tuple[str, ...]:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from shelfsync.warehouse.history import unmoved
+
 if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Iterable, Iterator, Mapping
@@ -67,7 +69,7 @@ def customer_price(engine: Engine, vendor: str, sku: str, at: dt.datetime) -> Cu
 def price_at(connection: Connection, vendor: str, sku: str, at: dt.datetime) -> CustomerPrice:
     """The same in somebody's transaction."""
     values = {"vendor": vendor, "sku": sku, "at": at}
-    base = connection.execute(sa.text(_BASE), values).one_or_none()
+    base = connection.execute(sa.text(_BASE), values).one_or_none() or unmoved(connection, vendor, sku, at)
     said = [dict(row) for row in connection.execute(sa.text(_SAID), values).mappings()]
     base_price = None if base is None else base.price
     rows = list(_standing(said, base_price))

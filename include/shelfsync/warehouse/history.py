@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
@@ -13,6 +14,7 @@ from shelfsync.warehouse.load import copy_into
 
 if TYPE_CHECKING:
     import datetime as dt
+    from decimal import Decimal
 
     import pyarrow as pa
     from sqlalchemy.engine import Connection
@@ -121,3 +123,35 @@ def state_at(connection: Connection, vendor: str, at: dt.datetime, now: pa.Table
     same = now.filter(pc.invert(pc.is_in(now["sku"], value_set=told)))
     state = pa.concat_tables([then, same.select(BASELINE.names).cast(BASELINE)])
     return state.take(pc.sort_indices(state["sku"])).combine_chunks()
+
+
+_UNMOVED = """
+SELECT price, quantity, active, max_sales_quantity, acknowledged_at FROM warehouse.baseline AS held
+WHERE held.vendor = :vendor AND held.sku = :sku AND NOT EXISTS (
+    SELECT 1 FROM warehouse.baseline_history AS moved WHERE moved.vendor = :vendor AND moved.sku = :sku)
+"""
+
+
+@dataclass(frozen=True)
+class Unmoved:
+    """What is acknowledged of a SKU, unchanged since before an instant."""
+
+    price: Decimal | None
+    quantity: int | None
+    active: bool | None
+    max_sales_quantity: int | None
+    since_before: dt.datetime
+
+
+def unmoved(connection: Connection, vendor: str, sku: str, at: dt.datetime) -> Unmoved | None:
+    """What held of a SKU that the kept months do not name, for it has not changed in them (docs/warehouse.md, Months).
+
+    None where they name it, where it never was acknowledged, and for an instant before them: nobody knows what held then.
+    """
+    row = connection.execute(sa.text(_UNMOVED), {"vendor": vendor, "sku": sku}).one_or_none()
+    if row is None:
+        return None
+    since_before = partitions.kept_from(connection, "baseline_history") or row.acknowledged_at
+    if at < since_before:
+        return None
+    return Unmoved(row.price, row.quantity, row.active, row.max_sales_quantity, since_before)

@@ -57,6 +57,13 @@ def retire(connection: Connection, *, months: int) -> list[str]:
     return old
 
 
+def kept_from(connection: Connection, table: str) -> dt.datetime | None:
+    """The begin of the oldest month that one of these tables still has; None while it has none."""
+    query = sa.text("SELECT min(tablename) FROM pg_tables WHERE schemaname = :schema AND starts_with(tablename, :name)")
+    name = connection.execute(query, {"schema": SCHEMA, "name": f"{table}_"}).scalar_one()
+    return None if name is None else dt.datetime.combine(_month_in(name), dt.time(), dt.UTC)
+
+
 def month_of(at: dt.datetime) -> dt.date:
     """The first day of its month, in UTC."""
     utc = at.astimezone(dt.UTC)
