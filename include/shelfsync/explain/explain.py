@@ -11,6 +11,7 @@ from shelfsync.explain import promotions
 from shelfsync.explain.desired import desired
 from shelfsync.explain.event import Event, Explanation, Values
 from shelfsync.explain.holds import held
+from shelfsync.explain.restorations import restored
 from shelfsync.explain.sentence import sentence
 from shelfsync.explain.shown import acknowledged, observed
 from shelfsync.explain.waiting import waits_for
@@ -51,6 +52,7 @@ def explain(
         timeline = (
             *_timeline(connection, vendor, sku, until, events),
             *promotions.happened(connection, vendor, sku, until, events),
+            *restored(connection, vendor, sku, until),
         )
         paid = promotions.paid(connection, vendor, sku, until)
         offers = promotions.waiting(connection, vendor, sku) if at is None else ()

@@ -138,7 +138,7 @@ def release(connection: Connection, vendor: str, skus: Iterable[str]) -> None:
 
 
 def let_go(connection: Connection, vendor: str, skus: Iterable[str], by: str) -> int:
-    """Lets a delta send these SKUs again, once: their number. `by`: export, listing or a person."""
+    """Lets a delta send these SKUs again, once: their number. `by`: export or a person."""
     values = {"next_try_at": instant(), "released_by": by}
     return connection.execute(
         rejection.update().where(rejection.c.vendor == vendor, _among(skus)).values(values)

@@ -9,6 +9,17 @@ _NO_VALUES = (
     " CAST(NULL AS boolean) AS active, CAST(NULL AS bigint) AS max_sales_quantity"
 )
 
+_WANTED = """
+SELECT o.vendor, o.sku, j.read_at AS at, 'diff' AS step,
+    CASE o.change WHEN 'new' THEN 'wanted, and never acknowledged before'
+        WHEN 'removed' THEN 'no more wanted, for it had left the ERP'
+        ELSE 'wanted otherwise than acknowledged' END
+        || ', as the ERP was read by run ' || j.run_id AS said,
+    j.run_id, CAST(NULL AS bigint) AS job_id, o.price, o.quantity, o.active, o.max_sales_quantity
+FROM warehouse.sku_outcome AS o JOIN warehouse.catalog_job AS j ON j.job_id = o.job_id
+WHERE o.change <> 'same' AND j.read_at IS NOT NULL
+"""
+
 _SENT = """
 SELECT o.vendor, o.sku, j.sent_at AS at, 'deliver' AS step,
     CASE o.change WHEN 'removed' THEN 'sent as off sale, for it had left the ERP'
@@ -50,6 +61,15 @@ SELECT a.vendor, a.sku, a.valid_from AS at, 'observe' AS step, 'the platform was
 FROM warehouse.assortment_history AS a
 """
 
+_GONE = f"""
+SELECT a.vendor, a.sku, a.valid_to AS at, 'observe' AS step, 'the platform showed it no more' AS said,
+    CAST(NULL AS bigint) AS run_id, CAST(NULL AS bigint) AS job_id, {_NO_VALUES}
+FROM warehouse.assortment_history AS a
+WHERE a.valid_to IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM warehouse.assortment_history AS later
+    WHERE later.vendor = a.vendor AND later.sku = a.sku AND later.valid_from = a.valid_to)
+"""  # noqa: S608
+
 _DRIFTED = f"""
 SELECT d.vendor, d.sku, d.observed_at AS at, 'reconcile' AS step,
     d.field || ' differs (' || d.cause || ', ' || d.action || '), ' || d.message AS said,
@@ -73,11 +93,11 @@ _BEGINS = _PROMOTED.format(when="start_time", word="begins")
 _ENDED = _PROMOTED.format(when="ended_at", word="was ended by us")
 _OVER = _PROMOTED.format(when="end_time", word="is over by its time")
 
-_EVENTS = (_SENT, _ANSWERED, _SET_ASIDE, _SETTLED, _SHOWN, _DRIFTED, _TOLD, _BEGINS, _ENDED, _OVER)
+_EVENTS = (_WANTED, _SENT, _ANSWERED, _SET_ASIDE, _SETTLED, _SHOWN, _GONE, _DRIFTED, _TOLD, _BEGINS, _ENDED, _OVER)
 
 TIMELINE = View(
     "timeline",
-    "Everything that happened to each SKU at each vendor; ask for one of both, and it answers at once",
+    "What happened to each SKU at each vendor, but for holds, restorations and answers about promotions; ask for one of both, and it answers at once",
     {
         "vendor": "The vendor",
         "sku": "The SKU",

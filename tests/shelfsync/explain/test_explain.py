@@ -30,7 +30,7 @@ def test_a_sku_in_step_is_explained_by_the_job_that_brought_its_price(shelf):
     assert "run 1 (full" in told.sentence
     assert "job 1 and the platform said success" in told.sentence
     assert "The ERP says the same" in told.sentence
-    assert [event.step for event in told.events] == ["deliver", "confirm"]
+    assert [event.step for event in told.events] == ["diff", "deliver", "confirm"]
 
 
 def test_a_price_that_is_repeated_stands_since_it_was_first_brought(shelf):
@@ -108,7 +108,7 @@ def test_the_past_is_told_as_it_was(shelf):
     assert "It shows 3.49" in _told(shelf).sentence
     then = shelf.house.explain("store-001", "a", at=before)
     assert "It shows 3.99" in then.sentence
-    assert len(then.events) == 2
+    assert len(then.events) == 3
 
 
 def test_nothing_had_happened_before_there_was_anything(shelf):
