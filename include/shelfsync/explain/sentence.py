@@ -101,7 +101,7 @@ def _next(
 def _unless_held_up(shown: Shown | None, acknowledged: Shown | None, desired: Desired) -> str:
     """What brings a wanted value when nothing is in the way. A delta says nothing that it takes for acknowledged."""
     if shown is not acknowledged and _in_step(acknowledged, desired):
-        return "a full sync, or a healing, says it again; what is wanted counts as acknowledged"
+        return "the platform does what it acknowledged, or a full sync or a healing says it again"
     missing = shown is not None and shown.absent
     return "the next run has sent it and the platform takes it" if missing else "the next run has sent it"
 

@@ -25,7 +25,8 @@ WHERE vendor = :vendor AND sku = :sku AND valid_from <= :at ORDER BY version DES
 
 _SINCE = """
 SELECT h.valid_from, h.job_id, h.observation_id, j.run_id, r.kind, r.started_at, s.observed_at,
-    o.state, o.price AS sent_price, o.active AS sent_active, before.version AS version_before, before.active AS active_before
+    o.state, o.price AS sent_price, o.active AS sent_active, before.version AS version_before,
+    before.price IS NOT NULL OR ever.price AS price_said, before.active IS NOT NULL OR ever.active AS active_said
 FROM (
     SELECT * FROM warehouse.baseline_history AS first
     WHERE first.vendor = :vendor AND first.sku = :sku AND first.valid_from <= :at AND first.version > coalesce((
@@ -35,9 +36,13 @@ FROM (
     ORDER BY first.version LIMIT 1
 ) AS h
 LEFT JOIN LATERAL (
-    SELECT version, active FROM warehouse.baseline_history AS older
+    SELECT version, price, active FROM warehouse.baseline_history AS older
     WHERE older.vendor = :vendor AND older.sku = :sku AND older.version < h.version ORDER BY older.version DESC LIMIT 1
 ) AS before ON true
+CROSS JOIN LATERAL (
+    SELECT coalesce(bool_or(price IS NOT NULL), false) AS price, coalesce(bool_or(active IS NOT NULL), false) AS active
+    FROM warehouse.sku_outcome WHERE vendor = :vendor AND sku = :sku
+) AS ever
 LEFT JOIN warehouse.observation AS s ON s.observation_id = h.observation_id
 LEFT JOIN warehouse.catalog_job AS j ON j.job_id = h.job_id
 LEFT JOIN warehouse.sync_run AS r ON r.run_id = j.run_id
@@ -93,11 +98,12 @@ def _not_brought(values: Values, since: Row[tuple[object, ...]]) -> bool:
 
 
 def _lost(values: Values, since: Row[tuple[object, ...]]) -> tuple[str, ...]:
-    """Of price and active, what this move made unknown. A job that was accepted makes nothing so: what is null there was never said."""
+    """Of price and active, what this move made unknown: where a job was accepted nothing, and else what was ever said, as far as is kept."""
     if since.job_id is not None and since.state != "unaccounted":
         return ()
-    price = values.price is None
-    active = values.active is None and (since.sent_active is not None or since.active_before is not None)
+    first = since.version_before is None
+    price = values.price is None and (first or since.price_said)
+    active = values.active is None and (first or since.active_said)
     return tuple(name for name, lost in (("price", price), ("active", active)) if lost)
 
 

@@ -58,7 +58,10 @@ def test_a_removal_that_nobody_heals_is_not_promised_to_the_next_run(make_shelf)
     _put(shelf, "b", "c", price=3.99)
     _export(shelf)
     assert shelf.sync("delta")["sent"] == 0
-    assert "when a full sync, or a healing, says it again" in _told(shelf).sentence
+    assert (
+        "when the platform does what it acknowledged, or a full sync or a healing says it again"
+        in _told(shelf).sentence
+    )
 
 
 def test_a_sku_that_neither_the_erp_nor_the_platform_has_is_in_step(make_shelf):
@@ -136,3 +139,19 @@ def test_a_product_switched_off_in_the_portal_is_told_as_off_sale(make_shelf):
     told = _told(shelf).sentence
     assert "It shows 3.99, off sale since" in told
     assert "it will show 3.99, on sale when the next run has sent it" in told
+
+
+def test_what_was_never_said_is_not_in_doubt(make_world):
+    """An ERP that leaves the price to the portal: a picture puts in doubt what was said, and nothing else."""
+    world = make_world(drift={"propagation_s": 0})
+    rows = [{**A, "sku": sku} for sku in SKUS]
+    world.platform.put_products("store-001", rows)
+    for sku in SKUS:
+        world.erp.put("store-001", sku, None)
+    world.sync("full")
+    assert _export(world)["drifts"] == 0
+    world.platform.put_products("store-001", [{**row, "active": row["sku"] != "a"} for row in rows])
+    assert _export(world)["healed"] == 1
+    told = _told(world)
+    assert told.acknowledged.in_doubt == ("active",)
+    assert "It shows 9.99, off sale since" in told.sentence
