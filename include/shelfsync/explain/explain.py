@@ -16,6 +16,7 @@ from shelfsync.explain.sentence import sentence
 from shelfsync.explain.shown import acknowledged, observed
 from shelfsync.explain.waiting import waits_for
 from shelfsync.ledger.instant import instant
+from shelfsync.warehouse import partitions
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -55,11 +56,14 @@ def explain(
             *restored(connection, vendor, sku, until),
         )
         paid = promotions.paid(connection, vendor, sku, until)
+        kept_from = None if at is None else partitions.kept_from(connection, "baseline_history")
         offers = promotions.waiting(connection, vendor, sku) if at is None else ()
     if at is None:
         obstacles = (*(line for _, line in holds if line), *obstacles)
     timeline = tuple(sorted((*timeline, *(event for event, _ in holds)), key=lambda event: event.at)[-events:])
-    told = sentence(acknowledged=said, observed=seen, desired=wanted, waits_for=obstacles, now=until)
+    told = sentence(
+        acknowledged=said, observed=seen, desired=wanted, waits_for=obstacles, now=until, kept_from=kept_from
+    )
     if paid is not None:
         told = f"{told} {promotions.sentence(paid, until)}"
     return Explanation(vendor, sku, until, told, wanted, said, seen, obstacles, timeline, paid, offers)

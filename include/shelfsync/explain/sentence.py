@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+_NOT_KEPT = "What it showed then is not known: nothing from before {:%Y-%m-%d} is kept."
+
+
 def sentence(
     *,
     acknowledged: Shown | None,
@@ -18,10 +21,13 @@ def sentence(
     desired: Desired | None,
     waits_for: Sequence[str],
     now: dt.datetime,
+    kept_from: dt.datetime | None = None,
 ) -> str:
-    """For a person. What was observed after the last acknowledgement is believed before it."""
+    """For a person. What was observed after the last acknowledgement is believed before it; before `kept_from` nobody knows of any."""
     shown = _believed(acknowledged, observed)
-    said = f"{_shows(shown, acknowledged, observed, now)} {_next(shown, acknowledged, desired, waits_for, now)}"
+    before = kept_from is not None and now < kept_from and shown is None
+    shows = _NOT_KEPT.format(kept_from) if before else _shows(shown, acknowledged, observed, now)
+    said = f"{shows} {_next(shown, acknowledged, desired, waits_for, now)}"
     if desired is not None and desired.restored is not None:
         said += f" What is wanted is not the ERP's word now: {desired.restored}."
     return said

@@ -54,6 +54,11 @@ def test_an_instant_before_the_months_kept_is_not_told_by_what_holds_now(world):
     world.sync("full")
     engine = world.house.parts.engine
     ((before,),) = world.rows("SELECT now() - interval '400 days'")
+    told = world.house.explain("store-001", "a", at=before)
+    assert told.acknowledged is None
+    ((month,),) = world.rows("SELECT date_trunc('month', now() AT TIME ZONE 'UTC')::date")
+    assert f"What it showed then is not known: nothing from before {month} is kept." in told.sentence
+    assert "never acknowledged" not in told.sentence
     _drop_all_months(world)
     assert world.house.explain("store-001", "a", at=before).acknowledged is None
     assert customer_price(engine, "store-001", "a", before).base_price is None
