@@ -58,8 +58,12 @@ class Day:
     size: Size
     chance: random.Random
     rows: dict[tuple[str, str], Row] = field(default_factory=dict)
-    read_at: dict[int, Any] = field(default_factory=dict)
-    """Run -> when the ERP was read."""
+    read_at: dict[tuple[int, str], Any] = field(default_factory=dict)
+    """Run and vendor -> when the ERP was first read since this vendor was last in step."""
+    blocked: str | None = None
+    """The vendor of which the present run can send nothing."""
+    waiting: dict[str, Any] = field(default_factory=dict)
+    """Vendor of which nothing could be sent -> when the ERP was read for it."""
     shown: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
     """What the platform showed of each vendor when the export was asked for."""
     seen_at: dict[str, Any] = field(default_factory=dict)
@@ -84,6 +88,8 @@ class Day:
                     self._change(vendor)
                 self._fault(number)
                 self._write()
+                if self.blocked is not None:
+                    changing = [self.blocked]
                 whole = number % 12 == 11 or number >= self.size.deltas - 5
                 self._run(house, "delta", f"delta {number}", () if whole else tuple(changing))
                 self.world.platform.faults()
@@ -121,18 +127,21 @@ class Day:
         last = self.size.deltas
         first, second, third = self.vendors[:3]
         plan: dict[int, tuple[str, str, dict[str, Any]]] = {
+            last - 6: (second, "s00000", {"at": "put_catalog", "kind": "status_404"}),
             last - 5: (first, "s00000", {"at": "put_catalog", "kind": "status_500"}),
             last - 4: (first, "s00001", {"at": "job_webhook", "kind": "lost"}),
             last - 3: (first, "s00002", {"at": "job", "kind": "portal_edit", "price": float(EDITED)}),
             last - 2: (second, "s00003", {"at": "job", "kind": "not_applied"}),
             last - 1: (third, UNSAID, {"at": "log", "kind": "missing_sku"}),
         }
+        self.blocked = second if number == last - 6 else None
         if number not in plan:
             return
         vendor, sku, rule = plan[number]
         for name in (sku, f"s{int(sku[1:]) + 5:05d}"):
             self.rows[vendor, name].price += 1
-        self.world.platform.faults({**rule, "vendor": vendor, "times": 1})
+        whose = {} if rule["at"] == "put_catalog" else {"vendor": vendor}  # the edge knows paths, not vendors
+        self.world.platform.faults({**rule, **whose, "times": 1})
 
     def _write(self) -> None:
         with self.world.erp.file.open("w", encoding="utf-8", newline="") as file:
@@ -146,7 +155,9 @@ class Day:
         clock = self.world.clock
         run_id = house.open_run(kind, f"story/{key}", vendors)
         names = [name for shard in house.extract(run_id) for name in shard["vendors"]]
-        self.read_at[run_id] = clock.now()
+        self.read_at |= {(run_id, name): self.waiting.pop(name, clock.now()) for name in names}
+        if self.blocked is not None:
+            self.waiting[self.blocked] = self.read_at[run_id, self.blocked]
         for word in PREPARE:
             house.step(word, run_id, names)
         for _ in range(100):

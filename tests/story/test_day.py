@@ -83,9 +83,15 @@ def _lags(truth, read_of, wanted):
 
 @pytest.fixture(scope="module")
 def read_of(day):
-    """The platform's job -> when the ERP was read for it, as the story wrote it down."""
-    runs = _sql(day, "SELECT platform_job_id, run_id FROM ledger.job JOIN ledger.batch USING (batch_id)")
-    return {job: day.read_at[run] for job, run in runs if job is not None}
+    """The platform's job -> when the ERP was first read for it, as the story wrote it down."""
+    runs = _sql(day, "SELECT platform_job_id, run_id, b.vendor FROM ledger.job JOIN ledger.batch AS b USING (batch_id)")
+    return {job: day.read_at[run, vendor] for job, run, vendor in runs if job is not None}
+
+
+def test_one_delta_was_blocked_so_that_its_changes_waited_for_the_next(day, truth, read_of):
+    late = [item for item in truth.accepted() if (item.told_at - read_of[item.job]).total_seconds() >= 900]
+    assert {(item.vendor, item.sku) for item in late} >= {(day.vendors[1], "s00000"), (day.vendors[1], "s00005")}
+    assert {item.vendor for item in late} == {day.vendors[1]}
 
 
 def test_freshness(day, truth, read_of):
@@ -163,7 +169,9 @@ def test_how_the_end_of_jobs_was_heard_of(day, truth):
         job for (job,) in _sql(day, "SELECT platform_job_id FROM warehouse.catalog_job WHERE settled_at IS NOT NULL")
     }
     assert len(lost) == 1
-    by = dict(_sql(day, "SELECT platform_job_id, heard_by FROM warehouse.catalog_job"))
+    by = dict(
+        _sql(day, "SELECT platform_job_id, heard_by FROM warehouse.catalog_job WHERE platform_job_id IS NOT NULL")
+    )
     questions = {job for job, word in by.items() if word == "question"}
     assert lost <= questions <= asked
     assert {word for job, word in by.items() if job not in asked} == {"webhook"}

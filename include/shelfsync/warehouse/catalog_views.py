@@ -53,14 +53,14 @@ JOIN warehouse.assortment_history AS shown
 
 CHANGE_TIME = View(
     "change_time",
-    "Every change that was accepted: when the ERP was read, when it was acknowledged, and when a picture showed it",
+    "Every change that was accepted: when the ERP was first read with it, when it was acknowledged, and when a picture showed it",
     {
         "vendor": _VENDOR,
         "sku": "The SKU",
         "job_id": "The job that carried it",
         "change": "new, changed or removed",
         "stops_selling": "Whether it takes the SKU off sale: active false, or nothing in stock",
-        "read_at": "When the ERP was read for it: the change is older by what the schedule waits",
+        "read_at": "First reading of the ERP since the vendor was last in step: an outage counts, what the schedule waited comes on top",
         "sent_at": "When the request was committed to leave",
         "acknowledged_at": "When the platform's log said so",
         "observed_at": "The first picture after that, where it shows what was sent; null: none yet, or it shows something else",
@@ -68,7 +68,7 @@ CHANGE_TIME = View(
     """
 SELECT told.vendor, told.sku, told.job_id, told.change,
     (told.active IS NOT DISTINCT FROM false OR coalesce(told.quantity = 0, false)) AS stops_selling,
-    job.read_at, job.sent_at, told.settled_at AS acknowledged_at,
+    coalesce(job.wanted_at, job.read_at) AS read_at, job.sent_at, told.settled_at AS acknowledged_at,
     CASE WHEN shown.sku IS NOT NULL THEN told.first_picture_at END AS observed_at
 FROM (
     SELECT *, (
@@ -95,10 +95,10 @@ FRESHNESS = View(
         "day": "Day of the acknowledgement, UTC",
         "changes": "Changes acknowledged",
         "observed": "Of them, changes that the next picture showed",
-        "acknowledged_p50_s": "Seconds from reading the ERP to the acknowledgement, half of the changes",
+        "acknowledged_p50_s": "Seconds from first reading it in the ERP to the acknowledgement, half of the changes",
         "acknowledged_p95_s": "The same, 95 of 100",
         "acknowledged_p99_s": "The same, 99 of 100",
-        "observed_p50_s": "Seconds from reading the ERP to the picture that shows it, half of those observed; bounded by how often one is taken",
+        "observed_p50_s": "Seconds from first reading it in the ERP to the picture that shows it, half of those observed; bounded by how often one is taken",
         "observed_p95_s": "The same, 95 of 100",
         "observed_p99_s": "The same, 99 of 100",
     },
@@ -117,7 +117,7 @@ STOP_SELL = View(
         "vendor": _VENDOR,
         "day": "Day of the acknowledgement, UTC",
         "stops": "Changes that took a SKU off sale",
-        "stop_p50_s": "Seconds from reading the ERP to the acknowledgement, half of them",
+        "stop_p50_s": "Seconds from first reading it in the ERP to the acknowledgement, half of them",
         "stop_p95_s": "The same, 95 of 100",
         "stop_p99_s": "The same, 99 of 100",
         "stop_max_s": "The longest",

@@ -103,6 +103,29 @@ def test_the_time_counts_from_the_first_reading_that_saw_the_change(shop):
     assert wanted == [(True,)]
 
 
+@pytest.mark.parametrize("blocked", ["paused", "refused"])
+def test_an_outage_counts_in_the_freshness_of_what_waited_through_it(shop, blocked):
+    """Two hours in which nothing could leave; the delta that gets through reads the ERP again a moment before it sends."""
+    shop.erp.put(VENDOR, "a", "1.00", 0, 1, 5)
+    if blocked == "paused":
+        shop.house.pause("vendor", VENDOR, why="an outage", who="ada", anyway=True)
+    else:
+        shop.platform.faults({"at": "put_catalog", "kind": "status_404", "times": 2})
+    runs = [shop.sync("delta", VENDOR)["run"] for _ in range(2)]
+    with shop.house.parts.engine.begin() as connection:
+        connection.exec_driver_sql(
+            f"UPDATE ledger.extract SET read_at = read_at - interval '2 hours' WHERE run_id IN ({runs[0]}, {runs[1]})"
+        )
+    before = shop.rows("SELECT count(*) FROM warehouse.change_time")
+    if blocked == "paused":
+        shop.house.resume("vendor", VENDOR, why="over", who="ada")
+    assert shop.sync("delta", VENDOR)["accepted"] == 1
+    assert shop.rows("SELECT count(*) - 1 FROM warehouse.change_time") == before
+    newest = f"SELECT max(stop_max_s) FROM warehouse.stop_sell WHERE vendor = '{VENDOR}'"
+    assert shop.rows(newest)[0][0] >= 7200
+    assert shop.rows(f"SELECT max(acknowledged_p99_s) FROM warehouse.freshness WHERE vendor = '{VENDOR}'")[0][0] >= 6000
+
+
 def test_the_halves_of_a_refused_stop_sell_still_leave_before_the_rest(shop):
     shop.platform.faults({"at": "put_catalog", "kind": "status_400", "times": 1})
     busy_day(shop)
