@@ -119,7 +119,9 @@ def test_freshness_to_the_picture(day, truth, read_of):
 
 def test_time_to_stop_sell(day, truth, read_of):
     rows = {(row.vendor, row.day): row for row in _sql(day, "SELECT * FROM warehouse.stop_sell")}
-    lags = _lags(truth, read_of, lambda item: item.told_at if item.stops_selling else None)
+    stops = truth.stops()
+    assert stops < {(item.job, item.vendor, item.sku) for item in truth.accepted() if item.stops_selling}
+    lags = _lags(truth, read_of, lambda item: item.told_at if (item.job, item.vendor, item.sku) in stops else None)
     assert {key: row.stops for key, row in rows.items()} == {key: len(values) for key, values in lags.items()}
     assert rows
     for key, values in lags.items():
@@ -202,9 +204,10 @@ def test_every_change_that_was_accepted_has_its_times(day, truth, read_of):
     items = {(item.vendor, item.sku, item.job): item for item in truth.accepted()}
     assert len(rows) == len(said)
     assert said.keys() == items.keys()
+    stops = truth.stops()
     for key, item in items.items():
         row = said[key]
-        assert (row.stops_selling, row.seen) == (item.stops_selling, truth.is_shown(item)), key
+        assert (row.stops_selling, row.seen) == ((item.job, item.vendor, item.sku) in stops, truth.is_shown(item)), key
         assert abs((row.acknowledged_at - item.told_at).total_seconds()) <= TOLERANCE_S
         assert abs((row.read_at - read_of[item.job]).total_seconds()) <= TOLERANCE_S
 

@@ -79,6 +79,17 @@ class Truth:
     def accepted(self) -> list[Item]:
         return [item for item in self.items if item.state == "accepted"]
 
+    def stops(self) -> set[tuple[str, str, str]]:
+        """(job, vendor, SKU) of what took a SKU off sale that was on sale before."""
+        stands: dict[tuple[str, str], Item] = {}
+        found = set()
+        for item in self.accepted():
+            before = stands.get((item.vendor, item.sku))
+            if item.stops_selling and before is not None and before.sells:
+                found.add((item.job, item.vendor, item.sku))
+            stands[item.vendor, item.sku] = item if before is None else item.over(before)
+        return found
+
     def is_shown(self, item: Item) -> bool:
         """Whether the picture shows what this item said."""
         shown = self.day.shown[item.vendor][item.sku]

@@ -23,6 +23,11 @@ def _day(instant: str) -> str:
     return f"CAST(({instant} AT TIME ZONE 'UTC') AS date)"
 
 
+def _off(row: str) -> str:
+    """Whether the row's words are that nobody can buy it; never null."""
+    return f"({row}.active IS NOT DISTINCT FROM false OR coalesce({row}.quantity <= 0, false))"
+
+
 _DAY = "Day, UTC"
 _VENDOR = "The vendor"
 
@@ -59,25 +64,33 @@ CHANGE_TIME = View(
         "sku": "The SKU",
         "job_id": "The job that carried it",
         "change": "new, changed or removed",
-        "stops_selling": "Whether it takes the SKU off sale: active false, or nothing in stock",
+        "stops_selling": "Whether it takes the SKU off sale: active false or nothing in stock now, neither of them acknowledged before; "
+        "null: what was acknowledged before is not kept any more",
         "read_at": "First reading of the ERP since the vendor was last in step: an outage counts, what the schedule waited comes on top",
         "sent_at": "When the request was committed to leave",
         "acknowledged_at": "When the platform's log said so",
         "observed_at": "The first picture after that, where it shows what was sent; null: none yet, or it shows something else",
     },
-    """
+    f"""
 SELECT told.vendor, told.sku, told.job_id, told.change,
-    (told.active IS NOT DISTINCT FROM false OR coalesce(told.quantity = 0, false)) AS stops_selling,
-    coalesce(job.wanted_at, job.read_at) AS read_at, job.sent_at, told.settled_at AS acknowledged_at,
+    (told.says_off AND told.change <> 'new' AND told.was_on) AS stops_selling, told.read_at, told.sent_at,
+    told.settled_at AS acknowledged_at,
     CASE WHEN shown.sku IS NOT NULL THEN told.first_picture_at END AS observed_at
 FROM (
-    SELECT *, (
-        SELECT min(seen.observed_at) FROM warehouse.observation AS seen
-        WHERE seen.vendor = outcome.vendor AND seen.in_history AND seen.observed_at >= outcome.settled_at
-    ) AS first_picture_at
-    FROM warehouse.sku_outcome AS outcome WHERE outcome.state = 'accepted' AND outcome.change <> 'same'
+    SELECT outcome.*, coalesce(job.wanted_at, job.read_at) AS read_at, job.sent_at,
+        {_off("outcome")} AS says_off,
+        CASE WHEN {_off("outcome")} AND outcome.change <> 'new' THEN (
+            SELECT max(2 * held.version + CASE WHEN {_off("held")} THEN 0 ELSE 1 END) % 2 = 1
+            FROM warehouse.baseline_history AS held
+            WHERE held.vendor = outcome.vendor AND held.sku = outcome.sku AND held.valid_from <= job.sent_at
+        ) END AS was_on,
+        (
+            SELECT min(seen.observed_at) FROM warehouse.observation AS seen
+            WHERE seen.vendor = outcome.vendor AND seen.in_history AND seen.observed_at >= outcome.settled_at
+        ) AS first_picture_at
+    FROM warehouse.sku_outcome AS outcome JOIN warehouse.catalog_job AS job ON job.job_id = outcome.job_id
+    WHERE outcome.state = 'accepted' AND outcome.change <> 'same'
 ) AS told
-JOIN warehouse.catalog_job AS job ON job.job_id = told.job_id
 LEFT JOIN warehouse.assortment_history AS shown
     ON shown.vendor = told.vendor AND shown.sku = told.sku AND shown.valid_from <= told.first_picture_at
     AND (shown.valid_to IS NULL OR shown.valid_to > told.first_picture_at)

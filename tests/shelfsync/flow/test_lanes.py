@@ -126,6 +126,39 @@ def test_an_outage_counts_in_the_freshness_of_what_waited_through_it(shop, block
     assert shop.rows(f"SELECT max(acknowledged_p99_s) FROM warehouse.freshness WHERE vendor = '{VENDOR}'")[0][0] >= 6000
 
 
+def test_what_was_off_sale_already_is_no_stop_sell(shop):
+    """A quantity takes `active` false along while the product is meant to be off; a full sync says all of it anew."""
+    stops = f"SELECT sku FROM warehouse.change_time WHERE stops_selling AND vendor = '{VENDOR}' ORDER BY 1"
+    shop.erp.put(VENDOR, "a", "1.00", 5, 0, 5)
+    shop.erp.put(VENDOR, "b", "1.00", 0, 1, 5)
+    assert shop.sync("delta", VENDOR)["accepted"] == 2
+    assert shop.rows(stops) == [("a",), ("b",)]
+    shop.platform.put_products(VENDOR, [{**A, "sku": sku} for sku in "abcdefghi"])
+    shop.erp.put(VENDOR, "i", "1.00", 5, 0, 5)  # begins off sale
+    shop.erp.put(VENDOR, "a", "1.00", 4, 0, 5)
+    shop.erp.put(VENDOR, "b", "1.00", 0, 0, 5)
+    assert shop.sync("delta", VENDOR)["accepted"] == 3
+    shop.erp.put(VENDOR, "a", "2.00", 3, 0, 5)
+    shop.sync("full")
+    assert shop.rows(stops) == [("a",), ("b",)]
+    shop.erp.put(VENDOR, "a", "2.00", 3, 1, 5)
+    shop.sync("delta", VENDOR)
+    shop.erp.put(VENDOR, "a", "2.00", 3, 0, 5)
+    shop.sync("delta", VENDOR)
+    assert shop.rows(stops) == [("a",), ("a",), ("b",)]
+    assert shop.rows("SELECT sum(stops) FROM warehouse.stop_sell") == [(3,)]
+
+
+def test_what_nobody_remembers_the_state_of_before_is_not_judged(shop):
+    """History goes by the month, outcomes with it; a DuckDB file knows the states of the last days alone."""
+    shop.erp.put(VENDOR, "a", "1.00", 0, 1, 5)
+    with shop.house.parts.engine.begin() as connection:
+        connection.exec_driver_sql("DELETE FROM warehouse.baseline_history")
+    shop.sync("delta", VENDOR)
+    assert shop.rows("SELECT sku FROM warehouse.change_time WHERE stops_selling IS NULL") == [("a",)]
+    assert shop.rows("SELECT * FROM warehouse.stop_sell") == []
+
+
 def test_the_halves_of_a_refused_stop_sell_still_leave_before_the_rest(shop):
     shop.platform.faults({"at": "put_catalog", "kind": "status_400", "times": 1})
     busy_day(shop)
