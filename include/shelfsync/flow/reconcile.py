@@ -45,7 +45,13 @@ class _Vendor:
     observed: pa.Table
     baseline: pa.Table
     desired: pa.Table | None
+    quarantined: pa.Table | None
     healed: dict[tuple[str, str], int]
+
+    @property
+    def complete(self) -> bool:
+        """Whether what is absent from `desired` has left the ERP."""
+        return self.last is not None and self.last.complete
 
 
 def reconcile(parts: Parts, run_key: str, names: Iterable[str]) -> StepReport:
@@ -100,6 +106,9 @@ def _gathered(parts: Parts, name: str, observation_id: int) -> _Vendor | None:
         observed=lake.read_table(seen.path),
         baseline=BASELINE.empty_table() if base is None else completed(lake.read_table(base.path), BASELINE),
         desired=None if last is None else completed(lake.read_table(last.snapshot_path), SNAPSHOT),
+        quarantined=None
+        if last is None or last.quarantine_path is None
+        else lake.read_table(last.quarantine_path, columns=["sku"]),
         healed=often,
     )
 
@@ -115,10 +124,8 @@ def _compared(parts: Parts, one: Export, vendor: _Vendor, lease: Lease) -> bool:
         vendor.baseline,
         vendor.desired,
         previous=None if before is None else parts.lake.read_table(before.path),
-        complete=last is not None and last.complete,
-        quarantined=None
-        if last is None or last.quarantine_path is None
-        else parts.lake.read_table(last.quarantine_path),
+        complete=vendor.complete,
+        quarantined=vendor.quarantined,
     )
     evidence = evidence_of(parts, vendor.seen, before, last, found["sku"].combine_chunks().unique())
     result = pure(found, evidence)
@@ -145,11 +152,19 @@ def _write(
     parts: Parts, one: Export, vendor: _Vendor, result: Reconciled, drift: pa.Table, lease: Lease, intervals: str | None
 ) -> bool:
     """Everything in one transaction with the move of the baseline."""
+    from shelfsync.catalog.product import products
     from shelfsync.catalog.reconcile import healed, settled
 
     heal, reject = _of(drift, "heal"), _of(drift, "reject")
     name, number = one.vendor, vendor.seen.observation_id
     moved = settled(healed(vendor.baseline, heal), vendor.observed, result.settled)
+    known = products(
+        vendor.observed,
+        vendor.baseline,
+        vendor.desired,
+        complete=vendor.complete,
+        quarantined=vendor.quarantined,
+    )
     path = None if moved.equals(vendor.baseline) else parts.lake.write_table("baseline", name, moved)
     with parts.engine.begin() as connection:
         lease.hold(connection)
@@ -177,7 +192,7 @@ def _write(
         rejections.release(connection, name, _skus_of(heal, "refused"))
         _reject(connection, vendor, reject)
         told.replace_drift(connection, name, number, vendor.seen.observed_at, drift)
-        told.merge_products(connection, name, vendor.seen.observed_at, _products(vendor))
+        told.merge_products(connection, name, vendor.seen.observed_at, known)
         exports.reconciled(
             connection, one.export_id, drifts=drift.num_rows, healed=heal.num_rows, settled=len(result.settled)
         )
@@ -211,28 +226,6 @@ def _reject(connection: Any, vendor: _Vendor, reject: pa.Table) -> None:
         )
         rows[sku] = {**wanted.get(sku, {"sku": sku, **blank}), "reason": reason, "kind": "drifted"}
     rejections.remember(connection, vendor.seen.vendor, job_id, list(rows.values()))
-
-
-def _products(vendor: _Vendor) -> pa.Table:
-    """sku, barcode, in_erp, on_platform, active_wanted, active_shown of every SKU that ERP or platform have."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    from shelfsync.catalog.alignment import aligned, column
-    from shelfsync.columns import BASELINE
-
-    want = BASELINE.empty_table() if vendor.desired is None else vendor.desired
-    skus = pa.concat_arrays([column(want, "sku"), column(vendor.observed, "sku")]).unique()
-    ours, theirs = (aligned(table, skus, ["sku", "barcode", "active"]) for table in (want, vendor.observed))
-    columns = {
-        "sku": skus,
-        "barcode": pc.coalesce(ours["barcode"], theirs["barcode"]),
-        "in_erp": ours["sku"].is_valid(),
-        "on_platform": theirs["sku"].is_valid(),
-        "active_wanted": ours["active"],
-        "active_shown": theirs["active"],
-    }
-    return pa.table(columns)
 
 
 def _of(drift: pa.Table, action: str) -> pa.Table:

@@ -210,7 +210,7 @@ GROUP BY 1, 2, 3, 4
 
 ASSORTMENT_GAP = View(
     "assortment_gap",
-    "SKUs that only one side has, as of each vendor's newest picture",
+    "SKUs that only one side has, as of each vendor's newest picture; where nobody can know what the ERP has, there is no gap",
     {
         "vendor": _VENDOR,
         "sku": "The SKU",

@@ -58,7 +58,11 @@ product = sa.Table(
     sa.Column("vendor", sa.Text, primary_key=True, comment="The vendor"),
     sa.Column("sku", sa.Text, primary_key=True, comment="The SKU"),
     sa.Column("barcode", sa.Text, comment="The barcode as the ERP writes it, else as the platform shows it"),
-    sa.Column("in_erp", sa.Boolean, nullable=False, comment="Whether the ERP has it"),
+    sa.Column(
+        "in_erp",
+        sa.Boolean,
+        comment="Whether the ERP has it, a row in quarantine too; null: unknown, it was not read yet or passes over the SKU unproven",
+    ),
     sa.Column("on_platform", sa.Boolean, nullable=False, comment="Whether the platform shows it, on sale or not"),
     sa.Column("active_wanted", sa.Boolean, comment="What the ERP says of its availability"),
     sa.Column("active_shown", sa.Boolean, comment="Whether it is on sale on the platform"),

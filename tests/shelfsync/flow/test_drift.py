@@ -257,3 +257,36 @@ def test_a_job_that_is_open_when_the_picture_is_asked_for_is_not_judged(shelf):
     shelf.platform.faults()
     export(shelf)
     assert drift(shelf) == [("a", "price", "export_older_than_change", "ignore")]
+
+
+GAPS = "SELECT sku, gap FROM warehouse.assortment_gap ORDER BY 1"
+
+
+def test_a_sku_in_quarantine_is_in_the_erp(shelf):
+    shelf.erp.put("store-001", "b", "3,49")
+    shelf.erp.execute("DELETE FROM stock WHERE sku = 'c'")
+    shelf.sync("delta")
+    assert shelf.rows("SELECT sku FROM warehouse.quarantine") == [("b",)]
+    export(shelf)
+    assert shelf.rows(GAPS) == [("c", "not_in_erp")]
+
+
+def test_an_extract_that_is_not_proven_tells_nothing_by_what_it_passes_over(make_shelf, make_world, tmp_path):
+    make_shelf()
+    file = tmp_path / "stock.csv"
+    file.write_text("vendor,sku,price,quantity,active\nstore-001,a,1.00,10,1\nstore-001,b,1.00,10,1\n")
+    shelf = make_world(erp={"url": None, "sql": None, "files": str(file)}, drift=AT_ONCE)
+    shelf.sync("delta")
+    assert shelf.rows("SELECT complete FROM ledger.extract ORDER BY extract_id DESC LIMIT 1") == [(False,)]
+    export(shelf)
+    assert shelf.rows(GAPS) == []
+    assert shelf.rows("SELECT in_erp FROM warehouse.product WHERE sku = 'c'") == [(None,)]
+
+
+def test_before_the_erp_was_ever_read_nothing_is_missing_there(world):
+    world.platform.put_products("store-001", [{**A, "sku": sku} for sku in SKUS])
+    export(world, "store-001")
+    assert world.rows("SELECT sku, in_erp, on_platform FROM warehouse.product ORDER BY 1") == [
+        (sku, None, True) for sku in SKUS
+    ]
+    assert world.rows(GAPS) == []

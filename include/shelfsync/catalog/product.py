@@ -1,0 +1,41 @@
+"""product: of every SKU that either side has, whether the ERP has it and whether the platform shows it."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shelfsync.catalog.alignment import aligned, column
+from shelfsync.columns import BASELINE
+
+
+def products(
+    observed: pa.Table,
+    baseline: pa.Table,
+    desired: pa.Table | None,
+    *,
+    complete: bool,
+    quarantined: pa.Table | None = None,
+) -> pa.Table:
+    """sku, barcode, in_erp, on_platform, active_wanted, active_shown of a vendor, each SKU once, in no order.
+
+    A SKU in quarantine is in the ERP: its row cannot be sent, that is all. `in_erp` is null where nobody can know: nothing was read yet
+    (`desired` is None), or the SKU was acknowledged and an extract that is not proven to be `complete` passes over it.
+    """
+    want = BASELINE.empty_table() if desired is None else desired
+    refused = pa.array([], pa.string()) if quarantined is None else column(quarantined, "sku").drop_null()
+    passed_over = pa.array([], pa.string()) if complete or desired is None else column(baseline, "sku")
+    skus = pa.concat_arrays([column(want, "sku"), column(observed, "sku"), refused, passed_over]).unique()
+    ours, theirs = (aligned(table, skus, ["sku", "barcode", "active"]) for table in (want, observed))
+    has = pc.or_(ours["sku"].is_valid(), pc.is_in(skus, value_set=refused))
+    unknown = pc.and_(pc.invert(has), pc.is_in(skus, value_set=passed_over)) if desired is not None else pc.invert(has)
+    return pa.table(
+        {
+            "sku": skus,
+            "barcode": pc.coalesce(ours["barcode"], theirs["barcode"]),
+            "in_erp": pc.if_else(unknown, pa.scalar(None, pa.bool_()), has),
+            "on_platform": theirs["sku"].is_valid(),
+            "active_wanted": ours["active"],
+            "active_shown": theirs["active"],
+        }
+    )
