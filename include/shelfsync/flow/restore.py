@@ -55,8 +55,9 @@ def restore(
 ) -> dict[str, Any]:
     """Orders a restoration of all SKUs, of some, or of a category, unless `dry_run`.
 
-    Returns `{"restoration", "changes", "moves", "until", "lines"}`: `changes` counts the SKUs whose acknowledged state would move, `moves` are the largest by price. A DataError says what is not
-    known: the vendor, a SKU, or any state by then.
+    Returns `{"restoration", "changes", "moves", "left_out", "until", "lines"}`: `changes` counts the SKUs whose acknowledged state would move,
+    `moves` are the largest by price, `left_out` counts SKUs of the category that were never acknowledged. A DataError says what is not known:
+    the vendor, a SKU that was named, all of a category, or any state by then.
     """
     with parts.engine.connect() as connection:
         now = connection.execute(sa.select(instant())).scalar_one()
@@ -64,10 +65,17 @@ def restore(
             raise DataError("restore: --at has to lie in the past and the span has to be longer than nothing")
         base = vendors.current_baseline(connection, vendor)
         path = None if base is None else _state_at(parts, connection, vendor, at, base.path)
-        if category is not None:
-            skus = _skus_of(parts, connection, vendor, category)
+        named = None if category is None else _skus_of(parts, connection, vendor, category)
     if path is None or base is None:
         raise DataError(f"restore: nothing was acknowledged of vendor {vendor!r} by {at:%Y-%m-%d %H:%M:%S %Z}")
+    left_out = 0
+    if named is not None:
+        skus = _acknowledged(parts, named, path, base.path)
+        left_out = len(named) - len(skus)
+        if not skus:
+            raise DataError(
+                f"restore: none of the {left_out} SKUs of category {category!r} of vendor {vendor!r} was ever acknowledged"
+            )
     moves = _moves(parts, path, base.path, skus)
     until = now + span
     number = None
@@ -89,7 +97,8 @@ def restore(
         "until": until,
         "changes": len(moves),
         "moves": moves[:MOVES_SHOWN],
-        "lines": _lines(vendor, at, until, moves, dry_run=dry_run),
+        "left_out": left_out,
+        "lines": _lines(vendor, at, until, moves, left_out, dry_run=dry_run),
     }
 
 
@@ -105,6 +114,14 @@ def _skus_of(parts: Parts, connection: Connection, vendor: str, category: str) -
         names = sorted(filter(None, pc.unique(known["category"]).to_pylist()))
         raise DataError(f"restore: vendor {vendor!r} has no category {category!r}; it has {', '.join(names[:20])}")
     return skus
+
+
+def _acknowledged(parts: Parts, skus: list[str], then_path: str, now_path: str) -> list[str]:
+    """Those that a restoration can say something of: a category has products that the platform never took; who names a SKU means it."""
+    from shelfsync.catalog.restore import overlay
+
+    known = set(overlay(parts.lake.read_table(now_path), parts.lake.read_table(then_path))["sku"].to_pylist())
+    return [sku for sku in skus if sku in known]
 
 
 def _state_at(parts: Parts, connection: Connection, vendor: str, at: dt.datetime, now_path: str) -> str | None:
@@ -158,11 +175,15 @@ def _size(move: dict[str, Any]) -> float:
 
 
 def _lines(
-    vendor: str, at: dt.datetime, until: dt.datetime, moves: list[dict[str, Any]], *, dry_run: bool
+    vendor: str, at: dt.datetime, until: dt.datetime, moves: list[dict[str, Any]], left_out: int, *, dry_run: bool
 ) -> list[str]:
     verb = "would be" if dry_run else "is"
     span = f"the state of {at:%Y-%m-%d %H:%M:%S} {verb} wanted until {until:%Y-%m-%d %H:%M:%S %Z}"
     lines = [f"vendor {vendor}: {span}; {len(moves)} SKUs differ from it now"]
+    if left_out:
+        lines.append(
+            f"  left out: {left_out} SKUs of the category that were never acknowledged, so there is nothing to go back to"
+        )
     for move in moves[:MOVES_SHOWN]:
         changes = [
             f"{name} {value['now']} -> {value['then']}"

@@ -93,6 +93,26 @@ def test_a_category_is_restored_by_its_name(make_world):
     assert _prices(world) == {"a": 1.0, "b": 1.3}
 
 
+def test_what_the_platform_never_took_of_a_category_is_left_out_and_said(make_world):
+    sql = SQL.replace(" FROM", ", CASE sku WHEN 'nowhere' THEN 'toys' ELSE 'dairy' END AS category FROM")
+    world = make_world(erp={"sql": sql})
+    world.platform.put_products("store-001", PRODUCTS)
+    for price in ("1.00", "1.30"):
+        for sku in ("a", "b", "stranger", "nowhere"):
+            world.erp.put("store-001", sku, price)
+        world.sync("delta")
+    first = world.rows("SELECT min(valid_from) FROM warehouse.baseline_history WHERE sku = 'a'")[0][0]
+    told = _restore(world, first, category="dairy")
+    assert (told["changes"], told["left_out"]) == (2, 1)
+    assert any("left out: 1 SKUs of the category" in line for line in told["lines"])
+    world.sync("delta")
+    assert _prices(world) == {"a": 1.0, "b": 1.0}
+    with pytest.raises(DataError, match="none of the 1 SKUs of category 'toys'"):
+        _restore(world, first, category="toys")
+    with pytest.raises(DataError, match="the first is 'stranger'"):
+        _restore(world, first, skus=["a", "stranger"])
+
+
 def test_a_category_nobody_ever_named_is_said_in_one_line(mistaken):
     world, before = mistaken
     with pytest.raises(DataError, match="the ERP never named a category"):
