@@ -1,4 +1,4 @@
-"""All of the housekeeping, in order: rows, repeated outcomes, then partitions of the warehouse, then the files that nothing points to any more."""
+"""All of the housekeeping, in order: runs that were lost are closed, then rows, repeated outcomes, then partitions of the warehouse, then the files that nothing points to any more."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import datetime as dt
 import logging
 from typing import TYPE_CHECKING, Any
 
+from shelfsync.housekeeping.lost_runs import close_lost_runs
 from shelfsync.housekeeping.prune import prune
 from shelfsync.housekeeping.rules import rules
 from shelfsync.housekeeping.sweep import sweep
@@ -19,11 +20,12 @@ log = logging.getLogger(__name__)
 
 
 def keep_house(parts: Parts, *, dry_run: bool = False) -> dict[str, Any]:
-    """`{"rows": {table: count}, "partitions": [...], "files", "files_removed", "bytes_removed", "lines"}`; running it twice removes nothing more.
+    """`{"runs_closed", "rows": {table: count}, "partitions": [...], "files", "files_removed", "bytes_removed", "lines"}`; running it twice removes nothing more.
 
     With `dry_run` nothing goes: what is counted for a table are the rows that could go now; more can when these have gone.
     """
     keep = parts.settings.housekeeping
+    closed = close_lost_runs(parts, older_than=dt.timedelta(days=keep.file_days), dry_run=dry_run)
     rows: dict[str, int] = {}
     for rule in rules(keep, personal_days=parts.settings.orders.personal_days):
         rows[rule.table] = rows.get(rule.table, 0) + prune(parts.engine, rule, dry_run=dry_run)
@@ -33,10 +35,16 @@ def keep_house(parts: Parts, *, dry_run: bool = False) -> dict[str, Any]:
     swept = sweep(parts, grace=grace, recent=recent, dry_run=dry_run)
     gone = {table: count for table, count in rows.items() if count}
     word = "could go" if dry_run else "removed"
-    lines = [f"{table}: {count:,} rows {word}" for table, count in gone.items()]
+    lines = (
+        [f"{closed:,} runs that never came to their report {'could be' if dry_run else 'were'} closed"]
+        if closed
+        else []
+    )
+    lines += [f"{table}: {count:,} rows {word}" for table, count in gone.items()]
     lines += [f"warehouse: partition {name} {word}" for name in partitions]
     lines.append(f"lake: {swept.removed:,} of {swept.files:,} files {word} ({swept.removed_bytes / 1e6:,.1f} MB)")
     return {
+        "runs_closed": closed,
         "rows": gone,
         "partitions": partitions,
         "files": swept.files,

@@ -35,10 +35,11 @@ ORDER BY 1, 2
 
 _RECENT = """
 updated_at > :recent
-OR state NOT IN ('acknowledged', 'unchanged', 'superseded', 'failed')
-OR generation >= (SELECT max(newer.generation) FROM ledger.vendor_run AS newer JOIN ledger.run USING (run_id)
-                  WHERE newer.vendor = vendor_run.vendor AND NOT run.dry_run AND newer.snapshot_path IS NOT NULL)
-OR EXISTS (SELECT 1 FROM ledger.hold WHERE hold.run_id = vendor_run.run_id AND hold.vendor = vendor_run.vendor AND hold.state = 'open')
+OR NOT (SELECT planning.dry_run FROM ledger.run AS planning WHERE planning.run_id = vendor_run.run_id) AND (
+    state NOT IN ('acknowledged', 'unchanged', 'superseded', 'failed', 'busy')
+    OR generation >= (SELECT max(newer.generation) FROM ledger.vendor_run AS newer JOIN ledger.run USING (run_id)
+                      WHERE newer.vendor = vendor_run.vendor AND NOT run.dry_run AND newer.snapshot_path IS NOT NULL)
+    OR EXISTS (SELECT 1 FROM ledger.hold WHERE hold.run_id = vendor_run.run_id AND hold.vendor = vendor_run.vendor AND hold.state = 'open'))
 """
 _ONLY = {
     ("ledger.vendor_run", "raw_path"): _RECENT,
@@ -69,7 +70,8 @@ class Swept:
 def sweep(parts: Parts, *, grace: dt.timedelta, recent: dt.timedelta, dry_run: bool = False) -> Swept:
     """Looks at every file of the lake, a folder of one vendor at a time; those in use, or younger than `grace`, stay.
 
-    Raw rows and snapshots are in use for `recent` after their run, and as long as they are their vendor's newest.
+    Raw rows and snapshots are in use for `recent` after their run, and as long as they are their vendor's newest; those of a dry run, which
+    nothing is ever sent from, for `recent` alone.
     """
     before = parts.clock.now() - grace
     files = removed = removed_bytes = 0

@@ -151,6 +151,77 @@ def test_whole_assortments_go_earlier_than_what_was_sent_of_them(make_world):
     assert (kinds.count("delta"), kinds.count("outcome")) == (3, 1), "three times the same outcome is one content"
 
 
+@pytest.mark.parametrize("upto", ["normalise", "diff"])
+def test_a_run_that_never_came_to_its_report_is_closed_and_goes(lived, upto):
+    lived.erp.put("store-001", "a", "6.00")
+    run_id, _ = lived.begin("delta", upto=upto)
+    lived.erp.put("store-001", "a", "7.00")
+    lived.sync("delta")
+    _age(lived)
+    assert lived.house.keep_house(dry_run=True)["runs_closed"] == 1
+    told = lived.house.keep_house()
+    assert told["runs_closed"] == 1
+    assert any("1 runs that never came to their report were closed" in line for line in told["lines"])
+    assert lived.rows(f"SELECT count(*) FROM ledger.run WHERE run_id = {run_id}") == [(0,)]
+    assert len([name for name in _files(lived) if name.startswith(("raw/", "snapshot/"))]) == 2, "the newest of each"
+
+
+def test_a_lost_run_says_that_it_failed_and_where(world):
+    world.platform.put_products("store-001", PRODUCTS)
+    world.erp.put("store-001", "a", "1.00")
+    run_id, _ = world.begin("delta", upto="diff")
+    with world.house.parts.engine.begin() as connection:
+        for table, column in (("run", "started_at"), ("vendor_run", "updated_at")):
+            connection.execute(sa.text(f"UPDATE ledger.{table} SET {column} = {column} - interval '3 days'"))
+    world.house.keep_house()
+    for table in ("ledger.run", "warehouse.sync_run"):
+        (row,) = world.rows(f"SELECT state, error FROM {table} WHERE run_id = {run_id}")
+        assert (row.state, row.error.split(":")[0]) == ("failed", "it never came to its report")
+    assert world.rows("SELECT state, failed_step FROM ledger.vendor_run") == [("failed", "guard")]
+    assert world.sync("delta")["accepted"] == 1
+
+
+def test_a_run_that_was_taken_up_again_is_not_lost(world):
+    """It is as old as it began; what is being done for its vendors is young."""
+    world.platform.put_products("store-001", PRODUCTS)
+    world.erp.put("store-001", "a", "1.00")
+    world.begin("delta", upto="diff")
+    with world.house.parts.engine.begin() as connection:
+        connection.execute(sa.text("UPDATE ledger.run SET started_at = started_at - interval '3 days'"))
+    assert world.house.keep_house()["runs_closed"] == 0
+    assert world.rows("SELECT state FROM ledger.run") == [("running",)]
+
+
+def test_neither_a_dry_run_nor_a_busy_vendor_keeps_its_assortment(make_world):
+    world = make_world(
+        housekeeping={"file_days": MOMENT, "lake_grace_hours": 1},
+        sync={"poll_first_s": 0.05, "poll_max_s": 0.2, "job_deadline_s": 10},
+    )
+    world.platform.put_products("store-001", PRODUCTS)
+    world.erp.put("store-001", "a", "1.00")
+    world.sync("full")
+    world.platform.faults({"at": "job", "kind": "stuck"})
+    world.erp.put("store-001", "a", "2.00")
+    run_id, vendors = world.begin("delta", upto="deliver")
+    world.erp.put("store-001", "a", "3.00")
+    world.sync("delta")
+    world.platform.faults()
+    world.house.wait(run_id, vendors)
+    for word in ("confirm", "acknowledge"):
+        world.house.step(word, run_id, vendors)
+    world.house.report(run_id)
+    world.erp.put("store-001", "a", "4.00")
+    world.sync("delta", dry_run=True)
+    world.erp.put("store-001", "a", "5.00")
+    world.sync("delta")
+    states = {row.state for row in world.rows("SELECT state FROM ledger.vendor_run")}
+    assert {"busy", "planned"} <= states
+    _age(world)
+    world.house.keep_house()
+    kinds = [name.split("/")[0] for name in _files(world)]
+    assert (kinds.count("raw"), kinds.count("snapshot")) == (1, 1), "the newest of each"
+
+
 def test_outcomes_that_repeat_what_held_go_and_their_job_keeps_the_count(make_world):
     world = make_world(housekeeping={"repeat_days": MOMENT})
     world.platform.put_products("store-001", PRODUCTS)
