@@ -78,6 +78,13 @@ def rules(keep: HousekeepingSettings, *, personal_days: int) -> tuple[Rule, ...]
         ),
         Rule("warehouse.drift", keep.history_days, "old.observed_at < :cutoff"),
         Rule("warehouse.assortment_history", keep.history_days, "old.valid_to < :cutoff"),
+        Rule(
+            "warehouse.observation",
+            keep.history_days,
+            # after drift and history: without these its counts would be those of a part. The newest loaded one bounds the next load.
+            "old.observed_at < :cutoff AND EXISTS (SELECT 1 FROM warehouse.observation AS newer WHERE newer.vendor = old.vendor"
+            " AND newer.in_history AND newer.observed_at > old.observed_at)",
+        ),
         Rule("warehouse.catalog_job", keep.history_days, "old.settled_at < :cutoff"),
         Rule("warehouse.sync_run", keep.history_days, "old.finished_at < :cutoff"),
     )

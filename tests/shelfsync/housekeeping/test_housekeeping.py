@@ -166,6 +166,39 @@ def test_a_run_that_never_came_to_its_report_is_closed_and_goes(lived, upto):
     assert len([name for name in _files(lived) if name.startswith(("raw/", "snapshot/"))]) == 2, "the newest of each"
 
 
+def test_a_picture_goes_with_its_drift_and_what_it_showed(make_world):
+    """What is left of an old picture would say that nothing was wrong, and show a part of the shelf as the whole."""
+    world = make_world(drift={"propagation_s": 0})
+    world.platform.put_products("store-001", PRODUCTS)
+    world.erp.put("store-001", "a", "1.00")
+    world.erp.put("store-001", "b", "1.00")
+    world.sync("full")
+    world.platform.faults({"at": "job", "kind": "not_applied"})
+    for number, price in enumerate(("2.00", "3.00", "4.00")):
+        world.erp.put("store-001", "a", price)
+        world.sync("delta")
+        world.house.export(f"test/{number}", (), tell=lambda *_: None)
+    world.platform.faults()
+    assert world.rows("SELECT count(*) FROM warehouse.not_applied") == [(3,)]
+    old = "SELECT observation_id FROM warehouse.observation ORDER BY observed_at LIMIT 2"
+    with world.house.parts.engine.begin() as connection:
+        for table in ("drift", "observation"):
+            connection.execute(
+                sa.text(
+                    f"UPDATE warehouse.{table} SET observed_at = observed_at - interval '401 days' WHERE observation_id IN ({old})"
+                )
+            )
+    assert world.house.keep_house()["rows"]["warehouse.observation"] == 2
+    days = "SELECT count(*) FROM warehouse.{} WHERE observed_at < now() - interval '1 day'"
+    for view in ("not_applied", "assortment_daily", "drift"):
+        assert world.rows(days.format(view)) == [(0,)], view
+    with world.house.parts.engine.begin() as connection:
+        connection.execute(sa.text("UPDATE warehouse.observation SET observed_at = observed_at - interval '500 days'"))
+    assert world.house.keep_house()["rows"].get("warehouse.observation", 0) == 0, (
+        "the next load compares with the newest"
+    )
+
+
 def test_a_lost_run_says_that_it_failed_and_where(world):
     world.platform.put_products("store-001", PRODUCTS)
     world.erp.put("store-001", "a", "1.00")
