@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from shelfsync.ledger import rejections
+from shelfsync.ledger import holds, rejections
 from shelfsync.ledger.instant import instant
 from shelfsync.ledger.tables import OPEN_JOB_STATES, batch, job
 from shelfsync.warehouse import drift
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from shelfsync.catalog.reconcile import Evidence
     from shelfsync.flow.house import Parts
+    from shelfsync.ledger.holds import Hold
     from shelfsync.ledger.observations import Observation
     from shelfsync.ledger.vendor_runs import LastSnapshot
 
@@ -38,11 +39,12 @@ def evidence_of(
     with parts.engine.connect() as connection:
         sent = _jobs(connection, seen, before, parts.settings.drift.propagation_s)
         refused = rejections.reasons(connection, seen.vendor)
+        standing = holds.of_vendor(connection, seen.vendor, *holds.STANDING)
         earlier = {} if before is None else drift.drift_causes(connection, before.observation_id)
     return Evidence(
         sendings=_sendings(parts, sent, skus),
         refused={sku: reason for sku, reason in refused.items() if sku in wanted},
-        held=_held(parts, last),
+        held=_held(parts, last, standing),
         desired_is_newer=last is not None and last.read_at > seen.observed_at,
         earlier=earlier,
     )
@@ -115,8 +117,12 @@ def _sendings(parts: Parts, sent: list[Any], skus: pa.Array) -> pa.Table:
     return pa.concat_tables(tables)
 
 
-def _held(parts: Parts, last: LastSnapshot | None) -> dict[str, str]:
-    if last is None or last.held_path is None:
-        return {}
-    rows = parts.lake.read_table(last.held_path, columns=["sku", "reason"])
-    return dict(zip(rows["sku"].to_pylist(), rows["reason"].to_pylist(), strict=True))
+def _held(parts: Parts, last: LastSnapshot | None, standing: list[Hold]) -> dict[str, str]:
+    """SKU -> the guard that holds it: in the newest run, else in the holds that stand: a run that passes the guards with nothing to hold ends them."""
+    if last is not None and last.held_path is not None:
+        rows = parts.lake.read_table(last.held_path, columns=["sku", "reason"])
+        return dict(zip(rows["sku"].to_pylist(), rows["reason"].to_pylist(), strict=True))
+    found: dict[str, str] = {}
+    for one in standing:
+        found |= dict.fromkeys(parts.lake.read_table(one.rows_path, columns=["sku"])["sku"].to_pylist(), one.rule)
+    return found

@@ -176,6 +176,21 @@ def test_removals_that_a_guard_holds_are_held(make_world):
     assert len(drift(world)) == 8
 
 
+def test_what_is_held_is_held_though_the_newest_run_has_not_come_to_the_guard(make_world):
+    world = make_world(drift=AT_ONCE, guards={"mass_removal": {"share": 0.1}})
+    skus = [f"s{number:02}" for number in range(12)]
+    world.platform.put_products("store-001", [{**A, "sku": sku} for sku in skus])
+    for sku in skus:
+        world.erp.put("store-001", sku, "1.00")
+    world.sync("full")
+    world.erp.execute("DELETE FROM stock WHERE sku >= 's04'")
+    world.sync("delta")
+    world.begin("delta", upto="diff")
+    export(world)
+    assert {row[1:] for row in drift(world)} == {("active", "held", "report")}
+    assert len(drift(world)) == 8
+
+
 def test_a_change_younger_than_the_propagation_time_is_not_judged(make_shelf):
     shelf = make_shelf(drift={"propagation_s": 1800})
     shelf.platform.faults({"at": "job", "kind": "not_applied"})
