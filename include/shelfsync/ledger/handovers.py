@@ -83,13 +83,14 @@ def drop_overtaken(connection: Connection) -> int:
     ).rowcount
 
 
-def due(connection: Connection, *, at_most: int) -> Sequence[HandOver]:
-    """What is to be written now, oldest first."""
+def due(connection: Connection, *, at_most: int, behind: int = 0) -> Sequence[HandOver]:
+    """What is to be written now, oldest first, with numbers behind this one."""
     found = (
         sa.select(hand_over, customer_order.c.vendor, _read_lately())
         .join(customer_order, customer_order.c.order_id == hand_over.c.order_id)
         .where(
             hand_over.c.state == "waiting",
+            hand_over.c.hand_over_id > behind,
             sa.or_(hand_over.c.next_try_at.is_(None), hand_over.c.next_try_at <= instant()),
         )
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from partner_api.errors import PartnerError
 from shelfsync.errors import ShelfsyncError
 from shelfsync.flow.orders.apply import current
+from shelfsync.flow.orders.patience import Patience
 from shelfsync.flow.orders.read_back import read_back
 from shelfsync.flow.orders.seal import Seal
 from shelfsync.handover.outlet import Document, open_outlet
@@ -26,16 +27,18 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 AT_ONCE = 500
-"""Hand-overs a run; the next run comes within the minute."""
+"""Hand-overs a run (those left out for now not counted), and looked at together; the next run comes within the minute."""
 _PAUSE_MAX_S = 300.0
 
 
 def hand_over(parts: Parts) -> dict[str, Any]:
     """Plans and writes what stores have to be told, and finds out what they have taken.
 
-    `{"planned", "written", "taken", "dropped", "failed": {hand_over_id: why}}`. One that fails stops no other.
+    `{"planned", "written", "taken", "dropped", "left", "failed": {hand_over_id: why}}`. One that fails stops no other; `left`: what was
+    seen and not tried, mostly because a store's system, or all of them, took too long (`Patience`). The next run goes on with it.
     """
-    told: dict[str, Any] = {"planned": 0, "written": 0, "taken": 0, "dropped": 0, "failed": {}}
+    told: dict[str, Any] = {"planned": 0, "written": 0, "taken": 0, "dropped": 0, "left": 0, "failed": {}}
+    patience = Patience(parts.clock)
     outlet = open_outlet(parts.settings)
     if outlet is None:
         return told
@@ -44,19 +47,36 @@ def hand_over(parts: Parts) -> dict[str, Any]:
         with parts.engine.begin() as connection:
             told["planned"] = handovers.plan(connection, late_h=parts.settings.orders.late_h)
             told["dropped"] = handovers.drop_overtaken(connection)
-            waiting = handovers.due(connection, at_most=AT_ONCE)
+        _write_all(parts, outlet, patience, told)
+        if not patience.is_broken():
+            told["taken"] = _find_taken(parts, outlet)
+    finally:
+        outlet.close()
+    return told
+
+
+def _write_all(parts: Parts, outlet: Outlet, patience: Patience, told: dict[str, Any]) -> None:
+    """Oldest first, past the stores that hang: however much waits for them, what is behind it has its turn."""
+    tried, behind, is_more = 0, 0, True
+    while is_more and tried < AT_ONCE and patience.lasts():
+        with parts.engine.connect() as connection:
+            waiting = handovers.due(connection, at_most=AT_ONCE, behind=behind)
+        is_more = len(waiting) == AT_ONCE
         for one in waiting:
+            behind = one.hand_over_id
+            if tried >= AT_ONCE or not patience.lasts() or not patience.has_time_for(one.vendor):
+                told["left"] += 1
+                continue
+            tried += 1
             try:
-                told["written"] += _write(parts, outlet, one)
+                told["written"] += _write(parts, outlet, patience, one)
             except (ShelfsyncError, PartnerError) as error:
                 log.warning("hand_over: order %s: %s", one.order_id, error)
                 told["failed"][str(one.hand_over_id)] = str(error)
                 with parts.engine.begin() as connection:
                     handovers.postponed(connection, one.hand_over_id, str(error), after_s=_pause_s(parts, one.attempts))
-        told["taken"] = _find_taken(parts, outlet)
-    finally:
-        outlet.close()
-    return told
+    if told["left"]:
+        log.warning("hand_over: %d documents are left for the next run: this one's patience was used up", told["left"])
 
 
 def _ask_whose(parts: Parts) -> None:
@@ -71,7 +91,7 @@ def _ask_whose(parts: Parts) -> None:
             return
 
 
-def _write(parts: Parts, outlet: Outlet, one: HandOver) -> bool:
+def _write(parts: Parts, outlet: Outlet, patience: Patience, one: HandOver) -> bool:
     """True when the store can see it now. A new order is read back before any store sees it."""
     if one.kind == "new" and one.attempts == 0 and parts.settings.orders.read_new and not one.read_lately:
         read_back(parts, one.order_id)
@@ -80,7 +100,8 @@ def _write(parts: Parts, outlet: Outlet, one: HandOver) -> bool:
         if not handovers.trying(connection, one.hand_over_id, again_after_s=_pause_s(parts, one.attempts)):
             return False
         paper = _document(parts, connection, one)
-    taken = outlet.write(paper)
+    with patience.calling(one.vendor):
+        taken = outlet.write(paper)
     with parts.engine.begin() as connection:
         handovers.was_written(connection, one.hand_over_id, taken=taken)
     return True
@@ -114,4 +135,4 @@ def _find_taken(parts: Parts, outlet: Outlet) -> int:
 
 
 def _pause_s(parts: Parts, attempts: int) -> float:
-    return float(min(_PAUSE_MAX_S, parts.settings.orders.retry_first_s * 2.0**attempts))
+    return float(min(_PAUSE_MAX_S, parts.settings.orders.retry_first_s * 2.0 ** min(attempts, 10)))
