@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -37,25 +38,31 @@ class Files:
         return False
 
     def taken(self, written: Sequence[tuple[int, str, str]]) -> Collection[int]:
-        """The numbers whose files are gone."""
+        """The numbers whose files are gone; one look at each store's folder, however much lies in it."""
+        lying: set[str] = set()
         try:
             system, root = fsspec.core.url_to_fs(self._address)
             system.invalidate_cache()
-            return [
-                number for number, vendor, kind in written if not system.exists(f"{root}/{_name(number, vendor, kind)}")
-            ]
+            for folder in {_folder(vendor) for _, vendor, _ in written}:
+                with contextlib.suppress(FileNotFoundError):  # a store may remove its empty folder
+                    names = system.ls(f"{root}/{folder}", detail=False)
+                    lying |= {f"{folder}/{str(name).rpartition('/')[2]}" for name in names}
         except OSError as error:
             raise _trouble(error) from None
+        return [number for number, vendor, kind in written if _name(number, vendor, kind) not in lying]
 
     def close(self) -> None:
         """Nothing is held."""
 
 
 def _name(number: int, vendor: str, kind: str) -> str:
+    return f"{_folder(vendor)}/{number:012}-{kind}.json"
+
+
+def _folder(vendor: str) -> str:
     """No two stores share a folder: whatever is no plain character of a name is written as %XX."""
     folder = quote(vendor, safe="")
-    folder = f"%2E{folder[1:]}" if folder.startswith(".") else folder or "_"
-    return f"{folder}/{number:012}-{kind}.json"
+    return f"%2E{folder[1:]}" if folder.startswith(".") else folder or "_"
 
 
 def _trouble(error: OSError) -> TryAgainError:

@@ -98,12 +98,12 @@ def due(connection: Connection, *, at_most: int, behind: int = 0) -> Sequence[Ha
     return [_read(row) for row in rows]
 
 
-def written(connection: Connection, *, at_most: int) -> Sequence[HandOver]:
-    """What stores can see and are not known to have."""
+def written(connection: Connection, *, at_most: int, behind: int = 0) -> Sequence[HandOver]:
+    """What stores can see and are not known to have, oldest first, with numbers behind this one."""
     found = (
         sa.select(hand_over, customer_order.c.vendor, _read_lately())
         .join(customer_order, customer_order.c.order_id == hand_over.c.order_id)
-        .where(hand_over.c.state == "written")
+        .where(hand_over.c.state == "written", hand_over.c.hand_over_id > behind)
     )
     rows = connection.execute(found.order_by(hand_over.c.hand_over_id).limit(at_most))
     return [_read(row) for row in rows]

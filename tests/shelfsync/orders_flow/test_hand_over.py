@@ -13,6 +13,7 @@ import sqlalchemy as sa
 
 from orders_world import PHONE, picked
 from shelfsync.errors import ConfigurationError
+from shelfsync.flow.orders.hand_over import hand_over
 
 
 def kinds(world):
@@ -126,6 +127,35 @@ def test_the_store_takes_a_file_by_removing_it(world):
     for file in world.folder.glob("*/*.json"):
         file.unlink()
     assert world.house.orders.hand_over()["taken"] == 1
+
+
+@pytest.mark.parametrize("way", ["files", "outbox"])
+def test_what_a_store_never_takes_hides_nothing_that_another_takes(make_world, tmp_path, way):
+    """A store that is not interested in replies leaves them lying for months."""
+    url = f"sqlite:///{tmp_path / 'erp.sqlite'}"
+    world = make_world(orders={"hand_over": way} | ({"hand_over_url": url} if way == "outbox" else {}))
+    for _ in range(5):
+        world.place("MILK")
+    world.heard()
+    world.house.orders.hand_over()
+    ((last,),) = world.rows("SELECT max(hand_over_id) FROM ledger.hand_over")
+    if way == "outbox":
+        erp = sa.create_engine(url)
+        with erp.begin() as connection:
+            connection.execute(sa.text("DELETE FROM shelfsync_order_outbox WHERE hand_over_id = :last"), {"last": last})
+        erp.dispose()
+    else:
+        (file,) = world.folder.glob(f"*/*{last}-new.json")
+        file.unlink()
+    assert hand_over(world.house.parts, at_once=2)["taken"] == 1
+    assert world.rows("SELECT hand_over_id FROM ledger.hand_over WHERE state = 'taken'") == [(last,)]
+
+
+def test_a_run_hands_over_so_many_and_the_next_one_the_rest(world):
+    for _ in range(3):
+        world.place("MILK")
+    world.heard()
+    assert [hand_over(world.house.parts, at_once=2)["written"] for _ in range(3)] == [2, 1, 0]
 
 
 @pytest.mark.parametrize(

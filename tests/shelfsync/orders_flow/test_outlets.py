@@ -123,6 +123,12 @@ def test_two_stores_never_share_a_folder_and_none_leaves_the_root(tmp_path):
     assert not [file for file in tmp_path.rglob("*.json") if file.parent.parent != root]
     taken = Files(str(root)).taken([(number, vendor, "new") for number, vendor in enumerate(names, 1)])
     assert taken == []
+    for file in root.glob("*/*.json"):
+        if file.read_text() in {"store-1", "a b"}:
+            file.unlink()
+    (root / "store-1").rmdir()
+    taken = Files(str(root)).taken([(number, vendor, "new") for number, vendor in enumerate(names, 1)])
+    assert [names[number - 1] for number in taken] == ["a b", "store-1"]
 
 
 def test_a_cancellation_has_a_higher_number_than_the_order_that_it_cancels(world):

@@ -31,7 +31,7 @@ AT_ONCE = 500
 _PAUSE_MAX_S = 300.0
 
 
-def hand_over(parts: Parts) -> dict[str, Any]:
+def hand_over(parts: Parts, *, at_once: int = AT_ONCE) -> dict[str, Any]:
     """Plans and writes what stores have to be told, and finds out what they have taken.
 
     `{"planned", "written", "taken", "dropped", "left", "failed": {hand_over_id: why}}`. One that fails stops no other; `left`: what was
@@ -47,24 +47,24 @@ def hand_over(parts: Parts) -> dict[str, Any]:
         with parts.engine.begin() as connection:
             told["planned"] = handovers.plan(connection, late_h=parts.settings.orders.late_h)
             told["dropped"] = handovers.drop_overtaken(connection)
-        _write_all(parts, outlet, patience, told)
+        _write_all(parts, outlet, patience, told, at_once)
         if not patience.is_broken():
-            told["taken"] = _find_taken(parts, outlet)
+            told["taken"] = _find_taken(parts, outlet, at_once)
     finally:
         outlet.close()
     return told
 
 
-def _write_all(parts: Parts, outlet: Outlet, patience: Patience, told: dict[str, Any]) -> None:
+def _write_all(parts: Parts, outlet: Outlet, patience: Patience, told: dict[str, Any], at_once: int) -> None:
     """Oldest first, past the stores that hang: however much waits for them, what is behind it has its turn."""
     tried, behind, is_more = 0, 0, True
-    while is_more and tried < AT_ONCE and patience.lasts():
+    while is_more and tried < at_once and patience.lasts():
         with parts.engine.connect() as connection:
-            waiting = handovers.due(connection, at_most=AT_ONCE, behind=behind)
-        is_more = len(waiting) == AT_ONCE
+            waiting = handovers.due(connection, at_most=at_once, behind=behind)
+        is_more = len(waiting) == at_once
         for one in waiting:
             behind = one.hand_over_id
-            if tried >= AT_ONCE or not patience.lasts() or not patience.has_time_for(one.vendor):
+            if tried >= at_once or not patience.lasts() or not patience.has_time_for(one.vendor):
                 told["left"] += 1
                 continue
             tried += 1
@@ -120,18 +120,23 @@ def _document(parts: Parts, connection: Connection, one: HandOver) -> Document:
     return Document(one.hand_over_id, one.order_id, one.kind, now.vendor or "", as_json(told))
 
 
-def _find_taken(parts: Parts, outlet: Outlet) -> int:
-    with parts.engine.connect() as connection:
-        written = handovers.written(connection, at_most=AT_ONCE)
-    if not written:
-        return 0
-    try:
-        numbers = outlet.taken([(one.hand_over_id, one.vendor or "", one.kind) for one in written])
-    except ShelfsyncError as error:
-        log.warning("hand_over: what stores have taken cannot be seen: %s", error)
-        return 0
-    with parts.engine.begin() as connection:
-        return handovers.were_taken(connection, numbers)
+def _find_taken(parts: Parts, outlet: Outlet, at_once: int) -> int:
+    """Looks at all that stores can see, in parts: what one never takes hides nothing that another takes."""
+    taken, behind, is_more = 0, 0, True
+    while is_more:
+        with parts.engine.connect() as connection:
+            written = handovers.written(connection, at_most=at_once, behind=behind)
+        if not written:
+            break
+        behind, is_more = written[-1].hand_over_id, len(written) == at_once
+        try:
+            numbers = outlet.taken([(one.hand_over_id, one.vendor or "", one.kind) for one in written])
+        except ShelfsyncError as error:
+            log.warning("hand_over: what stores have taken cannot be seen: %s", error)
+            break
+        with parts.engine.begin() as connection:
+            taken += handovers.were_taken(connection, numbers)
+    return taken
 
 
 def _pause_s(parts: Parts, attempts: int) -> float:
