@@ -45,6 +45,7 @@ def plan(connection: Connection, *, late_h: float) -> int:
 
     new: an open order that is not long past its time. cancelled: an order that a store may have seen. reply: the end of a result.
     """
+    made = _take_up_again(connection, late_h)
     fresh = sa.select(customer_order.c.order_id, sa.literal("new"), sa.literal(0)).where(
         customer_order.c.status.in_(OPEN),
         customer_order.c.vendor.is_not(None),
@@ -65,7 +66,6 @@ def plan(connection: Connection, *, late_h: float) -> int:
         .where(picking_result.c.state.in_(TOLD), ~answered)
     )
     names = ["order_id", "kind", "result_no"]
-    made = 0
     for wanted in (fresh, cancelled, replies):
         made += connection.execute(insert(hand_over).from_select(names, wanted).on_conflict_do_nothing()).rowcount
     return made
@@ -80,6 +80,30 @@ def drop_overtaken(connection: Connection) -> int:
         hand_over.update()
         .where(hand_over.c.kind == "new", hand_over.c.state == "waiting", moved_on)
         .values(state="dropped")
+    ).rowcount
+
+
+def drop_late(connection: Connection, *, late_h: float) -> int:
+    """Takes back new orders that waited until they were long past their time; what was tried once, a store may have seen, and it stays."""
+    late = sa.exists().where(customer_order.c.order_id == hand_over.c.order_id, _due() <= after(-late_h * 3600))
+    return connection.execute(
+        hand_over.update()
+        .where(hand_over.c.kind == "new", hand_over.c.state == "waiting", hand_over.c.attempts == 0, late)
+        .values(state="dropped")
+    ).rowcount
+
+
+def _take_up_again(connection: Connection, late_h: float) -> int:
+    """New orders that were dropped untried, and are promised for a later time now."""
+    in_time = sa.exists().where(
+        customer_order.c.order_id == hand_over.c.order_id,
+        customer_order.c.status.in_(OPEN),
+        _due() > after(-late_h * 3600),
+    )
+    return connection.execute(
+        hand_over.update()
+        .where(hand_over.c.kind == "new", hand_over.c.state == "dropped", hand_over.c.attempts == 0, in_time)
+        .values(state="waiting")
     ).rowcount
 
 
@@ -149,13 +173,14 @@ def were_taken(connection: Connection, hand_over_ids: Collection[int]) -> int:
 
 
 def oldest_not_taken(connection: Connection, *, late_h: float) -> Sequence[Any]:
-    """(vendor, how many, age of the oldest in seconds) of what no store has taken: open orders, planned or not, and cancellations."""
-    taken = hand_over.alias("taken")
-    has_it = sa.exists().where(
-        taken.c.order_id == customer_order.c.order_id, taken.c.kind == "new", taken.c.state == "taken"
-    )
+    """(vendor, how many, age of the oldest in seconds) of what no store has taken: open orders, planned or not, and cancellations.
+
+    What was handed over counts however long ago it was promised; what could not be is `missed` from then on.
+    """
+    has_it = _has(customer_order.c.order_id, "new", "taken")
+    is_told = _has(customer_order.c.order_id, "new", "waiting", "written")
     new = sa.select(customer_order.c.vendor, customer_order.c.first_seen_at.label("since")).where(
-        customer_order.c.status.in_(OPEN), _due() > after(-late_h * 3600), ~has_it
+        customer_order.c.status.in_(OPEN), sa.or_(_due() > after(-late_h * 3600), is_told), ~has_it
     )
     cancelled = (
         sa.select(customer_order.c.vendor, hand_over.c.created_at)
@@ -169,7 +194,7 @@ def oldest_not_taken(connection: Connection, *, late_h: float) -> Sequence[Any]:
 
 
 def missed(connection: Connection, *, late_h: float) -> Sequence[Any]:
-    """(vendor, how many, promise of the oldest) of open orders that were found too late to be handed over.
+    """(vendor, how many, promise of the oldest) of open orders that are too late to be handed over: found late, or never written in time.
 
     What was placed before the first event ever is nobody's to pick: it was there before we were.
     """
@@ -179,8 +204,12 @@ def missed(connection: Connection, *, late_h: float) -> Sequence[Any]:
     ).where(
         customer_order.c.status.in_(OPEN),
         _due() <= after(-late_h * 3600),
-        customer_order.c.placed_at > first_event.scalar_subquery(),
-        ~_has(customer_order.c.order_id, "new"),
+        sa.or_(
+            sa.and_(
+                customer_order.c.placed_at > first_event.scalar_subquery(), ~_has(customer_order.c.order_id, "new")
+            ),
+            _has(customer_order.c.order_id, "new", "dropped"),
+        ),
     )
     return connection.execute(found.group_by(customer_order.c.vendor)).all()
 
@@ -205,9 +234,10 @@ def _read_lately() -> sa.ColumnElement[bool]:
     return sa.func.coalesce(customer_order.c.read_back_at > after(-READ_LATELY_S), sa.false()).label("read_lately")
 
 
-def _has(order_id: sa.ColumnElement[str], kind: str) -> sa.ColumnElement[bool]:
+def _has(order_id: sa.ColumnElement[str], kind: str, *states: str) -> sa.ColumnElement[bool]:
     other = hand_over.alias(f"planned_{kind}")
-    return sa.exists().where(other.c.order_id == order_id, other.c.kind == kind)
+    found = sa.exists().where(other.c.order_id == order_id, other.c.kind == kind)
+    return found.where(other.c.state.in_(states)) if states else found
 
 
 def _read(row: Any) -> HandOver:

@@ -107,11 +107,71 @@ def test_an_order_that_is_found_too_late_is_not_handed_over_and_not_passed_over_
     world.house.orders.hand_over()
     assert lost["order_id"] not in {paper["order_id"] for paper in world.papers()}
     (alarm,) = world.house.orders.watch_stores()
-    assert "store store-001: 1 open orders were found too late to be handed over" in alarm
+    assert "store store-001: 1 open orders are too late to be handed over" in alarm
     world.platform.control("POST", f"orders/{lost['order_id']}/cancel")
     world.house.orders.history(["store-001"])
     world.house.orders.watch_stores()
     assert world.house.status()["orders"]["alarms"] == []
+
+
+def promised(world, hours):
+    """The customer's hour: so long ago, and the order was heard of an hour before it."""
+    promise = f"now() - interval '{hours} hours'"
+    change(
+        world,
+        f"UPDATE ledger.customer_order SET promised_for = {promise}, first_seen_at = {promise} - interval '1 hour'",
+    )
+
+
+def test_an_order_that_no_store_took_stays_an_alarm_however_long_ago_it_was_promised(world):
+    order = world.place("MILK")
+    world.heard()
+    world.house.orders.hand_over()
+    promised(world, 7)
+    (alarm,) = world.house.orders.watch_stores()
+    assert "store store-001: 1 orders are not taken, the oldest for 480 minutes" in alarm
+    world.house.orders.hand_over()
+    assert world.house.orders.watch_stores() == []
+    assert [row["message"] for row in world.house.orders.today()["alarms"]] == [alarm]
+    assert world.house.status()["orders"]["not_taken"] == 1
+    world.platform.control("POST", f"orders/{order['order_id']}/cancel")
+    world.heard()
+    for file in world.folder.glob("*/*.json"):
+        file.unlink()
+    world.house.orders.hand_over()
+    for file in world.folder.glob("*/*.json"):
+        file.unlink()
+    world.house.orders.hand_over()
+    world.house.orders.watch_stores()
+    assert world.house.orders.today()["alarms"] == []
+
+
+def test_an_order_that_waited_too_long_to_be_written_is_not_handed_over_and_its_customer_is_not_forgotten(world):
+    """The platform could not be asked for hours, say: the first try never came to the store."""
+    world.place("MILK")
+    world.heard()
+    world.platform.faults({"at": "get_order", "kind": "status_503"})
+    assert world.house.orders.hand_over()["written"] == 0
+    world.platform.faults()
+    promised(world, 7)
+    told = world.house.orders.hand_over()
+    assert (told["written"], told["dropped"], world.papers()) == (0, 1, [])
+    (alarm,) = world.house.orders.watch_stores()
+    assert "store store-001: 1 open orders are too late to be handed over" in alarm
+    assert world.house.orders.today()["alarms"][0]["message"] == alarm
+
+
+def test_an_order_that_is_promised_anew_is_handed_over_after_all(world):
+    world.place("MILK")
+    world.heard()
+    world.platform.faults({"at": "get_order", "kind": "status_503"})
+    world.house.orders.hand_over()
+    world.platform.faults()
+    promised(world, 7)
+    assert world.house.orders.hand_over()["dropped"] == 1
+    promised(world, -1)
+    assert world.house.orders.hand_over()["written"] == 1
+    assert world.house.orders.watch_stores() == []
 
 
 def test_a_result_of_which_nobody_is_sure_for_long_is_an_alarm(make_world):

@@ -45,8 +45,9 @@ def hand_over(parts: Parts, *, at_once: int = AT_ONCE) -> dict[str, Any]:
     try:
         _ask_whose(parts)
         with parts.engine.begin() as connection:
-            told["planned"] = handovers.plan(connection, late_h=parts.settings.orders.late_h)
-            told["dropped"] = handovers.drop_overtaken(connection)
+            late_h = parts.settings.orders.late_h
+            told["planned"] = handovers.plan(connection, late_h=late_h)
+            told["dropped"] = handovers.drop_overtaken(connection) + handovers.drop_late(connection, late_h=late_h)
         _write_all(parts, outlet, patience, told, at_once)
         if not patience.is_broken():
             told["taken"] = _find_taken(parts, outlet, at_once)

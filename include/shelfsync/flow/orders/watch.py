@@ -30,7 +30,7 @@ def watch_stores(parts: Parts) -> list[str]:
                 found["not_taken", row.vendor or ""] = _not_taken(row)
         for row in handovers.missed(connection, late_h=settings.late_h) if hands_over else ():
             found["missed", row.vendor or ""] = (
-                f"{_store(row)}: {row.orders} open orders were found too late to be handed over, the oldest was promised for "
+                f"{_store(row)}: {row.orders} open orders are too late to be handed over, the oldest was promised for "
                 f"{row.promised_for:%Y-%m-%d %H:%M} UTC. Their customers wait: pick or cancel them (shelfsync orders list --open)."
             )
         results = picking.oldest_not_sent(connection)
