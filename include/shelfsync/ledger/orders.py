@@ -67,6 +67,12 @@ def move(connection: Connection, order_id: str, values: dict[str, Any]) -> None:
     connection.execute(customer_order.update().where(customer_order.c.order_id == order_id).values(values))
 
 
+def first_seen(connection: Connection, order_id: str) -> Any:
+    """When we first heard of an order that we know; the instant from which its customer's days count."""
+    found = sa.select(customer_order.c.first_seen_at).where(customer_order.c.order_id == order_id)
+    return connection.execute(found).scalar_one()
+
+
 def was_read_back(connection: Connection, order_id: str) -> None:
     """The platform was asked for it now."""
     move(connection, order_id, {"read_back_at": instant()})

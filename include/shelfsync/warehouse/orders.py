@@ -11,6 +11,7 @@ from shelfsync.ledger.instant import instant
 from shelfsync.warehouse.order_tables import customer_order, order_customer, order_item, order_promotion
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Mapping
 
     from sqlalchemy.engine import Connection
@@ -98,11 +99,11 @@ def sealed_customer(connection: Connection, order_id: str) -> bytes | None:
     return None if sealed is None else bytes(sealed)
 
 
-def keep_customer(connection: Connection, order_id: str, sealed: bytes, *, days: int) -> None:
-    """Keeps it for so many days after it was first kept; a later version does not lengthen that."""
-    made = insert(order_customer).values(
-        order_id=order_id, sealed=sealed, remove_at=instant() + sa.func.make_interval(0, 0, 0, days)
-    )
+def keep_customer(connection: Connection, order_id: str, sealed: bytes, *, since: dt.datetime, days: int) -> None:
+    """Keeps it until so many days after `since`; whoever was forgotten by then is not kept again."""
+    remove_at = sa.literal(since) + sa.func.make_interval(0, 0, 0, days)
+    kept = sa.select(sa.literal(order_id), sa.literal(sealed), remove_at).where(remove_at > instant())
+    made = insert(order_customer).from_select(["order_id", "sealed", "remove_at"], kept)
     connection.execute(
         made.on_conflict_do_update(index_elements=[order_customer.c.order_id], set_={"sealed": made.excluded.sealed})
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+
 import sqlalchemy as sa
 
 from orders_world import PHONE, picked
@@ -43,6 +45,36 @@ def test_a_customer_is_forgotten_by_the_housekeeping_though_no_history_is_read(w
     assert world.house.keep_house()["rows"] == {}
     change(world, "UPDATE warehouse.order_customer SET remove_at = now()")
     assert world.house.keep_house()["rows"] == {"warehouse.order_customer": 1}
+
+
+def test_a_customer_who_was_forgotten_is_not_kept_again_by_whatever_tells_of_the_order_later(world):
+    """A history that resumes after a month of standstill, say, and looks back over its overlap."""
+    order = world.place("MILK", ago_s=600)
+    world.heard()
+    assert world.rows("SELECT count(*) FROM warehouse.order_customer") == [(1,)]
+    change(
+        world,
+        "UPDATE ledger.customer_order SET first_seen_at = now() - interval '31 days'",
+        "UPDATE warehouse.order_customer SET remove_at = remove_at - interval '31 days'",
+    )
+    told = world.house.orders.history(["store-001"])
+    assert (told["forgotten"], told["orders"]) == (1, 1)
+    world.platform.control("POST", f"orders/{order['order_id']}/cancel")
+    world.heard()
+    world.house.orders.history(["store-001"])
+    assert world.rows("SELECT status FROM ledger.customer_order") == [("CANCELLED",)]
+    assert world.rows("SELECT count(*) FROM warehouse.order_customer") == [(0,)]
+
+
+def test_a_customer_who_is_heard_of_late_is_kept_for_what_is_left_of_the_orders_days(world):
+    """The first telling named nobody, or there was no key yet."""
+    world.place("MILK", ago_s=600)
+    world.heard()
+    change(world, "DELETE FROM warehouse.order_customer")
+    change(world, "UPDATE ledger.customer_order SET first_seen_at = first_seen_at - interval '20 days'")
+    world.house.orders.history(["store-001"])
+    found = "SELECT remove_at - first_seen_at FROM warehouse.order_customer JOIN ledger.customer_order USING (order_id)"
+    assert world.rows(found) == [(dt.timedelta(days=30),)]
 
 
 def test_an_event_that_nobody_applies_keeps_its_customer_no_longer_than_an_order_does(make_world):

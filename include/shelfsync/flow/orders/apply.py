@@ -88,4 +88,5 @@ def _keep_customer(
         return
     sealed = seal.close(merged)
     assert sealed is not None, "there is a key"
-    warehouse.keep_customer(connection, now.order_id, sealed, days=settings.personal_days)
+    since = orders.first_seen(connection, now.order_id)
+    warehouse.keep_customer(connection, now.order_id, sealed, since=since, days=settings.personal_days)
