@@ -35,6 +35,8 @@ class HandOver:
     result_no: int
     state: str
     attempts: int
+    looks: int
+    """How often it was postponed, also before anything was written."""
     created_at: Any
     read_lately: bool
     """Whether the platform itself was asked for the order just now."""
@@ -67,7 +69,8 @@ def plan(connection: Connection, *, late_h: float) -> int:
     )
     names = ["order_id", "kind", "result_no"]
     for wanted in (fresh, cancelled, replies):
-        made += connection.execute(insert(hand_over).from_select(names, wanted).on_conflict_do_nothing()).rowcount
+        planned = insert(hand_over).from_select(names, wanted).on_conflict_do_nothing()
+        made += connection.execute(planned, execution_options={"preserve_rowcount": True}).rowcount
     return made
 
 
@@ -155,7 +158,7 @@ def was_written(connection: Connection, hand_over_id: int, *, taken: bool) -> No
 
 def postponed(connection: Connection, hand_over_id: int, error: str, *, after_s: float) -> None:
     """It did not work; not before so long."""
-    values = {"error": error, "next_try_at": after(after_s)}
+    values = {"error": error, "next_try_at": after(after_s), "looks": hand_over.c.looks + 1}
     connection.execute(
         hand_over.update()
         .where(hand_over.c.hand_over_id == hand_over_id, hand_over.c.state == "waiting")
@@ -215,14 +218,16 @@ def missed(connection: Connection, *, late_h: float) -> Sequence[Any]:
 
 
 def storeless(connection: Connection, *, again_after_s: float, at_most: int) -> Sequence[str]:
-    """Open orders of which nobody has said whose they are, and of which the platform was not asked lately."""
-    asked = customer_order.c.read_back_at
+    """Open orders of which nobody has said whose they are, and of which the platform was not asked lately; those asked in vain come last."""
+    asked, again = customer_order.c.read_back_at, customer_order.c.ask_again_at
     found = sa.select(customer_order.c.order_id).where(
         customer_order.c.status.in_(OPEN),
         customer_order.c.vendor.is_(None),
         sa.or_(asked.is_(None), asked < after(-again_after_s)),
+        sa.or_(again.is_(None), again <= instant()),
     )
-    return connection.execute(found.order_by(customer_order.c.first_seen_at).limit(at_most)).scalars().all()
+    in_turn = found.order_by(again.nulls_first(), customer_order.c.first_seen_at)
+    return connection.execute(in_turn.limit(at_most)).scalars().all()
 
 
 def _due() -> sa.ColumnElement[Any]:
@@ -249,6 +254,7 @@ def _read(row: Any) -> HandOver:
         row.result_no,
         row.state,
         row.attempts,
+        row.looks,
         row.created_at,
         row.read_lately,
     )

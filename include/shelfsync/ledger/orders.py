@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from shelfsync.ledger.instant import instant
+from shelfsync.ledger.instant import after, instant
 from shelfsync.ledger.order_tables import customer_order, order_version
 
 if TYPE_CHECKING:
@@ -76,6 +76,11 @@ def first_seen(connection: Connection, order_id: str) -> Any:
 def was_read_back(connection: Connection, order_id: str) -> None:
     """The platform was asked for it now."""
     move(connection, order_id, {"read_back_at": instant()})
+
+
+def was_asked_in_vain(connection: Connection, order_id: str, *, again_after_s: float) -> None:
+    """The platform did not say whose it is; others are asked for first. No reading back: what it says of the order is not known."""
+    move(connection, order_id, {"ask_again_at": after(again_after_s)})
 
 
 def confirmed(connection: Connection, order_id: str, statuses: Collection[str], since: object | None) -> bool:

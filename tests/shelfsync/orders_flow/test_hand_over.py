@@ -44,7 +44,8 @@ def test_a_new_order_and_its_cancellation_reach_the_store_in_this_order(world):
 def test_running_again_hands_nothing_over_twice(world):
     world.place("MILK")
     world.heard()
-    assert [world.house.orders.hand_over()["written"] for _ in range(3)] == [1, 0, 0]
+    told = [world.house.orders.hand_over() for _ in range(3)]
+    assert [(one["planned"], one["written"]) for one in told] == [(1, 1), (0, 0), (0, 0)]
 
 
 def test_an_order_that_was_cancelled_before_the_store_saw_it_is_not_handed_over(world):
@@ -100,6 +101,75 @@ def test_without_an_answer_from_the_platform_a_new_order_waits(world):
     world.heard()
     assert world.house.orders.hand_over()["written"] == 0
     world.platform.faults()
+    assert world.house.orders.hand_over()["written"] == 1
+
+
+def change(world, statement, **values):
+    with world.house.parts.engine.begin() as connection:
+        connection.execute(sa.text(statement), values)
+
+
+def test_an_order_that_the_platform_does_not_know_keeps_no_other_from_its_store(world):
+    """A test of the platform's support, say: its event came, and nobody will ever know whose it is."""
+    order = world.place("MILK")
+    world.heard()
+    change(world, "UPDATE ledger.customer_order SET vendor = NULL")
+    change(
+        world,
+        "INSERT INTO ledger.customer_order (order_id, status, first_seen_at) VALUES (:id, 'RECEIVED', now() - interval '1 minute')",
+        id="00000000-0000-4000-8000-000000000000",
+    )
+    assert world.house.orders.hand_over()["written"] == 1
+    assert [paper["order_id"] for paper in world.papers()] == [order["order_id"]]
+    world.house.orders.hand_over()
+    asked = [one for one in world.platform.journal()["entries"] if one["operation"] == "get_order"]
+    assert len(asked) == 2, "asked in vain, it has to wait like one that was answered"
+
+
+def test_an_order_that_the_platform_cannot_answer_for_goes_behind_the_others(world):
+    for _ in range(2):
+        world.place("MILK")
+    world.heard()
+    change(world, "UPDATE ledger.customer_order SET vendor = NULL")
+    ((first,), (second,)) = world.rows("SELECT order_id FROM ledger.customer_order ORDER BY first_seen_at")
+    world.platform.faults({"at": "get_order", "kind": "status_500", "times": 3})
+    assert world.house.orders.hand_over()["planned"] == 0
+    world.platform.faults({"at": "get_order", "kind": "status_500", "after": 1})
+    world.house.orders.hand_over()
+    assert world.rows("SELECT order_id FROM ledger.customer_order WHERE vendor IS NOT NULL") == [(second,)]
+    world.platform.faults()
+    world.house.orders.hand_over()
+    assert {paper["order_id"] for paper in world.papers()} == {first, second}
+
+
+def test_an_asking_in_vain_spares_no_order_the_reading_back(world):
+    order = world.place("MILK")
+    world.heard()
+    change(world, "UPDATE ledger.customer_order SET vendor = NULL")
+    world.platform.faults({"at": "get_order", "kind": "status_404"})
+    assert world.house.orders.hand_over()["planned"] == 0
+    world.platform.faults()
+    change(world, "UPDATE ledger.customer_order SET vendor = 'store-001'")
+    before = len(world.platform.journal()["entries"])
+    assert world.house.orders.hand_over()["written"] == 1
+    entries = world.platform.journal()["entries"][before:]
+    assert [one["operation"] for one in entries] == ["get_order"], order
+
+
+def test_the_pause_before_a_new_order_is_asked_for_again_doubles_to_five_minutes(make_world):
+    world = make_world(orders={"retry_first_s": 10})
+    world.place("MILK")
+    world.heard()
+    world.platform.faults({"at": "get_order", "kind": "status_404"})
+    pauses = []
+    for _ in range(7):
+        change(world, "UPDATE ledger.hand_over SET next_try_at = NULL")
+        assert len(world.house.orders.hand_over()["failed"]) == 1
+        ((pause,),) = world.rows("SELECT extract(epoch FROM next_try_at - now()) FROM ledger.hand_over")
+        pauses.append(round(float(pause), -1))
+    assert pauses == [10, 20, 40, 80, 160, 300, 300]
+    world.platform.faults()
+    change(world, "UPDATE ledger.hand_over SET next_try_at = NULL")
     assert world.house.orders.hand_over()["written"] == 1
 
 

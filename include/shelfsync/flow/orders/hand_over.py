@@ -5,14 +5,14 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from partner_api.errors import PartnerError
-from shelfsync.errors import ShelfsyncError
+from partner_api.errors import InvalidRequestError, NotFoundError, PartnerError, UnexpectedAnswerError
+from shelfsync.errors import DataError, ShelfsyncError
 from shelfsync.flow.orders.apply import current
 from shelfsync.flow.orders.patience import Patience
 from shelfsync.flow.orders.read_back import read_back
 from shelfsync.flow.orders.seal import Seal
 from shelfsync.handover.outlet import Document, open_outlet
-from shelfsync.ledger import handovers, picking
+from shelfsync.ledger import handovers, orders, picking
 from shelfsync.orders.document import document, needed
 from shelfsync.orders.reading import as_json
 from shelfsync.warehouse.orders import sealed_customer
@@ -75,13 +75,16 @@ def _write_all(parts: Parts, outlet: Outlet, patience: Patience, told: dict[str,
                 log.warning("hand_over: order %s: %s", one.order_id, error)
                 told["failed"][str(one.hand_over_id)] = str(error)
                 with parts.engine.begin() as connection:
-                    handovers.postponed(connection, one.hand_over_id, str(error), after_s=_pause_s(parts, one.attempts))
+                    handovers.postponed(connection, one.hand_over_id, str(error), after_s=_pause_s(parts, one))
     if told["left"]:
         log.warning("hand_over: %d documents are left for the next run: this one's patience was used up", told["left"])
 
 
 def _ask_whose(parts: Parts) -> None:
-    """An open order that names no store goes to none: the platform is asked, now and then, until it says whose it is."""
+    """An open order that names no store goes to none: the platform is asked, now and then, until it says whose it is.
+
+    What it does not know, or tells of as nobody can read it, concerns that order alone; any other failure concerns all, and ends the asking.
+    """
     with parts.engine.connect() as connection:
         names = handovers.storeless(connection, again_after_s=_PAUSE_MAX_S, at_most=AT_ONCE)
     for order_id in names:
@@ -89,7 +92,11 @@ def _ask_whose(parts: Parts) -> None:
             read_back(parts, order_id)
         except (PartnerError, ShelfsyncError) as error:
             log.warning("hand_over: order %s names no store, and the platform was asked in vain: %s", order_id, error)
-            return
+            its_own = isinstance(error, NotFoundError | InvalidRequestError | UnexpectedAnswerError | DataError)
+            with parts.engine.begin() as connection:
+                orders.was_asked_in_vain(connection, order_id, again_after_s=_PAUSE_MAX_S if its_own else 0)
+            if not its_own:
+                return
 
 
 def _write(parts: Parts, outlet: Outlet, patience: Patience, one: HandOver) -> bool:
@@ -98,7 +105,7 @@ def _write(parts: Parts, outlet: Outlet, patience: Patience, one: HandOver) -> b
         read_back(parts, one.order_id)
     with parts.engine.begin() as connection:
         handovers.drop_overtaken(connection)
-        if not handovers.trying(connection, one.hand_over_id, again_after_s=_pause_s(parts, one.attempts)):
+        if not handovers.trying(connection, one.hand_over_id, again_after_s=_pause_s(parts, one)):
             return False
         paper = _document(parts, connection, one)
     with patience.calling(one.vendor):
@@ -140,5 +147,6 @@ def _find_taken(parts: Parts, outlet: Outlet, at_once: int) -> int:
     return taken
 
 
-def _pause_s(parts: Parts, attempts: int) -> float:
+def _pause_s(parts: Parts, one: HandOver) -> float:
+    attempts = max(one.attempts, one.looks)
     return float(min(_PAUSE_MAX_S, parts.settings.orders.retry_first_s * 2.0 ** min(attempts, 10)))

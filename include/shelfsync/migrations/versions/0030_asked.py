@@ -1,0 +1,27 @@
+"""An order of which the platform was asked in vain lets others go first, and a hand-over counts how often it was postponed."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0030"
+down_revision = "0029"
+
+
+def upgrade() -> None:
+    again = "When the platform, asked whose it is in vain, may be asked again; null: it was not asked in vain"
+    op.add_column(
+        "customer_order", sa.Column("ask_again_at", sa.DateTime(timezone=True), comment=again), schema="ledger"
+    )
+    looks = "How often it was postponed, also before anything was written"
+    op.add_column(
+        "hand_over",
+        sa.Column("looks", sa.Integer, nullable=False, server_default="0", comment=looks),
+        schema="ledger",
+    )
+
+
+def downgrade() -> None:
+    op.drop_column("hand_over", "looks", schema="ledger")
+    op.drop_column("customer_order", "ask_again_at", schema="ledger")
