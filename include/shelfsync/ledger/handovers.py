@@ -9,7 +9,8 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from shelfsync.ledger.instant import after, instant
-from shelfsync.ledger.order_tables import customer_order, hand_over, order_version, picking_result
+from shelfsync.ledger.order_history import first_event
+from shelfsync.ledger.order_tables import customer_order, hand_over, picking_result
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -201,7 +202,6 @@ def missed(connection: Connection, *, late_h: float) -> Sequence[Any]:
 
     What was placed before the first event ever is nobody's to pick: it was there before we were.
     """
-    first_event = sa.select(sa.func.min(order_version.c.seen_at)).where(order_version.c.source == "event")
     found = sa.select(
         customer_order.c.vendor, sa.func.count().label("orders"), sa.func.min(_due()).label("promised_for")
     ).where(
@@ -209,7 +209,7 @@ def missed(connection: Connection, *, late_h: float) -> Sequence[Any]:
         _due() <= after(-late_h * 3600),
         sa.or_(
             sa.and_(
-                customer_order.c.placed_at > first_event.scalar_subquery(), ~_has(customer_order.c.order_id, "new")
+                customer_order.c.placed_at > first_event().scalar_subquery(), ~_has(customer_order.c.order_id, "new")
             ),
             _has(customer_order.c.order_id, "new", "dropped"),
         ),

@@ -74,6 +74,7 @@ order_version = sa.Table(
     _time("seen_at", "When we first heard of it from this source", nullable=False),
     sa.UniqueConstraint("order_id", "source", "digest"),
     sa.CheckConstraint("source IN ('event', 'answer', 'read_back', 'history')", name="source"),
+    sa.Index("ix_order_version_event", "seen_at", postgresql_where=sa.text("source = 'event'")),
     schema="ledger",
     comment="One row a version of an order and a source that told it; never changed",
 )

@@ -10,6 +10,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 import sqlalchemy as sa
 
+from shelfsync.ledger import order_history
+
 
 def count(world, table):
     return world.rows(f"SELECT count(*) FROM {table}")[0][0]
@@ -236,3 +238,16 @@ def test_a_store_whose_history_will_soon_be_out_of_reach_is_one_alarm(quiet):
     alarms = [quiet.house.orders.watch_history() for _ in range(2)]
     assert [len(one) for one in alarms] == [1, 0]
     assert "after 60 days it cannot be read any more" in alarms[0][0]
+
+
+def test_the_first_event_ever_is_found_without_reading_all_that_was_ever_told(world):
+    """It is asked for with every page of the history and every minute by the watch; versions are kept for months."""
+    place_many(world, 1)
+    world.heard()
+    with world.house.parts.engine.begin() as connection:
+        connection.execute(sa.text("SET LOCAL enable_seqscan = off"))
+        statement = order_history.first_event().compile(connection, compile_kwargs={"literal_binds": True})
+        plan = "\n".join(connection.execute(sa.text(f"EXPLAIN {statement}")).scalars())
+        told = order_history.first_event_at(connection)
+    assert "ix_order_version_event" in plan
+    assert [(told,)] == world.rows("SELECT min(seen_at) FROM ledger.order_version WHERE source = 'event'")

@@ -108,6 +108,7 @@ def _land(parts: Parts, reading: Reading, page: OrderPage, told: dict[str, Any])
             fault = None
             ids = {order.order_id for order in page.orders if order.order_id}
             orders.lock_all(connection, ids)
+            first_event_at = order_history.first_event_at(connection)
             for order in page.orders:
                 try:
                     state = apply(parts, connection, order.raw, "history")
@@ -120,6 +121,7 @@ def _land(parts: Parts, reading: Reading, page: OrderPage, told: dict[str, Any])
                     vendor=state.vendor or reading.vendor,
                     placed_at=state.placed_at,
                     status=state.status,
+                    first_event_at=first_event_at,
                 )
             finished = page.total_pages is None and not page.orders
             finished = finished or (page.total_pages is not None and reading.next_page >= page.total_pages)

@@ -1,4 +1,4 @@
-"""An order of which the platform was asked in vain lets others go first, and a hand-over counts how often it was postponed."""
+"""An order of which the platform was asked in vain lets others go first, and a hand-over counts how often it was postponed; the first event is found by an index."""
 
 from __future__ import annotations
 
@@ -20,8 +20,16 @@ def upgrade() -> None:
         sa.Column("looks", sa.Integer, nullable=False, server_default="0", comment=looks),
         schema="ledger",
     )
+    op.create_index(
+        "ix_order_version_event",
+        "order_version",
+        ["seen_at"],
+        schema="ledger",
+        postgresql_where=sa.text("source = 'event'"),
+    )
 
 
 def downgrade() -> None:
+    op.drop_index("ix_order_version_event", "order_version", schema="ledger")
     op.drop_column("hand_over", "looks", schema="ledger")
     op.drop_column("customer_order", "ask_again_at", schema="ledger")
