@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from pathlib import Path  # noqa: TC003  typer reads annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from shelfsync.wiring import House
 
 app = typer.Typer(help="Customers' orders: look at them, and say what a store would say.", no_args_is_help=True)
+
+_IN_VAIN = frozenset({"checked", "refused", "overtaken"})
+"""Ends of a result that changed nothing: the same may end otherwise by now."""
 
 Order = Annotated[str, typer.Argument(metavar="ORDER", help="order_id, external number, or the short code.")]
 
@@ -100,7 +104,11 @@ def cancel(
 
 
 def _say(name: str, raw: dict[str, Any], as_json: bool, *, as_ordered: bool = False) -> None:
-    """Stores the result, goes on with it once, and tells how far it is."""
+    """Stores the result, goes on with it once, and tells how far it is.
+
+    Without a name of its own its content is its name, so that what is done or under way is not done twice; what ended otherwise was only
+    true then, and is said anew.
+    """
     from shelfsync.orders.result import UnreadableResultError
 
     with house() as opened:
@@ -111,11 +119,11 @@ def _say(name: str, raw: dict[str, Any], as_json: bool, *, as_ordered: bool = Fa
             items = (known or _found(opened, name))["lines"]
             raw |= {"items": [{"sku": one["sku"], "item_id": one["item_id"], "status": "picked"} for one in items]}
         try:
-            word = opened.orders.say(order_id, raw)
+            word, last = _said(opened, order_id, raw)
+            if word == "known" and "result_id" not in raw and last["state"] in _IN_VAIN:
+                word, last = _said(opened, order_id, raw | {"result_id": f"cli/{uuid.uuid4()}"})
         except UnreadableResultError as error:
             raise DataError(f"order {name}: {error}. Nothing was sent.") from None
-        opened.orders.fulfil([order_id.strip().lower()])
-        last = _found(opened, order_id, results_only=True)["results"][-1]
     told = {"order_id": order_id, "stored": word, **last}
     waits = {
         "answered": "the platform said yes; orders_fulfilment makes sure of it",
@@ -132,10 +140,24 @@ def _say(name: str, raw: dict[str, Any], as_json: bool, *, as_ordered: bool = Fa
         raise typer.Exit(DataError.exit_code)
 
 
-def _found(opened: House, name: str, *, results_only: bool = False) -> dict[str, Any]:
+def _said(opened: House, order_id: str, raw: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """(new or known, what became of this very result). DataError: its name stands for another content, and nothing was stored."""
+    from shelfsync.orders.result import read
+
+    result = read(order_id, raw)
+    word = opened.orders.say(order_id, raw)
+    if word == "other":
+        raise DataError(
+            f"order {order_id}: result_id {result.result_id!r} stands for another content, and nothing was stored. "
+            "A correction needs a result_id of its own."
+        )
+    opened.orders.fulfil([result.order_id])
+    results = opened.orders.results(result.order_id)
+    return word, next(one for one in results if one["result_id"] == result.result_id)
+
+
+def _found(opened: House, name: str) -> dict[str, Any]:
     told = opened.orders.order(name)
-    if told is None and results_only:
-        return {"results": opened.orders.results(name)}
     if told is None:
         raise DataError(
             f"order {name!r} is not known. Events that wait are applied by orders_fulfilment; the history by orders_history."

@@ -9,7 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
+from order_desk import ASSORTMENT
 from orders_world import KEY, PHONE
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -72,6 +74,46 @@ def test_orders_are_listed_shown_accepted_fulfilled_and_cancelled(world, run, tm
     shown = run("show", first["order_id"])
     assert "accept" in shown.stdout
     assert PHONE not in listed.stdout + shown.stdout + listed.stderr + shown.stderr
+
+
+def test_what_was_refused_is_tried_anew_when_it_is_said_again_and_what_was_done_is_not_done_twice(world, run, tmp_path):
+    order = world.place("MILK")
+    world.platform.until_settled()
+    result = tmp_path / "result.json"
+    added = {"sku": "JAM", "status": "added", "quantity": 1}
+    result.write_text(json.dumps({"items": [{"sku": "MILK", "status": "picked"}, added]}))
+    world.platform.put_products("store-001", [one for one in ASSORTMENT if one["sku"] != "JAM"])
+    check = ("fulfil", order["order_id"], "--result", str(result), "--check", "--json")
+    refused = run(*check)
+    assert (refused.returncode, json.loads(refused.stdout)["rules"]) == (4, ["addition_unknown"])
+    world.platform.put_products("store-001", ASSORTMENT)
+    with world.house.parts.engine.begin() as connection:
+        connection.execute(sa.text("DELETE FROM ledger.order_product"))
+    checked = run(*check)
+    assert (checked.returncode, json.loads(checked.stdout)["state"]) == (0, "checked")
+    for word in ("new", "known"):
+        told = json.loads(run("fulfil", order["order_id"], "--as-ordered", "--json").stdout)
+        assert (told["stored"], told["state"]) == (word, "answered")
+    assert world.puts(order) == 2, "one UPDATE_CART and one end"
+
+
+def test_a_result_that_was_not_stored_is_not_told_as_handled(world, run, tmp_path):
+    order = world.place({"sku": "MILK", "quantity": 2})
+    world.platform.until_settled()
+    result = tmp_path / "result.json"
+
+    def say(quantity):
+        line = {"sku": "MILK", "status": "picked", "quantity": quantity}
+        result.write_text(json.dumps({"result_id": "till-1", "items": [line]}))
+        return run("fulfil", order["order_id"], "--result", str(result), "--check")
+
+    assert say(2).returncode == 0
+    told = say(1)
+    assert (told.returncode, told.stderr.count("\n")) == (4, 1)
+    assert "'till-1' stands for another content" in told.stderr
+    assert run("fulfil", order["order_id"], "--as-ordered").returncode == 0
+    again = say(2)
+    assert (again.returncode, "check checked" in again.stdout) == (0, True), "its own end, not that of the last result"
 
 
 def test_an_order_that_nobody_knows_is_told_in_one_line(world, run):
