@@ -221,7 +221,7 @@ order_gap = sa.Table(
 order_alarm = sa.Table(
     "order_alarm",
     metadata,
-    sa.Column("kind", sa.Text, primary_key=True, comment="not_taken, missed, not_sent, unreadable or history"),
+    sa.Column("kind", sa.Text, primary_key=True, comment="not_taken, missed, overdue, not_sent, unreadable or history"),
     sa.Column("subject", sa.Text, primary_key=True, comment="The store, or the result, it is about"),
     _text("message", "The line that was told", nullable=False),
     _time("raised_at", "When it was told, once", nullable=False),

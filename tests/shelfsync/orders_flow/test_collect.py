@@ -155,3 +155,25 @@ def test_a_select_that_is_wrong_is_told_by_its_setting(make_world, tmp_path, til
     world = make_world(orders={"picking_sql": sql, "picking_url": f"sqlite:///{tmp_path / 'till.sqlite'}"})
     with pytest.raises(ConfigurationError, match=said):
         world.house.orders.collect()
+
+
+def test_an_order_whose_result_never_becomes_whole_is_an_alarm_when_it_is_due(world, till):
+    """The store's system wrote one line of two, and died."""
+    order = world.place("MILK", "HONEY")
+    world.heard()
+    world.house.orders.hand_over()
+    for file in world.folder.glob("*/*.json"):
+        file.unlink()
+    world.house.orders.hand_over()
+    write(till, line(order, line_no=1, sku="MILK", status="picked", quantity=1))
+    assert world.house.orders.collect()["partial"] == 1
+    assert world.house.orders.watch_stores() == []
+    with world.house.parts.engine.begin() as connection:
+        connection.execute(sa.text("UPDATE ledger.customer_order SET promised_for = now() - interval '6 minutes'"))
+    (alarm,) = world.house.orders.watch_stores()
+    assert "store store-001: 1 orders are taken, past their time, and not picked" in alarm
+    assert world.house.orders.watch_stores() == []
+    write(till, line(order, line_no=2, sku="HONEY", status="picked", quantity=1))
+    world.until(order, "done")
+    world.house.orders.watch_stores()
+    assert world.house.orders.today()["alarms"] == []

@@ -1,4 +1,4 @@
-"""watch: orders that no store takes or that came too late for one, results that do not reach the platform, history that is about to be lost. One alarm a stall."""
+"""watch: orders that no store takes, that came too late for one or that nobody picks, results that do not reach the platform, history that is about to be lost. One alarm a stall."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from shelfsync import metrics
+from shelfsync.flow.orders.overdue import overdue
 from shelfsync.ledger import handovers, order_alarms, order_history, picking
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ _DAY_S = 86_400.0
 
 
 def watch_stores(parts: Parts) -> list[str]:
-    """The alarms that are new: orders not taken, results not sent."""
+    """The alarms that are new: orders not taken or not picked, results not sent."""
     settings = parts.settings.orders
     with parts.engine.begin() as connection:
         found: dict[tuple[str, str], str] = {}
@@ -33,6 +34,12 @@ def watch_stores(parts: Parts) -> list[str]:
                 f"{_store(row)}: {row.orders} open orders are too late to be handed over, the oldest was promised for "
                 f"{row.promised_for:%Y-%m-%d %H:%M} UTC. Their customers wait: pick or cancel them (shelfsync orders list --open)."
             )
+        late = overdue(connection, take_within_s=settings.take_within_s, late_h=settings.late_h) if hands_over else ()
+        for row in late:
+            found["overdue", row.vendor or ""] = (
+                f"{_store(row)}: {row.orders} orders are taken, past their time, and not picked, the oldest was due at "
+                f"{row.due:%Y-%m-%d %H:%M} UTC. Ask the store; a result that is not whole does not count (shelfsync orders list --open)."
+            )
         results = picking.oldest_not_sent(connection)
         for row in results:
             if row.orders and float(row.age_s) > settings.send_within_s:
@@ -41,7 +48,7 @@ def watch_stores(parts: Parts) -> list[str]:
                     f"{row.orders} picking results have not reached the platform, the oldest for {_minutes(row.age_s)}{why}"
                 )
         _count(waiting, results)
-        new = order_alarms.keep(connection, ("not_taken", "missed", "not_sent"), found)
+        new = order_alarms.keep(connection, ("not_taken", "missed", "overdue", "not_sent"), found)
     return _told(new)
 
 

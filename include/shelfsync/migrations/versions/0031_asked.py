@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0030"
-down_revision = "0029"
+revision = "0031"
+down_revision = "0030"
 
 
 def upgrade() -> None:
@@ -27,9 +27,15 @@ def upgrade() -> None:
         schema="ledger",
         postgresql_where=sa.text("source = 'event'"),
     )
+    op.alter_column(
+        "order_alarm", "kind", comment="not_taken, missed, overdue, not_sent, unreadable or history", schema="ledger"
+    )
 
 
 def downgrade() -> None:
+    op.alter_column(
+        "order_alarm", "kind", comment="not_taken, missed, not_sent, unreadable or history", schema="ledger"
+    )
     op.drop_index("ix_order_version_event", "order_version", schema="ledger")
     op.drop_column("hand_over", "looks", schema="ledger")
     op.drop_column("customer_order", "ask_again_at", schema="ledger")
