@@ -140,11 +140,11 @@ class _Preparation:
             head = self._heads.all[number]
             entries = found.get(number, ENTRY.empty_table())
             mine = _of_head(kept, number)
-            told = self._told_to(vendor, head) if len(mine) or not self._run.complete else None
-            if told is not None and told.there and told.told_path is not None:
-                held = self._parts.lake.read_table(told.told_path)
+            told = self._told_to(vendor, head) if len(mine) or not self._run.complete else []
+            for one in told:
+                held = self._parts.lake.read_table(one.told_path or "")
                 entries = filled(entries, mine if self._run.complete else held["sku"].combine_chunks(), held)
-            elif told is None and len(mine):
+            if not told and len(mine):
                 self._stay(vendor, head, _of_head(unsure, number))
             self._groups.add(number, head, vendor, entries)
 
@@ -164,13 +164,18 @@ class _Preparation:
                     " they are in; it stays as it was told until that is decided",
                 )
 
-    def _told_to(self, vendor: str, head: Head) -> Promotion | None:
-        """The promotion in which the platform was told of this head for this vendor."""
+    def _told_to(self, vendor: str, head: Head) -> list[Promotion]:
+        """The promotions by which the platform has this head at this vendor, or may; the one made last is the first.
+
+        They are more than one while the one that others replace has not ended. Those that were ended or refused hold nothing.
+        """
+        found = []
         for one in self._told:
             same = (one.campaign, one.start_time, one.end_time) == (head.campaign, head.start, head.end)
-            if same and one.header["display_name"] == dict(head.display_name) and {vendor, EVERY} & set(one.vendors):
-                return one
-        return None
+            same = same and one.header["display_name"] == dict(head.display_name)
+            if same and one.there and one.told_path is not None and {vendor, EVERY} & set(one.vendors):
+                found.append(one)
+        return found[::-1]
 
     def _look_for_released(self, vendor: str, facts: pa.Table) -> None:
         """Refused pairs whose base price is another one now, or whose SKU the vendor has got meanwhile."""
