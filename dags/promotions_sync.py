@@ -2,10 +2,10 @@
 
 Makes the promotions on the delivery platform equal to the ERP's, every hour and whenever something says that they changed.
 
-`check` → `extract` → `plan` → `deliver` → `wait` → `confirm` → `report`
+`check` → `extract` → `plan` → `deliver` → `wait` → `confirm` → `deliver_ends` → `wait_ends` → `confirm_ends` → `report`
 
 * A promotion is made, changed SKU by SKU, and ended with the data of its creation. Another name, window or set of vendors is another
-  promotion: the old one ends, a new one is made.
+  promotion: a new one is made, and when the platform has it the old one ends (`deliver_ends` and what follows it).
 * Deep discounts, prices below cost, campaigns on most of the assortment, and many promotions that vanish at once are held for a person:
   `shelfsync promotions status` shows them, `shelfsync promotions release CAMPAIGN` lets them pass.
 * What the platform refuses is known vendor by vendor and SKU by SKU, and is not repeated until something changes.
@@ -41,10 +41,12 @@ from shelfsync_airflow.promotion_tasks import CHANGED, WaitOperator, check, conf
 )
 def promotions_sync() -> None:
     run = check()
-    wait = WaitOperator(
-        task_id="wait", doc_md="Asks, without a worker, until every job has ended or its deadline has passed."
-    )
-    chain(extract(run), plan(run), deliver(), wait, confirm(), report(run))
+    said = "Asks, without a worker, until every job has ended or its deadline has passed."
+    wait = WaitOperator(task_id="wait", doc_md=said)
+    wait_ends = WaitOperator(task_id="wait_ends", doc_md=said)
+    deliver_ends = deliver.override(task_id="deliver_ends")()
+    confirm_ends = confirm.override(task_id="confirm_ends")()
+    chain(extract(run), plan(run), deliver(), wait, confirm(), deliver_ends, wait_ends, confirm_ends, report(run))
 
 
 promotions_sync()

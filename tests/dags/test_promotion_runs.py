@@ -19,7 +19,9 @@ DO $$ BEGIN
 END $$
 """
 """From the next connection on, the database lives three days later."""
-PATH = ("check", "extract", "plan", "deliver", "wait", "confirm", "report")
+PATH = (
+    "check", "extract", "plan", "deliver", "wait", "confirm", "deliver_ends", "wait_ends", "confirm_ends", "report",
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -66,6 +68,11 @@ def test_the_whole_life_of_a_promotion_from_the_dag_to_the_warehouse(world: Worl
     erp.drop("life", "b")
     assert world.run("promotions_sync").state == "success"
     assert seen(world) == {"a": 7.0}
+    # another name: the old one ends within the run, after the platform has made the new one
+    erp.change("life", name="Another life")
+    assert world.run("promotions_sync").state == "success"
+    assert seen(world) == {"a": 7.0}
+    assert portal(world) == [("Another life", "Running"), ("Offer life", "Cancelled"), ("Offer soon", "Upcoming")]
     # nothing to do
     before = len(outcomes(world))
     assert world.run("promotions_sync").state == "success"
@@ -75,11 +82,13 @@ def test_the_whole_life_of_a_promotion_from_the_dag_to_the_warehouse(world: Worl
     erp.put("lost", "a", "8", vendor="store-404")
     assert world.run("promotions_sync").state == "success"
     assert seen(world) == {}
-    assert portal(world) == [("Offer life", "Cancelled"), ("Offer soon", "Upcoming")]
+    assert portal(world) == [("Another life", "Cancelled"), ("Offer life", "Cancelled"), ("Offer soon", "Upcoming")]
     assert outcomes(world) == [
         ("life", "create", "COMPLETED", 2, 2, 0),
         ("soon", "create", "COMPLETED", 1, 1, 0),
         ("life", "change", "COMPLETED", 2, 2, 0),
+        ("life", "create", "COMPLETED", 1, 1, 0),
+        ("life", "end", "COMPLETED", 1, 1, 0),
         ("life", "end", "COMPLETED", 1, 1, 0),
         ("lost", "create", "FAILED", 1, 0, 1),
     ]
@@ -87,14 +96,14 @@ def test_the_whole_life_of_a_promotion_from_the_dag_to_the_warehouse(world: Worl
         ("store-404", "invalid vendor")
     ]
     assert world.rows("SELECT campaign, state FROM warehouse.promotion ORDER BY 1") == [
-        ("life", "ended"), ("lost", "failed"), ("soon", "told"),
+        ("life", "ended"), ("life", "ended"), ("lost", "failed"), ("soon", "told"),
     ]  # fmt: skip
     # ended by time: three days on everything is over, and nothing has to be said
     before = len(outcomes(world))
     world.platform.advance(3 * 86_400)
     written(world, LATER)
     assert world.run("promotions_sync").state == "success"
-    assert portal(world) == [("Offer life", "Cancelled"), ("Offer soon", "Ended")]
+    assert portal(world) == [("Another life", "Cancelled"), ("Offer life", "Cancelled"), ("Offer soon", "Ended")]
     assert len(outcomes(world)) == before
 
 
@@ -148,7 +157,7 @@ def test_without_promotions_in_the_settings_a_run_is_skipped(world: World) -> No
 @pytest.mark.slow
 def test_settling_finishes_what_a_killed_run_left(world: World, erp: PromotionErp) -> None:
     erp.put("c1", "a", "8")
-    world.platform.faults({"at": "put_promotion", "kind": "drop_answer", "times": 3})
+    world.platform.faults({"at": "put_promotion", "kind": "drop_answer", "times": 6})
     world.run("promotions_sync")
     assert world.rows("SELECT state FROM ledger.promotion_job") == [("submitting",)]
     for _ in range(3):

@@ -39,12 +39,8 @@ def work(world: World, house: House, kind: str, key: str) -> None:
         run_id = path.open_run(key)
         steps = [partial(path.extract, run_id), partial(path.plan, run_id)]
         if kind == "run":
-            steps += [
-                path.deliver,
-                partial(until_settled, world, house, run_id),
-                path.confirm,
-                partial(path.report, run_id),
-            ]
+            steps += [path.deliver, partial(until_settled, world, house, run_id), path.confirm] * 2
+            steps.append(partial(path.report, run_id))
         for step in steps:
             _twice(world, step)
 
@@ -88,6 +84,7 @@ class PromotionModel:
         jobs = self._world.rows("SELECT * FROM ledger.promotion_job ORDER BY job_id")
         self._conservation(jobs)
         self._one_plan_at_a_time(jobs)
+        self._better_the_old_one_than_none(jobs)
         self._only_told_is_known()
         self._nothing_older_is_shown()
 
@@ -126,6 +123,23 @@ class PromotionModel:
                 raise Broken(
                     "I5", f"promotion {promotion_id}: requests of the runs {sorted(of)} are on their way at once"
                 )
+
+    def _better_the_old_one_than_none(self, jobs: list[Any]) -> None:
+        """I2: the end of what was replaced has not left unless what takes its place was made; a 202 makes nothing."""
+        promotions = {row.promotion_id: row for row in self._world.rows("SELECT * FROM ledger.promotion")}
+        made = {"acknowledged", "superseded"}
+        for end in jobs:
+            if end.action != "end" or not end.attempts:
+                continue
+            old = promotions[end.promotion_id]
+            for job in jobs:
+                new = promotions[job.promotion_id]
+                same = (job.run_id, new.campaign) == (end.run_id, old.campaign)
+                if same and job.action == "create" and {*new.vendors} & {*old.vendors} and job.state not in made:
+                    raise Broken(
+                        "I2",
+                        f"promotion {old.promotion_id} was ended by job {end.job_id}; job {job.job_id} is {job.state}",
+                    )
 
     def _held(self) -> list[Any]:
         """Every value the platform ever held: also those replaced since."""

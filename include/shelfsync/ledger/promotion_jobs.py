@@ -50,6 +50,16 @@ class PromotionJob:
     left_s: float
 
 
+@dataclass(frozen=True)
+class Making:
+    """A request that makes a promotion, or says one again of which nobody knows what the platform holds."""
+
+    state: str
+    vendors: tuple[str, ...]
+    there: bool
+    """Whether the platform has the promotion, or may."""
+
+
 def _select() -> sa.Select[Any]:
     now = instant()
     plain = [_JOB[name] for name in PromotionJob.__dataclass_fields__ if name in _JOB]
@@ -91,14 +101,19 @@ def open_jobs(connection: Connection, *, run_id: int | None = None) -> list[Prom
     return _read(connection, statement if run_id is None else statement.where(_JOB.run_id == run_id))
 
 
-def makings(connection: Connection, job: PromotionJob) -> set[str]:
-    """The states of the requests that make promotions of the same campaign in the same run: what this one is replaced by."""
+def makings(connection: Connection, job: PromotionJob) -> list[Making]:
+    """The requests that make promotions of the same campaign in the same run: what this one may be replaced by."""
+    in_doubt = sa.and_(_JOB.action == "change", promotion.c.wanted_path.is_(None))
     statement = (
-        sa.select(_JOB.state)
+        sa.select(_JOB.state, promotion.c.vendors, (promotion.c.state == "told").label("there"))
         .join(promotion, promotion.c.promotion_id == _JOB.promotion_id)
-        .where(_JOB.run_id == job.run_id, _JOB.action == "create", promotion.c.campaign == job.campaign)
+        .where(
+            _JOB.run_id == job.run_id,
+            promotion.c.campaign == job.campaign,
+            sa.or_(_JOB.action == "create", in_doubt),
+        )
     )
-    return set(connection.execute(statement).scalars())
+    return [Making(state, tuple(vendors), there) for state, vendors, there in connection.execute(statement)]
 
 
 def read(connection: Connection, job_id: int) -> PromotionJob:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from shelfsync.promotions.shape import EVERY
+
 if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Collection, Iterable, Mapping
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from shelfsync.promotions.group import Wanted
 
 Action = Literal["create", "change", "end"]
+UNMADE = "what takes its place is not made yet; it stays as it was told until that is"
 
 
 @dataclass(frozen=True)
@@ -109,8 +112,8 @@ def plan(
             continue
         if have.busy or have.waits:
             passed_over[have.campaign] = _why_not_now(have)
-        elif have.campaign in unmade:
-            passed_over[have.campaign] = "what takes its place is not made yet; it stays as it was told until that is"
+        elif meet(have.vendors, unmade.get(have.campaign, ())):
+            passed_over[have.campaign] = UNMADE
         elif have.campaign in campaigns:
             last.append(Step("end", None, have, replaced=True))
         else:
@@ -119,10 +122,24 @@ def plan(
     return Planned([*first, *changes, *creates, *last], passed_over, absent)
 
 
-def _unmade(asked: Iterable[Wanted], known: Mapping[str, Told]) -> set[str]:
-    """Campaigns of which a promotion was tried to be made, and is not to be tried in this plan."""
-    found = ((one.head.campaign, known.get(one.identity)) for one in asked)
-    return {campaign for campaign, have in found if have is not None and not have.there and (have.busy or have.waits)}
+def meet(vendors: Collection[str], others: Collection[str]) -> bool:
+    """Whether two promotions have a vendor in common."""
+    if EVERY in vendors or EVERY in others:
+        return bool(vendors) and bool(others)
+    return not set(vendors).isdisjoint(others)
+
+
+def _unmade(asked: Iterable[Wanted], known: Mapping[str, Told]) -> dict[str, set[str]]:
+    """Vendors, by campaign, of promotions that were tried to be made and are not to be tried in this plan.
+
+    One of which nobody knows whether the platform has it counts as not made.
+    """
+    found: dict[str, set[str]] = {}
+    for want in asked:
+        have = known.get(want.identity)
+        if have is not None and (have.busy or have.waits) and not (have.there and have.wanted_path is not None):
+            found.setdefault(want.head.campaign, set()).update(want.vendors)
+    return found
 
 
 def _unproven(known: Iterable[Told], asked: Collection[str], held: Collection[str], now: dt.datetime) -> dict[str, str]:

@@ -21,6 +21,7 @@ from shelfsync.flow.each_vendor import Skip
 from shelfsync.flow.holding import HeldBody, holding
 from shelfsync.flow.promotions.confirm import ALONE, in_doubt, refuse
 from shelfsync.ledger import promotion_jobs, promotions, switches
+from shelfsync.promotions.plan import meet
 from shelfsync.warehouse import promotions as record
 
 if TYPE_CHECKING:
@@ -124,17 +125,23 @@ def _deliver(parts: Parts, lease: Lease, job: PromotionJob) -> bool:
 
 
 def _may_leave(parts: Parts, lease: Lease, job: PromotionJob) -> bool:
-    """An end not before what takes its place, and not at all when the platform would not take that: better the old one than none."""
+    """An end not before the platform has what takes its place, and not at all when it would not: better the old one than none."""
     if job.action != "end":
         return True
     with parts.engine.begin() as connection:
         lease.hold(connection)
-        states = promotion_jobs.makings(connection, job)
-        if states & {"refused", "unconfirmed"} and job.state == "planned":
-            why = "the platform has not taken what was to replace it; it stays until that is made"
-            promotion_jobs.superseded(connection, job.job_id, why)
-        elif not states & {"planned", "submitting"}:
+        ours = promotions.read(connection, job.promotion_id).vendors
+        makings = [one for one in promotion_jobs.makings(connection, job) if meet(one.vendors, ours)]
+        if any(one.state in {"refused", "unconfirmed"} for one in makings):
+            not_made = True
+        elif any(one.state in {"planned", "submitting", "open"} for one in makings):
+            return False  # a 202 is a receipt: the job may yet fail, or refuse every SKU
+        else:
+            not_made = any(one.state == "acknowledged" and not one.there for one in makings)
+        if not not_made or job.state != "planned":  # one that may have left goes out again, identical
             return True
+        why = "the platform has not made what was to replace it; it stays until that is made"
+        promotion_jobs.superseded(connection, job.job_id, why)
         record.record_job(connection, job.job_id)
     return False
 

@@ -16,7 +16,7 @@ from shelfsync.ledger import promotion_holds, promotion_jobs, promotion_rejectio
 from shelfsync.ledger import promotions as told_promotions
 from shelfsync.ledger.instant import instant
 from shelfsync.promotions.guard import Hold
-from shelfsync.promotions.plan import Planned, Told
+from shelfsync.promotions.plan import UNMADE, Planned, Told, meet
 from shelfsync.promotions.plan import plan as pure_plan
 from shelfsync.promotions.shape import EVERY
 from shelfsync.warehouse import promotions as record
@@ -141,16 +141,26 @@ def _told_of(row: Promotion) -> Told:
 def _requests(parts: Parts, prepared: Prepared, planned: Planned, known: dict[str, Promotion]) -> list[Request]:
     """The requests of all steps, their items and bodies in the lake."""
     requests: list[Request] = []
+    unmade: dict[str, set[str]] = {}
     for step in planned.steps:
         try:
             if step.action == "end":
                 assert step.told is not None
+                if step.replaced and meet(step.told.vendors, unmade.get(step.campaign, ())):
+                    planned.passed_over[step.campaign] = UNMADE
+                    continue
                 requests += _end(parts, step, known[step.told.identity], prepared)
-            else:
-                assert step.wanted is not None
-                requests += _say(parts, step, known.get(step.wanted.identity), prepared)
+                continue
+            assert step.wanted is not None
+            said = _say(parts, step, known.get(step.wanted.identity), prepared)
         except DataError as error:  # one campaign that cannot be said stops no other (I10)
             prepared.frozen[step.campaign] = str(error)
+            said = []
+        requests += said
+        if (
+            step.wanted and step.action == "create" and not said
+        ):  # refused before, or beyond what can be said: nothing makes it now
+            unmade.setdefault(step.campaign, set()).update(step.wanted.vendors)
     return requests
 
 
