@@ -5,14 +5,14 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import logging
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from shelfsync.errors import DataError, StaleRunError
+from shelfsync.flow.promotions.commit import Request, commit
 from shelfsync.flow.promotions.prepare import prepare
-from shelfsync.ledger import promotion_holds, promotion_jobs, promotion_rejections, promotion_runs
+from shelfsync.ledger import promotion_holds, promotion_rejections, promotion_runs
 from shelfsync.ledger import promotions as told_promotions
 from shelfsync.ledger.instant import instant
 from shelfsync.promotions.guard import Hold
@@ -35,14 +35,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Request:
-    """One request of the plan: the step it belongs to and the row of the ledger, but for numbers that the ledger gives."""
-
-    step: Step
-    row: dict[str, Any]
-
-
 def plan(parts: Parts, run_id: int) -> dict[str, Any]:
     """Commits the requests of a run, or in a dry run only tells of them: `{"counts", "actions", "lines"}`.
 
@@ -62,7 +54,7 @@ def plan(parts: Parts, run_id: int) -> dict[str, Any]:
         elif not promotion_runs.pass_fence(connection, run.generation):
             promotion_runs.close(connection, run_id, state="superseded", error="a newer run has planned")
         else:
-            _commit(connection, run, prepared, requests, told)
+            commit(connection, run, prepared.holds, requests, told)
         record.record_run(connection, run_id)
         stale = promotion_runs.read(connection, run_id).state == "superseded"
     if stale:
@@ -157,9 +149,8 @@ def _requests(parts: Parts, prepared: Prepared, planned: Planned, known: dict[st
             prepared.frozen[step.campaign] = str(error)
             said = []
         requests += said
-        if (
-            step.wanted and step.action == "create" and not said
-        ):  # refused before, or beyond what can be said: nothing makes it now
+        # refused before, or beyond what can be said: nothing makes it now
+        if step.wanted and step.action == "create" and not said:
             unmade.setdefault(step.campaign, set()).update(step.wanted.vendors)
     return requests
 
@@ -213,7 +204,8 @@ def _say(parts: Parts, step: Step, have: Promotion | None, prepared: Prepared) -
                 "sent": piece.items.num_rows * count,
             }
         )
-    return [Request(step, {**row, "pieces": len(rows)}) for row in rows]
+    version = 0 if have is None else have.version
+    return [Request(step, {**row, "pieces": len(rows)}, version) for row in rows]
 
 
 def _end(parts: Parts, step: Step, have: Promotion, prepared: Prepared) -> list[Request]:
@@ -240,7 +232,7 @@ def _end(parts: Parts, step: Step, have: Promotion, prepared: Prepared) -> list[
         "vendors": count,
         "sent": items.num_rows * count,
     }
-    return [Request(step, row)]
+    return [Request(step, row, have.version)]
 
 
 def _refused(parts: Parts, have: Promotion, vendors: int) -> tuple[pa.Table | None, set[str]]:
@@ -305,46 +297,3 @@ def _told(prepared: Prepared, planned: Planned, requests: list[Request]) -> dict
     lines += [f"campaign {campaign}: passed over: {why}" for campaign, why in sorted(planned.passed_over.items())]
     lines += [f"held ({hold.rule}), vendor {hold.vendor or '*'}: {hold.message}" for hold in prepared.holds]
     return {"counts": counts, "actions": list(actions.values())[:200], "lines": [*lines, *prepared.lines][:200]}
-
-
-def _commit(
-    connection: sa.engine.Connection,
-    run: PromotionRun,
-    prepared: Prepared,
-    requests: list[Request],
-    told: dict[str, Any],
-) -> None:
-    """All rows of the plan in one transaction, in the order in which they are to be sent."""
-    promotion_runs.supersede_planned(connection)
-    promotion_holds.note(connection, [dataclasses.asdict(hold) for hold in prepared.holds])
-    rows = []
-    for request in requests:
-        promotion_id = _promotion_of(connection, request)
-        have = told_promotions.read(connection, promotion_id)
-        if have.busy:  # another plan was faster; its outcome decides what is left to do
-            continue
-        if request.row["action"] == "create" and request.row["piece"] == 1:
-            told_promotions.keep_creation(connection, promotion_id, request.row["body_path"], request.row["body_bytes"])
-        rows.append({**request.row, "promotion_id": promotion_id, "run_id": run.run_id})
-        record.record_promotion(connection, promotion_id)
-    promotion_jobs.plan(connection, rows)
-    promotion_runs.planned(connection, run.run_id, told)
-
-
-def _promotion_of(connection: sa.engine.Connection, request: Request) -> int:
-    """The number of the promotion, its row locked."""
-    step = request.step
-    if step.wanted is None:
-        assert step.told is not None
-        told_promotions.lock(connection, step.told.promotion_id)
-        return step.told.promotion_id
-    head = step.wanted.head
-    return told_promotions.find_or_make(
-        connection,
-        identity=step.wanted.identity,
-        campaign=head.campaign,
-        header=head.as_json(),
-        vendors=step.wanted.vendors,
-        start_time=head.start,
-        end_time=head.end,
-    )
