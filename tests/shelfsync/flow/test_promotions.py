@@ -283,7 +283,8 @@ def test_an_answer_that_cannot_be_believed_is_no_success_and_is_made_up_for(make
     shop.erp.put("c1", "a", "8")
     at = "promotion_status" if kind == "unknown_status" else "put_promotion"
     shop.world.platform.faults({"at": at, "kind": kind, "times": 50 if kind == "unknown_status" else 1})
-    assert shop.sync()["pairs"]["accepted"] == 0
+    # where no job was named the same is sent again, and the job of the repeat is asked about, if need be past its deadline
+    assert shop.sync()["pairs"]["accepted"] == (1 if kind == "no_job_id" else 0)
     shop.world.platform.faults()
     for _ in range(2):
         with shop.world.house.parts.engine.begin() as connection:

@@ -11,6 +11,7 @@ from shelfsync.errors import ShelfsyncError, TryAgainError
 from shelfsync.flow.each_vendor import Skip
 from shelfsync.flow.holding import holding
 from shelfsync.flow.promotions.facts import facts_of, known_vendors
+from shelfsync.flow.promotions.wait import ask_the_overdue
 from shelfsync.ledger import promotion_jobs, promotion_rejections, promotions
 from shelfsync.ledger.leases import LeaseLostError
 from shelfsync.ledger.promotion_tables import OPEN_STATES
@@ -47,8 +48,9 @@ class Confirmed:
 
 
 def confirm(parts: Parts) -> Confirmed:
-    """Settles every job that has ended, and every one past its deadline, of whatever run."""
+    """Settles every job that has ended, and, asked about once more, every one past its deadline, of whatever run."""
     told = Confirmed()
+    ask_the_overdue(parts)
     try:
         with holding(parts, ALONE) as lease:
             _confirm_all(parts, lease, told)

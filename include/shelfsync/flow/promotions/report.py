@@ -18,6 +18,7 @@ from shelfsync.warehouse.promotion_findings import CAUSES
 
 if TYPE_CHECKING:
     from shelfsync.flow.house import Parts
+    from shelfsync.flow.promotions.confirm import Confirmed
     from shelfsync.ledger.promotion_jobs import PromotionJob
 
 _TROUBLES = ("refused", "unconfirmed")
@@ -58,22 +59,29 @@ def report(parts: Parts, run_id: int) -> dict[str, Any]:
 
 
 def settle(parts: Parts) -> dict[str, Any]:
-    """Sends what is planned or was lost, asks about what is due, settles what has ended; of every run.
+    """Asks about what is due, settles what has ended, sends what is planned or was lost, and looks once more; of every run.
+
+    The look comes first: what the platform has ended is settled also when nothing can be sent, and ends that waited for it leave at once.
 
     Returns `{"delivered": n, "confirmed": n, "open": n, "failed": {campaign: why}}`.
     """
+    before = _look(parts)
     sent = deliver(parts)
-    ask_those_due(parts, waiting(parts))
-    confirmed = confirm(parts)
+    after = _look(parts)
     with parts.engine.connect() as connection:
         left = len(promotion_jobs.open_jobs(connection))
     return {
         "delivered": sent.done,
-        "confirmed": confirmed.done,
+        "confirmed": before.done + after.done,
         "open": left,
-        "failed": {**sent.failed, **confirmed.failed},
+        "failed": {**before.failed, **sent.failed, **after.failed},
         "paused": sent.paused,
     }
+
+
+def _look(parts: Parts) -> Confirmed:
+    ask_those_due(parts, waiting(parts))
+    return confirm(parts)
 
 
 _STATUS = f"""

@@ -13,8 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.exc import InterfaceError, OperationalError
 
-from partner_api.errors import NotEnabledError, NotFoundError, PartnerError, UnexpectedAnswerError
-from shelfsync.errors import ShelfsyncError
+from partner_api.errors import (
+    NotEnabledError,
+    NotFoundError,
+    PartnerError,
+    ThrottledError,
+    UnavailableError,
+    UnexpectedAnswerError,
+)
+from shelfsync.errors import ShelfsyncError, TryAgainError
 from shelfsync.ledger import promotion_jobs
 from shelfsync.promotions.outcome import ENDED
 from shelfsync.warehouse import promotions as record
@@ -74,6 +81,25 @@ def ask_those_due(parts: Parts, jobs: list[PromotionJob]) -> bool:
             log.warning("promotions, wait: campaign %s, job %d: %s", job.campaign, job.job_id, error)
             _heard(parts, job, None, None)
     return asked
+
+
+def ask_the_overdue(parts: Parts) -> None:
+    """Asks once more about jobs past their deadline, before they are put in doubt: perhaps nobody was there to ask in time.
+
+    Where the platform cannot be asked now they are left to the doubt, which is safe: the same is said again.
+    """
+    with parts.engine.connect() as connection:
+        jobs = promotion_jobs.open_jobs(connection)
+    for job in jobs:
+        if job.state != "open" or not job.overdue or has_ended(job):
+            continue
+        try:
+            ask(parts, job)
+        except (UnavailableError, ThrottledError, TryAgainError) as error:
+            log.warning("promotions, wait: campaign %s, job %d: %s", job.campaign, job.job_id, error)
+            return
+        except (PartnerError, ShelfsyncError) as error:
+            log.warning("promotions, wait: campaign %s, job %d: %s", job.campaign, job.job_id, error)
 
 
 def ask(parts: Parts, job: PromotionJob) -> None:
