@@ -9,7 +9,7 @@ from shelfsync import logs
 from shelfsync.errors import DataError, TryAgainError
 from shelfsync.flow import rejected
 from shelfsync.flow.deliver import deliver_next
-from shelfsync.flow.each_vendor import Skip, StepReport, each_vendor
+from shelfsync.flow.each_vendor import Skip, StepReport, each_vendor, why_not
 from shelfsync.flow.holding import holding
 from shelfsync.flow.outcomes import refused_values
 from shelfsync.ledger import batches, jobs, rejections, vendor_runs, vendors
@@ -61,7 +61,7 @@ def _acknowledge(parts: Parts, row: VendorRun, job: Job, batch: PlannedBatch, le
     else:
         raise TryAgainError(f"acknowledge: the baseline of vendor {row.vendor} moved {_SWAPS} times meanwhile")
     unaccounted, left = _left(parts, job)
-    if left:
+    if left and why_not(row, "deliver") is None:  # a run that failed or was given up meanwhile only ends its job
         deliver_next(parts, row, lease)
     if unaccounted:
         raise DataError(
@@ -109,7 +109,7 @@ def _move(parts: Parts, job: Job, batch: PlannedBatch, lease: Lease) -> bool:
         jobs.end(connection, job.job_id, "acknowledged")
         batches.set_state(connection, batch.batch_id, "done")
         if batches.next_planned(connection, job.vendor, run_id=job.run_id) is None:
-            vendor_runs.write(connection, job.run_id, job.vendor, state="acknowledged")
+            vendor_runs.acknowledge(connection, job.run_id, job.vendor, job.generation)
         record.record_job(connection, job.job_id)
     log.info(
         "acknowledge: vendor %s, job %d: %d SKUs moved, %d refused", job.vendor, job.job_id, len(accepted), len(refused)

@@ -11,10 +11,12 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 from partner_api.errors import PartnerError
 from shelfsync import logs, metrics
 from shelfsync.errors import ConfigurationError, ShelfsyncError, TryAgainError
-from shelfsync.ledger import vendor_runs
+from shelfsync.ledger import jobs, vendor_runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+    from sqlalchemy.engine import Connection
 
     from shelfsync.flow.house import Parts
     from shelfsync.ledger.vendor_runs import VendorRun
@@ -23,6 +25,9 @@ log = logging.getLogger(__name__)
 
 STEPS = ("extract", "normalise", "diff", "guard", "batch", "deliver", "confirm", "acknowledge")
 """The words of the path, in order; the same words name tasks, log fields and metrics."""
+
+ENDING = ("deliver", "confirm", "acknowledge")
+"""The steps that bring a job to its end. While it is open nothing else of its vendor is sent (I5), so nothing may keep them from it."""
 
 
 @dataclass
@@ -71,8 +76,9 @@ def _one_vendor(parts: Parts, run_id: int, name: str, report: StepReport, work: 
     step = report.step
     with parts.engine.connect() as connection:
         row = vendor_runs.read(connection, run_id, name)
-    reason = _why_not(row, step)
-    if row is None or reason:
+        reason = why_not(row, step)
+        for_its_job = row is not None and reason is not None and _has_job_to_end(connection, row, step)
+    if row is None or (reason and not for_its_job):
         report.skipped[name] = reason or "the run does not know this vendor"
         return
     began_s = parts.clock.monotonic_s()
@@ -80,50 +86,64 @@ def _one_vendor(parts: Parts, run_id: int, name: str, report: StepReport, work: 
         work(row)
     except Skip as skip:
         report.skipped[name] = str(skip)
-        if isinstance(skip, Done) and row.state == "failed" and row.failed_step == step:
-            _mend(parts, row)  # who did the work died before it could say so
+        if isinstance(skip, Done) and row.failed_step == step:
+            _mend(parts, row, step)  # who did the work died before it could say so
     except (ConfigurationError, TryAgainError, OperationalError, InterfaceError):
         raise
     except Exception as error:  # noqa: BLE001  whatever it is, the other vendors go on (I10)
-        report.failed[name] = fail(parts, row, step, error)
+        report.failed[name] = _told(row, step, error) if for_its_job else fail(parts, row, step, error)
         log.error("%s: vendor %s failed: %s", step, name, report.failed[name])  # noqa: TRY400  its traceback, if any, was told
     else:
         metrics.timing(f"{step}.vendor", parts.clock.monotonic_s() - began_s)
         report.done.append(name)
-        if row.state == "failed":
-            _mend(parts, row)
+        _mend(parts, row, step)
 
 
 def fail(parts: Parts, row: VendorRun, step: str, error: Exception) -> str:
     """Writes a vendor's failure to its row; an error that is not one of ours is logged with its traceback as well."""
-    said = str(error).strip() or type(error).__name__
-    line = " ".join(said.split())[:1000]
-    if not isinstance(error, ShelfsyncError | PartnerError):
-        line = f"{type(error).__name__}: {line}"
-        log.error("%s: vendor %s", step, row.vendor, exc_info=error)
-    _write(parts, row, state="failed", failed_step=step, error=line)
+    line = _told(row, step, error)
+    with parts.engine.begin() as connection:
+        vendor_runs.write(connection, row.run_id, row.vendor, state="failed", failed_step=step, error=line)
     return line
 
 
-def _mend(parts: Parts, row: VendorRun) -> None:
-    """The step that had failed has gone well now; what it wrote itself stays."""
+def why_not(row: VendorRun | None, step: str) -> str | None:
+    """Why a vendor is passed over before its work is looked at; None: go on."""
+    if row is None:
+        return None
+    if row.state == "failed" and _before(row.failed_step, step):
+        return f"failed at {row.failed_step}: {row.error}"
+    if row.state == "superseded":
+        return f"superseded: {row.error}"
+    return None
+
+
+def _told(row: VendorRun, step: str, error: Exception) -> str:
+    said = str(error).strip() or type(error).__name__
+    line = " ".join(said.split())[:1000]
+    if isinstance(error, ShelfsyncError | PartnerError):
+        return line
+    log.error("%s: vendor %s", step, row.vendor, exc_info=error)
+    return f"{type(error).__name__}: {line}"
+
+
+def _mend(parts: Parts, row: VendorRun, step: str) -> None:
+    """The step that had failed, or one before it, has gone well now; what it wrote itself stays. A failure of an earlier step stands."""
+    if row.state != "failed" or _before(row.failed_step, step):
+        return
     with parts.engine.begin() as connection:
         now = vendor_runs.read(connection, row.run_id, row.vendor)
         state = {"state": "open"} if now is not None and now.state == "failed" else {}
         vendor_runs.write(connection, row.run_id, row.vendor, failed_step=None, error=None, **state)
 
 
-def _write(parts: Parts, row: VendorRun, **values: Any) -> None:
-    with parts.engine.begin() as connection:
-        vendor_runs.write(connection, row.run_id, row.vendor, **values)
+def _before(failed_step: str | None, step: str) -> bool:
+    return failed_step in STEPS and STEPS.index(failed_step) < STEPS.index(step)
 
 
-def _why_not(row: VendorRun | None, step: str) -> str | None:
-    """Why a vendor is passed over before its work is looked at; None: go on."""
-    if row is None:
-        return None
-    if row.state == "failed" and row.failed_step in STEPS and STEPS.index(row.failed_step) < STEPS.index(step):
-        return f"failed at {row.failed_step}: {row.error}"
-    if row.state == "superseded":
-        return f"superseded: {row.error}"
-    return None
+def _has_job_to_end(connection: Connection, row: VendorRun, step: str) -> bool:
+    """Whether a job of this very run keeps the vendor, whatever has become of the run; only a lost one is anything for deliver."""
+    if step not in ENDING:
+        return False
+    job = jobs.open_job_of(connection, row.vendor)
+    return job is not None and job.run_id == row.run_id and (step != "deliver" or job.state == "submitting")

@@ -53,10 +53,13 @@ def resume(parts: Parts, scope: str, vendor: str | None, *, why: str, who: str) 
 
 
 def _give_up_old_plans(connection: Connection, vendor: str | None) -> None:
-    """What was planned before or during the pause may be hours old: the next run compares anew and sends what is wanted by then."""
+    """What was planned before or during the pause may be hours old: the next run compares anew and sends what is wanted by then.
+
+    A body that is on its way is brought to its end all the same, by the steps that settle it (flow.each_vendor).
+    """
     why = "sending was paused; the next run compares anew"
-    for run_id, name in batches.supersede_waiting(connection, vendor):
-        vendor_runs.write(connection, run_id, name, state="superseded", error=why)
+    for run_id, name, generation in batches.supersede_waiting(connection, vendor):
+        vendor_runs.supersede(connection, run_id, name, generation, why)
 
 
 def _told(connection: Connection) -> dict[str, Any]:

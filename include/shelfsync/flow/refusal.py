@@ -71,7 +71,7 @@ def _refuse(parts: Parts, lease: Lease, job_id: int, batch: PlannedBatch, error:
         rejected.remember(parts, connection, batch.vendor, job_id, wanted, otherwise="invalid_value")
         batches.set_state(connection, batch.batch_id, "refused")
         if batches.next_planned(connection, batch.vendor, run_id=batch.run_id) is None:
-            vendor_runs.write(connection, batch.run_id, batch.vendor, state="acknowledged")
+            vendor_runs.acknowledge(connection, batch.run_id, batch.vendor, batch.generation)
 
     if job.state == "submitting":
         write_outcomes(parts, lease, job, batch, items, outcomes, end=("refused", str(error)[:1000]), also=note)

@@ -183,14 +183,15 @@ def supersede_generation(connection: Connection, vendor: str, generation: int) -
     connection.execute(statement.values(state="superseded"))
 
 
-def supersede_waiting(connection: Connection, vendor: str | None) -> list[tuple[int, str]]:
-    """Gives up what is planned of one vendor or of all, and has not begun to leave; (run, vendor) of what it was."""
+def supersede_waiting(connection: Connection, vendor: str | None) -> list[tuple[int, str, int]]:
+    """Gives up what is planned of one vendor or of all, and has not begun to leave; (run, vendor, generation) of what it was."""
     begun = sa.exists().where(job.c.batch_id == batch.c.batch_id, job.c.state.in_(OPEN_JOB_STATES))
     statement = batch.update().where(batch.c.state == "planned", ~begun)
     if vendor is not None:
         statement = statement.where(batch.c.vendor == vendor)
-    rows = connection.execute(statement.values(state="superseded").returning(batch.c.run_id, batch.c.vendor))
-    return sorted({(row.run_id, row.vendor) for row in rows})
+    statement = statement.values(state="superseded")
+    rows = connection.execute(statement.returning(batch.c.run_id, batch.c.vendor, batch.c.generation))
+    return sorted({(row.run_id, row.vendor, row.generation) for row in rows})
 
 
 def vendors_with_planned(connection: Connection) -> list[tuple[int, str]]:

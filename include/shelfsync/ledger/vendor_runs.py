@@ -186,6 +186,21 @@ def write(connection: Connection, run_id: int, name: str, **values: Any) -> None
     connection.execute(statement.values(**values, updated_at=instant()))
 
 
+def acknowledge(connection: Connection, run_id: int, name: str, generation: int) -> None:
+    """This snapshot has arrived: not where the run has been read anew since, or has given up a part of it."""
+    row = vendor_run.c
+    mine = (row.run_id == run_id, row.vendor == name, row.generation == generation, row.state != "superseded")
+    connection.execute(vendor_run.update().where(*mine).values(state="acknowledged", updated_at=instant()))
+
+
+def supersede(connection: Connection, run_id: int, name: str, generation: int, why: str) -> None:
+    """This snapshot was given up; not where the run has been read anew since."""
+    row = vendor_run.c
+    mine = (row.run_id == run_id, row.vendor == name, row.generation == generation)
+    values = {"state": "superseded", "failed_step": None, "error": why, "updated_at": instant()}
+    connection.execute(vendor_run.update().where(*mine).values(values))
+
+
 def forget_others(connection: Connection, run_id: int, names: Iterable[str]) -> None:
     """Marks vendors of an earlier reading of this run that the newer reading no longer has."""
     statement = vendor_run.update().where(vendor_run.c.run_id == run_id, vendor_run.c.vendor.not_in(list(names)))
