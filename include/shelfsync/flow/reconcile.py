@@ -219,9 +219,10 @@ def _reject(connection: Any, vendor: _Vendor, reject: pa.Table) -> None:
     rows: dict[str, dict[str, Any]] = {}
     for row in reject.to_pylist():
         sku = row["sku"]
-        times = vendor.healed[sku, row["field"]]
+        times = vendor.healed.get((sku, row["field"]), 0)
+        said = f"returned after {times} healings" if times else "is not healed (SHELFSYNC_DRIFT__HEALINGS_MAX=0)"
         reason = (
-            f"drift returned after {times} healings: {row['field']} shows {row['observed']} instead of"
+            f"drift {said}: {row['field']} shows {row['observed']} instead of"
             f" {row['acknowledged'] or row['desired']} ({row['cause'].replace('_', ' ')})"
         )
         rows[sku] = {**wanted.get(sku, {"sku": sku, **blank}), "reason": reason, "kind": "drifted"}

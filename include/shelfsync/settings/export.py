@@ -41,7 +41,7 @@ class DriftSettings(Section):
     propagation_s: float = Field(1800.0, ge=0)
     """How long a change may take to show (interface.md 8: up to 15 minutes; integrators saw 30): younger ones are not judged."""
     healings_max: int = Field(3, ge=0)
-    """A drift that comes back after so many healings is a rejection: somebody or something on the platform does not want it."""
+    """A drift that comes back after so many healings is a rejection: somebody or something on the platform does not want it. 0: at once."""
     healings_window_days: float = Field(7.0, gt=0)
     """Healings older than this are forgotten."""
 

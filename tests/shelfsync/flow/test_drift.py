@@ -254,6 +254,18 @@ def test_drift_that_returns_after_three_healings_is_a_rejection_and_the_fight_en
     assert price(shelf) == 3
 
 
+def test_with_no_healing_allowed_the_first_drift_is_a_rejection(make_shelf):
+    shelf = make_shelf(drift={"healings_max": 0})
+    shelf.platform.faults({"at": "job", "kind": "portal_edit", "price": 7.77})
+    shelf.erp.put("store-001", "a", "2.00")
+    shelf.sync("delta")
+    assert export(shelf)["state"] == "succeeded"
+    assert drift(shelf) == [("a", "price", "changed_on_platform", "reject")]
+    reason = shelf.rows("SELECT reason FROM ledger.rejection WHERE sku = 'a'")[0].reason
+    assert reason.startswith("drift is not healed (SHELFSYNC_DRIFT__HEALINGS_MAX=0): price shows 7.77 instead of 2")
+    assert shelf.sync("delta")["sent"] == 0
+
+
 def test_a_healing_sends_what_the_erp_wants_by_then_never_the_older_value(shelf):
     shelf.platform.faults({"at": "job", "kind": "not_applied"})
     shelf.erp.put("store-001", "a", "2.00")
