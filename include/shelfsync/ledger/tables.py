@@ -209,6 +209,7 @@ batch = sa.Table(
     _time("created_at", "When it was planned", nullable=False),
     sa.ForeignKeyConstraint(["run_id", "vendor"], ["ledger.vendor_run.run_id", "ledger.vendor_run.vendor"]),
     sa.UniqueConstraint("run_id", "vendor", "generation", "sequence"),
+    sa.Index("ix_batch_planned", "vendor", postgresql_where=sa.text("state = 'planned'")),
     schema="ledger",
     comment="One row a request body, committed before anything is sent",
 )

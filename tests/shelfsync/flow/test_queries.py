@@ -9,6 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 from shelfsync.flow.extract import shards
+from shelfsync.ledger import batches
 
 _keys = itertools.count(1)
 STEPS = ("normalise", "diff", "guard", "batch", "deliver")
@@ -68,6 +69,62 @@ def test_each_vendor_asks_the_same_once_more(counted):
     print(dict(one), dict(three))
     for word in (*STEPS, "confirm", "acknowledge"):
         assert three[word] <= 3 * one[word] + SLACK
+
+
+A_MONTH = (
+    "INSERT INTO ledger.vendor (vendor) SELECT 'store-' || n FROM generate_series(0, 49) AS n",
+    "INSERT INTO ledger.run (run_key, kind) VALUES ('month', 'full')",
+    "INSERT INTO ledger.vendor_run (run_id, vendor, generation) SELECT run_id, vendor, 1 FROM ledger.run, ledger.vendor",
+    """
+    INSERT INTO ledger.batch
+    (run_id, vendor, generation, base_version, sequence, items_path, snapshot_path, item_count, body_bytes, state)
+    SELECT run_id, 'store-' || mod(n, 50), 1, 0, n, '', '', 1, 1, CASE WHEN n < 3 THEN 'planned' ELSE 'done' END
+    FROM ledger.run, generate_series(0, 19999) AS n
+    """,
+    "ANALYZE ledger.batch",
+)
+"""Twenty thousand bodies of fifty vendors that have left, and three that are planned."""
+
+ABOUT_PLANNED = {
+    "plan": lambda connection: batches.plan(
+        connection, run_id=1, vendor="store-1", generation=2, base_version=0, snapshot_path="", pieces=[]
+    ),
+    "next": lambda connection: batches.next_planned(connection, "store-1"),
+    "supersede": lambda connection: batches.supersede_generation(connection, "store-1", 1),
+    "resume a vendor": lambda connection: batches.supersede_waiting(connection, "store-1"),
+    "resume all": lambda connection: batches.supersede_waiting(connection, None),
+    "count": batches.count_planned,
+    "vendors": batches.vendors_with_planned,
+}
+
+
+def test_what_is_planned_is_found_without_reading_what_has_left(engine):
+    """Some of these are asked while the vendor's row is locked, and all of them again and again."""
+    with engine.begin() as connection:
+        for statement in A_MONTH:
+            connection.exec_driver_sql(statement)
+    for name, question in ABOUT_PLANNED.items():
+        told = _explained(engine, question)
+        assert any("ix_batch_planned" in line for line in told), (name, told)
+        assert not any("Seq Scan on batch" in line for line in told), (name, told)
+
+
+def _explained(engine, question) -> list[str]:
+    """How the database would answer each statement that the question puts."""
+    asked = []
+    with engine.connect() as connection:
+
+        @sa.event.listens_for(connection, "before_cursor_execute")
+        def _hear(_connection, _cursor, statement, parameters, *_):
+            if not statement.startswith("EXPLAIN"):
+                asked.append((statement, parameters))
+
+        question(connection)
+        return [
+            line
+            for statement, parameters in asked
+            for (line,) in connection.exec_driver_sql(f"EXPLAIN {statement}", parameters)
+        ]
 
 
 @pytest.mark.parametrize("vendors", [1, 40, 41, 200, 1000, 5000])
