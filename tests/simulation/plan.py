@@ -78,9 +78,12 @@ def plan(seed: int, kinds: Sequence[dict[str, Any]]) -> Plan:
     actions = [Action("tick", chance.getrandbits(32), kind="all"), Action("run", chance.getrandbits(32), kind="full")]
     for _ in range(chance.randint(6, 16)):
         actions += _scene(chance, kinds)
-    from simulation.promotion_plan import actions_of as promotion_actions  # it is made of this file's actions
+    from simulation.pauses import actions_of as pauses  # both are made of this file's actions
+    from simulation.promotion_plan import actions_of as promotion_actions
 
     for place, action in reversed(promotion_actions(seed, len(actions), kinds)):
+        actions.insert(place, action)
+    for place, action in reversed(pauses(seed, len(actions))):
         actions.insert(place, action)
     return Plan(seed, shape, tuple(actions))
 

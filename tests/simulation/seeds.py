@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from simulation import day, promotions
+from simulation import day, pauses, promotions
 from simulation.erp import BAD, VENDORS
 from simulation.model import LEFT, Broken, Model, converged
 from simulation.plan import Plan, plan
@@ -165,8 +165,13 @@ class Course:
                 )
                 for row in known:
                     day.take(self.world, house, action.kind, row.run_id, list(VENDORS))
+            case "upto_batch" | "upto_deliver":
+                word = action.word.removeprefix("upto_")
+                self.runs.append(day.whole_run(self.world, house, action.kind, self._key(action), word))
             case "settle":
                 house.settle()
+            case "pause" | "resume":
+                pauses.turn(house, action.word, action.kind)
             case "promotions":
                 promotions.work(self.world, house, action.kind, self._key(action))
             case other:
@@ -217,6 +222,7 @@ class Course:
         world.erp.write()
         self.say(f"quiet +{world.clock.monotonic_s():.0f} s")
         with world.house(Seam()) as house:
+            pauses.end_all(house)
             world.clock.sleep(3600)  # so long a full run that died keeps deltas waiting
             self._rounds(house, "delta", 2, told)
             day.settle_down(world, house)
