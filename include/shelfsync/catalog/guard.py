@@ -54,14 +54,16 @@ def guard(
     """Splits a delta into what may be sent and what a person has to look at first.
 
     `approved`: rows (DELTA shape) that a person let through lately; the very same values pass. `rejected`: slices
-    that a person did not let through (with `carried`); of them the very same values stay held. `only`: ask this rule alone.
+    that a person did not let through (with `carried`); of them the very same values stay held, and a new product whole as long as
+    its price is the same. `only`: ask this rule alone.
     """
     said = {name: column(case.delta, name).is_valid() for name in FIELDS}
     free = dict(said)
     for table in approved:
         for name, values in _pass(case, table).items():
             free[name] = pc.and_(free[name], pc.invert(values))
-    judging = replace(case, free=free)  # the guards see what those before them took
+    rejected = tuple(rejected)
+    judging = replace(case, free=free, unwanted=_unwanted(case, rejected))  # the guards see what those before them took
     slices: list[Slice] = []
     taken = {name: pc.and_(values, False) for name, values in said.items()}
 
@@ -73,7 +75,7 @@ def guard(
                 taken[name] = pc.or_(taken[name], values)
 
     for one in rejected:
-        same = _pass(case, one.rows)
+        same = _stays(case, one.rows)
         take({name: pc.and_(same[name], free[name]) for name in FIELDS}, one)
     for rule, ask in GUARDS.items():
         if only in {None, rule}:
@@ -126,6 +128,45 @@ def _held(slices: list[Slice]) -> pa.Table:
 
 
 def _pass(case: Case, approved: pa.Table) -> dict[str, pa.Array]:
-    """Fields of the delta whose value is the very one that was approved for the SKU."""
-    said = aligned(approved, case.skus, FIELDS)
-    return {name: pc.equal(column(case.delta, name), said[name]).fill_null(False) for name in FIELDS}
+    """Fields of the delta whose value is the very one that was approved for the SKU; of a new product whatever its quantity is by now."""
+    said = aligned(approved, case.skus, (*FIELDS, "change"))
+    whole = _new_in(case, said)
+    for name in FIELDS:
+        if name != "quantity":
+            whole = pc.and_(whole, _alike(column(case.delta, name), said[name]))
+    return {name: pc.or_(whole, _same(column(case.delta, name), said[name])) for name in FIELDS}
+
+
+def _stays(case: Case, rejected: pa.Table) -> dict[str, pa.Array]:
+    """Fields of the delta whose value is the very one that was not let through for the SKU.
+
+    A new product goes or stays whole, by its price: what sells at the counter meanwhile makes it no other product, and the rest of
+    its row would put it on sale at a price that the platform has from elsewhere.
+    """
+    said = aligned(rejected, case.skus, (*FIELDS, "change"))
+    new, priced = _new_in(case, said), _alike(column(case.delta, "price"), said["price"])
+    return {name: pc.if_else(new, priced, _same(column(case.delta, name), said[name])) for name in FIELDS}
+
+
+def _unwanted(case: Case, rejected: Iterable[Slice]) -> pa.Array:
+    """New products that a person did not let in as new, whatever is said of them by now."""
+    rows = pa.repeat(pa.scalar(False), case.delta.num_rows)
+    for one in rejected:
+        if one.rule == "new_skus":
+            rows = pc.or_(rows, _new_in(case, aligned(one.rows, case.skus, ("change",))))
+    return rows
+
+
+def _new_in(case: Case, said: dict[str, pa.Array]) -> pa.Array:
+    """Rows that are of a new product, and were when somebody decided about them."""
+    new = pc.equal(column(case.delta, "change"), "new")
+    return pc.and_(new, pc.equal(said["change"], "new").fill_null(False))
+
+
+def _same(now: pa.Array, said: pa.Array) -> pa.Array:
+    return pc.equal(now, said).fill_null(False)
+
+
+def _alike(now: pa.Array, said: pa.Array) -> pa.Array:
+    """The same value, or in both nothing."""
+    return pc.or_(_same(now, said), pc.and_(now.is_null(), said.is_null()))

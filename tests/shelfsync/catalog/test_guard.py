@@ -73,6 +73,61 @@ def test_a_new_product_with_a_price_that_is_held_goes_not_at_all():
     assert verdict.released.num_rows == 0
 
 
+def _decided(verdict):
+    return [Slice(one.rule, one.category, one.message, one.thresholds, one.rows, 7) for one in verdict.slices]
+
+
+NEW = range(1000, 1060)
+"""Sixty products that nobody has heard of, beside a hundred that are known."""
+
+
+def test_new_products_that_nobody_let_in_stay_out_when_some_of_them_sell_at_the_counter():
+    before = store(range(100))
+    rejected = _decided(split(before | store(NEW), before))
+    assert [(one.rule, one.rows.num_rows) for one in rejected] == [("new_skus", 60)]
+    sold = before | store(NEW, quantity=lambda number: 9 if number < 1030 else 10)
+    verdict = split(sold, before, rejected=rejected)
+    assert verdict.released.num_rows == 0
+    assert [(one.carried, one.rows.num_rows) for one in verdict.slices] == [(7, 60)], "it is the same decision still"
+    assert {row["quantity"] for row in verdict.held.to_pylist()} == {9, 10}
+    shut = before | store(NEW, active=False)
+    assert split(shut, before, rejected=rejected).released.num_rows == 0
+
+
+def test_a_new_product_that_nobody_let_in_is_asked_about_again_with_another_price_and_goes_when_it_is_approved():
+    before = store(range(100))
+    rejected = _decided(split(before | store(NEW), before))
+    dearer = before | store(NEW, price=lambda number: "3.10" if number < 1003 else "2.00")
+    verdict = split(dearer, before, rejected=rejected)
+    assert verdict.released.num_rows == 0
+    assert [(one.rule, one.carried, one.rows.num_rows) for one in verdict.slices] == [
+        ("new_skus", 7, 57),
+        ("new_skus", None, 3),
+    ]
+    approved = [verdict.slices[1].rows]
+    released = split(dearer, before, rejected=rejected, approved=approved).released
+    assert said(released).keys() == {"S1000", "S1001", "S1002"}
+    assert all(row.keys() == {"price", "quantity", "active"} for row in said(released).values())
+
+
+def test_a_new_product_with_a_price_that_was_held_goes_whole_when_the_price_is_right():
+    before = store(range(100))
+    rejected = _decided(split(before | {"T": {**GOOD, "price": "0"}}, before))
+    sold = split(before | {"T": {**GOOD, "price": "0", "quantity": 9}}, before, rejected=rejected)
+    assert sold.released.num_rows == 0, "one that was sold at the counter does not put it on sale at another price"
+    right = split(before | {"T": {**GOOD, "price": "2.40", "quantity": 9}}, before, rejected=rejected)
+    assert right.slices == ()
+    assert said(right.released) == {"T": {"price": Decimal("2.400"), "quantity": 9, "active": True}}
+
+
+def test_approved_new_products_go_with_the_quantity_they_have_by_now():
+    before = store(range(100))
+    (one,) = split(before | store(NEW), before).slices
+    verdict = split(before | store(NEW, quantity=9), before, approved=[one.rows])
+    assert verdict.slices == ()
+    assert verdict.released.num_rows == 60
+
+
 def test_an_ordinary_delta_is_released_whole():
     before = store(range(1000))
     now = before | store(range(120), price="1.80") | store(range(200, 230), quantity=0)

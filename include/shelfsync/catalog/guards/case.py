@@ -49,6 +49,8 @@ class Case:
     history: History = field(default_factory=History)
     free: dict[str, pa.Array] = field(default_factory=dict)
     """Field -> mask of the rows of which that field is still held by no guard before; empty: all are free."""
+    unwanted: pa.Array | None = None
+    """Mask of the new products that a person did not let in; None: there are none."""
 
     @cached_property
     def skus(self) -> pa.Array:

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from shelfsync.catalog.alignment import column
 from shelfsync.catalog.guards.case import STOCK_FIELDS, Finding, count, judged, over
+from shelfsync.columns import FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,9 +61,17 @@ def shrunken_extract(case: Case) -> Iterator[Finding]:
 
 
 def new_skus(case: Case) -> Iterator[Finding]:
-    """Many SKUs that nobody has heard of: another store's range, codes that were renumbered."""
+    """Many SKUs that nobody has heard of: another store's range, codes that were renumbered.
+
+    Those that a person did not let in are asked about again when the ERP says something else of them, however few they are then.
+    """
     if case.baseline.num_rows == 0:
         return  # the first sync
+    again = None if case.unwanted is None else case.undecided(case.unwanted, FIELDS)
+    if again is not None and pc.any(again).as_py():
+        limit = case.limits.limit("new_skus", case.vendor)
+        message = f"{count(again)} new SKUs that nobody let in have another price now; they wait for a person again"
+        yield Finding(again, "new_skus", message, limit.model_dump())
     rows = pc.equal(column(case.delta, "change"), "new")
     everything = pa.repeat(pa.scalar(True), case.baseline.num_rows)
     yield from judged(case, "new_skus", rows, everything, "are new")

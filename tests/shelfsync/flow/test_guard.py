@@ -1,0 +1,55 @@
+"""What the guards must not miss over several runs, on the whole path: the platform never shows what a person did not let through."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+V = "store-001"
+SKUS = [f"s{number:03}" for number in range(60)]
+NEW = [f"n{number:03}" for number in range(60)]
+
+
+def _stocked(world):
+    """Sixty products, acknowledged; the platform lists sixty more, off sale and at a price of its own."""
+    listed = [{"sku": sku, "barcodes": [], "title": sku, "price": 1.0, "active": True} for sku in SKUS]
+    foreign = [{"sku": sku, "barcodes": [], "title": sku, "price": 77.0, "active": False} for sku in NEW]
+    world.platform.put_products(V, listed + foreign)
+    for number, sku in enumerate(SKUS):
+        world.erp.put(V, sku, f"{number + 1}.50", 10)
+    assert world.sync("full")["accepted"] == 60
+    return world
+
+
+@pytest.fixture
+def shop(world):
+    return _stocked(world)
+
+
+def _rules(world, *states):
+    return [(hold["rule"], hold["rows"]) for hold in world.house.holds.listed(*states)]
+
+
+@pytest.mark.parametrize("how", ["rejected", "expired"])
+def test_a_new_product_that_was_not_let_in_is_not_put_on_sale_by_a_sale_at_the_counter(shop, how):
+    for sku in NEW:
+        shop.erp.put(V, sku, "2.50", 10)
+    shop.sync("delta")
+    (hold,) = shop.house.holds.listed("open")
+    assert (hold["rule"], hold["rows"]) == ("new_skus", 60)
+    if how == "rejected":
+        shop.house.holds.decide(hold["hold_id"], approve=False, who="ada")
+    else:
+        shop.house.holds.expire(hold["hold_id"], who="nobody")
+    for sku in NEW[:30]:
+        shop.erp.put(V, sku, "2.50", 9)
+    assert shop.sync("delta")["sent"] == 0
+    shown = shop.shown()
+    assert {(shown[sku]["price"], shown[sku]["active"]) for sku in NEW} == {(77.0, False)}
+    still = max(shop.house.holds.listed(how), key=lambda one: one["hold_id"])
+    assert shop.house.holds.decide(still["hold_id"], approve=True, who="ada")["state"] == "approved"
+    shop.house.holds.deliver(still["hold_id"])
+    shop.platform.until_settled()
+    shown = shop.shown()
+    assert {(Decimal(str(shown[sku]["price"])), shown[sku]["active"]) for sku in NEW} == {(Decimal("2.5"), True)}
