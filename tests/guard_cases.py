@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from catalog_rows import shelf, snapshot
+from shelfsync.catalog.buffer import known as buffers
 from shelfsync.catalog.diff import diff
+from shelfsync.catalog.effect import INTERVAL, Buffers, stamped
 from shelfsync.catalog.guard import Guarded, guard
 from shelfsync.catalog.guards.case import Case, History
 from shelfsync.catalog.guards.categories import remembered
@@ -24,7 +26,9 @@ def store(numbers, **values: Any) -> dict[str, dict[str, Any]]:
     return rows
 
 
-def case(now, before, *, full=False, history=None, limits=None, vendor="store-001", rows=None) -> Case:
+def case(
+    now, before, *, full=False, history=None, limits=None, vendor="store-001", rows=None, at_buffer="activates"
+) -> Case:
     """The delta from what was acknowledged to what the ERP says, with the categories of both."""
     baseline = shelf(
         *(
@@ -38,12 +42,15 @@ def case(now, before, *, full=False, history=None, limits=None, vendor="store-00
     past = history or History()
     return Case(
         vendor=vendor,
-        delta=diff(here, baseline, full=full),
+        delta=stamped(
+            diff(here, baseline, full=full), Buffers(buffers(here, vendor, ()), INTERVAL.empty_table(), at_buffer)
+        ),
         snapshot=here,
         baseline=baseline,
         extract_rows=here.num_rows if rows is None else rows,
         limits=limits or GuardSettings(),
         history=History(past.rows, past.repeats, remembered(known, here, baseline)),
+        at_buffer=at_buffer,
     )
 
 

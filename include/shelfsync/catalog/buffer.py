@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,6 +16,16 @@ if TYPE_CHECKING:
 
 KNOWN = pa.schema([pa.field("sku", pa.string(), nullable=False), pa.field("sales_buffer", pa.int64())])
 """SKUs with the buffer that holds for each, null where nobody says; in the order of the snapshot."""
+
+AtBuffer = Literal["activates", "deactivates"]
+"""What a quantity equal to the buffer does."""
+
+
+def sold_out(quantity: pa.Array, buffer: pa.Array, at_buffer: AtBuffer) -> pa.Array:
+    """Rows whose quantity switches them off: nothing there, or too little for the buffer where one knows it. No null in it."""
+    below = pc.less if at_buffer == "activates" else pc.less_equal
+    nothing = pc.less_equal(quantity, 0).fill_null(False)
+    return pc.or_(nothing, below(quantity, buffer).fill_null(False))
 
 
 @dataclass(frozen=True)

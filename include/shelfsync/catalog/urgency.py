@@ -10,19 +10,21 @@ requests (the update, a status call, the log), and the whole chain has sixty a m
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.catalog import companion
 from shelfsync.catalog.alignment import aligned, column
+from shelfsync.catalog.buffer import sold_out
 from shelfsync.columns import BASELINE, DELTA, completed
+
+if TYPE_CHECKING:
+    from shelfsync.catalog.buffer import AtBuffer
 
 LANES = ("stop_sell", "price", "catalog")
 """Most urgent first."""
-
-AtBuffer = Literal["activates", "deactivates"]
 
 
 @dataclass(frozen=True)
@@ -78,11 +80,8 @@ def lanes(delta: pa.Table, baseline: pa.Table, *, at_buffer: AtBuffer = "activat
 
 def _off(said: dict[str, pa.Array], at_buffer: AtBuffer) -> pa.Array:
     """Rows whose word is that nobody can buy it: inactive, nothing there, or too little for the buffer of which one knows. No null in it."""
-    below = pc.less if at_buffer == "activates" else pc.less_equal
     inactive = pc.equal(said["active"], False).fill_null(False)
-    nothing = pc.less_equal(said["quantity"], 0).fill_null(False)
-    too_little = below(said["quantity"], said["sales_buffer"]).fill_null(False)
-    return pc.or_(inactive, pc.or_(nothing, too_little))
+    return pc.or_(inactive, sold_out(said["quantity"], said["sales_buffer"], at_buffer))
 
 
 def _in_company(found: list[tuple[str, pa.Table]]) -> list[tuple[str, pa.Table]]:

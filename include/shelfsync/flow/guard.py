@@ -108,6 +108,7 @@ def read_case(parts: Parts, row: VendorRun, delta_path: str) -> tuple[Case, str 
         extract_rows=rows,
         limits=settings,
         history=History(past.rows, repeats, categories),
+        at_buffer=parts.settings.effect.at_buffer,
     )
     return case, kept
 

@@ -48,7 +48,7 @@ class Rules(Section):
     mass_deactivation: Limit = Limit(rows=10, share=0.3)
     """SKUs that are switched off or left the extract, of those not known to be off."""
     zero_stock: Limit = Limit(rows=20, share=0.3)
-    """SKUs whose quantity becomes zero, of those that had some."""
+    """SKUs whose quantity becomes zero, or falls below the sales buffer, of those that had enough."""
     zero_price: Limit = Limit()
     """Prices that become zero, of all prices."""
     shifted_decimal: ShiftLimit = ShiftLimit()

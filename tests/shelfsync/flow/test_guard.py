@@ -53,3 +53,11 @@ def test_a_new_product_that_was_not_let_in_is_not_put_on_sale_by_a_sale_at_the_c
     shop.platform.until_settled()
     shown = shop.shown()
     assert {(Decimal(str(shown[sku]["price"])), shown[sku]["active"]) for sku in NEW} == {(Decimal("2.5"), True)}
+
+
+def test_a_store_whose_stock_falls_below_the_sales_buffer_is_held(make_world):
+    shop = _stocked(make_world(effect={"sales_buffer": 3}))
+    for number, sku in enumerate(SKUS):
+        shop.erp.put(V, sku, f"{number + 1}.50", 1)
+    summary = shop.sync("delta")
+    assert (summary["sent"], _rules(shop, "open")) == (0, [("empty_feed", 60)])

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
 
-from shelfsync.catalog.alignment import column
 from shelfsync.catalog.guards.case import STOCK_FIELDS, Finding, count, judged, over
 
 if TYPE_CHECKING:
@@ -27,15 +26,11 @@ def mass_deactivation(case: Case) -> Iterator[Finding]:
 
 def vanished_category(case: Case) -> Iterator[Finding]:
     """All of a category goes off sale: removed, switched off or without stock."""
-    none_left = pc.and_(
-        pc.equal(column(case.delta, "quantity"), 0).fill_null(False),
-        pc.greater(case.before["quantity"], 0).fill_null(False),
-    )
-    off = case.undecided(pc.or_(case.going_off, none_left), STOCK_FIELDS)
+    off = case.undecided(pc.or_(case.going_off, case.selling_out), STOCK_FIELDS)
     if not pc.any(off).as_py():
         return
     lost = pc.value_counts(case.category.filter(off).drop_null()).to_pylist()
-    sold = pc.and_(case.on_sale, pc.not_equal(column(case.baseline, "quantity"), 0).fill_null(True))
+    sold = pc.and_(case.on_sale, pc.invert(case.sold_out_before))
     for found in sorted(lost, key=lambda one: str(one["values"])):
         category = found["values"]
         limit = case.limits.limit("vanished_category", case.vendor, category)

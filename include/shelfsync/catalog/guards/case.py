@@ -11,11 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.catalog.alignment import aligned, column
-from shelfsync.columns import FIELDS
+from shelfsync.catalog.buffer import sold_out
+from shelfsync.columns import BASELINE, DELTA, FIELDS, completed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from shelfsync.catalog.buffer import AtBuffer
     from shelfsync.settings import GuardSettings
 
 PRICE_FIELDS = ("price",)
@@ -51,6 +53,7 @@ class Case:
     """Field -> mask of the rows of which that field is still held by no guard before; empty: all are free."""
     unwanted: pa.Array | None = None
     """Mask of the new products that a person did not let in; None: there are none."""
+    at_buffer: AtBuffer = "activates"
 
     @cached_property
     def skus(self) -> pa.Array:
@@ -59,7 +62,26 @@ class Case:
     @cached_property
     def before(self) -> dict[str, pa.Array]:
         """What the baseline says of the delta's SKUs; null where it says nothing."""
-        return aligned(self.baseline, self.skus, ("sku", *FIELDS))
+        return aligned(completed(self.baseline, BASELINE), self.skus, ("sku", *FIELDS, "sales_buffer"))
+
+    @cached_property
+    def buffer(self) -> pa.Array:
+        """The sales buffer that the delta's quantities will be compared with, as far as it is known."""
+        return column(completed(self.delta, DELTA), "sales_buffer")
+
+    @cached_property
+    def selling_out(self) -> pa.Array:
+        """Rows in stock whose quantity becomes too little to be sold; a buffer that is known only now held before, too."""
+        was = self.before["quantity"]
+        had = pc.invert(sold_out(was, pc.coalesce(self.before["sales_buffer"], self.buffer), self.at_buffer))
+        now = sold_out(column(self.delta, "quantity"), self.buffer, self.at_buffer)
+        return pc.and_(now, pc.and_(had, was.is_valid()))
+
+    @cached_property
+    def sold_out_before(self) -> pa.Array:
+        """Rows of the baseline whose quantity is too little to be sold; what has none that is known is not among them."""
+        baseline = completed(self.baseline, BASELINE)
+        return sold_out(column(baseline, "quantity"), column(baseline, "sales_buffer"), self.at_buffer)
 
     @cached_property
     def removed(self) -> pa.Array:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.alignment import column
+from shelfsync.catalog.alignment import aligned, column
+from shelfsync.catalog.buffer import sold_out
 from shelfsync.catalog.guards.case import STOCK_FIELDS, Finding, count, judged, over
-from shelfsync.columns import FIELDS
+from shelfsync.columns import BASELINE, DELTA, FIELDS, completed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,14 +35,21 @@ def duplicate_feed(case: Case) -> Iterator[Finding]:
 def empty_feed(case: Case) -> Iterator[Finding]:
     """An extract that leaves nothing on sale at all."""
     active = column(case.snapshot, "active").fill_null(True)
-    stocked = pc.not_equal(column(case.snapshot, "quantity"), 0).fill_null(True)
-    if pc.any(pc.and_(active, stocked)).as_py():
+    if pc.any(pc.and_(active, pc.invert(_sold_out(case)))).as_py():
         return
-    none_left = pc.equal(column(case.delta, "quantity"), 0).fill_null(False)
-    had = pc.greater(case.before["quantity"], 0).fill_null(False)
-    rows = pc.or_(case.going_off, pc.and_(none_left, had))
+    rows = pc.or_(case.going_off, case.selling_out)
     what = "go off sale, and the extract leaves nothing on sale"
     yield from judged(case, "empty_feed", rows, case.on_sale, what, STOCK_FIELDS)
+
+
+def _sold_out(case: Case) -> pa.Array:
+    """Rows of the snapshot of which there is too little to be sold: by the buffer that a quantity of the delta meets, or met when it was told."""
+    skus = column(case.snapshot, "sku")
+    told = aligned(completed(case.baseline, BASELINE), skus, ["sales_buffer"])["sales_buffer"]
+    delta = completed(case.delta, DELTA)
+    said = aligned(delta, skus, ["quantity", "sales_buffer"])
+    buffer = pc.if_else(said["quantity"].is_valid(), said["sales_buffer"], told)
+    return sold_out(column(case.snapshot, "quantity"), buffer, case.at_buffer)
 
 
 def shrunken_extract(case: Case) -> Iterator[Finding]:

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
 
 def zero_stock(case: Case) -> Iterator[Finding]:
-    """A store's stock becomes zero over its breadth: stock-taking, a warehouse that was not joined."""
+    """A store's stock becomes zero, or too little to be sold, over its breadth: stock-taking, a warehouse that was not joined."""
     was_on = pc.invert(pc.equal(case.before["active"], False).fill_null(False))
-    had = pc.and_(was_on, pc.greater(case.before["quantity"], 0).fill_null(False))
-    rows = pc.and_(pc.equal(column(case.delta, "quantity"), 0).fill_null(False), had)
-    in_stock = pc.and_(case.on_sale, pc.greater(column(case.baseline, "quantity"), 0).fill_null(False))
-    yield from judged(case, "zero_stock", rows, in_stock, "in stock have none any more", STOCK_FIELDS)
+    rows = pc.and_(case.selling_out, was_on)
+    known = column(case.baseline, "quantity").is_valid()
+    in_stock = pc.and_(case.on_sale, pc.and_(known, pc.invert(case.sold_out_before)))
+    what = "in stock have none any more, or less than their sales buffer"
+    yield from judged(case, "zero_stock", rows, in_stock, what, STOCK_FIELDS)

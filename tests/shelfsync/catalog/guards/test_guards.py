@@ -96,6 +96,38 @@ def test_zero_stock_over_the_store_is_held_and_prices_go():
     assert verdict.released["quantity"].null_count == 1000
 
 
+@pytest.mark.parametrize(
+    ("quantity", "at_buffer", "held"),
+    [
+        (1, "activates", {"empty_feed": 1000}),
+        (3, "activates", {}),
+        (3, "deactivates", {"empty_feed": 1000}),
+        (4, "deactivates", {}),
+    ],
+)
+def test_stock_below_the_sales_buffer_is_no_stock(quantity, at_buffer, held):
+    before = store(range(1000), sales_buffer=3)
+    now = store(range(1000), sales_buffer=3, quantity=quantity)
+    assert reasons(split(now, before, at_buffer=at_buffer)) == held
+    options = {"at_buffer": at_buffer, "limits": limits(vanished_category={"on": False})}
+    assert reasons(split(now | {"T": GOOD}, before, **options)) == (held and {"zero_stock": 1000})
+
+
+def test_a_category_that_falls_below_its_sales_buffer_has_vanished():
+    before = store(range(1000), sales_buffer=3)
+    sweets = {sku: {**row, "quantity": 2} for sku, row in before.items() if row["category"] == "sweets"}
+    assert reasons(split(before | sweets, before)) == {"vanished_category sweets": 200}
+
+
+def test_what_was_below_its_sales_buffer_already_does_not_sell_out():
+    before = store(range(1000), sales_buffer=3, quantity=lambda number: 10 if number < 100 else 1)
+    now = store(range(1000), sales_buffer=3, quantity=lambda number: 10 if number < 50 else 0)
+    assert reasons(split(now, before)) == {"zero_stock": 50}, "half of the hundred that were in stock"
+    heard = store(range(1000), sales_buffer=3, quantity=lambda number: 2 if number < 500 else 10)
+    told = store(range(1000), quantity=lambda number: 1 if number < 500 else 10)
+    assert reasons(split(heard, told)) == {}, "that there is a buffer is news, that they are off is none"
+
+
 def test_what_sells_out_in_a_quarter_of_an_hour_flows():
     assert reasons(split(BEFORE | store(range(60), quantity=0), BEFORE)) == {}
 
