@@ -49,7 +49,7 @@ def case(
         baseline=baseline,
         extract_rows=here.num_rows if rows is None else rows,
         limits=limits or GuardSettings(),
-        history=History(past.rows, past.repeats, remembered(known, here, baseline)),
+        history=History(past.rows, past.repeats, remembered(known, here, baseline), past.first),
         at_buffer=at_buffer,
     )
 

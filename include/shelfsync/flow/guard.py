@@ -94,6 +94,8 @@ def read_case(parts: Parts, row: VendorRun, delta_path: str) -> tuple[Case, str 
         base = vendors.baseline_of_version(connection, row.vendor, row.base_version or 0)
         past = feeds.past(connection, row.vendor, row.generation, snapshot_path, feeds=settings.history_feeds)
         rows = vendor_runs.rows_raw(connection, row.run_id, row.vendor)
+        days = parts.settings.housekeeping.run_days
+        first = not vendor_runs.in_step_before(connection, row.vendor, row.generation, days=days)
     baseline = BASELINE.empty_table() if base is None else parts.lake.read_table(base)
     snapshot = parts.lake.read_table(snapshot_path)
     known = None if past.categories_path is None else parts.lake.read_table(past.categories_path)
@@ -107,7 +109,7 @@ def read_case(parts: Parts, row: VendorRun, delta_path: str) -> tuple[Case, str 
         baseline=baseline,
         extract_rows=rows,
         limits=settings,
-        history=History(past.rows, repeats, categories),
+        history=History(past.rows, repeats, categories, first),
         at_buffer=parts.settings.effect.at_buffer,
     )
     return case, kept

@@ -103,6 +103,26 @@ def guarded_lately(connection: Connection, names: Iterable[str], *, days: float)
     return [VendorRun(**row) for row in found]
 
 
+def in_step_before(connection: Connection, name: str, generation: int, *, days: float) -> bool:
+    """Whether the vendor's range was ever acknowledged before a generation: by a run of every SKU, not of a few that somebody named.
+
+    Of a vendor older than `days` it is believed: its first runs may be removed by now.
+    """
+    whole = (
+        sa.select(run.c.run_id)
+        .join(vendor_run, vendor_run.c.run_id == run.c.run_id)
+        .where(
+            vendor_run.c.vendor == name,
+            vendor_run.c.generation < generation,
+            vendor_run.c.state == "acknowledged",
+            sa.func.cardinality(run.c.skus) == 0,
+            sa.not_(run.c.dry_run),
+        )
+    )
+    old = sa.select(vendor.c.vendor).where(vendor.c.vendor == name, vendor.c.created_at < after(-days * 86_400))
+    return bool(connection.execute(sa.select(sa.or_(whole.exists(), old.exists()))).scalar_one())
+
+
 def rows_raw(connection: Connection, run_id: int, name: str) -> int:
     """Rows that the run's extract has of this vendor."""
     statement = sa.select(vendor_run.c.rows_raw).where(vendor_run.c.run_id == run_id, vendor_run.c.vendor == name)

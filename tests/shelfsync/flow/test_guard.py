@@ -31,6 +31,26 @@ def _rules(world, *states):
     return [(hold["rule"], hold["rows"]) for hold in world.house.holds.listed(*states)]
 
 
+def _urgent(world, *skus):
+    run_id = world.house.open_run("delta", f"urgent/{'/'.join(skus)}", (V,), skus=skus)
+    return world.house.sync(run_id, dry_run=False, tell=lambda *_: None)
+
+
+def test_a_store_that_was_tried_with_single_skus_has_its_first_sync_still_before_it(world):
+    world.platform.put_products(
+        V, [{"sku": sku, "barcodes": [], "title": sku, "price": 1.0, "active": True} for sku in [*SKUS, *NEW]]
+    )
+    for sku in SKUS:
+        world.erp.put(V, sku, "2.50", 10)
+    assert [_urgent(world, sku)["sent"] for sku in SKUS[:2]] == [1, 1]
+    assert world.sync("full")["accepted"] == 60
+    for sku in NEW:
+        world.erp.put(V, sku, "2.50", 10)
+    assert _urgent(world, NEW[0])["sent"] == 0
+    assert world.sync("delta")["sent"] == 0
+    assert _rules(world, "open") == [("new_skus", 60)], "the range of another store is no first sync"
+
+
 @pytest.mark.parametrize("how", ["rejected", "expired"])
 def test_a_new_product_that_was_not_let_in_is_not_put_on_sale_by_a_sale_at_the_counter(shop, how):
     for sku in NEW:

@@ -73,7 +73,7 @@ def new_skus(case: Case) -> Iterator[Finding]:
 
     Those that a person did not let in are asked about again when the ERP says something else of them, however few they are then.
     """
-    if case.baseline.num_rows == 0:
+    if case.baseline.num_rows == 0 or case.history.first:
         return  # the first sync
     again = None if case.unwanted is None else case.undecided(case.unwanted, FIELDS)
     if again is not None and pc.any(again).as_py():

@@ -175,6 +175,9 @@ def test_many_new_products_are_held_and_the_first_sync_is_not():
     assert reasons(split(store(range(1300)), BEFORE)) == {"new_skus": 300}
     assert reasons(split(store(range(1250)), BEFORE)) == {}
     assert reasons(split(BEFORE, {})) == {}
+    assert reasons(split(BEFORE, store(range(3)), history=History(first=True))) == {}, (
+        "single SKUs were tried before it"
+    )
 
 
 def test_an_extract_far_smaller_than_the_last_ones_holds_what_it_lacks():
