@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from catalog_rows import shelf, snapshot
@@ -49,7 +50,7 @@ def case(
         baseline=baseline,
         extract_rows=here.num_rows if rows is None else rows,
         limits=limits or GuardSettings(),
-        history=History(past.rows, past.repeats, remembered(known, here, baseline), past.first),
+        history=replace(past, categories=remembered(known, here, baseline)),
         at_buffer=at_buffer,
     )
 

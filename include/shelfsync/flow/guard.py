@@ -109,10 +109,17 @@ def read_case(parts: Parts, row: VendorRun, delta_path: str) -> tuple[Case, str 
         baseline=baseline,
         extract_rows=rows,
         limits=settings,
-        history=History(past.rows, repeats, categories, first),
+        history=History(past.rows, repeats, categories, _skus(parts, past.undone), first),
         at_buffer=parts.settings.effect.at_buffer,
     )
     return case, kept
+
+
+def _skus(parts: Parts, paths: Iterable[str]) -> frozenset[str]:
+    """The SKUs of some tables; of those that housekeeping has removed, none."""
+    return frozenset(
+        sku for path in paths if parts.lake.exists(path) for sku in parts.lake.read_table(path)["sku"].to_pylist()
+    )
 
 
 def approved_rows(parts: Parts, vendor: str) -> list[pa.Table]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
+from shelfsync.ledger.holds import APPROVED, hold
 from shelfsync.ledger.instant import instant
 from shelfsync.ledger.metadata import metadata
 
@@ -47,6 +48,8 @@ class Past:
     rows: tuple[int, ...]
     repeated_at: dt.datetime | None
     categories_path: str | None
+    undone: tuple[str, ...] = ()
+    """Lake: rows that a person let through in the last extract, and that this one may take back: it repeats the one before it."""
 
 
 def past(connection: Connection, vendor: str, generation: int, snapshot_path: str, *, feeds: int) -> Past:
@@ -54,13 +57,32 @@ def past(connection: Connection, vendor: str, generation: int, snapshot_path: st
     mine = sa.and_(feed.c.vendor == vendor, feed.c.generation < generation)
     statement = sa.select(feed.c.rows, feed.c.snapshot_path).where(mine, feed.c.trusted)
     last = connection.execute(statement.order_by(feed.c.generation.desc()).limit(feeds)).all()
-    repeated = None
+    repeated: dt.datetime | None = None
+    undone: tuple[str, ...] = ()
     if last and last[0].snapshot_path != snapshot_path:
-        again = sa.select(sa.func.max(feed.c.read_at)).where(
+        mine_again = sa.select(feed.c.generation, feed.c.read_at).where(
             mine, feed.c.trusted, feed.c.snapshot_path == snapshot_path
         )
-        repeated = connection.execute(again).scalar_one()
-    return Past(tuple(row.rows for row in last), repeated, _newest_categories(connection, mine))
+        again = connection.execute(mine_again.order_by(feed.c.generation.desc()).limit(1)).one_or_none()
+        if again is not None:
+            repeated = again.read_at
+            undone = _approved_since(connection, mine, again.generation, last[0].snapshot_path)
+    return Past(tuple(row.rows for row in last), repeated, _newest_categories(connection, mine), undone)
+
+
+def _approved_since(
+    connection: Connection, mine: sa.ColumnElement[bool], generation: int, snapshot_path: str
+) -> tuple[str, ...]:
+    """Rows that were approved in the extracts after a generation, as long as all of them are this one snapshot."""
+    others = sa.select(feed.c.generation).where(
+        mine, feed.c.trusted, feed.c.generation > generation, feed.c.snapshot_path != snapshot_path
+    )
+    approved = (
+        sa.select(hold.c.rows_path)
+        .join(feed, sa.and_(feed.c.vendor == hold.c.vendor, feed.c.generation == hold.c.generation))
+        .where(mine, hold.c.state == APPROVED, hold.c.generation > generation, sa.not_(others.exists()))
+    )
+    return tuple(sorted(set(connection.execute(approved).scalars())))
 
 
 def categories_of(connection: Connection, vendor: str) -> str | None:

@@ -31,6 +31,46 @@ def _rules(world, *states):
     return [(hold["rule"], hold["rows"]) for hold in world.house.holds.listed(*states)]
 
 
+def _quantities(world, *, closed):
+    for number, sku in enumerate(SKUS):
+        world.erp.put(V, sku, f"{number + 1}.50", 0 if number < 40 and closed else 10)
+
+
+def test_a_store_that_reopens_as_it_was_before_an_approved_closure_is_no_file_of_before(shop):
+    _quantities(shop, closed=True)
+    shop.sync("delta")
+    (hold,) = shop.house.holds.listed("open")
+    assert (hold["rule"], hold["rows"]) == ("zero_stock", 40)
+    shop.house.holds.decide(hold["hold_id"], approve=True, who="ada")
+    shop.house.holds.deliver(hold["hold_id"])
+    assert shop.sync("full")["sent"] == 60, "the closure lasts over a full sync"
+    _quantities(shop, closed=False)
+    assert (shop.sync("delta")["sent"], _rules(shop, "open")) == (40, [])
+    assert all(shop.shown()[sku]["active"] for sku in SKUS)
+
+
+def test_a_file_from_before_the_last_one_stays_a_question_where_nobody_approved_what_it_undoes(shop):
+    for number, sku in enumerate(SKUS[:22]):
+        shop.erp.put(V, sku, f"{number + 1}.60", 10)
+    assert shop.sync("delta")["sent"] == 22
+    _quantities(shop, closed=False)
+    assert (shop.sync("delta")["sent"], _rules(shop, "open")) == (0, [("duplicate_feed", 22)])
+
+
+def test_a_file_from_before_the_one_before_an_approved_closure_stays_a_question(shop):
+    for number, sku in enumerate(SKUS[:22]):
+        shop.erp.put(V, sku, f"{number + 1}.60", 10)
+    assert shop.sync("delta")["sent"] == 22
+    for number, sku in enumerate(SKUS):
+        shop.erp.put(V, sku, f"{number + 1}.{60 if number < 22 else 50}", 0 if number < 40 else 10)
+    shop.sync("delta")
+    (hold,) = shop.house.holds.listed("open")
+    shop.house.holds.decide(hold["hold_id"], approve=True, who="ada")
+    shop.house.holds.deliver(hold["hold_id"])
+    _quantities(shop, closed=False)
+    assert (shop.sync("delta")["sent"], _rules(shop, "open")) == (0, [("duplicate_feed", 40)])
+
+
 def _urgent(world, *skus):
     run_id = world.house.open_run("delta", f"urgent/{'/'.join(skus)}", (V,), skus=skus)
     return world.house.sync(run_id, dry_run=False, tell=lambda *_: None)

@@ -35,6 +35,8 @@ class History:
     """When the very same snapshot was read before, if another one came between; in words."""
     categories: pa.Table | None = None
     """sku, category as last said, of every SKU that is in baseline or snapshot; sorted by sku."""
+    undone: frozenset[str] = frozenset()
+    """SKUs of which a person let something through since the snapshot that is repeated, and that may go back to it."""
     first: bool = False
     """The vendor's range was never acknowledged yet; at most single SKUs that somebody named, or a part of a first sync."""
 

@@ -221,6 +221,8 @@ def test_yesterdays_file_again_is_held_whole():
     assert reasons(verdict) == {"duplicate_feed": 90}
     assert "2026-01-01 03:07:00 UTC" in verdict.slices[0].message
     assert reasons(split(BEFORE | store(range(20), price="1.90"), BEFORE, history=again)) == {}, "few rows may go back"
+    ended = History(repeats="2026-01-01 03:07:00 UTC", undone=frozenset(f"S{number:04d}" for number in range(100, 130)))
+    assert reasons(split(now, BEFORE, history=ended)) == {"duplicate_feed": 60}, "the end of what was approved is news"
 
 
 def test_a_vendor_may_have_thresholds_of_its_own():
