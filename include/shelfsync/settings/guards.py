@@ -10,7 +10,10 @@ from shelfsync.settings.section import Section
 
 
 class Limit(Section):
-    """Up to `rows` rows always flow, and so does any number up to the `share`; what is more than both is held."""
+    """Up to `rows` rows always flow, and so does any number up to the `share`; what is more than both is held.
+
+    Of a small store `rows` counts for no more than half of what there is, or five; but for new_skus and shrunken_extract.
+    """
 
     rows: int = Field(0, ge=0)
     share: float = Field(0.0, ge=0, le=1)

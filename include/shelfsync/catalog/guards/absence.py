@@ -36,6 +36,6 @@ def vanished_category(case: Case) -> Iterator[Finding]:
         limit = case.limits.limit("vanished_category", case.vendor, category)
         rows = pc.and_(off, pc.equal(case.category, category).fill_null(False))
         everything = count(pc.and_(sold, pc.equal(case.category_before, category).fill_null(False)))
-        if over(limit, count(rows), everything):
+        if over("vanished_category", limit, count(rows), everything):
             message = f"category {category}: {count(rows)} of {everything} SKUs on sale go off at once, as if the whole category were gone"
             yield Finding(rows, "vanished_category", message, limit.model_dump(), category, STOCK_FIELDS)

@@ -24,6 +24,10 @@ PRICE_FIELDS = ("price",)
 STOCK_FIELDS = ("quantity", "active")
 """They travel together where one changes the meaning of the other, so they are held together."""
 
+_HANDFUL = 5
+_OF_ANY_SIZE = frozenset({"new_skus", "shrunken_extract"})
+"""A small store may well double, and that many rows are missing says less of it than what is missing."""
+
 
 @dataclass(frozen=True)
 class History:
@@ -178,9 +182,14 @@ def count(rows: pa.Array) -> int:
     return pc.sum(rows).as_py() or 0
 
 
-def over(limit: Any, number: int, of: int) -> bool:
+def always(rule: str, limit: Any, of: int) -> int:
+    """How many rows always flow: of a small store no more than half of what there is, or a handful."""
+    return int(limit.rows if rule in _OF_ANY_SIZE or of == 0 else min(limit.rows, max(_HANDFUL, of // 2)))
+
+
+def over(rule: str, limit: Any, number: int, of: int) -> bool:
     """More rows than always flow, and a greater share than may."""
-    return bool(limit.on and number > limit.rows and number > Fraction(str(limit.share)) * of)
+    return bool(limit.on and number > always(rule, limit, of) and number > Fraction(str(limit.share)) * of)
 
 
 def _tripped(
@@ -188,12 +197,14 @@ def _tripped(
 ) -> Iterator[Finding]:
     limit = case.limits.limit(rule, case.vendor, category)
     number, everything = count(rows), count(of)
-    if not over(limit, number, everything):
+    if not over(rule, limit, number, everything):
         return
     where = "" if category is None else f" of category {category}"
-    free = f"up to {limit.rows} and up to a share of {limit.share:g}" if limit.rows or limit.share else "none"
+    flowing = always(rule, limit, everything)
+    free = f"up to {flowing} and up to a share of {limit.share:g}" if limit.rows or limit.share else "none"
+    half = "" if flowing == limit.rows else "; ROWS is at most half of them, or a handful"
     message = (
         f"{number} of {everything} SKUs{where} {what}; the rule {rule} lets {free} through by itself"
-        f" (SHELFSYNC_GUARDS__{rule.upper()}__ROWS and __SHARE)"
+        f" (SHELFSYNC_GUARDS__{rule.upper()}__ROWS and __SHARE{half})"
     )
     yield Finding(rows, rule, message, limit.model_dump(), category, fields)

@@ -65,7 +65,7 @@ def shrunken_extract(case: Case) -> Iterator[Finding]:
         int(median(case.history.rows)), case.history.rows[0]
     )  # one that was approved is what is usual from then on
     limit = case.limits.limit("shrunken_extract", case.vendor)
-    if over(limit, usual - case.extract_rows, usual):
+    if over("shrunken_extract", limit, usual - case.extract_rows, usual):
         message = (
             f"the extract has {case.extract_rows} rows, {usual} were usual; {count(case.removed)} SKUs that are missing"
             " wait for a person (SHELFSYNC_GUARDS__SHRUNKEN_EXTRACT__ROWS and __SHARE)"

@@ -31,6 +31,32 @@ def test_a_handful_of_removals_always_flows(missing, held):
     assert reasons(split(store(range(missing, 10)), store(range(10)))) == held
 
 
+@pytest.mark.parametrize(
+    ("now", "before", "held"),
+    [
+        (store(range(20), quantity=0) | store([20]), store(range(21)), {"zero_stock": 20}),
+        (store(range(10), quantity=0) | store(range(10, 21)), store(range(21)), {}),
+        (store(range(10), active=False) | store([10]), store(range(11)), {"mass_deactivation": 10}),
+        (store(range(10), price="9.80"), store(range(10)), {"price_change": 10}),
+        (store(range(6), price="2.10"), store(range(6)), {"mass_repricing": 6}),
+        (store(range(5), price="9.80"), store(range(5)), {}),
+        (store(range(21)), store(range(1)), {}),
+    ],
+    ids=["sold out", "half", "off", "dearer", "a little dearer", "a handful", "new"],
+)
+def test_in_a_small_store_more_than_half_never_flows_by_itself_but_a_handful(now, before, held):
+    assert reasons(split(now, before)) == held
+
+
+def test_a_held_slice_of_a_small_store_says_how_many_would_have_flowed():
+    (one,) = split(store(range(12), price="9.80"), store(range(12))).slices
+    assert "lets up to 6 and up to a share of 0.02 through by itself" in one.message
+    assert "half" in one.message
+    (one,) = split(store(range(100), price="9.80"), store(range(100))).slices
+    assert "lets up to 10 and up to a share of 0.02 through by itself" in one.message
+    assert "half" not in one.message
+
+
 def test_a_held_slice_says_how_much_of_what_and_which_setting_it_is():
     (one,) = split(store(range(500)), BEFORE).slices
     assert "500 of 1000 SKUs on sale are missing" in one.message
