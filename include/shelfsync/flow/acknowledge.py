@@ -11,6 +11,7 @@ from shelfsync.flow import rejected
 from shelfsync.flow.deliver import deliver_next
 from shelfsync.flow.each_vendor import Skip, StepReport, each_vendor, why_not
 from shelfsync.flow.holding import holding
+from shelfsync.flow.known import write_known
 from shelfsync.flow.outcomes import refused_values
 from shelfsync.ledger import batches, jobs, rejections, vendor_runs, vendors
 from shelfsync.warehouse import load, record
@@ -84,6 +85,7 @@ def _move(parts: Parts, job: Job, batch: PlannedBatch, lease: Lease) -> bool:
     held = BASELINE.empty_table() if base is None else parts.lake.read_table(base.path)
     moved = in_doubt(pure(held, items, outcomes), items, outcomes)
     path = parts.lake.write_table("baseline", job.vendor, moved)
+    known_path = write_known(parts, job.vendor, moved, base, items)
     accepted, refused, silent = _by_state(outcomes)
     rows = _rows_of(moved, pa.concat_arrays([accepted, silent]))
     wanted = refused_values(parts, batch, outcomes)
@@ -97,6 +99,7 @@ def _move(parts: Parts, job: Job, batch: PlannedBatch, lease: Lease) -> bool:
             job.vendor,
             expected=stands.baseline_version,
             path=path,
+            known_path=known_path,
             rows=moved.num_rows,
             generation=job.generation,
             job_id=job.job_id,

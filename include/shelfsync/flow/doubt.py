@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from shelfsync import metrics
 from shelfsync.errors import TryAgainError
+from shelfsync.flow.known import write_known
 from shelfsync.flow.outcomes import all_alike, write_outcomes
 from shelfsync.ledger import batches, jobs, vendors
 from shelfsync.warehouse import load
@@ -58,6 +59,7 @@ def _try(parts: Parts, lease: Lease, job_id: int, why: str) -> int:
     outcomes = all_alike(items, "unaccounted", why)
     moved = in_doubt(BASELINE.empty_table() if base is None else parts.lake.read_table(base.path), items, outcomes)
     path = parts.lake.write_table("baseline", job.vendor, moved)
+    known_path = write_known(parts, job.vendor, moved, base, items)
     rows = moved.filter(pc.is_in(moved["sku"], value_set=items["sku"].combine_chunks()))
 
     def move(connection: Connection) -> None:
@@ -68,6 +70,7 @@ def _try(parts: Parts, lease: Lease, job_id: int, why: str) -> int:
             job.vendor,
             expected=expected,
             path=path,
+            known_path=known_path,
             rows=moved.num_rows,
             generation=job.generation,
             job_id=job_id,

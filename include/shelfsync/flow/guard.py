@@ -92,6 +92,7 @@ def read_case(parts: Parts, row: VendorRun, delta_path: str) -> tuple[Case, str 
     snapshot_path = row.snapshot_path or ""
     with parts.engine.connect() as connection:
         base = vendors.baseline_of_version(connection, row.vendor, row.base_version or 0)
+        known_path = vendors.known_of_version(connection, row.vendor, row.base_version or 0)
         past = feeds.past(connection, row.vendor, row.generation, snapshot_path, feeds=settings.history_feeds)
         rows = vendor_runs.rows_raw(connection, row.run_id, row.vendor)
         days = parts.settings.housekeeping.run_days
@@ -110,6 +111,7 @@ def read_case(parts: Parts, row: VendorRun, delta_path: str) -> tuple[Case, str 
         extract_rows=rows,
         limits=settings,
         history=History(past.rows, repeats, categories, _skus(parts, past.undone), first),
+        known=None if known_path is None or known_path == base else parts.lake.read_table(known_path),
         at_buffer=parts.settings.effect.at_buffer,
     )
     return case, kept

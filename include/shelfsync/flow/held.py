@@ -28,7 +28,7 @@ def told(hold: Hold) -> dict[str, Any]:
 def shown(parts: Parts, hold_id: int, *, first: int = 0, rows: int | None = None) -> dict[str, Any]:
     """One hold with its rows: those whose price moves most come first, then by SKU. `first` and `rows` cut a page out of them.
 
-    A row: `sku`, and for price, quantity, active, max_sales_quantity what the platform acknowledged (`…_before`) and what is held;
+    A row: `sku`, and for price, quantity, active, max_sales_quantity what was last known of the platform (`…_before`) and what is held;
     `move` is the new price by the old one, None where one is missing.
     """
     with parts.engine.connect() as connection:
@@ -36,7 +36,7 @@ def shown(parts: Parts, hold_id: int, *, first: int = 0, rows: int | None = None
         base = None if hold is None else vendors.current_baseline(connection, hold.vendor)
     if hold is None:
         raise DataError(f"holds: there is no hold {hold_id}; `shelfsync holds list` shows them")
-    table = with_before(parts, parts.lake.read_table(hold.rows_path), None if base is None else base.path)
+    table = with_before(parts, parts.lake.read_table(hold.rows_path), None if base is None else base.known_path)
     return {**told(hold), "rows_shown": ordered(table, first=first, rows=rows)}
 
 

@@ -10,6 +10,7 @@ from shelfsync.flow.each_export import LaterError, each_export
 from shelfsync.flow.each_vendor import Skip, StepReport
 from shelfsync.flow.evidence import evidence_of
 from shelfsync.flow.intervals import learned
+from shelfsync.flow.known import write_known
 from shelfsync.ledger import exports, healings, observations, rejections, vendor_runs, vendors
 from shelfsync.ledger.leases import LeaseLostError, leased
 from shelfsync.warehouse import drift as told
@@ -166,6 +167,7 @@ def _write(
         quarantined=vendor.quarantined,
     )
     path = None if moved.equals(vendor.baseline) else parts.lake.write_table("baseline", name, moved)
+    known_path = None if path is None else write_known(parts, name, moved, vendor.base)
     with parts.engine.begin() as connection:
         lease.hold(connection)
         stands = vendors.lock(connection, name)
@@ -179,6 +181,7 @@ def _write(
                 name,
                 expected=stands.baseline_version,
                 path=path,
+                known_path=known_path,
                 rows=moved.num_rows,
                 generation=vendor.base.generation,
                 observation_id=number,

@@ -285,6 +285,11 @@ baseline = sa.Table(
     sa.Column("vendor", sa.Text, sa.ForeignKey("ledger.vendor.vendor"), primary_key=True, comment="The vendor"),
     sa.Column("version", sa.BigInteger, primary_key=True, comment="Grows by one with each acknowledgement"),
     sa.Column("path", sa.Text, nullable=False, comment="Lake: the acknowledged state"),
+    sa.Column(
+        "known_path",
+        sa.Text,
+        comment="Lake: the same SKUs with the last known value where it is unknown, for the guards; null: the state itself",
+    ),
     sa.Column("rows", sa.BigInteger, nullable=False, comment="SKUs in it"),
     sa.Column("generation", sa.BigInteger, nullable=False, comment="Generation of the job that moved it"),
     sa.Column(

@@ -32,6 +32,11 @@ class BaselineVersion:
     path: str
     rows: int
     generation: int
+    known_path: str
+    """The same SKUs with the last known value where it is unknown: what the guards compare with. Often `path` itself."""
+
+
+_KNOWN_PATH = sa.func.coalesce(baseline.c.known_path, baseline.c.path)
 
 
 def lock(connection: Connection, name: str) -> Vendor:
@@ -53,7 +58,7 @@ def raise_fence(connection: Connection, name: str, generation: int) -> None:
 def current_baseline(connection: Connection, name: str) -> BaselineVersion | None:
     """The version in force, or None while nothing was ever acknowledged."""
     statement = (
-        sa.select(baseline.c.version, baseline.c.path, baseline.c.rows, baseline.c.generation)
+        sa.select(baseline.c.version, baseline.c.path, baseline.c.rows, baseline.c.generation, _KNOWN_PATH)
         .join(vendor, sa.and_(vendor.c.vendor == baseline.c.vendor, vendor.c.baseline_version == baseline.c.version))
         .where(vendor.c.vendor == name)
     )
@@ -64,6 +69,12 @@ def current_baseline(connection: Connection, name: str) -> BaselineVersion | Non
 def baseline_of_version(connection: Connection, name: str, version: int) -> str | None:
     """Lake path of one version of the acknowledged state; None for version 0, when nothing was acknowledged."""
     statement = sa.select(baseline.c.path).where(baseline.c.vendor == name, baseline.c.version == version)
+    return connection.execute(statement).scalar_one_or_none()
+
+
+def known_of_version(connection: Connection, name: str, version: int) -> str | None:
+    """Lake path of what was known last by one version of the acknowledged state; None for version 0."""
+    statement = sa.select(_KNOWN_PATH).where(baseline.c.vendor == name, baseline.c.version == version)
     return connection.execute(statement).scalar_one_or_none()
 
 
@@ -105,6 +116,7 @@ def move_baseline(
     generation: int,
     job_id: int | None = None,
     observation_id: int | None = None,
+    known_path: str | None = None,
 ) -> bool:
     """By a job or by a picture. Compare and swap: makes `expected` + 1 the version in force; False when another version is in force already."""
     moved = connection.execute(
@@ -118,6 +130,7 @@ def move_baseline(
         "vendor": name,
         "version": expected + 1,
         "path": path,
+        "known_path": known_path,
         "rows": rows,
         "generation": generation,
         "job_id": job_id,

@@ -31,6 +31,72 @@ def _rules(world, *states):
     return [(hold["rule"], hold["rows"]) for hold in world.house.holds.listed(*states)]
 
 
+def _nobody_knows(world):
+    """A sync of which no word ever comes: what was sent is unknown from then on."""
+    world.begin("full", upto="deliver")
+    with world.house.parts.engine.begin() as connection:
+        connection.exec_driver_sql(
+            "UPDATE ledger.job SET deadline_at = ledger.instant() - interval '1 hour', platform_job_id = 'x' || platform_job_id"
+            " WHERE state = 'open'"
+        )
+    world.house.settle()
+    assert world.rows("SELECT state FROM ledger.job ORDER BY job_id DESC LIMIT 1") == [("unconfirmed",)]
+
+
+DOUBTFUL = {"sync": {"job_deadline_s": 1, "readback_requests_max": 0}}
+
+
+def test_an_accident_after_a_sync_of_which_no_word_came_is_held(make_world):
+    shop = _stocked(make_world(**DOUBTFUL))
+    _nobody_knows(shop)
+    assert shop.rows("SELECT known_path IS NOT NULL FROM ledger.baseline ORDER BY version DESC LIMIT 1") == [(True,)]
+    for number, sku in enumerate(SKUS):
+        shop.erp.put(V, sku, f"{number + 1}50", 0)
+    shop.erp.put(V, SKUS[59], "6050", 1)
+    shop.sync("delta")
+    assert sorted(_rules(shop, "open")) == [("shifted_decimal", 60), ("zero_stock", 59)]
+    assert Decimal(str(shop.shown()["s001"]["price"])) == Decimal("2.5")
+    (price,) = [hold for hold in shop.house.holds.listed("open") if hold["rule"] == "shifted_decimal"]
+    (row,) = shop.house.holds.show(price["hold_id"], rows=1)["rows_shown"]
+    assert row["price"] == 100 * row["price_before"], "whoever decides sees what was known last"
+    for number, sku in enumerate(SKUS):
+        shop.erp.put(V, sku, f"{number + 1}.50", 10)
+    assert shop.sync("delta")["sent"] == 60, "what nobody knows is said again, also where it is as it was known last"
+    assert shop.house.holds.listed("open") == []
+    assert shop.rows("SELECT known_path FROM ledger.baseline ORDER BY version DESC LIMIT 1") == [(None,)]
+
+
+def test_an_accident_after_a_first_sync_of_which_no_word_came_is_held(make_world):
+    world = make_world(**DOUBTFUL)
+    world.platform.put_products(
+        V, [{"sku": sku, "barcodes": [], "title": sku, "price": 1.0, "active": True} for sku in SKUS]
+    )
+    for sku in SKUS:
+        world.erp.put(V, sku, "2.50", 10)
+    _nobody_knows(world)
+    for sku in SKUS:
+        world.erp.put(V, sku, "250", 10)
+    world.sync("delta")
+    assert _rules(world, "open") == [("shifted_decimal", 60)]
+
+
+def test_a_slipped_price_is_held_where_a_picture_showed_another_than_was_acknowledged(make_world):
+    shop = _stocked(make_world(drift={"propagation_s": 0}))
+    shop.platform.faults({"at": "job", "kind": "not_applied"})
+    shop.erp.put(V, "s001", "2.60", 10)
+    assert shop.sync("delta")["accepted"] == 1
+    shop.platform.faults()
+    assert shop.house.export("test/export", (), tell=lambda *_: None)["healed"] >= 1
+    assert shop.rows("SELECT price FROM warehouse.baseline WHERE sku = 's001'") == [(None,)]
+    shop.erp.put(V, "s001", "260", 10)
+    shop.sync("delta")
+    assert _rules(shop, "open") == [("shifted_decimal", 1)]
+    assert Decimal(str(shop.shown()["s001"]["price"])) == Decimal("2.5")
+    shop.erp.put(V, "s001", "2.60", 10)
+    assert shop.sync("delta")["sent"] == 1
+    assert Decimal(str(shop.shown()["s001"]["price"])) == Decimal("2.6")
+
+
 def _quantities(world, *, closed):
     for number, sku in enumerate(SKUS):
         world.erp.put(V, sku, f"{number + 1}.50", 0 if number < 40 and closed else 10)

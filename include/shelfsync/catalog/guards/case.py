@@ -62,15 +62,22 @@ class Case:
     unwanted: pa.Array | None = None
     """Mask of the new products that a person did not let in; None: there are none."""
     at_buffer: AtBuffer = "activates"
+    known: pa.Table | None = None
+    """The baseline's SKUs with the last known value where the baseline says that nobody knows it; None: the baseline itself."""
 
     @cached_property
     def skus(self) -> pa.Array:
         return column(self.delta, "sku")
 
     @cached_property
+    def reference(self) -> pa.Table:
+        """What the delta is judged by, in the rows of the baseline: an unknown value is no reason to believe any other."""
+        return completed(self.baseline if self.known is None else self.known, BASELINE)
+
+    @cached_property
     def before(self) -> dict[str, pa.Array]:
-        """What the baseline says of the delta's SKUs; null where it says nothing."""
-        return aligned(completed(self.baseline, BASELINE), self.skus, ("sku", *FIELDS, "sales_buffer"))
+        """What was last known of the delta's SKUs; null where nothing ever was."""
+        return aligned(self.reference, self.skus, ("sku", *FIELDS, "sales_buffer"))
 
     @cached_property
     def buffer(self) -> pa.Array:
@@ -88,12 +95,20 @@ class Case:
     @cached_property
     def sold_out_before(self) -> pa.Array:
         """Rows of the baseline whose quantity is too little to be sold; what has none that is known is not among them."""
-        baseline = completed(self.baseline, BASELINE)
-        return sold_out(column(baseline, "quantity"), column(baseline, "sales_buffer"), self.at_buffer)
+        return sold_out(column(self.reference, "quantity"), column(self.reference, "sales_buffer"), self.at_buffer)
 
     @cached_property
     def removed(self) -> pa.Array:
         return pc.equal(column(self.delta, "change"), "removed")
+
+    @cached_property
+    def moving(self) -> pa.Array:
+        """Rows with a value that is not the one last known: to say again what nobody confirmed moves nothing."""
+        some = pa.repeat(pa.scalar(False), self.delta.num_rows)
+        for name in FIELDS:
+            now = column(self.delta, name)
+            some = pc.or_(some, pc.and_(now.is_valid(), pc.not_equal(now, self.before[name]).fill_null(True)))
+        return some
 
     @cached_property
     def going_off(self) -> pa.Array:
@@ -113,13 +128,13 @@ class Case:
     @cached_property
     def on_sale(self) -> pa.Array:
         """Rows of the baseline that are not known to be off."""
-        return column(self.baseline, "active").fill_null(True)
+        return column(self.reference, "active").fill_null(True)
 
     @cached_property
     def priced(self) -> pa.Array:
         """Rows of the baseline that have a price and are in the extract; what left the range years ago says nothing of today's prices."""
         here = pc.is_in(column(self.baseline, "sku"), value_set=column(self.snapshot, "sku"))
-        return pc.and_(column(self.baseline, "price").is_valid(), here)
+        return pc.and_(column(self.reference, "price").is_valid(), here)
 
     def category_of(self, skus: pa.Array) -> pa.Array:
         """The category of each SKU as last said; null where nobody ever said one."""

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from shelfsync.catalog.alignment import aligned, column
 from shelfsync.catalog.buffer import sold_out
 from shelfsync.catalog.guards.case import STOCK_FIELDS, Finding, count, judged, over
-from shelfsync.columns import BASELINE, DELTA, FIELDS, completed
+from shelfsync.columns import DELTA, FIELDS, completed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +29,7 @@ def duplicate_feed(case: Case) -> Iterator[Finding]:
     """
     if case.history.repeats is None:
         return
-    rows = pc.not_equal(column(case.delta, "change"), "same")
+    rows = pc.and_(pc.not_equal(column(case.delta, "change"), "same"), case.moving)
     undone = pc.is_in(case.skus, value_set=pa.array(sorted(case.history.undone), pa.string()))
     rows = pc.and_(rows, pc.invert(undone))
     everything = pa.repeat(pa.scalar(True), case.baseline.num_rows)
@@ -50,7 +50,7 @@ def empty_feed(case: Case) -> Iterator[Finding]:
 def _sold_out(case: Case) -> pa.Array:
     """Rows of the snapshot of which there is too little to be sold: by the buffer that a quantity of the delta meets, or met when it was told."""
     skus = column(case.snapshot, "sku")
-    told = aligned(completed(case.baseline, BASELINE), skus, ["sales_buffer"])["sales_buffer"]
+    told = aligned(case.reference, skus, ["sales_buffer"])["sales_buffer"]
     delta = completed(case.delta, DELTA)
     said = aligned(delta, skus, ["quantity", "sales_buffer"])
     buffer = pc.if_else(said["quantity"].is_valid(), said["sales_buffer"], told)
