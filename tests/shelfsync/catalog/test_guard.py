@@ -104,6 +104,8 @@ def test_a_new_product_that_nobody_let_in_is_asked_about_again_with_another_pric
         ("new_skus", 7, 57),
         ("new_skus", None, 3),
     ]
+    off = GuardSettings(new_skus={"on": False})
+    assert reasons(split(dearer, before, rejected=rejected, limits=off)) == {"new_skus": 57}, "no rule, no new question"
     approved = [verdict.slices[1].rows]
     released = split(dearer, before, rejected=rejected, approved=approved).released
     assert said(released).keys() == {"S1000", "S1001", "S1002"}

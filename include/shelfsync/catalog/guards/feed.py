@@ -81,8 +81,8 @@ def new_skus(case: Case) -> Iterator[Finding]:
     if case.baseline.num_rows == 0 or case.history.first:
         return  # the first sync
     again = None if case.unwanted is None else case.undecided(case.unwanted, FIELDS)
-    if again is not None and pc.any(again).as_py():
-        limit = case.limits.limit("new_skus", case.vendor)
+    limit = case.limits.limit("new_skus", case.vendor)
+    if limit.on and again is not None and pc.any(again).as_py():
         message = f"{count(again)} new SKUs that nobody let in have another price now; they wait for a person again"
         yield Finding(again, "new_skus", message, limit.model_dump())
     rows = pc.equal(column(case.delta, "change"), "new")
