@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import logging
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from shelfsync.errors import DataError
@@ -15,25 +16,22 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
     from shelfsync.flow.house import Parts
-    from shelfsync.ledger.holds import Hold
+    from shelfsync.ledger.holds import Found, Hold
+    from shelfsync.ledger.vendor_runs import VendorRun
+    from shelfsync.settings import GuardSettings
 
 log = logging.getLogger(__name__)
 
 
 def decide(parts: Parts, hold_id: int, *, approve: bool, who: str, why: str | None = None) -> dict[str, Any]:
     """Approves or rejects an open hold: `{"hold", "state", "line"}`. One that is decided already stays as it is, and the line says so."""
-    state = holds.APPROVED if approve else holds.REJECTED
     with parts.engine.begin() as connection:
         hold = _known(connection, hold_id)
         if approve and hold.state in {holds.REJECTED, holds.EXPIRED} and hold.superseded_by is None:
             holds.reopen(connection, hold_id)  # who decides last knows more
-        done = holds.decide(connection, hold_id, state, who=_line(who) or "unknown", why=_line(why))
-        if done and approve and hold.rule in FEED_RULES:
-            feeds.trust(connection, hold.vendor, hold.generation)
+        done = _decided(connection, hold, approve=approve, who=who, why=why)
         hold = _known(connection, hold_id)
-    line = f"hold {hold_id} ({hold.label}) is {hold.state} by {hold.decided_by}" if done else _why_not(hold)
-    log.warning("holds: %s", line)
-    return {"hold": hold_id, "state": hold.state, "decided": done, "line": line}
+    return _told(hold, done=done)
 
 
 def expire(parts: Parts, hold_id: int, *, who: str) -> dict[str, Any]:
@@ -49,39 +47,83 @@ def reconsider(parts: Parts, hold_id: int, thresholds: dict[str, Any], *, who: s
 
     The rest is a hold of its own, rejected by the same person. A DataError says what is wrong with the thresholds.
     """
-    from shelfsync.catalog.guard import guard as pure
-
     with parts.engine.connect() as connection:
         hold = _known(connection, hold_id)
         row = vendor_runs.read(connection, hold.run_id, hold.vendor)
     if hold.state != holds.OPEN or row is None or row.delta_path is None:
-        return {"hold": hold_id, "state": hold.state, "decided": False, "line": _why_not(hold)}
+        return _told(hold, done=False)
     try:
         limits = parts.settings.guards.with_thresholds(hold.vendor, hold.category, hold.rule, thresholds)
     except ValueError as error:
         raise DataError(f"hold {hold_id}: these thresholds are none: {error}") from None
-    case = dataclasses.replace(read_case(parts, row, row.delta_path)[0], limits=limits)
+    let, rest = _parted(parts, hold, row, row.delta_path, limits)
+    used = limits.limit(hold.rule, hold.vendor, hold.category).model_dump()
+    with parts.engine.begin() as connection:
+        vendors.lock(connection, hold.vendor)  # first, as whoever renews or releases holds does
+        now = holds.read(connection, hold_id, lock=True)
+        assert now is not None
+        if (
+            now.state != holds.OPEN or now.rows_path != hold.rows_path
+        ):  # what was looked at is not what would be decided
+            done = False
+        elif let is None:
+            why = f"held with the thresholds {thresholds} too"
+            done = _decided(connection, now, approve=False, who=who, why=why)
+        else:
+            holds.narrow(connection, hold_id, rows_path=let.path, rows=let.rows, thresholds=used)
+            for one in rest:
+                _add_rejected(connection, now, one, hours=parts.settings.guards.hold_hours, who=who)
+            done = _decided(
+                connection, now, approve=True, who=who, why=f"with the thresholds {thresholds} for this once"
+            )
+        now = _known(connection, hold_id)
+    return _told(now, done=done)
+
+
+@dataclass(frozen=True)
+class _Let:
+    """What other thresholds let through, in the lake."""
+
+    path: str
+    rows: int
+
+
+def _parted(
+    parts: Parts, hold: Hold, row: VendorRun, delta_path: str, limits: GuardSettings
+) -> tuple[_Let | None, list[Found]]:
+    """What of a hold these thresholds let through, None: nothing; and the slices that they still hold."""
+    from shelfsync.catalog.guard import guard as pure
+
+    case = dataclasses.replace(read_case(parts, row, delta_path)[0], limits=limits)
     verdict = pure(case, approved=approved_rows(parts, hold.vendor), only=hold.rule)
     still = [one for one in written(parts, hold.vendor, verdict) if one.category == hold.category]
     if any(one.rows_path == hold.rows_path for one in still):
-        return decide(parts, hold_id, approve=False, who=who, why=f"held with the thresholds {thresholds} too")
+        return None, still
     rest = {sku for one in verdict.slices if one.category == hold.category for sku in one.rows["sku"].to_pylist()}
     let = _without(parts.lake.read_table(hold.rows_path), rest)
-    path = parts.lake.write_table("hold", hold.vendor, let)
-    with parts.engine.begin() as connection:
-        holds.narrow(
-            connection,
-            hold_id,
-            rows_path=path,
-            rows=let.num_rows,
-            thresholds=limits.limit(hold.rule, hold.vendor, hold.category).model_dump(),
-        )
-        for one in still:
-            number = holds.add(
-                connection, hold.vendor, hold.run_id, hold.generation, one, parts.settings.guards.hold_hours
-            )
-            holds.decide(connection, number, holds.REJECTED, who=_line(who) or "unknown", why=f"left by hold {hold_id}")
-    return decide(parts, hold_id, approve=True, who=who, why=f"with the thresholds {thresholds} for this once")
+    return _Let(parts.lake.write_table("hold", hold.vendor, let), let.num_rows), still
+
+
+def _add_rejected(connection: Connection, hold: Hold, rest: Found, *, hours: float, who: str) -> None:
+    """What a person's thresholds still hold is a hold of its own, and decided."""
+    number = holds.add(connection, hold.vendor, hold.run_id, hold.generation, rest, hours)
+    holds.decide(connection, number, holds.REJECTED, who=_line(who) or "unknown", why=f"left by hold {hold.hold_id}")
+
+
+def _decided(connection: Connection, hold: Hold, *, approve: bool, who: str, why: str | None) -> bool:
+    """Writes a person's word about an open hold; False when it is no longer open."""
+    state = holds.APPROVED if approve else holds.REJECTED
+    done = holds.decide(connection, hold.hold_id, state, who=_line(who) or "unknown", why=_line(why))
+    if done and approve and hold.rule in FEED_RULES:
+        feeds.trust(connection, hold.vendor, hold.generation)
+    return done
+
+
+def _told(hold: Hold, *, done: bool) -> dict[str, Any]:
+    """What became of a word about a hold: `{"hold", "state", "decided", "line"}`."""
+    line = f"hold {hold.hold_id} ({hold.label}) is {hold.state} by {hold.decided_by}" if done else _why_not(hold)
+    log.warning("holds: %s", line)
+    return {"hold": hold.hold_id, "state": hold.state, "decided": done, "line": line}
 
 
 def release(parts: Parts, hold_id: int) -> dict[str, Any]:

@@ -3,9 +3,14 @@ never shows the wrong value in between."""
 
 from __future__ import annotations
 
+import threading
+import time
 from decimal import Decimal
+from functools import partial
 
 import pytest
+
+from shelfsync.ledger import holds as table
 
 SKUS = [f"s{number:03}" for number in range(60)]
 V = "store-001"
@@ -167,6 +172,60 @@ def test_other_thresholds_for_once_let_a_part_through_and_keep_the_rest(shop):
     assert (_price(shop, "s000"), _price(shop, "s024")) == (Decimal("2.25"), Decimal("25.50"))
     assert shop.sync("delta")["sent"] == 0
     assert {(one["state"], one["rows"]) for one in shop.house.holds.listed()} == {("approved", 20), ("rejected", 5)}
+
+
+class Apart(threading.Thread):
+    """Something done by another process at the same time, with its answer."""
+
+    def __init__(self, work):
+        super().__init__(daemon=True)
+        self._work, self.told, self.trouble = work, None, None
+        self.start()
+
+    def run(self):
+        try:
+            self.told = self._work()
+        except Exception as error:  # noqa: BLE001  told by `end`
+            self.trouble = error
+
+    def waits(self, shop):
+        """Returns when it waits for a lock that somebody holds."""
+        end = time.monotonic() + 60
+        waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        while not shop.rows(waiting):
+            assert self.is_alive(), f"it ended without waiting: {self.told} {self.trouble}"
+            assert time.monotonic() < end
+            time.sleep(0.02)
+
+    def end(self):
+        self.join(60)
+        assert not self.is_alive()
+        if self.trouble is not None:
+            raise self.trouble
+        return self.told
+
+
+def _twenty_five(shop):
+    """Twenty prices grow by half and five by more: one hold of `price_change`; its number."""
+    for number, sku in enumerate(SKUS[:25]):
+        shop.erp.put(V, sku, f"{(number + 1.5) * (1.5 if number < 20 else 1.8):.2f}")
+    shop.sync("delta")
+    return next(hold["hold_id"] for hold in _open(shop) if hold["rule"] == "price_change")
+
+
+@pytest.mark.parametrize("state", [table.REJECTED, table.EXPIRED])
+def test_thresholds_that_come_while_somebody_ends_the_hold_approve_nothing(shop, state):
+    number = _twenty_five(shop)
+    with shop.house.parts.engine.begin() as connection:
+        assert table.decide(connection, number, state, who="bob", why="no")
+        late = Apart(partial(shop.house.holds.reconsider, number, {"move": 0.6, "rows": 0}, who="ada"))
+        late.waits(shop)
+    told = late.end()
+    assert (told["decided"], told["state"]) == (False, state)
+    assert f"is {state} by bob" in told["line"]
+    assert [(one["state"], one["rows"], one["decided_by"]) for one in shop.house.holds.listed()] == [(state, 25, "bob")]
+    assert shop.house.holds.deliver(number)["vendors"] == []
+    assert _price(shop, "s024") == Decimal("25.50")
 
 
 def test_a_dry_run_asks_nobody(shop):
