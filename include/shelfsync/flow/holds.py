@@ -92,16 +92,16 @@ def _parted(
     parts: Parts, hold: Hold, row: VendorRun, delta_path: str, limits: GuardSettings
 ) -> tuple[_Let | None, list[Found]]:
     """What of a hold these thresholds let through, None: nothing; and the slices that they still hold."""
+    from shelfsync.catalog.decision import beside
     from shelfsync.catalog.guard import guard as pure
 
     case = dataclasses.replace(read_case(parts, row, delta_path)[0], limits=limits)
-    verdict = pure(case, approved=approved_rows(parts, hold.vendor), only=hold.rule)
-    still = [one for one in written(parts, hold.vendor, verdict) if one.category == hold.category]
-    if any(one.rows_path == hold.rows_path for one in still):
-        return None, still
-    rest = {sku for one in verdict.slices if one.category == hold.category for sku in one.rows["sku"].to_pylist()}
-    let = _without(parts.lake.read_table(hold.rows_path), rest)
-    return _Let(parts.lake.write_table("hold", hold.vendor, let), let.num_rows), still
+    held = parts.lake.read_table(hold.rows_path)
+    verdict = pure(case, approved=[*approved_rows(parts, hold.vendor), beside(case.delta, held)], only=hold.rule)
+    let = _without(held, {sku for one in verdict.slices for sku in one.rows["sku"].to_pylist()})
+    if let.num_rows == 0:
+        return None, []
+    return _Let(parts.lake.write_table("hold", hold.vendor, let), let.num_rows), written(parts, hold.vendor, verdict)
 
 
 def _add_rejected(connection: Connection, hold: Hold, rest: Found, *, hours: float, who: str) -> None:

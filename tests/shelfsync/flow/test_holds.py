@@ -210,7 +210,7 @@ def _twenty_five(shop):
     for number, sku in enumerate(SKUS[:25]):
         shop.erp.put(V, sku, f"{(number + 1.5) * (1.5 if number < 20 else 1.8):.2f}")
     shop.sync("delta")
-    return next(hold["hold_id"] for hold in _open(shop) if hold["rule"] == "price_change")
+    return next(hold["hold_id"] for hold in _open(shop) if (hold["rule"], hold["rows"]) == ("price_change", 25))
 
 
 @pytest.mark.parametrize("state", [table.REJECTED, table.EXPIRED])
@@ -226,6 +226,41 @@ def test_thresholds_that_come_while_somebody_ends_the_hold_approve_nothing(shop,
     assert [(one["state"], one["rows"], one["decided_by"]) for one in shop.house.holds.listed()] == [(state, 25, "bob")]
     assert shop.house.holds.deliver(number)["vendors"] == []
     assert _price(shop, "s024") == Decimal("25.50")
+
+
+def test_thresholds_for_one_hold_decide_nothing_about_the_rows_of_another(shop):
+    shop.erp.put(V, "s030", "305.00")
+    shop.erp.put(V, "s040", "1000.00")
+    number = _twenty_five(shop)
+    others = {one["hold_id"]: one["rule"] for one in _open(shop) if one["hold_id"] != number}
+    assert set(others.values()) == {"shifted_decimal", "price_change"}, "s030 slipped, s040 leaps"
+    told = shop.house.holds.reconsider(number, {"move": 0.9, "rows": 0}, who="ada")
+    assert told["state"] == "approved"
+    assert {(one["state"], one["rows"]) for one in shop.house.holds.listed()} == {("approved", 25), ("open", 1)}
+    shop.house.holds.deliver(number)
+    assert shop.sync("delta")["sent"] == 0
+    assert {one["hold_id"]: one["rule"] for one in _open(shop)} == others, "their questions are open as before"
+    assert _price(shop, "s024") == Decimal("45.9")
+    assert (_price(shop, "s030"), _price(shop, "s040")) == (Decimal("31.50"), Decimal("41.50"))
+
+
+def test_thresholds_count_what_the_hold_has_and_nothing_beside_it(shop):
+    for number, sku in enumerate(SKUS[25:51], start=25):
+        shop.erp.put(V, sku, f"{number + 1}.60")
+    far = _twenty_five(shop)
+    (near,) = [one["hold_id"] for one in _open(shop) if one["hold_id"] != far]
+    told = shop.house.holds.reconsider(near, {"rows": 30}, who="ada")
+    assert (told["state"], told["line"].split(":")[1]) == ("approved", " 26 rows) is approved by ada")
+    assert [one["hold_id"] for one in _open(shop)] == [far]
+
+
+def test_thresholds_that_let_nothing_of_a_hold_through_reject_it(shop):
+    number = _twenty_five(shop)
+    told = shop.house.holds.reconsider(number, {"move": 0.4, "rows": 0}, who="ada")
+    assert told["state"] == "rejected"
+    assert "nothing of it is sent" not in told["line"]
+    assert shop.sync("delta")["sent"] == 0
+    assert _open(shop) == []
 
 
 def test_a_dry_run_asks_nobody(shop):
