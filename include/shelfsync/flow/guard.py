@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import pyarrow as pa
+    from sqlalchemy.engine import Connection
 
     from shelfsync.catalog.guard import Guarded, Slice
     from shelfsync.catalog.guards.case import Case
     from shelfsync.flow.house import Parts
+    from shelfsync.ledger.holds import Hold
     from shelfsync.ledger.runs import Run
     from shelfsync.ledger.vendor_runs import VendorRun
 
@@ -35,23 +37,46 @@ def guard(parts: Parts, run_id: int, names: Iterable[str]) -> StepReport:
             holds.expire(connection)
 
     def work(row: VendorRun) -> None:
-        if row.delta_path is None or row.state in {"unchanged", "busy"}:
-            if row.state == "unchanged" and not run.dry_run:
-                with parts.engine.begin() as connection:  # nothing differs any more, so nothing is left to decide
-                    holds.renew(connection, row.vendor, run_id=run_id, generation=row.generation, found=(), hours=0)
-            raise Skip("nothing changed" if row.state == "unchanged" else "there is no delta")
+        if row.delta_path is None or row.state == "busy":
+            raise Skip("there is no delta")
         if row.batched_at is not None:
             raise Skip("its batches are committed; they stay as they are")
+        if row.state == "unchanged" and parts.lake.read_table(row.delta_path, ["sku"]).num_rows == 0:
+            if not run.dry_run:
+                _nothing_left(parts, row)
+            raise Skip("nothing changed")
         _guard_vendor(parts, run, row, row.delta_path)
 
     return each_vendor(parts, run_id, names, "guard", work)
 
 
+def _nothing_left(parts: Parts, row: VendorRun) -> None:
+    """Nothing differs any more: there is nothing left to decide, and nothing that an approval could still let through."""
+    with parts.engine.begin() as connection:
+        vendors.lock(connection, row.vendor)
+        holds.renew(connection, row.vendor, run_id=row.run_id, generation=row.generation, found=(), hours=0)
+        approved = holds.approved(connection, row.vendor, hours=parts.settings.guards.approval_hours)
+        _spend(connection, row, [one for one in approved if one.generation <= row.generation])
+
+
+def _spend(connection: Connection, row: VendorRun, done: list[Hold]) -> None:
+    """Ends approvals of which an extract asks for nothing any more; one that nobody proved whole says nothing of what is missing."""
+    if done and runs.is_complete(connection, row.extract_id):
+        holds.spend(connection, [one.hold_id for one in done])
+
+
 def _guard_vendor(parts: Parts, run: Run, row: VendorRun, delta_path: str) -> None:
+    from shelfsync.catalog.decision import pending
     from shelfsync.catalog.guard import guard as pure
 
     case, categories_path = read_case(parts, row, delta_path)
-    verdict = pure(case, approved=approved_rows(parts, row.vendor), rejected=_rejected(parts, row.vendor))
+    approved = approved_rows(parts, row.vendor)
+    done = [
+        hold
+        for hold, rows in approved
+        if hold.generation <= row.generation and not pending(case.delta, case.baseline, rows)
+    ]
+    verdict = pure(case, approved=[rows for _, rows in approved], rejected=_rejected(parts, row.vendor))
     released, held = urgent.named(verdict.released, case.baseline, run.skus), verdict.held
     values = {
         "released_path": parts.lake.write_table("released", row.vendor, released),
@@ -61,8 +86,8 @@ def _guard_vendor(parts: Parts, run: Run, row: VendorRun, delta_path: str) -> No
     found = [] if run.dry_run else written(parts, row.vendor, verdict)
     for one in verdict.slices:
         log.warning("guard: vendor %s: %d rows held by %s: %s", row.vendor, one.rows.num_rows, one.rule, one.message)
-    if released.num_rows == 0:
-        values["state"] = "unchanged"
+    if released.num_rows == 0 or row.state == "unchanged":  # the latter is what an earlier try of this step said
+        values["state"] = "open" if released.num_rows else "unchanged"
     with parts.engine.begin() as connection:
         vendor_runs.write(connection, row.run_id, row.vendor, **values)
         if run.dry_run:
@@ -70,6 +95,7 @@ def _guard_vendor(parts: Parts, run: Run, row: VendorRun, delta_path: str) -> No
         hours = parts.settings.guards.hold_hours
         vendors.lock(connection, row.vendor)
         holds.renew(connection, row.vendor, run_id=run.run_id, generation=row.generation, found=found, hours=hours)
+        _spend(connection, row, done)
         feeds.record(
             connection,
             row.vendor,
@@ -124,11 +150,11 @@ def _skus(parts: Parts, paths: Iterable[str]) -> frozenset[str]:
     )
 
 
-def approved_rows(parts: Parts, vendor: str) -> list[pa.Table]:
-    """Rows whose very values a person let through lately."""
+def approved_rows(parts: Parts, vendor: str) -> list[tuple[Hold, pa.Table]]:
+    """What a person let through lately, and has not passed yet: the holds with their rows, whose very values pass."""
     with parts.engine.connect() as connection:
-        paths = holds.approved_paths(connection, vendor, hours=parts.settings.guards.approval_hours)
-    return [parts.lake.read_table(path) for path in paths]
+        found = holds.approved(connection, vendor, hours=parts.settings.guards.approval_hours)
+    return [(one, parts.lake.read_table(one.rows_path)) for one in found]
 
 
 def _rejected(parts: Parts, vendor: str) -> list[Slice]:

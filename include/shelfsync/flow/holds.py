@@ -97,7 +97,8 @@ def _parted(
 
     case = dataclasses.replace(read_case(parts, row, delta_path)[0], limits=limits)
     held = parts.lake.read_table(hold.rows_path)
-    verdict = pure(case, approved=[*approved_rows(parts, hold.vendor), beside(case.delta, held)], only=hold.rule)
+    passing = [rows for _, rows in approved_rows(parts, hold.vendor)]
+    verdict = pure(case, approved=[*passing, beside(case.delta, held)], only=hold.rule)
     let = _without(held, {sku for one in verdict.slices for sku in one.rows["sku"].to_pylist()})
     if let.num_rows == 0:
         return None, []

@@ -57,6 +57,10 @@ hold = sa.Table(
     _time("expires_at", "When waiting for a person ends", nullable=False),
     _time("decided_at", "When it was decided, superseded or expired"),
     _time("released_at", "When its rows were planned to be sent, after an approval"),
+    _time(
+        "spent_at",
+        "When an extract no longer asked for anything that the approval let through; the approval ended then",
+    ),
     sa.Index("ix_hold_vendor_state", "vendor", "state"),
     sa.CheckConstraint("state IN ('open', 'approved', 'rejected', 'expired', 'superseded')", name="state"),
     schema="ledger",
@@ -88,6 +92,7 @@ class Hold:
     expires_at: dt.datetime
     decided_at: dt.datetime | None
     released_at: dt.datetime | None
+    spent_at: dt.datetime | None
 
     @property
     def label(self) -> str:
@@ -218,13 +223,17 @@ def newest(connection: Connection, *states: str, holds: int = 200) -> list[Hold]
     return _holds(connection, statement.where(hold.c.state.in_(states)) if states else statement)
 
 
-def approved_paths(connection: Connection, vendor: str, *, hours: float) -> list[str]:
-    """Lake paths of the rows that a person let through within so many hours."""
-    since = after(-hours * 3600)
-    statement = sa.select(hold.c.rows_path).where(
-        hold.c.vendor == vendor, hold.c.state == APPROVED, hold.c.decided_at >= since
-    )
-    return sorted(set(connection.execute(statement).scalars()))
+def approved(connection: Connection, vendor: str, *, hours: float) -> list[Hold]:
+    """Holds that a person let through within so many hours, and that may still have something to let through; oldest first."""
+    mine = sa.and_(hold.c.vendor == vendor, hold.c.state == APPROVED, hold.c.spent_at.is_(None))
+    lately = hold.c.decided_at >= after(-hours * 3600)
+    return _holds(connection, sa.select(*_COLUMNS).where(mine, lately).order_by(hold.c.hold_id))
+
+
+def spend(connection: Connection, hold_ids: Iterable[int]) -> None:
+    """These approvals have done their work: what they let through is a question again when it comes again."""
+    statement = hold.update().where(hold.c.hold_id.in_(list(hold_ids)), hold.c.spent_at.is_(None))
+    connection.execute(statement.values(spent_at=instant()))
 
 
 def _decide_as(connection: Connection, hold_id: int, earlier: int) -> None:

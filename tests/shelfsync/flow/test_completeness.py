@@ -41,3 +41,25 @@ def test_absence_from_an_extract_that_nobody_proved_whole_switches_nothing_off(f
     write("ab", proven=True)
     assert proven.sync("delta")["accepted"] == 1
     assert {sku: row["active"] for sku, row in proven.shown().items()} == {"a": True, "b": True, "c": False}
+
+
+def test_an_extract_that_nobody_proved_whole_uses_no_approval_of_removals_up(files):
+    """It says nothing of what is missing, so it does not say either that these removals are over."""
+    write, open_with = files
+    skus, left = "abcdefghijkl", "abcdef"
+    write(skus, proven=True)
+    proven, doubted = open_with(control_file=True), open_with(control_file=False)
+    proven.platform.put_products(
+        "store-001", [{"sku": sku, "title": sku, "price": 9.0, "active": True} for sku in skus]
+    )
+    assert proven.sync("full")["accepted"] == 12
+    write(left, proven=True)
+    proven.sync("delta")
+    (hold,) = proven.house.holds.listed("open")
+    proven.house.holds.decide(hold["hold_id"], approve=True, who="ada")
+    write(left, proven=False)
+    doubted.sync("delta")
+    assert proven.rows("SELECT spent_at FROM ledger.hold") == [(None,)]
+    write(left, proven=True)
+    proven.sync("delta")
+    assert {sku for sku, row in proven.shown().items() if row["active"]} == set(left)

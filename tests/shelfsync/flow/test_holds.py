@@ -98,6 +98,55 @@ def test_an_approval_is_kept_when_a_newer_extract_came_and_its_run_sends_it(shop
     assert _price(shop, "s001") == 25
 
 
+def _counted(shop, quantity):
+    """The ERP gives forty of the sixty products this quantity."""
+    for number, sku in enumerate(SKUS[:40]):
+        shop.erp.put(V, sku, f"{number + 1}.50", quantity)
+
+
+def _approved(shop):
+    """The one open hold, let through by a person and delivered; its number."""
+    (hold,) = _open(shop)
+    shop.house.holds.decide(hold["hold_id"], approve=True, who="ada")
+    shop.house.holds.deliver(hold["hold_id"])
+    return hold["hold_id"]
+
+
+@pytest.mark.parametrize("between", ["delta", "full", None])
+def test_an_approval_is_for_once_and_the_same_accident_again_is_a_new_question(shop, between):
+    _counted(shop, 0)
+    shop.sync("delta")
+    taken = _approved(shop)
+    if between is not None:
+        shop.sync(between)
+        assert shop.rows("SELECT spent_at IS NOT NULL FROM ledger.hold") == [(True,)]
+    _counted(shop, 11)
+    assert shop.sync("delta")["sent"] == 40, "the stock-taking is over"
+    _counted(shop, 0)
+    shop.erp.put(V, "s059", "60.60", 10)  # so that it is not the same file again
+    summary = shop.sync("delta")
+    assert (summary["sent"], summary["vendors"][0]["changes_held"]) == (1, 40)
+    assert [(one["rule"], one["rows"]) for one in _open(shop)] == [("zero_stock", 40)]
+    assert shop.house.holds.show(taken)["state"] == "approved"
+    assert shop.shown()["s000"]["active"]
+
+
+def test_a_dry_run_uses_no_approval_up(shop):
+    _counted(shop, 0)
+    shop.sync("delta")
+    _approved(shop)
+    shop.sync("delta", dry_run=True)
+    assert shop.rows("SELECT spent_at FROM ledger.hold") == [(None,)]
+
+
+def test_the_guards_again_in_a_run_that_holds_everything_leave_its_question_open(shop):
+    shop.erp.put(V, "s001", "25.00")
+    run, names = shop.begin("delta", upto="guard")
+    (hold,) = _open(shop)
+    shop.house.step("guard", run, names)
+    assert [one["hold_id"] for one in _open(shop)] == [hold["hold_id"]]
+
+
 def test_a_slice_whose_rows_changed_is_superseded_and_its_approval_sends_nothing(shop):
     shop.erp.put(V, "s001", "25.00")
     shop.sync("delta")
