@@ -10,6 +10,7 @@ Asks a person about what the guards hold back: look under **Browse, Required Act
   the thresholds in the form let through and rejects the rest.
 * Nobody in time is a rejection (`SHELFSYNC_GUARDS__HOLD_HOURS`). Who decided, and when, stands in `ledger.hold`.
 * A newer extract with other rows supersedes a slice: then an approval sends nothing, says so, and the new slice is asked about anew.
+  What new products have sold meanwhile makes no other slice: an approval sends their newest quantities.
 
 No worker and no triggerer is held while a question waits. A run without a new question ends at once. The schedule is the option
 `holds_schedule`.
@@ -30,7 +31,7 @@ from shelfsync_airflow.options import owner_links, schedule
     schedule=schedule("holds"),
     start_date=dt.datetime(2025, 1, 1, tzinfo=dt.UTC),
     catchup=False,
-    max_active_runs=64,
+    max_active_runs=320,  # a run waits as long as its question, a day: more than begin in a day, or nobody is asked
     max_active_tasks=256,
     dagrun_timeout=dt.timedelta(days=8),
     default_args=task_defaults(),

@@ -13,8 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from croniter import croniter_range
 
+from shelfsync.settings import GuardSettings
 from shelfsync.wiring import STEPS
+from shelfsync_airflow.options import OPTIONS
 
 if TYPE_CHECKING:
     from airflow.dag_processing.dagbag import DagBag
@@ -121,13 +124,19 @@ def test_the_docstring_of_a_file_is_its_page_in_the_ui(dag_bag: DagBag, dag_id: 
 @pytest.mark.parametrize("dag_id", sorted(DAG_IDS))
 def test_one_run_at_a_time_and_no_run_for_times_gone_by(dag_bag: DagBag, dag_id: str) -> None:
     dag = dag_bag.dags[dag_id]
-    runs = (
-        64 if dag_id == "catalog_holds" else 1
-    )  # a question that waits for a person must keep no other from being asked
+    runs = 320 if dag_id == "catalog_holds" else 1
     assert (dag.catchup, dag.max_active_runs) == (False, runs)
     assert dag.dagrun_timeout is not None
     assert "shelfsync" in dag.tags
     assert len(dag.tags & {"catalog", "promotions", "orders", "house"}) == 1
+
+
+def test_questions_that_nobody_answers_keep_no_other_from_being_asked(dag_bag: DagBag) -> None:
+    """A question waits a day unless a setting says otherwise, and every run of that day may ask one."""
+    begins = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
+    ends = begins + dt.timedelta(hours=GuardSettings().hold_hours)
+    runs = [*croniter_range(begins, ends, OPTIONS["holds_schedule"].default)]
+    assert dag_bag.dags["catalog_holds"].max_active_runs > len(runs) > 1
 
 
 @pytest.mark.parametrize("dag_id", SYNCS)

@@ -66,7 +66,7 @@ def _spend(connection: Connection, row: VendorRun, done: list[Hold]) -> None:
 
 
 def _guard_vendor(parts: Parts, run: Run, row: VendorRun, delta_path: str) -> None:
-    from shelfsync.catalog.decision import pending
+    from shelfsync.catalog.decision import pending, today
     from shelfsync.catalog.guard import guard as pure
 
     case, categories_path = read_case(parts, row, delta_path)
@@ -76,7 +76,8 @@ def _guard_vendor(parts: Parts, run: Run, row: VendorRun, delta_path: str) -> No
         for hold, rows in approved
         if hold.generation <= row.generation and not pending(case.delta, case.baseline, rows)
     ]
-    verdict = pure(case, approved=[rows for _, rows in approved], rejected=_rejected(parts, row.vendor))
+    passing = [today(rows, case.delta) for _, rows in approved]
+    verdict = pure(case, approved=passing, rejected=_rejected(parts, row.vendor))
     released, held = urgent.named(verdict.released, case.baseline, run.skus), verdict.held
     values = {
         "released_path": parts.lake.write_table("released", row.vendor, released),
@@ -171,6 +172,8 @@ def _rejected(parts: Parts, vendor: str) -> list[Slice]:
 
 def written(parts: Parts, vendor: str, verdict: Guarded) -> list[Found]:
     """The slices with their rows in the lake."""
+    from shelfsync.catalog.decision import identity
+
     return [
         Found(
             one.rule,
@@ -178,6 +181,7 @@ def written(parts: Parts, vendor: str, verdict: Guarded) -> list[Found]:
             one.message,
             one.thresholds,
             parts.lake.write_table("hold", vendor, one.rows),
+            identity(one.rows),
             one.rows.num_rows,
             one.carried,
         )

@@ -62,21 +62,23 @@ def reconsider(parts: Parts, hold_id: int, thresholds: dict[str, Any], *, who: s
         vendors.lock(connection, hold.vendor)  # first, as whoever renews or releases holds does
         now = holds.read(connection, hold_id, lock=True)
         assert now is not None
-        if (
-            now.state != holds.OPEN or now.rows_path != hold.rows_path
-        ):  # what was looked at is not what would be decided
-            done = False
+        as_seen = now.rows_path == hold.rows_path
+        if now.state != holds.OPEN or not as_seen:
+            done = False  # what was looked at is not what would be decided
         elif let is None:
             why = f"held with the thresholds {thresholds} too"
             done = _decided(connection, now, approve=False, who=who, why=why)
         else:
-            holds.narrow(connection, hold_id, rows_path=let.path, rows=let.rows, thresholds=used)
+            holds.narrow(connection, hold_id, rows_path=let.path, identity=let.identity, rows=let.rows, thresholds=used)
             for one in rest:
                 _add_rejected(connection, now, one, hours=parts.settings.guards.hold_hours, who=who)
-            done = _decided(
-                connection, now, approve=True, who=who, why=f"with the thresholds {thresholds} for this once"
-            )
+            why = f"with the thresholds {thresholds} for this once"
+            done = _decided(connection, now, approve=True, who=who, why=why)
         now = _known(connection, hold_id)
+    if (
+        now.state == holds.OPEN and not as_seen
+    ):  # new products have sold since: the same question, about newer quantities
+        return reconsider(parts, hold_id, thresholds, who=who)
     return _told(now, done=done)
 
 
@@ -85,6 +87,7 @@ class _Let:
     """What other thresholds let through, in the lake."""
 
     path: str
+    identity: str
     rows: int
 
 
@@ -92,7 +95,7 @@ def _parted(
     parts: Parts, hold: Hold, row: VendorRun, delta_path: str, limits: GuardSettings
 ) -> tuple[_Let | None, list[Found]]:
     """What of a hold these thresholds let through, None: nothing; and the slices that they still hold."""
-    from shelfsync.catalog.decision import beside
+    from shelfsync.catalog.decision import beside, identity
     from shelfsync.catalog.guard import guard as pure
 
     case = dataclasses.replace(read_case(parts, row, delta_path)[0], limits=limits)
@@ -102,7 +105,8 @@ def _parted(
     let = _without(held, {sku for one in verdict.slices for sku in one.rows["sku"].to_pylist()})
     if let.num_rows == 0:
         return None, []
-    return _Let(parts.lake.write_table("hold", hold.vendor, let), let.num_rows), written(parts, hold.vendor, verdict)
+    path = parts.lake.write_table("hold", hold.vendor, let)
+    return _Let(path, identity(let), let.num_rows), written(parts, hold.vendor, verdict)
 
 
 def _add_rejected(connection: Connection, hold: Hold, rest: Found, *, hours: float, who: str) -> None:
@@ -135,6 +139,8 @@ def release(parts: Parts, hold_id: int) -> dict[str, Any]:
     with parts.engine.connect() as connection:
         hold = _known(connection, hold_id)
         base = vendors.current_baseline(connection, hold.vendor)
+    if hold.state != holds.APPROVED:  # the rows of one that is not decided may still change
+        return _released_nothing(hold, _why_not(hold))
     pieces = _pieces(parts, hold, None if base is None else base.path)
     with parts.engine.begin() as connection:
         stands = vendors.lock(connection, hold.vendor)
@@ -143,10 +149,14 @@ def release(parts: Parts, hold_id: int) -> dict[str, Any]:
         if why is None and hold.released_at is None:
             _plan(connection, hold, stands, pieces)
     if why is not None:
-        log.warning("holds: %s", why)
-        return {"run": hold.run_id, "vendors": [], "label": hold.label, "line": why}
+        return _released_nothing(hold, why)
     line = f"hold {hold_id} ({hold.label}): planned as {len(pieces)} requests of run {hold.run_id}"
     return {"run": hold.run_id, "vendors": [hold.vendor], "label": hold.label, "line": line}
+
+
+def _released_nothing(hold: Hold, why: str) -> dict[str, Any]:
+    log.warning("holds: %s", why)
+    return {"run": hold.run_id, "vendors": [], "label": hold.label, "line": why}
 
 
 def release_waiting(parts: Parts) -> None:

@@ -41,6 +41,12 @@ hold = sa.Table(
     sa.Column(
         "rows_path", sa.Text, nullable=False, comment="Lake: the rows held, with nothing in them but what is held"
     ),
+    sa.Column(
+        "identity",
+        sa.Text,
+        comment="What makes it the same question in the next extract: its rows without the quantity of new products;"
+        " null: held by a version that compared the whole rows",
+    ),
     sa.Column("rows", sa.BigInteger, nullable=False, comment="How many"),
     sa.Column(
         "state",
@@ -82,6 +88,7 @@ class Hold:
     message: str
     thresholds: dict[str, Any]
     rows_path: str
+    identity: str | None
     rows: int
     state: str
     asked_by: str | None
@@ -109,6 +116,7 @@ class Found:
     message: str
     thresholds: dict[str, Any]
     rows_path: str
+    identity: str
     rows: int
     carried: int | None = None
     """The decided hold whose values these still are."""
@@ -120,18 +128,25 @@ _COLUMNS = [hold.c[name] for name in Hold.__dataclass_fields__]
 def renew(
     connection: Connection, vendor: str, *, run_id: int, generation: int, found: Iterable[Found], hours: float
 ) -> list[int]:
-    """The holds of this run's slices. The very same rows are the same hold, decided or not; every other open one is superseded."""
-    standing = {(row.rule, row.category, row.rows_path): row for row in of_vendor(connection, vendor, *STANDING)}
+    """The holds of this run's slices. The same rows are the same hold, decided or not; every other open one is superseded.
+
+    The same but for the quantities of new products, which sell at the counter while the question waits: the hold takes the newest.
+    """
+    standing = {
+        (row.rule, row.category, row.identity or row.rows_path): row for row in of_vendor(connection, vendor, *STANDING)
+    }
     numbers = []
     for one in found:
-        known = standing.pop((one.rule, one.category, one.rows_path), None)
+        kind = (one.rule, one.category)
+        known = standing.pop((*kind, one.identity), None) or standing.pop((*kind, one.rows_path), None)
         if known is None:
             numbers.append(add(connection, vendor, run_id, generation, one, hours))
             if one.carried is not None:
                 _decide_as(connection, numbers[-1], one.carried)
             continue
+        now = {"message": one.message, "rows_path": one.rows_path, "identity": one.identity}
         statement = hold.update().where(hold.c.hold_id == known.hold_id)
-        connection.execute(statement.values(run_id=run_id, generation=generation, message=one.message))
+        connection.execute(statement.values(run_id=run_id, generation=generation, **now))
         numbers.append(known.hold_id)
     approved = sa.and_(hold.c.vendor == vendor, hold.c.state == APPROVED, hold.c.released_at.is_(None))
     older = sa.and_(approved, hold.c.generation < generation, hold.c.superseded_by.is_(None))
@@ -163,10 +178,12 @@ def expire(connection: Connection) -> list[int]:
     return list(connection.execute(done.returning(hold.c.hold_id)).scalars())
 
 
-def narrow(connection: Connection, hold_id: int, *, rows_path: str, rows: int, thresholds: dict[str, Any]) -> None:
+def narrow(
+    connection: Connection, hold_id: int, *, rows_path: str, identity: str, rows: int, thresholds: dict[str, Any]
+) -> None:
     """A person looked at an open hold with other thresholds: it is about these rows only."""
     statement = hold.update().where(hold.c.hold_id == hold_id, hold.c.state == OPEN)
-    connection.execute(statement.values(rows_path=rows_path, rows=rows, thresholds=thresholds))
+    connection.execute(statement.values(rows_path=rows_path, identity=identity, rows=rows, thresholds=thresholds))
 
 
 def released(connection: Connection, hold_id: int) -> None:
@@ -255,6 +272,7 @@ def add(connection: Connection, vendor: str, run_id: int, generation: int, one: 
         "message": one.message,
         "thresholds": one.thresholds,
         "rows_path": one.rows_path,
+        "identity": one.identity,
         "rows": one.rows,
         "held_at": instant(),
         "expires_at": after(hours * 3600),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalog_rows import said
+from catalog_rows import said, shelf, snapshot
 from catalog_strategies import shelves
-from shelfsync.catalog.decision import beside, pending
+from shelfsync.catalog.decision import beside, identity, pending, today
 from shelfsync.catalog.diff import apply, diff
 from shelfsync.columns import DELTA, FIELDS
 
@@ -37,3 +39,49 @@ def test_an_approval_has_work_to_do_until_the_baseline_has_its_values(now, befor
 def test_an_approval_of_values_that_the_erp_takes_back_has_nothing_to_do(now, before):
     delta = diff(now, before, full=False)
     assert not pending(diff(before, before, full=True), before, delta)
+
+
+ROW = {"sku": "a", "price": "2.50", "quantity": 10, "active": True, "max_sales_quantity": None}
+OTHER = {"sku": "b", "price": "1.00", "quantity": 5, "active": True}
+
+
+def _new(**values):
+    """The delta of one product nobody has heard of, and one that is known."""
+    return diff(snapshot({**ROW, **values}, OTHER), shelf({**OTHER, "quantity": 4}), full=False)
+
+
+@given(quantity=st.integers(0, 1000))
+def test_a_quantity_of_a_new_product_is_none_of_the_question(quantity):
+    assert identity(_new(quantity=quantity)) == identity(_new())
+
+
+@pytest.mark.parametrize("values", [{"price": "2.51"}, {"active": False}, {"max_sales_quantity": 2}, {"sku": "c"}])
+def test_everything_else_of_a_new_product_is(values):
+    assert identity(_new(**values)) != identity(_new())
+
+
+def test_a_quantity_of_a_known_product_is_the_question():
+    before = shelf(ROW)
+    ten, nine = (diff(snapshot({**ROW, "quantity": left}), before, full=False) for left in (0, 9))
+    assert identity(ten) != identity(nine)
+
+
+@given(now=shelves(), before=shelves())
+def test_an_identity_does_not_depend_on_the_pieces_that_a_table_came_in(now, before):
+    delta = diff(now, before, full=False)
+    pieces = pa.concat_tables([delta.slice(0, 1), delta.slice(1)])
+    assert identity(pieces) == identity(delta)
+
+
+@given(now=shelves(), before=shelves())
+def test_what_was_approved_today_is_what_was_approved(now, before):
+    delta = diff(now, before, full=False)
+    assert said(today(delta, delta)) == said(delta)
+
+
+def test_an_approval_takes_the_quantity_of_today_only_where_nothing_else_has_moved():
+    approved = _new()
+    assert said(today(approved, _new(quantity=9)))["a"]["quantity"] == 9
+    assert said(today(approved, _new(quantity=9, price="25.00")))["a"]["quantity"] == 10
+    gone = diff(snapshot(OTHER), shelf({**OTHER, "quantity": 4}), full=False)
+    assert said(today(approved, gone)) == said(approved)

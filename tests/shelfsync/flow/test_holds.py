@@ -8,9 +8,11 @@ import time
 from decimal import Decimal
 from functools import partial
 
+import pyarrow.compute as pc
 import pytest
 
 from shelfsync.ledger import holds as table
+from shelfsync.ledger import vendors
 
 SKUS = [f"s{number:03}" for number in range(60)]
 V = "store-001"
@@ -310,6 +312,109 @@ def test_thresholds_that_let_nothing_of_a_hold_through_reject_it(shop):
     assert "nothing of it is sent" not in told["line"]
     assert shop.sync("delta")["sent"] == 0
     assert _open(shop) == []
+
+
+NEW = [f"t{number:03}" for number in range(60)]
+
+
+@pytest.fixture
+def renumbered(shop):
+    """Sixty products that nobody has heard of; the platform has them at another price, and switched off."""
+    both = [*((sku, True) for sku in SKUS), *((sku, False) for sku in NEW)]
+    shop.platform.put_products(
+        V, [{"sku": sku, "barcodes": [], "title": sku, "price": 77.0, "active": active} for sku, active in both]
+    )
+    for sku in NEW:
+        shop.erp.put(V, sku, "2.50", 10)
+    shop.sync("delta")
+    return shop
+
+
+def _sold(shop, pieces=1, skus="t%"):
+    shop.erp.execute(f"UPDATE stock SET quantity = quantity - {pieces} WHERE sku LIKE '{skus}'")
+
+
+def _new(shop):
+    return {(row["price"], row["active"]) for sku, row in shop.shown().items() if sku in NEW}
+
+
+def test_new_products_that_go_on_selling_stay_one_question_and_its_answer_sends_the_newest_quantities(renumbered):
+    shop = renumbered
+    (asked,) = shop.house.holds.ask("somebody")
+    for skus in ("t000", "t00%"):
+        _sold(shop, skus=skus)
+        run = shop.sync("delta")["run"]
+    (hold,) = _open(shop)
+    assert (hold["hold_id"], hold["rule"], hold["rows"], hold["run_id"]) == (asked["hold"], "new_skus", 60, run)
+    assert {row["sku"]: row["quantity"] for row in shop.house.holds.show(asked["hold"])["rows_shown"]}["t000"] == 8
+    assert shop.house.holds.ask("somebody else") == []
+    told = shop.house.holds.decide(asked["hold"], approve=True, who="ada")
+    assert told["state"] == "approved", told["line"]
+    shop.house.holds.deliver(asked["hold"])
+    assert _new(shop) == {(2.5, True)}
+    assert shop.rows(
+        "SELECT sku, quantity FROM warehouse.baseline WHERE sku IN ('t000', 't001', 't010') ORDER BY 1"
+    ) == [
+        ("t000", 8),
+        ("t001", 9),
+        ("t010", 10),
+    ]
+    assert shop.sync("delta")["sent"] == 0
+
+
+def test_an_approval_of_new_products_passes_whatever_quantity_they_have_by_now(renumbered):
+    shop = renumbered
+    (hold,) = _open(shop)
+    _sold(shop)
+    newer = shop.house.open_run("delta", "test/newer")
+    shop.house.extract(newer)
+    shop.house.holds.decide(hold["hold_id"], approve=True, who="ada")
+    assert shop.house.holds.deliver(hold["hold_id"])["vendors"] == []
+    for word in ("normalise", "diff", "guard", "batch", "deliver"):
+        shop.house.step(word, newer, [V])
+    shop.platform.until_settled()
+    assert _new(shop) == {(2.5, True)}
+    assert _open(shop) == []
+
+
+def test_thresholds_that_come_while_a_newer_extract_moves_quantities_approve_the_newest(renumbered):
+    shop = renumbered
+    (number,) = [hold["hold_id"] for hold in _open(shop)]
+    lake = shop.house.parts.lake
+    (path,) = shop.rows("SELECT rows_path FROM ledger.hold")[0]
+    rows = lake.read_table(path)
+    place = rows.schema.get_field_index("quantity")
+    sold = rows.set_column(place, rows.schema.field(place), pc.subtract(rows["quantity"], 1))
+    with shop.house.parts.engine.begin() as connection:
+        vendors.lock(connection, V)
+        values = {"rows_path": lake.write_table("hold", V, sold)}
+        connection.execute(table.hold.update().values(values))
+        late = Apart(partial(shop.house.holds.reconsider, number, {"rows": 100}, who="ada"))
+        late.waits(shop)
+    told = late.end()
+    assert (told["decided"], told["state"]) == (True, "approved")
+    assert {row["quantity"] for row in shop.house.holds.show(number)["rows_shown"]} == {9}
+
+
+def test_another_price_of_a_new_product_is_another_question(renumbered):
+    shop = renumbered
+    (hold,) = _open(shop)
+    shop.erp.put(V, "t000", "2.60", 10)
+    shop.sync("delta")
+    (now,) = _open(shop)
+    assert now["hold_id"] != hold["hold_id"]
+    assert shop.house.holds.decide(hold["hold_id"], approve=True, who="ada")["state"] == "superseded"
+
+
+def test_a_question_that_is_open_from_before_holds_had_an_identity_stays_the_same(shop):
+    shop.erp.put(V, "s001", "25.00")
+    shop.sync("delta")
+    (hold,) = _open(shop)
+    with shop.house.parts.engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE ledger.hold SET identity = NULL")
+    shop.sync("delta")
+    assert [one["hold_id"] for one in _open(shop)] == [hold["hold_id"]]
+    assert shop.rows("SELECT count(*) FROM ledger.hold WHERE identity IS NULL") == [(0,)]
 
 
 def test_a_dry_run_asks_nobody(shop):
