@@ -41,13 +41,21 @@ def guard(parts: Parts, run_id: int, names: Iterable[str]) -> StepReport:
             raise Skip("there is no delta")
         if row.batched_at is not None:
             raise Skip("its batches are committed; they stay as they are")
-        if row.state == "unchanged" and parts.lake.read_table(row.delta_path, ["sku"]).num_rows == 0:
-            if not run.dry_run:
-                _nothing_left(parts, row)
-            raise Skip("nothing changed")
+        if row.state == "unchanged":  # as the diff found; or what this step said before, when it held everything
+            if not _is_newest(parts, row):
+                raise Skip("nothing changed, and a newer extract is known: what is held and sent is that one's matter")
+            if parts.lake.read_table(row.delta_path, ["sku"]).num_rows == 0:
+                if not run.dry_run:
+                    _nothing_left(parts, row)
+                raise Skip("nothing changed")
         _guard_vendor(parts, run, row, row.delta_path)
 
     return each_vendor(parts, run_id, names, "guard", work)
+
+
+def _is_newest(parts: Parts, row: VendorRun) -> bool:
+    with parts.engine.connect() as connection:
+        return vendor_runs.has_newest_snapshot(connection, row)
 
 
 def _nothing_left(parts: Parts, row: VendorRun) -> None:
@@ -95,8 +103,11 @@ def _guard_vendor(parts: Parts, run: Run, row: VendorRun, delta_path: str) -> No
             return
         hours = parts.settings.guards.hold_hours
         vendors.lock(connection, row.vendor)
-        holds.renew(connection, row.vendor, run_id=run.run_id, generation=row.generation, found=found, hours=hours)
-        _spend(connection, row, done)
+        if not feeds.newer(
+            connection, row.vendor, row.generation
+        ):  # an old run again has no say in what is asked today
+            holds.renew(connection, row.vendor, run_id=run.run_id, generation=row.generation, found=found, hours=hours)
+            _spend(connection, row, done)
         feeds.record(
             connection,
             row.vendor,

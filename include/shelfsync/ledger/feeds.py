@@ -85,6 +85,12 @@ def _approved_since(
     return tuple(sorted(set(connection.execute(approved).scalars())))
 
 
+def newer(connection: Connection, vendor: str, generation: int) -> bool:
+    """Whether the guards have looked at an extract after this one."""
+    statement = sa.select(feed.c.run_id).where(feed.c.vendor == vendor, feed.c.generation > generation).limit(1)
+    return connection.execute(statement).first() is not None
+
+
 def categories_of(connection: Connection, vendor: str) -> str | None:
     """Lake: SKU and category as last said; None: nobody ever said one."""
     return _newest_categories(connection, feed.c.vendor == vendor)

@@ -417,6 +417,33 @@ def test_a_question_that_is_open_from_before_holds_had_an_identity_stays_the_sam
     assert shop.rows("SELECT count(*) FROM ledger.hold WHERE identity IS NULL") == [(0,)]
 
 
+def _ids(shop):
+    return [(one["hold_id"], one["run_id"], one["rule"]) for one in _open(shop)]
+
+
+def test_the_guards_again_in_an_older_run_change_no_question_of_a_newer_one(shop):
+    shop.erp.put(V, "s001", "25.00")
+    older = shop.sync("delta")["run"]
+    shop.erp.put(V, "s001", "26.00")
+    shop.sync("delta")
+    before = _ids(shop)
+    assert len(before) == 1
+    shop.house.step("guard", older, [V])
+    assert _ids(shop) == before
+
+
+def test_an_older_run_that_is_guarded_late_changes_no_question_of_a_newer_one(shop):
+    shop.erp.put(V, "s001", "25.00")
+    shop.erp.put(V, "s002", "3.60")
+    older, _ = shop.begin("delta", upto="diff")
+    shop.erp.put(V, "s001", "26.00")
+    shop.sync("delta")
+    before = _ids(shop)
+    assert len(before) == 1
+    shop.house.step("guard", older, [V])
+    assert _ids(shop) == before
+
+
 def test_a_dry_run_asks_nobody(shop):
     shop.erp.put(V, "s001", "25.00")
     summary = shop.sync("delta", dry_run=True)
