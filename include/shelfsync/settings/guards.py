@@ -77,7 +77,7 @@ class GuardSettings(Rules):
     hold_hours: float = Field(24.0, gt=0)
     """How long a held slice waits for a person before it expires; an expired slice stays held, and is not asked about again."""
     approval_hours: float = Field(24.0, gt=0)
-    """How long the very values that a person approved pass the guards."""
+    """How long the very values that a person approved pass the guards at most; once they are acknowledged, the approval has ended."""
     history_feeds: int = Field(20, ge=1)
     """With how many extracts before it one is compared in size."""
 
