@@ -29,7 +29,8 @@ PERSONAL = {"a customer's telephone": rb"\+?447700900123", "a customer's name": 
 SCHEMAS_OF_PERSONAL = {"warehouse", "ledger"}
 """Where nothing personal may stand in the database. The inbox holds an order as it came: it has to be durable before it is answered."""
 KEEPERS = {
-    "partner-sandbox.sqlite": "what the platform knows of its clients, when the sandbox is asked to keep its state"
+    "partner-sandbox.sqlite": "what the platform knows of its clients, when the sandbox is asked to keep its state",
+    "sample.toml": "the settings file of the sample, for its owner alone: where a secret is configured",
 }
 """Names of files that hold a secret by right, and why."""
 LOGGERS = ("shelfsync", "shelfsync_airflow", "partner_api")
