@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -16,7 +17,10 @@ def main() -> None:
     chosen = next(one for one in STAGES[stage].ways if one.name == way)
     meter = Meter()
     answer = chosen.run(chain.load(Path(folder)).first(int(vendors)), meter)
-    print(json.dumps({"figures": meter.figures(), "answer": answer}, default=str))
+    print(json.dumps({"figures": meter.figures(), "answer": answer}, default=str), flush=True)
+    os._exit(
+        0
+    )  # all is told: what the libraries' threads do while the interpreter is taken down has aborted a process, once
 
 
 if __name__ == "__main__":
