@@ -18,16 +18,22 @@ if TYPE_CHECKING:
 
     from sqlalchemy.engine import Connection, Engine
 
+TEMPLATE = "bench_migrated"
+
 
 @contextlib.contextmanager
 def database(home: Path) -> Iterator[Engine]:
-    """A migrated database of this process alone."""
+    """A migrated database of this process alone, copied from one that is migrated once."""
     server = EmbeddedPostgres(home / "server")
     server.ensure_started()
-    name = f"bench_{os.getpid()}"
-    engine = create_engine(server.create_database(name))
+    template = create_engine(server.create_database(TEMPLATE))
     try:
-        upgrade(engine)
+        upgrade(template)
+    finally:
+        template.dispose()  # a template with somebody connected cannot be copied
+    name = f"bench_{os.getpid()}"
+    engine = create_engine(server.create_database(name, template=TEMPLATE))
+    try:
         yield engine
     finally:
         engine.dispose()
