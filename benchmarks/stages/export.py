@@ -170,7 +170,14 @@ STAGE = Stage(
             plain_copy,
             vendors_max=VENDORS_MAX,
         ),
-        Way("bare_copy", "bound", "the same into a table without keys or indexes", bare_copy, vendors_max=VENDORS_MAX),
+        Way(
+            "bare_copy",
+            "bound",
+            "the same into a table without keys or indexes",
+            bare_copy,
+            vendors_max=VENDORS_MAX,
+            rounds_max=1,
+        ),
     ),
     targets=(
         Target(

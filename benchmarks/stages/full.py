@@ -167,9 +167,9 @@ STAGE = Stage(
     title="the first full sync: tables in memory to the bytes of every body",
     ways=(
         Way("ours", "ours", "shelfsync: columns to text", ours),
-        Way("distinct", "ours", "the same, no two values of a vendor alike (worst case)", distinct),
+        Way("distinct", "ours", "the same, no two values of a vendor alike (worst case)", distinct, rounds_max=2),
         Way("copied", "bound", "merely handing the ready bytes on", copied),
-        Way("duckdb", "peer", "DuckDB to_json (nulls written, decimals unshortened)", duckdb),
+        Way("duckdb", "peer", "DuckDB to_json (nulls written, decimals unshortened)", duckdb, rounds_max=1),
         Way(
             "orjson",
             "peer",

@@ -135,7 +135,7 @@ STAGE = Stage(
         Way("ours", "ours", "shelfsync's client, ready chunks", ours),
         Way("whole", "ours", "the same, JSON made while it is sent", whole),
         Way("raw_socket", "bound", "sendall on a socket, ready chunks", raw_socket),
-        Way("one_object", "usual", "httpx, the body as one bytes object", one_object),
+        Way("one_object", "usual", "httpx, the body as one bytes object", one_object, rounds_max=2),
     ),
     targets=(
         Target(
