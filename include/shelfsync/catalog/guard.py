@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from shelfsync.catalog import companion
 from shelfsync.catalog.alignment import aligned, column
+from shelfsync.catalog.decision import today
 from shelfsync.catalog.guards import GUARDS
 from shelfsync.columns import DELTA, FIELDS, HELD
 
@@ -129,12 +130,8 @@ def _held(slices: list[Slice]) -> pa.Table:
 
 def _pass(case: Case, approved: pa.Table) -> dict[str, pa.Array]:
     """Fields of the delta whose value is the very one that was approved for the SKU; of a new product whatever its quantity is by now."""
-    said = aligned(approved, case.skus, (*FIELDS, "change"))
-    whole = _new_in(case, said)
-    for name in FIELDS:
-        if name != "quantity":
-            whole = pc.and_(whole, _alike(column(case.delta, name), said[name]))
-    return {name: pc.or_(whole, _same(column(case.delta, name), said[name])) for name in FIELDS}
+    said = aligned(today(approved, case.delta), case.skus, FIELDS)
+    return {name: _same(column(case.delta, name), said[name]) for name in FIELDS}
 
 
 def _stays(case: Case, rejected: pa.Table) -> dict[str, pa.Array]:

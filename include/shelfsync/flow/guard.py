@@ -74,7 +74,7 @@ def _spend(connection: Connection, row: VendorRun, done: list[Hold]) -> None:
 
 
 def _guard_vendor(parts: Parts, run: Run, row: VendorRun, delta_path: str) -> None:
-    from shelfsync.catalog.decision import pending, today
+    from shelfsync.catalog.decision import pending
     from shelfsync.catalog.guard import guard as pure
 
     case, categories_path = read_case(parts, row, delta_path)
@@ -84,8 +84,7 @@ def _guard_vendor(parts: Parts, run: Run, row: VendorRun, delta_path: str) -> No
         for hold, rows in approved
         if hold.generation <= row.generation and not pending(case.delta, case.baseline, rows)
     ]
-    passing = [today(rows, case.delta) for _, rows in approved]
-    verdict = pure(case, approved=passing, rejected=_rejected(parts, row.vendor))
+    verdict = pure(case, approved=[rows for _, rows in approved], rejected=_rejected(parts, row.vendor))
     released, held = urgent.named(verdict.released, case.baseline, run.skus), verdict.held
     values = {
         "released_path": parts.lake.write_table("released", row.vendor, released),
