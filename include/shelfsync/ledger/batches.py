@@ -80,17 +80,15 @@ def plan(
 def split(connection: Connection, whole: PlannedBatch, pieces: list[tuple[str, int, int]]) -> None:
     """Puts smaller batches (path, items, bytes each) of its lane in the place of one that was refused as a whole; they are sent after the others."""
     set_state(connection, whole.batch_id, "refused")
-    same = (batch.c.run_id == whole.run_id, batch.c.vendor == whole.vendor, batch.c.generation == whole.generation)
-    last = connection.execute(sa.select(sa.func.max(batch.c.sequence)).where(*same)).scalar_one()
-    common = {
-        "run_id": whole.run_id,
-        "vendor": whole.vendor,
-        "generation": whole.generation,
-        "base_version": whole.base_version,
-        "snapshot_path": whole.snapshot_path,
-    }
-    share = [Piece(*piece, whole.lane, min(piece[1], whole.urgent_count), whole.wanted_at) for piece in pieces]
-    _insert(connection, common, share, first=last + 1)
+    append(
+        connection,
+        run_id=whole.run_id,
+        vendor=whole.vendor,
+        generation=whole.generation,
+        base_version=whole.base_version,
+        snapshot_path=whole.snapshot_path,
+        pieces=[Piece(*piece, whole.lane, min(piece[1], whole.urgent_count), whole.wanted_at) for piece in pieces],
+    )
 
 
 def append(
