@@ -18,8 +18,6 @@ PRICE = pa.decimal128(20, 3)
 FIELDS = ("price", "quantity", "active", "max_sales_quantity")
 """What can be changed on the platform, in the order in which an item names it."""
 
-KEYS = ("vendor", "sku", "barcode")
-
 ASIDE = ("category", "cost", "sales_buffer")
 """What an ERP may say beside, to decide by. It is never sent and never compared, and nothing is wrong without it."""
 

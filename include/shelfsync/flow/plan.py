@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 TOP_ROWS = 10
-SECTIONS = ("platform", "erp", "normalise", "sync", "guards")
-"""Settings that decide what is sent, besides any section that is added and not named in `_SILENT`."""
-
 _SILENT = frozenset({"home", "config", "database_url", "lake_url", "budget", "webhook"})
 _UNSENT = frozenset(
     {"every_s", "job_deadline_s", "poll_first_s", "poll_max_s", "shard_vendors", "shards_max", "timeout_s", "vendors"}

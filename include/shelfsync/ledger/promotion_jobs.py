@@ -200,13 +200,5 @@ def superseded(connection: Connection, job_id: int, why: str) -> None:
     _write(connection, job_id, state="superseded", error=why, settled_at=instant())
 
 
-def planned_or_open(connection: Connection, promotion_id: int, *, but: int) -> bool:
-    """Whether another request about this promotion is planned or on its way."""
-    statement = sa.select(sa.func.count()).where(
-        _JOB.promotion_id == promotion_id, _JOB.job_id != but, _JOB.state.in_(("planned", *OPEN_STATES))
-    )
-    return bool(connection.execute(statement).scalar_one())
-
-
 def _write(connection: Connection, job_id: int, **values: Any) -> None:
     connection.execute(promotion_job.update().where(_JOB.job_id == job_id).values(values))

@@ -219,11 +219,3 @@ def supersede(connection: Connection, run_id: int, name: str, generation: int, w
     mine = (row.run_id == run_id, row.vendor == name, row.generation == generation)
     values = {"state": "superseded", "failed_step": None, "error": why, "updated_at": instant()}
     connection.execute(vendor_run.update().where(*mine).values(values))
-
-
-def forget_others(connection: Connection, run_id: int, names: Iterable[str]) -> None:
-    """Marks vendors of an earlier reading of this run that the newer reading no longer has."""
-    statement = vendor_run.update().where(vendor_run.c.run_id == run_id, vendor_run.c.vendor.not_in(list(names)))
-    connection.execute(
-        statement.values(state="superseded", error="a later reading of this run did not have this vendor")
-    )
