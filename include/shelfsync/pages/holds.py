@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fastapi import APIRouter, HTTPException, Request
 from starlette.responses import HTMLResponse, RedirectResponse
-from starlette.status import HTTP_303_SEE_OTHER, HTTP_404_NOT_FOUND
+from starlette.status import HTTP_404_NOT_FOUND
 
 from shelfsync.errors import DataError
-from shelfsync.pages.shell import house, show
+from shelfsync.pages.shell import house, lead_to, show
 from shelfsync.pages.viewer import Decider
 
 router = APIRouter()
@@ -51,5 +51,4 @@ def reject(request: Request, number: int, person: Decider) -> RedirectResponse:
 
 def _decided(request: Request, number: int, *, approve: bool, who: str) -> RedirectResponse:
     house(request).holds.decide(number, approve=approve, who=who, why="on the page")
-    root = request.scope.get("root_path", "").rstrip("/")
-    return RedirectResponse(f"{root}/holds/{number}", HTTP_303_SEE_OTHER)
+    return lead_to(request, f"/holds/{number}")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fastapi import APIRouter, HTTPException, Request
 from starlette.responses import HTMLResponse, RedirectResponse
-from starlette.status import HTTP_303_SEE_OTHER, HTTP_404_NOT_FOUND, HTTP_409_CONFLICT
+from starlette.status import HTTP_404_NOT_FOUND, HTTP_409_CONFLICT
 
 from shelfsync.errors import DataError
-from shelfsync.pages.shell import house, show
+from shelfsync.pages.shell import house, lead_to, show
 from shelfsync.pages.viewer import Decider
 
 router = APIRouter()
@@ -50,5 +50,4 @@ def refuse(request: Request, number: int, person: Decider) -> RedirectResponse:
 def _decided(request: Request, number: int, *, release: bool, who: str) -> RedirectResponse:
     if not house(request).promotions.decide_hold(number, release=release, by=who):
         raise HTTPException(HTTP_409_CONFLICT, f"hold {number} is not held any more: what it was about has changed")
-    root = request.scope.get("root_path", "").rstrip("/")
-    return RedirectResponse(f"{root}/promotions", HTTP_303_SEE_OTHER)
+    return lead_to(request, "/promotions")

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from starlette.responses import HTMLResponse
-from starlette.status import HTTP_400_BAD_REQUEST
+from starlette.responses import HTMLResponse, RedirectResponse
+from starlette.status import HTTP_303_SEE_OTHER, HTTP_400_BAD_REQUEST
 
 from shelfsync.terminal import age
 
@@ -34,13 +34,23 @@ def show(request: Request, template: str, *, title: str, status_code: int = 200,
         told.setdefault("paused", house(request).paused())
     text = html.render(
         title=title,
-        root=request.scope.get("root_path", "").rstrip("/"),
+        root=_root(request),
         viewer=getattr(request.state, "viewer", None),
         menu=request.app.state.menu,
         here=request.scope.get("path", ""),
         **told,
     )
     return HTMLResponse(text, status_code=status_code)
+
+
+def lead_to(request: Request, path: str) -> RedirectResponse:
+    """To one of our pages, after a form was taken: going back or loading again says nothing twice."""
+    return RedirectResponse(_root(request) + path, HTTP_303_SEE_OTHER)
+
+
+def _root(request: Request) -> str:
+    root: str = request.scope.get("root_path", "")
+    return root.rstrip("/")
 
 
 def house(request: Request) -> House:

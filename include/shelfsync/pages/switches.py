@@ -7,10 +7,10 @@ from urllib.parse import parse_qs
 
 from fastapi import APIRouter, Depends, HTTPException, Request
 from starlette.responses import HTMLResponse, RedirectResponse
-from starlette.status import HTTP_303_SEE_OTHER, HTTP_400_BAD_REQUEST
+from starlette.status import HTTP_400_BAD_REQUEST
 
 from shelfsync.errors import ShelfsyncError
-from shelfsync.pages.shell import house, show
+from shelfsync.pages.shell import house, lead_to, show
 from shelfsync.pages.viewer import Decider
 
 if TYPE_CHECKING:
@@ -44,8 +44,7 @@ Form = Annotated[dict[str, str], Depends(_form)]
 def turn(request: Request, turn: str, person: Decider, form: Form) -> RedirectResponse:
     """Pauses or resumes what the form names."""
     _turn(request, turn, person, form)
-    root = request.scope.get("root_path", "").rstrip("/")
-    return RedirectResponse(f"{root}/switches", HTTP_303_SEE_OTHER)
+    return lead_to(request, "/switches")
 
 
 def _turn(request: Request, turn: str, person: Viewer, form: dict[str, str]) -> None:
