@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from shelfsync.explain.event import Event, Values, plain
 from shelfsync.explain.sentence import when
-from shelfsync.warehouse.customer_price import named, price_at
+from shelfsync.warehouse.customer_price import WORDS_OF_PROMOTIONS, named, price_at
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -37,17 +37,10 @@ WHERE j.state IN ('planned', 'submitting', 'open')
 LIMIT 20
 """
 
-_HAPPENED = """
+_HAPPENED = f"""
 SELECT o.settled_at AS at, j.job_id, j.platform_status, o.state, o.reason, o.active, o.subtype, o.value, p.name, p.campaign,
     p.start_time, p.end_time
-FROM warehouse.promotion AS p
-JOIN warehouse.promotion_vendor AS v ON v.promotion_id = p.promotion_id AND v.vendor IN (:vendor, '*')
-JOIN warehouse.promotion_job AS j ON j.promotion_id = p.promotion_id
-JOIN LATERAL (
-    SELECT * FROM warehouse.promotion_outcome AS said
-    WHERE said.job_id = j.job_id AND said.sku = :sku AND said.vendor IN (:vendor, '*')
-    ORDER BY said.vendor = '*' LIMIT 1
-) AS o ON true
+{WORDS_OF_PROMOTIONS}
 WHERE o.settled_at <= :at
 ORDER BY o.settled_at DESC LIMIT :most
 """

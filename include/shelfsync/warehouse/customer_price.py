@@ -24,17 +24,21 @@ _BASE = """
     SELECT price, active FROM warehouse.baseline_history
     WHERE vendor = :vendor AND sku = :sku AND valid_from <= :at ORDER BY version DESC LIMIT 1
 """
-_SAID = """
+WORDS_OF_PROMOTIONS = """
+FROM warehouse.promotion AS p
+JOIN warehouse.promotion_vendor AS v ON v.promotion_id = p.promotion_id AND v.vendor IN (:vendor, '*')
+JOIN warehouse.promotion_job AS j ON j.promotion_id = p.promotion_id
+JOIN LATERAL (
+    SELECT * FROM warehouse.promotion_outcome AS said
+    WHERE said.job_id = j.job_id AND said.sku = :sku AND said.vendor IN (:vendor, '*')
+    ORDER BY said.vendor = '*' LIMIT 1
+) AS o ON true
+"""
+"""Promotions (p) of a vendor with each job (j) about them and the platform's word in it (o) about `:sku` at `:vendor`."""
+_SAID = f"""
     SELECT p.promotion_id, p.campaign, p.name, p.type, p.start_time, p.end_time,
         j.job_id, o.state, o.reason, o.active, o.subtype, o.value, o.settled_at
-    FROM warehouse.promotion AS p
-    JOIN warehouse.promotion_vendor AS v ON v.promotion_id = p.promotion_id AND v.vendor IN (:vendor, '*')
-    JOIN warehouse.promotion_job AS j ON j.promotion_id = p.promotion_id
-    JOIN LATERAL (
-        SELECT * FROM warehouse.promotion_outcome AS said
-        WHERE said.job_id = j.job_id AND said.sku = :sku AND said.vendor IN (:vendor, '*')
-        ORDER BY said.vendor = '*' LIMIT 1
-    ) AS o ON true
+    {WORDS_OF_PROMOTIONS}
     WHERE p.end_time > :at AND o.settled_at <= :at AND (p.ended_at IS NULL OR p.ended_at > :at)
     ORDER BY p.start_time DESC, p.promotion_id DESC, j.job_id DESC
 """
