@@ -5,9 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
-import socket
 import tempfile
-import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +17,7 @@ from airflow_world import states
 from order_cases import CASES, LATER, VENDOR, Case
 from order_desk import ASSORTMENT, STORE
 from orders_world import KEY, PHONE, PICKING_SECRET, SECRET, ago, picked
-from partner_sandbox.prompt_server import PromptServer
+from serving import serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,15 +83,8 @@ def live_receiver(database_url: str) -> Iterator[str]:
         webhook=WebhookSettings(secret=SECRET),
         orders=OrdersSettings(picking_secret=PICKING_SECRET),
     )
-    server = PromptServer(config(receiver_app(settings)))
-    listener = socket.create_server(("127.0.0.1", 0))
-    thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        thread.join(20)
+    with serving(config(receiver_app(settings))) as url:
+        yield url
 
 
 @pytest.fixture

@@ -3,17 +3,15 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
-import socket
-import threading
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
-from partner_sandbox.prompt_server import PromptServer
 from promotion_shop import Shop, open_shop
 from sandbox_fixture import LiveSandbox
+from serving import serving
 from shelfsync.inbox.receiver import create_app
 from shelfsync.inbox.server import config
 from shelfsync.inbox.store import InboxStore
@@ -131,25 +129,15 @@ def shop(make_shop) -> Shop:
     return make_shop()
 
 
+@dataclass(frozen=True)
 class LiveReceiver:
-    """The webhook receiver on a port of its own, in a thread."""
+    """Where the webhook receiver listens."""
 
-    def __init__(self, dsn: str, settings: WebhookSettings) -> None:
-        self._server = PromptServer(config(create_app(InboxStore(dsn), settings)))
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}/webhook"
-        self._thread = threading.Thread(target=self._server.run, args=([self._listener],), daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.should_exit = True
-        self._thread.join(20)
+    url: str
 
 
 @pytest.fixture
 def receiver(database_url):
-    with LiveReceiver(database_url, WebhookSettings(secret="genuine")) as live:
-        yield live
+    app = create_app(InboxStore(database_url), WebhookSettings(secret="genuine"))
+    with serving(config(app)) as address:
+        yield LiveReceiver(f"{address}/webhook")

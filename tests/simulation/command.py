@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import multiprocessing
-import os
 import queue
 import shutil
 import signal
@@ -16,6 +15,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from memory_folder import throwaway_root
 from shelfsync.ledger.engine import create_engine
 from shelfsync.migrations import upgrade
 from shelfsync.stack.postgres import EmbeddedPostgres
@@ -146,8 +146,7 @@ def _database(server: EmbeddedPostgres, name: str) -> str:
 @contextlib.contextmanager
 def _folder() -> Iterator[Path]:
     """A folder that the database's OS user can step into, in memory where the machine has such a place."""
-    shared = Path("/dev/shm")
-    folder = Path(tempfile.mkdtemp(prefix="shelfsync-simulation-", dir=shared if os.access(shared, os.W_OK) else None))
+    folder = Path(tempfile.mkdtemp(prefix="shelfsync-simulation-", dir=throwaway_root()))
     folder.chmod(0o711)
     try:
         yield folder

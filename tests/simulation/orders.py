@@ -115,7 +115,7 @@ class OrdersCourse:
         self.world.reset(self.verdict.seed, Shape(dialect=self.chance.choice(("spec", "live", "legacy"))))
         for vendor in VENDORS:
             self.world.platform.put_products(vendor, ASSORTMENT)
-        self.world.platform.put_webhook(order_url=self.world.receiver.url, secret=SECRET)
+        self.world.platform.put_webhook(order_url=self.world.receiver_url, secret=SECRET)
         self.world.clock.sleep(1)
 
     def _customer(self) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import random
-import socket
-import threading
 import uuid
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,9 +15,9 @@ from pydantic import SecretStr
 
 from partner_api import ClientCredentials, Dialect, PartnerClient
 from partner_sandbox.behaviour import behaviour_of
-from partner_sandbox.prompt_server import PromptServer
 from partner_sandbox.settings import SandboxSettings
 from sandbox_fixture import LiveSandbox
+from serving import serving
 from shelfsync.budget import RequestBudget
 from shelfsync.inbox.receiver import create_app
 from shelfsync.inbox.server import config
@@ -61,27 +59,6 @@ class Shape:
     """Whether the ERP says the platform's sales buffer, so that quantities without effect are spared."""
 
 
-class Receiver:
-    """The webhook receiver on a port of its own, in a thread."""
-
-    def __init__(self, dsn: str) -> None:
-        app = create_app(InboxStore(dsn), WebhookSettings(secret=SecretStr(SECRET)))
-        self._server = PromptServer(config(app))
-        self._listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-        self._listener.bind(("127.0.0.1", 0))
-        self._listener.listen(128)
-        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}/webhook"
-        self._thread = threading.Thread(target=self._server.run, args=([self._listener],), daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.should_exit = True
-        self._thread.join(20)
-
-
 class World:
     """Real parts, opened once a process; `reset` makes them as new for a seed."""
 
@@ -109,7 +86,8 @@ class World:
 
     def __enter__(self) -> Self:
         self._closing.enter_context(self.platform)
-        self.receiver = self._closing.enter_context(Receiver(libpq_url(self.observer)))
+        app = create_app(InboxStore(libpq_url(self.observer)), WebhookSettings(secret=SecretStr(SECRET)))
+        self.receiver_url = self._closing.enter_context(serving(config(app))) + "/webhook"
         self._closing.callback(self._network.close)
         self._closing.callback(self.observer.dispose)
         return self
@@ -145,7 +123,7 @@ class World:
 
     def receive(self, up: bool) -> None:
         """Opens or closes the way of the webhook."""
-        self.platform.put_webhook(catalog_url=self.receiver.url if up else None, secret=SECRET)
+        self.platform.put_webhook(catalog_url=self.receiver_url if up else None, secret=SECRET)
 
     def appear(self, vendor: str, sku: str) -> None:
         """The platform's people create a product."""

@@ -1,17 +1,15 @@
 from __future__ import annotations
 
 import contextlib
-import socket
 import tempfile
-import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from orders_world import KEY, PICKING_SECRET, SECRET, OrdersWorld
-from partner_sandbox.prompt_server import PromptServer
 from sandbox_fixture import LiveSandbox
+from serving import serving
 from shelfsync.inbox.server import config, receiver_app
 from shelfsync.settings import Settings
 from shelfsync.wiring import open_house
@@ -29,18 +27,9 @@ def platform(shared_platform):
     return shared_platform
 
 
-@contextlib.contextmanager
 def live_receiver(settings: Settings):
     """The receiver with all its routes, in a thread."""
-    server = PromptServer(config(receiver_app(settings)))
-    listener = socket.create_server(("127.0.0.1", 0))
-    thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        thread.join(20)
+    return serving(config(receiver_app(settings)))
 
 
 @pytest.fixture
