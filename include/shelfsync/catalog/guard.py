@@ -129,9 +129,17 @@ def _held(slices: list[Slice]) -> pa.Table:
 
 
 def _pass(case: Case, approved: pa.Table) -> dict[str, pa.Array]:
-    """Fields of the delta whose value is the very one that was approved for the SKU; of a new product whatever its quantity is by now."""
-    said = aligned(today(approved, case.delta), case.skus, FIELDS)
-    return {name: _same(column(case.delta, name), said[name]) for name in FIELDS}
+    """Fields of the delta whose value is the very one that was approved for the SKU.
+
+    A new product passes whole or not at all: whatever its quantity is by now, with all else as it was approved. At another price
+    it is a question that nobody has answered.
+    """
+    said = aligned(today(approved, case.delta), case.skus, (*FIELDS, "change"))
+    new = _new_in(case, said)
+    whole = new
+    for name in FIELDS:
+        whole = pc.and_(whole, _alike(column(case.delta, name), said[name]))
+    return {name: pc.if_else(new, whole, _same(column(case.delta, name), said[name])) for name in FIELDS}
 
 
 def _stays(case: Case, rejected: pa.Table) -> dict[str, pa.Array]:

@@ -130,6 +130,19 @@ def test_approved_new_products_go_with_the_quantity_they_have_by_now():
     assert verdict.released.num_rows == 60
 
 
+def test_approved_new_products_that_have_another_price_by_now_are_asked_about_again_whole():
+    before = store(range(100))
+    (one,) = split(before | store(NEW), before).slices
+    for quantity in (10, 9):
+        verdict = split(before | store(NEW, quantity=quantity, price="25.00"), before, approved=[one.rows])
+        assert verdict.released.num_rows == 0
+        assert reasons(verdict) == {"new_skus": 60}
+        assert all(row.keys() == {"price", "quantity", "active"} for row in said(verdict.held).values())
+    shut = split(before | store(NEW, quantity=9, active=False), before, approved=[one.rows])
+    assert shut.released.num_rows in {0, 60}, "never a product without its price"
+    assert all(row.keys() == {"price", "quantity", "active"} for row in said(shut.released).values())
+
+
 def test_an_ordinary_delta_is_released_whole():
     before = store(range(1000))
     now = before | store(range(120), price="1.80") | store(range(200, 230), quantity=0)
