@@ -31,6 +31,7 @@ pytestmark = pytest.mark.slow
 CANARIES = Path(__file__).parent / "canary"
 WAITS = 50  # of canary/canary_waits.py
 TAKEOVER_TIMEOUT_S = 120.0
+FREEZE_TIMEOUT_S = 180.0
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +58,7 @@ def stack(platform: LiveSandbox, reachable_folder: Path) -> Iterator[RunningStac
         "SHELFSYNC_SYNC__POLL_FIRST_S": "3600",  # so that nothing but an event ends a wait
     }
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("AIRFLOW", "SHELFSYNC"))}
-    wishes = Wishes("a test", lambda *_: settings, inherited, sandbox=False)
+    wishes = Wishes("a test", lambda *_: settings, inherited, sandbox=False, silent_s=20)
     place = Place(home / "state", project)
     place.make()
     for name in (
@@ -132,6 +133,19 @@ def test_a_wait_outlives_the_triggerer_and_ends_by_an_event_at_the_api_server(
     stack.wait_for(
         lambda: state() == "success", what="the wait to end", timeout_s=TAKEOVER_TIMEOUT_S, guilty="triggerer"
     )
+
+
+def test_a_scheduler_that_is_there_and_does_nothing_is_replaced(stack: RunningStack, airflow: AirflowApi) -> None:
+    frozen = stack.processes.pid("scheduler")
+    psutil.Process(frozen).suspend()
+    stack.wait_for(
+        lambda: stack.processes.pid("scheduler") not in {None, frozen},
+        what="another scheduler",
+        timeout_s=FREEZE_TIMEOUT_S,
+        guilty="scheduler",
+    )
+    stack.wait_ready()
+    run_dag(stack, airflow, "canary_waits", print)
 
 
 def an_open_job(stack: RunningStack, platform: LiveSandbox, folder: Path) -> str:

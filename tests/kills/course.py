@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 import httpx
@@ -31,7 +32,8 @@ STORES, PRODUCTS = 4, 250
 PAUSES_S = (2.0, 30.0)
 """Between two kills, after what was killed runs again."""
 TICK_EVERY_S = 10.0
-BACK_S = 120.0
+BACK_S = 180.0
+SILENT_S = 30.0
 QUIET_S = 600.0
 AWAY = (ShelfsyncError, DBAPIError, OSError, httpx.HTTPError)
 """What a part that was just killed makes everybody else say."""
@@ -70,7 +72,7 @@ class Course:
         place.make()
         for name in ("api-server", "receiver", "sandbox"):
             ports.remember(place.run / f"{name}.port", _a_free_port())
-        wishes = demo.wishes(Settings(home=self._home), what="make kills")
+        wishes = replace(demo.wishes(Settings(home=self._home), what="make kills"), silent_s=SILENT_S)
         wishes.environment.update(QUICK)
         with running_stack(place, wishes, say=self._say) as self.stack:
             self.stack.wait_ready()

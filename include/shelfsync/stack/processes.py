@@ -84,6 +84,12 @@ class Processes:
         leader = self._leader(name)
         return leader.pid if leader and _is(leader) else None
 
+    def kill(self, name: str) -> None:
+        """Ends the process that the service was started as, at once; what it started is left to `stop`."""
+        if (pid := self.pid(name)) is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
     def known(self) -> list[str]:
         """The services with anything left of them, in this process or from an earlier, killed one."""
         return [file.stem for file in sorted(self._place.run.glob("*.pid")) if self._members([file.stem])]

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 from shelfsync.errors import ShelfsyncError
 from shelfsync.stack import airflow_home, interrupts, ports
+from shelfsync.stack.health import answers, sick_parts
+from shelfsync.stack.heartbeats import SILENT_S, Heartbeats
 from shelfsync.stack.init import ensure_database
 from shelfsync.stack.lock import FileLock
 from shelfsync.stack.place import kept_secret
@@ -44,6 +46,8 @@ class Wishes:
     sandbox: bool
     database_url: str | None = None
     first_receiver_port: int = RECEIVER_PORT
+    silent_s: float = SILENT_S
+    """How long a service that runs may give no sign of life before it is killed and started again."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,7 @@ class RunningStack:
     postgres: EmbeddedPostgres
     processes: Processes
     supervisor: Supervisor
+    heartbeats: Heartbeats
     table: dict[str, Service]
 
     @property
@@ -81,18 +86,19 @@ class RunningStack:
     def watch(self, *, ends_max: int | None = None) -> None:
         """One look: the database and every service run again when this returns, or will soon."""
         self.postgres.revive()
+        self.heartbeats.watch()
         self.supervisor.watch(ends_max=ends_max)
 
     def wait_ready(self) -> None:
         """Every service answers, and Airflow calls itself healthy."""
         for name in (SANDBOX, "receiver"):
             if name in self.table and (health := self.table[name].health):
-                answers = functools.partial(_answers, health)
-                self.wait_for(answers, what=f"{name} to answer", timeout_s=READY_TIMEOUT_S, guilty=name)
+                there = functools.partial(answers, health)
+                self.wait_for(there, what=f"{name} to answer", timeout_s=READY_TIMEOUT_S, guilty=name)
         api = self.table["api-server"].health
         assert api
         deadline_s = time.monotonic() + READY_TIMEOUT_S
-        while sick := _sick_parts(api):
+        while sick := sick_parts(api):
             self.watch(ends_max=ENDS_MAX)
             if time.monotonic() > deadline_s:
                 guilty = sick[0]
@@ -129,7 +135,8 @@ def running_stack(place: Place, wishes: Wishes, *, say: Callable[[str], None]) -
                 say("starting " + ", ".join(service.name for service in wanted))
                 supervisor.start()
                 running = {service.name: service for service in wanted}
-                yield RunningStack(place, addresses, postgres, processes, supervisor, running)
+                heartbeats = Heartbeats(processes, running, silent_s=wishes.silent_s, say=say)
+                yield RunningStack(place, addresses, postgres, processes, supervisor, heartbeats, running)
             finally:
                 with interrupts.held(say):
                     say("stopping")
@@ -240,29 +247,3 @@ def _alone_here(place: Place, what: str) -> Iterator[None]:
         yield
     finally:
         lock.release()
-
-
-def _answers(url: str) -> bool:
-    import httpx
-
-    try:
-        return httpx.get(url, timeout=5.0, trust_env=False).status_code < 500
-    except httpx.HTTPError:
-        return False
-
-
-def _sick_parts(url: str) -> list[str]:
-    """Airflow's components that do not call themselves healthy, as services."""
-    import httpx
-
-    try:
-        answer = httpx.get(url, timeout=5.0, trust_env=False).json()
-    except (httpx.HTTPError, ValueError):
-        return ["api-server"]
-    names = {
-        "metadatabase": "api-server",
-        "scheduler": "scheduler",
-        "triggerer": "triggerer",
-        "dag_processor": "dag-processor",
-    }
-    return [service for part, service in names.items() if answer.get(part, {}).get("status") != "healthy"]
