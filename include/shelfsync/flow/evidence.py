@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from shelfsync.ledger import holds, rejections
-from shelfsync.ledger.instant import instant
 from shelfsync.ledger.tables import OPEN_JOB_STATES, batch, job
 from shelfsync.warehouse import drift
 
@@ -80,12 +79,10 @@ def _jobs(connection: sa.Connection, seen: Observation, before: Observation | No
 def _late(seen: Observation, propagation_s: float) -> sa.ColumnElement[bool]:
     """Jobs that a picture cannot be trusted to show: sent after it was asked for, open then or now, or hardly done."""
     ripe: dt.datetime = seen.observed_at
-    young = sa.func.coalesce(job.c.settled_at, instant()) > ripe - sa.func.make_interval(
-        0, 0, 0, 0, 0, 0, propagation_s
-    )
+    young = job.c.settled_at > ripe - sa.func.make_interval(0, 0, 0, 0, 0, 0, propagation_s)
     after = job.c.job_id > (seen.last_job_id or 0)
     open_then = job.c.job_id == (seen.open_job_id or 0)
-    return sa.or_(after, open_then, job.c.state.in_(OPEN_JOB_STATES), young)
+    return sa.or_(after, open_then, job.c.state.in_(OPEN_JOB_STATES), young, job.c.settled_at.is_(None))
 
 
 def _sendings(parts: Parts, sent: list[Any], skus: pa.Array) -> pa.Table:

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
     from sqlalchemy.engine import Connection
 
-TOLD = ("done", "checked", "refused", "overtaken")
-"""Ends of a picking result that the store is told of."""
 OPEN = ("RECEIVED", "ACCEPTED")
 """States of an order that is still to be picked."""
 READ_LATELY_S = 10.0
 """An answer of the platform that is not older need not be asked for again."""
+
+_NEW = hand_over.alias("new")
 
 
 @dataclass(frozen=True)
@@ -59,20 +59,46 @@ def plan(connection: Connection, *, late_h: float) -> int:
     cancelled = (
         sa.select(customer_order.c.order_id, sa.literal("cancelled"), sa.literal(0))
         .join(seen, sa.and_(seen.c.order_id == customer_order.c.order_id, seen.c.kind == "new", seen.c.attempts > 0))
-        .where(customer_order.c.status == "CANCELLED", ~_has(customer_order.c.order_id, "cancelled"))
+        .where(customer_order.c.cancellation_due, ~_has(customer_order.c.order_id, "cancelled"))
     )
-    mine = hand_over.alias("mine")
-    answered = sa.exists().where(mine.c.kind == "reply", mine.c.result_no == picking_result.c.result_no)
     replies = (
         sa.select(picking_result.c.order_id, sa.literal("reply"), picking_result.c.result_no)
         .join(customer_order, customer_order.c.order_id == picking_result.c.order_id)
-        .where(picking_result.c.state.in_(TOLD), ~answered)
+        .where(picking_result.c.reply_due)
     )
     names = ["order_id", "kind", "result_no"]
     for wanted in (fresh, cancelled, replies):
         planned = insert(hand_over).from_select(names, wanted).on_conflict_do_nothing()
         made += connection.execute(planned, execution_options={"preserve_rowcount": True}).rowcount
+    _leave_behind(connection)
     return made
+
+
+def _leave_behind(connection: Connection) -> None:
+    """Marks what asks for nothing more, so that the next minute does not read the years again; what somebody holds just now, the next time."""
+    nobody_to_tell = ~sa.or_(
+        _has(customer_order.c.order_id, "new", "waiting"),
+        sa.exists().where(_NEW.c.order_id == customer_order.c.order_id, _NEW.c.kind == "new", _NEW.c.attempts > 0),
+    )
+    over = (
+        sa.select(customer_order.c.order_id)
+        .where(customer_order.c.cancellation_due, sa.or_(_has(customer_order.c.order_id, "cancelled"), nobody_to_tell))
+        .with_for_update(skip_locked=True, of=customer_order)
+    )
+    connection.execute(
+        customer_order.update().where(customer_order.c.order_id.in_(over)).values(cancellation_due=False)
+    )
+    planned = sa.exists().where(
+        hand_over.c.order_id == picking_result.c.order_id,
+        hand_over.c.kind == "reply",
+        hand_over.c.result_no == picking_result.c.result_no,
+    )
+    told = (
+        sa.select(picking_result.c.result_no)
+        .where(picking_result.c.reply_due, planned)
+        .with_for_update(skip_locked=True)
+    )
+    connection.execute(picking_result.update().where(picking_result.c.result_no.in_(told)).values(reply_due=False))
 
 
 def drop_overtaken(connection: Connection) -> int:

@@ -68,6 +68,7 @@ hold = sa.Table(
         "When an extract no longer asked for anything that the approval let through; the approval ended then",
     ),
     sa.Index("ix_hold_vendor_state", "vendor", "state"),
+    sa.Index("ix_hold_vendor", "vendor", "hold_id"),
     sa.CheckConstraint("state IN ('open', 'approved', 'rejected', 'expired', 'superseded')", name="state"),
     schema="ledger",
     comment="One row a slice that a guard held, with the decision; what is open or was rejected is never removed",

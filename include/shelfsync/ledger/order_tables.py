@@ -48,8 +48,20 @@ customer_order = sa.Table(
         "ask_again_at",
         "When the platform, asked whose it is in vain, may be asked again; null: it was not asked in vain",
     ),
+    sa.Column(
+        "cancellation_due",
+        sa.Boolean,
+        nullable=False,
+        server_default=sa.false(),
+        comment="True: it is cancelled, and telling the store is not planned yet, or it is not known yet whether one has to be told",
+    ),
     sa.Index("ix_customer_order_status", "status", "vendor"),
     sa.Index("ix_customer_order_vendor_placed_at", "vendor", "placed_at"),
+    sa.Index(
+        "ix_customer_order_cancellation_due",
+        "order_id",
+        postgresql_where=sa.text("cancellation_due"),
+    ),
     schema="ledger",
     comment="One row an order; locked while it moves. What it is follows from its versions alone",
 )
@@ -114,6 +126,7 @@ hand_over = sa.Table(
     sa.CheckConstraint("kind IN ('new', 'cancelled', 'reply')", name="kind"),
     sa.CheckConstraint("state IN ('waiting', 'written', 'taken', 'dropped')", name="state"),
     sa.Index("ix_hand_over_open", "hand_over_id", postgresql_where=sa.text("state IN ('waiting', 'written')")),
+    sa.Index("ix_hand_over_dropped", "order_id", postgresql_where=sa.text("state = 'dropped'")),
     schema="ledger",
     comment="One row a thing that a store has to be told: at least once, with a number that makes a repeat known",
 )
@@ -145,6 +158,13 @@ picking_result = sa.Table(
     _time("received_at", "When it was stored", nullable=False),
     _time("sent_at", "When a request last left"),
     _time("settled_at", "When its end was known"),
+    sa.Column(
+        "reply_due",
+        sa.Boolean,
+        nullable=False,
+        server_default=sa.false(),
+        comment="True: it has ended, and telling the store is not planned yet",
+    ),
     sa.UniqueConstraint("order_id", "result_id"),
     sa.CheckConstraint(
         "state IN ('waiting', 'sending', 'answered', 'done', 'checked', 'refused', 'overtaken')", name="state"
@@ -154,6 +174,11 @@ picking_result = sa.Table(
         "order_id",
         "result_no",
         postgresql_where=sa.text("state IN ('waiting', 'sending', 'answered')"),
+    ),
+    sa.Index(
+        "ix_picking_result_reply_due",
+        "result_no",
+        postgresql_where=sa.text("reply_due"),
     ),
     schema="ledger",
     comment="One row a result of a store, durable before the store is told so; what became of it",
@@ -200,6 +225,7 @@ order_day = sa.Table(
     _count("in_inbox", "Those of them of which an event came"),
     _count("repaired", "Those of which no event has come though there were events by then: the gaps"),
     _time("counted_at", "When it was counted", nullable=False),
+    sa.Index("ix_order_day_day", "day"),
     schema="ledger",
     comment="The completeness of orders: one row a store and day that the history covers whole",
 )

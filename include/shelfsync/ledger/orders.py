@@ -64,6 +64,8 @@ def versions(connection: Connection, order_id: str) -> Sequence[Any]:
 
 def move(connection: Connection, order_id: str, values: dict[str, Any]) -> None:
     """What the order is now."""
+    if "status" in values:
+        values = {**values, "cancellation_due": values["status"] == "CANCELLED"}
     connection.execute(customer_order.update().where(customer_order.c.order_id == order_id).values(values))
 
 

@@ -137,6 +137,7 @@ def settled(
         "error": None,
         "next_try_at": None,
         "settled_at": instant(),
+        "reply_due": True,
     }
     _set(connection, lease, result_no, values)
 

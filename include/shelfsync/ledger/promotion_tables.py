@@ -113,6 +113,7 @@ promotion = sa.Table(
     _time("told_at", "When the platform first confirmed it"),
     _time("ended_at", "When the platform confirmed that we ended it"),
     sa.CheckConstraint("state IN ('new', 'told', 'failed', 'ended')", name="state"),
+    sa.Index("ix_promotion_end_time", "end_time"),
     sa.CheckConstraint("start_time < end_time", name="window"),
     schema="ledger",
     comment="One row a promotion that was ever planned, and what the platform was told of it",

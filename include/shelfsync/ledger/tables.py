@@ -270,6 +270,9 @@ job = sa.Table(
         unique=True,
         postgresql_where=sa.text("platform_job_id IS NOT NULL"),
     ),
+    sa.Index("ix_job_vendor", "vendor", "job_id"),
+    sa.Index("ix_job_vendor_settled_at", "vendor", "settled_at"),
+    sa.Index("ix_job_settled_at", "settled_at"),
     sa.CheckConstraint(
         "state IN ('submitting', 'open', 'confirmed', 'acknowledged', 'unconfirmed', 'failed', 'refused', 'superseded')",
         name="state",
