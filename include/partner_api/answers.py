@@ -18,10 +18,13 @@ __all__ = ["body_of", "error", "is_block", "is_page"]
 def is_block(answer: Answer) -> bool:
     """Whether the edge speaks instead of the platform: a page where JSON belongs, or a 403 that is not the platform's JSON.
 
-    Beyond the rate limit a 429 or a 403 is to be expected, perhaps as a page; a real refusal of credentials is JSON.
+    Beyond the rate limit a 429 or a 403 is to be expected, perhaps as a page; a real refusal of credentials is JSON. Where its body could
+    not be read, the head says whether it was.
     """
     if answer.status == 429:
         return is_page(answer)
+    if answer.cut and answer.content_type == "application/json":
+        return False
     return answer.status == 403 and (is_page(answer) or not reading.mapping(reading.json_or_none(answer.body)))
 
 

@@ -21,6 +21,8 @@ from partner_api.wire import Answer, BodyStream, Do, Request, Send, Steps, Trans
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from partner_api.wire import Receiver
+
 R = TypeVar("R")
 
 _NEVER_LEFT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError, httpx.UnsupportedProtocol)
@@ -65,18 +67,22 @@ class SyncDriver:
                 raise TypeError(f"{effect.function!r} is for AsyncPartnerClient: here nobody awaits it")
             return outcome
         watch = _Watch(effect.request.deadline_s) if self._given is None else None
+        head = _Head()
         try:
             if watch is None:
-                return self._send(effect, {})
+                return self._send(effect, head, {})
             with watch:
-                return self._send(effect, {"trace": watch.see})
+                return self._send(effect, head, {"trace": watch.see})
         except (httpx.TransportError, httpx.StreamError) as error:
+            if head.refuses:
+                return head.answer(effect.receiver, cut=True)
             raise _failure(error, overdue=watch is not None and watch.fired) from None
 
-    def _send(self, effect: Send, extensions: dict[str, Any]) -> Answer:
+    def _send(self, effect: Send, head: _Head, extensions: dict[str, Any]) -> Answer:
         response = self._transport().handle_request(_http(effect.request, self._timeout_s, extensions))
         receiver = effect.receiver
         try:
+            head.came(response)
             receiver.begin(response.status_code, response.headers, framed=_is_framed(response))
             if not isinstance(response.stream, httpx.SyncByteStream):
                 raise TypeError("the transport gave an asynchronous answer; AsyncPartnerClient is for that")
@@ -85,7 +91,7 @@ class SyncDriver:
                     receiver.feed(chunk)
             except StopReceiving:
                 pass
-            return Answer(response.status_code, response.headers, receiver.end())
+            return head.answer(receiver)
         finally:
             response.close()
 
@@ -133,18 +139,22 @@ class AsyncDriver:
                 return await effect.function(*effect.arguments)
             outcome = await asyncio.to_thread(effect.function, *effect.arguments)
             return await outcome if inspect.isawaitable(outcome) else outcome
+        head = _Head()
         try:
             async with asyncio.timeout(effect.request.deadline_s):
-                return await self._send(effect)
-        except TimeoutError:
-            raise TransportFailure(f"no whole answer within {effect.request.deadline_s:g} s", sent=True) from None
-        except (httpx.TransportError, httpx.StreamError) as error:
+                return await self._send(effect, head)
+        except (TimeoutError, httpx.TransportError, httpx.StreamError) as error:
+            if head.refuses:
+                return head.answer(effect.receiver, cut=True)
+            if isinstance(error, TimeoutError):
+                raise TransportFailure(f"no whole answer within {effect.request.deadline_s:g} s", sent=True) from None
             raise _failure(error, overdue=False) from None
 
-    async def _send(self, effect: Send) -> Answer:
+    async def _send(self, effect: Send, head: _Head) -> Answer:
         response = await (await self._transport()).handle_async_request(_http(effect.request, self._timeout_s, {}))
         receiver = effect.receiver
         try:
+            head.came(response)
             receiver.begin(response.status_code, response.headers, framed=_is_framed(response))
             if not isinstance(response.stream, httpx.AsyncByteStream):
                 raise TypeError("the transport gave a synchronous answer; PartnerClient is for that")
@@ -156,7 +166,7 @@ class AsyncDriver:
                         receiver.feed(chunk)
             except StopReceiving:
                 pass
-            return Answer(response.status_code, response.headers, receiver.end())
+            return head.answer(receiver)
         finally:
             await response.aclose()
 
@@ -168,6 +178,28 @@ class AsyncDriver:
             if self._made is None:
                 self._made = httpx.AsyncHTTPTransport(limits=NO_REUSE, **tls)
         return self._made
+
+
+class _Head:
+    """An answer's head, as soon as it is there: a refusal is one by its head, whatever becomes of its body (interface.md 7)."""
+
+    def __init__(self) -> None:
+        self._status = 0
+        self._headers = httpx.Headers()
+
+    def came(self, response: httpx.Response) -> None:
+        """Remembers it."""
+        self._status, self._headers = response.status_code, response.headers
+
+    @property
+    def refuses(self) -> bool:
+        """Whether it says that the request was not carried out as asked, so that nothing hangs on the rest."""
+        return self._status >= 300
+
+    def answer(self, receiver: Receiver, *, cut: bool = False) -> Answer:
+        """The answer with what was read of its body."""
+        body = receiver.end()
+        return Answer(self._status, self._headers, body, cut=cut or receiver.cut)
 
 
 class _Watch:

@@ -50,7 +50,7 @@ class Expander:
 
 
 class Collected:
-    """An answer in memory: at most `bytes_max`, of an error's body the first 64 KiB."""
+    """An answer in memory: at most `bytes_max`. Of an error's body what can be read of the first 64 KiB: its head says enough."""
 
     blocking = False
     spent = False
@@ -60,25 +60,39 @@ class Collected:
         self._parts = bytearray()
         self._expander: Expander | None = None
         self._is_error = False
+        self.cut = False
 
     def begin(self, status: int, headers: httpx.Headers, *, framed: bool) -> None:  # noqa: ARG002  JSON shows its own end
         self._is_error = not 200 <= status < 300
-        self._expander = _expander_for(headers)
+        try:
+            self._expander = _expander_for(headers)
+        except UnexpectedAnswerError:
+            if not self._is_error:
+                raise
+            self.cut = True
 
     def feed(self, chunk: bytes) -> None:
+        if self.cut:
+            raise StopReceiving
         try:
             for piece in self._expander.feed(chunk) if self._expander else (chunk,):
                 self._parts += piece
                 if self._is_error and len(self._parts) >= ERROR_BYTES_MAX:
+                    self.cut = True
                     raise StopReceiving
-                if len(self._parts) > self._bytes_max:
+                if not self._is_error and len(self._parts) > self._bytes_max:
                     raise UnexpectedAnswerError(f"the answer is longer than {self._bytes_max} bytes")
         except zlib.error as error:
+            if self._is_error:
+                self.cut = True
+                raise StopReceiving from None
             raise UnexpectedAnswerError(f"the answer's gzip is damaged: {error}") from None
 
     def end(self) -> bytes:
-        if self._expander is not None and not self._expander.complete and not self._is_error:
-            raise UnexpectedAnswerError("the answer's gzip ends in the middle")
+        if self._expander is not None and not self._expander.complete:
+            if not self._is_error:
+                raise UnexpectedAnswerError("the answer's gzip ends in the middle")
+            self.cut = True
         return bytes(self._parts[:ERROR_BYTES_MAX] if self._is_error else self._parts)
 
 
@@ -108,6 +122,10 @@ class Saved:
     @property
     def spent(self) -> bool:
         return self.written_bytes > 0
+
+    @property
+    def cut(self) -> bool:
+        return self._error is not None and self._error.cut
 
     @property
     def sha256(self) -> str:

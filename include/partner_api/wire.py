@@ -81,7 +81,10 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back. `body` is expanded and at most as long as the receiver allowed."""
+    """What came back. `body` is expanded and at most as long as the receiver allowed.
+
+    `cut`: the body of a refusal could not be read to its end; the head counts, and `body` is what was read.
+    """
 
     status: int
     headers: httpx.Headers = field(repr=False)
@@ -89,6 +92,7 @@ class Answer:
     request_id: str | None = None
     token: SecretStr | None = None
     """The token that was shown, so that it can be kept out of excerpts."""
+    cut: bool = False
 
     @property
     def content_type(self) -> str:
@@ -104,6 +108,10 @@ class Receiver(Protocol):
     @property
     def spent(self) -> bool:
         """Whether what came has already gone where it cannot be taken back from: then there is no other attempt."""
+
+    @property
+    def cut(self) -> bool:
+        """Whether the body of a refusal could not be read to its end."""
 
     def begin(self, status: int, headers: httpx.Headers, *, framed: bool) -> None:
         """The head is there. `framed`: the body's end can be told from a cut connection."""
