@@ -47,6 +47,8 @@ class Call:
     harmless: bool = False
     personal: bool = False
     bearer: bool = True
+    admitted: bool = False
+    """The caller has passed the gate with it already."""
     ours: bool = True
     """Goes to the platform itself; a storage host's refusals are no word of the platform and are not reported to the gate."""
     connect_to: str | None = None
@@ -69,7 +71,7 @@ def exchange(session: Session, call: Call) -> Steps[Answer]:
         except TransportFailure as failure:
             if receiver.spent or attempt >= session.attempts_max or (failure.sent and not call.harmless):
                 raise _unanswered(call, failure, request_id, cut=receiver.spent) from None
-            yield Do(session.clock.sleep, _backoff_s(session, attempt))
+            yield Do(session.clock.sleep, backoff_s(session, attempt))
             continue
         except PartnerError as error:
             raise _placed(error, call, request_id) from None
@@ -96,11 +98,13 @@ def judged(session: Session, call: Call) -> Steps[Answer]:
 def _admitted(session: Session, call: Call, refused: SecretStr | None) -> Steps[SecretStr | None]:
     """The token and the gate's leave. Waiting at the gate may outlast a token, so it is looked at again afterwards."""
     if not call.bearer:
-        yield Do(session.gate.admit, call.operation, call.lane)
+        if not call.admitted:
+            yield Do(session.gate.admit, call.operation, call.lane)
         return None
     token = yield from bearer.token(session, call.lane, refused)
     yield Do(session.gate.admit, call.operation, call.lane)
     if not (yield from bearer.is_usable(session, token)):
+        yield Do(session.gate.done, call.operation, call.lane, False)
         token = yield from bearer.token(session, call.lane, refused)
         yield Do(session.gate.admit, call.operation, call.lane)  # the first leave may have gone stale meanwhile
     return token
@@ -135,6 +139,8 @@ def _report(session: Session, call: Call, answer: Answer) -> Steps[float | None]
     )
     if call.ours:
         yield Do(session.gate.report, call.operation, answer.status, wait_s, answers.is_block(answer))
+    else:
+        yield Do(session.gate.done, call.operation, call.lane, True)
     return wait_s
 
 
@@ -143,12 +149,12 @@ def _pause_s(session: Session, call: Call, answer: Answer, wait_s: float | None,
     if attempt >= session.attempts_max or (call.ours and answers.is_block(answer)):
         return None
     if answer.status == 429 or (answer.status >= 500 and answer.status != 501 and call.harmless):
-        pause_s = _backoff_s(session, attempt) if wait_s is None else wait_s
+        pause_s = backoff_s(session, attempt) if wait_s is None else wait_s
         return pause_s if pause_s <= session.wait_max_s else None
     return None
 
 
-def _backoff_s(session: Session, attempt: int) -> float:
+def backoff_s(session: Session, attempt: int) -> float:
     """Half fixed, half by chance, doubling: callers that failed together do not come back together."""
     ceiling_s = min(BACKOFF_FIRST_S * 2 ** (attempt - 1), BACKOFF_MAX_S)
     return float(ceiling_s * (0.5 + session.chance.random() / 2))

@@ -38,6 +38,9 @@ class Gate(Protocol):
         Answers of storage hosts are not reported: their 403 is a dead link, not a pause.
         """
 
+    def done(self, operation: str, lane: str, used: bool) -> object:
+        """A leave is through without a word of the platform: a storage host answered (`used`), or nothing was sent after all."""
+
 
 class OpenGate:
     """Lets everything through: for tools and tests; a flow brings a budget."""
@@ -47,3 +50,6 @@ class OpenGate:
 
     def report(self, operation: str, status: int, retry_after_s: float | None, blocked: bool) -> None:
         """Nothing to remember."""
+
+    def done(self, operation: str, lane: str, used: bool) -> None:
+        """Nothing to give back."""

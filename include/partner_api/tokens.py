@@ -53,6 +53,8 @@ def is_token(text: str) -> bool:
 
 
 Credentials = ClientCredentials | StaticToken
+Lease = object
+"""Names one lease of a store; two leases of it are never equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +79,20 @@ class TokenStore(Protocol):
     def load(self) -> HeldToken | None:
         """What is held, also when it has ended (`remaining_s` <= 0)."""
 
-    def lease(self, seconds: float) -> bool:
-        """True for one caller, who alone may ask the platform for a token until `save`, `release` or so many seconds."""
+    def lease(self, seconds: float, mine: Lease | None = None) -> Lease | None:
+        """For one caller, who alone may ask the platform for a token until `save`, `release` or so many seconds; None for others.
 
-    def save(self, secret: SecretStr, lifetime_s: float) -> None:
-        """Replaces what is held and ends the lease."""
+        `mine`: a lease of this caller's, which the new one replaces if nobody took another since.
+        """
 
-    def release(self) -> None:
-        """Ends the lease without a token: asking failed."""
+    def is_leased(self) -> bool:
+        """Whether somebody has a lease now."""
+
+    def save(self, lease: Lease, secret: SecretStr, lifetime_s: float) -> None:
+        """Replaces what is held and ends the lease; nothing when another was taken since: that caller's token counts."""
+
+    def release(self, lease: Lease) -> None:
+        """Ends the lease without a token, if it is still the one in force."""
 
     def discard(self, secret: SecretStr) -> None:
         """Forgets this token if it is still the one held: the platform refused it."""
@@ -98,6 +106,7 @@ class MemoryTokenStore:
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
     _held: tuple[SecretStr, float, float] | None = field(default=None, repr=False)
     _leased_until_s: float | None = None
+    _leases: int = 0
 
     def load(self) -> HeldToken | None:
         with self._lock:
@@ -106,22 +115,31 @@ class MemoryTokenStore:
             secret, born_s, lifetime_s = self._held
             return HeldToken(secret, born_s + lifetime_s - self.monotonic_s(), lifetime_s)
 
-    def lease(self, seconds: float) -> bool:
+    def lease(self, seconds: float, mine: Lease | None = None) -> Lease | None:
         with self._lock:
-            now_s = self.monotonic_s()
-            if self._leased_until_s is not None and now_s < self._leased_until_s:
-                return False
-            self._leased_until_s = now_s + seconds
-            return True
+            if self._is_leased() and mine != self._leases:
+                return None
+            self._leased_until_s = self.monotonic_s() + seconds
+            self._leases += 1
+            return self._leases
 
-    def save(self, secret: SecretStr, lifetime_s: float) -> None:
+    def is_leased(self) -> bool:
         with self._lock:
-            self._held = (secret, self.monotonic_s(), lifetime_s)
-            self._leased_until_s = None
+            return self._is_leased()
 
-    def release(self) -> None:
+    def save(self, lease: Lease, secret: SecretStr, lifetime_s: float) -> None:
         with self._lock:
-            self._leased_until_s = None
+            if lease == self._leases:
+                self._held = (secret, self.monotonic_s(), lifetime_s)
+                self._leased_until_s = None
+
+    def release(self, lease: Lease) -> None:
+        with self._lock:
+            if lease == self._leases:
+                self._leased_until_s = None
+
+    def _is_leased(self) -> bool:
+        return self._leased_until_s is not None and self.monotonic_s() < self._leased_until_s
 
     def discard(self, secret: SecretStr) -> None:
         with self._lock:

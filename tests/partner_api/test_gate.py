@@ -19,6 +19,7 @@ class Book:
     def __init__(self):
         self.admitted = []
         self.reported = []
+        self.through = []
 
     def admit(self, operation, lane):
         assert operation in OPERATIONS
@@ -27,6 +28,9 @@ class Book:
 
     def report(self, operation, status, retry_after_s, blocked):
         self.reported.append((operation, status, retry_after_s, blocked))
+
+    def done(self, operation, lane, used):
+        self.through.append((operation, lane, used))
 
 
 def test_every_request_passes_the_gate_and_every_answer_is_reported(both):
@@ -111,6 +115,7 @@ def test_a_token_that_ends_while_the_gate_waits_is_renewed_before_the_request_le
     (sent,) = server.of("GET")
     assert sent.headers["authorization"] == "Bearer canary-token-2"
     assert [name for name, _ in gate.admitted] == ["token", "list_catalog", "token", "list_catalog"]
+    assert gate.through == [("list_catalog", "catalog", False)]
 
 
 def test_a_storage_hosts_refusal_is_no_word_of_the_platform(both):
@@ -137,6 +142,9 @@ def test_an_async_gate_and_clock_are_awaited_and_hold_up_nobody(tools):
             self.waiting -= 1
 
         async def report(self, operation, status, retry_after_s, blocked):
+            await asyncio.sleep(0)
+
+        async def done(self, operation, lane, used):
             await asyncio.sleep(0)
 
     gate = Slow()
@@ -180,6 +188,8 @@ def test_a_gate_for_event_loops_is_refused_by_the_client_for_threads_instead_of_
         async def admit(self, operation, lane): ...
 
         async def report(self, operation, status, retry_after_s, blocked): ...
+
+        async def done(self, operation, lane, used): ...
 
     server = tools.platform(tools.http(200, LISTING))
     with pytest.raises(TypeError, match="AsyncPartnerClient"):

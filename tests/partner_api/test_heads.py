@@ -32,6 +32,9 @@ class Book:
     def report(self, operation, status, retry_after_s, blocked):
         self.reported.append((operation, status, retry_after_s, blocked))
 
+    def done(self, operation, lane, used):
+        """Nothing to give back."""
+
 
 def cut(tools, status, start, **headers):
     """The head, the start of the body, and the end of the connection."""

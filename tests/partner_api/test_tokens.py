@@ -245,7 +245,7 @@ def test_empty_credentials_are_refused():
 
 def test_nothing_that_is_printed_shows_a_secret(tools):
     store = MemoryTokenStore()
-    store.save(SecretStr("canary-token"), 10)
+    store.save(store.lease(1), SecretStr("canary-token"), 10)
     client = tools.client("https://x.example", token_store=store)
     shown = f"{tools.credentials!r} {StaticToken(SecretStr('canary-token'))!r} {store!r} {store.load()!r} {client!r} {client.session!r}"
     assert "canary-secret" not in shown
@@ -254,13 +254,15 @@ def test_nothing_that_is_printed_shows_a_secret(tools):
 
 def test_a_lease_belongs_to_one_and_a_late_discard_spares_the_newer_token():
     store = MemoryTokenStore(Hands())
-    assert store.lease(60)
+    lease = store.lease(60)
+    assert lease
     assert not store.lease(60)
-    store.save(SecretStr("new"), 10)
+    store.save(lease, SecretStr("new"), 10)
     store.discard(SecretStr("old"))
     assert store.load().secret.get_secret_value() == "new"
-    assert store.lease(60)
-    store.release()
+    lease = store.lease(60)
+    assert lease
+    store.release(lease)
     assert store.lease(60)
     store.discard(SecretStr("new"))
     assert store.load() is None

@@ -130,6 +130,26 @@ class Course:
             metrics.count("budget.pauses")
             log.warning("budget: nothing leaves for %.0f s: %s", silent_s, one.reason)
 
+    def end(self, operation: str, lane: str, who: Hashable, *, used: bool) -> Steps:
+        """The sender is through with its slot, and there is no answer of the platform: another host's, or nothing was sent.
+
+        Never fails: what is not recorded now is settled by the sender's next admission, or by time.
+        """
+        ask = Ask(known(lane), operation)
+        self._lanes.pop(who, None)
+        try:
+            yield Transaction(lambda connection: self._settle(connection, ask, who, used=used))
+            self._away.pop(who, None)
+        except (sa.exc.DBAPIError, sa.exc.TimeoutError) as error:
+            log.warning("budget: the end of %s was not recorded: %s", operation, _said(error))
+
+    def _settle(self, connection: Connection, ask: Ask, who: Hashable, *, used: bool) -> None:
+        self.allowance.lock(connection)
+        if who in self._away:
+            self.allowance.arrived(connection, [self._away[who]])
+        if not used:
+            self.allowance.forfeit(connection, ask)
+
     def _told_off(self, lane: str, who: Hashable, waited_s: float) -> None:
         """The request leaves now."""
         self._lanes[who] = lane

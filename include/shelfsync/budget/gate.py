@@ -62,6 +62,10 @@ class RequestBudget:
         """An answer came; a 429, a block of the edge or a Retry-After pauses everybody. Never raises for the database."""
         self._drive(self._course.answer(operation, status, retry_after_s, threading.get_ident(), blocked=blocked))
 
+    def done(self, operation: str, lane: str, used: bool) -> None:
+        """A slot is through without a word of the platform: it counts no longer than now. Never raises for the database."""
+        self._drive(self._course.end(operation, lane, threading.get_ident(), used=used))
+
     def standing(self) -> Standing:
         """How the allowance stands now: used, waiting, paused."""
         with self._engine.begin() as connection:
@@ -133,6 +137,10 @@ class AsyncRequestBudget:
         await self._drive(
             self._course.answer(operation, status, retry_after_s, id(asyncio.current_task()), blocked=blocked)
         )
+
+    async def done(self, operation: str, lane: str, used: bool) -> None:
+        """As RequestBudget.done."""
+        await self._drive(self._course.end(operation, lane, id(asyncio.current_task()), used=used))
 
     async def _drive(self, steps: Steps) -> None:
         try:

@@ -51,11 +51,16 @@ class SwitchedGate:
         with self._engine.connect() as connection:
             stop = switches.of_vendors(switches.stops(connection), _vendors.get(), chain=self._chain)
         if stop is not None:
+            self._inner.done(operation, lane, used=False)
             raise StoppedError(str(stop))
 
     def report(self, operation: str, status: int, retry_after_s: float | None, blocked: bool) -> None:
         """Passes the answer on."""
         self._inner.report(operation, status, retry_after_s, blocked)
+
+    def done(self, operation: str, lane: str, used: bool) -> None:
+        """Passes it on."""
+        self._inner.done(operation, lane, used)
 
 
 class ReadOnlyGate:
@@ -73,3 +78,7 @@ class ReadOnlyGate:
     def report(self, operation: str, status: int, retry_after_s: float | None, blocked: bool) -> None:
         """Passes the answer on."""
         self._inner.report(operation, status, retry_after_s, blocked)
+
+    def done(self, operation: str, lane: str, used: bool) -> None:
+        """Passes it on."""
+        self._inner.done(operation, lane, used)

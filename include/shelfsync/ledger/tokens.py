@@ -20,11 +20,14 @@ from shelfsync.ledger.tables import token
 if TYPE_CHECKING:
     from sqlalchemy.engine import Engine
 
+    from partner_api.tokens import Lease
+
 
 class SharedTokens:
     """One token for one platform, chain and client, in `ledger.token`; the `TokenStore` of the client.
 
-    Lifetimes and leases are by the database's clock. A changed client secret makes another row, and the old token unreadable.
+    Lifetimes and leases are by the database's clock. A changed client secret makes another row, and the old token unreadable. A lease is
+    named by its end: whoever takes one that ran out has a later end.
     """
 
     def __init__(self, engine: Engine, *, base_url: str, chain: str, client_id: str, client_secret: SecretStr) -> None:
@@ -48,25 +51,34 @@ class SharedTokens:
         except InvalidToken:
             return None
 
-    def lease(self, seconds: float) -> bool:
-        """True for one worker of the whole installation."""
+    def lease(self, seconds: float, mine: Lease | None = None) -> Lease | None:
+        """For one worker of the whole installation."""
         until = after(seconds)
         statement = insert(token).values(**self._row, leased_until=until)
-        free = sa.or_(token.c.leased_until.is_(None), token.c.leased_until <= instant())
+        free = [token.c.leased_until.is_(None), token.c.leased_until <= instant()]
+        if mine is not None:
+            free.append(token.c.leased_until == mine)
         statement = statement.on_conflict_do_update(
-            index_elements=[token.c.fingerprint], set_={"leased_until": until}, where=free
+            index_elements=[token.c.fingerprint], set_={"leased_until": until}, where=sa.or_(*free)
         )
         with self._engine.begin() as connection:
-            return connection.execute(statement.returning(token.c.fingerprint)).one_or_none() is not None
+            lease: Lease | None = connection.execute(statement.returning(token.c.leased_until)).scalar_one_or_none()
+        return lease
 
-    def save(self, secret: SecretStr, lifetime_s: float) -> None:
-        """Keeps a new token for everybody and ends the lease."""
+    def is_leased(self) -> bool:
+        """Whether a worker of the installation has the lease."""
+        statement = sa.select(token.c.leased_until > instant()).where(self._mine)
+        with self._engine.connect() as connection:
+            return bool(connection.execute(statement).scalar_one_or_none())
+
+    def save(self, lease: Lease, secret: SecretStr, lifetime_s: float) -> None:
+        """Keeps a new token for everybody and ends the lease; nothing when another worker has taken one since."""
         sealed = self._seal.encrypt(secret.get_secret_value().encode())
-        self._set(sealed=sealed, lifetime_s=lifetime_s, expires_at=after(lifetime_s), leased_until=None)
+        self._end(lease, sealed=sealed, lifetime_s=lifetime_s, expires_at=after(lifetime_s))
 
-    def release(self) -> None:
-        """Ends the lease without a token."""
-        self._set(leased_until=None)
+    def release(self, lease: Lease) -> None:
+        """Ends the lease without a token, if it is still the one in force."""
+        self._end(lease)
 
     def discard(self, secret: SecretStr) -> None:
         """Forgets this token because the platform refused it; a newer one of another worker stays."""
@@ -85,7 +97,7 @@ class SharedTokens:
         except InvalidToken:
             return True
 
-    def _set(self, **values: Any) -> None:
-        statement = insert(token).values(**self._row, **values)
+    def _end(self, lease: Lease, **values: Any) -> None:
+        in_force = token.c.leased_until == lease
         with self._engine.begin() as connection:
-            connection.execute(statement.on_conflict_do_update(index_elements=[token.c.fingerprint], set_=values))
+            connection.execute(token.update().where(self._mine, in_force).values(leased_until=None, **values))

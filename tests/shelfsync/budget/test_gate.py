@@ -26,6 +26,7 @@ from shelfsync.clock import SystemClock
 from shelfsync.errors import ConfigurationError, TryAgainError
 from shelfsync.ledger.engine import create_engine
 from shelfsync.ledger.engine import database_url as with_our_driver
+from shelfsync.ledger.tokens import SharedTokens
 from shelfsync.settings import BudgetSettings
 from shelfsync.stack.postgres import EmbeddedPostgres
 
@@ -91,8 +92,64 @@ def test_every_request_of_the_async_client_passes_it_too(engine, database_url, s
     asyncio.run(run())
     with engine.connect() as connection:
         permits = connection.execute(sa.select(tables.permit)).all()
-    assert sorted(row.operation for row in permits) == ["list_catalog"] * 3 + ["token"]
+        used = tables.usage.c.permits - tables.usage.c.forfeited
+        sent = connection.execute(
+            sa.select(tables.usage.c.operation, sa.func.sum(used)).group_by(tables.usage.c.operation)
+        ).all()
+    assert {tuple(row) for row in sent} == {("list_catalog", 3), ("token", 1)}
     assert all(row.slot_at < row.arrived_by for row in permits)
+
+
+@pytest.mark.parametrize("used", [True, False])
+def test_a_leave_that_is_through_without_an_answer_counts_no_longer_than_now(engine, used):
+    budget = _budget(engine)
+    budget.admit("download", "catalog")
+    budget.done("download", "catalog", used)
+    with engine.connect() as connection:
+        permit = connection.execute(sa.select(tables.permit)).one()
+        usage = connection.execute(
+            sa.select(sa.func.sum(tables.usage.c.forfeited), sa.func.sum(tables.usage.c.answers))
+        ).one()
+        now = connection.execute(sa.select(sa.func.clock_timestamp())).scalar_one()
+    assert permit.arrived_by is not None
+    assert permit.arrived_by < now
+    assert tuple(usage) == (int(not used), 0)
+
+
+def test_workers_that_find_the_token_when_they_come_through_the_gate_give_their_leave_back(
+    engine, database_url, sandbox
+):
+    """Four of them, each with a budget of its own on one allowance, want a token at the same moment."""
+
+    def work(_number):
+        mine = create_engine(database_url)
+        credentials = ClientCredentials("demo-client", SecretStr("demo-secret"))
+        store = SharedTokens(
+            mine,
+            base_url=sandbox.base_url,
+            chain="demo-chain",
+            client_id="demo-client",
+            client_secret=SecretStr("demo-secret"),
+        )
+        with PartnerClient(
+            sandbox.base_url, "demo-chain", credentials, gate=_budget(mine), token_store=store
+        ) as client:
+            client.list_catalog("store-001")
+        mine.dispose()
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(4)))
+    with engine.connect() as connection:
+        of_token = connection.execute(
+            sa.select(
+                sa.func.sum(tables.usage.c.permits),
+                sa.func.sum(tables.usage.c.forfeited),
+                sa.func.sum(tables.usage.c.answers),
+            ).where(tables.usage.c.operation == "token")
+        ).one()
+    permits, forfeited, answers = of_token
+    assert answers == 1
+    assert permits - forfeited == 1
 
 
 def test_a_429_of_the_platform_pauses_the_installation(engine, sandbox):

@@ -94,6 +94,7 @@ class _SlowGate:
 
     def __init__(self, engine, scope, name) -> None:
         self._engine, self._scope, self._name = engine, scope, name
+        self.given_back = []
 
     def admit(self, operation, lane) -> None:
         with self._engine.begin() as connection:
@@ -102,12 +103,18 @@ class _SlowGate:
     def report(self, operation, status, retry_after_s, blocked) -> None:
         """Nothing to remember."""
 
+    def done(self, operation, lane, used) -> None:
+        if not used:
+            self.given_back.append(operation)
+
 
 @pytest.mark.parametrize("operation", ["put_catalog", "put_promotion", "create_products"])
 def test_a_change_that_waited_for_its_slot_is_stopped_by_a_switch_turned_meanwhile(engine, operation):
-    gate = SwitchedGate(_SlowGate(engine, "all", ""), engine, "demo-chain")
+    slow = _SlowGate(engine, "all", "")
+    gate = SwitchedGate(slow, engine, "demo-chain")
     with pytest.raises(StoppedError, match="paused by ada"):
         gate.admit(operation, "catalog")
+    assert slow.given_back == [operation]
 
 
 def test_a_vendors_switch_stops_the_requests_that_say_they_are_for_it(engine):

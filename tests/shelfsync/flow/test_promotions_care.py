@@ -127,6 +127,9 @@ class _SlowGate:
     def report(self, operation, status, retry_after_s, blocked) -> None:
         """Nothing to remember."""
 
+    def done(self, operation, lane, used) -> None:
+        """Nothing to give back."""
+
 
 def test_a_person_who_stops_a_vendor_stops_the_request_that_waits_for_its_slot(shop):
     house = shop.world.house

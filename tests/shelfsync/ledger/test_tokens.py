@@ -16,7 +16,7 @@ def tokens(engine):
 
 
 def test_what_one_worker_saves_another_reads(engine, tokens):
-    tokens.save(SecretStr("jwt-1"), 7200)
+    tokens.save(tokens.lease(60), SecretStr("jwt-1"), 7200)
     other = SharedTokens(engine, **PLATFORM, client_secret=SecretStr("s3cret"))
     held = other.load()
     assert held.secret.get_secret_value() == "jwt-1"
@@ -24,7 +24,7 @@ def test_what_one_worker_saves_another_reads(engine, tokens):
 
 
 def test_neither_token_nor_secret_stands_readable_in_the_database(engine, tokens):
-    tokens.save(SecretStr("jwt-canary"), 7200)
+    tokens.save(tokens.lease(60), SecretStr("jwt-canary"), 7200)
     with engine.connect() as connection:
         row = bytes(connection.execute(sa.select(token.c.sealed)).scalar_one())
         everything = row + connection.execute(sa.select(token.c.fingerprint)).scalar_one().encode()
@@ -33,24 +33,54 @@ def test_neither_token_nor_secret_stands_readable_in_the_database(engine, tokens
 
 
 def test_another_client_secret_cannot_read_it(engine, tokens):
-    tokens.save(SecretStr("jwt-1"), 7200)
+    tokens.save(tokens.lease(60), SecretStr("jwt-1"), 7200)
     assert SharedTokens(engine, **PLATFORM, client_secret=SecretStr("other")).load() is None
 
 
 def test_one_of_all_workers_may_ask_for_a_token(engine, tokens):
     other = SharedTokens(engine, **PLATFORM, client_secret=SecretStr("s3cret"))
-    assert tokens.lease(60)
+    assert not other.is_leased()
+    mine = tokens.lease(60)
+    assert mine
     assert not other.lease(60)
-    tokens.save(SecretStr("jwt"), 10)
+    assert other.is_leased()
+    tokens.save(mine, SecretStr("jwt"), 10)
+    assert not other.is_leased()
     assert other.lease(0)
-    assert tokens.lease(60)
-    tokens.release()
+    mine = tokens.lease(60)
+    assert mine
+    tokens.release(mine)
     assert other.lease(60)
 
 
+def test_a_worker_that_comes_back_too_late_neither_frees_nor_overwrites_the_lease_of_another(engine, tokens):
+    other = SharedTokens(engine, **PLATFORM, client_secret=SecretStr("s3cret"))
+    late = tokens.lease(0)
+    assert late
+    theirs = other.lease(60)
+    assert theirs
+    tokens.release(late)
+    tokens.save(late, SecretStr("late"), 7200)
+    assert tokens.is_leased()
+    assert tokens.load() is None
+    assert tokens.lease(60, late) is None
+    longer = other.lease(120, theirs)
+    assert longer
+    other.release(theirs)
+    assert tokens.is_leased(), "its own lease was made longer meanwhile"
+    other.save(longer, SecretStr("new"), 7200)
+    assert tokens.load().secret.get_secret_value() == "new"
+
+
+def test_a_lease_that_ran_out_and_that_nobody_took_still_saves_its_token(tokens):
+    late = tokens.lease(0)
+    tokens.save(late, SecretStr("late"), 7200)
+    assert tokens.load().secret.get_secret_value() == "late"
+
+
 def test_a_refused_token_is_forgotten_and_a_newer_one_stays(tokens):
-    tokens.save(SecretStr("old"), 100)
-    tokens.save(SecretStr("new"), 100)
+    tokens.save(tokens.lease(60), SecretStr("old"), 100)
+    tokens.save(tokens.lease(60), SecretStr("new"), 100)
     tokens.discard(SecretStr("old"))
     assert tokens.load().secret.get_secret_value() == "new"
     tokens.discard(SecretStr("new"))
