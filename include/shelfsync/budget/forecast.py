@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 class Requests:
     """The requests of a catalog run.
 
-    A job is one PUT; then its log is fetched, and when the webhook does not come it is asked about. A log behind a presigned
-    link of a storage host costs nothing of the allowance.
+    A job is one PUT; then its log is fetched, and when the webhook does not come it is asked about. Every one of them takes a slot of the
+    allowance, a log behind a presigned link of a storage host too.
     """
 
     jobs: int

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def outlook(parts: Parts) -> Forecast:
     """The forecast of all that is planned and all that is with the platform, of every run together: they share one allowance.
 
-    A job counts as its request, one question and its log: where the webhook comes, and logs lie on a storage host, it takes a third.
+    A job counts as its request, one question and its log: where the webhook comes, it takes two thirds.
     """
     from shelfsync.budget import RequestBudget
 
