@@ -13,6 +13,8 @@ from typing import Any, Literal
 
 NESTING_MAX = 64
 TEXT_LENGTH_MAX = 255
+IDENTITY_BYTES_MAX = 512
+"""Longer than any genuine one, and far below what an index of PostgreSQL takes (2,704 bytes)."""
 SETTLED = ("COMPLETED", "FAILED")
 
 
@@ -144,8 +146,11 @@ def _is_encodable(value: str) -> bool:
     return True
 
 
-def _identity(*parts: str) -> str:
-    return ":".join(parts)
+def _identity(kind: str, *parts: str) -> str:
+    """As it reads, or its digest where an index could not hold it."""
+    identity = ":".join((kind, *parts))
+    encoded = identity.encode()
+    return identity if len(encoded) <= IDENTITY_BYTES_MAX else f"{kind}:sha256:{_sha256(encoded)}"
 
 
 def _sha256(value: bytes) -> str:

@@ -21,7 +21,7 @@ from shelfsync.inbox.body import RefusedError, read_body, too_large
 from shelfsync.inbox.picking import PickingDoor
 from shelfsync.inbox.reading import Received, UnreadableEventError, read
 from shelfsync.inbox.secret import Secrets
-from shelfsync.inbox.store import StoreUnavailableError
+from shelfsync.inbox.store import StoreUnavailableError, UnstorableEventError
 from shelfsync.settings import WebhookSettings
 
 log = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ _TELL_EVERY_S = 10.0
 
 
 class Store(Protocol):
-    """Where events go. `put`: True when new, False when known, StoreUnavailableError when it is not stored for sure."""
+    """Where events go. `put`: True when new, False when known; StoreUnavailableError, UnstorableEventError when it is not stored."""
 
     async def put(self, event: Received) -> bool: ...
 
@@ -90,7 +90,7 @@ class Receiver:
         """One event: stored, or refused with the reason and nothing stored."""
         try:
             event = await self._event(request)
-            new = await self._store.put(event)
+            new = await self._put(event)
         except RefusedError as refused:
             metrics.count(f"inbox.refused.{refused.status}")
             self._refusals.note(refused)
@@ -109,6 +109,12 @@ class Receiver:
         except StoreUnavailableError:
             return JSONResponse({"status": "database away"}, 503)
         return JSONResponse({"status": "ok"})
+
+    async def _put(self, event: Received) -> bool:
+        try:
+            return await self._store.put(event)
+        except UnstorableEventError as error:  # 422, and no 5xx: it would be the same the next time
+            raise RefusedError(422, f"the database refuses what is in the event ({error})") from None
 
     async def _event(self, request: Request) -> Received:
         if not self._secrets.admit([value for name, value in request.headers.raw if name == b"authorization"]):

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from shelfsync.inbox.reading import Received
 
+    _Waiter = tuple[Received, asyncio.Future[bool]]
+
 log = logging.getLogger(__name__)
 
 BATCH_MAX = 256
@@ -45,8 +47,16 @@ FROM stored
 """  # noqa: S608  the channels are constants of ours
 
 
+_OF_THE_CONTENT = ("22", "23", "54")
+"""Classes of SQLSTATE that speak of the values themselves: data, a rule of the table, a limit of the program."""
+
+
 class StoreUnavailableError(Exception):
     """The event is not known to be stored: the sender has to come again."""
+
+
+class UnstorableEventError(Exception):
+    """The event can never be stored, however often it comes: the database refuses what is in it. Holds the SQLSTATE, nothing of it."""
 
 
 class InboxStore:
@@ -65,7 +75,10 @@ class InboxStore:
         self._writer: asyncio.Task[None] | None = None
 
     async def put(self, event: Received) -> bool:
-        """Returns when the event is durable: True when it is new, False when it was there. StoreUnavailableError otherwise."""
+        """Returns when the event is durable: True when it is new, False when it was there.
+
+        UnstorableEventError: the database refuses this very event, alone too. StoreUnavailableError: not now.
+        """
         if len(self._waiting) >= WAITING_MAX or self._waiting_bytes + len(event.body) > WAITING_BYTES_MAX:
             raise StoreUnavailableError("too many events wait to be stored")
         done: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
@@ -93,18 +106,32 @@ class InboxStore:
         while self._waiting:
             batch = [self._waiting.popleft() for _ in range(min(BATCH_MAX, len(self._waiting)))]
             self._waiting_bytes -= sum(len(event.body) for event, _ in batch)
-            try:
-                stored = await self._store([event for event, _ in batch])
-            except Exception as error:  # noqa: BLE001  whatever it was, nobody may be told that it went well
-                log.warning("inbox: %d events could not be stored: %s", len(batch), type(error).__name__)
-                for _, done in batch:
-                    if not done.done():
-                        done.set_exception(StoreUnavailableError(type(error).__name__))
-                continue
-            for event, done in batch:
-                if not done.done():  # its sender may have gone; the event stays
-                    done.set_result(event.identity in stored)
-                stored.discard(event.identity)  # a repeat within the batch is no new event
+            await self._write(batch)
+
+    async def _write(self, batch: Sequence[_Waiter]) -> bool:
+        """Stores these events and tells their senders; False when the database could not be reached."""
+        try:
+            stored = await self._store([event for event, _ in batch])
+        except Exception as error:  # noqa: BLE001  whatever it was, nobody may be told that it went well
+            refused = _refused(error)
+            if refused is not None and len(batch) > 1:
+                await self._write_singly(batch)
+                return True
+            log.warning("inbox: %d events could not be stored: %s", len(batch), type(error).__name__)
+            _fail(batch, StoreUnavailableError(type(error).__name__) if refused is None else refused)
+            return refused is not None
+        for event, done in batch:
+            if not done.done():  # its sender may have gone; the event stays
+                done.set_result(event.identity in stored)
+            stored.discard(event.identity)  # a repeat within the batch is no new event
+        return True
+
+    async def _write_singly(self, batch: Sequence[_Waiter]) -> None:
+        """One of these is refused for what is in it: the others shall not go with it."""
+        for number, one in enumerate(batch):
+            if not await self._write([one]):
+                _fail(batch[number + 1 :], StoreUnavailableError("the database went away"))
+                return
 
     async def _store(self, events: Sequence[Received]) -> set[str]:
         """Identities of those that are new. Once more on a fresh connection: it is safe, because repeats are not stored."""
@@ -113,7 +140,9 @@ class InboxStore:
             fresh = self._connection is None
             try:
                 return await self._insert(columns)
-            except (psycopg.OperationalError, psycopg.InterfaceError):
+            except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+                if _refused(error) is not None:
+                    raise
                 await self._disconnect()
                 if fresh:
                     raise
@@ -160,6 +189,18 @@ class InboxStore:
         if self._lock is None:
             self._lock = asyncio.Lock()
         return self._lock
+
+
+def _refused(error: Exception) -> UnstorableEventError | None:
+    """What the database has against the content; None when it has not looked at it."""
+    state = error.sqlstate if isinstance(error, psycopg.Error) else None
+    return UnstorableEventError(f"SQLSTATE {state}") if state and state[:2] in _OF_THE_CONTENT else None
+
+
+def _fail(batch: Sequence[_Waiter], error: Exception) -> None:
+    for _, done in batch:
+        if not done.done():
+            done.set_exception(error)
 
 
 def _row(event: Received) -> tuple[object, ...]:

@@ -1,0 +1,105 @@
+"""An event that the database cannot take is refused alone, and for good."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+
+import httpx
+import psycopg
+import pytest
+from pydantic import SecretStr
+
+from shelfsync.inbox.reading import IDENTITY_BYTES_MAX, Received, read
+from shelfsync.inbox.receiver import create_app
+from shelfsync.inbox.store import InboxStore, StoreUnavailableError, UnstorableEventError
+from shelfsync.settings import WebhookSettings
+
+
+def _text(chance, length=255):
+    """Characters of four bytes that nothing packs."""
+    return "".join(chr(chance.randrange(0x10000, 0x10FFFF)) for _ in range(length))
+
+
+def _order(order_id, status, updated_at):
+    return read(json.dumps({"order_id": order_id, "status": status, "sys": {"updated_at": updated_at}}).encode())
+
+
+def _job(number):
+    return read(json.dumps({"job_id": number, "status": "COMPLETED"}).encode())
+
+
+def _poison():
+    """What reading never makes: a number too long for its index."""
+    return Received("job", "job:poison", _text(random.Random(2), 4000), None, b"{}")
+
+
+async def _put_all(database_url, events):
+    store = InboxStore(database_url)
+    got = await asyncio.gather(*(store.put(event) for event in events), return_exceptions=True)
+    await store.close()
+    return got
+
+
+def test_an_event_whose_identity_is_too_long_for_an_index_is_stored_and_known_again(database_url):
+    chance = random.Random(1)
+    long = _order(_text(chance), _text(chance), _text(chance))
+    good = [_job(number) for number in range(5)]
+    assert asyncio.run(_put_all(database_url, [*good[:2], long, *good[2:]])) == [True] * 6
+    assert asyncio.run(_put_all(database_url, [long])) == [False]
+
+
+def test_identities_that_were_stored_as_they_read_stay_as_they_are():
+    assert _order("o-1", "RECEIVED", "2026-03-01T10:00:00Z").identity == "order:o-1:RECEIVED:2026-03-01T10:00:00Z"
+    longest = "s" * (IDENTITY_BYTES_MAX - len(f"order:{'o' * 255}::u"))
+    assert _order("o" * 255, longest, "u").identity == f"order:{'o' * 255}:{longest}:u"
+    assert _order("o" * 255, longest + "s", "u").identity.startswith("order:sha256:")
+    chance = random.Random(3)
+    one, other = (_order(_text(chance), "a", _text(chance)) for _ in range(2))
+    assert one.identity != other.identity
+    assert len(one.identity.encode()) < IDENTITY_BYTES_MAX
+
+
+@pytest.mark.parametrize("place", [0, 3, 5])
+def test_a_poisoned_event_is_refused_alone_and_its_neighbours_are_stored(database_url, place):
+    events = [_job(number) for number in range(5)]
+    events.insert(place, _poison())
+    got = asyncio.run(_put_all(database_url, events))
+    assert isinstance(got[place], UnstorableEventError)
+    assert [one for one in got if one is True] == [True] * 5
+    with psycopg.connect(database_url) as connection:
+        stored = connection.execute("SELECT platform_job_id FROM inbox.event ORDER BY event_id").fetchall()
+    assert [row[0] for row in stored] == ["0", "1", "2", "3", "4"]
+
+
+def test_a_table_that_is_missing_is_nobodys_poison(database_url):
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute("ALTER TABLE inbox.event RENAME TO gone")
+    got = asyncio.run(_put_all(database_url, [_job(1), _job(2)]))
+    assert [type(one) for one in got] == [StoreUnavailableError] * 2
+
+
+def test_what_can_never_be_stored_is_answered_so_that_it_does_not_come_again(database_url, caplog):
+    class Poisoned(InboxStore):
+        """The real store, given an event that no body makes today."""
+
+        async def put(self, _event):
+            return await super().put(_poison())
+
+    settings = WebhookSettings(secret=SecretStr("canary-webhook-9d41"))
+
+    async def call():
+        app = create_app(Poisoned(database_url), settings)
+        transport = httpx.ASGITransport(app)
+        async with app.router.lifespan_context(app), httpx.AsyncClient(transport=transport, base_url="http://x") as web:
+            return await web.post("/webhook", json={"job_id": 7}, headers={"Authorization": "canary-webhook-9d41"})
+
+    answer = asyncio.run(call())
+    assert answer.status_code == 422
+    assert answer.json() == {
+        "status": "refused",
+        "reason": "the database refuses what is in the event (SQLSTATE 54000)",
+    }
+    assert "retry-after" not in answer.headers
+    assert "SQLSTATE 54000" in caplog.text
