@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from partner_api.session import Session
     from partner_api.wire import Answer
 
-__all__ = ["body_of", "error", "is_block", "is_page"]
+__all__ = ["body_of", "error", "is_block", "is_page", "of"]
 
 
 def is_block(answer: Answer) -> bool:
@@ -109,10 +109,14 @@ def body_of(answer: Answer, call: Call, session: Session) -> dict[str, Any]:
     if isinstance(body, dict):
         return body
     kind = errors.UnexpectedAnswerError if call.harmless else errors.AmbiguousError
-    raise kind(
-        "the answer is no JSON object",
-        operation=call.operation,
-        status=answer.status,
-        request_id=answer.request_id,
-        body_excerpt=excerpt(answer, _secrets(answer, session), personal=call.personal),
-    )
+    raise kind("the answer is no JSON object", **of(answer, call, session))
+
+
+def of(answer: Answer, call: Call, session: Session) -> dict[str, Any]:
+    """What an error tells of the answer it is about."""
+    return {
+        "operation": call.operation,
+        "status": answer.status,
+        "request_id": answer.request_id,
+        "body_excerpt": excerpt(answer, _secrets(answer, session), personal=call.personal),
+    }

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import copy
+import datetime as dt
 import logging
 import pickle
 import time
@@ -177,3 +178,28 @@ def test_a_hostile_text_is_sifted_in_no_time(unit):
     for personal in (True, False):
         sieve(unit * 1_000_000, ["secret"], personal=personal)
     assert time.thread_time() - began_s < 2
+
+
+_A_DAY = dt.datetime(2026, 3, 1, tzinfo=dt.UTC), dt.datetime(2026, 3, 2, tzinfo=dt.UTC)
+
+
+@pytest.mark.parametrize(
+    ("call", "status", "said"),
+    [
+        (lambda client: client.list_catalog("v"), 200, "the listing holds no products"),
+        (lambda client: client.categories("v"), 200, "the answer holds no categories"),
+        (lambda client: client.job_status("1"), 200, "job 1 was asked for"),
+        (lambda client: client.promotion_status("1"), 200, "job 1 was asked for"),
+        (lambda client: client.update_catalog("v", b"{}"), 202, "named no job"),
+        (lambda client: client.list_orders("v", *_A_DAY), 200, "no history path"),
+    ],
+)
+def test_an_answer_that_makes_no_sense_is_named_with_its_request_and_shown(tools, call, status, said):
+    server = tools.platform(tools.http(status, {"job_id": "2", "message": "odd"}, x_request_id="req-9"))
+    if "named no job" in said:
+        server = tools.platform(tools.http(status, {"message": "odd"}, x_request_id="req-9"))
+    client = tools.client(server)
+    with pytest.raises((errors.UnexpectedAnswerError, errors.AmbiguousError), match=said) as caught:
+        call(client)
+    assert (caught.value.status, caught.value.request_id) == (status, "req-9")
+    assert "odd" in caught.value.body_excerpt

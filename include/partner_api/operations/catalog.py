@@ -78,7 +78,7 @@ def list_catalog(
     answer = yield from judged(session, call)
     body = answers.body_of(answer, call, session)
     if not isinstance(body.get("products", body.get("items")), list):
-        raise UnexpectedAnswerError("the listing holds no products", operation=call.operation, status=answer.status)
+        raise UnexpectedAnswerError("the listing holds no products", **answers.of(answer, call, session))
     return CatalogPage.read(body)
 
 
@@ -117,7 +117,7 @@ def categories(
     answer = yield from judged(session, call)
     entries = answers.body_of(answer, call, session).get("categories")
     if not isinstance(entries, list):
-        raise UnexpectedAnswerError("the answer holds no categories", operation=call.operation, status=answer.status)
+        raise UnexpectedAnswerError("the answer holds no categories", **answers.of(answer, call, session))
     return tuple(Category.read(entry) for entry in entries if isinstance(entry, dict))
 
 
@@ -144,12 +144,7 @@ def receipt(session: Session, call: Call, answer: Answer, *, at_once: bool) -> J
     job = Job.read(body)
     if job.job_id is not None or (at_once and "sku" in body):
         return job
-    raise AmbiguousError(
-        "the platform took it and named no job",
-        operation=call.operation,
-        status=answer.status,
-        request_id=answer.request_id,
-    )
+    raise AmbiguousError("the platform took it and named no job", **answers.of(answer, call, session))
 
 
 def _get(operation: str, lane: str, url: str) -> Call:

@@ -23,16 +23,16 @@ def job_status(session: Session, job_id: str, *, lane: str = "catalog") -> Steps
     call = status_call(session, "job_status", session.dialect.job_status_path, job_id, lane)
     answer = yield from judged(session, call)
     body = answers.body_of(answer, call, session)
-    confirm_job(job_id, body, call, answer)
+    confirm_job(session, job_id, body, call, answer)
     return JobStatus.read(job_id, body)
 
 
-def confirm_job(job_id: str, body: Raw, call: Call, answer: Answer) -> None:
+def confirm_job(session: Session, job_id: str, body: Raw, call: Call, answer: Answer) -> None:
     """Refuses an answer about another job than was asked for."""
     named = reading.text(body, "job_id", "jobId")
     if named is not None and named != job_id:
         raise UnexpectedAnswerError(
-            f"job {job_id} was asked for and {named[:80]!r} came", operation=call.operation, status=answer.status
+            f"job {job_id} was asked for and {named[:80]!r} came", **answers.of(answer, call, session)
         )
 
 

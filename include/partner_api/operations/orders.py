@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from partner_api import answers, reading, writing
@@ -74,6 +74,7 @@ def list_orders(
         "page_size": str(page_size),
     }
     missing: NotFoundError | None = None
+    said: dict[str, Any] = {"operation": "list_orders"}
     for path in list(_paths(session)):
         url = f"{session.url(path, vendor_id=vendor_id)}?{urlencode(parameters)}"
         call = Call("list_orders", lane, "GET", url, harmless=True, personal=True)
@@ -86,9 +87,10 @@ def list_orders(
         if isinstance(body.get("orders"), list):
             session.found["history_path"] = path
             return OrderPage.read(body)
+        said = answers.of(answer, call, session)
     if missing is not None:
         raise missing
-    raise UnexpectedAnswerError("no history path of the dialect answers with orders", operation="list_orders")
+    raise UnexpectedAnswerError("no history path of the dialect answers with orders", **said)
 
 
 def whole_history(
