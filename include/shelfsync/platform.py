@@ -40,11 +40,12 @@ def _client(
 ) -> PartnerClient:
     from partner_api import PartnerClient
     from shelfsync.budget import RequestBudget
+    from shelfsync.budget.key import counted
     from shelfsync.budget.switched import ReadOnlyGate, SwitchedGate
 
     platform = settings.platform
     credentials, store = _credentials(settings, engine, base_url, chain)
-    budget = RequestBudget(engine, settings.budget, clock)
+    budget = RequestBudget(engine, counted(settings), clock)
     return PartnerClient(
         base_url,
         chain,

@@ -18,10 +18,11 @@ def outlook(parts: Parts) -> Forecast:
     A job counts as its request, one question and its log: where the webhook comes, it takes two thirds.
     """
     from shelfsync.budget import RequestBudget
+    from shelfsync.budget.key import counted
 
     with parts.engine.connect() as connection:
         planned = batches.count_planned(connection)
         on_their_way = len(jobs.open_jobs(connection))
     requests = Requests(planned, others=0).total + 2 * on_their_way
-    budget = RequestBudget(parts.engine, parts.settings.budget, parts.clock)
+    budget = RequestBudget(parts.engine, counted(parts.settings), parts.clock)
     return budget.forecast(requests, every_s=parts.settings.sync.every_s)

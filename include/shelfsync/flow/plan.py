@@ -35,6 +35,7 @@ _UNSENT = frozenset(
 def plan_of(parts: Parts, run_id: int) -> dict[str, Any]:
     """The plan of a dry run that has come as far as the batches."""
     from shelfsync.budget import RequestBudget
+    from shelfsync.budget.key import counted
 
     with parts.engine.connect() as connection:
         run = runs.read_run(connection, run_id)
@@ -42,7 +43,7 @@ def plan_of(parts: Parts, run_id: int) -> dict[str, Any]:
     found = [_vendor(parts, row) for row in rows]
     jobs = sum(len(vendor["batches"]) for vendor in found)
     requests = Requests(jobs).total if jobs else 0
-    forecast = RequestBudget(parts.engine, parts.settings.budget, parts.clock).forecast(
+    forecast = RequestBudget(parts.engine, counted(parts.settings), parts.clock).forecast(
         requests, every_s=parts.settings.sync.every_s
     )
     document = {

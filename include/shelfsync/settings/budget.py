@@ -12,7 +12,10 @@ class BudgetSettings(Section):
 
     requests_per_minute: int = Field(60, ge=1)
     key: str = Field("egress", min_length=1)
-    """What the platform counts by: installations that leave through one address share one key."""
+    """What the platform counts by: `egress` (the address requests leave from), `token` or `chain`; other text is a name of one's own.
+
+    Installations with one key in one database share one allowance (`shelfsync.budget.key`).
+    """
     jitter_s: float = Field(1.2, ge=0.1, le=10)
     """How late a request may reach the platform without slowing the next ones down; costs jitter / (60 + jitter) of the allowance."""
     wait_s_max: float = Field(900.0, gt=0)
