@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from shelfsync.flow.desk import HoldDesk
     from shelfsync.flow.orders.desk import OrderDesk
     from shelfsync.flow.promotions.steps import Promotions
+    from shelfsync.inbox.desk import InboxDesk
     from shelfsync.settings import Settings
 
 STEPS = ("normalise", "diff", "guard", "batch", "deliver", "confirm", "acknowledge")
@@ -220,6 +221,13 @@ class House:
 
         with self.parts.engine.connect() as connection:
             return [str(stop) for stop in switches.stops(connection)]
+
+    @property
+    def inbox(self) -> InboxDesk:
+        """Where a person looks at webhook events and has some read again."""
+        from shelfsync.inbox.desk import InboxDesk
+
+        return InboxDesk(self.parts.engine)
 
     @property
     def holds(self) -> HoldDesk:

@@ -14,6 +14,7 @@ from shelfsync.cli import (
     export,
     holds,
     housekeeping,
+    inbox,
     orders,
     pause,
     plan,
@@ -57,6 +58,7 @@ for command in (
 app.add_typer(orders.app, name="orders")
 app.add_typer(promotions.app, name="promotions")
 app.add_typer(holds.app, name="holds")
+app.add_typer(inbox.app, name="inbox")
 
 _STOPPED = "shelfsync: stopped; what was sent is in the ledger, and `shelfsync settle` goes on with it"
 

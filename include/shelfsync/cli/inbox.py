@@ -1,0 +1,45 @@
+"""`shelfsync inbox list|replay`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import typer
+
+from shelfsync.cli.house import house
+from shelfsync.cli.options import AsJson  # noqa: TC001  typer reads annotations
+from shelfsync.cli.output import print_told
+
+app = typer.Typer(help="Webhook events: what came, what waits, and reading some of them again.", no_args_is_help=True)
+
+Kind = Annotated[Literal["job", "order", "unknown"] | None, typer.Option("--kind", help="Only these.")]
+Waiting = Annotated[bool, typer.Option("--waiting", help="Only those of which nothing has followed yet.")]
+Limit = Annotated[int, typer.Option("--limit", min=1, help="How many.")]
+Events = Annotated[list[int], typer.Argument(metavar="EVENT...", help="Numbers of job events, as `list` shows them.")]
+
+
+@app.command("list")
+def list_events(kind: Kind = None, waiting: Waiting = False, limit: Limit = 50, as_json: AsJson = False) -> None:
+    """The last events, newest first. Nothing of what is in them is shown."""
+    with house() as opened:
+        rows = opened.inbox.listed(kind=kind, only_waiting=waiting, limit=limit)
+    print_told({"events": rows}, as_json, [_line(row) for row in rows] or ["no event has come"])
+
+
+@app.command()
+def replay(event: Events, as_json: AsJson = False) -> None:
+    """Have all events of these events' jobs read again, and settle; harmless, however often."""
+    with house() as opened:
+        replayed = opened.inbox.replay(event)
+        settled = opened.settle()
+    lines = [f"job {one['platform_job_id']}: {one['events']} events are read again" for one in replayed]
+    lines.append(f"{settled['confirmed']} jobs confirmed, {settled['open']} jobs open")
+    print_told({"replayed": replayed, "settled": settled}, as_json, lines)
+    if settled["failed"]:
+        raise typer.Exit(2)
+
+
+def _line(row: dict[str, Any]) -> str:
+    about = f"job {row['platform_job_id']} ({row['job_state'] or 'not a catalog job'})" if row["kind"] == "job" else "-"
+    state = f"processed {row['processed_at']:%Y-%m-%d %H:%M:%S}" if row["processed_at"] else "waiting"
+    return f"{row['event_id']:>8}  {row['received_at']:%Y-%m-%d %H:%M:%S}  {row['kind']:<7}  {row['vendor'] or '-'}  {about}  {state}"

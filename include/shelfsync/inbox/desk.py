@@ -1,0 +1,79 @@
+"""Events for a person: what came, what waits, and having a job's events processed again. Nothing of a body is shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from shelfsync.errors import DataError
+from shelfsync.inbox import events
+from shelfsync.inbox.tables import event
+from shelfsync.ledger.tables import job
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy.engine import Engine
+
+_WHY_NOT = {
+    "order": "is an order's: what is personal in it went when it was applied, and the DAG orders_history reads the order again",
+    "unknown": "is neither a job's nor an order's: nothing follows from it",
+}
+
+
+class InboxDesk:
+    """What `shelfsync inbox` shows and does."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def listed(self, *, kind: str | None = None, only_waiting: bool = False, limit: int = 50) -> list[dict[str, Any]]:
+        """The last events, newest first; of a catalog job its state too."""
+        rows = (
+            sa.select(
+                event.c.event_id,
+                event.c.kind,
+                event.c.platform_job_id,
+                event.c.vendor,
+                event.c.received_at,
+                event.c.processed_at,
+                sa.func.length(event.c.body).label("body_bytes"),
+                job.c.state.label("job_state"),
+            )
+            .outerjoin(job, job.c.platform_job_id == event.c.platform_job_id)
+            .order_by(event.c.event_id.desc())
+            .limit(limit)
+        )
+        if kind is not None:
+            rows = rows.where(event.c.kind == kind)
+        if only_waiting:
+            rows = rows.where(event.c.processed_at.is_(None))
+        with self._engine.connect() as connection:
+            return [dict(row) for row in connection.execute(rows).mappings()]
+
+    def replay(self, event_ids: Sequence[int]) -> list[dict[str, Any]]:
+        """Has all events of these events' jobs processed again, all or none; harmless, however often.
+
+        DataError: one is not there, or is not a job's.
+        """
+        with self._engine.begin() as connection:
+            found = {
+                row.event_id: row
+                for row in connection.execute(
+                    sa.select(event.c.event_id, event.c.kind, event.c.platform_job_id).where(
+                        event.c.event_id.in_(list(event_ids))
+                    )
+                )
+            }
+            for event_id in event_ids:
+                one = found.get(event_id)
+                if one is None:
+                    raise DataError(f"there is no event {event_id}. `shelfsync inbox list` shows the last ones.")
+                if one.kind != "job":
+                    raise DataError(f"event {event_id} {_WHY_NOT[one.kind]}. Nothing was replayed.")
+            jobs = dict.fromkeys(found[event_id].platform_job_id for event_id in event_ids)
+            return [
+                {"platform_job_id": platform_job_id, "events": events.replay(connection, platform_job_id)}
+                for platform_job_id in jobs
+            ]
