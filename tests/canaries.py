@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 SECRETS = {
     "the platform's client secret": rb"demo-secret",
     "the client secret of the client's tests": rb"canary-secret-\w+",
-    "a token of the client's tests": rb"canary-token-\d+",
+    "a token of the client's tests, static ones too": rb"canary-token-\d+",
+    "the webhook's secret": rb"canary-webhook-\d+",
+    "the secret of picking results": rb"canary-picking-\w+",
+    "a database's password": rb"canary-password-\d+",
     "the signature of a presigned link": rb"canary-signature",
     "a token of the platform": rb"eyJ[\w-]{20,}\.eyJ[\w-]{20,}\.[\w-]{20,}",
 }

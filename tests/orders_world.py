@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from sandbox_fixture import LiveSandbox
     from shelfsync.wiring import House
 
-SECRET = "genuine"
-PICKING_SECRET = "till"
+SECRET = "canary-webhook-1"
+PICKING_SECRET = "canary-picking-till"
 KEY = "a long key that only this chain has"
 PHONE = "+447700900123"
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 PROJECT = Path(__file__).parents[1]
-SECRET = "s3cret"
+SECRET = "canary-webhook-2"
 
 
 class LiveReceiver:

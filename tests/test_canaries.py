@@ -22,11 +22,22 @@ TOKEN = f"{'eyJ' + 'a' * 30}.{'eyJ' + 'b' * 30}.{'c' * 30}"
 
 def test_each_canary_is_known_by_sight():
     seen: list[str] = []
-    for said in (SECRET, "canary-" + "token-7", f"Bearer {TOKEN}", "call +4477009" + "00123", "nothing of the kind"):
-        canaries.look("here", said, seen)
+    ours = ("token-7", "webhook-1", "picking-till", "password-3")
+    said = (
+        SECRET,
+        *(f"canary-{one}" for one in ours),
+        f"Bearer {TOKEN}",
+        "call +4477009" + "00123",
+        "nothing of the kind",
+    )
+    for one in said:
+        canaries.look("here", one, seen)
     assert [line.split(" in ")[0] for line in seen] == [
         "the platform's client secret",
-        "a token of the client's tests",
+        "a token of the client's tests, static ones too",
+        "the webhook's secret",
+        "the secret of picking results",
+        "a database's password",
         "a token of the platform",
         "a customer's telephone",
     ]

@@ -17,7 +17,7 @@ from shelfsync_airflow.mounted_receiver import PREFIX, mounted_receiver
 if TYPE_CHECKING:
     from pathlib import Path
 
-SECRET = "verbatim-webhook-secret"
+SECRET = "canary-webhook-5"
 EVENT = {
     "job_id": "job-77",
     "platform_vendor_id": "store-001",

@@ -175,9 +175,9 @@ def test_a_fresh_token_that_is_refused_ends_it_after_one_repeat(both):
 
 def test_a_static_token_is_used_as_it_is_and_never_renewed(both):
     server = both.platform(both.http(200, LISTING), both.http(401, {"message": "no"}))
-    client = both.client(server, credentials=StaticToken(SecretStr("portal-token")))
+    client = both.client(server, credentials=StaticToken(SecretStr("canary-token-9")))
     client.list_catalog("v")
-    assert server.seen[0].headers["authorization"] == "Bearer portal-token"
+    assert server.seen[0].headers["authorization"] == "Bearer canary-token-9"
     with pytest.raises(CredentialsError):
         client.list_catalog("v")
     assert len(server.seen) == 2

@@ -138,6 +138,6 @@ class LiveReceiver:
 
 @pytest.fixture
 def receiver(database_url):
-    app = create_app(InboxStore(database_url), WebhookSettings(secret="genuine"))
+    app = create_app(InboxStore(database_url), WebhookSettings(secret="canary-webhook-1"))
     with serving(config(app)) as address:
         yield LiveReceiver(f"{address}/webhook")

@@ -15,7 +15,7 @@ from shelfsync.erp.source import open_source
 from shelfsync.errors import ConfigurationError
 from shelfsync.settings import ErpSettings
 
-SECRET = "hunter2-and-more"
+SECRET = "canary-password-3"
 SQL = "SELECT 'v' AS vendor, 's' AS sku, 1 AS price"
 
 

@@ -24,7 +24,7 @@ def _wrong(**sections):
 
 CASES = {
     "no ERP at all": (_wrong(erp={"url": None}), "SHELFSYNC_ERP__URL"),
-    "an ERP of an unknown kind": (_wrong(erp={"url": "nosuchdb://u:hidden@h/d"}), "SHELFSYNC_ERP__URL"),
+    "an ERP of an unknown kind": (_wrong(erp={"url": "nosuchdb://u:canary-password-1@h/d"}), "SHELFSYNC_ERP__URL"),
     "a SELECT without the key columns": (_wrong(erp={"sql": "SELECT vendor, price FROM stock"}), "sku"),
     "a SELECT that is no SQL": (_wrong(erp={"sql": "SELEKT"}), "SHELFSYNC_ERP__SQL"),
     "a table that is not there": (_wrong(erp={"sql": "SELECT vendor, sku FROM nowhere"}), "SHELFSYNC_ERP__SQL"),
@@ -66,11 +66,11 @@ def test_a_wrong_setting_is_named_in_one_line_and_nothing_is_sent(make_world, er
 def test_a_database_that_does_not_let_us_in_is_named_without_its_password(make_settings):
     settings = make_settings()
     settings = settings.model_copy(
-        update={"database_url": type(settings.platform.client_secret)("postgresql://u:hidden@127.0.0.1:1/d")}
+        update={"database_url": type(settings.platform.client_secret)("postgresql://u:canary-password-1@127.0.0.1:1/d")}
     )
     with pytest.raises(ConfigurationError, match="SHELFSYNC_DATABASE_URL") as caught, open_house(settings):
         pass
-    assert "hidden" not in str(caught.value)
+    assert "canary-password" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,7 @@ def test_an_unknown_sku_that_left_the_erp_is_switched_off(make_world):
 def test_a_log_that_never_can_be_read_blocks_the_vendor_no_longer_than_the_deadline(make_world, receiver, rule):
     """The event says that the job has ended, its link is dead, and the platform has no call to ask for another."""
     world = make_world(platform={"job_status_path": ""})
-    world.platform.put_webhook(catalog_url=receiver.url, secret="genuine")
+    world.platform.put_webhook(catalog_url=receiver.url, secret="canary-webhook-1")
     world.platform.faults(rule)
     world.platform.put_products("store-001", [A])
     world.erp.put("store-001", "a", "2.00")

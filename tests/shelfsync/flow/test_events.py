@@ -16,7 +16,7 @@ def heard(make_world, receiver):
     """A world that never asks about its jobs and is told by webhook."""
     world = make_world(sync=NEVER_ASKED)
     world.platform.control("PUT", "settings", {"job_seconds": 0.3})
-    world.platform.put_webhook(catalog_url=receiver.url, secret="genuine")
+    world.platform.put_webhook(catalog_url=receiver.url, secret="canary-webhook-1")
     world.platform.put_products("store-001", [A])
     world.erp.put("store-001", "a", "2.00")
     return world
@@ -39,7 +39,7 @@ def test_a_webhook_ends_the_wait_without_a_question(heard):
 def test_how_the_end_was_heard_of_is_kept_and_a_lost_webhook_is_named_in_the_report(make_world, receiver):
     world = make_world(sync={"poll_first_s": 2.0})
     world.platform.control("PUT", "settings", {"job_seconds": 0.3})
-    world.platform.put_webhook(catalog_url=receiver.url, secret="genuine")
+    world.platform.put_webhook(catalog_url=receiver.url, secret="canary-webhook-1")
     world.platform.put_products("store-001", [A])
     world.erp.put("store-001", "a", "2.00")
     heard = world.sync("full")
@@ -54,7 +54,7 @@ def test_how_the_end_was_heard_of_is_kept_and_a_lost_webhook_is_named_in_the_rep
     assert world.rows(jobs) == [("webhook",), ("question",)]
     number = _job_number(world)
     late = {"job_id": number, "job_status": "COMPLETED", "downloadURL": "http://127.0.0.1:1/x"}
-    assert httpx.post(receiver.url, json=late, headers={"Authorization": "genuine"}).status_code == 200
+    assert httpx.post(receiver.url, json=late, headers={"Authorization": "canary-webhook-1"}).status_code == 200
     world.house.settle()
     assert world.rows(jobs)[1] == ("question",)
     assert world.rows("SELECT sum(jobs), sum(by_webhook), sum(by_question) FROM warehouse.confirmation") == [(2, 1, 1)]
@@ -79,14 +79,14 @@ def test_an_event_that_came_before_its_job_was_known_is_found_when_it_is(heard, 
         is not None
     )
     stranger = {"job_id": "nobody-knows-this", "job_status": "COMPLETED", "downloadURL": "http://127.0.0.1:1/x"}
-    assert httpx.post(receiver.url, json=stranger, headers={"Authorization": "genuine"}).status_code == 200
+    assert httpx.post(receiver.url, json=stranger, headers={"Authorization": "canary-webhook-1"}).status_code == 200
     heard.house.wait(run_id, vendors)
     assert heard.house.step("confirm", run_id, vendors)["failed"] == {}
     assert heard.rows(f"SELECT state FROM ledger.job WHERE platform_job_id = '{number}'") == [("confirmed",)]
 
 
 def test_a_forged_event_is_refused_and_changes_nothing(heard, receiver):
-    heard.platform.put_webhook(catalog_url="http://127.0.0.1:1/nowhere", secret="genuine")
+    heard.platform.put_webhook(catalog_url="http://127.0.0.1:1/nowhere", secret="canary-webhook-1")
     heard.begin("full", upto="deliver")
     forged = {"job_id": _job_number(heard), "job_status": "COMPLETED", "downloadURL": "http://127.0.0.1:1/evil"}
     assert httpx.post(receiver.url, json=forged, headers={"Authorization": "guessed"}).status_code == 401
@@ -104,10 +104,10 @@ def test_a_forged_event_is_refused_and_changes_nothing(heard, receiver):
     ids=["metadata address", "foreign host", "a file", "another vendor"],
 )
 def test_a_genuine_event_with_a_foreign_link_moves_nothing_until_the_platform_itself_is_asked(heard, receiver, event):
-    heard.platform.put_webhook(catalog_url="http://127.0.0.1:1/nowhere", secret="genuine")
+    heard.platform.put_webhook(catalog_url="http://127.0.0.1:1/nowhere", secret="canary-webhook-1")
     run_id, vendors = heard.begin("full", upto="deliver")
     body = {"job_id": _job_number(heard), "job_status": "COMPLETED", **event}
-    assert httpx.post(receiver.url, json=body, headers={"Authorization": "genuine"}).status_code == 200
+    assert httpx.post(receiver.url, json=body, headers={"Authorization": "canary-webhook-1"}).status_code == 200
     heard.platform.until_settled()
     told = heard.house.step("confirm", run_id, vendors)
     job = heard.rows("SELECT state, accepted FROM ledger.job")[0]
@@ -120,7 +120,7 @@ def test_a_hundred_repeats_of_an_event_have_one_effect(heard, receiver):
     summary = heard.sync("full")
     body = {"job_id": _job_number(heard), "job_status": "FAILED"}
     for _ in range(100):
-        httpx.post(receiver.url, json=body, headers={"Authorization": "genuine"})
+        httpx.post(receiver.url, json=body, headers={"Authorization": "canary-webhook-1"})
     heard.house.settle()
     assert heard.rows("SELECT state FROM ledger.job") == [("acknowledged",)]
     assert heard.house.report(summary["run"])["accepted"] == 1

@@ -55,7 +55,7 @@ def test_a_file_is_read_in_every_shape(world, fault):
 
 
 def test_a_lost_webhook_is_made_up_for_by_asking(world, receiver):
-    world.platform.put_webhook(catalog_url=receiver.url, secret="genuine")
+    world.platform.put_webhook(catalog_url=receiver.url, secret="canary-webhook-1")
     world.platform.faults({"at": "job_webhook", "kind": "lost"})
     assert _export(world)["state"] == "succeeded"
     assert world.rows("SELECT count(*) FROM inbox.event") == [(0,)]
@@ -65,7 +65,7 @@ def test_a_lost_webhook_is_made_up_for_by_asking(world, receiver):
 def test_a_webhook_ends_the_wait_without_a_question(make_world, receiver):
     never = {"poll_first_s": 3600, "poll_max_s": 3600}
     world = make_world(sync=never)
-    world.platform.put_webhook(catalog_url=receiver.url, secret="genuine")
+    world.platform.put_webhook(catalog_url=receiver.url, secret="canary-webhook-1")
     _stock(world, "9.99")
     assert _export(world, None, "store-001")["state"] == "succeeded"
     assert "job_status" not in {entry["operation"] for entry in world.platform.journal()["entries"]}

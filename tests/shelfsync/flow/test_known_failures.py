@@ -74,7 +74,7 @@ def test_a_429_and_a_token_that_ends_in_mid_run_cost_nothing_but_time(make_world
 
 @pytest.mark.parametrize("address", ["http://127.0.0.1:9/nobody", None], ids=["wrong address", "none configured"])
 def test_a_webhook_that_never_comes_is_made_up_for_by_asking(world, address):
-    world.platform.put_webhook(catalog_url=address, secret="genuine")
+    world.platform.put_webhook(catalog_url=address, secret="canary-webhook-1")
     world.platform.put_products(VENDOR, [_product("a")])
     world.erp.put(VENDOR, "a", "1.50")
     summary = world.sync("full")
@@ -86,7 +86,7 @@ def test_a_webhook_that_never_comes_is_made_up_for_by_asking(world, address):
 def test_what_the_platform_sends_with_its_verbatim_secret_is_let_in(make_world, receiver):
     """No signature, no scheme: the header holds the secret as it is."""
     world = make_world(sync={"poll_first_s": 3600, "poll_max_s": 3600, "job_deadline_s": 60})
-    world.platform.put_webhook(catalog_url=receiver.url, order_url=receiver.url, secret="genuine")
+    world.platform.put_webhook(catalog_url=receiver.url, order_url=receiver.url, secret="canary-webhook-1")
     world.platform.put_products(VENDOR, [_product("a")])
     world.erp.put(VENDOR, "a", "1.50")
     assert world.sync("full")["accepted"] == 1

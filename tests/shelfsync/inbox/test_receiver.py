@@ -21,7 +21,7 @@ from shelfsync.inbox.tables import event
 from shelfsync.settings import WebhookSettings
 from shelfsync.stack.postgres import EmbeddedPostgres
 
-SECRET = "s3cret-canary"
+SECRET = "canary-webhook-3"
 SETTINGS = WebhookSettings(secret=SecretStr(SECRET), secret_previous=SecretStr("former"))
 RIGHT = {"Authorization": SECRET}
 JOB = {

@@ -281,7 +281,7 @@ def test_a_result_without_a_form_is_refused_at_the_door(world, body, said):
     assert world.rows("SELECT count(*) FROM ledger.picking_result") == [(0,)]
 
 
-@pytest.mark.parametrize("secret", [None, "", "genuine", "Till"])
+@pytest.mark.parametrize("secret", [None, "", "canary-webhook-1", "canary-picking-Till"])
 def test_only_the_picking_secret_opens_the_door(world, secret):
     order = world.place("MILK")
     headers = {} if secret is None else {"Authorization": secret}

@@ -29,9 +29,9 @@ def test_a_database_that_is_missing_is_created_and_one_that_is_there_is_left_alo
 def test_wrong_credentials_are_said_at_once_and_without_the_password(postgres) -> None:
     port = postgres.status().port
     with pytest.raises(ConfigurationError, match="password authentication failed") as caught:
-        ensure_database(f"postgresql://shelfsync:guessed-wrong@127.0.0.1:{port}/airflow")
+        ensure_database(f"postgresql://shelfsync:canary-password-2@127.0.0.1:{port}/airflow")
     assert "\n" not in str(caught.value)
-    assert "guessed-wrong" not in str(caught.value)
+    assert "canary-password-2" not in str(caught.value)
 
 
 def test_a_server_that_never_answers_is_said_after_the_wait() -> None:
