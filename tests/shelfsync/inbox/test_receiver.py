@@ -374,7 +374,7 @@ def test_more_events_than_memory_allows_are_asked_to_come_again(database_url, en
     from shelfsync.inbox.reading import read
 
     async def run():
-        store = InboxStore(database_url, write_timeout_s=5.0)
+        store = InboxStore(database_url, write_timeout_s=60.0)
         with engine.begin() as connection:
             connection.execute(sa.text("LOCK TABLE inbox.event IN ACCESS EXCLUSIVE MODE"))
             large = "x" * 1_000_000
