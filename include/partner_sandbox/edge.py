@@ -77,12 +77,13 @@ class Edge:
         if refusal is not None:
             await refusal(scope, receive, send)
             return
-        before = self._sandbox.faults.draw(entry.operation, *BEFORE)
+        vendor = vendor_of(scope)
+        before = self._sandbox.faults.draw(entry.operation, *BEFORE, vendor=vendor)
         if before is not None:
             entry.fault = before.kind
             await self._strike(before, scope, receive, send)
             return
-        after = self._sandbox.faults.draw(entry.operation, *AFTER)
+        after = self._sandbox.faults.draw(entry.operation, *AFTER, vendor=vendor)
         if after is None:
             await self._app(scope, receive, send)
             return
@@ -125,6 +126,12 @@ def operation_of(scope: Scope) -> str | None:
         if isinstance(route, Route) and route.matches(scope)[0] is Match.FULL:
             return route.name
     return None
+
+
+def vendor_of(scope: Scope) -> str | None:
+    """The vendor that the request's path names; None where it names none, as for a job or a promotion."""
+    parts = scope["path"].split("/")
+    return parts[5] if len(parts) > 5 and (parts[2], parts[4]) == ("chains", "vendors") else None
 
 
 def too_large(body_bytes_max: int) -> ApiError:

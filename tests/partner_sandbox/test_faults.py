@@ -103,6 +103,15 @@ class TestRules:
         platform.advance(0)
         assert platform.control("GET", "state")["jobs"] == {"COMPLETED": 1, "FAILED": 1}
 
+    @pytest.mark.parametrize("kind", ["status_403", "token_expired"])
+    def test_a_refusal_may_be_for_one_vendor(self, platform, partner, kind):
+        platform.faults({"at": "put_catalog", "kind": kind, "vendor": "store-002"})
+        statuses = [
+            partner.put(CATALOG.replace(STORE, vendor), json={"products": [{"sku": "A"}]}).status_code
+            for vendor in ("store-001", "store-002", "store-003")
+        ]
+        assert statuses == [202, 403 if kind == "status_403" else 401, 202]
+
     @pytest.mark.parametrize(
         ("rule", "message"),
         [

@@ -55,7 +55,9 @@ def bearer(request: Request) -> str | None:
 def caller(request: Request, sandbox: TheSandbox) -> tokens.Caller:
     """Whose token it is; 401 for a missing, unknown or expired one."""
     text = bearer(request)
-    if text is None or sandbox.faults.draw(request.state.operation, "token_expired"):
+    if text is None or sandbox.faults.draw(
+        request.state.operation, "token_expired", vendor=request.path_params.get("vendor_id")
+    ):
         raise UNAUTHORISED
     with sandbox.storage.begin() as connection:
         found = tokens.caller_of(connection, text, sandbox.clock.now_us())
