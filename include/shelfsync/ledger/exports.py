@@ -79,6 +79,10 @@ export = sa.Table(
 )
 
 
+WAITING = ("requesting", "open")
+"""The platform has, or may have, the request, and its file is not read yet."""
+
+
 @dataclass(frozen=True)
 class Export:
     """One row of `ledger.export`; flags and seconds are by the database's clock. To whoever listens for its end it is a job."""
@@ -187,7 +191,7 @@ def answered(
 def heard(
     connection: Connection, export_id: int, *, status: str | None, log_url: str | None, poll_after_s: float
 ) -> None:
-    """What a status call said, and when to ask again."""
+    """What a status call said, and when to ask again; nothing once the export has ended, for its link was erased with its end."""
     values: dict[str, Any] = {
         "polls": export.c.polls + 1,
         "platform_status": status,
@@ -195,7 +199,9 @@ def heard(
     }
     if log_url is not None:
         values["log_url"] = log_url
-    _write(connection, export_id, values)
+    connection.execute(
+        export.update().where(export.c.export_id == export_id, export.c.state.in_(WAITING)).values(values)
+    )
 
 
 def observed(connection: Connection, export_id: int, observation_id: int) -> None:

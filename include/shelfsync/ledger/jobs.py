@@ -140,17 +140,19 @@ def heard(
     feedback: list[dict[str, Any]] | None,
     poll_after_s: float,
 ) -> None:
-    """What a status call said, and when to ask again."""
-    values: dict[str, Any] = {
-        "polls": job.c.polls + 1,
-        "platform_status": status,
-        "next_poll_at": after(poll_after_s),
-    }
+    """What a status call said, and when to ask again.
+
+    What it said is kept while the job waits for it: an answer that comes after the job's end would put back the link that was erased.
+    """
+    told: dict[str, Any] = {"platform_status": status}
     if log_url is not None:
-        values["log_url"] = log_url
+        told["log_url"] = log_url
     if feedback is not None:
-        values["feedback"] = feedback
-    connection.execute(job.update().where(job.c.job_id == job_id).values(values))
+        told["feedback"] = feedback
+    this = job.update().where(job.c.job_id == job_id)
+    connection.execute(this.where(job.c.state.in_(WAITING)).values(told))
+    again = {"polls": job.c.polls + 1, "next_poll_at": after(poll_after_s)}
+    connection.execute(this.where(job.c.state.in_(OPEN_JOB_STATES)).values(again))
 
 
 def keep_log(connection: Connection, job_id: int, path: str | None) -> None:

@@ -78,3 +78,23 @@ def test_a_link_to_a_log_does_not_outlive_its_job(ledger):
         assert jobs.read(connection, number).log_url
         jobs.end(connection, number, "acknowledged")
         assert jobs.read(connection, number).log_url is None
+
+
+def test_what_is_heard_after_its_end_puts_no_link_back_into_a_job(ledger):
+    """The link opens the log to whoever has it; it goes when the job ends, and an answer may come later."""
+    run_id, generation = ledger.run()
+    number = ledger.job(ledger.batch(run_id, generation)[0])
+    told = {"log_url": "https://logs/1?signature=x", "feedback": None, "poll_after_s": 1}
+    with ledger.engine.begin() as connection:
+        jobs.answered(connection, number, platform_job_id="p-3", status="QUEUED", poll_after_s=1)
+        jobs.heard(connection, number, status="COMPLETED", **told)
+        assert jobs.read(connection, number).log_url == told["log_url"]
+        outcomes = {"outcomes_path": "x", "accepted": 10, "refused": 0, "unaccounted": 0}
+        jobs.confirmed(connection, number, **outcomes)
+        jobs.heard(connection, number, status="IN_PROGRESS", **told)
+        confirmed = jobs.read(connection, number)
+        jobs.end(connection, number, "acknowledged")
+        jobs.heard(connection, number, status="IN_PROGRESS", **told)
+        ended = jobs.read(connection, number)
+    assert (confirmed.platform_status, confirmed.polls) == ("COMPLETED", 2)
+    assert (ended.log_url, ended.platform_status, ended.polls) == (None, "COMPLETED", 2)
