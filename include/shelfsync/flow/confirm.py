@@ -7,9 +7,9 @@ import logging
 import tempfile
 from typing import TYPE_CHECKING, NoReturn
 
-from partner_api.errors import CredentialsError, DownloadError, PartnerError, ThrottledError
+from partner_api.errors import DownloadError, PartnerError, ThrottledError
 from shelfsync import logs
-from shelfsync.errors import DataError
+from shelfsync.errors import DataError, TryAgainError
 from shelfsync.flow import hear
 from shelfsync.flow.doubt import leave_in_doubt
 from shelfsync.flow.each_vendor import Done, Skip, StepReport, each_vendor
@@ -55,22 +55,19 @@ def confirm_open_job(parts: Parts, row: VendorRun, lease: Lease) -> None:
 
 
 def _confirm(parts: Parts, job: Job, lease: Lease) -> None:
+    news = hear.known(parts, job)
     try:
-        news = hear.known(parts, job)
         if not news.ended and (job.poll_due or job.overdue):
             news = hear.ask(parts, job)
         if news.ended:
             settle(parts, job, news, lease)
             return
-    except (ThrottledError, CredentialsError):
-        raise
-    except (
-        PartnerError,
-        DataError,
-    ) as error:  # a link that died, a log that is none: trying for ever would block the vendor
-        if not job.overdue:
+    except (PartnerError, DataError, TryAgainError) as error:
+        # a link that died, a log that is none, a question that is refused or may not leave: waiting for ever would block the vendor
+        only_our_own_pause = news.ended and isinstance(error, TryAgainError)
+        if only_our_own_pause or not job.overdue:
             raise
-        end_overdue(parts, job, lease, str(error))
+        end_overdue(parts, job, lease, error)
         return
     if job.overdue:
         end_overdue(parts, job, lease)
@@ -87,15 +84,19 @@ def settle(parts: Parts, job: Job, news: News, lease: Lease) -> None:
     write_outcomes(parts, lease, job, batch, items, outcomes)
 
 
-def end_overdue(parts: Parts, job: Job, lease: Lease, trouble: str | None = None) -> None:
-    """The deadline has passed: the listing has the last word where it is cheap to ask; otherwise nobody has."""
-    if not read_back(parts, job, lease):
+def end_overdue(parts: Parts, job: Job, lease: Lease, trouble: Exception | None = None) -> None:
+    """The deadline has passed: the listing has the last word where it is cheap to ask; otherwise nobody has.
+
+    Nor while everybody is asked to wait: the listing's turn would come after the pause, one vendor after the other.
+    """
+    waiting = isinstance(trouble, ThrottledError | TryAgainError)
+    if waiting or not read_back(parts, job, lease):
         give_up(parts, job, lease, trouble)
 
 
-def give_up(parts: Parts, job: Job, lease: Lease, trouble: str | None = None) -> NoReturn:
+def give_up(parts: Parts, job: Job, lease: Lease, trouble: Exception | None = None) -> NoReturn:
     """The deadline has passed: every SKU is unaccounted, nothing is acknowledged, and the next delta sends what is wanted then (I7)."""
-    why = "no confirmation came before the deadline" + (f" ({trouble[:800]})" if trouble else "")
+    why = "no confirmation came before the deadline" + (f" ({str(trouble)[:800]})" if trouble else "")
     skus = leave_in_doubt(parts, lease, job.job_id, why)
     raise DataError(
         f"job {job.job_id}: {why}; {skus} SKUs are unconfirmed and will be sent again. Is the webhook's address right?"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from shelfsync.errors import DataError
 from shelfsync.flow import rejected
 from shelfsync.flow.each_vendor import Skip, StepReport, each_vendor
 from shelfsync.flow.effect import buffers_of, rules_of, spared
@@ -103,16 +104,25 @@ def _let_the_full_sync_pass(parts: Parts, row: VendorRun) -> None:
 
 
 def _wait_for_nobody(parts: Parts, row: VendorRun) -> None:
-    """An open job of the vendor is finished first if the platform has ended it; otherwise this run passes the vendor over."""
+    """An open job of the vendor is finished first if the platform has ended it; otherwise this run passes the vendor over.
+
+    One that cannot be ended though its deadline has passed is a failure: the vendor would be passed over by run after run.
+    """
+    trouble = None
     with parts.engine.connect() as connection:
         left = jobs.open_job_of(connection, row.vendor)
     if left is not None and left.run_id != row.run_id:
-        left = finish_open_job(parts, left)
+        left, trouble = finish_open_job(parts, left)
     if left is None:
         return
+    if left.overdue and trouble is not None:
+        raise DataError(
+            f"nothing is sent before job {left.job_id} of run {left.run_id} has ended, which is past its deadline and cannot be ended: {trouble}"
+        )
+    why = f"job {left.job_id} of run {left.run_id} is still {left.state}" + (f" ({trouble})" if trouble else "")
     with parts.engine.begin() as connection:
-        vendor_runs.write(connection, row.run_id, row.vendor, state="busy")
-    raise Skip(f"job {left.job_id} of run {left.run_id} is still {left.state}; the next run sends what changed")
+        vendor_runs.write(connection, row.run_id, row.vendor, state="busy", error=f"{why}; the next run goes on")
+    raise Skip(f"{why}; the next run sends what changed")
 
 
 def _baseline_table(parts: Parts, base: BaselineVersion | None) -> pa.Table:

@@ -6,7 +6,7 @@ import logging
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from partner_api.errors import NotEnabledError, NotFoundError, UnexpectedAnswerError
+from partner_api.errors import NotEnabledError, NotFoundError, PartnerError, UnexpectedAnswerError
 from shelfsync.flow import status_path
 from shelfsync.inbox import events
 from shelfsync.ledger import jobs
@@ -74,10 +74,18 @@ def ask(parts: Parts, job: Job) -> News:
         log.info("confirm: job %d: the platform does not tell its status: %s", job.job_id, error)
         if isinstance(error, NotFoundError | NotEnabledError):
             status_path.found_absent(parts)
-        with parts.engine.begin() as connection:
-            jobs.heard(
-                connection, job.job_id, status=job.platform_status, log_url=None, feedback=None, poll_after_s=pause_s
-            )
+        later(parts, job)
+        return known(parts, job)
+    except PartnerError as error:
+        if not status_path.refuses(parts, error, overdue=job.overdue) or job.overdue:
+            raise
+        log.warning(
+            "confirm: job %d: the platform took it and does not tell its status, which is taken for a call that it does not have"
+            " and asked for again in an hour; the webhook tells, or the deadline ends it: %s",
+            job.job_id,
+            error,
+        )
+        later(parts, job)
         return known(parts, job)
     status_path.found_present(parts)
     with parts.engine.begin() as connection:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from partner_api.errors import NotEnabledError, NotFoundError, PartnerError, UnexpectedAnswerError
 from shelfsync.errors import ShelfsyncError
+from shelfsync.flow import status_path
 from shelfsync.flow.hear import News, known
 from shelfsync.flow.wait import until_none
 from shelfsync.ledger import exports
@@ -25,11 +26,23 @@ def ask(parts: Parts, one: Export) -> News:
     if one.platform_job_id is None or not parts.settings.platform.job_status_path:
         return known(parts, one)
     status, log_url = one.platform_status, None
+    if status_path.is_absent(parts, of="export"):
+        later(parts, one, status=status)
+        return known(parts, one)
     try:
         answer = parts.open_platform().job_status(one.platform_job_id, lane="export")
         status, log_url = answer.status, answer.download_url
+        status_path.found_present(parts, of="export")
     except (NotFoundError, NotEnabledError, UnexpectedAnswerError) as error:
         log.info("export: vendor %s: the platform does not tell its status: %s", one.vendor, error)
+    except PartnerError as error:
+        if not status_path.refuses(parts, error, of="export", overdue=one.overdue) or one.overdue:
+            raise
+        log.warning(
+            "export: vendor %s: the platform does not tell its status, and is asked again in an hour: %s",
+            one.vendor,
+            error,
+        )
     later(parts, one, status=status, log_url=log_url)
     with parts.engine.connect() as connection:
         fresh = exports.read(connection, one.export_id)

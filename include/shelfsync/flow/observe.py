@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 import sqlalchemy as sa
 
 from partner_api.errors import CredentialsError, DownloadError, ThrottledError
-from shelfsync.errors import DataError
+from shelfsync.errors import DataError, TryAgainError
 from shelfsync.flow import hear_export
 from shelfsync.flow.each_export import each_export
 from shelfsync.flow.each_vendor import Skip, StepReport
@@ -44,7 +44,7 @@ def observe(parts: Parts, run_key: str, names: Iterable[str]) -> StepReport:
             raise Skip(f"the export is {one.state}" + (f": {one.error}" if one.error else ""))
         news = known(parts, one)
         if not news.ended:
-            news = hear_export.ask(parts, one)
+            news = _ask(parts, one)
         if not news.ended:
             raise DataError(
                 f"export {one.export_id}: no word that it has ended came"
@@ -54,6 +54,17 @@ def observe(parts: Parts, run_key: str, names: Iterable[str]) -> StepReport:
         _observe(parts, one, news)
 
     return each_export(parts, run_key, names, "observe", work)
+
+
+def _ask(parts: Parts, one: Export) -> News:
+    try:
+        return hear_export.ask(parts, one)
+    except TryAgainError as error:
+        if not one.overdue:
+            raise
+        raise DataError(
+            f"export {one.export_id}: no word that it has ended came before its deadline: {error}"
+        ) from error
 
 
 def _observe(parts: Parts, one: Export, news: News) -> None:

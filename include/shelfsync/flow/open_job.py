@@ -13,9 +13,11 @@ if TYPE_CHECKING:
     from shelfsync.ledger.jobs import Job
 
 
-def finish_open_job(parts: Parts, job: Job) -> Job | None:
-    """Confirms and acknowledges it if the platform has ended it; the job that is left open, or None."""
+def finish_open_job(parts: Parts, job: Job) -> tuple[Job | None, str | None]:
+    """Confirms and acknowledges it if the platform has ended it; the job that is left open, or None, and what went wrong with it."""
+    trouble = None
     for step in (confirm, acknowledge):
-        step(parts, job.run_id, [job.vendor])
+        told = step(parts, job.run_id, [job.vendor])
+        trouble = told.failed.get(job.vendor, trouble)
     with parts.engine.connect() as connection:
-        return jobs.open_job_of(connection, job.vendor)
+        return jobs.open_job_of(connection, job.vendor), trouble

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from partner_api.errors import CredentialsError, PartnerError, ThrottledError
+from partner_api.errors import PartnerError
+from shelfsync.errors import TryAgainError
 from shelfsync.flow.outcomes import write_outcomes
 from shelfsync.ledger import batches
 
@@ -42,9 +43,7 @@ def read_back(parts: Parts, job: Job, lease: Lease) -> bool:
         return False
     try:
         entries = _entries(parts, job.vendor, asked)
-    except (ThrottledError, CredentialsError):
-        raise
-    except PartnerError as error:
+    except (PartnerError, TryAgainError) as error:  # refused, or not let out now: the job's time is over all the same
         log.warning("confirm: vendor %s, job %d: the listing tells nothing: %s", job.vendor, job.job_id, error)
         return False
     shown = [Shown(entry.sku, entry.barcodes, entry.price, entry.active) for entry in entries]

@@ -74,7 +74,7 @@ async def clear_the_way(parts: Parts, vendors: tuple[str, ...]) -> list[str]:
 def _open(parts: Parts, vendors: tuple[str, ...]) -> list[Job]:
     with parts.engine.connect() as connection:
         found = jobs.open_jobs(connection, vendors=vendors)
-    return [left for left in (finish_open_job(parts, job) for job in found) if left is not None]
+    return [left for left, _ in (finish_open_job(parts, job) for job in found) if left is not None]
 
 
 def lines(connection: sa.Connection, run: Run) -> list[str]:

@@ -22,6 +22,7 @@ from partner_api.errors import (
     UnexpectedAnswerError,
 )
 from shelfsync.errors import ShelfsyncError, TryAgainError
+from shelfsync.flow import status_path
 from shelfsync.ledger import promotion_jobs
 from shelfsync.promotions.outcome import ENDED
 from shelfsync.warehouse import promotions as record
@@ -107,12 +108,26 @@ def ask(parts: Parts, job: PromotionJob) -> None:
 
     A platform without such a call is a normal thing (its path is not shown): then the job is unconfirmed at its deadline.
     """
+    if status_path.is_absent(parts, of="promotion"):
+        _heard(parts, job, None, None)
+        return
     try:
         answer = parts.open_platform().promotion_status(str(job.platform_job_id), lane="promotion")
     except (NotEnabledError, NotFoundError, UnexpectedAnswerError) as error:
         log.info("promotions, wait: job %d: the platform does not tell its status: %s", job.job_id, error)
         _heard(parts, job, None, None)
         return
+    except PartnerError as error:
+        if not status_path.refuses(parts, error, of="promotion", overdue=job.overdue):
+            raise
+        log.warning(
+            "promotions, wait: job %d: the platform took it and does not tell its status; it is asked again in an hour: %s",
+            job.job_id,
+            error,
+        )
+        _heard(parts, job, None, None)
+        return
+    status_path.found_present(parts, of="promotion")
     path = None
     if (answer.status or "").upper() in ENDED:
         lists = {
