@@ -13,6 +13,7 @@ from shelfsync.flow.each_vendor import Skip, StepReport, each_vendor, why_not
 from shelfsync.flow.holding import holding
 from shelfsync.flow.known import write_known
 from shelfsync.flow.outcomes import refused_values
+from shelfsync.flow.turned_away import TurnedAway
 from shelfsync.ledger import batches, jobs, rejections, vendor_runs, vendors
 from shelfsync.warehouse import load, record
 
@@ -63,7 +64,7 @@ def _acknowledge(parts: Parts, row: VendorRun, job: Job, batch: PlannedBatch, le
         raise TryAgainError(f"acknowledge: the baseline of vendor {row.vendor} moved {_SWAPS} times meanwhile")
     unaccounted, left = _left(parts, job)
     if left and why_not(row, "deliver") is None:  # a run that failed or was given up meanwhile only ends its job
-        deliver_next(parts, row, lease)
+        deliver_next(parts, row, lease, TurnedAway())
     if unaccounted:
         raise DataError(
             f"job {job.job_id}: the platform's log says nothing of {unaccounted} of {job.sent} SKUs that were sent;"

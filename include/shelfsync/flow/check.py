@@ -20,6 +20,7 @@ from partner_api.errors import (
 )
 from shelfsync.errors import ConfigurationError, TryAgainError
 from shelfsync.ledger import engine, tables
+from shelfsync.ledger import vendors as vendors_of_ledger
 from shelfsync.ledger.instant import instant
 
 if TYPE_CHECKING:
@@ -34,7 +35,9 @@ KNOWN_GOOD_S = 6 * 3600.0
 
 
 VENDORS_ASKED = 3
-"""How many vendors of a first extract may be unknown before the chain is taken to be wrong."""
+"""How many vendors may be unknown or closed to us before the chain or the credentials are taken to be wrong."""
+
+_ADDRESS = "SHELFSYNC_PLATFORM__BASE_URL (or the connection shelfsync_platform)"
 
 
 def check(parts: Parts, vendors: tuple[str, ...] = (), *, fresh: bool = True) -> None:
@@ -46,10 +49,10 @@ def check(parts: Parts, vendors: tuple[str, ...] = (), *, fresh: bool = True) ->
     parts.open_erp().check()
     if not fresh and _known_good(parts, _fingerprint(parts, vendors)):
         return
-    names = vendors or parts.settings.sync.vendors or _known_vendors(parts)
+    names = (vendors or parts.settings.sync.vendors)[:1] or _known_vendors(parts)
     if not names:
         log.info("check: no vendor is known yet; the platform is asked for a token only")
-    _ask(parts, names[0] if names else None)
+    _ask_one_of(parts, names or (None,))
     _remember(parts, _fingerprint(parts, vendors))
     log.info("check: database, ERP and platform answer")
 
@@ -62,15 +65,20 @@ def check_chain(parts: Parts, vendors: Sequence[str]) -> None:
     known = _fingerprint(parts, ("*",))
     if _known_good(parts, known, within_s=math.inf):
         return
-    asked = list(vendors[:VENDORS_ASKED])
-    for name in asked:
+    if vendors:
+        _ask_one_of(parts, vendors[:VENDORS_ASKED])
+        _remember(parts, known)
+
+
+def _ask_one_of(parts: Parts, names: Sequence[str | None]) -> None:
+    """Asks until one of them lets us in; raises what is said of the last. An address that is wrong is so for all."""
+    for name in names:
         try:
             _ask(parts, name)
-        except ConfigurationError:
-            if name == asked[-1]:
+        except ConfigurationError as error:
+            if name == names[-1] or error.setting == _ADDRESS:
                 raise
         else:
-            _remember(parts, known)
             return
 
 
@@ -96,13 +104,13 @@ def _ask(parts: Parts, vendor: str | None) -> None:
         raise TryAgainError(f"check: {error}", after_s=error.retry_after_s or 60.0) from None
     except UnavailableError as error:
         raise ConfigurationError(
-            "SHELFSYNC_PLATFORM__BASE_URL (or the connection shelfsync_platform)",
+            _ADDRESS,
             f"{platform.base_url} cannot be reached: {error}",
             "Correct the address, or try again when the platform is up.",
         ) from None
     except PartnerError as error:
         raise ConfigurationError(
-            "SHELFSYNC_PLATFORM__BASE_URL (or the connection shelfsync_platform)",
+            _ADDRESS,
             f"{platform.base_url} does not answer like the platform: {error}",
             "Correct the address.",
         ) from None
@@ -118,9 +126,9 @@ def _remember(parts: Parts, fingerprint: str) -> None:
 
 
 def _known_vendors(parts: Parts) -> tuple[str, ...]:
-    statement = sa.select(tables.vendor.c.vendor).order_by(tables.vendor.c.vendor).limit(1)
+    """A few, those first that the platform took something of not long ago: any one may be closed to us by now, and no other."""
     with parts.engine.connect() as connection:
-        return tuple(connection.execute(statement).scalars())
+        return tuple(vendors_of_ledger.lately_acknowledged(connection, most=VENDORS_ASKED))
 
 
 def _fingerprint(parts: Parts, vendors: tuple[str, ...]) -> str:

@@ -24,6 +24,7 @@ from shelfsync.flow.each_vendor import Skip, StepReport, each_vendor
 from shelfsync.flow.holding import HeldBody, holding
 from shelfsync.flow.outcomes import all_alike, write_outcomes
 from shelfsync.flow.outlook import outlook
+from shelfsync.flow.turned_away import TurnedAway
 from shelfsync.ledger import batches, jobs, switches, vendor_runs, vendors
 from shelfsync.warehouse import record
 
@@ -49,12 +50,13 @@ RESENDS = 2
 
 def deliver(parts: Parts, run_id: int, names: Iterable[str]) -> StepReport:
     """Sends one batch a vendor, the most urgent first. What a dead process may have sent is sent again, identical, unless something newer was planned."""
+    away = TurnedAway()
 
     def work(row: VendorRun) -> None:
         if row.state in {"unchanged", "planned"}:  # busy may be by a job of this very run, which died while it sent
             raise Skip("nothing to send")
         with holding(parts, row.vendor) as lease:
-            deliver_next(parts, row, lease)
+            deliver_next(parts, row, lease, away)
 
     with parts.engine.connect() as connection:
         in_order = batches.most_urgent_first(connection, run_id, names)
@@ -70,7 +72,7 @@ def _foretell(parts: Parts) -> None:
         told("deliver: all that is planned takes %s", ahead.sentence())
 
 
-def deliver_next(parts: Parts, row: VendorRun, lease: Lease) -> None:
+def deliver_next(parts: Parts, row: VendorRun, lease: Lease, away: TurnedAway) -> None:
     """Sends the vendor's next batch of this run, or again the one that was on its way.
 
     A request that is refused as a whole because of what is in it is halved until its bad rows stand alone.
@@ -79,7 +81,7 @@ def deliver_next(parts: Parts, row: VendorRun, lease: Lease) -> None:
         job_id, batch = _begin(parts, row, lease)
         with logs.about(job=job_id):
             try:
-                _send(parts, lease, job_id, batch)
+                _send(parts, lease, job_id, batch, away)
             except InvalidRequestError as error:
                 log.warning("deliver: vendor %s, job %d of %d SKUs: %s", row.vendor, job_id, batch.item_count, error)
                 refusal.take(parts, lease, job_id, batch, error)
@@ -90,7 +92,7 @@ def deliver_next(parts: Parts, row: VendorRun, lease: Lease) -> None:
     )
 
 
-def _send(parts: Parts, lease: Lease, job_id: int, batch: PlannedBatch) -> None:
+def _send(parts: Parts, lease: Lease, job_id: int, batch: PlannedBatch, away: TurnedAway) -> None:
     try:
         answer = _put_again(parts, lease, job_id, batch)
     except (AmbiguousError, InvalidRequestError):
@@ -105,12 +107,16 @@ def _send(parts: Parts, lease: Lease, job_id: int, batch: PlannedBatch) -> None:
         raise
     except CredentialsError as error:
         _give_back(parts, lease, job_id, batch, error)
-        raise ConfigurationError(
-            "shelfsync_platform", str(error), "Nothing was sent with these credentials."
-        ) from error
+        if not away.alone(parts, batch.vendor, error):
+            raise ConfigurationError(
+                "shelfsync_platform", str(error), "Nothing was sent with these credentials."
+            ) from error
+        _give_up(parts, lease, job_id, batch, error)
+        raise
     except PartnerError as error:
         _give_up(parts, lease, job_id, batch, error)
         raise
+    away.served()
     _take_answer(parts, lease, job_id, batch, answer)
 
 

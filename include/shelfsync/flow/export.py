@@ -13,6 +13,7 @@ from shelfsync.errors import ConfigurationError, DataError, TryAgainError
 from shelfsync.flow.each_export import each_export
 from shelfsync.flow.each_vendor import Skip, StepReport
 from shelfsync.flow.extract import shards
+from shelfsync.flow.turned_away import TurnedAway
 from shelfsync.ledger import exports, tables
 
 if TYPE_CHECKING:
@@ -42,17 +43,19 @@ def plan_exports(parts: Parts, run_key: str, vendors: tuple[str, ...]) -> list[d
 
 def export(parts: Parts, run_key: str, names: Iterable[str]) -> StepReport:
     """Sends one request a vendor; its row is committed before it leaves."""
+    away = TurnedAway()
 
     def work(one: Export) -> None:
         if one.state not in {"planned", "requesting"}:
             raise Skip("asked for before")
-        _request(parts, one)
+        _request(parts, one, away)
 
     return each_export(parts, run_key, names, "export", work)
 
 
-def _request(parts: Parts, one: Export) -> None:
-    answer = _post(parts, one)
+def _request(parts: Parts, one: Export, away: TurnedAway) -> None:
+    answer = _post(parts, one, away)
+    away.served()
     try:
         with parts.engine.begin() as connection:
             exports.answered(
@@ -69,7 +72,7 @@ def _request(parts: Parts, one: Export) -> None:
     log.info("export: vendor %s: job %s", one.vendor, answer.job_id)
 
 
-def _post(parts: Parts, one: Export) -> PlatformJob:
+def _post(parts: Parts, one: Export, away: TurnedAway) -> PlatformJob:
     for attempt in range(REPEATS + 1):
         with parts.engine.begin() as connection:
             exports.begin(connection, one.export_id, deadline_s=parts.settings.export.deadline_s)
@@ -83,6 +86,8 @@ def _post(parts: Parts, one: Export) -> PlatformJob:
         except ThrottledError as error:  # the whole address is asked to wait: every vendor is concerned
             raise TryAgainError(str(error), after_s=error.retry_after_s or 0.0) from error
         except CredentialsError as error:
+            if away.alone(parts, one.vendor, error):
+                raise
             raise ConfigurationError("shelfsync_platform", str(error), "Nothing was asked for.") from error
     raise AssertionError("unreachable")
 

@@ -98,6 +98,14 @@ def remember(connection: Connection, name: str) -> None:
     connection.execute(insert(vendor).values(vendor=name).on_conflict_do_nothing())
 
 
+def lately_acknowledged(connection: Connection, *, most: int, but: str = "") -> list[str]:
+    """Some vendors, those first whose acknowledged state moved last: of them the platform took something not long ago."""
+    now_in_force = sa.and_(vendor.c.vendor == baseline.c.vendor, vendor.c.baseline_version == baseline.c.version)
+    statement = sa.select(vendor.c.vendor).outerjoin(baseline, now_in_force).where(vendor.c.vendor != but)
+    newest_first = sa.nulls_last(baseline.c.created_at.desc())
+    return list(connection.execute(statement.order_by(newest_first, vendor.c.vendor).limit(most)).scalars())
+
+
 def known_vendors(connection: Connection) -> dict[str, int]:
     """Every vendor that has a baseline, with the number of SKUs in it."""
     statement = sa.select(vendor.c.vendor, baseline.c.rows).join(
