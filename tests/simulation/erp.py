@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from simulation.shape import BARCODES
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -20,7 +22,14 @@ VENDORS = ("store-001", "store-002")
 HEADER = ("vendor", "sku", "barcode", "price", "quantity", "active", "max_sales_quantity", "sales_buffer")
 BUFFER = 1
 """The platform's sales buffer, for every product."""
-BAD = (("price", "1,99"), ("price", "NaN"), ("price", "-3"), ("quantity", "many"), ("active", "perhaps"))
+BAD = (
+    ("price", "1,99"),
+    ("price", "NaN"),
+    ("price", "-3"),
+    ("quantity", "many"),
+    ("active", "perhaps"),
+    ("barcode", "12x4"),
+)
 DAMAGES = ("truncated", "half", "vendor_missing", "empty", "no_control", "torn")
 HALF_ROWS = 7
 """More than the five removals that always flow."""
@@ -49,7 +58,7 @@ class Row:
         said = {
             "vendor": key[0],
             "sku": key[1],
-            "barcode": "",
+            "barcode": BARCODES[key[1]],
             "price": f"{self.price:.3f}{self.tail}",
             "quantity": str(self.quantity),
             "active": "1" if self.active else "0",

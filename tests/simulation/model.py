@@ -83,10 +83,11 @@ class Model:
         )
         items: dict[int, list[Any]] = defaultdict(list)
         for row in self._world.platform_rows(
-            "SELECT job_seq, sku, price_milli, quantity, active, sales_limit, error FROM job_item ORDER BY job_seq, number"
+            "SELECT job_seq, sku, barcode, price_milli, quantity, active, sales_limit, error FROM job_item ORDER BY job_seq, number"
         ):
             active = None if row.active is None else bool(row.active)
-            items[row.job_seq].append(((row.sku, row.price_milli, row.quantity, active, row.sales_limit), row.error))
+            sku = self._world.shape.sku_of(row.sku, row.barcode)
+            items[row.job_seq].append(((sku, row.price_milli, row.quantity, active, row.sales_limit), row.error))
         return [(job, tuple(items[job.seq])) for job in jobs]
 
     def _sent(self, path: str) -> list[dict[str, Any]]:
@@ -153,7 +154,7 @@ class Model:
 
     def _answered_at_once(self, items: tuple[Any, ...]) -> bool:
         """An older platform answers a single item with its SKU, whatever becomes of it."""
-        return len(items) == 1 and self._world.shape.dialect == "legacy"
+        return len(items) == 1 and self._world.choices.single_item_answer == "sku"
 
     def believed_too_early(self) -> bool:
         """Whether a single item was answered at once and then not done, which nobody can find out but a full sync."""

@@ -20,7 +20,8 @@ from shelfsync.wiring import House
 from simulation import day
 from simulation.erp import VENDORS
 from simulation.seam import Death, Killed, Seam
-from simulation.world import SECRET, Shape
+from simulation.shape import Shape
+from simulation.world import SECRET
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from simulation.day import STEPS
 from simulation.erp import DAMAGES, VENDORS
 from simulation.seam import KINDS, Death
-from simulation.world import UNKNOWN_SKUS, Shape
+from simulation.shape import UNKNOWN_SKUS, Shape, switched
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,6 +74,9 @@ def plan(seed: int, kinds: Sequence[dict[str, Any]]) -> Plan:
         body_bytes_max=chance.choice((100_000, 100_000, 100_000, 420)),
         together_rows_max=random.Random(f"together {seed}").choice((1000, 3, 0)),
         buffer_known=random.Random(f"buffer {seed}").random() < 0.6,
+        key=random.Random(f"key {seed}").choice(("sku", "sku", "barcode")),
+        switches=switched(seed),
+        static_token=random.Random(f"token {seed}").random() < 0.2,
     )
     actions = [Action("tick", chance.getrandbits(32), kind="all"), Action("run", chance.getrandbits(32), kind="full")]
     for _ in range(chance.randint(6, 16)):

@@ -16,7 +16,7 @@ from simulation.erp import BAD, VENDORS
 from simulation.model import LEFT, Broken, Model, converged
 from simulation.plan import Plan, plan
 from simulation.seam import Killed, Seam, Turns
-from simulation.world import KNOWN_SKUS, UNKNOWN_SKUS
+from simulation.shape import KNOWN_SKUS, UNKNOWN_SKUS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

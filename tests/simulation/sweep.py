@@ -14,7 +14,7 @@ from simulation import day
 from simulation.erp import VENDORS
 from simulation.model import Broken, Model, converged
 from simulation.seam import Death, Killed, Seam
-from simulation.world import KNOWN_SKUS, UNKNOWN_SKUS, Shape
+from simulation.shape import KNOWN_SKUS, UNKNOWN_SKUS, Shape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -14,9 +14,10 @@ from simulation.model import Broken, Model, converged
 from simulation.plan import Action, Plan, plan
 from simulation.seam import Death, Killed, Seam
 from simulation.seeds import Course, plan_of, try_seed
+from simulation.shape import KNOWN_SKUS, Shape
 from simulation.shrink import shrunk
 from simulation.sweep import effects_of_a_day, points, sweep
-from simulation.world import KNOWN_SKUS, Shape, World
+from simulation.world import World
 
 BOX_S = 5.0
 RESUMED = (3061, 3150)

@@ -13,8 +13,7 @@ import httpx
 import sqlalchemy as sa
 from pydantic import SecretStr
 
-from partner_api import ClientCredentials, Dialect, PartnerClient
-from partner_sandbox.behaviour import behaviour_of
+from partner_api import ClientCredentials, Dialect, PartnerClient, StaticToken
 from partner_sandbox.settings import SandboxSettings
 from sandbox_fixture import LiveSandbox
 from serving import serving
@@ -32,6 +31,7 @@ from simulation.clock import START, VirtualClock
 from simulation.erp import VENDORS, Erp
 from simulation.listed import Listed
 from simulation.seam import Seam, SeamClock, SeamConnection, SeamLake, SeamTransport
+from simulation.shape import BARCODES, KNOWN_SKUS, REQUESTS_PER_MINUTE, Shape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,24 +39,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy.engine import Connection
 
-REQUESTS_PER_MINUTE = 60
 SECRET = "genuine"
-KNOWN_SKUS = tuple(f"s{number:02}" for number in range(12))
-UNKNOWN_SKUS = ("u0", "u1")
-
-
-@dataclasses.dataclass(frozen=True)
-class Shape:
-    """How a world is: the platform's dialect, how long its jobs take, whether it tells of their end, how small bodies are."""
-
-    dialect: str = "spec"
-    job_seconds: float = 5.0
-    webhook: bool = True
-    body_bytes_max: int = 100_000
-    skus: int = len(KNOWN_SKUS)
-    together_rows_max: int = 1000
-    buffer_known: bool = False
-    """Whether the ERP says the platform's sales buffer, so that quantities without effect are spared."""
+TOKEN = "portal-token"
 
 
 class World:
@@ -76,6 +60,7 @@ class World:
         self.clock = VirtualClock(self.platform.advance)
         self.chance = random.Random(0)
         self.shape = Shape()
+        self.choices = self.shape.behaviour
         self.erp = Erp(folder)
         self.campaigns = Campaigns(folder)
         self.listed = Listed(self.clock.now)
@@ -105,16 +90,14 @@ class World:
         self.shape = shape
         self.clock.restart()
         self.platform.control("POST", "reset")
-        choices = behaviour_of(
-            shape.dialect,  # type: ignore[arg-type]  # one of its words
-            requests_per_minute=REQUESTS_PER_MINUTE,
-            job_seconds=shape.job_seconds,
-        )
+        self.choices = choices = shape.behaviour
         self.platform.control("PUT", "settings", choices.model_dump())
+        self.platform.control("PUT", f"chains/{LiveSandbox.chain_id}", {"tokens": [TOKEN]})
         for vendor in VENDORS:
             self.platform.put_products(vendor, [_product(sku) for sku in KNOWN_SKUS[: shape.skus]])
         self.receive(shape.webhook)
-        self.erp = Erp(self.folder, coherent=shape.dialect == "legacy", buffer_known=shape.buffer_known)
+        older = choices.quantity_at_buffer == "deactivates"
+        self.erp = Erp(self.folder, coherent=older, buffer_known=shape.buffer_known)
         for file in (self.erp.file, self.erp.control):
             file.unlink(missing_ok=True)
         self.campaigns = Campaigns(self.folder)
@@ -155,17 +138,20 @@ class World:
             yield House(dataclasses.replace(parts, lake=lake, open_platform=lambda: client))
 
     def settings(self) -> Settings:
-        legacy = self.shape.dialect == "legacy"
+        choices = self.choices
         platform: dict[str, Any] = {
             "base_url": self.platform.base_url,
             "chain": "demo-chain",
-            "client_id": "demo-client",
-            "client_secret": "demo-secret",
             "timeout_s": 5.0,
+            "key": self.shape.key,
         }
-        if legacy:
-            platform["sales_limit_name"] = "max_sales_quantity"
-        if self.shape.dialect == "live":
+        if self.shape.static_token:
+            platform["token"] = TOKEN
+        else:
+            platform |= {"client_id": LiveSandbox.client_id, "client_secret": LiveSandbox.client_secret}
+        if choices.sales_limit_name != "both":
+            platform["sales_limit_name"] = choices.sales_limit_name
+        if choices.link == "presigned":
             platform["download_hosts"] = (str(self.platform.storage_url).removeprefix("http://"),)
         return Settings(
             home=self.folder,
@@ -186,7 +172,7 @@ class World:
                 "assortment_share_max": 1.0,
                 "ended_share_max": 1.0,
             },
-            effect={"at_buffer": "deactivates" if legacy else "activates"},
+            effect={"at_buffer": choices.quantity_at_buffer},
             budget={"requests_per_minute": REQUESTS_PER_MINUTE, "wait_s_max": 20.0, "pause_s_max": 900.0},
         )
 
@@ -214,15 +200,18 @@ class World:
     def _client(self, settings: Settings, engine: sa.Engine, clock: SeamClock, seam: Seam) -> PartnerClient:
         """As wiring makes it, with network, time and chance of the simulation."""
         base_url, secret = self.platform.base_url, SecretStr(LiveSandbox.client_secret)
+        static = StaticToken(SecretStr(TOKEN)) if self.shape.static_token else None
         chance = random.Random(self.chance.random())
         return PartnerClient(
             base_url,
             LiveSandbox.chain_id,
-            ClientCredentials(LiveSandbox.client_id, secret),
+            static or ClientCredentials(LiveSandbox.client_id, secret),
             dialect=Dialect(body_bytes_max=settings.sync.body_bytes_max),
             timeout_s=settings.platform.timeout_s,
             gate=RequestBudget(engine, settings.budget, clock, chance=chance, database_time=instant(), outage_s=0.0),
-            token_store=SharedTokens(
+            token_store=None
+            if static
+            else SharedTokens(
                 engine,
                 base_url=base_url,
                 chain=LiveSandbox.chain_id,
@@ -266,4 +255,11 @@ def _keep_instant(connection: Connection) -> None:
 
 
 def _product(sku: str) -> dict[str, Any]:
-    return {"sku": sku, "barcodes": [], "title": sku, "price": 0.5, "active": True, "max_sales_quantity": 999}
+    return {
+        "sku": sku,
+        "barcodes": [BARCODES[sku]],
+        "title": sku,
+        "price": 0.5,
+        "active": True,
+        "max_sales_quantity": 999,
+    }

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from shelfsync.settings import Settings
 from simulation.seam import Seam
-from simulation.world import Shape, World
+from simulation.shape import Shape
+from simulation.world import World
 
 if TYPE_CHECKING:
     import random
