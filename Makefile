@@ -1,6 +1,6 @@
 # What people do with the project; `make help` lists it. Every target makes the environment it needs.
 .DEFAULT_GOAL := help
-.PHONY: help setup lock test test-slow kills simulate teeth bench cost check demo up down
+.PHONY: help setup lock test test-slow kills simulate sweep teeth bench cost check demo up down
 BIN := .venv/bin
 
 help:    ## this list
@@ -23,6 +23,9 @@ kills: setup   ## real processes killed with -9 at seeded instants; KILLS=50 SEE
 
 simulate: setup   ## seeded faults over virtual days; SEEDS=100 START=0
 	@PYTHONPATH=tests:include $(BIN)/python -m simulation --seeds $(or $(SEEDS),20) --start $(or $(START),0)
+
+sweep: setup   ## a day that dies at each of its effects and has to converge; ARGS="--every 10" for some of them
+	@PYTHONPATH=tests:include $(BIN)/python -m simulation --sweep $(ARGS)
 
 teeth: setup   ## planted bugs, each of which the tests have to catch; BUG=words for some of them
 	@PYTHONPATH=tests $(BIN)/python -m teeth --only "$(BUG)"

@@ -1,4 +1,7 @@
-"""`python -m simulation --seeds N --start S [--jobs J] [--verbose]`: N seeds from S; exit 1 when one of them fails."""
+"""`python -m simulation --seeds N --start S [--jobs J] [--verbose]`: N seeds from S; exit 1 when one of them fails.
+
+`--sweep`: a day that dies at each of its effects instead.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,7 @@ from shelfsync.migrations import upgrade
 from shelfsync.stack.postgres import EmbeddedPostgres
 from simulation.seeds import Verdict, plan_of, try_plan, try_seed
 from simulation.shrink import shrunk
+from simulation.sweep import effects_of_a_day, points, sweep
 from simulation.world import World
 
 if TYPE_CHECKING:
@@ -36,11 +40,16 @@ def main() -> int:
     parser.add_argument("--start", type=int, default=1, help="the first")
     parser.add_argument("--jobs", type=int, default=1, help="processes, each with a database of its own")
     parser.add_argument("--verbose", action="store_true", help="tell every action")
+    parser.add_argument("--sweep", action="store_true", help="instead: a day that dies at each of its effects")
+    parser.add_argument("--every", type=int, default=1, help="of the sweep, each so-manieth point alone")
     parser.add_argument("--no-shrink", action="store_true", help="leave a failing seed as long as it is")
     asked = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the server is stopped
     began_s = time.monotonic()
     with _server() as server:
+        if asked.sweep:
+            with _world(server, "simulation_0") as world:
+                return _swept(world, asked.every)
         if asked.jobs == 1:
             with _world(server, "simulation_0") as world:
                 verdicts = []
@@ -50,6 +59,15 @@ def main() -> int:
         else:
             verdicts = _many(server, asked)
     return _summary(verdicts, time.monotonic() - began_s)
+
+
+def _swept(world: World, every: int) -> int:
+    """Dies at each point of the day, and says how many of them ended as if nothing had been."""
+    began_s = time.monotonic()
+    chosen = points(effects_of_a_day(world))[::every]
+    wrong = sweep(world, chosen, lambda line: print(line, flush=True))
+    print(f"{len(chosen) - len(wrong)} of {len(chosen)} crash points converge, in {time.monotonic() - began_s:.0f} s")
+    return 1 if wrong else 0
 
 
 def _one(world: World, seed: int, asked: argparse.Namespace) -> Verdict:

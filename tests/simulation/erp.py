@@ -8,9 +8,9 @@ from __future__ import annotations
 import csv
 import io
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from simulation.shape import BARCODES
 
@@ -79,6 +79,8 @@ class Erp:
     """An older platform: never active without stock, because a single item's quantity switches nothing off; the buffer itself is too little."""
     rows: dict[Key, Row] = field(default_factory=dict)
     wanted: dict[Key, list[Decimal]] = field(default_factory=dict)
+    said: dict[Key, dict[str, list[Any]]] = field(default_factory=dict)
+    """The same of quantity, active and max_sales_quantity, each by itself."""
     ever_off: set[Key] = field(default_factory=set)
     """SKUs that somebody once wanted off: inactive, without stock, or gone."""
     version: int = 0
@@ -128,9 +130,26 @@ class Erp:
             price = chance.choice(self.wanted[key][:-1])
             self._set(key, Row(price, row.quantity, row.active, row.limit, least=self.least))
 
+    def slip(self, key: Key, chance: random.Random) -> None:
+        """Somebody's decimal point slips."""
+        self.put(key, chance)
+        row = self.rows[key]
+        self._set(key, replace(row, price=row.price * chance.choice((10, 100))))
+
     def remove(self, key: Key) -> None:
         if self.rows.pop(key, None) is not None:
             self.ever_off.add(key)
+            self.want(key, {"active": False})
+
+    def want(self, key: Key, values: dict[str, Any]) -> None:
+        """Notes what is wanted from now on."""
+        for name, value in values.items():
+            if name == "price":
+                turns = self.wanted.setdefault(key, [])
+            else:
+                turns = self.said.setdefault(key, {}).setdefault(name, [])
+            if not turns or turns[-1] != value:
+                turns.append(value)
 
     def write(self, damage: str | None = None, seed: int = 0) -> None:
         """The two files; `damage` is what goes wrong on the way, and never stays longer than to the next write."""
@@ -148,7 +167,10 @@ class Erp:
         elif damage == "half":
             mine = [row for row in rows if row[0] == VENDORS[seed % 2]]
             lost = mine[:HALF_ROWS] if len(mine) > HALF_ROWS else []
-            self.ever_off |= {(row[0], row[1]) for row in lost}
+            for row in lost:
+                self.ever_off.add((row[0], row[1]))
+                self.want((row[0], row[1]), {"active": False})
+                self.want((row[0], row[1]), {"active": row[5] == "1"})
             rows = [row for row in rows if row not in lost]
             count = len(rows)
         text = io.StringIO()
@@ -163,5 +185,6 @@ class Erp:
         self.rows[key] = row
         if row.bad is None:
             self.wanted.setdefault(key, []).append(row.price)
+            self.want(key, {"quantity": row.quantity, "active": row.active, "max_sales_quantity": row.limit})
             if not row.on_sale:
                 self.ever_off.add(key)

@@ -1,7 +1,13 @@
-"""What the platform's listing has shown, heard on the wire by somebody who stands beside it: the other proof there is of a value (I2)."""
+"""What went over the wire, heard by somebody who stands beside it: updates as they left, and what listings and exports have shown.
+
+A value that the platform was seen to show is the other proof there is of it (I2).
+"""
 
 from __future__ import annotations
 
+import contextlib
+import csv
+import gzip
 import json
 from collections import defaultdict
 from decimal import Decimal
@@ -23,10 +29,21 @@ class Listed:
     def __init__(self, now: Callable[[], dt.datetime]) -> None:
         self._now = now
         self._heard: dict[tuple[str, str], list[tuple[dt.datetime, dict[str, Any]]]] = defaultdict(list)
+        self._files: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        self.bodies: list[tuple[str, bytes]] = []
+        """Every update as it left, in order: (vendor, body)."""
+
+    def leaves(self, request: httpx.Request) -> None:
+        """A request on its way, whatever becomes of it."""
+        *_, vendors, vendor, last = ("", "", *request.url.path.split("/"))
+        if (request.method, vendors, last) == ("PUT", "vendors", "catalog"):
+            self.bodies.append((vendor, request.read()))
 
     def hear(self, request: httpx.Request, status: int, raw: bytes) -> None:
         """An answer as it came."""
         *_, vendors, vendor, last = ("", "", *request.url.path.split("/"))
+        if status == 200:
+            self._hear_export(last, raw)
         if (request.method, vendors, last, status) != ("GET", "vendors", "catalog", 200):
             return
         try:
@@ -36,6 +53,33 @@ class Listed:
             return  # a fault has spoiled it
         for sku, values in shown.items():
             self._heard[vendor, sku].append((self._now(), values))
+
+    def _hear_export(self, name: str, raw: bytes) -> None:
+        """The file of an export, known by its header; whose it is, the platform knows by the file's name."""
+        with contextlib.suppress(OSError, EOFError):
+            raw = gzip.decompress(raw) if raw.startswith(b"\x1f\x8b") else raw
+        lines = raw.decode("utf-8-sig", "replace").splitlines()
+        if lines and lines[0].replace('"', "").startswith("sku,barcode,price,active"):
+            for row in csv.DictReader(lines):
+                with contextlib.suppress(ArithmeticError, ValueError, TypeError, KeyError):
+                    self._files[name.partition("?")[0]].append(
+                        {
+                            "sku": row["sku"],
+                            "price": Decimal(row["price"]),
+                            "active": row["active"] == "1",
+                            "max_sales_quantity": int(row["maximum_sales_quantity"]),
+                        }
+                    )
+
+    def pictured(self, vendor: str, files: dict[str, str]) -> set[tuple[str, str, Any]]:
+        """(SKU, field, value) that exports of this vendor ever showed; `files`: of a file's name, whose it is."""
+        return {
+            (row["sku"], name, row[name])
+            for file, rows in self._files.items()
+            if files.get(file) == vendor
+            for row in rows
+            for name in ("price", "active", "max_sales_quantity")
+        }
 
     def proves(self, vendor: str, sku: str, said: dict[str, Any], since: dt.datetime) -> bool:
         """Whether one product was shown with all these values (price in thousandths) after they were sent."""

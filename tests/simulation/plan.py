@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -68,6 +69,7 @@ def plan(seed: int, kinds: Sequence[dict[str, Any]]) -> Plan:
     """The plan of a seed; `kinds` is what the sandbox lists of its faults."""
     chance = random.Random(f"plan {seed}")
     shape = Shape(
+        switches=switched(seed),
         dialect=chance.choice(("spec", "spec", "spec", "live", "legacy")),
         job_seconds=chance.choice((1.0, 5.0, 40.0, 400.0)),
         webhook=chance.random() < 0.7,
@@ -75,9 +77,12 @@ def plan(seed: int, kinds: Sequence[dict[str, Any]]) -> Plan:
         together_rows_max=random.Random(f"together {seed}").choice((1000, 3, 0)),
         buffer_known=random.Random(f"buffer {seed}").random() < 0.6,
         key=random.Random(f"key {seed}").choice(("sku", "sku", "barcode")),
-        switches=switched(seed),
         static_token=random.Random(f"token {seed}").random() < 0.2,
     )
+    if shape.behaviour.single_item_answer == "sku":
+        shape = dataclasses.replace(
+            shape, key="sku"
+        )  # of an item called by its barcode the house does not know this answer
     actions = [Action("tick", chance.getrandbits(32), kind="all"), Action("run", chance.getrandbits(32), kind="full")]
     for _ in range(chance.randint(6, 16)):
         actions += _scene(chance, kinds)
@@ -85,6 +90,10 @@ def plan(seed: int, kinds: Sequence[dict[str, Any]]) -> Plan:
     from simulation.promotion_plan import actions_of as promotion_actions
 
     for place, action in reversed(promotion_actions(seed, len(actions), kinds)):
+        actions.insert(place, action)
+    from simulation.errands import actions_of as errands
+
+    for place, action in reversed(errands(seed, len(actions), kinds)):
         actions.insert(place, action)
     for place, action in reversed(pauses(seed, len(actions))):
         actions.insert(place, action)

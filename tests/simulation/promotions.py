@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from shelfsync.errors import StaleRunError
 from shelfsync.flow.promotions import wait
 from simulation import day
+from simulation.broken import Broken
 from simulation.campaigns import CAMPAIGNS, KEEPS
 from simulation.erp import VENDORS
-from simulation.model import Broken
 
 if TYPE_CHECKING:
     from shelfsync.wiring import House

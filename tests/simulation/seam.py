@@ -18,11 +18,11 @@ import psycopg
 from shelfsync.lake.store import Lake
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from simulation.clock import VirtualClock
+    from simulation.listed import Listed
 
-    Heard = Callable[[httpx.Request, int, bytes], None]
 
 KINDS = ("commit", "request", "rename")
 STUCK_S = 30.0
@@ -165,24 +165,25 @@ class SeamTransport(httpx.BaseTransport):
     """Real HTTP whose requests are effects of their process, each a little while on its way."""
 
     def __init__(
-        self, inner: httpx.BaseTransport, seam: Seam, clock: VirtualClock, chance: random.Random, heard: Heard
+        self, inner: httpx.BaseTransport, seam: Seam, clock: VirtualClock, chance: random.Random, wire: Listed
     ) -> None:
         self._inner = inner
         self._seam = seam
         self._clock = clock
         self._chance = chance
-        self._heard = heard
+        self._wire = wire
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         self._seam.alive()
         self._clock.sleep(self._chance.choice((0.0, 0.0, 0.02, 0.3)))
+        self._wire.leaves(request)
         with self._seam.effect("request", f"{request.method} {request.url.path.rsplit('/', 1)[-1]}"):
             answer = self._inner.handle_request(request)
             try:
                 raw = b"".join(answer.stream)  # type: ignore[arg-type]  # a stream of the sync kind
             finally:
                 answer.close()
-            self._heard(request, answer.status_code, raw)
+            self._wire.hear(request, answer.status_code, raw)
         return httpx.Response(
             answer.status_code, headers=answer.headers, stream=httpx.ByteStream(raw), extensions=answer.extensions
         )

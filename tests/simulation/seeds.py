@@ -11,9 +11,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from simulation import day, pauses, promotions
+from simulation import day, errands, pauses, promotions
+from simulation.broken import Broken
 from simulation.erp import BAD, VENDORS
-from simulation.model import LEFT, Broken, Model, converged
+from simulation.model import LEFT, Model, converged
 from simulation.plan import Plan, plan
 from simulation.seam import Killed, Seam, Turns
 from simulation.shape import KNOWN_SKUS, UNKNOWN_SKUS
@@ -28,6 +29,18 @@ if TYPE_CHECKING:
 TICK_ROWS_MAX = 5
 BY_CHANCE_WRONG = ("not_applied", "portal_edit", "job_first", "log_of_another", "job_id_of_another")
 """Faults after which the platform differs although it said that all went well; only a full sync finds out."""
+
+PICTURED, ONE_FAILS = 0.3, 0.25
+"""In so many seeds a picture is taken of what is in step, and heals nothing; and one vendor fails for a while by itself."""
+OF_ONE_VENDOR = (
+    ("put_catalog", "status_500"),
+    ("put_catalog", "status_400"),
+    ("put_catalog", "drop_answer"),
+    ("job", "failed"),
+    ("job", "stuck"),
+    ("log", "html_page"),
+    ("log", "expired"),
+)
 
 
 @dataclass
@@ -65,7 +78,7 @@ class Course:
         self.say = say
         self.model = Model(world)
         self.promotions = promotions.PromotionModel(
-            world, wrong=lambda: any(map(self.model.has_struck_now, promotions.WRONG_BY_CHANCE))
+            world, wrong=lambda: any(map(self.model.facts.has_struck_now, promotions.WRONG_BY_CHANCE))
         )
         self.runs: list[day.Going] = []
         self.effects = self.deaths = 0
@@ -100,15 +113,19 @@ class Course:
                 self.world.campaigns.tick(random.Random(action.seed))
             case "tick":
                 self._tick(random.Random(action.seed), action.kind)
+            case "slip":
+                chance = random.Random(action.seed)
+                self.world.erp.slip((action.kind, chance.choice(KNOWN_SKUS)), chance)
+                self.world.erp.write()
             case "erp":
                 self.world.erp.write(action.kind, action.seed)
             case "time":
                 self.world.clock.sleep(action.seconds)
             case "faults":
-                self.model.note_faults()
+                self.model.facts.note_faults()
                 self.world.platform.faults(*map(dict, action.rules), seed=action.seed)
             case "calm":
-                self.model.note_faults()
+                self.model.facts.note_faults()
                 self.world.platform.faults()
             case "receiver":
                 self.world.receive(action.kind == "up")
@@ -141,6 +158,7 @@ class Course:
 
     def _process(self, action: Action, seam: Seam) -> None:
         """A process of the house does one thing, or dies of it."""
+        line: str | None
         try:
             with self.world.house(seam) as house:
                 line = day.tolerated(lambda: self._work(action, house))
@@ -150,6 +168,8 @@ class Course:
         self.effects += seam.effects
         if line:
             self.say(f"      {line}")
+        elif action.word == "settle" and seam.turns is None:
+            self.model.no_job_is_overdue()
 
     def _work(self, action: Action, house: House) -> None:
         match action.word:
@@ -172,6 +192,8 @@ class Course:
                 house.settle()
             case "pause" | "resume":
                 pauses.turn(house, action.word, action.kind)
+            case "export" | "export_again" | "urgent" | "decide" | "restore" | "restore_end":
+                errands.work(self.world, house, action, self._key(action))
             case "promotions":
                 promotions.work(self.world, house, action.kind, self._key(action))
             case other:
@@ -216,7 +238,7 @@ class Course:
     def _quiet(self, told: _Told) -> None:
         """I3: the last fault is over."""
         world = self.world
-        self.model.note_faults()
+        self.model.facts.note_faults()
         world.platform.faults()
         world.receive(up=True)
         world.erp.write()
@@ -224,9 +246,12 @@ class Course:
         with world.house(Seam()) as house:
             pauses.end_all(house)
             world.clock.sleep(3600)  # so long a full run that died keeps deltas waiting
+            self._while_restored(house, told)
+            errands.end_all(house)
+            self._while_one_fails(house, told)
             self._rounds(house, "delta", 2, told)
             day.settle_down(world, house)
-            wrong = self.model.has_struck(*BY_CHANCE_WRONG) or self.model.believed_too_early()
+            wrong = self._wrong()
             if not wrong:
                 _expect(converged(world, may_be_rejected=True), "I3 by delta runs")
             self._rounds(house, "full", 1, told)
@@ -239,11 +264,47 @@ class Course:
             _expect(lines, "I3 after a full run")
             left = world.rows("SELECT job_id, state FROM ledger.job WHERE state IN ('submitting', 'open', 'confirmed')")
             _expect([f"job {row.job_id} is {row.state}" for row in left], "I15")
+            if random.Random(f"picture {self.plan.seed}").random() < PICTURED:
+                errands.export(world, house, f"quiet/{world.clock.monotonic_s()}", (), errands.WORDS)
+                self._verify(told)
             before = len(world.platform_rows("SELECT seq FROM job"))
             self._rounds(house, "delta", 1, told)
             if len(world.platform_rows("SELECT seq FROM job")) != before:
                 raise Broken("I6", "a run without changes has sent something")
             self.promotions.quiet(house, self.say)
+
+    def _wrong(self) -> bool:
+        """Whether the platform differs although it said that all went well."""
+        return self.model.facts.has_struck(*BY_CHANCE_WRONG) or self.model.believed_too_early()
+
+    def _while_restored(self, house: House, told: _Told) -> None:
+        """I3 while a restoration lasts: the platform equals what was acknowledged then."""
+        in_force = [self.model.restorations.in_force(vendor) for vendor in VENDORS]
+        if not any(in_force):
+            return
+        self._rounds(house, "delta", 2, told)
+        day.settle_down(self.world, house)
+        lasts = in_force == [self.model.restorations.in_force(vendor) for vendor in VENDORS]
+        if lasts and not self._wrong() and not self.world.erp.coherent:
+            wanted = self.model.restorations.wanted
+            _expect(converged(self.world, may_be_rejected=True, restored=wanted), "I3 while restored")
+
+    def _while_one_fails(self, house: House, told: _Told) -> None:
+        """I10: while everything of one vendor fails, the other one comes into step by the same runs."""
+        chance = random.Random(f"one fails {self.plan.seed}")
+        if chance.random() >= ONE_FAILS:
+            return
+        first, second = VENDORS
+        at, kind = chance.choice(OF_ONE_VENDOR)
+        self._tick(chance, "")
+        self.world.platform.faults({"at": at, "kind": kind, "vendor": first})
+        self._rounds(house, "delta", 2, told)
+        day.settle_down(self.world, house)
+        self.model.facts.note_faults()
+        self.world.platform.faults()
+        if not self._wrong():
+            lines = converged(self.world, may_be_rejected=True)
+            _expect([line for line in lines if line.startswith(f"{second}/")], "I10")
 
     def _rounds(self, house: House, kind: str, rounds: int, told: _Told) -> None:
         for line in day.quiet_rounds(self.world, house, rounds, kind):
@@ -270,7 +331,7 @@ def try_plan(world: World, of: Plan, say: Callable[[str], None] = lambda _: None
             verdict.broken, verdict.case = type(error).__name__, _where(error)
     verdict.effects, verdict.deaths = course.effects, course.deaths
     verdict.seconds = time.monotonic() - began_s
-    verdict.struck = course.model.struck
+    verdict.struck = course.model.facts.struck
     return verdict
 
 

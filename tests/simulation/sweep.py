@@ -10,20 +10,22 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from simulation import day
+from simulation import day, errands
+from simulation.broken import Broken
 from simulation.erp import VENDORS
-from simulation.model import Broken, Model, converged
+from simulation.model import Model, converged
 from simulation.seam import Death, Killed, Seam
 from simulation.shape import KNOWN_SKUS, UNKNOWN_SKUS, Shape
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from shelfsync.wiring import House
     from simulation.world import World
 
 SHAPE = Shape(job_seconds=5.0, skus=4, body_bytes_max=230)
 """Small, and several requests a vendor."""
+TOLD_EVERY = 25
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class Point:
 
 
 class Day:
-    """Morning: a full sync. Then the ERP changes, a delta sync, and settling. What is done of it is remembered, as a scheduler does."""
+    """Morning: a full sync. Then the ERP changes, a delta sync, a picture of what the platform shows, and settling. What is done of it is remembered, as a scheduler does."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -50,7 +52,7 @@ class Day:
                 world.erp.put((vendor, sku), chance)
         world.erp.write()
         self._going: day.Going | None = None
-        self._left = [("full", False), ("delta", True)]
+        self._left = [("full", False), ("delta", True), ("export", False)]
 
     def live(self, seam: Seam) -> None:
         """The day from where it is to its end, or to the seam's death."""
@@ -59,7 +61,10 @@ class Day:
                 kind, changes = self._left[0]
                 if changes and self._going is None:
                     self._change()
-                self._run(house, kind)
+                if kind == "export":
+                    errands.export(self._world, house, "day/export", (), errands.WORDS)
+                else:
+                    self._run(house, kind)
                 self._left.pop(0)
                 self._going = None
             house.settle()
@@ -136,12 +141,15 @@ def points(effects: int) -> list[Point]:
     return [*(Point(number, before=True) for number in range(1, effects + 1)), Point(effects, before=False)]
 
 
-def sweep(world: World, chosen: Iterable[Point]) -> list[str]:
+def sweep(world: World, chosen: Iterable[Point], say: Callable[[str], None] = lambda _: None) -> list[str]:
     """Dies at each; what went wrong, a line each."""
     wrong = []
-    for point in chosen:
+    for tried, point in enumerate(chosen, start=1):
         try:
             dies_at(world, point)
         except Exception as error:  # noqa: BLE001  the other points are tried all the same
             wrong.append(f"{point}: {type(error).__name__}: {error}")
+            say(wrong[-1])
+        if tried % TOLD_EVERY == 0:
+            say(f"{tried - len(wrong)} of {tried} so far")
     return wrong

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime as dt
 import random
 import time
 
 import pytest
 
 from simulation import day
+from simulation.broken import Broken
 from simulation.erp import VENDORS
-from simulation.model import Broken, Model, converged
+from simulation.model import Model, converged
 from simulation.plan import Action, Plan, plan
 from simulation.seam import Death, Killed, Seam
 from simulation.seeds import Course, plan_of, try_seed
@@ -130,6 +132,8 @@ def test_death_before_a_commit_leaves_nothing_and_after_it_everything(synced, be
         ("I6", "UPDATE warehouse.catalog_job SET state = 'failed'"),
         ("I2", "UPDATE warehouse.baseline SET price = 77 WHERE sku = 's01'"),
         ("I5", "UPDATE ledger.batch SET items_path = (SELECT min(items_path) FROM ledger.batch)"),
+        ("I8", "DELETE FROM inbox.event WHERE event_id = 1"),
+        ("I16", "UPDATE ledger.batch SET snapshot_path = (SELECT max(snapshot_path) FROM ledger.batch)"),
         ("I7", "UPDATE ledger.job SET state = 'superseded', accepted = NULL, refused = NULL, unaccounted = NULL"),
     ],
 )
@@ -158,6 +162,67 @@ def test_the_model_sees_an_older_value_on_the_platform(synced):
     with pytest.raises(Broken) as broken:
         model.check()
     assert broken.value.invariant == "I4"
+
+
+@pytest.mark.parametrize(
+    ("field", "column"), [("quantity", "quantity"), ("active", "active"), ("max_sales_quantity", "limit")]
+)
+def test_the_model_sees_an_older_value_of_any_field_on_its_way(synced, field, column):
+    key = (VENDORS[0], "s01")
+    model = Model(synced)
+    row = synced.erp.rows[key]
+    again = {"quantity": 41, "active": not row.active, "limit": 950}[column]
+    changed = dataclasses.replace(row, **{column: again}, price=row.price + 5)
+    synced.erp.rows[key] = changed
+    synced.erp.wanted[key].append(changed.price)
+    synced.erp.said[key][field].insert(0, again)
+    if field == "active":
+        synced.erp.said[key][field] = [again]
+    synced.erp.write()
+    with synced.house(Seam()) as house:
+        day.whole_run(synced, house, "delta", "second")
+    with pytest.raises(Broken) as broken:
+        model.check()
+    assert (broken.value.invariant, field in str(broken.value)) == ("I4", True)
+
+
+@pytest.mark.parametrize("price", ["1.2345", "-1", "NaN", "77"])
+def test_the_model_sees_money_on_the_wire_that_the_erp_never_said(synced, price):
+    Model(synced).check()
+    synced.listed.bodies.append((VENDORS[0], f'{{"products":[{{"sku":"s01","price":{price}}}]}}'.encode()))
+    with pytest.raises(Broken) as broken:
+        Model(synced).check()
+    assert broken.value.invariant == "I11"
+
+
+def test_the_model_sees_a_job_that_waits_beyond_its_deadline(synced):
+    model = Model(synced)
+    model.no_job_is_overdue()
+    with synced.observer.begin() as connection:
+        connection.exec_driver_sql("UPDATE ledger.job SET state = 'open', deadline_at = '2026-01-01' WHERE job_id = 1")
+        connection.exec_driver_sql("DELETE FROM ledger.lease")
+    with pytest.raises(Broken) as broken:
+        model.no_job_is_overdue()
+    assert broken.value.invariant == "I15"
+
+
+def test_the_model_sees_a_restored_value_that_the_platform_does_not_show(synced):
+    key = (VENDORS[0], "s01")
+    then = synced.clock.now()
+    synced.clock.sleep(5)
+    with synced.house(Seam()) as house:
+        span = dt.timedelta(days=1)
+        house.restore(key[0], at=then, span=span, skus=["s01"], why="test", who="ada", dry_run=False)
+        before = synced.erp.rows[key].price
+        synced.erp.put(key, random.Random(1))
+        synced.erp.write()
+        model = Model(synced)
+        model.check()
+        day.whole_run(synced, house, "delta", "second")
+        model.check()
+    assert model.restorations.wanted(key)["price"] == before
+    assert converged(synced, may_be_rejected=False, restored=model.restorations.wanted) == []
+    assert [line.split(":")[0] for line in converged(synced, may_be_rejected=False)] == ["/".join(key)]
 
 
 def test_the_model_sees_a_product_that_nobody_wanted_off(synced):

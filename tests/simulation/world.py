@@ -219,7 +219,7 @@ class World:
                 client_secret=secret,
             ),
             download_hosts=settings.platform.download_hosts,
-            transport=SeamTransport(self._network, seam, self.clock, chance, self.listed.hear),
+            transport=SeamTransport(self._network, seam, self.clock, chance, self.listed),
             clock=clock,
             chance=chance,
             new_id=lambda: str(uuid.UUID(int=chance.getrandbits(128))),
