@@ -22,7 +22,7 @@ from memory_folder import throwaway_root
 from shelfsync.ledger.engine import create_engine
 from shelfsync.migrations import upgrade
 from shelfsync.stack.postgres import EmbeddedPostgres
-from simulation.seeds import Verdict, plan_of, try_plan, try_seed
+from simulation.seeds import Verdict, plan_of, try_plan
 from simulation.shrink import shrunk
 from simulation.sweep import effects_of_a_day, points, sweep
 from simulation.world import World
@@ -40,6 +40,7 @@ def main() -> int:
     parser.add_argument("--start", type=int, default=1, help="the first")
     parser.add_argument("--jobs", type=int, default=1, help="processes, each with a database of its own")
     parser.add_argument("--verbose", action="store_true", help="tell every action")
+    parser.add_argument("--former", action="store_true", help="plans as they were before exports, holds and switches")
     parser.add_argument("--sweep", action="store_true", help="instead: a day that dies at each of its effects")
     parser.add_argument("--every", type=int, default=1, help="of the sweep, each so-manieth point alone")
     parser.add_argument("--no-shrink", action="store_true", help="leave a failing seed as long as it is")
@@ -71,9 +72,10 @@ def _swept(world: World, every: int) -> int:
 
 
 def _one(world: World, seed: int, asked: argparse.Namespace) -> Verdict:
-    verdict = try_seed(world, seed, print if asked.verbose else lambda _: None)
+    of = plan_of(world, seed, now=not asked.former)
+    verdict = try_plan(world, of, print if asked.verbose else lambda _: None)
     if verdict.broken and not asked.no_shrink:
-        least = shrunk(plan_of(world, seed), verdict.broken, lambda plan: try_plan(world, plan).broken)
+        least = shrunk(of, verdict.broken, lambda plan: try_plan(world, plan).broken)
         lines = "\n".join(f"    {action}" for action in least.actions)
         verdict.case += f"\n  fails the same with {len(least.actions)} actions in {least.shape}:\n{lines}"
     return verdict

@@ -22,14 +22,8 @@ VENDORS = ("store-001", "store-002")
 HEADER = ("vendor", "sku", "barcode", "price", "quantity", "active", "max_sales_quantity", "sales_buffer")
 BUFFER = 1
 """The platform's sales buffer, for every product."""
-BAD = (
-    ("price", "1,99"),
-    ("price", "NaN"),
-    ("price", "-3"),
-    ("quantity", "many"),
-    ("active", "perhaps"),
-    ("barcode", "12x4"),
-)
+BAD = (("price", "1,99"), ("price", "NaN"), ("price", "-3"), ("quantity", "many"), ("active", "perhaps"))
+BAD_BARCODE = ("barcode", "12x4")
 DAMAGES = ("truncated", "half", "vendor_missing", "empty", "no_control", "torn")
 HALF_ROWS = 7
 """More than the five removals that always flow."""

@@ -67,22 +67,34 @@ class Plan:
 
 def plan(seed: int, kinds: Sequence[dict[str, Any]]) -> Plan:
     """The plan of a seed; `kinds` is what the sandbox lists of its faults."""
+    from simulation.errands import actions_of as errands
+
+    of = former(seed, kinds)
+    actions = list(of.actions)
+    for place, action in reversed(errands(seed, len(actions), kinds)):
+        actions.insert(place, action)
+    shape = dataclasses.replace(
+        of.shape,
+        key=random.Random(f"key {seed}").choice(("sku", "sku", "barcode")),
+        switches=switched(seed),
+        static_token=random.Random(f"token {seed}").random() < 0.2,
+    )
+    if shape.behaviour.single_item_answer == "sku":
+        shape = dataclasses.replace(shape, key="sku")  # by barcode the house does not know this answer
+    return Plan(seed, shape, tuple(actions))
+
+
+def former(seed: int, kinds: Sequence[dict[str, Any]]) -> Plan:
+    """The plan as it was before exports, holds, restorations, switches and barcodes: what a number found then, it still finds."""
     chance = random.Random(f"plan {seed}")
     shape = Shape(
-        switches=switched(seed),
         dialect=chance.choice(("spec", "spec", "spec", "live", "legacy")),
         job_seconds=chance.choice((1.0, 5.0, 40.0, 400.0)),
         webhook=chance.random() < 0.7,
         body_bytes_max=chance.choice((100_000, 100_000, 100_000, 420)),
         together_rows_max=random.Random(f"together {seed}").choice((1000, 3, 0)),
         buffer_known=random.Random(f"buffer {seed}").random() < 0.6,
-        key=random.Random(f"key {seed}").choice(("sku", "sku", "barcode")),
-        static_token=random.Random(f"token {seed}").random() < 0.2,
     )
-    if shape.behaviour.single_item_answer == "sku":
-        shape = dataclasses.replace(
-            shape, key="sku"
-        )  # of an item called by its barcode the house does not know this answer
     actions = [Action("tick", chance.getrandbits(32), kind="all"), Action("run", chance.getrandbits(32), kind="full")]
     for _ in range(chance.randint(6, 16)):
         actions += _scene(chance, kinds)
@@ -90,10 +102,6 @@ def plan(seed: int, kinds: Sequence[dict[str, Any]]) -> Plan:
     from simulation.promotion_plan import actions_of as promotion_actions
 
     for place, action in reversed(promotion_actions(seed, len(actions), kinds)):
-        actions.insert(place, action)
-    from simulation.errands import actions_of as errands
-
-    for place, action in reversed(errands(seed, len(actions), kinds)):
         actions.insert(place, action)
     for place, action in reversed(pauses(seed, len(actions))):
         actions.insert(place, action)

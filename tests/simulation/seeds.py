@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from simulation import day, errands, pauses, promotions
 from simulation.broken import Broken
-from simulation.erp import BAD, VENDORS
+from simulation.erp import BAD, BAD_BARCODE, VENDORS
 from simulation.model import LEFT, Model, converged
-from simulation.plan import Plan, plan
+from simulation.plan import Plan, former, plan
 from simulation.seam import Killed, Seam, Turns
 from simulation.shape import KNOWN_SKUS, UNKNOWN_SKUS
 
@@ -139,6 +139,7 @@ class Course:
     def _tick(self, chance: random.Random, kind: str) -> None:
         """The ERP goes on."""
         erp = self.world.erp
+        bad = (*BAD, BAD_BARCODE) if self.world.shape.barcodes else BAD
         if kind == "all":
             for vendor in VENDORS:
                 for sku in KNOWN_SKUS:
@@ -153,7 +154,7 @@ class Course:
             elif what == "again":
                 erp.again(key, chance)
             else:
-                erp.put(key, chance, bad=chance.choice(BAD) if what == "bad" else None)
+                erp.put(key, chance, bad=chance.choice(bad) if what == "bad" else None)
         erp.write()
 
     def _process(self, action: Action, seam: Seam) -> None:
@@ -340,8 +341,10 @@ def try_seed(world: World, seed: int, say: Callable[[str], None] = lambda _: Non
     return try_plan(world, plan_of(world, seed), say)
 
 
-def plan_of(world: World, seed: int) -> Plan:
-    return plan(seed, world.platform.control("GET", "faults")["kinds"])
+def plan_of(world: World, seed: int, *, now: bool = True) -> Plan:
+    """The plan of a number; not `now`: as it was before errands and switches were in it."""
+    kinds = world.platform.control("GET", "faults")["kinds"]
+    return plan(seed, kinds) if now else former(seed, kinds)
 
 
 def _where(error: BaseException) -> str:

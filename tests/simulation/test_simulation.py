@@ -15,7 +15,7 @@ from simulation.erp import VENDORS
 from simulation.model import Model, converged
 from simulation.plan import Action, Plan, plan
 from simulation.seam import Death, Killed, Seam
-from simulation.seeds import Course, plan_of, try_seed
+from simulation.seeds import Course, plan_of, try_plan, try_seed
 from simulation.shape import KNOWN_SKUS, Shape
 from simulation.shrink import shrunk
 from simulation.sweep import effects_of_a_day, points, sweep
@@ -58,10 +58,18 @@ def test_seeds_hold_as_many_as_fit_the_time(world):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [*range(1000, 1020), *RESUMED])
+@pytest.mark.parametrize("seed", range(1000, 1020))
 def test_more_seeds_hold(world, seed):
     verdict = try_seed(world, seed)
     assert verdict.broken is None, f"python -m simulation --start {seed} --seeds 1 --verbose: {verdict.case}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", RESUMED)
+def test_what_seeds_once_found_stays_found(world, seed):
+    """By the plan that the seed had then."""
+    verdict = try_plan(world, plan_of(world, seed, now=False))
+    assert verdict.broken is None, verdict.case
 
 
 @pytest.mark.slow
