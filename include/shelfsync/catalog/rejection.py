@@ -27,11 +27,17 @@ KINDS: tuple[Kind, ...] = (
             "retry",
             "timeout",
             "timed out",
-            "unavailable",
-            "internal",
+            "service unavailable",
+            "currently unavailable",
+            "internal error",
+            "internal server",
+            "unknown error",
+            "unknown exception",
+            "unknown failure",
+            "unknown problem",
+            "unknown reason",
             "busy",
             "locked",
-            "conflict",
             "too many",
             "rate limit",
         ),
@@ -47,6 +53,11 @@ KINDS: tuple[Kind, ...] = (
             "not exist",
             "not part of",
             "not in the catalog",
+            "not in catalog",
+            "not available in the catalog",
+            "not available in catalog",
+            "unavailable in the catalog",
+            "unavailable in catalog",
         ),
     ),
     Kind(
@@ -75,7 +86,8 @@ KINDS: tuple[Kind, ...] = (
         (),
     ),
 )
-"""In the order in which they are looked for; the last is for every other text. `drifted` is ours and stands for no words of the
+"""In the order in which they are looked for; the last is for every other text, also for words that stand for either: a bare
+`conflict`, `unavailable` or `internal` may be about the moment or about the value, so the SKU is tried again. `drifted` is ours and stands for no words of the
 platform: reconcile says it where healing did not last.
 """
 

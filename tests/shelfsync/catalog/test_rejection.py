@@ -17,6 +17,17 @@ from shelfsync.catalog.rejection import kind_of
         ("Internal error, please try again", "for_now"),
         ("product temporarily locked", "for_now"),
         ("Timeout while looking the product up: not found in time", "for_now"),
+        ("Unknown error", "for_now"),
+        ("An unknown error occurred", "for_now"),
+        ("unknown exception while updating the product", "for_now"),
+        ("Service unavailable", "for_now"),
+        ("Internal Server Error", "for_now"),
+        ("Product unavailable in catalog", "unknown_sku"),
+        ("the item is not available in the catalog", "unknown_sku"),
+        ("Product unavailable", "unclear"),  # the product, or the service that knows it
+        ("Conflicting barcode", "unclear"),  # of the value, or of two writers
+        ("conflict", "unclear"),
+        ("Internal reference missing", "invalid_value"),
         ("E4711", "unclear"),
         ("entry 5", "unclear"),  # it has `retry` in it, and means nothing of the kind
         ("", "unclear"),
