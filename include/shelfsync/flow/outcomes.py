@@ -79,7 +79,7 @@ def all_alike(items: pa.Table, state: str, reason: str | None) -> pa.Table:
 
 
 def refused_values(parts: Parts, batch: PlannedBatch, outcomes: pa.Table) -> list[dict[str, Any]]:
-    """Refused SKUs with the values that the snapshot wants for them, so that a delta can tell when they change."""
+    """Refused SKUs with the barcode and the values that the snapshot has for them, so that a delta can tell when they change."""
     import pyarrow.compute as pc
 
     from shelfsync.columns import FIELDS
@@ -88,11 +88,11 @@ def refused_values(parts: Parts, batch: PlannedBatch, outcomes: pa.Table) -> lis
     if refused.num_rows == 0:
         return []
     reasons = dict(zip(refused["sku"].to_pylist(), refused["reason"].to_pylist(), strict=True))
-    snapshot = parts.lake.read_table(batch.snapshot_path, columns=["sku", *FIELDS])
+    snapshot = parts.lake.read_table(batch.snapshot_path, columns=["sku", "barcode", *FIELDS])
     wanted = snapshot.filter(pc.is_in(snapshot["sku"], value_set=refused["sku"].combine_chunks())).to_pylist()
     rows = [{**row, "reason": reasons[row["sku"]] or "no reason given"} for row in wanted]
     gone = set(reasons) - {row["sku"] for row in rows}  # removed SKUs: what was wanted is that they are inactive
-    blank: dict[str, Any] = dict.fromkeys(FIELDS)
+    blank: dict[str, Any] = dict.fromkeys(("barcode", *FIELDS))
     return rows + [
         {**blank, "active": False, "sku": sku, "reason": reasons[sku] or "no reason given"} for sku in sorted(gone)
     ]

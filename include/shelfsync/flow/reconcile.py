@@ -217,8 +217,14 @@ def _reject(connection: Any, vendor: _Vendor, reject: pa.Table) -> None:
     job_id = vendors.last_job(connection, vendor.seen.vendor)
     if job_id is None or vendor.desired is None:
         return
-    wanted = {row["sku"]: row for row in vendor.desired.select(["sku", *FIELDS]).to_pylist()}
-    blank: dict[str, Any] = {"price": None, "quantity": None, "active": False, "max_sales_quantity": None}
+    wanted = {row["sku"]: row for row in vendor.desired.select(["sku", "barcode", *FIELDS]).to_pylist()}
+    blank: dict[str, Any] = {
+        "barcode": None,
+        "price": None,
+        "quantity": None,
+        "active": False,
+        "max_sales_quantity": None,
+    }
     rows: dict[str, dict[str, Any]] = {}
     for row in reject.to_pylist():
         sku = row["sku"]

@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 
 def in_force(parts: Parts, vendor: str) -> pa.Table:
-    """SKU and the four values of every refusal that a delta does not repeat now; the newest picture of the platform is asked first."""
+    """SKU, barcode and the four values of every refusal that a delta does not repeat now; the newest picture of the platform is asked first."""
     import pyarrow as pa
 
     from shelfsync.columns import FIELDS, SNAPSHOT
@@ -33,7 +33,7 @@ def in_force(parts: Parts, vendor: str) -> pa.Table:
     _release_those_seen(parts, vendor)
     with parts.engine.connect() as connection:
         rows = rejections.of_vendor(connection, vendor)
-    return pa.Table.from_pylist(rows, schema=pa.schema([SNAPSHOT.field(name) for name in ("sku", *FIELDS)]))
+    return pa.Table.from_pylist(rows, schema=pa.schema([SNAPSHOT.field(name) for name in ("sku", "barcode", *FIELDS)]))
 
 
 def remember(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from shelfsync.ledger.observations import Observation
 
-_WANTED = ("price", "quantity", "active", "max_sales_quantity")
+_WANTED = ("barcode", "price", "quantity", "active", "max_sales_quantity")
 FOR_NOW = ("for_now", "unclear")
 DOUBLINGS_MAX = 20
 
@@ -35,6 +35,7 @@ rejection = sa.Table(
         server_default="unclear",
         comment="What they mean: unknown_sku, invalid_value or drifted (for good), for_now or unclear (for now)",
     ),
+    sa.Column("barcode", sa.Text, comment="The barcode it had when it was refused; null: unknown"),
     sa.Column("price", sa.Numeric(20, 3), comment="The value wanted when it was refused"),
     sa.Column("quantity", sa.BigInteger, comment="The value wanted when it was refused"),
     sa.Column("active", sa.Boolean, comment="The value wanted when it was refused"),
@@ -88,7 +89,7 @@ class Backoff:
 
 
 def of_vendor(connection: Connection, vendor: str) -> list[dict[str, Any]]:
-    """What a delta leaves out now: rows of sku and the four values that were wanted, by sku."""
+    """What a delta leaves out now: rows of sku, the barcode and the four values that were wanted, by sku."""
     columns = [rejection.c.sku, *(rejection.c[name] for name in _WANTED)]
     waits = sa.or_(rejection.c.next_try_at.is_(None), rejection.c.next_try_at > instant())
     statement = sa.select(*columns).where(rejection.c.vendor == vendor, waits).order_by(rejection.c.sku)
@@ -104,7 +105,7 @@ def reasons(connection: Connection, vendor: str) -> dict[str, str]:
 def remember(
     connection: Connection, vendor: str, job_id: int, rows: Sequence[dict[str, Any]], backoff: Backoff | None = None
 ) -> None:
-    """Notes refusals: sku, reason, perhaps its kind, and the four values wanted. The same job twice counts once."""
+    """Notes refusals: sku, reason, perhaps its kind, and the barcode (null: unknown) and four values wanted. The same job twice counts once."""
     if not rows:
         return
     statement = insert(rejection)

@@ -125,6 +125,27 @@ def test_a_refusal_for_now_is_repeated_when_its_time_has_come_and_not_before(she
     assert [sku for (sku,) in _refused(shelf, "sku")] == ["unknown"]
 
 
+def test_a_corrected_barcode_lets_a_sku_go_that_was_unknown_by_the_wrong_one(make_world):
+    """Items are called by barcode: the four values are the same as when the SKU was refused, its name is another."""
+    world = make_world(platform={"key": "barcode"})
+    world.platform.put_products("store-001", [{**A, "barcodes": ["4006381333931"]}])
+    world.erp.put("store-001", "a", "2.00")
+    world.erp.execute("UPDATE stock SET barcode = '4006381333948'")
+    assert world.sync("delta")["refused"] == 1
+    assert world.sync("delta")["sent"] == 0
+    world.erp.execute("UPDATE stock SET barcode = '04006381333948'")  # only padded: the same name
+    assert world.sync("delta")["sent"] == 0
+    world.erp.execute("UPDATE stock SET barcode = '4006381333931'")
+    assert world.sync("delta")["accepted"] == 1
+    assert _refused(world) == []
+    assert world.sync("delta")["sent"] == 0
+
+
+def test_a_sku_that_is_called_by_itself_stays_refused_whatever_its_barcode_becomes(shelf):
+    shelf.erp.execute("UPDATE stock SET barcode = '4006381333948' WHERE sku = 'unknown'")
+    assert shelf.sync("delta")["sent"] == 0
+
+
 def test_a_refusal_of_a_sku_that_left_the_erp_is_forgotten(shelf):
     shelf.erp.execute("DELETE FROM stock WHERE sku = 'unknown'")
     shelf.sync("delta")

@@ -5,7 +5,13 @@ from decimal import Decimal
 from shelfsync.ledger import rejections
 from shelfsync.ledger.rejections import rejection
 
-WANTED = {"price": Decimal("1.500"), "quantity": 3, "active": True, "max_sales_quantity": None}
+WANTED = {
+    "barcode": "4006381333931",
+    "price": Decimal("1.500"),
+    "quantity": 3,
+    "active": True,
+    "max_sales_quantity": None,
+}
 
 
 def _remember(ledger, job_id, skus):
