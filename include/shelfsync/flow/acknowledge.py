@@ -110,6 +110,8 @@ def _move(parts: Parts, job: Job, batch: PlannedBatch, lease: Lease) -> bool:
         load.move_baseline(connection, job.job_id, job.vendor, rows)
         rejections.release(connection, job.vendor, accepted.to_pylist())
         rejected.remember(parts, connection, job.vendor, job.job_id, wanted)
+        if len(accepted) or len(refused):
+            vendors.heard_of_skus(connection, job.vendor)
         jobs.end(connection, job.job_id, "acknowledged")
         batches.set_state(connection, batch.batch_id, "done")
         if batches.next_planned(connection, job.vendor, run_id=job.run_id) is None:

@@ -18,7 +18,7 @@ from partner_api.errors import (
 from shelfsync import logs, metrics
 from shelfsync.budget.switched import sending_to
 from shelfsync.errors import ConfigurationError, DataError, StoppedError, TryAgainError
-from shelfsync.flow import refusal
+from shelfsync.flow import patience, refusal
 from shelfsync.flow.doubt import leave_in_doubt, may_have_left
 from shelfsync.flow.each_vendor import Skip, StepReport, each_vendor
 from shelfsync.flow.holding import HeldBody, holding
@@ -40,9 +40,6 @@ if TYPE_CHECKING:
     from shelfsync.ledger.vendor_runs import VendorRun
 
 log = logging.getLogger(__name__)
-
-HALVINGS = 24
-"""How many refusals of whole requests in a row one step follows up; the schedule goes on from there."""
 
 RESENDS = 2
 """How often an identical request follows one whose answer was lost, before the schedule takes over."""
@@ -77,7 +74,9 @@ def deliver_next(parts: Parts, row: VendorRun, lease: Lease, away: TurnedAway) -
 
     A request that is refused as a whole because of what is in it is halved until its bad rows stand alone.
     """
-    for _ in range(HALVINGS + 1):
+    from shelfsync.catalog.halving import STEP
+
+    for _ in range(STEP):
         job_id, batch = _begin(parts, row, lease)
         with logs.about(job=job_id):
             try:
@@ -85,10 +84,11 @@ def deliver_next(parts: Parts, row: VendorRun, lease: Lease, away: TurnedAway) -
             except InvalidRequestError as error:
                 log.warning("deliver: vendor %s, job %d of %d SKUs: %s", row.vendor, job_id, batch.item_count, error)
                 refusal.take(parts, lease, job_id, batch, error)
+                patience.tell_when_lost(parts, row.vendor, str(error))
             else:
                 return
     raise DataError(
-        f"the platform refused {HALVINGS + 1} requests in a row as a whole; the rest is sent by catalog_settle. See ledger.job for its words"
+        f"the platform refused {STEP} requests in a row as a whole; the rest is sent by catalog_settle. See ledger.job for its words"
     )
 
 
@@ -184,12 +184,15 @@ def _new(
     parts: Parts, connection: Connection, row: VendorRun, stands: vendors.Vendor
 ) -> tuple[int, PlannedBatch] | str:
     """A job for the next planned batch; otherwise why there is none."""
-    planned = batches.next_planned(connection, row.vendor, run_id=row.run_id)
-    if planned is None:
+    from shelfsync.catalog.halving import next_of
+
+    waiting = batches.planned(connection, row.vendor, row.run_id)
+    if not waiting:
         return "nothing is left to send"
-    stale = _stale(connection, stands, planned)
-    if stale is not None:
-        return stale
+    planned = next_of(waiting, stands.in_vain)
+    why_not = _stale(connection, stands, planned) or patience.why_wait(parts, connection, row, stands, planned)
+    if why_not is not None:
+        return why_not
     job_id = jobs.begin(
         connection,
         batch_id=planned.batch_id,

@@ -118,12 +118,12 @@ def bodies(parts: Parts, released_path: str, base_path: str | None) -> list[dict
     """The request bodies that a released delta makes, in the order of leaving: lane, items, bytes, hash of each."""
     return [
         {
-            "lane": lane,
-            "items": piece.items.num_rows,
-            "body_bytes": piece.body_bytes,
-            "sha256": _body_hash(piece.body),
+            "lane": one.lane,
+            "items": one.piece.items.num_rows,
+            "body_bytes": one.piece.body_bytes,
+            "sha256": _body_hash(one.piece.body),
         }
-        for piece, lane, _ in cut_up(parts, parts.lake.read_table(released_path), base_path)
+        for one in cut_up(parts, parts.lake.read_table(released_path), base_path)
     ]
 
 

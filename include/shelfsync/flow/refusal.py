@@ -1,6 +1,7 @@
 """A request that the platform refuses as a whole (400): halved, until the bad rows stand alone and are refused as SKUs (I10).
 
-The good halves are ordinary batches. A row that stands alone has an outcome like any other: refused, in the platform's words, and
+The halves of what was cut last leave first, so that a step ends with something sent or a bad row found; both outlive the next delta,
+which cuts what is left where this one had come to. A row that stands alone has an outcome like any other: refused, in the platform's words, and
 remembered with the values that were wanted.
 """
 
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from shelfsync.flow import rejected
 from shelfsync.flow.doubt import leave_in_doubt, may_have_left
+from shelfsync.flow.halving import write_halves
 from shelfsync.flow.outcomes import all_alike, refused_values, write_outcomes
 from shelfsync.ledger import batches, jobs, vendor_runs, vendors
 from shelfsync.warehouse import record
@@ -37,26 +39,13 @@ def take(parts: Parts, lease: Lease, job_id: int, batch: PlannedBatch, error: In
 
 
 def _halve(parts: Parts, lease: Lease, job_id: int, batch: PlannedBatch, error: InvalidRequestError) -> None:
-    from shelfsync.catalog.batch import stream
-    from shelfsync.catalog.companion import alone
-    from shelfsync.columns import BASELINE
-
-    platform = parts.settings.platform
-    with parts.engine.connect() as connection:
-        base = vendors.current_baseline(connection, batch.vendor)
-    held = BASELINE.empty_table() if base is None else parts.lake.read_table(base.path)
-    items = parts.lake.read_table(batch.items_path)
-    middle = items.num_rows // 2
-    pieces = []
-    for piece in (items.slice(0, middle), items.slice(middle)):
-        half = alone(piece, held)
-        size = len(stream(half, key=platform.key, sales_limit_name=platform.sales_limit_name))
-        pieces.append((parts.lake.write_table("batch", batch.vendor, half), half.num_rows, size))
+    halves = write_halves(parts, batch)
     with parts.engine.begin() as connection:
         lease.hold(connection)
+        vendors.sent_in_vain(connection, batch.vendor)
         if jobs.read(connection, job_id).state == "submitting":
             jobs.end(connection, job_id, "refused", str(error)[:1000])
-        batches.split(connection, batch, pieces)
+        batches.split(connection, batch, halves)
         record.record_job(connection, job_id)
 
 
@@ -68,6 +57,7 @@ def _refuse(parts: Parts, lease: Lease, job_id: int, batch: PlannedBatch, error:
     wanted = refused_values(parts, batch, outcomes)
 
     def note(connection: Connection) -> None:
+        vendors.sent_in_vain(connection, batch.vendor)
         rejected.remember(parts, connection, batch.vendor, job_id, wanted, otherwise="invalid_value")
         batches.set_state(connection, batch.batch_id, "refused")
         if batches.next_planned(connection, batch.vendor, run_id=batch.run_id) is None:

@@ -29,6 +29,7 @@ class Piece(NamedTuple):
     lane: str = "catalog"
     urgent_count: int = 0
     wanted_at: dt.datetime | None = None
+    halved_from: int | None = None
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ class PlannedBatch:
     lane: str
     urgent_count: int
     wanted_at: dt.datetime | None
+    halved_from: int | None
     state: str
 
 
@@ -78,7 +80,7 @@ def plan(
 
 
 def split(connection: Connection, whole: PlannedBatch, pieces: list[tuple[str, int, int]]) -> None:
-    """Puts smaller batches (path, items, bytes each) of its lane in the place of one that was refused as a whole; they are sent after the others."""
+    """Puts smaller batches (path, items, bytes each) of its lane in the place of one that brought nothing whole."""
     set_state(connection, whole.batch_id, "refused")
     append(
         connection,
@@ -87,7 +89,10 @@ def split(connection: Connection, whole: PlannedBatch, pieces: list[tuple[str, i
         generation=whole.generation,
         base_version=whole.base_version,
         snapshot_path=whole.snapshot_path,
-        pieces=[Piece(*piece, whole.lane, min(piece[1], whole.urgent_count), whole.wanted_at) for piece in pieces],
+        pieces=[
+            Piece(*piece, whole.lane, min(piece[1], whole.urgent_count), whole.wanted_at, whole.batch_id)
+            for piece in pieces
+        ],
     )
 
 
@@ -122,6 +127,25 @@ def next_planned(connection: Connection, vendor: str, *, run_id: int | None = No
     statement = statement.order_by(batch.c.generation.desc(), rank(), batch.c.sequence).limit(1)
     row = connection.execute(statement).mappings().one_or_none()
     return None if row is None else PlannedBatch(**row)
+
+
+def planned(connection: Connection, vendor: str, run_id: int) -> list[PlannedBatch]:
+    """What a run has left to send for a vendor of its newest generation, in the order of planning."""
+    mine = (batch.c.vendor == vendor, batch.c.state == "planned", batch.c.run_id == run_id)
+    statement = sa.select(*_COLUMNS).where(*mine).order_by(batch.c.generation.desc(), batch.c.sequence)
+    rows = [PlannedBatch(**row) for row in connection.execute(statement).mappings()]
+    return [row for row in rows if row.generation == rows[0].generation]
+
+
+def halves_planned(connection: Connection, vendor: str, *, before: int) -> list[PlannedBatch]:
+    """Halves of older generations than `before` that were never sent."""
+    statement = sa.select(*_COLUMNS).where(
+        batch.c.vendor == vendor,
+        batch.c.state == "planned",
+        batch.c.generation < before,
+        batch.c.halved_from.is_not(None),
+    )
+    return [PlannedBatch(**row) for row in connection.execute(statement.order_by(batch.c.batch_id)).mappings()]
 
 
 def count_planned(connection: Connection) -> int:

@@ -55,6 +55,14 @@ vendor = sa.Table(
         sa.Text,
         comment="Lake: where the sales buffer of each SKU lies, as pictures have betrayed it; null: nothing was learned",
     ),
+    sa.Column(
+        "in_vain",
+        sa.BigInteger,
+        nullable=False,
+        server_default="0",
+        comment="Requests in a row, up to now, that brought no word about any SKU: refused whole, or their job failed without a log",
+    ),
+    _time("in_vain_at", "When the last of them was known to be in vain"),
     _time("created_at", "When the vendor was first seen in an extract", nullable=False),
     schema="ledger",
     comment="One row a vendor: the fence and the version of its baseline; locked while either moves",
@@ -205,6 +213,11 @@ batch = sa.Table(
     _time("wanted_at", "When the ERP was first read since the vendor was last in step: nothing in it was seen earlier"),
     sa.Column(
         "state", sa.Text, nullable=False, server_default="planned", comment="planned, sent, done, superseded or refused"
+    ),
+    sa.Column(
+        "halved_from",
+        sa.BigInteger,
+        comment="The batch that brought nothing whole and of which this is a half, or what a later delta has for it; null: none",
     ),
     _time("created_at", "When it was planned", nullable=False),
     sa.ForeignKeyConstraint(["run_id", "vendor"], ["ledger.vendor_run.run_id", "ledger.vendor_run.vendor"]),

@@ -22,6 +22,10 @@ class Vendor:
     vendor: str
     fence: int
     baseline_version: int
+    in_vain: int
+    """Requests in a row that brought no word about any SKU."""
+    in_vain_for_s: float
+    """Since the last of them, by the database's clock."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +46,13 @@ _KNOWN_PATH = sa.func.coalesce(baseline.c.known_path, baseline.c.path)
 def lock(connection: Connection, name: str) -> Vendor:
     """Reads the row and keeps it from everybody else until the transaction ends."""
     statement = (
-        sa.select(vendor.c.vendor, vendor.c.fence, vendor.c.baseline_version)
+        sa.select(
+            vendor.c.vendor,
+            vendor.c.fence,
+            vendor.c.baseline_version,
+            vendor.c.in_vain,
+            sa.cast(sa.func.coalesce(sa.extract("epoch", instant() - vendor.c.in_vain_at), 0), sa.Double),
+        )
         .where(vendor.c.vendor == name)
         .with_for_update()
     )
@@ -53,6 +63,18 @@ def raise_fence(connection: Connection, name: str, generation: int) -> None:
     """From now on nothing older than `generation` may be sent for this vendor (I5)."""
     statement = vendor.update().where(vendor.c.vendor == name, vendor.c.fence < generation)
     connection.execute(statement.values(fence=generation))
+
+
+def sent_in_vain(connection: Connection, name: str) -> None:
+    """One more request brought no word about any SKU."""
+    values = {"in_vain": vendor.c.in_vain + 1, "in_vain_at": instant()}
+    connection.execute(vendor.update().where(vendor.c.vendor == name).values(values))
+
+
+def heard_of_skus(connection: Connection, name: str) -> None:
+    """A request brought the platform's word about a SKU."""
+    mine = (vendor.c.vendor == name, vendor.c.in_vain > 0)
+    connection.execute(vendor.update().where(*mine).values(in_vain=0, in_vain_at=None))
 
 
 def current_baseline(connection: Connection, name: str) -> BaselineVersion | None:
