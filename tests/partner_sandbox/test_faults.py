@@ -283,6 +283,15 @@ class TestJobs:
         assert "download_url" not in status
         assert price(platform) == 1
 
+    def test_a_job_may_fail_for_one_sku_alone(self, platform, partner, stocked):
+        states = []
+        for sku in ("B", "D"):
+            platform.faults({"at": "job", "kind": "failed", "sku": sku})
+            job_id = put(partner).json()["job_id"]
+            platform.advance(0)
+            states.append(partner.get(f"{JOBS}/{job_id}").json()["job_status"])
+        assert states == ["FAILED", "COMPLETED"]
+
     def test_a_stuck_job_never_ends_and_the_next_one_does(self, platform, partner, stocked):
         platform.faults({"at": "job", "kind": "stuck", "times": 1})
         job_id = put(partner).json()["job_id"]

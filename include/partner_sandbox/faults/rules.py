@@ -5,11 +5,14 @@ from __future__ import annotations
 import random
 import threading
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from partner_sandbox.faults.kinds import describe, plain, why_not
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Rule(BaseModel):
@@ -31,6 +34,7 @@ class Rule(BaseModel):
     count: int | None = Field(None, ge=1, description="how many copies of what is repeated")
     bytes: int | None = Field(None, ge=0, description="how many, for what is cut or grown")
     vendor: str | None = Field(None, description="only for this vendor")
+    sku: str | None = Field(None, description="only a job that has an item of this SKU, for one that fails")
 
 
 class RuleSet(BaseModel):
@@ -72,13 +76,21 @@ class Faults:
                 for number, rule in enumerate(rules.rules)
             ]
 
-    def draw(self, at: str | None, *kinds: str, vendor: str | None = None) -> Rule | None:
+    def draw(
+        self,
+        at: str | None,
+        *kinds: str,
+        vendor: str | None = None,
+        has_sku: Callable[[str], bool] = lambda _: False,
+    ) -> Rule | None:
         """The first rule that strikes this occasion: every rule of this operation and these kinds has its turn."""
         hit: Rule | None = None
         with self._lock:
             for active in self._active:
                 rule = active.rule
                 if rule.at != at or not _one_of(rule.kind, kinds) or (rule.vendor and rule.vendor != vendor):
+                    continue
+                if rule.sku and not has_sku(rule.sku):
                     continue
                 active.occasions += 1
                 chance = active.chance.random()

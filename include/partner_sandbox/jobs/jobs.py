@@ -171,3 +171,10 @@ def count_refused(connection: Connection, seq: int) -> None:
 
 def _job(row: Row[Any]) -> Job:
     return Job(**row._mapping)  # noqa: SLF001  SQLAlchemy's documented name
+
+
+def has_sku(sandbox: Sandbox, seq: int, sku: str) -> bool:
+    """Whether a job has an item of this SKU."""
+    asked = select(func.count()).select_from(job_item).where(job_item.c.job_seq == seq, job_item.c.sku == sku)
+    with sandbox.storage.begin() as connection:
+        return bool(connection.execute(asked).scalar_one())

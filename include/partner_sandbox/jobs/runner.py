@@ -77,7 +77,7 @@ def finish(sandbox: Sandbox, job: jobs.Job) -> None:
 
 
 def _work(sandbox: Sandbox, job: jobs.Job) -> str:
-    if sandbox.faults.draw("job", "failed", vendor=job.vendor):
+    if sandbox.faults.draw("job", "failed", vendor=job.vendor, has_sku=lambda sku: jobs.has_sku(sandbox, job.seq, sku)):
         return "FAILED"
     try:
         return sandbox.runners[job.kind](sandbox, job) or "COMPLETED"
