@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from shelfsync import logs
 from shelfsync.errors import DataError, TryAgainError
-from shelfsync.flow import rejected
+from shelfsync.flow import failure, patience, rejected
 from shelfsync.flow.deliver import deliver_next
 from shelfsync.flow.each_vendor import Skip, StepReport, each_vendor, why_not
 from shelfsync.flow.holding import holding
@@ -33,17 +33,17 @@ log = logging.getLogger(__name__)
 _SWAPS = 3
 
 
-def acknowledge(parts: Parts, run_id: int, names: Iterable[str]) -> StepReport:
-    """Moves the baseline of each vendor by its confirmed job, then sends the vendor's next batch where there is one."""
+def acknowledge(parts: Parts, run_id: int, names: Iterable[str], *, go_on: bool = True) -> StepReport:
+    """Moves the baseline of each vendor by its confirmed job, then sends the vendor's next batch where there is one (`go_on`)."""
 
     def work(row: VendorRun) -> None:
         with holding(parts, row.vendor) as lease:
-            acknowledge_job(parts, row, lease)
+            acknowledge_job(parts, row, lease, go_on=go_on)
 
     return each_vendor(parts, run_id, names, "acknowledge", work)
 
 
-def acknowledge_job(parts: Parts, row: VendorRun, lease: Lease) -> None:
+def acknowledge_job(parts: Parts, row: VendorRun, lease: Lease, *, go_on: bool = True) -> None:
     """The confirmed job of one vendor and run."""
     with parts.engine.connect() as connection:
         job = jobs.open_job_of(connection, row.vendor)
@@ -53,18 +53,25 @@ def acknowledge_job(parts: Parts, row: VendorRun, lease: Lease) -> None:
             raise Skip(f"job {job.job_id} is still {job.state}")
         batch = batches.read(connection, job.batch_id)
     with logs.about(job=job.job_id):
-        _acknowledge(parts, row, job, batch, lease)
+        _acknowledge(parts, row, job, batch, lease, go_on=go_on)
 
 
-def _acknowledge(parts: Parts, row: VendorRun, job: Job, batch: PlannedBatch, lease: Lease) -> None:
+def _acknowledge(parts: Parts, row: VendorRun, job: Job, batch: PlannedBatch, lease: Lease, *, go_on: bool) -> None:
     for _ in range(_SWAPS):
         if _move(parts, job, batch, lease):
             break
     else:
         raise TryAgainError(f"acknowledge: the baseline of vendor {row.vendor} moved {_SWAPS} times meanwhile")
     unaccounted, left = _left(parts, job)
-    if left and why_not(row, "deliver") is None:  # a run that failed or was given up meanwhile only ends its job
-        deliver_next(parts, row, lease, TurnedAway())
+    if unaccounted == job.sent:
+        patience.tell_when_lost(parts, row.vendor, f"job {job.job_id} said nothing of any SKU")
+    if left and go_on and why_not(row, "deliver") is None:
+        # a run that failed or was given up meanwhile only ends its job
+        try:
+            deliver_next(parts, row, lease, TurnedAway())
+        except Skip:
+            if not unaccounted:
+                raise
     if unaccounted:
         raise DataError(
             f"job {job.job_id}: the platform's log says nothing of {unaccounted} of {job.sent} SKUs that were sent;"
@@ -90,6 +97,8 @@ def _move(parts: Parts, job: Job, batch: PlannedBatch, lease: Lease) -> bool:
     accepted, refused, silent = _by_state(outcomes)
     rows = _rows_of(moved, pa.concat_arrays([accepted, silent]))
     wanted = refused_values(parts, batch, outcomes)
+    heard = len(accepted) + len(refused) > 0
+    failed = None if heard else failure.failure_of(parts, job, batch, items)
     with parts.engine.begin() as connection:
         lease.hold(connection)
         stands = vendors.lock(connection, job.vendor)
@@ -110,10 +119,12 @@ def _move(parts: Parts, job: Job, batch: PlannedBatch, lease: Lease) -> bool:
         load.move_baseline(connection, job.job_id, job.vendor, rows)
         rejections.release(connection, job.vendor, accepted.to_pylist())
         rejected.remember(parts, connection, job.vendor, job.job_id, wanted)
-        if len(accepted) or len(refused):
-            vendors.heard_of_skus(connection, job.vendor)
         jobs.end(connection, job.job_id, "acknowledged")
         batches.set_state(connection, batch.batch_id, "done")
+        if heard:
+            vendors.heard_of_skus(connection, job.vendor)
+        if failed is not None:
+            failure.note(parts, connection, job, batch, failed)
         if batches.next_planned(connection, job.vendor, run_id=job.run_id) is None:
             vendor_runs.acknowledge(connection, job.run_id, job.vendor, job.generation)
         record.record_job(connection, job.job_id)

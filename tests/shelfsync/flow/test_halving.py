@@ -57,10 +57,10 @@ def test_each_delta_goes_on_where_the_one_before_it_was_cut_off(make_world):
     before = 0
     for _ in range(8):
         run_id, vendors = world.begin("delta", upto="deliver")
-        world.platform.until_settled()
+        world.house.wait(run_id, vendors)
         for word in ("confirm", "acknowledge"):
             world.house.step(word, run_id, vendors)
-        world.platform.until_settled()
+        world.house.wait(run_id, vendors)
         assert _settled(world) > before or before == len(skus)
         before = _settled(world)
     world.sync("delta")
@@ -121,3 +121,74 @@ def test_a_single_bad_row_is_in_vain_and_listed_and_nothing_is_left(make_world, 
     world.sync("delta")
     assert world.sync("delta")["sent"] == 0
     assert world.rows("SELECT count(*) FROM ledger.rejection") == [(skus,)]
+
+
+def _breaks_the_worker(world, sku):
+    world.platform.faults({"at": "job", "kind": "failed", "sku": sku})
+
+
+def test_one_row_that_breaks_the_platforms_worker_is_found_and_listed_and_all_others_arrive(world):
+    skus = [f"s{number:03}" for number in range(32)]
+    world.platform.put_products("store-001", [{**A, "sku": sku} for sku in skus])
+    for sku in skus:
+        world.erp.put("store-001", sku, "2.00")
+    _breaks_the_worker(world, "s000")  # the very first, which every cut leaves to the end
+    summaries = [world.sync("delta") for _ in range(8)]
+    assert [summary["accepted"] for summary in summaries[:2]] == [0, 0]  # it may be trouble of the moment
+    assert _good(world) == set(skus[1:])
+    ((sku, kind, reason, todo),) = world.rows("SELECT sku, kind, reason, what_to_do FROM warehouse.rejection")
+    assert (sku, kind, reason) == ("s000", "unclear", "the platform ended the job as FAILED and left no log")
+    assert "next_try_at" in todo
+    assert summaries[-1]["sent"] == 0
+    assert len(world.sent()) <= 3 + 2 * 5
+    world.platform.faults()
+    with world.house.parts.engine.begin() as connection:
+        connection.execute(sa.text("UPDATE ledger.rejection SET next_try_at = ledger.instant()"))
+    assert world.sync("delta")["accepted"] == 1
+    assert world.rows("SELECT * FROM ledger.rejection") == []
+
+
+def test_a_search_among_failing_jobs_goes_on_over_deltas_that_leave_it_no_time_to_end(world):
+    skus = [f"s{number:03}" for number in range(16)]
+    world.platform.put_products("store-001", [{**A, "sku": sku} for sku in skus])
+    for sku in skus:
+        world.erp.put("store-001", sku, "2.00")
+    _breaks_the_worker(world, "s000")
+    for number in range(11):
+        if number == 4:
+            world.erp.put("store-001", "s008", "3.00")
+        run_id, vendors = world.begin("delta", upto="deliver")
+        world.house.wait(run_id, vendors)
+        for word in ("confirm", "acknowledge"):
+            world.house.step(word, run_id, vendors)
+        world.house.wait(run_id, vendors)
+        if number == 6:  # in the midst of the search: what changed meanwhile does not wait for its end
+            assert world.shown()["s008"]["price"] == 3
+    world.sync("delta")
+    assert _good(world) == set(skus[1:]) - {"s008"}
+    assert [row.sku for row in world.rows("SELECT sku FROM ledger.rejection")] == ["s000"]
+
+
+def test_a_platform_on_which_every_job_fails_is_asked_less_and_less_and_told_of(world):
+    skus = [f"s{number:03}" for number in range(64)]
+    world.platform.put_products("store-001", [{**A, "sku": sku} for sku in skus])
+    for sku in skus:
+        world.erp.put("store-001", sku, "2.00")
+    world.platform.faults({"at": "job", "kind": "failed"})
+    told = [world.sync("delta") for _ in range(6)]
+    assert len(world.sent()) == 50
+    assert any("last 50 requests" in line and "FAILED" not in line for summary in told for line in summary["lines"])
+    assert told[-1]["vendors"][0]["state"] == "busy"
+    world.platform.faults()
+    assert world.sync("full")["accepted"] == len(skus)
+    assert world.sync("delta")["sent"] == 0
+
+
+def test_one_job_that_failed_is_said_again_whole(world):
+    for sku in ("a", "b"):
+        world.erp.put("store-001", sku, "2.00")
+    world.platform.put_products("store-001", [{**A, "sku": sku} for sku in ("a", "b")])
+    world.platform.faults({"at": "job", "kind": "failed", "times": 1})
+    assert world.sync("delta")["state"] == "failed"
+    assert world.sync("delta")["accepted"] == 2
+    assert len(world.sent()) == 2
