@@ -10,7 +10,7 @@ from shelfsync.flow.each_vendor import Skip, StepReport, each_vendor
 from shelfsync.flow.effect import buffers_of, rules_of, spared
 from shelfsync.flow.intervals import known_intervals
 from shelfsync.flow.open_job import finish_open_job
-from shelfsync.ledger import jobs, runs, vendor_runs, vendors
+from shelfsync.ledger import batches, jobs, runs, vendor_runs, vendors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -78,6 +78,8 @@ def _diff_vendor(parts: Parts, run: Run, row: VendorRun, snapshot_path: str, rul
     with parts.engine.begin() as connection:
         if complete and not run.dry_run and vendor_runs.has_newest_snapshot(connection, row):
             rejected.forget_gone(connection, row.vendor, snapshot, baseline, quarantined)
+        if not (delta.num_rows or run.dry_run or run.skus):
+            batches.supersede_older(connection, row.vendor, row.generation)  # it says what nobody wants any more (I4)
         vendor_runs.write(
             connection,
             row.run_id,

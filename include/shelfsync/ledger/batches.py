@@ -67,8 +67,7 @@ def plan(
     pieces: Sequence[Piece | tuple[str, int, int]],
 ) -> None:
     """Writes the batches of one vendor and generation; older ones that were never sent are superseded."""
-    older = batch.update().where(batch.c.vendor == vendor, batch.c.generation < generation, batch.c.state == "planned")
-    connection.execute(older.values(state="superseded"))
+    supersede_older(connection, vendor, generation)
     common = {
         "run_id": run_id,
         "vendor": vendor,
@@ -195,6 +194,12 @@ def read(connection: Connection, batch_id: int) -> PlannedBatch:
 def set_state(connection: Connection, batch_id: int, state: str) -> None:
     """Moves one batch to planned, sent, done, superseded or refused."""
     connection.execute(batch.update().where(batch.c.batch_id == batch_id).values(state=state))
+
+
+def supersede_older(connection: Connection, vendor: str, generation: int) -> None:
+    """Gives up what is still planned of older generations than this one."""
+    older = batch.update().where(batch.c.vendor == vendor, batch.c.generation < generation, batch.c.state == "planned")
+    connection.execute(older.values(state="superseded"))
 
 
 def supersede_generation(connection: Connection, vendor: str, generation: int) -> None:

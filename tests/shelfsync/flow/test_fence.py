@@ -57,3 +57,23 @@ def test_a_request_that_may_have_left_is_not_repeated_once_a_newer_one_is_planne
     assert shop.rows(
         f"SELECT j.state, j.unaccounted FROM ledger.job j JOIN ledger.batch USING (batch_id) WHERE run_id = {older}"
     ) == [("unconfirmed", 1)]
+
+
+def test_what_an_older_run_had_left_to_send_is_given_up_when_the_erp_is_back_at_what_was_acknowledged(make_world):
+    """The newer delta has nothing to say, so it plans nothing; what is planned says a value that nobody wants any more (I4)."""
+    world = make_world(sync={"body_bytes_max": 70})  # one SKU each
+    world.platform.put_products("store-001", [{**A, "sku": sku} for sku in ("a", "b")])
+    for sku in ("a", "b"):
+        world.erp.put("store-001", sku, "1.00", 10)
+    assert world.sync("full")["accepted"] == 2
+    for sku in ("a", "b"):
+        world.erp.put("store-001", sku, "2.00", 11)
+    run_id, vendors = world.begin("delta", upto="deliver")
+    world.house.wait(run_id, vendors)
+    world.erp.put("store-001", "b", "1.00", 10)
+    before = len(world.sent())
+    assert world.sync("delta")["sent"] == 0
+    for _ in range(2):
+        world.house.settle()
+    assert len(world.sent()) == before
+    assert float(world.shown()["b"]["price"]) == 1
