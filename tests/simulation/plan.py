@@ -79,8 +79,6 @@ def plan(seed: int, kinds: Sequence[dict[str, Any]]) -> Plan:
         switches=switched(seed),
         static_token=random.Random(f"token {seed}").random() < 0.2,
     )
-    if shape.behaviour.single_item_answer == "sku":
-        shape = dataclasses.replace(shape, key="sku")  # by barcode the house does not know this answer
     return Plan(seed, shape, tuple(actions))
 
 

@@ -29,6 +29,11 @@ def faults(barcodes: pa.Array) -> list[tuple[str, Mask]]:
     ]
 
 
+def alike(one: str, other: str) -> bool:
+    """Whether two texts are the same barcode, however the platform pads it."""
+    return one.isdigit() and other.isdigit() and one.zfill(DIGITS_MAX) == other.zfill(DIGITS_MAX)
+
+
 def padded(barcodes: pa.Array) -> pa.Array:
     """Barcodes as the platform gives them back: zeros on the left up to 14 digits. What is not all digits becomes null."""
     text = pc.ascii_lpad(barcodes, width=DIGITS_MAX, padding="0")

@@ -17,6 +17,7 @@ from partner_api.errors import (
 )
 from shelfsync import logs, metrics
 from shelfsync.budget.switched import sending_to
+from shelfsync.catalog.barcode import alike
 from shelfsync.errors import ConfigurationError, DataError, StoppedError, TryAgainError
 from shelfsync.flow import patience, refusal
 from shelfsync.flow.doubt import leave_in_doubt, may_have_left
@@ -255,12 +256,13 @@ def _take_answer(parts: Parts, lease: Lease, job_id: int, batch: PlannedBatch, a
 
 
 def _done_at_once(parts: Parts, lease: Lease, job_id: int, batch: PlannedBatch, answer: PlatformJob) -> bool:
-    """The older form of an answer, 200 with the SKU of a single item: that is the platform's word for this key."""
+    """The older form of an answer, 200 with what the single item was called by, under `sku`: the platform's word for this key."""
     if answer.job_id is not None or batch.item_count != 1:
         return False
     items = parts.lake.read_table(batch.items_path)
-    key = parts.settings.platform.key
-    if str(answer.raw.get(key)) != items[key][0].as_py():
+    sent = str(items[parts.settings.platform.key][0].as_py())
+    told = str(answer.raw.get("sku"))
+    if told != sent and not (parts.settings.platform.key == "barcode" and alike(told, sent)):
         return False
     with parts.engine.connect() as connection:
         job = jobs.read(connection, job_id)

@@ -275,6 +275,16 @@ def test_a_platform_that_answers_a_single_item_at_once_is_believed_for_that_item
     assert world.sync("delta")["sent"] == 0
 
 
+def test_by_barcode_that_answer_is_known_too_however_it_is_padded(make_world):
+    world = make_world(platform={"key": "barcode"})
+    world.platform.control("PUT", "settings", {"single_item_answer": "sku"})
+    world.platform.put_products("store-001", [{**A, "barcodes": ["96385074"]}])
+    world.erp.execute("INSERT INTO stock VALUES ('store-001', 'ours', '96385074', '7.77', 10, 1, NULL)")
+    assert world.sync("full")["accepted"] == 1
+    assert Decimal(str(world.shown()["a"]["price"])) == Decimal("7.77")
+    assert world.sync("delta")["sent"] == 0
+
+
 def test_a_job_that_has_ended_meanwhile_does_not_keep_its_vendor_from_the_next_run(shop):
     shop.begin("full", upto="deliver")
     shop.platform.until_settled()
