@@ -265,7 +265,10 @@ class Course:
             _expect(lines, "I3 after a full run")
             left = world.rows("SELECT job_id, state FROM ledger.job WHERE state IN ('submitting', 'open', 'confirmed')")
             _expect([f"job {row.job_id} is {row.state}" for row in left], "I15")
-            if random.Random(f"picture {self.plan.seed}").random() < PICTURED:
+            pictured = random.Random(f"picture {self.plan.seed}").random() < PICTURED
+            if (
+                pictured and not self.model.believed_too_early()
+            ):  # what was said to be done and was not, it rightly heals
                 errands.export(world, house, f"quiet/{world.clock.monotonic_s()}", (), errands.WORDS)
                 self._verify(told)
             before = len(world.platform_rows("SELECT seq FROM job"))
