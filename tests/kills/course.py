@@ -172,7 +172,7 @@ class Course:
 
     def _follow(self, airflow: AirflowApi, run_id: str) -> None:
         begun_at = self.ticks
-        while not self._resting.is_set():
+        while not (self._resting.is_set() or self._ending.is_set()):
             try:
                 self._tick()
                 state = airflow.run_state(demo.DELTA, run_id)
