@@ -63,7 +63,7 @@ def _process(world, word, run_id):
         process.wait()
 
 
-def _until(what, why, deadline_s=30.0):
+def _until(what, why, deadline_s=90.0):
     end_s = time.monotonic() + deadline_s
     while not what():
         assert time.monotonic() < end_s, why

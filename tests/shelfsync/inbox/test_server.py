@@ -70,14 +70,14 @@ def test_whoever_was_thanked_is_in_the_database_after_kill_9(database_url, engin
     thanked = set()
     for _ in range(3):
         with LiveReceiver(database_url) as receiver:
-            threading.Timer(0.5, receiver.process.send_signal, [signal.SIGKILL]).start()
+            threading.Timer(1.5, receiver.process.send_signal, [signal.SIGKILL]).start()
             thanked.update(asyncio.run(flood(receiver.port, (JOB % n for n in numbers))))
     assert len(thanked) > 30
     assert thanked <= _stored(engine)
 
 
 def test_a_polite_stop_keeps_all_it_took_in(receiver, engine):
-    threading.Timer(0.5, receiver.process.terminate).start()
+    threading.Timer(2.0, receiver.process.terminate).start()
     thanked = asyncio.run(flood(receiver.port, (JOB % n for n in range(10**6))))
     receiver.process.wait(30)
     assert thanked
