@@ -169,6 +169,7 @@ def test_a_search_among_failing_jobs_goes_on_over_deltas_that_leave_it_no_time_t
     assert [row.sku for row in world.rows("SELECT sku FROM ledger.rejection")] == ["s000"]
 
 
+@pytest.mark.slow
 def test_a_platform_on_which_every_job_fails_is_asked_less_and_less_and_told_of(world):
     skus = [f"s{number:03}" for number in range(64)]
     world.platform.put_products("store-001", [{**A, "sku": sku} for sku in skus])
