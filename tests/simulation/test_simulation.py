@@ -79,8 +79,8 @@ def test_some_crash_points_of_a_day_converge(world):
 
 
 @pytest.mark.slow
-def test_every_crash_point_of_a_day_converges(world):
-    every = points(effects_of_a_day(world))
+def test_every_second_crash_point_of_a_day_converges(world):
+    every = points(effects_of_a_day(world))[::2]  # all of them: make sweep
     wrong = sweep(world, every)
     assert wrong == [], f"{len(every) - len(wrong)} of {len(every)} crash points converge"
 
