@@ -50,8 +50,8 @@ def synced(world) -> World:
 
 
 def test_seeds_hold_as_many_as_fit_the_time(world):
-    began_s, seed = time.monotonic(), 1
-    while seed == 1 or time.monotonic() - began_s < BOX_S:
+    began_s, seed = time.monotonic(), 1000
+    while seed == 1000 or time.monotonic() - began_s < BOX_S:
         verdict = try_seed(world, seed)
         assert verdict.broken is None, f"python -m simulation --start {seed} --seeds 1 --verbose: {verdict.case}"
         seed += 1
