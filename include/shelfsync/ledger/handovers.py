@@ -22,8 +22,6 @@ OPEN = ("RECEIVED", "ACCEPTED")
 READ_LATELY_S = 10.0
 """An answer of the platform that is not older need not be asked for again."""
 
-_NEW = hand_over.alias("new")
-
 
 @dataclass(frozen=True)
 class HandOver:
@@ -76,9 +74,10 @@ def plan(connection: Connection, *, late_h: float) -> int:
 
 def _leave_behind(connection: Connection) -> None:
     """Marks what asks for nothing more, so that the next minute does not read the years again; what somebody holds just now, the next time."""
-    nobody_to_tell = ~sa.or_(
-        _has(customer_order.c.order_id, "new", "waiting"),
-        sa.exists().where(_NEW.c.order_id == customer_order.c.order_id, _NEW.c.kind == "new", _NEW.c.attempts > 0),
+    nobody_to_tell = ~sa.exists().where(
+        hand_over.c.order_id == customer_order.c.order_id,
+        hand_over.c.kind == "new",
+        sa.or_(hand_over.c.state == "waiting", hand_over.c.attempts > 0),
     )
     over = (
         sa.select(customer_order.c.order_id)
