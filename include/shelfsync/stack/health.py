@@ -10,7 +10,7 @@ _PARTS = {
     "triggerer": TRIGGERER,
     "dag_processor": DAG_PROCESSOR,
 }
-_PATIENCE_S = 5.0
+PATIENCE_S = 5.0
 
 
 def answers(url: str) -> bool:
@@ -19,12 +19,12 @@ def answers(url: str) -> bool:
     return status is not None and status < 500
 
 
-def said(url: str) -> int | None:
+def said(url: str, *, patience_s: float = PATIENCE_S) -> int | None:
     """The status of the answer, whatever it is; None: there was none."""
     import httpx
 
     try:
-        return httpx.get(url, timeout=_PATIENCE_S, trust_env=False).status_code
+        return httpx.get(url, timeout=patience_s, trust_env=False).status_code
     except httpx.HTTPError:
         return None
 
@@ -34,7 +34,7 @@ def sick_parts(url: str) -> list[str]:
     import httpx
 
     try:
-        answer = httpx.get(url, timeout=_PATIENCE_S, trust_env=False).json()
+        answer = httpx.get(url, timeout=PATIENCE_S, trust_env=False).json()
     except (httpx.HTTPError, ValueError):
         return [API_SERVER]
     return [service for part, service in _PARTS.items() if answer.get(part, {}).get("status") != "healthy"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from shelfsync.stack.health import API_SERVER, DAG_PROCESSOR, SCHEDULER, TRIGGERER, said, sick_parts
+from shelfsync.stack.health import API_SERVER, DAG_PROCESSOR, PATIENCE_S, SCHEDULER, TRIGGERER, said, sick_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -33,12 +33,14 @@ class Heartbeats:
         *,
         say: Callable[[str], None],
         silent_s: float = SILENT_S,
+        patience_s: float = PATIENCE_S,
         monotonic_s: Callable[[], float] = time.monotonic,
     ) -> None:
         self._processes = processes
         self._services = services
         self._say = say
         self._silent_s = silent_s
+        self._patience_s = patience_s
         self._monotonic_s = monotonic_s
         self._next_look_s = 0.0
         self._since: dict[tuple[str, int], float] = {}
@@ -62,7 +64,7 @@ class Heartbeats:
     def _silent(self, running: set[str]) -> set[str]:
         """Who gives no sign of life. Nobody is blamed for the database, and where the API server is away it alone."""
         asked = {name: health for name in running if (health := self._services[name].health)}
-        silent = {name for name, health in asked.items() if said(health) is None}
+        silent = {name for name, health in asked.items() if said(health, patience_s=self._patience_s) is None}
         if API_SERVER in asked and API_SERVER not in silent:
             sick = sick_parts(asked[API_SERVER])
             silent |= set() if API_SERVER in sick else running & set(sick) & set(_BEATING)

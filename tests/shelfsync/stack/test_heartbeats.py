@@ -50,7 +50,12 @@ class Stack:
             assert time.monotonic() < deadline_s
             time.sleep(0.05)
         self.heartbeats = Heartbeats(
-            self.processes, self.services, say=self.said.append, silent_s=SILENT_S, monotonic_s=lambda: self.now_s
+            self.processes,
+            self.services,
+            say=self.said.append,
+            silent_s=SILENT_S,
+            patience_s=1.0,
+            monotonic_s=lambda: self.now_s,
         )
 
     def beats(self, **sick: str) -> None:
@@ -115,8 +120,7 @@ def test_nobody_is_ended_because_the_database_or_the_api_server_is_away(stack: S
     assert stack.processes.alive("scheduler")
 
 
-def test_one_that_listens_and_never_answers_is_ended(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shelfsync.stack.health._PATIENCE_S", 0.05)
+def test_one_that_listens_and_never_answers_is_ended(stack: Stack) -> None:
     receiver = Service("receiver", IDLES, {}, f"http://127.0.0.1:{stack.deaf.getsockname()[1]}/health")
     stack.services["receiver"] = receiver
     stack.watch(SILENT_S + LOOK_EVERY_S)
