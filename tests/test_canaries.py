@@ -72,6 +72,24 @@ def test_every_table_is_looked_into_bytes_and_json_too(empty_database_url):
     ]
 
 
+def test_a_table_that_keeps_one_secret_by_right_is_looked_into_for_all_others(empty_database_url):
+    signature = "canary-" + "signature"
+    with psycopg.connect(empty_database_url, autocommit=True) as connection:
+        connection.execute(
+            "CREATE SCHEMA inbox; CREATE TABLE inbox.event (body text); CREATE TABLE inbox.other (body text)"
+        )
+        for _ in range(6):  # more than are told of one database
+            connection.execute("INSERT INTO inbox.event VALUES (%s)", (f"https://h/1?X-Amz-Signature={signature}",))
+        connection.execute("INSERT INTO inbox.other VALUES (%s)", (signature,))
+        connection.execute("INSERT INTO inbox.event VALUES (%s)", (f"{signature} {SECRET}",))
+    seen: list[str] = []
+    canaries.look_into_database(empty_database_url, seen)
+    assert sorted(seen) == [
+        "the platform's client secret in table inbox.event",
+        "the signature of a presigned link in table inbox.other",
+    ]
+
+
 LEAKS = {
     "a line that is printed": "print(SECRET)",
     "a line that is logged": "import logging; logging.getLogger('shelfsync.flow').info('sent %s', SECRET)",
