@@ -20,7 +20,7 @@ FROM ledger.job AS j WHERE j.vendor = :vendor AND j.state IN ('submitting', 'ope
 _REFUSED = """
 SELECT CASE
            WHEN released_by IS NOT NULL THEN 'the next run sends it again, for ' || released_by || ' let it go; the platform refused it ('
-           WHEN kind = 'unknown_sku' THEN 'an export shows the SKU, or its row changes, for the platform refused it ('
+           WHEN kind = 'unknown_sku' THEN 'an export or a listing shows the SKU, or its row changes, for the platform refused it ('
            WHEN next_try_at IS NULL THEN 'the ERP''s row changes, for the platform refused it ('
            ELSE 'it is tried again at ' || to_char(next_try_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS') || ', for the platform refused it ('
        END || times || ' times, last in job ' || job_id || '): ' || reason

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from partner_api.errors import PartnerError
 from shelfsync.errors import TryAgainError
+from shelfsync.flow import rejected
 from shelfsync.flow.outcomes import write_outcomes
 from shelfsync.ledger import batches
 
@@ -41,11 +42,13 @@ def read_back(parts: Parts, job: Job, lease: Lease) -> bool:
     asked = provable(items)
     if not asked.num_rows:
         return False
+    unknown = rejected.unknown_now(parts, job.vendor)
     try:
         entries = _entries(parts, job.vendor, asked)
     except (PartnerError, TryAgainError) as error:  # refused, or not let out now: the job's time is over all the same
         log.warning("confirm: vendor %s, job %d: the listing tells nothing: %s", job.vendor, job.job_id, error)
         return False
+    rejected.release_listed(parts, job.vendor, unknown, [entry.sku for entry in entries])
     shown = [Shown(entry.sku, entry.barcodes, entry.price, entry.active) for entry in entries]
     outcomes = match(items, lines(items, shown, key), key)
     proven = pc.sum(pc.equal(outcomes["state"], "accepted")).as_py() or 0

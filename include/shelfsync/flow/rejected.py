@@ -13,7 +13,7 @@ from shelfsync.ledger import observations, rejections
 from shelfsync.ledger.rejections import Backoff
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
     import pyarrow as pa
@@ -93,6 +93,22 @@ def listed(parts: Parts, vendor: str | None, release: Sequence[str]) -> dict[str
             f" {row['reason']}. {row['what_to_do']}"
         )
     return {"rejections": rows, "released": released, "lines": lines}
+
+
+def unknown_now(parts: Parts, vendor: str) -> dict[str, int]:
+    """What a listing may let go, read before it is asked for: SKUs refused as unknown, with the job that said so."""
+    with parts.engine.connect() as connection:
+        return rejections.unknown_now(connection, vendor)
+
+
+def release_listed(parts: Parts, vendor: str, before: dict[str, int], shown: Iterable[str | None]) -> None:
+    """A SKU that was unknown before the listing was asked for, and stands in it, is sent again. One that lies costs one try."""
+    known = {sku: before[sku] for sku in shown if sku in before}
+    if not known:
+        return
+    with parts.engine.begin() as connection:
+        released = rejections.let_go_unchanged(connection, vendor, known, "listing")
+    log.info("vendor %s: %d SKUs that were unknown stand in the listing, and are sent again", vendor, released)
 
 
 def _release_those_seen(parts: Parts, vendor: str) -> None:

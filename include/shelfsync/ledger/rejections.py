@@ -139,7 +139,7 @@ def release(connection: Connection, vendor: str, skus: Iterable[str]) -> None:
 
 
 def let_go(connection: Connection, vendor: str, skus: Iterable[str], by: str) -> int:
-    """Lets a delta send these SKUs again, once: their number. `by`: export or a person."""
+    """Lets a delta send these SKUs again, once: their number. `by`: export, listing or a person."""
     values = {"next_try_at": instant(), "released_by": by}
     return connection.execute(
         rejection.update().where(rejection.c.vendor == vendor, _among(skus)).values(values)
@@ -161,6 +161,20 @@ def unknown_before(connection: Connection, seen: Observation) -> list[str]:
         c.job_id != (seen.open_job_id or 0),
     )
     return list(connection.execute(statement.order_by(c.sku)).scalars())
+
+
+def unknown_now(connection: Connection, vendor: str) -> dict[str, int]:
+    """SKUs refused as unknown that wait for somebody to show them, and the job that said so: to be read before the platform is asked."""
+    c = rejection.c
+    statement = sa.select(c.sku, c.job_id).where(c.vendor == vendor, c.kind == "unknown_sku", c.next_try_at.is_(None))
+    return {row.sku: row.job_id for row in connection.execute(statement)}
+
+
+def let_go_unchanged(connection: Connection, vendor: str, jobs: dict[str, int], by: str) -> int:
+    """The same as `let_go` of those that no other job has refused since: what was shown then says nothing of a newer refusal (I17)."""
+    same = sa.tuple_(rejection.c.sku, rejection.c.job_id).in_(list(jobs.items()))
+    statement = rejection.update().where(rejection.c.vendor == vendor, rejection.c.next_try_at.is_(None), same)
+    return connection.execute(statement.values(next_try_at=instant(), released_by=by)).rowcount
 
 
 def looked_at(connection: Connection, seen: Observation, skus: Iterable[str]) -> None:

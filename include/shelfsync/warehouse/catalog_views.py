@@ -263,7 +263,7 @@ REJECTION = View(
         "last_at": "When last",
         "job_id": "The job that refused it last",
         "next_try_at": "From when on it is sent again though nothing has changed; null: not by itself",
-        "released_by": "What let it go: export or a person; null: nothing yet",
+        "released_by": "What let it go: export, listing or a person; null: nothing yet",
         "what_to_do": "What a person should do about it",
     },
     """
@@ -271,7 +271,7 @@ SELECT vendor, sku, CASE WHEN kind IN ('for_now', 'unclear') THEN 'for now' ELSE
     price, quantity, active, max_sales_quantity, times, first_at, last_at, job_id, next_try_at, released_by,
     CASE WHEN released_by IS NOT NULL THEN 'Nothing: it was let go, and the next run sends it again.'
         WHEN kind = 'unknown_sku' THEN 'Have the product created on the platform, or take it out of the ERP''s rows for this vendor. '
-            || 'It is sent again when an export shows it, when its row changes, or with the next full sync.'
+            || 'It is sent again when an export or a listing shows it, when its row changes, or with the next full sync.'
         WHEN kind = 'invalid_value' THEN 'Correct the value in the ERP. '
             || 'It is sent again when the value changes, or with the next full sync.'
         WHEN kind = 'drifted' THEN 'Find out who changes it on the platform: the portal, another integration, its support. '

@@ -86,6 +86,41 @@ def test_what_the_listing_does_not_prove_is_unaccounted_beside_what_it_does(make
     assert (summary["sent"], summary["accepted"]) == (1, 1)
 
 
+def test_an_unknown_sku_that_the_listing_shows_is_sent_again_and_a_listing_that_lies_costs_one_try(make_shelf):
+    shelf = make_shelf()
+    shelf.platform.faults()
+    shelf.erp.put("store-001", "late", "5.00")
+    assert shelf.sync("delta")["refused"] == 1
+    shelf.platform.put_products("store-001", [{**A, "sku": sku} for sku in (*SKUS, "late")])
+    shelf.platform.faults(*SILENCE)
+    for sku in SKUS:  # more than are searched one by one, so that the whole listing is read
+        shelf.erp.put("store-001", sku, "2.00")
+    shelf.sync("delta")
+    assert tuple(shelf.rows("SELECT sku, released_by FROM ledger.rejection")[0]) == ("late", "listing")
+    shelf.platform.faults()
+    shelf.platform.put_products("store-001", [{**A, "sku": sku} for sku in SKUS])  # as if it had never been there
+    assert shelf.sync("delta")["refused"] == 1
+    assert shelf.sync("delta")["sent"] == 0
+    assert shelf.rows("SELECT released_by FROM ledger.rejection")[0].released_by is None
+
+
+def test_a_refusal_that_is_newer_than_the_listing_is_not_let_go_by_it(make_shelf):
+    from shelfsync.flow import rejected
+
+    shelf = make_shelf()
+    shelf.platform.faults()
+    shelf.erp.put("store-001", "late", "5.00")
+    shelf.sync("delta")
+    parts = shelf.house.parts
+    before = rejected.unknown_now(parts, "store-001")
+    shelf.erp.put("store-001", "late", "6.00")
+    assert shelf.sync("delta")["refused"] == 1
+    rejected.release_listed(parts, "store-001", before, ["late"])
+    assert shelf.sync("delta")["sent"] == 0
+    rejected.release_listed(parts, "store-001", rejected.unknown_now(parts, "store-001"), ["a", None])
+    assert shelf.sync("delta")["sent"] == 0
+
+
 @pytest.mark.parametrize("most", [0, 1])
 def test_a_listing_that_costs_more_than_allowed_is_not_read(make_shelf, most):
     shelf = make_shelf(readback_requests_max=most)

@@ -71,6 +71,21 @@ def test_an_export_that_lies_costs_one_try_and_not_one_a_run(shelf):
     assert shelf.sync("delta")["refused"] == 1
 
 
+def test_an_unknown_sku_is_sent_again_once_the_listing_shows_it_to_whoever_asked(shelf):
+    """A store that puts the SKU into an order has the listing asked about it."""
+    from shelfsync.flow.orders.products import products
+
+    assert products(shelf.house.parts, "store-001", ["unknown"]) == {}
+    assert shelf.sync("delta")["sent"] == 0
+    with shelf.house.parts.engine.begin() as connection:
+        connection.execute(sa.text("DELETE FROM ledger.order_product"))  # what was asked some minutes ago
+    shelf.platform.put_products("store-001", [A, {**A, "sku": "unknown"}])
+    assert list(products(shelf.house.parts, "store-001", ["unknown"])) == ["unknown"]
+    assert _refused(shelf, "sku, released_by") == [("unknown", "listing")]
+    assert shelf.sync("delta")["accepted"] == 1
+    assert _refused(shelf) == []
+
+
 def test_an_export_asked_for_before_the_refusal_proves_nothing(shelf):
     _is_shown(shelf, "a", "unknown")
     shelf.erp.put("store-001", "unknown", "2.00")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from shelfsync.flow import rejected
 from shelfsync.ledger import order_products
 from shelfsync.orders.cart import Product
 
@@ -25,7 +26,9 @@ def products(parts: Parts, vendor: str, skus: Collection[str]) -> dict[str, Prod
     with parts.engine.connect() as connection:
         rows = order_products.recent(connection, vendor, skus, within_s=FRESH_S)
     found = {row.sku: Product(row.sku, row.price, row.by_weight, row.name) for row in rows if row.known}
-    for sku in sorted(set(skus) - {row.sku for row in rows}):
+    asked = sorted(set(skus) - {row.sku for row in rows})
+    unknown = rejected.unknown_now(parts, vendor) if asked else {}
+    for sku in asked:
         entry = _listed(parts, vendor, sku)
         values = {
             "known": entry is not None,
@@ -36,6 +39,7 @@ def products(parts: Parts, vendor: str, skus: Collection[str]) -> dict[str, Prod
         with parts.engine.begin() as connection:
             order_products.keep(connection, vendor, sku, values)
         if entry is not None:
+            rejected.release_listed(parts, vendor, unknown, [sku])
             found[sku] = Product(sku, entry.price, entry.is_sold_by_weight, entry.title)
     return found
 
