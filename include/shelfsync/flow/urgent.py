@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from shelfsync.errors import ConfigurationError
+from shelfsync.flow.deliver import deliver
 from shelfsync.flow.open_job import finish_open_job
 from shelfsync.flow.wait import ask, until_none
 from shelfsync.ledger import jobs
@@ -66,7 +67,10 @@ def named(released: pa.Table, baseline: pa.Table, skus: tuple[str, ...]) -> pa.T
 
 
 async def clear_the_way(parts: Parts, vendors: tuple[str, ...]) -> list[str]:
-    """Waits until no job of these vendors is open, and finishes what has ended; the vendors of which one still is."""
+    """Waits until no job of these vendors is open, and finishes what has ended; the vendors of which one still is.
+
+    A request that a dead process left unanswered is sent again, identical: the schedule would do so in some minutes.
+    """
     await until_none(parts, partial(_open, parts, vendors), partial(ask, parts), deadline_s=PATIENCE_S)
     return sorted({job.vendor for job in _open(parts, vendors)})
 
@@ -74,7 +78,14 @@ async def clear_the_way(parts: Parts, vendors: tuple[str, ...]) -> list[str]:
 def _open(parts: Parts, vendors: tuple[str, ...]) -> list[Job]:
     with parts.engine.connect() as connection:
         found = jobs.open_jobs(connection, vendors=vendors)
-    return [left for left, _ in (finish_open_job(parts, job) for job in found) if left is not None]
+    return [left for left in (_finished(parts, job) for job in found) if left is not None]
+
+
+def _finished(parts: Parts, job: Job) -> Job | None:
+    """What is left of it after the next step that can be done for it now."""
+    if job.state == "submitting":
+        deliver(parts, job.run_id, [job.vendor])
+    return finish_open_job(parts, job)[0]
 
 
 def lines(connection: sa.Connection, run: Run) -> list[str]:

@@ -62,9 +62,16 @@ def _select() -> sa.Select[Any]:
         batch.c.lane,
         sa.func.coalesce(job.c.next_poll_at <= now, sa.false()).label("poll_due"),
         sa.func.coalesce(job.c.deadline_at <= now, sa.false()).label("overdue"),
-        sa.func.greatest(0, sa.func.coalesce(sa.extract("epoch", job.c.next_poll_at - now), 0)).label("wait_s"),
-        sa.func.greatest(0, sa.func.coalesce(sa.extract("epoch", job.c.deadline_at - now), 0)).label("left_s"),
+        _until(job.c.next_poll_at).label("wait_s"),
+        _until(job.c.deadline_at).label("left_s"),
     ).join(batch, batch.c.batch_id == job.c.batch_id)
+
+
+def _until(moment: sa.ColumnElement[Any]) -> sa.ColumnElement[Any]:
+    """Seconds, never below 0; without end where there is no such moment yet, so that nobody looks again and again for it."""
+    return sa.func.greatest(
+        0, sa.func.coalesce(sa.extract("epoch", moment - instant()), sa.cast("Infinity", sa.Numeric))
+    )
 
 
 def _jobs(connection: Connection, statement: sa.Select[Any]) -> list[Job]:

@@ -113,6 +113,45 @@ def test_an_open_job_of_the_vendor_is_waited_for(shop):
     assert prices(shop) == {"a": 1.2, "b": 1.2, "c": 1.0}
 
 
+@pytest.mark.parametrize("lost", ["drop_answer", "refuse_connection"])
+def test_a_request_that_a_dead_process_left_unanswered_is_sent_again_to_clear_the_way(shop, monkeypatch, lost):
+    """Nobody else would do it before the settling schedule, and the person waits."""
+    from shelfsync.flow import deliver
+
+    with monkeypatch.context() as patch:
+        patch.setattr(deliver, "_give_back", lambda *_: None)  # it died before it could say that nothing had left
+        shop.platform.faults({"at": "put_catalog", "kind": lost, "vendor": "store-001"})
+        shop.erp.put("store-001", "b", "1.30", 10, 1, 5)
+        shop.sync("delta")
+    states = "SELECT state FROM ledger.job WHERE vendor = 'store-001' ORDER BY job_id DESC LIMIT 1"
+    assert shop.rows(states)[0].state == "submitting"
+    shop.platform.faults()
+    assert shop.house.clear_the_way(("store-001",)) == []
+    assert shop.rows(states)[0].state == "acknowledged"
+    shop.erp.put("store-001", "a", "1.20", 10, 1, 5)
+    assert urgent(shop, "a")["accepted"] == 1
+    assert prices(shop) == {"a": 1.2, "b": 1.3, "c": 1.0}
+
+
+def test_the_way_is_not_looked_at_without_a_pause_while_nothing_can_be_sent(shop, monkeypatch):
+    """Ten looks a second, each with its questions to the database, would help nobody."""
+    from shelfsync.flow import deliver, urgent
+
+    shop.platform.faults({"at": "put_catalog", "kind": "refuse_connection", "vendor": "store-001"})
+    with monkeypatch.context() as patch:
+        patch.setattr(deliver, "_give_back", lambda *_: None)
+        shop.erp.put("store-001", "b", "1.30", 10, 1, 5)
+        shop.sync("delta")
+    looks = []
+    monkeypatch.setattr(urgent, "PATIENCE_S", 1.0)
+    monkeypatch.setattr("shelfsync.flow.wait.GRACE_S", 1.0)
+    monkeypatch.setattr("shelfsync.flow.wait.LOOK_AGAIN_S", 1.5)
+    again = urgent._open
+    monkeypatch.setattr(urgent, "_open", lambda *given: looks.append(given) or again(*given))
+    assert shop.house.clear_the_way(("store-001",)) == ["store-001"]
+    assert len(looks) <= 4
+
+
 def test_an_urgent_run_names_its_vendors_and_is_no_full_sync(world):
     with pytest.raises(ConfigurationError, match="no vendor was named"):
         world.house.open_run("delta", "x", skus=("a",))
