@@ -9,7 +9,7 @@ import threading
 import time
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from simulation import day, errands, pauses, promotions
 from simulation.broken import Broken
@@ -263,21 +263,26 @@ class Course:
             if not wrong:
                 _expect(converged(world, may_be_rejected=True), "I3 by delta runs")
             self._rounds(house, "full", 1, told)
-            day.settle_down(world, house)
+            for _ in range(BUSY_ROUNDS_MAX):  # each body whose link has died takes its deadline
+                day.settle_down(world, house)
+                if not self._open():
+                    break
             lines = converged(world, may_be_rejected=False)
             if wrong:
                 lines = [
                     line for line in lines if LEFT not in line
                 ]  # a full sync does not repeat what has left the ERP
             _expect(lines, "I3 after a full run")
-            left = world.rows("SELECT job_id, state FROM ledger.job WHERE state IN ('submitting', 'open', 'confirmed')")
-            _expect([f"job {row.job_id} is {row.state}" for row in left], "I15")
+            _expect([f"job {row.job_id} is {row.state}" for row in self._open()], "I15")
             pictured = random.Random(f"picture {self.plan.seed}").random() < PICTURED
             if (
                 pictured and not self.model.believed_too_early()
             ):  # what was said to be done and was not, it rightly heals
                 errands.export(world, house, f"quiet/{world.clock.monotonic_s()}", (), errands.WORDS)
                 self._verify(told)
+                if wrong:  # what has left the ERP is not repeated by a full sync: a picture heals it
+                    self._rounds(house, "delta", 1, told)
+                    day.settle_down(world, house)
             if world.rows("SELECT 1 FROM ledger.hold WHERE state = 'open'"):
                 self._rounds(house, "delta", 1, told)  # without what is refused, a slice may be small enough to pass
                 day.settle_down(world, house)
@@ -291,6 +296,11 @@ class Course:
             if len(world.platform_rows("SELECT seq FROM job")) != before:
                 raise Broken("I6", "a run without changes has sent something")
             self.promotions.quiet(house, self.say)
+
+    def _open(self) -> list[Any]:
+        return self.world.rows(
+            "SELECT job_id, state FROM ledger.job WHERE state IN ('submitting', 'open', 'confirmed')"
+        )
 
     def _passed_over(self) -> bool:
         """Whether the last run found a vendor busy with what an older one had planned."""
