@@ -113,7 +113,11 @@ class Model:
             raise Broken("I5", f"open jobs {dict(open_of)}")
         states: dict[tuple[str, tuple[Item, ...]], set[str]] = defaultdict(set)
         for job in jobs:
-            states[job.vendor, tuple(_item(row) for row in self.facts.file(job.items_path))].add(job.state)
+            over = (
+                None not in (job.settled_at, job.deadline_at) and job.settled_at >= job.deadline_at
+            )  # a listing may have had the last word
+            state = "unconfirmed" if over and job.state == "acknowledged" else job.state
+            states[job.vendor, tuple(_item(row) for row in self.facts.file(job.items_path))].add(state)
         working: dict[str, set[tuple[Item, ...]]] = defaultdict(set)
         for job, told in taken:
             items = tuple(item for item, _ in told)
