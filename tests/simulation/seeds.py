@@ -254,10 +254,11 @@ class Course:
             self._while_one_fails(house, told)
             self._rounds(house, "delta", 2, told)
             day.settle_down(world, house)
-            for _ in range(BUSY_ROUNDS_MAX):
-                if not self._passed_over():
+            for _ in range(2 * BUSY_ROUNDS_MAX):
+                if self._passed_over():
+                    self._rounds(house, "delta", 1, told)
+                elif not self._open():
                     break
-                self._rounds(house, "delta", 1, told)
                 day.settle_down(world, house)
             wrong = self._wrong()
             if not wrong:
