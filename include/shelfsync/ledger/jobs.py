@@ -69,9 +69,8 @@ def _select() -> sa.Select[Any]:
 
 def _until(moment: sa.ColumnElement[Any]) -> sa.ColumnElement[Any]:
     """Seconds, never below 0; without end where there is no such moment yet, so that nobody looks again and again for it."""
-    return sa.func.greatest(
-        0, sa.func.coalesce(sa.extract("epoch", moment - instant()), sa.cast("Infinity", sa.Numeric))
-    )
+    ahead_s = sa.cast(sa.extract("epoch", moment - instant()), sa.Double)
+    return sa.func.greatest(0.0, sa.func.coalesce(ahead_s, sa.cast("Infinity", sa.Double)))
 
 
 def _jobs(connection: Connection, statement: sa.Select[Any]) -> list[Job]:
