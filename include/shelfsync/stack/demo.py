@@ -114,6 +114,7 @@ def scenario(stack: RunningStack, say: Callable[[str], None]) -> Told:
     finally:
         erp.dispose()
         ours.dispose()
+        sandbox.close()
     return Told(figures[0], figures[1], tables, comparison)
 
 

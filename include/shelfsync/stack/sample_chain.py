@@ -89,9 +89,10 @@ def prepare(stack: RunningStack, say: Callable[[str], None]) -> None:
             if not sandbox.products(vendor):
                 sandbox.put_products(vendor, products)
                 say(f"the sandbox now lists {len(products):,} products for {vendor}")
+        sandbox.send_events_to(f"{stack.addresses.receiver_url}/webhook", stack.webhook_secret)
     finally:
         engine.dispose()
-    sandbox.send_events_to(f"{stack.addresses.receiver_url}/webhook", stack.webhook_secret)
+        sandbox.close()
 
 
 def rows(engine: sa.Engine) -> dict[str, dict[str, Any]]:

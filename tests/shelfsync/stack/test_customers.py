@@ -30,28 +30,36 @@ def receiver(platform):
         yield listening
 
 
+@pytest.fixture
+def sandbox(platform):
+    control = SandboxControl(platform.base_url)
+    yield control
+    control.close()
+
+
 def orders(platform) -> dict[str, int]:
     return platform.control("GET", "state")["orders"]
 
 
-def test_customers_order_what_is_on_sale_and_no_more_than_the_bound(platform, receiver):
-    customers = Customers(SandboxControl(platform.base_url), orders_max=6, seed=1)
+def test_customers_order_what_is_on_sale_and_no_more_than_the_bound(platform, receiver, sandbox):
+    customers = Customers(sandbox, orders_max=6, seed=1)
     placed = [customers.order() for _ in range(9)]
     assert [one is not None for one in placed] == [True] * 6 + [False] * 3
     assert sum(orders(platform).values()) == 6
     for order in filter(None, placed):
         assert order["vendor"] == STORE
         assert {item["sku"][:2] for item in order["items"]} == {"ON"}
-    assert len({order["transport_type"] for order in filter(None, placed)}) > 1
+    ways = {(order["transport_type"], order["order_type"]) for order in filter(None, placed)}
+    assert len(ways) > 1
 
 
-def test_nobody_orders_before_the_platform_knows_where_its_events_go(platform):
-    assert Customers(SandboxControl(platform.base_url), orders_max=6, seed=1).order() is None
+def test_nobody_orders_before_the_platform_knows_where_its_events_go(platform, sandbox):
+    assert Customers(sandbox, orders_max=6, seed=1).order() is None
     assert orders(platform) == {}
 
 
-def test_a_product_that_went_off_sale_meanwhile_is_no_failure(platform, receiver):
-    customers = Customers(SandboxControl(platform.base_url), orders_max=6, seed=1)
+def test_a_product_that_went_off_sale_meanwhile_is_no_failure(platform, receiver, sandbox):
+    customers = Customers(sandbox, orders_max=6, seed=1)
     assert customers.order()
     platform.put_products(STORE, [one | {"active": False} for one in PRODUCTS])
     assert customers.order() is None
@@ -59,9 +67,10 @@ def test_a_product_that_went_off_sale_meanwhile_is_no_failure(platform, receiver
     assert customers.order()
 
 
-def test_what_is_ready_is_taken_along_and_reaches_its_customer_and_some_orders_are_cancelled(platform, receiver):
-    control = SandboxControl(platform.base_url)
-    customers = Customers(control, orders_max=24, seed=2)
+def test_what_is_ready_is_taken_along_and_reaches_its_customer_and_some_orders_are_cancelled(
+    platform, receiver, sandbox
+):
+    customers = Customers(sandbox, orders_max=24, seed=2)
     placed = [order for order in (customers.order() for _ in range(24)) if order]
     customers.follow()
     assert set(orders(platform)) == {"RECEIVED", "CANCELLED"}
@@ -78,7 +87,8 @@ def test_what_is_ready_is_taken_along_and_reaches_its_customer_and_some_orders_a
     assert customers.waiting == 0
 
 
-def test_a_sandbox_that_is_away_is_one_line(platform):
-    customers = Customers(SandboxControl("http://127.0.0.1:1"), orders_max=1, seed=1)
+def test_a_sandbox_that_is_away_is_one_line():
+    away = SandboxControl("http://127.0.0.1:1")
     with pytest.raises(ShelfsyncError, match="does not answer"):
-        customers.order()
+        Customers(away, orders_max=1, seed=1).order()
+    away.close()
