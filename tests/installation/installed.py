@@ -152,7 +152,10 @@ class Installation:
 
     def sandbox(self, method: str, path: str, body: Any = None) -> Any:
         """A call of the sandbox's control plane; numbers with a point are exact."""
-        answer = httpx.request(method, f"{self.sandbox_url}/_sandbox{path}", json=body, timeout=60, trust_env=False)
+        content = None if body is None else json.dumps(body, default=float)
+        answer = httpx.request(
+            method, f"{self.sandbox_url}/_sandbox{path}", content=content, timeout=60, trust_env=False
+        )
         assert answer.is_success, f"{method} {path}: {answer.status_code} {answer.text[:300]}"
         return json.loads(answer.text, parse_float=Decimal) if answer.content else None
 
