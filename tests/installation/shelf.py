@@ -74,6 +74,18 @@ def set_listed(installation: Installation, vendor: str, skus: list[str], *, acti
     )  # fmt: skip
 
 
+def set_limit(installation: Installation, vendor: str, sku: str, pieces: int) -> None:
+    """A buyer changes how many pieces a customer may put in one order."""
+    installation.erp(
+        """
+        UPDATE erp.listing SET max_per_order = %(pieces)s FROM erp.product, erp.store
+        WHERE listing.product_id = product.product_id AND listing.store_id = store.store_id
+            AND store.code = %(vendor)s AND product.item_code = %(sku)s
+        """,
+        vendor=vendor, sku=sku, pieces=pieces,
+    )  # fmt: skip
+
+
 def edit_in_portal(installation: Installation, vendor: str, sku: str, **values: Any) -> None:
     """Somebody changes a product in the platform's portal, past the ERP."""
     path = f"/chains/{CHAIN}/vendors/{vendor}/products"
