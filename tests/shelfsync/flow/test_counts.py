@@ -229,7 +229,10 @@ def test_a_job_that_failed_is_reported_as_failed_and_not_as_silent(shop):
     shop.platform.faults(FAILED)
     summary = shop.sync("full")
     (vendor,) = summary["vendors"]
-    assert "job 1: the platform reported the job as FAILED and left no log: none of its 6 SKUs is confirmed" in vendor["error"]
+    assert (
+        "job 1: the platform reported the job as FAILED and left no log: none of its 6 SKUs is confirmed"
+        in vendor["error"]
+    )
     assert "log says nothing" not in vendor["error"]
     assert shop.rows("SELECT state, error FROM warehouse.catalog_job") == [
         ("unconfirmed", "the platform reported the job as FAILED and left no log")
