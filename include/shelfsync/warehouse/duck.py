@@ -14,15 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-import shelfsync.budget.tables
-import shelfsync.ledger.order_tables
-import shelfsync.warehouse.order_tables
-import shelfsync.warehouse.promotion_tables
-import shelfsync.warehouse.tables  # noqa: F401  the tables must be known
 from shelfsync.errors import ConfigurationError
 from shelfsync.ledger import tables as ledger
-from shelfsync.ledger.metadata import metadata
 from shelfsync.warehouse import lake_rows
+from shelfsync.warehouse.every_table import metadata
 from shelfsync.warehouse.views import VIEWS
 
 if TYPE_CHECKING:
@@ -49,7 +44,7 @@ def copied() -> dict[str, list[sa.Column[Any]]]:
     """Tables that are read from the database, small or not in the lake, with those of their columns that DuckDB takes."""
     names = [name for name, table in metadata.tables.items() if table.schema == "warehouse"]
     read = {name for view in VIEWS for name in re.findall(r"\b(?:ledger|budget)\.\w+", view.sql)}
-    wanted = sorted((set(names) - {*lake_rows.TABLES, *NEVER}) | (read & metadata.tables.keys()))
+    wanted = sorted((set(names) - {*lake_rows.TABLES, *NEVER}) | read)
     return {
         name: [
             column
