@@ -36,6 +36,9 @@ NEVER = ("warehouse.order_customer",)
 LEFT_OUT = ("ledger.order_version.body",)
 """Large, and no view reads it."""
 
+SCHEMAS = ("warehouse", "ledger", "budget")
+"""Of the file. DuckDB names a database after its file, and takes `warehouse.job` of a file warehouse.duckdb for either of the two."""
+
 _ROWS = 20_000
 _EXACT = sa.Numeric(38, 9)
 
@@ -62,6 +65,7 @@ def write(engine: Engine, lake: Lake, file: Path) -> dict[str, int]:
     aside = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         with contextlib.closing(duckdb.connect(str(aside))) as duck, engine.connect() as connection:
+            _refuse_ambiguous(duck, file)
             connection.execution_options(isolation_level="REPEATABLE READ")  # one instant for all tables
             _make(duck, tables)
             for name, columns in tables.items():
@@ -100,9 +104,19 @@ def _duckdb() -> Any:
         ) from None
 
 
+def _refuse_ambiguous(duck: duckdb.DuckDBPyConnection, file: Path) -> None:
+    database = duck.execute("SELECT lower(current_database())").fetchall()[0][0]
+    if database in SCHEMAS:
+        raise ConfigurationError(
+            "FILE",
+            f"{file.name} gives the database the name of its schema {database}, and no query could tell one from the other",
+            "Choose another name, such as today.duckdb.",
+        )
+
+
 def _make(duck: duckdb.DuckDBPyConnection, tables: dict[str, list[sa.Column[Any]]]) -> None:
     duck.execute("SET TimeZone = 'UTC'")
-    for schema in ("warehouse", "ledger", "budget"):
+    for schema in SCHEMAS:
         duck.execute(f"CREATE SCHEMA {schema}")
     whole = {name: [*metadata.tables[name].columns] for name in lake_rows.TABLES}
     for name, columns in (tables | whole).items():

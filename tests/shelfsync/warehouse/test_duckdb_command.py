@@ -55,3 +55,12 @@ def test_a_process_of_its_own_writes_every_table_and_view(write, database_url):
     with duckdb.connect(str(file), read_only=True) as opened:
         for view in VIEWS:
             assert opened.execute(f"SELECT * FROM warehouse.{view.name}").fetchall() is not None
+
+
+@pytest.mark.parametrize("name", ["warehouse.duckdb", "Warehouse.2026.duckdb", "budget"])
+def test_a_file_whose_name_would_hide_its_tables_is_refused_in_one_line(write, name):
+    file, done = write(name)
+    assert done.returncode == 3
+    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+    assert "Choose another name" in done.stderr
+    assert [left.name for left in file.parent.iterdir() if name in left.name] == []
