@@ -62,7 +62,7 @@ def write(engine: Engine, lake: Lake, file: Path) -> dict[str, int]:
     """Writes the file anew, in place of one that is there; rows by table. A ConfigurationError where it cannot be written."""
     duckdb = _duckdb()
     tables = copied()
-    aside = file.with_name(f".{file.name}.{os.getpid()}")
+    aside = file.parent / f".{file.name}.{os.getpid()}"
     try:
         with contextlib.closing(duckdb.connect(str(aside))) as duck, engine.connect() as connection:
             _refuse_ambiguous(duck, file)

@@ -64,3 +64,11 @@ def test_a_file_whose_name_would_hide_its_tables_is_refused_in_one_line(write, n
     assert len(done.stderr.strip().splitlines()) == 1, done.stderr
     assert "Choose another name" in done.stderr
     assert [left.name for left in file.parent.iterdir() if name in left.name] == []
+
+
+@pytest.mark.parametrize("name", ["nowhere/x.duckdb", "."])
+def test_a_file_that_cannot_be_written_is_told_in_one_line(write, name):
+    _, done = write(name)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "cannot be written" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
