@@ -105,6 +105,13 @@ run = sa.Table(
         comment="running, succeeded, partly_failed or failed",
     ),
     sa.Column("error", sa.Text, comment="The first line a person should read, when it did not succeed"),
+    sa.Column(
+        "one_process",
+        sa.Boolean,
+        nullable=False,
+        server_default=sa.false(),
+        comment="True: one process does all of it, holds the run's session lock all the while, and the run ends with it",
+    ),
     _time("started_at", "When it was opened", nullable=False),
     _time("finished_at", "When it was reported"),
     sa.CheckConstraint("kind IN ('full', 'delta')", name="kind"),
@@ -252,6 +259,11 @@ job = sa.Table(
     sa.Column("accepted", sa.BigInteger, comment="SKUs with a success line in the log"),
     sa.Column("refused", sa.BigInteger, comment="SKUs with an error line in the log"),
     sa.Column("unaccounted", sa.BigInteger, comment="SKUs of which the log says nothing"),
+    sa.Column(
+        "urgent_accepted",
+        sa.BigInteger,
+        comment="SKUs of its lane with a success line; null: not ended, or ended before this was kept",
+    ),
     sa.Column("attempts", sa.Integer, nullable=False, server_default="0", comment="How often the request left"),
     sa.Column(
         "polls", sa.Integer, nullable=False, server_default="0", comment="How often the platform was asked about it"

@@ -19,5 +19,5 @@ def vendors(request: Request) -> HTMLResponse:
         request,
         "status.html",
         title="Vendors",
-        **{name: told[name] for name in ("paused", "vendors", "freshness", "forecast", "runs")},
+        **{name: told[name] for name in ("paused", "restorations", "vendors", "freshness", "forecast", "runs")},
     )
