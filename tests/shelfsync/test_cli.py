@@ -73,6 +73,15 @@ def test_a_plan_tells_what_would_be_sent_and_sends_nothing(run, sandbox):
     assert [entry for entry in sandbox.journal()["entries"] if entry["operation"] == "put_catalog"] == []
 
 
+@pytest.mark.parametrize("where", ["nowhere/plan.json", "home", "."])
+def test_a_plan_for_a_file_that_cannot_be_written_is_exit_code_3_and_one_line(run, tmp_path, where):
+    done = run("plan", "--out", where)
+    assert done.returncode == 3, done.stderr
+    assert "--out" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+    assert list(tmp_path.parent.rglob("*.part")) == []
+
+
 def test_some_vendors_that_fail_are_exit_code_2_and_named(run, tmp_path):
     (tmp_path / "stock.csv").write_text("vendor,sku,price\nstore-001,a,1\nnowhere,a,1\n", encoding="utf-8")
     done = run("sync", "--vendor", "store-001", "--vendor", "nowhere")
