@@ -10,7 +10,7 @@ from airflow.sdk.exceptions import AirflowFailException
 
 from shelfsync_airflow.house import PLATFORM, open_house
 from shelfsync_airflow.tasks import SHARD_LABEL, failed_tasks, stop_for
-from shelfsync_airflow.wait import ExportWaitOperator
+from shelfsync_airflow.wait import SHARD_OF_THIS_EXPORT, ExportedTrigger, WaitOperator
 
 log = logging.getLogger(__name__)
 
@@ -79,8 +79,11 @@ def shard(shard: dict[str, Any]) -> None:
     """The exports of some vendors, side by side with the other shards; one that fails stops none of them."""
     chain(
         export(shard=shard),
-        ExportWaitOperator(
-            task_id="wait", doc_md="Waits in the triggerer until every export has ended or its deadline has passed."
+        WaitOperator(
+            trigger=ExportedTrigger,
+            shard=SHARD_OF_THIS_EXPORT,
+            task_id="wait",
+            doc_md="Waits in the triggerer until every export has ended or its deadline has passed.",
         ),
         observe(shard=shard),
         reconcile(shard=shard),
