@@ -11,6 +11,7 @@ from shelfsync.pages.shell import house, show
 
 router = APIRouter()
 MENU = ("/", "Vendors")
+DAGS = ("catalog_full_sync", "catalog_delta_sync", "catalog_settle", "catalog_urgent_sync", "housekeeping")
 
 _UNDER_WAY = frozenset({"open", "planned", "busy", "superseded"})
 """States of a vendor in its newest run that a later step or run ends by itself."""
