@@ -16,6 +16,7 @@ from shelfsync.stack.comparison import Comparison, compare
 from shelfsync.stack.dag_run import run_dag, wait_known
 from shelfsync.stack.place import Place
 from shelfsync.stack.sandbox_control import SandboxControl
+from shelfsync.stack.services import STORE_HUB
 from shelfsync.stack.stack import Wishes, running_stack
 from shelfsync.stack.supervisor import ServiceFailedError
 
@@ -60,9 +61,10 @@ def wishes(settings: Settings, *, what: str) -> Wishes:
     secret = settings.webhook.secret
     return Wishes(
         what=what,
-        settings=sample_chain.settings(settings.home.absolute()),
+        settings=sample_chain.settings(settings.home.absolute(), settings.local),
         environment=inherited,
         sandbox=True,
+        stand_ins=(STORE_HUB,) if sample_chain.picks(settings.orders) else (),
         unused=unused,
         database_url=settings.database_url.get_secret_value() if settings.database_url else None,
         first_receiver_port=settings.webhook.port,
@@ -112,6 +114,7 @@ def scenario(stack: RunningStack, say: Callable[[str], None]) -> Told:
     finally:
         erp.dispose()
         ours.dispose()
+        sandbox.close()
     return Told(figures[0], figures[1], tables, comparison)
 
 

@@ -6,12 +6,14 @@ import json
 import os
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shelfsync.errors import ConfigurationError, ShelfsyncError
 from shelfsync.stack import demo, environment, sample_chain, switches
 from shelfsync.stack.place import Place
+from shelfsync.stack.services import CUSTOMERS
 from shelfsync.stack.stack import Wishes, running_stack
 from shelfsync.stack.supervisor import ServiceFailedError
 
@@ -34,7 +36,9 @@ def wishes(settings: Settings) -> Wishes:
                 "is not set, although an ERP is",
                 "Set the platform's address, or unset SHELFSYNC_ERP__... to run with the sample ERP and the sandbox.",
             )
-        return demo.wishes(settings, what=WHAT)
+        wanted = demo.wishes(settings, what=WHAT)
+        customers = (CUSTOMERS,) if settings.local.customer_every_s > 0 else ()
+        return replace(wanted, stand_ins=(*wanted.stand_ins, *customers))
     named = os.environ.get(environment.CONFIG, environment.DEFAULT_CONFIG)
     config = {environment.CONFIG: str(Path(named).absolute())} if Path(named).is_file() else {}
     inherited, unused = environment.split({**os.environ, **config}, sample=False)

@@ -19,7 +19,17 @@ from shelfsync.stack.lock import FileLock
 from shelfsync.stack.place import kept_secret
 from shelfsync.stack.postgres import EmbeddedPostgres
 from shelfsync.stack.processes import Processes
-from shelfsync.stack.services import API_PORT, INIT, RECEIVER_PORT, SANDBOX, SANDBOX_PORT, STAYING, Addresses, services
+from shelfsync.stack.services import (
+    API_PORT,
+    INIT,
+    RECEIVER_PORT,
+    SANDBOX,
+    SANDBOX_PORT,
+    STAYING,
+    Addresses,
+    services,
+    stand_in,
+)
 from shelfsync.stack.supervisor import ServiceFailedError, Supervisor
 
 if TYPE_CHECKING:
@@ -44,6 +54,7 @@ class Wishes:
     environment: dict[str, str] = field(repr=False)
     """What the processes inherit, before the table's variables."""
     sandbox: bool
+    stand_ins: tuple[str, ...] = ()
     unused: list[str] = field(default_factory=list)
     """The names of the user's variables that they do not."""
     database_url: str | None = field(default=None, repr=False)
@@ -131,6 +142,7 @@ def running_stack(place: Place, wishes: Wishes, *, say: Callable[[str], None]) -
             if unused := environment.report({*wishes.unused, *environment.overruled(inherited, tables)}):
                 say(unused)
             wanted = [table[name] for name in (*STAYING, *((SANDBOX,) if wishes.sandbox else ()))]
+            wanted += [stand_in(name, table) for name in wishes.stand_ins]
             supervisor = Supervisor(
                 processes,
                 [(service, environment.merged(inherited, service.environment)) for service in wanted],
