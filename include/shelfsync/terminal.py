@@ -39,9 +39,12 @@ def status_tables(told: dict[str, Any]) -> list[Table]:
     vendors = Table(title="vendors", title_justify="left")
     names = (
         "vendor",
+        "ERP rows",
+        "not in ERP",
         "acknowledged",
         "pending",
         "in flight",
+        "unconfirmed",
         "held",
         "spared",
         "rejected",
@@ -59,9 +62,12 @@ def status_tables(told: dict[str, Any]) -> list[Table]:
         counts = [
             row[name]
             for name in (
+                "erp_rows",
+                "not_in_erp",
                 "acknowledged",
                 "pending",
                 "in_flight",
+                "unconfirmed",
                 "held",
                 "spared",
                 "rejected_for_good",
@@ -69,7 +75,7 @@ def status_tables(told: dict[str, Any]) -> list[Table]:
                 "quarantined",
             )
         ]
-        vendors.add_row(row["vendor"], *(f"{count:,}" for count in counts), age(row["oldest_unacknowledged_s"]), last)
+        vendors.add_row(row["vendor"], *("?" if count is None else f"{count:,}" for count in counts), age(row["oldest_unacknowledged_s"]), last)
     fresh = Table(title="from the ERP to the platform's word, last 24 hours", title_justify="left")
     for name in ("lane", "SKUs", "jobs", "median", "95 %", "longest"):
         fresh.add_column(name, justify="left" if name == "lane" else "right")

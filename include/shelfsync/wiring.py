@@ -170,8 +170,10 @@ class House:
 
     def write_duckdb(self, file: Path) -> dict[str, int]:
         """The warehouse as one DuckDB file; rows by table."""
+        from shelfsync.flow.counts import counts
         from shelfsync.warehouse.duck import write
 
+        counts(self.parts)
         return write(self.parts.engine, self.parts.lake, file)
 
     def status(self) -> dict[str, Any]:

@@ -35,15 +35,15 @@ ENDED = frozenset({"success", "failed"})
 
 SCHEDULES = {
     "FULL": "none",  # it repeats everything, so tests start it
-    "DELTA": "*/2 * * * *",
-    "EXPORT": "*/10 * * * *",
-    "HOLDS": "* * * * *",
-    "SETTLE": "* * * * *",
-    "PROMOTIONS": "*/5 * * * *",
-    "PROMOTIONS_SETTLE": "*/3 * * * *",
-    "HOUSEKEEPING": "*/15 * * * *",
-    "ORDERS": "* * * * *",
-    "HISTORY": "*/5 * * * *",
+    "DELTA": "*/4 * * * *",
+    "EXPORT": "7-59/20 * * * *",
+    "HOLDS": "1-59/3 * * * *",
+    "SETTLE": "*/2 * * * *",
+    "PROMOTIONS": "2-59/10 * * * *",
+    "PROMOTIONS_SETTLE": "1-59/4 * * * *",
+    "HOUSEKEEPING": "11-59/20 * * * *",
+    "ORDERS": "*/2 * * * *",
+    "HISTORY": "3-59/10 * * * *",
 }
 """A day's schedules within minutes, by the options an operator has."""
 
@@ -54,6 +54,14 @@ PATIENCE = {
     "AIRFLOW__SCHEDULER__ORPHANED_TASKS_CHECK_INTERVAL": "20",
 }
 """Airflow's own waits, shortened like the schedules."""
+
+SHORTENED = {
+    "SHELFSYNC_SYNC__TOGETHER_ROWS_MAX": "2",
+    "SHELFSYNC_HOUSEKEEPING__EVENT_DAYS": "0.006",
+    "SHELFSYNC_LOCAL__CUSTOMER_EVERY_S": "60",
+    "SHELFSYNC_LOCAL__PICKING_S": "3",
+}
+"""Small changes leave in several bodies, as large ones do; events are old after some nine minutes; there are customers."""
 
 
 def clean_environment() -> dict[str, str]:
@@ -152,7 +160,10 @@ class Installation:
 
     def sandbox(self, method: str, path: str, body: Any = None) -> Any:
         """A call of the sandbox's control plane; numbers with a point are exact."""
-        answer = httpx.request(method, f"{self.sandbox_url}/_sandbox{path}", json=body, timeout=60, trust_env=False)
+        content = None if body is None else json.dumps(body, default=float)
+        answer = httpx.request(
+            method, f"{self.sandbox_url}/_sandbox{path}", content=content, timeout=60, trust_env=False
+        )
         assert answer.is_success, f"{method} {path}: {answer.status_code} {answer.text[:300]}"
         return json.loads(answer.text, parse_float=Decimal) if answer.content else None
 
@@ -163,6 +174,50 @@ class Installation:
     def erp(self, statement: str, **values: Any) -> list[dict[str, Any]]:
         """A statement in the ERP's database: what a till or a buyer does."""
         return _rows(self.erp_url, statement, values)
+
+    @contextlib.contextmanager
+    def slow_jobs(self, seconds: float) -> Iterator[None]:
+        """While the block runs, the platform takes so long for each job."""
+        before = self.sandbox("GET", "/settings")["job_seconds"]
+        self.sandbox("PUT", "/settings", {"job_seconds": seconds})
+        try:
+            yield
+        finally:
+            self.sandbox("PUT", "/settings", {"job_seconds": float(before)})
+
+    @contextlib.contextmanager
+    def faults(self, *rules: dict[str, Any]) -> Iterator[None]:
+        """While the block runs, the platform has these faults."""
+        self.sandbox("PUT", "/faults", {"rules": list(rules)})
+        try:
+            yield
+        finally:
+            self.sandbox("PUT", "/faults", {"rules": []})
+
+    def killed(self, *words: str, after: Callable[[], Any]) -> None:
+        """A command that is killed with -9 as soon as the condition holds."""
+        command = [str(PROJECT / ".venv/bin/shelfsync"), *words]
+        with subprocess.Popen(
+            command, cwd=PROJECT, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, start_new_session=True,
+        ) as process:  # fmt: skip
+            try:
+                self.until(lambda: after() or process.poll() is not None, f"shelfsync {' '.join(words)} to come so far")
+                assert process.poll() is None, (
+                    f"shelfsync {' '.join(words)} ended with {process.returncode} before the kill"
+                )
+            finally:
+                process.kill()
+
+    @contextlib.contextmanager
+    def switched_off(self, dag_id: str) -> Iterator[None]:
+        """While the block runs, the DAG is paused, and no run of it goes on."""
+        self.call("PATCH", f"/dags/{dag_id}", json={"is_paused": True})
+        try:
+            self.until(lambda: not self.runs(dag_id, "running", "queued"), f"the runs of {dag_id} to end")
+            yield
+        finally:
+            self.call("PATCH", f"/dags/{dag_id}", json={"is_paused": False})
 
     # --- Airflow's REST API -------------------------------------------------------------------------------------------------------
 

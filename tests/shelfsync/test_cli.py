@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -134,3 +135,15 @@ def test_explain_and_restore_are_reached_from_the_command_line(run):
     nothing = run("restore", "store-001", "--end")
     assert (nothing.returncode, nothing.stdout) == (0, "nothing of vendor store-001 is restored\n")
     assert "say --why" in run("restore", "store-001", "--at", "2020-01-01T10:42", "--for", "90m").stderr
+
+
+def test_the_status_prints_who_restored_what_until_when_and_why(run):
+    assert run("sync", "--full").returncode == 0
+    then = datetime.now(UTC).isoformat()
+    ordered = run("restore", "store-001", "--at", then, "--sku", "a", "--why", "a mistake in the till")
+    assert ordered.returncode == 0, ordered.stderr
+    said = " ".join(run("status").stdout.split())
+    assert "RESTORED: 1 SKUs of vendor store-001 is kept as it was at" in said
+    assert "a mistake in the till" in said
+    explained = " ".join(run("explain", "store-001", "a").stdout.split())
+    assert "A restoration keeps it so, whatever the ERP says" in explained

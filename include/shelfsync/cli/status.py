@@ -8,7 +8,7 @@ from shelfsync.cli.output import print_told
 
 
 def status(as_json: AsJson = False) -> None:
-    """Where every vendor stands: pending, in flight, acknowledged, held, rejected, and how old the oldest change is."""
+    """Where every vendor stands: each row of the ERP in one column, what is restored, and how old the oldest change is."""
     with house() as opened:
         told = opened.status()
     if as_json:
@@ -19,6 +19,8 @@ def status(as_json: AsJson = False) -> None:
     console = wide_console()
     for stop in told["paused"]:
         console.print(f"PAUSED: {stop}", highlight=False, markup=False)
+    for line in told["restorations"]:
+        console.print(f"RESTORED: {line}", highlight=False, markup=False)
     for table in status_tables(told):
         console.print(table)
     if told["forecast"]["requests"] or told["forecast"]["waiting"]:

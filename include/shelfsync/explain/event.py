@@ -55,6 +55,8 @@ class Shown:
     because: str
     absent: bool = False
     """A picture that does not have the SKU at all."""
+    seen_by: dt.datetime | None = None
+    """When the change has reached every customer at the latest; null: not told, or it was no change."""
     in_doubt: tuple[str, ...] = ()
     """Of price and active, what nobody knows from `since` on, for the reason of `because`."""
     earlier: bool = False
@@ -63,14 +65,16 @@ class Shown:
 
 @dataclass(frozen=True)
 class Desired:
-    """What the ERP says, by the newest snapshot; `values` null: it is not in it, for a row that was set aside or for none at all."""
+    """What is wanted, by the newest reading of the ERP; `values` null: it is not in it, for a row that was set aside or for none at all."""
 
     run_id: int
     read_at: dt.datetime
     values: Values | None
     set_aside: str | None = None
     restored: str | None = None
-    """Why these are not the ERP's values but those of another day."""
+    """The restoration that these values come from, with by whom, why and until when; null: they are the ERP's."""
+    erp: Values | None = None
+    """Where they come from a restoration: what the ERP says meanwhile; null: it does not have the SKU."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,7 @@ class Explanation:
     """Everything about one SKU at one instant. `waits_for` is empty when nothing is on its way.
 
     `paid`: what customers pay and every promotion of the SKU, None where none has to do with it; `promotions_wait`: why one of the ERP's
-    is not, or not yet, what they see.
+    is not, or not yet, what they see. `restorations`: those of the SKU that are in force, each in a sentence.
     """
 
     vendor: str
@@ -92,6 +96,7 @@ class Explanation:
     events: tuple[Event, ...]
     paid: CustomerPrice | None = None
     promotions_wait: tuple[str, ...] = ()
+    restorations: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """For a script: JSON with `default=str`."""

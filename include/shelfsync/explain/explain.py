@@ -11,7 +11,7 @@ from shelfsync.explain import promotions
 from shelfsync.explain.desired import desired
 from shelfsync.explain.event import Event, Explanation, Values
 from shelfsync.explain.holds import held
-from shelfsync.explain.restorations import restored
+from shelfsync.explain.restorations import in_force, restored
 from shelfsync.explain.sentence import sentence
 from shelfsync.explain.shown import acknowledged, observed
 from shelfsync.explain.waiting import waits_for
@@ -55,6 +55,7 @@ def explain(
             *promotions.happened(connection, vendor, sku, until, events),
             *restored(connection, vendor, sku, until),
         )
+        ordered = tuple(str(one) for one in in_force(connection, vendor, sku, until))
         paid = promotions.paid(connection, vendor, sku, until)
         kept_from = None if at is None else partitions.kept_from(connection, "baseline_history")
         offers = promotions.waiting(connection, vendor, sku) if at is None else ()
@@ -66,7 +67,7 @@ def explain(
     )
     if paid is not None:
         told = f"{told} {promotions.sentence(paid, until)}"
-    return Explanation(vendor, sku, until, told, wanted, said, seen, obstacles, timeline, paid, offers)
+    return Explanation(vendor, sku, until, told, wanted, said, seen, obstacles, timeline, paid, offers, ordered)
 
 
 def _known(connection: Connection, vendor: str) -> None:

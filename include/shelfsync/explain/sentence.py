@@ -27,10 +27,7 @@ def sentence(
     shown = _believed(acknowledged, observed)
     before = kept_from is not None and now < kept_from and shown is None
     shows = _NOT_KEPT.format(kept_from) if before else _shows(shown, acknowledged, observed, now)
-    said = f"{shows} {_next(shown, acknowledged, desired, waits_for, now)}"
-    if desired is not None and desired.restored is not None:
-        said += f" What is wanted is not the ERP's word now: {desired.restored}."
-    return said
+    return f"{shows} {_next(shown, acknowledged, desired, waits_for, now)}"
 
 
 def _believed(acknowledged: Shown | None, observed: Shown | None) -> Shown | None:
@@ -89,6 +86,8 @@ def _next(
     if desired is None:
         return "No extract had this vendor by then."
     read = f"as read at {when(desired.read_at, now)} by run {desired.run_id}"
+    if desired.restored is not None:
+        return _kept(shown, acknowledged, desired, waits_for, read)
     if desired.set_aside is not None:
         return (
             f"The ERP's row was set aside, {read}: {desired.set_aside}; what is shown stays until the row is corrected."
@@ -102,6 +101,26 @@ def _next(
         goal, wanted = f"show {_glance(desired.values, shown)}", f"says {desired.values}"
     obstacle = waits_for[0] if waits_for else _unless_held_up(shown, acknowledged, desired)
     return f"The ERP {wanted}, {read}; it will {goal} when {obstacle}."
+
+
+def _kept(
+    shown: Shown | None, acknowledged: Shown | None, desired: Desired, waits_for: Sequence[str], read: str
+) -> str:
+    """While a restoration is in force: what it wants, by whose order, and what the ERP says meanwhile."""
+    if desired.set_aside is not None:
+        erp = f"The ERP's row was set aside, {read}: {desired.set_aside}"
+    else:
+        erp = f"The ERP {'does not have it' if desired.erp is None else f'says {desired.erp}'}, {read}"
+    erp = f"{erp}; it counts again when the restoration ends."
+    if _in_step(shown, desired):
+        late = f" Nothing newer is known until {waits_for[0]}." if waits_for else ""
+        return f"A restoration keeps it so, whatever the ERP says: {desired.restored}. {erp}{late}"
+    goal = "be off sale" if desired.values is None else f"show {_glance(desired.values, shown)}"
+    obstacle = waits_for[0] if waits_for else _unless_held_up(shown, acknowledged, desired)
+    return (
+        f"A restoration wants {desired.values}, whatever the ERP says; it will {goal} when {obstacle}."
+        f" The restoration: {desired.restored}. {erp}"
+    )
 
 
 def _unless_held_up(shown: Shown | None, acknowledged: Shown | None, desired: Desired) -> str:

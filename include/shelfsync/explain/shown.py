@@ -50,6 +50,15 @@ LEFT JOIN warehouse.sku_outcome AS o ON o.vendor = :vendor AND o.sku = :sku AND 
 """
 
 
+_REJECTED_SINCE = """
+SELECT last.state = 'refused' AND NOT EXISTS (
+    SELECT FROM warehouse.sku_outcome AS o
+    WHERE o.vendor = :vendor AND o.sku = :sku AND o.settled_at <= :at AND o.state = 'accepted')
+FROM (
+    SELECT o.state FROM warehouse.sku_outcome AS o WHERE o.vendor = :vendor AND o.sku = :sku AND o.settled_at <= :at
+    ORDER BY o.settled_at DESC, o.job_id DESC LIMIT 1
+) AS last
+"""
 _EARLIER = "it was acknowledged before that, longer ago than what is kept can tell"
 _EARLIER_LOST = "a job or a picture put it in doubt before that, longer ago than what is kept can tell"
 
@@ -57,6 +66,7 @@ _EARLIER_LOST = "a job or a picture put it in doubt before that, longer ago than
 def acknowledged(connection: Connection, vendor: str, sku: str, at: dt.datetime) -> Shown | None:
     """What the platform had acknowledged by then, and since when and why price and availability stand; None: it never did.
 
+    A SKU of which only an unconfirmed job is known is in doubt until the platform rejects it: then it was never acknowledged.
     `in_doubt` names what nobody knows since then: a job carried it and the log passed over it, or a picture showed something else.
     """
     bound = {"vendor": vendor, "sku": sku, "at": at}
@@ -64,6 +74,8 @@ def acknowledged(connection: Connection, vendor: str, sku: str, at: dt.datetime)
     if row is None:
         return _unmoved(connection, vendor, sku, at)
     values = Values(**row)
+    if values == Values() and connection.execute(sa.text(_REJECTED_SINCE), bound).scalar():
+        return None
     since = connection.execute(sa.text(_SINCE), {**bound, "price": values.price, "active": values.active}).one()
     lost = _lost(values, since)
     if since.job_id is None:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from shelfsync import logs
 from shelfsync.errors import DataError, TryAgainError
-from shelfsync.flow import failure, patience, rejected
+from shelfsync.flow import failure, hear, patience, rejected
 from shelfsync.flow.deliver import deliver_next
 from shelfsync.flow.each_vendor import Skip, StepReport, each_vendor, why_not
 from shelfsync.flow.holding import holding
 from shelfsync.flow.known import write_known
-from shelfsync.flow.outcomes import refused_values
+from shelfsync.flow.outcomes import ended_without_log, refused_values
 from shelfsync.flow.turned_away import TurnedAway
 from shelfsync.ledger import batches, jobs, rejections, vendor_runs, vendors
 from shelfsync.warehouse import load, record
@@ -63,8 +63,9 @@ def _acknowledge(parts: Parts, row: VendorRun, job: Job, batch: PlannedBatch, le
     else:
         raise TryAgainError(f"acknowledge: the baseline of vendor {row.vendor} moved {_SWAPS} times meanwhile")
     unaccounted, left = _left(parts, job)
+    ending = f"job {job.job_id}: {_ending(parts, job, unaccounted)}"
     if unaccounted == job.sent:
-        patience.tell_when_lost(parts, row.vendor, f"job {job.job_id} said nothing of any SKU")
+        patience.tell_when_lost(parts, row.vendor, ending)
     if left and go_on and why_not(row, "deliver") is None:
         # a run that failed or was given up meanwhile only ends its job
         try:
@@ -74,9 +75,19 @@ def _acknowledge(parts: Parts, row: VendorRun, job: Job, batch: PlannedBatch, le
                 raise
     if unaccounted:
         raise DataError(
-            f"job {job.job_id}: the platform's log says nothing of {unaccounted} of {job.sent} SKUs that were sent;"
-            " they stay unconfirmed and the next run sends them again (see warehouse.sku_outcome, state unaccounted)"
+            f"{ending}; they stay unconfirmed and are sent again (see warehouse.sku_outcome, state unaccounted)"
         )
+
+
+def _ending(parts: Parts, job: Job, unaccounted: int) -> str:
+    """How the platform ended a job of which SKUs are without a result: its own word comes first, a log that is missing is no log that is silent."""
+    status = (hear.known(parts, job).status or "").upper()
+    if job.log_path is None and job.feedback is None:
+        which = "none of its" if unaccounted == job.sent else f"{unaccounted} of its"
+        left = f"{ended_without_log(status or None)}: "
+        return f"{left}{which} {job.sent} SKUs {'is' if unaccounted == job.sent else 'are not'} confirmed"
+    silence = f"the platform's log says nothing of {unaccounted} of {job.sent} SKUs that were sent"
+    return f"the platform reported the job as FAILED, and {silence}" if status == "FAILED" else silence
 
 
 def _move(parts: Parts, job: Job, batch: PlannedBatch, lease: Lease) -> bool:
@@ -99,6 +110,7 @@ def _move(parts: Parts, job: Job, batch: PlannedBatch, lease: Lease) -> bool:
     wanted = refused_values(parts, batch, outcomes)
     heard = len(accepted) + len(refused) > 0
     failed = None if heard else failure.failure_of(parts, job, batch, items)
+    ended = ("acknowledged", None) if heard else ("unconfirmed", _without_result(outcomes))
     with parts.engine.begin() as connection:
         lease.hold(connection)
         stands = vendors.lock(connection, job.vendor)
@@ -119,7 +131,7 @@ def _move(parts: Parts, job: Job, batch: PlannedBatch, lease: Lease) -> bool:
         load.move_baseline(connection, job.job_id, job.vendor, rows)
         rejections.release(connection, job.vendor, accepted.to_pylist())
         rejected.remember(parts, connection, job.vendor, job.job_id, wanted)
-        jobs.end(connection, job.job_id, "acknowledged")
+        jobs.end(connection, job.job_id, *ended)
         batches.set_state(connection, batch.batch_id, "done")
         if heard:
             vendors.heard_of_skus(connection, job.vendor)
@@ -132,6 +144,12 @@ def _move(parts: Parts, job: Job, batch: PlannedBatch, lease: Lease) -> bool:
         "acknowledge: vendor %s, job %d: %d SKUs moved, %d refused", job.vendor, job.job_id, len(accepted), len(refused)
     )
     return True
+
+
+def _without_result(outcomes: pa.Table) -> str:
+    """Why nothing became known of any SKU: the same of all where the job left no log, else that the log is silent."""
+    reasons = outcomes["reason"].unique().to_pylist()
+    return reasons[0] if len(reasons) == 1 and reasons[0] else "the platform reported no result for any SKU"
 
 
 def _left(parts: Parts, job: Job) -> tuple[int, bool]:

@@ -14,7 +14,7 @@ from shelfsync.flow import hear
 from shelfsync.flow.doubt import leave_in_doubt
 from shelfsync.flow.each_vendor import Done, Skip, StepReport, each_vendor
 from shelfsync.flow.holding import holding
-from shelfsync.flow.outcomes import all_alike, write_outcomes
+from shelfsync.flow.outcomes import all_alike, ended_without_log, write_outcomes
 from shelfsync.flow.readback import read_back
 from shelfsync.ledger import batches, jobs
 
@@ -109,7 +109,7 @@ def _outcomes(parts: Parts, job: Job, news: News, items: pa.Table, lease: Lease)
     key = parts.settings.platform.key
     path = job.log_path or _fetch_log(parts, job, news, lease)
     if path is None and news.feedback is None:
-        return all_alike(items, "unaccounted", f"the job ended as {news.status} and left no log")
+        return all_alike(items, "unaccounted", ended_without_log(news.status))
     lines = parse_feedback(news.feedback or []) if path is None else _read_log(parts, job, path, lease)
     strangers = unmatched(items, lines, key).num_rows
     if strangers:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from shelfsync.catalog.halving import FAILURES
 from shelfsync.flow import hear, rejected
 from shelfsync.flow.halving import write_halves
-from shelfsync.flow.outcomes import all_alike, refused_values
+from shelfsync.flow.outcomes import all_alike, ended_without_log, refused_values
 from shelfsync.ledger import batches, vendors
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from shelfsync.ledger.batches import PlannedBatch
     from shelfsync.ledger.jobs import Job
 
-WORDS = "the platform ended the job as FAILED and left no log"
+WORDS = ended_without_log("FAILED")
 """What a row that fails alone is listed with; `unclear`, so it is tried again after a while."""
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from shelfsync import metrics
 from shelfsync.inbox import events
-from shelfsync.ledger import batches, jobs
+from shelfsync.ledger import batches, jobs, vendors
 from shelfsync.warehouse import load, record
 
 if TYPE_CHECKING:
@@ -45,9 +45,10 @@ def write_outcomes(
     path = parts.lake.write_table("outcome", job.vendor, outcomes)
     state = outcomes["state"]
     counts = {word: pc.sum(pc.equal(state, word)).as_py() or 0 for word in ("accepted", "refused", "unaccounted")}
+    urgent = _urgent_accepted(parts, batch, items, outcomes)
     with parts.engine.begin() as connection:
         lease.hold(connection)
-        jobs.confirmed(connection, job.job_id, outcomes_path=path, **counts)
+        jobs.confirmed(connection, job.job_id, outcomes_path=path, **counts, urgent_accepted=urgent)
         if end is not None:
             jobs.end(connection, job.job_id, *end)
             batches.set_state(connection, batch.batch_id, "done")
@@ -60,6 +61,25 @@ def write_outcomes(
     for word, number in counts.items():
         metrics.count(f"confirm.skus.{word}", number)
     log.info("confirm: vendor %s, job %d: %s", job.vendor, job.job_id, counts)
+
+
+def _urgent_accepted(parts: Parts, batch: PlannedBatch, items: pa.Table, outcomes: pa.Table) -> int:
+    """Of the SKUs that are of the batch's lane those with a success line: what rides along is not counted for them."""
+    import pyarrow.compute as pc
+
+    from shelfsync.catalog.urgency import lanes
+    from shelfsync.columns import BASELINE
+
+    accepted = outcomes.filter(pc.equal(outcomes["state"], "accepted"))["sku"].combine_chunks()
+    if len(accepted) in {0, items.num_rows}:
+        return batch.urgent_count if len(accepted) else 0
+    with parts.engine.connect() as connection:
+        path = vendors.baseline_of_version(connection, batch.vendor, batch.base_version)
+    known = path is not None and parts.lake.exists(path)
+    base = parts.lake.read_table(path) if path is not None and known else BASELINE.empty_table()
+    of_lane = pc.equal(lanes(items, base, at_buffer=parts.settings.effect.at_buffer), batch.lane)
+    found: int = pc.sum(pc.and_(of_lane, pc.is_in(items["sku"].combine_chunks(), value_set=accepted))).as_py() or 0
+    return min(found, batch.urgent_count, len(accepted))
 
 
 def all_alike(items: pa.Table, state: str, reason: str | None) -> pa.Table:
@@ -76,6 +96,11 @@ def all_alike(items: pa.Table, state: str, reason: str | None) -> pa.Table:
         "raw": pa.nulls(count, pa.string()),
     }
     return pa.Table.from_arrays([columns[name] for name in OUTCOME.names], schema=OUTCOME)
+
+
+def ended_without_log(status: str | None) -> str:
+    """What the platform reported of a job that has no log, in one clause."""
+    return f"the platform reported the job as {status} and left no log"
 
 
 def refused_values(parts: Parts, batch: PlannedBatch, outcomes: pa.Table) -> list[dict[str, Any]]:

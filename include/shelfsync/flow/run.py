@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from shelfsync.flow import standing, urgent
+from shelfsync.flow import counts, standing, urgent
 from shelfsync.flow.plan import lines as plan_lines
 from shelfsync.flow.plan import plan_of
 from shelfsync.ledger import freshness, runs, switches, tables, vendor_runs
@@ -80,10 +80,11 @@ def report(parts: Parts, run_id: int) -> dict[str, Any]:
         became = urgent.lines(connection, run)
         asked, told_of = record.asked_instead(connection, run_id)
         paused = [str(stop) for stop in switches.stops(connection)]
+    now = None if run.dry_run else counts.together(parts, [row["vendor"] for row in shown])
     standing.tell(parts)
     told = {"run": run_id, "key": run.run_key, "kind": run.kind, "dry_run": run.dry_run, "state": state, "error": error}
     sums |= {"asked": asked, "told": told_of}
-    summary = {**told, **sums, "paused": paused, "freshness": fresh, "urgent": became, "vendors": shown}
+    summary = {**told, **sums, "paused": paused, "freshness": fresh, "urgent": became, "vendors": shown, "counts": now}
     if not run.dry_run:
         return {**summary, "lines": lines(summary)}
     plan = plan_of(parts, run_id)
@@ -111,6 +112,8 @@ def lines(summary: dict[str, Any]) -> list[str]:
             f"{summary['sent']:,} SKUs sent: {summary['accepted']:,} accepted, {summary['refused']:,} refused,"
             f" {summary['unaccounted']:,} unaccounted, {summary['open']:,} without an answer yet"
         )
+    if summary["counts"] is not None:
+        said.append(counts.sentence(summary["counts"]))
     said += [freshness.sentence(lane) for lane in summary["freshness"]]
     said += summary["urgent"]
     if summary["asked"]:

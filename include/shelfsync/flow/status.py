@@ -1,4 +1,4 @@
-"""status: where every vendor stands, from the ledger alone."""
+"""status: where every vendor stands: its counts, its open job, its last run, and what people have ordered."""
 
 from __future__ import annotations
 
@@ -7,52 +7,34 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from shelfsync.flow.counts import counts
 from shelfsync.flow.orders.standing import standing
 from shelfsync.flow.outlook import outlook
-from shelfsync.ledger import freshness, switches
+from shelfsync.ledger import freshness, restorations, switches
 
 if TYPE_CHECKING:
+    from shelfsync.catalog.count import Counts
     from shelfsync.flow.house import Parts
 
 _VENDORS = """
 SELECT v.vendor,
-       coalesce(b.rows, 0) AS acknowledged,
        b.created_at AS acknowledged_at,
        j.job_id AS open_job,
        j.state AS job_state,
-       coalesce(j.sent, 0) AS in_flight,
        extract(epoch FROM ledger.instant() - j.created_at) AS open_for_s,
-       coalesce(p.pending, 0) + CASE
-           WHEN l.batched_at IS NULL AND l.delta_path IS NOT NULL AND l.state IN ('open', 'failed')
-           THEN l.changes_new + l.changes_changed + l.changes_removed + l.changes_same - l.changes_held ELSE 0
-       END AS pending,
-       r.for_good + r.for_now AS rejected,
-       r.for_good AS rejected_for_good,
-       r.for_now AS rejected_for_now,
        l.run_id AS last_run,
        l.state AS last_state,
        l.failed_step,
        l.error,
        v.in_vain AS failures_in_a_row,
-       coalesce(l.rows_quarantined, 0) AS quarantined,
-       coalesce(l.changes_held, 0) AS held,
-       coalesce(l.changes_spared, 0) AS spared,
        extract(epoch FROM ledger.instant() - w.waiting_since) AS oldest_unacknowledged_s
 FROM ledger.vendor AS v
 LEFT JOIN ledger.baseline AS b ON b.vendor = v.vendor AND b.version = v.baseline_version
 LEFT JOIN ledger.job AS j ON j.vendor = v.vendor AND j.state IN ('submitting', 'open', 'confirmed')
 LEFT JOIN LATERAL (
-    SELECT sum(item_count) AS pending FROM ledger.batch WHERE batch.vendor = v.vendor AND batch.state = 'planned'
-) AS p ON true
-LEFT JOIN LATERAL (
     SELECT vr.* FROM ledger.vendor_run AS vr JOIN ledger.run USING (run_id)
     WHERE vr.vendor = v.vendor AND NOT run.dry_run ORDER BY vr.generation DESC LIMIT 1
 ) AS l ON true
-CROSS JOIN LATERAL (
-    SELECT count(*) FILTER (WHERE kind NOT IN ('for_now', 'unclear')) AS for_good,
-           count(*) FILTER (WHERE kind IN ('for_now', 'unclear')) AS for_now
-    FROM ledger.rejection WHERE rejection.vendor = v.vendor
-) AS r
 LEFT JOIN LATERAL (
     SELECT max(done.generation) AS generation FROM ledger.vendor_run AS done JOIN ledger.run USING (run_id)
     WHERE done.vendor = v.vendor AND NOT run.dry_run AND run.skus = '{}' AND done.state IN ('acknowledged', 'unchanged')
@@ -75,30 +57,44 @@ FROM ledger.run ORDER BY run_id DESC LIMIT :runs
 
 
 def status(parts: Parts, *, runs: int = 5) -> dict[str, Any]:
-    """`{"paused": [...], "vendors": [...], "freshness": [...], "forecast": {...}, "runs": [...], "orders": {...}}`: who stopped what and why; per vendor what is pending, in flight, acknowledged, held, rejected, and how old; how long the last day's changes took, lane by lane; how orders stand.
+    """`{"paused": [...], "restorations": [...], "vendors": [...], "freshness": [...], "forecast": {...}, "runs": [...], "orders": {...}}`: who stopped what and why; what is kept as it was on another day, by whom and why; per vendor in which column its rows stand, and how old the oldest change is; how long the last day's changes took, lane by lane; how orders stand.
 
     Times are seconds by the database's clock; `oldest_unacknowledged_s` counts from the reading of the ERP that saw the change, and is
-    null when nothing waits. `rejected` is the sum of what is rejected for good and for now.
+    null when nothing waits. The counts of a vendor are those of catalog.count: each row of the ERP is in one column; all are null where
+    a file that is needed to know them cannot be read. `rejected` is the sum of what is rejected for good and for now.
     """
+    numbers = counts(parts)
     with parts.engine.connect() as connection:
         vendors = [dict(row) for row in connection.execute(sa.text(_VENDORS)).mappings()]
         fresh = freshness.of_lately(connection)
         last = [dict(row) for row in connection.execute(sa.text(_RUNS), {"runs": runs}).mappings()]
         off = switches.stops(connection)
         orders = standing(connection, parts.settings.orders)
+        restored = restorations.in_force(connection)
     for row in vendors:
         stop = switches.of_vendor(off, row["vendor"], chain=parts.settings.platform.chain)
         row["paused"] = None if stop is None else str(stop)
-        for name in ("open_for_s", "oldest_unacknowledged_s", "pending"):
-            row[name] = None if row[name] is None else float(row[name]) if name.endswith("_s") else int(row[name])
+        row |= _numbers(numbers.get(row["vendor"]))
+        for name in ("open_for_s", "oldest_unacknowledged_s"):
+            row[name] = None if row[name] is None else float(row[name])
     return {
         "paused": [str(stop) for stop in off],
+        "restorations": [str(one) for one in restored],
         "vendors": vendors,
         "freshness": fresh,
         "forecast": _forecast(parts),
         "runs": last,
         "orders": orders,
     }
+
+
+def _numbers(of_vendor: Counts | None) -> dict[str, int | None]:
+    from shelfsync.catalog.count import NAMES
+
+    if of_vendor is None:
+        return {**dict.fromkeys(NAMES), "rejected": None}
+    numbers: dict[str, int | None] = dict(dataclasses.asdict(of_vendor))
+    return {**numbers, "rejected": of_vendor.rejected_for_good + of_vendor.rejected_for_now}
 
 
 def _forecast(parts: Parts) -> dict[str, Any]:

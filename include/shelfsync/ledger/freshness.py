@@ -1,5 +1,6 @@
 """How long it takes from a change in the ERP to the platform's word that it has it, lane by lane.
 
+Only SKUs with a success line count; a job of which the platform accepted none has no part in it.
 Counted from the first reading that may have seen the change (the first since the vendor was last in step), to the end of the job that
 carried it: never too short. What the ERP waited for that reading comes on top: at most one interval of the schedule.
 """
@@ -41,17 +42,18 @@ def sentence(lane: dict[str, Any]) -> str:
 
 def _lanes(connection: Connection, where: sa.ColumnElement[bool]) -> list[dict[str, Any]]:
     took_s = sa.extract("epoch", job.c.settled_at - batch.c.wanted_at)
+    accepted = sa.func.coalesce(job.c.urgent_accepted, sa.func.least(batch.c.urgent_count, job.c.accepted))
     statement = (
         sa.select(
             batch.c.lane,
             sa.func.count().label("jobs"),
-            sa.cast(sa.func.sum(batch.c.urgent_count), sa.BigInteger).label("skus"),
+            sa.cast(sa.func.sum(accepted), sa.BigInteger).label("skus"),
             sa.func.percentile_cont(0.5).within_group(took_s).label("seconds_median"),
             sa.func.percentile_cont(0.95).within_group(took_s).label("seconds_p95"),
             sa.func.max(took_s).label("seconds_max"),
         )
         .join(job, job.c.batch_id == batch.c.batch_id)
-        .where(where, job.c.state == "acknowledged", batch.c.wanted_at.is_not(None))
+        .where(where, job.c.state == "acknowledged", accepted > 0, batch.c.wanted_at.is_not(None))
         .group_by(batch.c.lane)
         .order_by(sa.func.min(rank()))
     )

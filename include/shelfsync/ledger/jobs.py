@@ -167,7 +167,14 @@ def keep_log(connection: Connection, job_id: int, path: str | None) -> None:
 
 
 def confirmed(
-    connection: Connection, job_id: int, *, outcomes_path: str, accepted: int, refused: int, unaccounted: int
+    connection: Connection,
+    job_id: int,
+    *,
+    outcomes_path: str,
+    accepted: int,
+    refused: int,
+    unaccounted: int,
+    urgent_accepted: int | None = None,
 ) -> None:
     """Its outcomes are known; the baseline has not moved yet."""
     values = {
@@ -176,6 +183,7 @@ def confirmed(
         "accepted": accepted,
         "refused": refused,
         "unaccounted": unaccounted,
+        "urgent_accepted": urgent_accepted,
         "settled_at": instant(),
     }
     connection.execute(job.update().where(job.c.job_id == job_id, job.c.state.in_(WAITING)).values(values))

@@ -259,6 +259,11 @@ job = sa.Table(
     sa.Column("accepted", sa.BigInteger, comment="SKUs with a success line in the log"),
     sa.Column("refused", sa.BigInteger, comment="SKUs with an error line in the log"),
     sa.Column("unaccounted", sa.BigInteger, comment="SKUs of which the log says nothing"),
+    sa.Column(
+        "urgent_accepted",
+        sa.BigInteger,
+        comment="SKUs of its lane with a success line; null: not ended, or ended before this was kept",
+    ),
     sa.Column("attempts", sa.Integer, nullable=False, server_default="0", comment="How often the request left"),
     sa.Column(
         "polls", sa.Integer, nullable=False, server_default="0", comment="How often the platform was asked about it"

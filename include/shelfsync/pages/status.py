@@ -27,7 +27,7 @@ def vendors(request: Request) -> HTMLResponse:
         "status.html",
         title="Vendors",
         vendors=rows,
-        **{name: told[name] for name in ("paused", "freshness", "forecast", "runs")},
+        **{name: told[name] for name in ("paused", "restorations", "freshness", "forecast", "runs")},
     )
 
 

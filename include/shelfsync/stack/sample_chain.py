@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import os
 import secrets
@@ -31,7 +32,7 @@ def settings(home: Path, local: LocalSettings) -> Callable[[Addresses, EmbeddedP
     """Writes the settings file of the sample and names it; the command line can use the same one."""
 
     def write(addresses: Addresses, postgres: EmbeddedPostgres) -> dict[str, str]:
-        from shelfsync.erp.sample import SELECT_FILE
+        from shelfsync.erp.sample import PROMOTIONS_FILE, SELECT_FILE
 
         said = {
             "": {"home": str(home), "database_url": addresses.database_url},
@@ -42,6 +43,7 @@ def settings(home: Path, local: LocalSettings) -> Callable[[Addresses, EmbeddedP
                 "client_secret": CLIENT_SECRET,
             },
             "erp": {"url": _sqlalchemy(postgres.create_database(DATABASE)), "sql_file": str(SELECT_FILE)},
+            "promotions": {"sql_file": str(PROMOTIONS_FILE), "poll_first_s": 2.0},
             "orders": {
                 "hand_over": "outbox",
                 "personal_key": _kept(home, "personal-key"),
@@ -85,6 +87,8 @@ def prepare(stack: RunningStack, say: Callable[[str], None]) -> None:
                 f"made a sample ERP: {len(made.vendors)} stores, {made.products:,} products, {made.movements:,} bookings of stock"
             )
         sample.complete(engine)
+        if new := sample.campaigns(engine, dt.datetime.now(dt.UTC)):
+            say(f"the sample ERP has {new} new campaigns")
         for vendor, products in sample.assortment(engine).items():
             if not sandbox.products(vendor):
                 sandbox.put_products(vendor, products)

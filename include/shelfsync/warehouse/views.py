@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 import sqlalchemy as sa
 
 from shelfsync.warehouse.catalog_views import CATALOG_VIEWS
+from shelfsync.warehouse.count_view import VENDOR_COUNT
 from shelfsync.warehouse.order_views import ORDER_VIEWS
 from shelfsync.warehouse.timeline import TIMELINE
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
-VIEWS = (*CATALOG_VIEWS, *ORDER_VIEWS, TIMELINE)
+VIEWS = (*CATALOG_VIEWS, VENDOR_COUNT, *ORDER_VIEWS, TIMELINE)
 """In an order in which each finds those that it reads."""
 
 _MARK = "Kept by shelfsync; views "

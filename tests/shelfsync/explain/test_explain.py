@@ -56,6 +56,23 @@ def test_a_refused_sku_is_told_with_the_platforms_words(shelf):
     assert told.events[-1].said.startswith("the platform refused it")
 
 
+def test_a_sku_that_is_rejected_after_a_job_that_failed_was_never_acknowledged(shelf):
+    shelf.erp.put("store-001", "nobody", "1.00")
+    shelf.platform.faults({"at": "job", "kind": "failed", "times": 1})
+    shelf.sync("delta")
+    doubted = _told(shelf, "nobody")
+    assert "What it shows is not known since" in doubted.sentence
+    assert "the platform reported the job as FAILED and left no log" in doubted.sentence
+    shelf.sync("delta")
+    told = _told(shelf, "nobody")
+    assert "not known since" not in told.sentence
+    assert told.sentence.startswith("The platform never acknowledged this SKU")
+    assert "the platform refused it (1 times, last in job 3)" in told.sentence
+    assert told.acknowledged is None
+    assert _told(shelf, "a").acknowledged is not None
+    assert "not known since" in shelf.house.explain("store-001", "nobody", at=doubted.at).sentence
+
+
 def test_a_row_set_aside_is_told_with_what_is_wrong_with_it(shelf):
     shelf.erp.put("store-001", "a", "3,49")
     shelf.erp.put("store-001", "b", "1.00")

@@ -137,7 +137,7 @@ def test_one_row_that_breaks_the_platforms_worker_is_found_and_listed_and_all_ot
     assert [summary["accepted"] for summary in summaries[:2]] == [0, 0]  # it may be trouble of the moment
     assert _good(world) == set(skus[1:])
     ((sku, kind, reason, todo),) = world.rows("SELECT sku, kind, reason, what_to_do FROM warehouse.rejection")
-    assert (sku, kind, reason) == ("s000", "unclear", "the platform ended the job as FAILED and left no log")
+    assert (sku, kind, reason) == ("s000", "unclear", "the platform reported the job as FAILED and left no log")
     assert "next_try_at" in todo
     assert summaries[-1]["sent"] == 0
     assert len(world.sent()) <= 3 + 2 * 5

@@ -101,6 +101,27 @@ stock_movement = Table(
     comment="Every change of stock; their sum is the stock",
 )
 
+campaign = Table(
+    "campaign",
+    metadata,
+    Column("campaign_id", Integer, Identity(), primary_key=True),
+    Column("code", String, nullable=False, unique=True),
+    Column("name", String, nullable=False, comment="What customers read"),
+    Column("store_id", ForeignKey(store.c.store_id), comment="null: all stores"),
+    Column("starts_at", DateTime(timezone=True), nullable=False),
+    Column("ends_at", DateTime(timezone=True), nullable=False),
+    comment="Promotions of the chain",
+)
+
+campaign_price = Table(
+    "campaign_price",
+    metadata,
+    Column("campaign_id", ForeignKey(campaign.c.campaign_id, ondelete="CASCADE"), primary_key=True),
+    Column("product_id", ForeignKey(product.c.product_id), primary_key=True),
+    Column("amount", Numeric(12, 2), nullable=False, comment="What customers pay while it lasts"),
+    comment="What a campaign reduces",
+)
+
 store_order = Table(
     "store_order",
     metadata,

@@ -1,0 +1,161 @@
+"""count: in which one column each row of the ERP stands. The only definition of these numbers (I1); whoever shows them asks for them.
+
+The first of these that is true of a SKU names its column:
+
+| column | true of a SKU |
+|---|---|
+| in_flight | a job that is open has sent it |
+| held | a guard holds it, and no person has approved it |
+| rejected_for_good, rejected_for_now | the platform rejects it, and it is not planned to be sent again |
+| unconfirmed | it differs from the baseline, and the last job that sent it ended without a result for it |
+| spared | it differs in a quantity that changes nothing for a customer and waits for the full sync |
+| pending | it differs from the baseline or is not in it, or it is planned to be sent |
+| acknowledged | none of these: the baseline has all that the ERP says, from success lines and observations |
+
+Rows in quarantine are a column of their own. A SKU that has no row in the ERP counts too (`not_in_erp`): one that left it and is not
+acknowledged as off sale, one that a job or a plan still carries, one that a restoration keeps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shelfsync.catalog.alignment import column
+from shelfsync.catalog.diff import diff
+
+if TYPE_CHECKING:
+    from shelfsync.catalog.diff import Key
+
+COLUMNS = (
+    "acknowledged",
+    "spared",
+    "pending",
+    "in_flight",
+    "unconfirmed",
+    "held",
+    "rejected_for_good",
+    "rejected_for_now",
+    "quarantined",
+)
+"""They exclude each other; together they are `erp_rows` and `not_in_erp`."""
+
+_ORDER = ("in_flight", "held", "rejected_for_good", "rejected_for_now", "unconfirmed", "spared", "pending")
+"""The first that is true of a SKU names its column; of a SKU of which none is, it is `acknowledged`."""
+
+
+@dataclass(frozen=True)
+class Carried:
+    """SKUs of one vendor by what is known of them: each an array, in any order, with repeats."""
+
+    in_flight: pa.Array
+    planned: pa.Array
+    held: pa.Array
+    rejected_for_good: pa.Array
+    rejected_for_now: pa.Array
+    spared: pa.Array
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many rows and SKUs of a vendor stand where: sum(COLUMNS) = erp_rows + not_in_erp."""
+
+    erp_rows: int = 0
+    not_in_erp: int = 0
+    acknowledged: int = 0
+    spared: int = 0
+    pending: int = 0
+    in_flight: int = 0
+    unconfirmed: int = 0
+    held: int = 0
+    rejected_for_good: int = 0
+    rejected_for_now: int = 0
+    quarantined: int = 0
+
+
+NAMES = tuple(one.name for one in fields(Counts))
+
+
+def differing(
+    snapshot: pa.Table, baseline: pa.Table, quarantined: pa.Table | None, *, complete: bool, key: Key
+) -> pa.Table:
+    """What is not acknowledged as it is wanted: sku and change (new, changed, removed), sorted by sku.
+
+    `complete`: what is absent from the snapshot has left the ERP. `quarantined`: rows in QUARANTINE shape; their SKUs have not left it.
+    """
+    delta = diff(snapshot, baseline, full=False, quarantined=quarantined, key=key).select(["sku", "change"])
+    return delta if complete else delta.filter(pc.not_equal(delta["change"], "removed"))
+
+
+def count(
+    skus: pa.Array,
+    baseline: pa.Array,
+    differs: pa.Table,
+    unconfirmed: pa.Array,
+    carried: Carried,
+    *,
+    erp_rows: int,
+    quarantined: pa.Array,
+    quarantined_rows: int,
+) -> Counts:
+    """The numbers of a vendor whose snapshot has these SKUs, and whose baseline has those.
+
+    `differs`: what `differing` found. `unconfirmed`: SKUs whose last job ended without a result for them. `quarantined`: the SKUs of rows
+    in quarantine, and `quarantined_rows` their number, part of `erp_rows`.
+    """
+    different = column(differs, "sku")
+    on_the_way = pc.unique(pa.concat_arrays([carried.in_flight, carried.planned]))
+    not_counted = pc.invert(pc.is_in(on_the_way, value_set=pa.concat_arrays([skus, different, quarantined])))
+    gone = different.filter(pc.equal(column(differs, "change"), "removed"))
+    every = pa.concat_arrays([skus, gone, on_the_way.filter(not_counted)])
+    planned = pc.is_in(every, value_set=carried.planned)
+    differ = pc.is_in(every, value_set=different)
+    rests = pc.invert(planned)
+    is_true = {
+        "in_flight": pc.is_in(every, value_set=carried.in_flight),
+        "held": pc.is_in(every, value_set=carried.held),
+        "rejected_for_good": pc.and_(rests, pc.is_in(every, value_set=carried.rejected_for_good)),
+        "rejected_for_now": pc.and_(rests, pc.is_in(every, value_set=carried.rejected_for_now)),
+        "unconfirmed": pc.and_(differ, pc.is_in(every, value_set=unconfirmed)),
+        "spared": pc.and_(pc.and_(differ, rests), pc.is_in(every, value_set=carried.spared)),
+        "pending": pc.or_(pc.or_(differ, planned), pc.invert(pc.is_in(every, value_set=baseline))),
+    }
+    numbers: dict[str, int] = {}
+    left = pa.repeat(pa.scalar(value=True), len(every))
+    for name in _ORDER:
+        here = pc.and_(left, is_true[name])
+        numbers[name] = pc.sum(here).as_py() or 0
+        left = pc.and_(left, pc.invert(here))
+    numbers["acknowledged"] = pc.sum(left).as_py() or 0
+    return Counts(
+        erp_rows=erp_rows,
+        not_in_erp=len(every) + quarantined_rows - erp_rows,
+        quarantined=quarantined_rows,
+        **numbers,
+    )
+
+
+def total(every: list[Counts]) -> Counts:
+    """The sums over vendors."""
+    return Counts(**{name: sum(getattr(one, name) for one in every) for name in NAMES})
+
+
+def sentence(counts: Counts) -> str:
+    """For a person, with what is not zero."""
+    words = {
+        "acknowledged": counts.acknowledged,
+        "spared": counts.spared,
+        "pending": counts.pending,
+        "in flight": counts.in_flight,
+        "unconfirmed": counts.unconfirmed,
+        "held": counts.held,
+        "rejected": counts.rejected_for_good + counts.rejected_for_now,
+        "quarantined": counts.quarantined,
+    }
+    acknowledged = words.pop("acknowledged")
+    rest = "".join(f", {number:,} {word}" for word, number in words.items() if number)
+    beside = f" and {counts.not_in_erp:,} SKUs without a row in it" if counts.not_in_erp else ""
+    return f"of the ERP's {counts.erp_rows:,} rows{beside} {acknowledged:,} are acknowledged{rest}"
