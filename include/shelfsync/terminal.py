@@ -75,7 +75,12 @@ def status_tables(told: dict[str, Any]) -> list[Table]:
                 "quarantined",
             )
         ]
-        vendors.add_row(row["vendor"], *("?" if count is None else f"{count:,}" for count in counts), age(row["oldest_unacknowledged_s"]), last)
+        vendors.add_row(
+            row["vendor"],
+            *("?" if count is None else f"{count:,}" for count in counts),
+            age(row["oldest_unacknowledged_s"]),
+            last,
+        )
     fresh = Table(title="from the ERP to the platform's word, last 24 hours", title_justify="left")
     for name in ("lane", "SKUs", "jobs", "median", "95 %", "longest"):
         fresh.add_column(name, justify="left" if name == "lane" else "right")

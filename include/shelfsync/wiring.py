@@ -58,6 +58,12 @@ class House:
 
         check(self.parts, vendors, fresh=fresh)
 
+    def warnings(self) -> list[str]:
+        """What is configured so that something will not work later."""
+        from shelfsync.flow.check import warnings
+
+        return warnings(self.parts.settings)
+
     def open_run(
         self, kind: str, key: str, vendors: tuple[str, ...] = (), *, skus: tuple[str, ...] = (), dry_run: bool = False
     ) -> int:

@@ -46,7 +46,7 @@ def explain(
         until = now if at is None else min(at, now)
         _known(connection, vendor)
         wanted = desired(parts, connection, vendor, sku, until)
-        said = acknowledged(connection, vendor, sku, until)
+        said = acknowledged(connection, vendor, sku, until, propagation_s=parts.settings.drift.propagation_s)
         seen = observed(parts, connection, vendor, sku, until)
         holds = list(held(parts, connection, vendor, sku, until))
         obstacles = waits_for(connection, vendor, sku) if at is None else ()
@@ -56,7 +56,7 @@ def explain(
             *restored(connection, vendor, sku, until),
         )
         ordered = tuple(str(one) for one in in_force(connection, vendor, sku, until))
-        paid = promotions.paid(connection, vendor, sku, until)
+        paid = promotions.paid(connection, vendor, sku, until, catalog_s=parts.settings.drift.propagation_s)
         kept_from = None if at is None else partitions.kept_from(connection, "baseline_history")
         offers = promotions.waiting(connection, vendor, sku) if at is None else ()
     if at is None:

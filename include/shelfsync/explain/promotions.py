@@ -46,10 +46,10 @@ ORDER BY o.settled_at DESC LIMIT :most
 """
 
 
-def paid(connection: Connection, vendor: str, sku: str, at: dt.datetime) -> CustomerPrice | None:
-    """What customers pay, and every promotion told of the SKU; None where no promotion has to do with it."""
-    found = price_at(connection, vendor, sku, at)
-    return found if found.promotions else None
+def paid(connection: Connection, vendor: str, sku: str, at: dt.datetime, *, catalog_s: float) -> CustomerPrice | None:
+    """What customers pay, and every promotion told of the SKU; None where no promotion has, or lately had, to do with it."""
+    found = price_at(connection, vendor, sku, at, catalog_s=catalog_s)
+    return found if found.promotions or found.promoted_lately else None
 
 
 def waiting(connection: Connection, vendor: str, sku: str) -> tuple[str, ...]:
@@ -76,4 +76,10 @@ def sentence(found: CustomerPrice, now: dt.datetime) -> str:
     if found.price is None:
         return f"What customers pay is not known: {found.why}."
     until = f" until {when(found.until, now)}" if found.until is not None else ""
-    return f"Customers pay {plain(found.price)}{until}, because {found.why}."
+    if found.seen_by is None or found.seen_by <= now:
+        return f"Customers pay {plain(found.price)}{until}, because {found.why}."
+    seen_by = when(found.seen_by, now)
+    return (
+        f"Customers pay {plain(found.price)} from {seen_by} at the latest{until}, because {found.why};"
+        " before that the app may still show another price."
+    )

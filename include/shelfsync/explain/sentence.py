@@ -53,13 +53,20 @@ def _shows(shown: Shown | None, acknowledged: Shown | None, observed: Shown | No
     elif shown.in_doubt:
         return f"{_unknown(shown)} not known since {at}, because {shown.because}.{_last_seen(observed, now)}"
     else:
-        said = f"It shows {_glance(shown.values)} since {at}, because {shown.because}."
+        said = f"It shows {_glance(shown.values)} since {at}, because {shown.because}{_seen_by(shown, now)}."
     if acknowledged is None or shown is acknowledged:
         return said
     then = _since(acknowledged, now)
     if acknowledged.in_doubt:
         return f"{said} What was acknowledged counts as unknown since {then}: {acknowledged.because}."
     return f"{said} That is not what was acknowledged: {_glance(acknowledged.values)} since {then}, because {acknowledged.because}."
+
+
+def _seen_by(shown: Shown, now: dt.datetime) -> str:
+    """While a change is on its way to the app: when it has arrived there."""
+    if shown.seen_by is None or shown.seen_by <= now:
+        return ""
+    return f"; customers see it by {when(shown.seen_by, now)} at the latest"
 
 
 def _since(shown: Shown, now: dt.datetime) -> str:

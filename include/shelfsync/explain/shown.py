@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
@@ -10,8 +11,6 @@ from shelfsync.explain.event import Shown, Values
 from shelfsync.warehouse.history import unmoved
 
 if TYPE_CHECKING:
-    import datetime as dt
-
     from sqlalchemy.engine import Connection, Row
 
     from shelfsync.flow.house import Parts
@@ -25,7 +24,7 @@ WHERE vendor = :vendor AND sku = :sku AND valid_from <= :at ORDER BY version DES
 
 _SINCE = """
 SELECT h.valid_from, h.job_id, h.observation_id, j.run_id, r.kind, r.started_at, s.observed_at,
-    o.state, o.price AS sent_price, o.active AS sent_active, before.version AS version_before,
+    o.state, o.reason, o.price AS sent_price, o.active AS sent_active, before.version AS version_before,
     before.price IS NOT NULL OR ever.price AS price_said, before.active IS NOT NULL OR ever.active AS active_said
 FROM (
     SELECT * FROM warehouse.baseline_history AS first
@@ -63,11 +62,13 @@ _EARLIER = "it was acknowledged before that, longer ago than what is kept can te
 _EARLIER_LOST = "a job or a picture put it in doubt before that, longer ago than what is kept can tell"
 
 
-def acknowledged(connection: Connection, vendor: str, sku: str, at: dt.datetime) -> Shown | None:
+def acknowledged(
+    connection: Connection, vendor: str, sku: str, at: dt.datetime, *, propagation_s: float
+) -> Shown | None:
     """What the platform had acknowledged by then, and since when and why price and availability stand; None: it never did.
 
     A SKU of which only an unconfirmed job is known is in doubt until the platform rejects it: then it was never acknowledged.
-    `in_doubt` names what nobody knows since then: a job carried it and the log passed over it, or a picture showed something else.
+    `propagation_s`: how long the change takes to reach every customer. `in_doubt` names what nobody knows since then: a job carried it and the log passed over it, or a picture showed something else.
     """
     bound = {"vendor": vendor, "sku": sku, "at": at}
     row = connection.execute(sa.text(_NOW), bound).mappings().one_or_none()
@@ -84,13 +85,15 @@ def acknowledged(connection: Connection, vendor: str, sku: str, at: dt.datetime)
         return Shown(values, since.observed_at or since.valid_from, because, in_doubt=lost)
     if not lost and _not_brought(values, since):
         return Shown(values, since.valid_from, _EARLIER, earlier=True)
-    verb, word = ("carried", "did not say what became of it") if lost else ("sent", "said success")
+    silence = "did not say what became of it" + (f" ({since.reason})" if since.reason else "")
+    verb, word = ("carried", silence) if lost else ("sent", "said success")
     if since.run_id is None:
         because = f"job {since.job_id} {'carried' if lost else 'brought'} it and the platform {word}"
     else:
         begun = f"run {since.run_id} ({since.kind}, begun {since.started_at:%H:%M:%S})"
         because = f"{begun} {verb} it in job {since.job_id} and the platform {word}"
-    return Shown(values, since.valid_from, because, in_doubt=lost)
+    seen_by = None if lost else since.valid_from + dt.timedelta(seconds=propagation_s)
+    return Shown(values, since.valid_from, because, in_doubt=lost, seen_by=seen_by)
 
 
 def _unmoved(connection: Connection, vendor: str, sku: str, at: dt.datetime) -> Shown | None:

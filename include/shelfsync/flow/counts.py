@@ -57,12 +57,11 @@ def together(parts: Parts, vendors: Sequence[str]) -> dict[str, int] | None:
     return asdict(total(known)) if known and len(known) == len(found) else None
 
 
-def sentence(sums: dict[str, int]) -> str:
-    """What `together` found, for a person."""
-    from shelfsync.catalog.count import Counts
-    from shelfsync.catalog.count import sentence as said
+def lines(sums: dict[str, int] | None) -> list[str]:
+    """What `together` found, for a person; nothing where it is unknown."""
+    from shelfsync.catalog.count import Counts, sentence
 
-    return f"now {said(Counts(**sums))}"
+    return [] if sums is None else [f"now {sentence(Counts(**sums))}"]
 
 
 def _counted(parts: Parts, facts: Facts) -> Counts | None:
@@ -88,9 +87,7 @@ def _count(parts: Parts, facts: Facts) -> Counts:
     columns = ["sku", "barcode", *FIELDS]
     snapshot = lake.read_table(facts.snapshot_path, columns)
     baseline = BASELINE.empty_table() if facts.baseline_path is None else lake.read_table(facts.baseline_path, columns)
-    quarantined = (
-        QUARANTINE.empty_table() if facts.quarantine_path is None else lake.read_table(facts.quarantine_path)
-    )
+    quarantined = QUARANTINE.empty_table() if facts.quarantine_path is None else lake.read_table(facts.quarantine_path)
     key = parts.settings.platform.key
     differs = differing(snapshot, baseline, quarantined, complete=facts.complete, key=key)
     return count(

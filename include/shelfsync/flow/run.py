@@ -112,8 +112,7 @@ def lines(summary: dict[str, Any]) -> list[str]:
             f"{summary['sent']:,} SKUs sent: {summary['accepted']:,} accepted, {summary['refused']:,} refused,"
             f" {summary['unaccounted']:,} unaccounted, {summary['open']:,} without an answer yet"
         )
-    if summary["counts"] is not None:
-        said.append(counts.sentence(summary["counts"]))
+    said += counts.lines(summary["counts"])
     said += [freshness.sentence(lane) for lane in summary["freshness"]]
     said += summary["urgent"]
     if summary["asked"]:

@@ -74,7 +74,7 @@ def status(parts: Parts, *, runs: int = 5) -> dict[str, Any]:
     for row in vendors:
         stop = switches.of_vendor(off, row["vendor"], chain=parts.settings.platform.chain)
         row["paused"] = None if stop is None else str(stop)
-        row |= _numbers(numbers.get(row["vendor"]))
+        row.update(_numbers(numbers.get(row["vendor"])))
         for name in ("open_for_s", "oldest_unacknowledged_s"):
             row[name] = None if row[name] is None else float(row[name])
     return {

@@ -36,7 +36,9 @@ vendor_count = sa.Table(
     "vendor_count",
     metadata,
     sa.Column("vendor", sa.Text, sa.ForeignKey("ledger.vendor.vendor"), primary_key=True, comment="The vendor"),
-    sa.Column("facts", sa.Text, nullable=False, comment="Hash of the facts that were counted; another one: count again"),
+    sa.Column(
+        "facts", sa.Text, nullable=False, comment="Hash of the facts that were counted; another one: count again"
+    ),
     *(sa.Column(name, sa.BigInteger, nullable=False, comment=meaning) for name, meaning in NUMBERS.items()),
     sa.Column("counted_at", sa.DateTime(timezone=True), nullable=False, comment="When they were counted"),
     sa.CheckConstraint(

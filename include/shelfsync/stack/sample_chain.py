@@ -34,7 +34,7 @@ def settings(home: Path, local: LocalSettings) -> Callable[[Addresses, EmbeddedP
     def write(addresses: Addresses, postgres: EmbeddedPostgres) -> dict[str, str]:
         from shelfsync.erp.sample import PROMOTIONS_FILE, SELECT_FILE
 
-        said = {
+        said: dict[str, dict[str, Any]] = {
             "": {"home": str(home), "database_url": addresses.database_url},
             "platform": {
                 "base_url": addresses.sandbox_url,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import itertools
 from dataclasses import dataclass, field
 from decimal import ROUND_DOWN, Decimal
@@ -12,13 +13,14 @@ import sqlalchemy as sa
 from shelfsync.warehouse.history import unmoved
 
 if TYPE_CHECKING:
-    import datetime as dt
     from collections.abc import Iterable, Iterator, Mapping
 
     from sqlalchemy.engine import Connection, Engine
 
 _THOUSANDTH = Decimal("0.001")
 STRIKETHROUGH = "STRIKETHROUGH"
+CATALOG_S, PROMOTION_S = 1800.0, 3000.0
+"""How long a change of the catalog and of a promotion takes to reach the platform's app, at most, as integrators have seen it."""
 
 _BASE = """
     SELECT price, active FROM warehouse.baseline_history
@@ -42,6 +44,19 @@ _SAID = f"""
     WHERE p.end_time > :at AND o.settled_at <= :at AND (p.ended_at IS NULL OR p.ended_at > :at)
     ORDER BY p.start_time DESC, p.promotion_id DESC, j.job_id DESC
 """
+_BASE_MOVED = """
+    SELECT max(h.valid_from) FROM warehouse.baseline_history AS h
+    LEFT JOIN LATERAL (
+        SELECT price, active FROM warehouse.baseline_history AS older
+        WHERE older.vendor = :vendor AND older.sku = :sku AND older.version < h.version ORDER BY older.version DESC LIMIT 1
+    ) AS before ON true
+    WHERE h.vendor = :vendor AND h.sku = :sku AND h.valid_from > :young AND h.valid_from <= :at AND h.job_id IS NOT NULL
+        AND (h.price, h.active) IS DISTINCT FROM (before.price, before.active)
+"""
+_ENDED = f"""
+    SELECT max(p.ended_at) {WORDS_OF_PROMOTIONS}
+    WHERE p.ended_at > :young AND p.ended_at <= :at AND p.start_time <= p.ended_at AND o.state = 'accepted' AND o.active
+"""
 
 
 @dataclass(frozen=True)
@@ -62,16 +77,22 @@ class CustomerPrice:
     why: str
     until: dt.datetime | None = None
     promotions: list[dict[str, Any]] = field(default_factory=list)
+    seen_by: dt.datetime | None = None
+    """When the app shows it at the latest; None: by now. Before that it may show what held before."""
+    promoted_lately: bool = False
+    """Whether a promotion that is over now may still be shown."""
 
 
 def customer_price(engine: Engine, vendor: str, sku: str, at: dt.datetime) -> CustomerPrice:
-    """As far as the platform had acknowledged it by then; a change takes up to half an hour to the app, a promotion up to 50 minutes."""
+    """As far as the platform had acknowledged it by then, and when the app shows it: CATALOG_S and PROMOTION_S at the latest."""
     with engine.connect() as connection:
         return price_at(connection, vendor, sku, at)
 
 
-def price_at(connection: Connection, vendor: str, sku: str, at: dt.datetime) -> CustomerPrice:
-    """The same in somebody's transaction."""
+def price_at(
+    connection: Connection, vendor: str, sku: str, at: dt.datetime, *, catalog_s: float = CATALOG_S
+) -> CustomerPrice:
+    """The same in somebody's transaction; `catalog_s`: how long a change of the catalog takes to reach the app."""
     values = {"vendor": vendor, "sku": sku, "at": at}
     base = connection.execute(sa.text(_BASE), values).one_or_none() or unmoved(connection, vendor, sku, at)
     said = [dict(row) for row in connection.execute(sa.text(_SAID), values).mappings()]
@@ -86,7 +107,37 @@ def price_at(connection: Connection, vendor: str, sku: str, at: dt.datetime) -> 
     if base is not None and base.active is False:
         why = f"the product is inactive, so nobody can buy it; otherwise {why}"
     until = _until(rows, counts, at)
-    return CustomerPrice(vendor, sku, price, base_price, None if base is None else base.active, why, until, rows)
+    young = {name: at - dt.timedelta(seconds=s) for name, s in (("base", catalog_s), ("promotion", PROMOTION_S))}
+    ended = connection.execute(sa.text(_ENDED), {**values, "young": young["promotion"]}).scalar()
+    moved = [one for one in (ended, *_moved(said, at)) if one is not None and one > young["promotion"]]
+    seen = [one + dt.timedelta(seconds=PROMOTION_S) for one in moved]
+    if counts is None or counts["subtype"] != "FINAL_PRICE":
+        base_moved = connection.execute(sa.text(_BASE_MOVED), {**values, "young": young["base"]}).scalar()
+        seen += [] if base_moved is None else [base_moved + dt.timedelta(seconds=catalog_s)]
+    return CustomerPrice(
+        vendor,
+        sku,
+        price,
+        base_price,
+        None if base is None else base.active,
+        why,
+        until,
+        rows,
+        seen_by=max(seen, default=None),
+        promoted_lately=bool(moved),
+    )
+
+
+def _moved(said: Iterable[Mapping[str, Any]], at: dt.datetime) -> Iterator[dt.datetime]:
+    """Of each promotion that has begun, when the platform first took what it says of the SKU now: a repeat is no news."""
+    for _, words in itertools.groupby(said, key=lambda row: row["promotion_id"]):
+        taken = [row for row in words if row["state"] == "accepted" and row["start_time"] <= at]
+        for _, same in itertools.islice(itertools.groupby(taken, key=_offer), 1):
+            yield min(row["settled_at"] for row in same)
+
+
+def _offer(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return (row["active"], row["subtype"], row["value"])
 
 
 def promoted(subtype: str, value: Decimal, base: Decimal | None) -> Decimal | None:

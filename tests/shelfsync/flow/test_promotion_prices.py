@@ -39,6 +39,16 @@ def test_what_a_customer_pays_is_told_with_the_reason_and_its_end(shop):
     assert paid(shop, at=now.promotions[1]["since"]).price == Decimal(6), "the past is told as it was"
 
 
+def test_a_promotion_that_is_sent_again_unchanged_is_no_news_to_customers(shop):
+    shop.erp.put("c1", "a", "8", start=-2, end=4)
+    shop.sync()
+    first = paid(shop)
+    assert first.seen_by - first.promotions[0]["since"] == dt.timedelta(seconds=3000)
+    shop.erp.put("c1", "b", "7", start=-2, end=4)
+    shop.sync()
+    assert paid(shop).seen_by == first.seen_by
+
+
 def test_a_price_that_one_vendor_refused_leaves_there_what_it_took_before(shop):
     shop.erp.put("c1", "a", "8", vendor=None)
     shop.sync()
