@@ -162,3 +162,13 @@ def test_a_pause_is_told_once_a_page(world, browse):
     pages = browse(world.house)
     for path in ("/", "/holds", "/explain", "/promotions", "/orders"):
         assert pages.get(path).text.count("wrong prices") == 1, path
+
+
+def test_a_first_job_that_the_platform_failed_is_trouble(world, browse):
+    """Nothing of it is known to be taken: that is no first sync on its way."""
+    world.platform.put_products("store-001", [{"sku": "a", "barcodes": [], "title": "A", "price": 9.0, "active": True}])
+    world.erp.put("store-001", "a", "1.00")
+    world.platform.faults({"at": "job", "kind": "failed"})
+    world.sync("full")
+    ((tone, words),) = _rows(browse(world.house))
+    assert tone == "bad", words
