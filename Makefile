@@ -13,10 +13,10 @@ lock: setup   ## requirements*.in -> requirements*.txt; ARGS=--upgrade for newer
 	@scripts/lock.sh $(ARGS)
 
 test: setup   ## the tests, some ten minutes on two cores; ARGS="-k word" for some of them
-	@$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not scale" $(ARGS)
+	@$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow and not scale" $(ARGS)
 
 test-slow: setup   ## the long ones: real schedulers, real kills, large data, real minutes
-	@$(BIN)/python -m pytest -n 2 --dist loadfile -m "slow or scale" $(ARGS)
+	@$(BIN)/python -m pytest -n 2 --dist loadgroup -m "slow or scale" $(ARGS)
 
 kills: setup   ## real processes killed with -9 at seeded instants; KILLS=50 SEED=1, some half an hour
 	@PYTHONPATH=tests:include $(BIN)/python -m kills --kills $(or $(KILLS),50) --seed $(or $(SEED),1)

@@ -24,7 +24,7 @@ from airflow.sdk import chain, dag
 from shelfsync_airflow.failures import task_defaults
 from shelfsync_airflow.options import owner_links, schedule_or_asset
 from shelfsync_airflow.promotion_form import promotion_form
-from shelfsync_airflow.promotion_tasks import CHANGED, WaitOperator, check, confirm, deliver, extract, plan, report
+from shelfsync_airflow.promotion_tasks import CHANGED, check, confirm, deliver, extract, plan, report, wait
 
 
 @dag(
@@ -41,12 +41,10 @@ from shelfsync_airflow.promotion_tasks import CHANGED, WaitOperator, check, conf
 )
 def promotions_sync() -> None:
     run = check()
-    said = "Asks, without a worker, until every job has ended or its deadline has passed."
-    wait = WaitOperator(task_id="wait", doc_md=said)
-    wait_ends = WaitOperator(task_id="wait_ends", doc_md=said)
     deliver_ends = deliver.override(task_id="deliver_ends")()
     confirm_ends = confirm.override(task_id="confirm_ends")()
-    chain(extract(run), plan(run), deliver(), wait, confirm(), deliver_ends, wait_ends, confirm_ends, report(run))
+    ends = (deliver_ends, wait("wait_ends"), confirm_ends)
+    chain(extract(run), plan(run), deliver(), wait("wait"), confirm(), *ends, report(run))
 
 
 promotions_sync()

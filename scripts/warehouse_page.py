@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import shelfsync.migrations.every_table  # noqa: F401  all tables must be known
-from shelfsync.ledger.metadata import metadata
+from shelfsync.warehouse.every_table import metadata
 from shelfsync.warehouse.views import VIEWS
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "warehouse.md"

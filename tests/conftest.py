@@ -34,6 +34,15 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(canaries.Watch(config), "canaries")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The tests of a file share a process (`--dist loadgroup`), and all tests of the installation share one: they share what is running."""
+    for item in items:
+        folder = Path(__file__).parent / "installation"
+        group = folder.name if folder in item.path.parents else str(item.path)
+        item.add_marker(pytest.mark.xdist_group(name=group))
+
+
 _PREFIX = "shelfsync-test-"
 _TEMPLATE = "migrated"
 _numbers = itertools.count(1)

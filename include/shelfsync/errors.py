@@ -40,6 +40,10 @@ class IncompleteExtractError(DataError):
     """The extract is not proven to be the whole of what the ERP holds: nothing may be concluded from what is absent."""
 
 
+class NothingSyncedError(DataError):
+    """No vendor has ever been in an extract, so there is nothing to do yet."""
+
+
 class TryAgainError(ShelfsyncError):
     """It did not work this time and may the next; `after_s` is the least wait in seconds."""
 

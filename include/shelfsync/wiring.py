@@ -58,6 +58,12 @@ class House:
 
         check(self.parts, vendors, fresh=fresh)
 
+    def warnings(self) -> list[str]:
+        """What is configured so that something will not work later."""
+        from shelfsync.flow.check import warnings
+
+        return warnings(self.parts.settings)
+
     def open_run(
         self, kind: str, key: str, vendors: tuple[str, ...] = (), *, skus: tuple[str, ...] = (), dry_run: bool = False
     ) -> int:
@@ -69,8 +75,10 @@ class House:
     def extract(self, run_id: int) -> list[dict[str, Any]]:
         """Reads the ERP; returns the shards."""
         from shelfsync.flow.extract import extract
+        from shelfsync.ledger import life
 
-        return extract(self.parts, run_id)
+        with life.at_work(self.parts.engine, run_id):
+            return extract(self.parts, run_id)
 
     def step(self, word: str, run_id: int, vendors: Iterable[str]) -> dict[str, Any]:
         """One of STEPS over some vendors; returns `{"step", "done", "skipped", "failed"}`."""
@@ -78,8 +86,11 @@ class House:
             raise ShelfsyncError(f"there is no step {word!r}; the steps are {', '.join(STEPS)}")
         import importlib
 
+        from shelfsync.ledger import life
+
         module = importlib.import_module(f"shelfsync.flow.{word}")
-        report: dict[str, Any] = getattr(module, word)(self.parts, run_id, list(vendors)).as_dict()
+        with life.at_work(self.parts.engine, run_id):
+            report: dict[str, Any] = getattr(module, word)(self.parts, run_id, list(vendors)).as_dict()
         return report
 
     def clear_the_way(self, vendors: tuple[str, ...]) -> list[str]:
@@ -116,14 +127,18 @@ class House:
     def apply(self, plan: dict[str, Any], run_id: int, tell: Callable[[str, int, int], None]) -> dict[str, Any]:
         """Sends exactly what a plan says, in an open run; PlanMovedError says what has moved since."""
         from shelfsync.flow.apply import apply
+        from shelfsync.ledger import life
 
-        return apply(self.parts, self, plan, run_id, tell)
+        with life.at_work(self.parts.engine, run_id, whole=True):
+            return apply(self.parts, self, plan, run_id, tell)
 
     def sync(self, run_id: int, *, dry_run: bool, tell: Callable[[str, int, int], None]) -> dict[str, Any]:
         """The whole path of an open run, in this process."""
         from shelfsync.flow.sync import sync
+        from shelfsync.ledger import life
 
-        return sync(self, run_id, dry_run=dry_run, tell=tell)
+        with life.at_work(self.parts.engine, run_id, whole=True):
+            return sync(self, run_id, dry_run=dry_run, tell=tell)
 
     def plan_exports(self, key: str, vendors: tuple[str, ...] = ()) -> list[dict[str, Any]]:
         """Opens an export run; returns its shards."""

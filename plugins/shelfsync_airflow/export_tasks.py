@@ -6,11 +6,12 @@ import logging
 from typing import Any
 
 from airflow.sdk import Param, chain, get_current_context, task, task_group
-from airflow.sdk.exceptions import AirflowFailException
+from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
+from shelfsync.errors import NothingSyncedError
 from shelfsync_airflow.house import PLATFORM, open_house
 from shelfsync_airflow.tasks import SHARD_LABEL, failed_tasks, stop_for
-from shelfsync_airflow.wait import ExportWaitOperator
+from shelfsync_airflow.wait import SHARD_OF_THIS_EXPORT, ExportedTrigger, WaitOperator
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +35,10 @@ def plan() -> list[dict[str, Any]]:
     context = get_current_context()
     vendors = tuple(vendor.strip() for vendor in context["params"]["vendors"] or () if vendor.strip())
     with open_house(PLATFORM) as house:
-        return house.plan_exports(f"{context['dag'].dag_id}/{context['run_id']}", vendors)
+        try:
+            return house.plan_exports(f"{context['dag'].dag_id}/{context['run_id']}", vendors)
+        except NothingSyncedError as error:
+            raise AirflowSkipException(str(error)) from None
 
 
 @task(map_index_template=SHARD_LABEL)
@@ -58,9 +62,11 @@ def reconcile(shard: dict[str, Any]) -> dict[str, Any]:
 @task(trigger_rule="all_done")
 def report(shards: list[dict[str, Any]] | None) -> dict[str, Any]:
     """Says what differed and why; fails when an export or a task failed, and names each with its reason."""
+    failed = failed_tasks()
+    if not shards and not failed:
+        raise AirflowSkipException("Nothing has been synced yet, so nothing was asked for.")
     if not shards:
         raise AirflowFailException("The run did not begin, nothing was asked for: see the log of the task plan.")
-    failed = failed_tasks()
     with open_house(PLATFORM) as house:
         summary = house.report_exports(shards[0]["run"])
     for line in summary.pop("lines"):
@@ -79,8 +85,11 @@ def shard(shard: dict[str, Any]) -> None:
     """The exports of some vendors, side by side with the other shards; one that fails stops none of them."""
     chain(
         export(shard=shard),
-        ExportWaitOperator(
-            task_id="wait", doc_md="Waits in the triggerer until every export has ended or its deadline has passed."
+        WaitOperator(
+            trigger=ExportedTrigger,
+            shard=SHARD_OF_THIS_EXPORT,
+            task_id="wait",
+            doc_md="Waits in the triggerer until every export has ended or its deadline has passed.",
         ),
         observe(shard=shard),
         reconcile(shard=shard),

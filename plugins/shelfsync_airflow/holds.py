@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from airflow.providers.standard.operators.hitl import HITLOperator
 from airflow.sdk import Param, chain, get_current_context, task, task_group
 from airflow.sdk.exceptions import AirflowSkipException
-from airflow.triggers.base import StartTriggerArgs
 
 from shelfsync_airflow.house import PLATFORM, open_house
 from shelfsync_airflow.wait import WaitOperator
@@ -120,19 +119,6 @@ def acknowledge(sent: dict[str, Any]) -> dict[str, Any]:
     return _take("acknowledge", sent)
 
 
-class WaitForSliceOperator(WaitOperator):
-    """Waits for the job of the slice with this task's map index."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.shard = SENT_OF_THIS_INDEX
-        self.start_trigger_args = StartTriggerArgs(
-            trigger_cls=self.start_trigger_args.trigger_cls,
-            trigger_kwargs={**(self.start_trigger_args.trigger_kwargs or {}), "shard": SENT_OF_THIS_INDEX},
-            next_method=self.start_trigger_args.next_method,
-        )
-
-
 @task_group
 def held_slice(hold: dict[str, Any]) -> None:
     """One question and what comes of it."""
@@ -147,7 +133,9 @@ def held_slice(hold: dict[str, Any]) -> None:
         approve,
         sent,
         deliver(sent=sent),
-        WaitForSliceOperator(task_id="wait", doc_md="Waits in the triggerer until the job has ended."),
+        WaitOperator(
+            task_id="wait", shard=SENT_OF_THIS_INDEX, doc_md="Waits in the triggerer until the job has ended."
+        ),
         confirm(sent=sent),
         acknowledge(sent=sent),
     )

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
-import importlib
-import json
 import logging
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any
 
-from airflow.sdk import Asset, BaseOperator, Context, get_current_context, task
+from airflow.sdk import Asset, get_current_context, task
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
-from airflow.triggers.base import BaseTrigger, StartTriggerArgs, TaskFailedEvent, TaskSuccessEvent, TriggerEvent
 
-from shelfsync.errors import ConfigurationError
 from shelfsync_airflow.house import ERP, PLATFORM, open_house
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+from shelfsync_airflow.wait import PromotionsSettledTrigger, WaitOperator
 
 log = logging.getLogger(__name__)
 
 CHANGED = Asset("shelfsync_promotions_changed", uri="x-shelfsync://promotions/changed")
 """An event of it (POST /api/v2/assets/events, or a DAG of yours that has it as an outlet) starts a run at once."""
 
-RUN_OF_CHECK = "{{ ti.xcom_pull(task_ids='check') | tojson }}"
+RUN_OF_CHECK = """{"run": {{ ti.xcom_pull(task_ids='check') | tojson }}}"""
 _SHOWN_MAX = 20
 _NOT_CONFIGURED = (
     "No promotions are configured (SHELFSYNC_PROMOTIONS__SQL, __SQL_FILE or __FILES), so there is nothing to do."
@@ -68,6 +61,11 @@ def deliver(params: dict[str, Any] | None = None) -> dict[str, Any]:
         return house.promotions.deliver()
 
 
+def wait(task_id: str) -> WaitOperator:
+    """Asks, without a worker, until every job of the run has ended or its deadline has passed."""
+    return WaitOperator(task_id=task_id, trigger=PromotionsSettledTrigger, shard=RUN_OF_CHECK, doc_md=wait.__doc__)
+
+
 @task
 def confirm() -> dict[str, Any]:
     """Finds out, SKU by SKU and vendor by vendor, what became of what was sent."""
@@ -104,56 +102,3 @@ def settle() -> dict[str, Any]:
         lines = [f"campaign {campaign}: {why}" for campaign, why in told["failed"].items()]
         raise AirflowFailException("; ".join(lines[:_SHOWN_MAX]))
     return told
-
-
-class PromotionsSettledTrigger(BaseTrigger):
-    """Fires when every job of a run has ended or its deadline has passed. It only asks: it may run anywhere, twice."""
-
-    def __init__(self, run: str) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self.run_number = run
-
-    def serialize(self) -> tuple[str, dict[str, Any]]:
-        return f"{type(self).__module__}.{type(self).__qualname__}", {"run": self.run_number}
-
-    async def run(self) -> AsyncIterator[TriggerEvent]:
-        try:
-            facts = await _settled(int(json.loads(self.run_number)))
-        except ConfigurationError as error:
-            self.log.error("%s", error)  # noqa: TRY400  the one line is all there is to say
-            yield TaskFailedEvent()
-        else:
-            yield TaskSuccessEvent(xcoms={"return_value": facts})
-
-
-class WaitOperator(BaseOperator):
-    """Waits for the jobs of this run without a worker (see `shelfsync_airflow.wait`)."""
-
-    template_fields = ("run_number",)
-    ui_color = "#e8e4f3"
-    start_from_trigger = True
-    start_trigger_args = StartTriggerArgs(
-        trigger_cls=f"{PromotionsSettledTrigger.__module__}.{PromotionsSettledTrigger.__qualname__}",
-        trigger_kwargs={"run": RUN_OF_CHECK},
-        next_method="resume",
-    )
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.run_number = RUN_OF_CHECK
-
-    def execute(self, context: Context) -> NoReturn:  # noqa: ARG002
-        """Never called by a scheduler; `dag.test()` has no triggerer and comes through here."""
-        self.defer(trigger=PromotionsSettledTrigger(self.run_number), method_name="resume")
-
-    def resume(self, context: Context, event: Any = None) -> None:
-        """The end of the way through `execute`."""
-
-
-async def _settled(run: int) -> dict[str, Any]:
-    """Imports and settings are read on a thread: the triggerer's loop belongs to all waits."""
-    house = await asyncio.to_thread(importlib.import_module, "shelfsync_airflow.house")
-    wiring = await asyncio.to_thread(importlib.import_module, "shelfsync.wiring")
-    settings = await asyncio.to_thread(house.house_settings, house.PLATFORM)
-    facts: dict[str, Any] = await wiring.until_promotions_settled(settings, run)
-    return facts

@@ -77,52 +77,53 @@ class ExportedTrigger(SettledTrigger):
         return facts
 
 
-class WaitOperator(BaseOperator):
-    """Waits for the jobs of the shard with this task's map index (a task of its own inside the mapped group).
+class PromotionsSettledTrigger(SettledTrigger):
+    """Fires when every promotion job of a run has ended, or its deadline has passed. `shard` names the run alone: `{"run": 7}`."""
 
-    `turn`: the first one; a later one, which is skipped with what comes after it when nothing is in flight any more; or the last,
-    which waits for every job instead of the first after which more is to be sent.
+    async def facts(self, shard: dict[str, Any]) -> dict[str, Any]:
+        wiring, settings = await _wiring()
+        facts: dict[str, Any] = await wiring.until_promotions_settled(settings, int(shard["run"]))
+        return facts
+
+
+class WaitOperator(BaseOperator):
+    """Waits, without a worker, for what `trigger` waits for.
+
+    `shard`: the template that gives the trigger's shard as JSON text; without one, the shard of the catalog's extract with this
+    task's map index. `turn`: the first wait; a later one, which is skipped with what comes after it when nothing is in flight any
+    more; or the last, which waits for every job instead of the first after which more is to be sent.
     """
 
-    template_fields = ("shard",)
+    template_fields = ("shard",)  # Airflow renders those arguments of the trigger that are named here, and no other
     ui_color = "#e8e4f3"
     start_from_trigger = True
 
-    def __init__(self, *, turn: str = FIRST, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *,
+        trigger: type[SettledTrigger] = SettledTrigger,
+        shard: str = SHARD_OF_THIS_INDEX,
+        turn: str = FIRST,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(**kwargs)
-        self.shard = SHARD_OF_THIS_INDEX
+        self.shard = shard
         self.turn = turn
+        self.trigger = trigger
         self.start_trigger_args = StartTriggerArgs(
-            trigger_cls=f"{SettledTrigger.__module__}.{SettledTrigger.__qualname__}",
-            trigger_kwargs={"shard": SHARD_OF_THIS_INDEX, "turn": turn},
+            trigger_cls=f"{trigger.__module__}.{trigger.__qualname__}",
+            trigger_kwargs={"shard": shard, "turn": turn},
             next_method="resume",
         )
 
     def execute(self, context: Context) -> NoReturn:  # noqa: ARG002
         """Never called by a scheduler; `dag.test()` has no triggerer and comes through here."""
-        self.defer(trigger=SettledTrigger(self.shard, self.turn), method_name="resume")
+        self.defer(trigger=self.trigger(self.shard, self.turn), method_name="resume")
 
     def resume(self, context: Context, event: Any = None) -> None:  # noqa: ARG002  Airflow's signature
         """The end of the way through `execute`; a trigger that was started by the scheduler ends the task itself."""
         if "skipped" in str(event):
             raise AirflowSkipException("Nothing of this shard is in flight any more.")
-
-
-class ExportWaitOperator(WaitOperator):
-    """The same for the exports of a shard."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.shard = SHARD_OF_THIS_EXPORT
-        self.start_trigger_args = StartTriggerArgs(
-            trigger_cls=f"{ExportedTrigger.__module__}.{ExportedTrigger.__qualname__}",
-            trigger_kwargs={"shard": SHARD_OF_THIS_EXPORT, "turn": FIRST},
-            next_method="resume",
-        )
-
-    def execute(self, context: Context) -> NoReturn:  # noqa: ARG002
-        """As there."""
-        self.defer(trigger=ExportedTrigger(self.shard), method_name="resume")
 
 
 async def _wiring() -> tuple[Any, Any]:

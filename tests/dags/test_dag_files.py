@@ -218,3 +218,16 @@ def test_the_form_refuses_what_is_neither(dag_bag: DagBag, name: str, value: obj
     form = dag_bag.dags["catalog_full_sync"].params.__copy__()
     with pytest.raises(ParamValidationError):
         form.update({name: value})
+
+
+def test_every_templated_argument_of_a_trigger_is_a_template_field_of_its_operator(dag_bag: DagBag) -> None:
+    """Airflow renders no other argument: the rest arrives in the triggerer as it was written."""
+    waits = [task for dag in dag_bag.dags.values() for task in dag.tasks if getattr(task, "start_trigger_args", None)]
+    templated = {
+        (task.dag_id, task.task_id, name, name in task.template_fields)
+        for task in waits
+        for name, value in (task.start_trigger_args.trigger_kwargs or {}).items()
+        if "{{" in str(value)
+    }
+    assert {task for _, task, _, _ in templated} >= {"wait", "wait_ends", "shard.wait"}
+    assert [(dag_id, task_id, name) for dag_id, task_id, name, rendered in sorted(templated) if not rendered] == []

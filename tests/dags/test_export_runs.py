@@ -40,6 +40,13 @@ def test_only_the_vendors_of_the_form_are_exported(world: World) -> None:
     assert "store-002" in asked[0]
 
 
+def test_an_export_before_the_first_sync_has_nothing_to_do_and_is_no_failure(world: World) -> None:
+    run = world.run("assortment_export")
+    assert run.state == "success"
+    assert set.union(*states(run).values()) == {"skipped"}
+    assert [entry for entry in world.platform.journal()["entries"] if entry["operation"] == "export"] == []
+
+
 def test_a_store_whose_export_fails_stops_no_other_and_the_run_names_it(world: World) -> None:
     world.run("catalog_full_sync")
     world.platform.faults({"at": "export", "kind": "status_404", "times": 1})

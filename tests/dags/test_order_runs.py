@@ -227,3 +227,17 @@ def test_the_trigger_fires_when_something_waits_and_again_only_for_something_new
         return told
 
     assert asyncio.run(fired()) == [1, 2]
+
+
+def test_without_a_way_to_the_stores_the_first_order_fails_watch_once_and_says_why(
+    orders: Orders, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SHELFSYNC_ORDERS__HAND_OVER")
+    order = orders.place(Case("first", ("MILK",), (), "RECEIVED"))
+    world.platform.until_settled()
+    first = world.run("orders_fulfilment")
+    assert states(first)["watch"] == {"failed"}
+    assert orders.platform_status() == {order["order_id"]: "RECEIVED"}
+    why = world.rows("SELECT message FROM ledger.order_alarm WHERE ended_at IS NULL")
+    assert why[0][0].startswith("1 open orders reach no store: SHELFSYNC_ORDERS__HAND_OVER is not set")
+    assert states(world.run("orders_fulfilment"))["watch"] == {"success"}

@@ -135,6 +135,20 @@ def test_a_setting_is_changed_until_the_next_reset_and_a_wrong_one_is_named(plat
     assert platform.control("GET", "settings")["link"] == "bearer"
 
 
+def test_the_orders_of_a_chain_are_read_page_by_page_with_their_states(platform):
+    platform.put_products(STORE, [{"sku": "A", "barcodes": [], "title": "A", "price": 2.5, "active": True}])
+    order = {"items": [{"sku": "A", "quantity": 1}]}
+    placed = [
+        platform.control("POST", f"chains/demo-chain/vendors/{STORE}/orders", order)["order_id"] for _ in range(3)
+    ]
+    platform.control("POST", f"orders/{placed[1]}/cancel")
+    first = platform.control("GET", "chains/demo-chain/orders?limit=2")
+    rest = platform.control("GET", "chains/demo-chain/orders?offset=2")
+    found = [*first["orders"], *rest["orders"]]
+    assert (first["total"], [one["order_id"] for one in found]) == (3, placed)
+    assert [one["status"] for one in found] == ["RECEIVED", "CANCELLED", "RECEIVED"]
+
+
 def test_a_dialect_brings_its_whole_set_and_what_is_set_beside_it_wins(platform):
     settings = platform.control("PUT", "settings", {"dialect": "legacy", "export_status": 202})
     assert (settings["log_format"], settings["export_status"]) == ("older", 202)

@@ -57,11 +57,29 @@ def test_a_sync_ends_with_0_and_tells_a_script_everything_in_one_document(run):
     assert [(row["vendor"], row["acknowledged"], row["rejected"]) for row in status["vendors"]] == [("store-001", 1, 1)]
 
 
+def test_check_warns_that_an_order_would_reach_no_store(run):
+    unset = run("check")
+    assert unset.returncode == 0, unset.stderr
+    assert "warning: SHELFSYNC_ORDERS__HAND_OVER: is not set, so an order reaches no store." in unset.stdout
+    assert len(json.loads(run("check", "--json").stdout)["warnings"]) == 1
+    on_purpose = run("check", "--json", SHELFSYNC_ORDERS__HAND_OVER="none")
+    assert json.loads(on_purpose.stdout) == {"ok": True, "warnings": []}
+
+
 def test_a_plan_tells_what_would_be_sent_and_sends_nothing(run, sandbox):
     done = run("plan")
     assert done.returncode == 0, done.stderr
     assert "store-001: 2 new" in done.stdout
     assert [entry for entry in sandbox.journal()["entries"] if entry["operation"] == "put_catalog"] == []
+
+
+@pytest.mark.parametrize("where", ["nowhere/plan.json", "home", "."])
+def test_a_plan_for_a_file_that_cannot_be_written_is_exit_code_3_and_one_line(run, tmp_path, where):
+    done = run("plan", "--out", where)
+    assert done.returncode == 3, done.stderr
+    assert "--out" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+    assert list(tmp_path.parent.rglob("*.part")) == []
 
 
 def test_some_vendors_that_fail_are_exit_code_2_and_named(run, tmp_path):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from pydantic import Field
 
 from partner_sandbox import bodies
@@ -19,6 +19,8 @@ from partner_sandbox.sandbox import Sandbox
 from partner_sandbox.wire import UUID, Body
 
 router = APIRouter()
+ORDERS_MAX = 500
+"""Orders in one answer."""
 
 
 class Cancel(Body):
@@ -33,6 +35,19 @@ async def post_order(chain_id: str, vendor_id: str, request: Request, sandbox: T
     """A customer orders what the app shows; the whole order, and event RECEIVED."""
     wanted = await bodies.read(request, placing.Placement)
     return await asyncio.to_thread(_place, sandbox, chain_id, vendor_id, wanted)
+
+
+@router.get("/chains/{chain_id}/orders")
+def read_orders(
+    chain_id: str,
+    sandbox: TheSandbox,
+    offset: Annotated[int, Query(ge=0, le=2**31)] = 0,
+    limit: Annotated[int, Query(ge=1, le=ORDERS_MAX)] = ORDERS_MAX,
+) -> dict[str, Any]:
+    """The orders of a chain in the order in which they were placed, each as an answer of the interface shows it, and their number."""
+    with sandbox.storage.begin() as connection:
+        total, found = store.page(connection, store.of_chain(chain_id), offset, limit)
+    return {"total": total, "orders": [_answer(sandbox, order) for order in found]}
 
 
 @router.post("/orders/{order_id}/cancel")

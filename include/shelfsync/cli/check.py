@@ -11,4 +11,6 @@ def check(vendor: Vendors = None, as_json: AsJson = False) -> None:
     """Try database, ERP and platform, and say in one line what is wrong with the configuration."""
     with house() as opened:
         opened.check(tuple(vendor or ()))
-    print_told({"ok": True}, as_json, ["database, ERP and platform answer; nothing was sent"])
+        warnings = opened.warnings()
+    lines = ["database, ERP and platform answer; nothing was sent", *(f"warning: {line}" for line in warnings)]
+    print_told({"ok": True, "warnings": warnings}, as_json, lines)

@@ -19,6 +19,7 @@ from partner_api.errors import (
     UnavailableError,
 )
 from shelfsync.errors import ConfigurationError, TryAgainError
+from shelfsync.handover.outlet import open_outlet
 from shelfsync.ledger import engine, tables
 from shelfsync.ledger import vendors as vendors_of_ledger
 from shelfsync.ledger.instant import instant
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from shelfsync.flow.house import Parts
+    from shelfsync.settings import Settings
 
 log = logging.getLogger(__name__)
 
@@ -55,6 +57,24 @@ def check(parts: Parts, vendors: tuple[str, ...] = (), *, fresh: bool = True) ->
     _ask_one_of(parts, names or (None,))
     _remember(parts, _fingerprint(parts, vendors))
     log.info("check: database, ERP and platform answer")
+
+
+def warnings(settings: Settings) -> list[str]:
+    """What is configured so that orders reach no store: it stops no catalog, and the first order would be an alarm."""
+    orders = settings.orders
+    if orders.owes_orders and not orders.hands_over:
+        error = ConfigurationError(
+            "SHELFSYNC_ORDERS__HAND_OVER",
+            "is not set, so an order reaches no store",
+            "Set it to the way to your stores, or to none where they learn of orders elsewhere (docs/orders.md).",
+        )
+        return [str(error)]
+    try:
+        if outlet := open_outlet(settings):
+            outlet.close()
+    except ConfigurationError as error:
+        return [str(error)]
+    return []
 
 
 def check_chain(parts: Parts, vendors: Sequence[str]) -> None:

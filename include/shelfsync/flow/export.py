@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
 from partner_api.errors import AmbiguousError, CredentialsError, ThrottledError
-from shelfsync.errors import ConfigurationError, DataError, TryAgainError
+from shelfsync.errors import ConfigurationError, DataError, NothingSyncedError, TryAgainError
 from shelfsync.flow.each_export import each_export
 from shelfsync.flow.each_vendor import Skip, StepReport
 from shelfsync.flow.extract import shards
@@ -36,7 +36,7 @@ def plan_exports(parts: Parts, run_key: str, vendors: tuple[str, ...]) -> list[d
         exports.plan(connection, run_key, dict.fromkeys(names))
         planned = [one.vendor for one in exports.of_run(connection, run_key)]
     if not planned:
-        raise DataError("export: no vendor is known yet. Run a sync first, or name the vendors.")
+        raise NothingSyncedError("export: no vendor is known yet. Run a sync first, or name the vendors.")
     sync = parts.settings.sync
     return [{**shard, "run": run_key} for shard in shards(planned, 0, sync.shard_vendors, sync.shards_max)]
 

@@ -6,12 +6,13 @@ equal rows.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
 from shelfsync.budget.forecast import Requests
-from shelfsync.errors import DataError
+from shelfsync.errors import ConfigurationError, DataError
 from shelfsync.flow.batch import bodies as cut_up
 from shelfsync.flow.held import ordered, with_before
 from shelfsync.ledger import runs, vendor_runs, vendors
@@ -71,10 +72,17 @@ def fingerprints(settings: Settings) -> dict[str, str]:
 
 
 def write(plan: dict[str, Any], file: Path) -> None:
-    """The plan as a file; whole or not at all."""
-    aside = file.with_name(f".{file.name}.part")
-    aside.write_text(json.dumps(plan, ensure_ascii=False, indent=1, default=str) + "\n", encoding="utf-8")
-    aside.replace(file)
+    """The plan as a file; whole or not at all. A ConfigurationError where it cannot be written."""
+    aside = file.parent / f".{file.name}.part"
+    try:
+        aside.write_text(json.dumps(plan, ensure_ascii=False, indent=1, default=str) + "\n", encoding="utf-8")
+        aside.replace(file)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            aside.unlink()
+        raise ConfigurationError(
+            "--out", f"{file} cannot be written: {error.strerror}", "Name a file in a folder of yours."
+        ) from None
 
 
 def read(file: Path) -> dict[str, Any]:

@@ -40,9 +40,9 @@ class Outlet(Protocol):
 
 
 def open_outlet(settings: Settings) -> Outlet | None:
-    """The configured way, or None; ConfigurationError for what it lacks. Connects to nothing yet."""
+    """The configured way, or None where there is none; ConfigurationError for what it lacks. Connects to nothing yet."""
     chosen = settings.orders
-    if chosen.hand_over is None:
+    if not chosen.hands_over:
         return None
     if chosen.hand_over == "outbox":
         from shelfsync.handover.outbox import Outbox

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
+from shelfsync.ledger import observations
 from shelfsync.ledger.instant import after, instant
 from shelfsync.ledger.metadata import metadata
 from shelfsync.ledger.tables import OPEN_JOB_STATES, job
@@ -51,7 +52,7 @@ export = sa.Table(
     sa.Column(
         "observation_id",
         sa.BigInteger,
-        sa.ForeignKey("ledger.observation.observation_id"),
+        sa.ForeignKey(observations.observation.c.observation_id),
         index=True,
         comment="The picture it became",
     ),

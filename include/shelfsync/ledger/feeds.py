@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
+from shelfsync.ledger import tables
 from shelfsync.ledger.holds import APPROVED, hold
 from shelfsync.ledger.instant import instant
 from shelfsync.ledger.metadata import metadata
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 feed = sa.Table(
     "feed",
     metadata,
-    sa.Column("vendor", sa.Text, sa.ForeignKey("ledger.vendor.vendor"), primary_key=True, comment="The vendor"),
+    sa.Column("vendor", sa.Text, sa.ForeignKey(tables.vendor.c.vendor), primary_key=True, comment="The vendor"),
     sa.Column("generation", sa.BigInteger, primary_key=True, comment="Order of this extract among the vendor's"),
     sa.Column("run_id", sa.BigInteger, nullable=False, comment="The run that read it"),
     sa.Column(

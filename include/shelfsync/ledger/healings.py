@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
+from shelfsync.ledger import observations, tables
 from shelfsync.ledger.instant import after, instant
 from shelfsync.ledger.metadata import metadata
 
@@ -18,13 +19,13 @@ if TYPE_CHECKING:
 healing = sa.Table(
     "healing",
     metadata,
-    sa.Column("vendor", sa.Text, sa.ForeignKey("ledger.vendor.vendor"), primary_key=True, comment="The vendor"),
+    sa.Column("vendor", sa.Text, sa.ForeignKey(tables.vendor.c.vendor), primary_key=True, comment="The vendor"),
     sa.Column("sku", sa.Text, primary_key=True, comment="The SKU"),
     sa.Column("field", sa.Text, primary_key=True, comment="The value that differed; sku: it was not shown at all"),
     sa.Column(
         "observation_id",
         sa.BigInteger,
-        sa.ForeignKey("ledger.observation.observation_id"),
+        sa.ForeignKey(observations.observation.c.observation_id),
         primary_key=True,
         index=True,
         comment="The picture that showed it",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 
+from shelfsync.ledger import tables
 from shelfsync.ledger.instant import after, instant
 from shelfsync.ledger.metadata import metadata
 
@@ -30,7 +31,7 @@ hold = sa.Table(
     "hold",
     metadata,
     sa.Column("hold_id", sa.BigInteger, sa.Identity(always=True), primary_key=True, comment="Number of the hold"),
-    sa.Column("vendor", sa.Text, sa.ForeignKey("ledger.vendor.vendor"), nullable=False, comment="The vendor"),
+    sa.Column("vendor", sa.Text, sa.ForeignKey(tables.vendor.c.vendor), nullable=False, comment="The vendor"),
     sa.Column("first_run_id", sa.BigInteger, nullable=False, comment="The run that held it first"),
     sa.Column("run_id", sa.BigInteger, nullable=False, comment="The newest run that holds the very same rows"),
     sa.Column("generation", sa.BigInteger, nullable=False, comment="Generation of the snapshot of that run"),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import distinct_on
 
+from shelfsync.ledger import tables
 from shelfsync.ledger.metadata import metadata
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ observation = sa.Table(
     metadata,
     sa.Column("observation_id", sa.BigInteger, sa.Identity(always=True), primary_key=True, comment="Number of it"),
     sa.Column(
-        "vendor", sa.Text, sa.ForeignKey("ledger.vendor.vendor"), nullable=False, comment="The vendor that was seen"
+        "vendor", sa.Text, sa.ForeignKey(tables.vendor.c.vendor), nullable=False, comment="The vendor that was seen"
     ),
     sa.Column("how", sa.Text, nullable=False, comment="export or listing"),
     sa.Column("path", sa.Text, nullable=False, comment="Lake: what was shown, a row a SKU"),

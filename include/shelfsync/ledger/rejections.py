@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
+from shelfsync.ledger import tables
 from shelfsync.ledger.instant import instant
 from shelfsync.ledger.metadata import metadata
 
@@ -25,7 +26,7 @@ DOUBLINGS_MAX = 20
 rejection = sa.Table(
     "rejection",
     metadata,
-    sa.Column("vendor", sa.Text, sa.ForeignKey("ledger.vendor.vendor"), primary_key=True, comment="The vendor"),
+    sa.Column("vendor", sa.Text, sa.ForeignKey(tables.vendor.c.vendor), primary_key=True, comment="The vendor"),
     sa.Column("sku", sa.Text, primary_key=True, comment="The SKU"),
     sa.Column("reason", sa.Text, nullable=False, comment="The platform's words"),
     sa.Column(
@@ -43,7 +44,7 @@ rejection = sa.Table(
     sa.Column(
         "job_id",
         sa.BigInteger,
-        sa.ForeignKey("ledger.job.job_id"),
+        sa.ForeignKey(tables.job.c.job_id),
         nullable=False,
         index=True,
         comment="The job that refused it last",

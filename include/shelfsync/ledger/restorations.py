@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY
 
+from shelfsync.ledger import tables
 from shelfsync.ledger.instant import instant
 from shelfsync.ledger.metadata import metadata
 from shelfsync.ledger.tables import baseline
@@ -25,7 +26,7 @@ restoration = sa.Table(
     "restoration",
     metadata,
     sa.Column("restoration_id", sa.BigInteger, sa.Identity(always=True), primary_key=True, comment="Number of it"),
-    sa.Column("vendor", sa.Text, sa.ForeignKey("ledger.vendor.vendor"), nullable=False, comment="The vendor"),
+    sa.Column("vendor", sa.Text, sa.ForeignKey(tables.vendor.c.vendor), nullable=False, comment="The vendor"),
     sa.Column("skus", ARRAY(sa.Text), comment="The SKUs; null: the whole assortment"),
     sa.Column("path", sa.Text, nullable=False, comment="Lake: the acknowledged state that is wanted again"),
     sa.Column("state_at", sa.DateTime(timezone=True), nullable=False, comment="The instant whose state is wanted"),

@@ -105,6 +105,13 @@ run = sa.Table(
         comment="running, succeeded, partly_failed or failed",
     ),
     sa.Column("error", sa.Text, comment="The first line a person should read, when it did not succeed"),
+    sa.Column(
+        "one_process",
+        sa.Boolean,
+        nullable=False,
+        server_default=sa.false(),
+        comment="True: one process does all of it, holds the run's session lock all the while, and the run ends with it",
+    ),
     _time("started_at", "When it was opened", nullable=False),
     _time("finished_at", "When it was reported"),
     sa.CheckConstraint("kind IN ('full', 'delta')", name="kind"),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
+from shelfsync.ledger import life
 from shelfsync.ledger.instant import after, instant
 from shelfsync.ledger.tables import extract, generation_sequence, run, vendor, vendor_run
 
@@ -178,22 +179,24 @@ def has_newest_snapshot(connection: Connection, row: VendorRun) -> bool:
 
 
 def full_on_its_way(connection: Connection, row: VendorRun) -> int | None:
-    """The full run that has this vendor in hand and has not come to its end with it, or None.
+    """The living full run that has this vendor in hand and has not come to its end with it, or None.
 
-    A delta that went past it would supersede the day's full sync of this vendor. One that stopped without a report counts no
-    longer after an hour.
+    A delta that went past it would supersede the day's full sync of this vendor. One that is dead, or that a newer run has gone
+    past, is waited for by nobody.
     """
     statement = (
         sa.select(run.c.run_id)
         .join(vendor_run, vendor_run.c.run_id == run.c.run_id)
+        .join(vendor, vendor.c.vendor == vendor_run.c.vendor)
         .where(
             vendor_run.c.vendor == row.vendor,
             vendor_run.c.state == "open",
+            vendor_run.c.generation >= vendor.c.fence,
             run.c.run_id != row.run_id,
             run.c.kind == "full",
             run.c.state == "running",
             sa.not_(run.c.dry_run),
-            vendor_run.c.updated_at > instant() - sa.text("interval '1 hour'"),
+            life.alive(),
         )
         .limit(1)
     )

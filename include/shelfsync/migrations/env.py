@@ -4,22 +4,8 @@ from __future__ import annotations
 
 from alembic import context
 
-import shelfsync.budget.tables
-import shelfsync.inbox.tables
-import shelfsync.ledger.leases
-import shelfsync.ledger.observations
-import shelfsync.ledger.order_tables
-import shelfsync.ledger.promotion_tables
-import shelfsync.ledger.rejections
-import shelfsync.ledger.restorations
-import shelfsync.ledger.switches
-import shelfsync.ledger.tables
-import shelfsync.migrations.every_table
-import shelfsync.warehouse.order_tables
-import shelfsync.warehouse.promotion_tables
-import shelfsync.warehouse.tables  # noqa: F401  all tables must be known to compare them
-from shelfsync.ledger.metadata import SCHEMAS, metadata
 from shelfsync.warehouse import views
+from shelfsync.warehouse.every_table import SCHEMAS, metadata
 
 
 def _ours(name: str | None, kind: str, _parents: object) -> bool:

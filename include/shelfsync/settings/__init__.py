@@ -12,6 +12,7 @@ from shelfsync.settings.erp import ErpSettings
 from shelfsync.settings.export import DriftSettings, ExportSettings, WarehouseSettings
 from shelfsync.settings.guards import GuardSettings
 from shelfsync.settings.housekeeping import HousekeepingSettings
+from shelfsync.settings.local import LocalSettings
 from shelfsync.settings.metrics import MetricsSettings
 from shelfsync.settings.normalise import NormaliseSettings
 from shelfsync.settings.orders import OrdersSettings
@@ -31,6 +32,7 @@ __all__ = [
     "ExportSettings",
     "GuardSettings",
     "HousekeepingSettings",
+    "LocalSettings",
     "MetricsSettings",
     "NormaliseSettings",
     "OrdersSettings",

@@ -19,8 +19,11 @@ class OrdersSettings(Section):
     personal_days: int = Field(30, ge=1)
     """So many days after an order was first heard of, its customer is forgotten."""
 
-    hand_over: Literal["outbox", "http", "files"] | None = None
-    """How new and cancelled orders reach the store: a table in a database, a signed HTTP call, files; unset: not at all."""
+    hand_over: Literal["outbox", "http", "files", "none"] | None = None
+    """How new and cancelled orders reach the store: a table in a database, a signed HTTP call, files; none: stores learn of them elsewhere.
+
+    Unset: not at all, and every order is an alarm.
+    """
     hand_over_url: SecretStr | None = None
     """outbox: the database (unset: that of the ERP); http: the address that is called; files: a folder, any fsspec address."""
     hand_over_table: str = Field("shelfsync_order_outbox", pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,62}$")
@@ -64,3 +67,13 @@ class OrdersSettings(Section):
     """A window ends so long before now: what is under way is no gap yet."""
     history_alarm_days: int = Field(50, ge=1, le=59)
     """A store whose history is unknown for longer is an alarm: after 60 days it cannot be read any more."""
+
+    @property
+    def hands_over(self) -> bool:
+        """Whether there is a way to the stores."""
+        return self.hand_over not in {None, "none"}
+
+    @property
+    def owes_orders(self) -> bool:
+        """Whether an order that no store has is a failure: not where stores learn of orders elsewhere."""
+        return self.hand_over != "none"

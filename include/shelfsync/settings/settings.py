@@ -20,6 +20,7 @@ from shelfsync.settings.erp import ErpSettings
 from shelfsync.settings.export import DriftSettings, ExportSettings, WarehouseSettings
 from shelfsync.settings.guards import GuardSettings
 from shelfsync.settings.housekeeping import HousekeepingSettings
+from shelfsync.settings.local import LocalSettings
 from shelfsync.settings.metrics import MetricsSettings
 from shelfsync.settings.normalise import NormaliseSettings
 from shelfsync.settings.orders import OrdersSettings
@@ -62,6 +63,7 @@ class Settings(BaseSettings):
     drift: DriftSettings = DriftSettings()
     warehouse: WarehouseSettings = WarehouseSettings()
     promotions: PromotionSettings = PromotionSettings()
+    local: LocalSettings = LocalSettings()
 
     @classmethod
     def settings_customise_sources(

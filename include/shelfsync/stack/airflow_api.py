@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any, Self
 from shelfsync.errors import ShelfsyncError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import httpx
 
     from shelfsync.stack.stack import RunningStack
 
 TIMEOUT_S = 30.0
+DAGS_MAX = 100
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,15 @@ class TaskState:
     @property
     def label(self) -> str:
         return f"{self.task} [{self.shard}]" if self.shard else self.task
+
+
+@dataclass(frozen=True)
+class Dag:
+    """A DAG that Airflow has parsed, and the file below the DAG folder in which it stands."""
+
+    dag_id: str
+    file: str
+    is_paused: bool
 
 
 class AirflowApi:
@@ -55,14 +67,27 @@ class AirflowApi:
         """Whether the DAG has been parsed; a ShelfsyncError when it cannot be."""
         if self._request("GET", f"/api/v2/dags/{dag_id}").status_code == 200:
             return True
+        self.fail_on_import_errors([dag_id])
+        return False
+
+    def dags(self, tag: str) -> list[Dag]:
+        """Every DAG with the tag that has been parsed, by its name."""
+        rows = self._call("GET", "/api/v2/dags", params={"tags": [tag], "limit": DAGS_MAX, "order_by": "dag_id"})
+        return [Dag(row["dag_id"], str(row["relative_fileloc"]), bool(row["is_paused"])) for row in rows["dags"]]
+
+    def fail_on_import_errors(self, words: Iterable[str]) -> None:
+        """A ShelfsyncError when a file whose name has one of the words in it cannot be imported."""
+        words = list(words)
         for error in self._call("GET", "/api/v2/importErrors")["import_errors"]:
-            if dag_id in error["filename"]:
+            if any(word in error["filename"] for word in words):
                 last = error["stack_trace"].strip().splitlines()[-1]
                 raise ShelfsyncError(f"Airflow cannot import {error['filename']}: {last}")
-        return False
 
     def unpause(self, dag_id: str) -> None:
         self._call("PATCH", f"/api/v2/dags/{dag_id}", json={"is_paused": False})
+
+    def pause(self, dag_id: str) -> None:
+        self._call("PATCH", f"/api/v2/dags/{dag_id}", json={"is_paused": True})
 
     def trigger(self, dag_id: str) -> str:
         """Starts a run by hand; returns its id."""

@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from shelfsync.errors import ShelfsyncError
 from shelfsync.ledger import batches, jobs
-from shelfsync.stack import sample_chain, summary
+from shelfsync.stack import environment, sample_chain, summary
 from shelfsync.stack.airflow_api import AirflowApi
 from shelfsync.stack.comparison import Comparison, compare
 from shelfsync.stack.dag_run import run_dag, wait_known
 from shelfsync.stack.place import Place
 from shelfsync.stack.sandbox_control import SandboxControl
+from shelfsync.stack.services import STORE_HUB
 from shelfsync.stack.stack import Wishes, running_stack
 from shelfsync.stack.supervisor import ServiceFailedError
 
@@ -28,6 +29,18 @@ if TYPE_CHECKING:
     from shelfsync.stack.stack import RunningStack
 
 FULL, DELTA, SETTLE = "catalog_full_sync", "catalog_delta_sync", "catalog_settle"
+UNSCHEDULED = (
+    "FULL",
+    "DELTA",
+    "SETTLE",
+    "HOLDS",
+    "EXPORT",
+    "PROMOTIONS",
+    "PROMOTIONS_SETTLE",
+    "ORDERS",
+    "HISTORY",
+    "HOUSEKEEPING",
+)
 SETTLED_AFTER_RUNS = 10
 SHOWN_MAX = 10
 
@@ -44,23 +57,28 @@ class Told:
 
 def wishes(settings: Settings, *, what: str) -> Wishes:
     """The sample chain and the sandbox, whatever else is configured: a demo must never write to a real platform."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("AIRFLOW_", "SHELFSYNC_"))}
+    inherited, unused = environment.split(os.environ, sample=True)
+    secret = settings.webhook.secret
     return Wishes(
         what=what,
-        settings=sample_chain.settings(settings.home.absolute()),
-        environment=environment,
+        settings=sample_chain.settings(settings.home.absolute(), settings.local),
+        environment=inherited,
         sandbox=True,
+        stand_ins=(STORE_HUB,) if sample_chain.picks(settings.orders) else (),
+        unused=unused,
         database_url=settings.database_url.get_secret_value() if settings.database_url else None,
         first_receiver_port=settings.webhook.port,
+        webhook_secret=secret.get_secret_value() if secret else None,
     )
 
 
 def demo_wishes(settings: Settings) -> Wishes:
     """The sample chain without schedules: nothing runs but what the demo starts."""
     wanted = wishes(settings, what="make demo")
-    quiet = {f"AIRFLOW__SHELFSYNC__{kind}_SCHEDULE": "none" for kind in ("FULL", "DELTA", "SETTLE")}
-    wanted.environment.update(quiet, AIRFLOW__SHELFSYNC__RETRY_DELAY_S="10")
-    return wanted
+    fixed = {f"AIRFLOW__SHELFSYNC__{kind}_SCHEDULE": "none" for kind in UNSCHEDULED}
+    fixed["AIRFLOW__SHELFSYNC__RETRY_DELAY_S"] = "10"
+    unused = [name for name, value in fixed.items() if wanted.environment.get(name, value) != value]
+    return replace(wanted, environment={**wanted.environment, **fixed}, unused=sorted([*wanted.unused, *unused]))
 
 
 def demo(settings: Settings, *, say: Callable[[str], None]) -> Told:
@@ -96,6 +114,7 @@ def scenario(stack: RunningStack, say: Callable[[str], None]) -> Told:
     finally:
         erp.dispose()
         ours.dispose()
+        sandbox.close()
     return Told(figures[0], figures[1], tables, comparison)
 
 

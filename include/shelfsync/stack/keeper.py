@@ -6,14 +6,14 @@ import json
 import os
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shelfsync.errors import ConfigurationError, ShelfsyncError
-from shelfsync.stack import demo, sample_chain
-from shelfsync.stack.airflow_api import AirflowApi
-from shelfsync.stack.dag_run import wait_known
+from shelfsync.stack import demo, environment, sample_chain, switches
 from shelfsync.stack.place import Place
+from shelfsync.stack.services import CUSTOMERS
 from shelfsync.stack.stack import Wishes, running_stack
 from shelfsync.stack.supervisor import ServiceFailedError
 
@@ -36,16 +36,22 @@ def wishes(settings: Settings) -> Wishes:
                 "is not set, although an ERP is",
                 "Set the platform's address, or unset SHELFSYNC_ERP__... to run with the sample ERP and the sandbox.",
             )
-        return demo.wishes(settings, what=WHAT)
-    named = os.environ.get("SHELFSYNC_CONFIG", "shelfsync.toml")
-    config = {"SHELFSYNC_CONFIG": str(Path(named).absolute())} if Path(named).is_file() else {}
+        wanted = demo.wishes(settings, what=WHAT)
+        customers = (CUSTOMERS,) if settings.local.customer_every_s > 0 else ()
+        return replace(wanted, stand_ins=(*wanted.stand_ins, *customers))
+    named = os.environ.get(environment.CONFIG, environment.DEFAULT_CONFIG)
+    config = {environment.CONFIG: str(Path(named).absolute())} if Path(named).is_file() else {}
+    inherited, unused = environment.split({**os.environ, **config}, sample=False)
+    secret = settings.webhook.secret
     return Wishes(
         what=WHAT,
         settings=lambda _addresses, _postgres: config,
-        environment={name: value for name, value in os.environ.items() if name != "AIRFLOW_CONFIG"},
+        environment=inherited,
         sandbox=False,
+        unused=unused,
         database_url=settings.database_url.get_secret_value() if settings.database_url else None,
         first_receiver_port=settings.webhook.port,
+        webhook_secret=secret.get_secret_value() if secret else None,
     )
 
 
@@ -57,7 +63,7 @@ def keep(settings: Settings) -> None:
         stack.wait_ready()
         if wanted.sandbox:
             sample_chain.prepare(stack, _say)
-        _switch_on(stack)
+        switches.switch(stack, settings.local.paused_dags, _say)
         ready = place.run / READY
         try:
             ready.write_text(json.dumps(_addresses(stack, sandbox=wanted.sandbox)), "utf-8")
@@ -72,18 +78,6 @@ def keep(settings: Settings) -> None:
                     time.sleep(AGAIN_AFTER_S)
         finally:
             ready.unlink(missing_ok=True)
-
-
-def _switch_on(stack: RunningStack) -> None:
-    """A new DAG is paused in Airflow until somebody says otherwise. One that a person paused later stays so."""
-    marker = stack.place.airflow / "switched-on"
-    if marker.exists():
-        return
-    with AirflowApi(stack) as airflow:
-        for dag_id in (demo.FULL, demo.DELTA, demo.SETTLE):
-            wait_known(stack, airflow, dag_id)
-            airflow.unpause(dag_id)
-    marker.touch()
 
 
 def _addresses(stack: RunningStack, *, sandbox: bool) -> dict[str, str]:

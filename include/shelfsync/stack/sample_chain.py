@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import os
+import secrets
 from typing import TYPE_CHECKING, Any
 
+from shelfsync.stack.place import Place, kept_secret
 from shelfsync.stack.sandbox_control import CHAIN, CLIENT_ID, CLIENT_SECRET, SandboxControl
 
 if TYPE_CHECKING:
@@ -14,6 +17,7 @@ if TYPE_CHECKING:
 
     import sqlalchemy as sa
 
+    from shelfsync.settings import LocalSettings, OrdersSettings
     from shelfsync.stack.postgres import EmbeddedPostgres
     from shelfsync.stack.services import Addresses
     from shelfsync.stack.stack import RunningStack
@@ -24,13 +28,13 @@ VENDORS = 6
 SKUS_PER_VENDOR = 5_000
 
 
-def settings(home: Path) -> Callable[[Addresses, EmbeddedPostgres], dict[str, str]]:
+def settings(home: Path, local: LocalSettings) -> Callable[[Addresses, EmbeddedPostgres], dict[str, str]]:
     """Writes the settings file of the sample and names it; the command line can use the same one."""
 
     def write(addresses: Addresses, postgres: EmbeddedPostgres) -> dict[str, str]:
-        from shelfsync.erp.sample import SELECT_FILE
+        from shelfsync.erp.sample import PROMOTIONS_FILE, SELECT_FILE
 
-        said = {
+        said: dict[str, dict[str, Any]] = {
             "": {"home": str(home), "database_url": addresses.database_url},
             "platform": {
                 "base_url": addresses.sandbox_url,
@@ -39,6 +43,13 @@ def settings(home: Path) -> Callable[[Addresses, EmbeddedPostgres], dict[str, st
                 "client_secret": CLIENT_SECRET,
             },
             "erp": {"url": _sqlalchemy(postgres.create_database(DATABASE)), "sql_file": str(SELECT_FILE)},
+            "promotions": {"sql_file": str(PROMOTIONS_FILE), "poll_first_s": 2.0},
+            "orders": {
+                "hand_over": "outbox",
+                "personal_key": _kept(home, "personal-key"),
+                "picking_secret": _kept(home, "picking"),
+            },
+            "local": local.model_dump(),
         }
         file = home / CONFIG
         with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as opened:
@@ -49,6 +60,11 @@ def settings(home: Path) -> Callable[[Addresses, EmbeddedPostgres], dict[str, st
         return {"SHELFSYNC_CONFIG": str(file)}
 
     return write
+
+
+def picks(orders: OrdersSettings) -> bool:
+    """Whether the sample's stores pick with the hub beside us: not where the user hands orders over to somewhere else."""
+    return orders.hand_over in {None, "outbox"} and orders.hand_over_url is None
 
 
 def open_erp(stack: RunningStack) -> sa.Engine:
@@ -70,13 +86,17 @@ def prepare(stack: RunningStack, say: Callable[[str], None]) -> None:
             say(
                 f"made a sample ERP: {len(made.vendors)} stores, {made.products:,} products, {made.movements:,} bookings of stock"
             )
+        sample.complete(engine)
+        if new := sample.campaigns(engine, dt.datetime.now(dt.UTC)):
+            say(f"the sample ERP has {new} new campaigns")
         for vendor, products in sample.assortment(engine).items():
             if not sandbox.products(vendor):
                 sandbox.put_products(vendor, products)
                 say(f"the sandbox now lists {len(products):,} products for {vendor}")
+        sandbox.send_events_to(f"{stack.addresses.receiver_url}/webhook", stack.webhook_secret)
     finally:
         engine.dispose()
-    sandbox.send_events_to(f"{stack.addresses.receiver_url}/webhook", stack.webhook_secret)
+        sandbox.close()
 
 
 def rows(engine: sa.Engine) -> dict[str, dict[str, Any]]:
@@ -96,6 +116,10 @@ def _is_made(engine: sa.Engine) -> bool:
 
     with engine.connect() as connection:
         return connection.execute(sa.text("SELECT to_regclass('erp.listing') IS NOT NULL")).scalar_one() is True
+
+
+def _kept(home: Path, name: str) -> str:
+    return kept_secret(Place(home).secrets / name, lambda: secrets.token_urlsafe(32))
 
 
 def _sqlalchemy(dsn: str) -> str:

@@ -11,10 +11,16 @@ from shelfsync.errors import ShelfsyncError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import httpx
+
 CHAIN = "demo-chain"
 CLIENT_ID = "demo-client"
 CLIENT_SECRET = "demo-secret"  # noqa: S105  what the sandbox begins with; it opens nothing else
 TIMEOUT_S = 60.0
+
+
+class RefusedByTheSandboxError(ShelfsyncError):
+    """The sandbox will not do that: a product that is off sale, an order that is not so far."""
 
 
 class SandboxControl:
@@ -22,6 +28,13 @@ class SandboxControl:
 
     def __init__(self, base_url: str) -> None:
         self._base_url = f"{base_url}/_sandbox"
+        self._client: httpx.Client | None = None
+
+    def close(self) -> None:
+        """Lets go of the client; the next call makes another."""
+        if self._client is not None:
+            self._client.close()
+            self._client = None
 
     def products(self, vendor: str) -> list[dict[str, Any]]:
         """The vendor's assortment as the platform holds it; prices are exact decimals."""
@@ -36,6 +49,21 @@ class SandboxControl:
         """`url` is the receiver's address; what is configured for jobs and for orders differs in its last word."""
         told = {"catalog_url": f"{url}/catalog", "order_url": f"{url}/orders", "secret": secret}
         self._call("PUT", f"/chains/{CHAIN}/webhook", told)
+
+    def open_vendors(self) -> list[str]:
+        """Vendors with something on sale; none before the platform knows where to send the events of orders."""
+        (chain,) = (one for one in self._call("GET", "/state")["chains"] if one["chain"] == CHAIN)
+        if not chain["webhook"]["order_url"]:
+            return []
+        return [str(one["vendor"]) for one in chain["vendors"] if one["active"]]
+
+    def place_order(self, vendor: str, items: Sequence[dict[str, Any]], **options: Any) -> dict[str, Any]:
+        """A customer orders; the whole order. RefusedByTheSandboxError for what the app does not show."""
+        return self._call("POST", f"/chains/{CHAIN}/vendors/{vendor}/orders", {"items": items, **options})
+
+    def move_order(self, order_id: str, step: str) -> None:
+        """`dispatch`, `pick-up` or `cancel`; RefusedByTheSandboxError where the order is not in such a state."""
+        self._call("POST", f"/orders/{order_id}/{step}", {} if step == "cancel" else None)
 
     def journal_end(self) -> int:
         """The number of the newest line of the journal."""
@@ -64,10 +92,16 @@ class SandboxControl:
         import httpx
 
         try:
-            answer = httpx.request(method, self._base_url + path, json=body, timeout=TIMEOUT_S, trust_env=False)
+            if (
+                self._client is None
+            ):  # one for all calls costs 50 ms once; a connection of its own for each is never half closed
+                once = httpx.Limits(max_keepalive_connections=0)
+                self._client = httpx.Client(timeout=TIMEOUT_S, trust_env=False, limits=once)
+            answer = self._client.request(method, self._base_url + path, json=body)
         except httpx.HTTPError as error:
             raise ShelfsyncError(f"The sandbox does not answer {method} {path}: {error!r}") from None
         if answer.is_error:
-            raise ShelfsyncError(f"The sandbox answers {method} {path} with {answer.status_code}: {answer.text[:300]}")
+            kind = ShelfsyncError if answer.is_server_error else RefusedByTheSandboxError
+            raise kind(f"The sandbox answers {method} {path} with {answer.status_code}: {answer.text[:300]}")
         told: dict[str, Any] = json.loads(answer.text, parse_float=Decimal)
         return told

@@ -58,6 +58,8 @@ class Addresses:
 
 INIT = "init"
 SANDBOX = "sandbox"
+STORE_HUB, CUSTOMERS = "store-hub", "customers"
+"""Stand-ins that run beside the sample alone: for the system that stores pick with, and for customers."""
 STAYING = ("api-server", "scheduler", "dag-processor", "triggerer", "receiver")
 
 
@@ -95,6 +97,12 @@ def services(
         Service(SANDBOX, _sandbox(addresses), {}, f"{addresses.sandbox_url}/"),
     ]
     return {service.name: service for service in table}
+
+
+def stand_in(name: str, table: dict[str, Service]) -> Service:
+    """A stand-in beside the sample; it has the settings of the receiver."""
+    module = f"shelfsync.stack.{name.replace('-', '_')}"
+    return Service(name, ("python", "-m", module), table["receiver"].environment)
 
 
 def _sandbox(addresses: Addresses) -> tuple[str, ...]:

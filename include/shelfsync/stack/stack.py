@@ -7,11 +7,11 @@ import json
 import os
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from shelfsync.errors import ShelfsyncError
-from shelfsync.stack import airflow_home, interrupts, ports
+from shelfsync.stack import airflow_home, environment, interrupts, ports
 from shelfsync.stack.health import answers, sick_parts
 from shelfsync.stack.heartbeats import SILENT_S, Heartbeats
 from shelfsync.stack.init import ensure_database
@@ -19,7 +19,17 @@ from shelfsync.stack.lock import FileLock
 from shelfsync.stack.place import kept_secret
 from shelfsync.stack.postgres import EmbeddedPostgres
 from shelfsync.stack.processes import Processes
-from shelfsync.stack.services import API_PORT, INIT, RECEIVER_PORT, SANDBOX, SANDBOX_PORT, STAYING, Addresses, services
+from shelfsync.stack.services import (
+    API_PORT,
+    INIT,
+    RECEIVER_PORT,
+    SANDBOX,
+    SANDBOX_PORT,
+    STAYING,
+    Addresses,
+    services,
+    stand_in,
+)
 from shelfsync.stack.supervisor import ServiceFailedError, Supervisor
 
 if TYPE_CHECKING:
@@ -41,10 +51,15 @@ class Wishes:
 
     what: str
     settings: Callable[[Addresses, EmbeddedPostgres], dict[str, str]]
-    environment: dict[str, str]
+    environment: dict[str, str] = field(repr=False)
     """What the processes inherit, before the table's variables."""
     sandbox: bool
-    database_url: str | None = None
+    stand_ins: tuple[str, ...] = ()
+    unused: list[str] = field(default_factory=list)
+    """The names of the user's variables that they do not."""
+    database_url: str | None = field(default=None, repr=False)
+    webhook_secret: str | None = field(default=None, repr=False)
+    """Unset: one that is made once."""
     first_receiver_port: int = RECEIVER_PORT
     silent_s: float = SILENT_S
     """How long a service that runs may give no sign of life before it is killed and started again."""
@@ -61,10 +76,7 @@ class RunningStack:
     supervisor: Supervisor
     heartbeats: Heartbeats
     table: dict[str, Service]
-
-    @property
-    def webhook_secret(self) -> str:
-        return (self.place.secrets / "webhook").read_text("utf-8")
+    webhook_secret: str = field(repr=False)
 
     @property
     def admin_password(self) -> str:
@@ -118,16 +130,23 @@ def running_stack(place: Place, wishes: Wishes, *, say: Callable[[str], None]) -
         say("starting PostgreSQL")
         with postgres.in_use() as dsn:
             addresses = _addresses(place, wishes, dsn, postgres, claims, say)
+            webhook_secret = wishes.webhook_secret or kept_secret(place.secrets / "webhook", _new_secret)
             table = services(
                 addresses,
                 keys=airflow_home.keys(place),
-                webhook_secret=kept_secret(place.secrets / "webhook", _new_secret),
+                webhook_secret=webhook_secret,
                 more=wishes.settings(addresses, postgres),
             )
             inherited = {**wishes.environment, **_past_proxies(wishes.environment)}
+            tables = [service.environment for service in table.values()]
+            if unused := environment.report({*wishes.unused, *environment.overruled(inherited, tables)}):
+                say(unused)
             wanted = [table[name] for name in (*STAYING, *((SANDBOX,) if wishes.sandbox else ()))]
+            wanted += [stand_in(name, table) for name in wishes.stand_ins]
             supervisor = Supervisor(
-                processes, [(service, {**inherited, **service.environment}) for service in wanted], say=say
+                processes,
+                [(service, environment.merged(inherited, service.environment)) for service in wanted],
+                say=say,
             )
             try:
                 say("preparing the databases")
@@ -136,7 +155,9 @@ def running_stack(place: Place, wishes: Wishes, *, say: Callable[[str], None]) -
                 supervisor.start()
                 running = {service.name: service for service in wanted}
                 heartbeats = Heartbeats(processes, running, silent_s=wishes.silent_s, say=say)
-                yield RunningStack(place, addresses, postgres, processes, supervisor, heartbeats, running)
+                yield RunningStack(
+                    place, addresses, postgres, processes, supervisor, heartbeats, running, webhook_secret
+                )
             finally:
                 with interrupts.held(say):
                     say("stopping")
@@ -164,11 +185,9 @@ def living(place: Place) -> dict[str, object] | None:
         return {"what": "another command", "pid": None}
 
 
-def _initialise(
-    processes: Processes, init: Service, environment: Mapping[str, str], postgres: EmbeddedPostgres
-) -> None:
+def _initialise(processes: Processes, init: Service, inherited: Mapping[str, str], postgres: EmbeddedPostgres) -> None:
     processes.log(INIT).unlink(missing_ok=True)
-    processes.start(init, {**environment, **init.environment})
+    processes.start(init, environment.merged(inherited, init.environment))
     deadline_s = time.monotonic() + INIT_TIMEOUT_S
     while (code := processes.exit_code(INIT)) is None:
         postgres.revive()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import sqlalchemy as sa
 
 from shelfsync.ledger.metadata import metadata
+from shelfsync.warehouse import shelf
 from shelfsync.warehouse.load import copy_into
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ drift = sa.Table(
     sa.Column(
         "observation_id",
         sa.BigInteger,
-        sa.ForeignKey("warehouse.observation.observation_id"),
+        sa.ForeignKey(shelf.observation.c.observation_id),
         primary_key=True,
         comment="The picture that showed it",
     ),

@@ -14,15 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-import shelfsync.budget.tables
-import shelfsync.ledger.order_tables
-import shelfsync.warehouse.order_tables
-import shelfsync.warehouse.promotion_tables
-import shelfsync.warehouse.tables  # noqa: F401  the tables must be known
 from shelfsync.errors import ConfigurationError
 from shelfsync.ledger import tables as ledger
-from shelfsync.ledger.metadata import metadata
 from shelfsync.warehouse import lake_rows
+from shelfsync.warehouse.every_table import metadata
 from shelfsync.warehouse.views import VIEWS
 
 if TYPE_CHECKING:
@@ -41,6 +36,9 @@ NEVER = ("warehouse.order_customer",)
 LEFT_OUT = ("ledger.order_version.body",)
 """Large, and no view reads it."""
 
+SCHEMAS = ("warehouse", "ledger", "budget")
+"""Of the file. DuckDB names a database after its file, and takes `warehouse.job` of a file warehouse.duckdb for either of the two."""
+
 _ROWS = 20_000
 _EXACT = sa.Numeric(38, 9)
 
@@ -49,7 +47,7 @@ def copied() -> dict[str, list[sa.Column[Any]]]:
     """Tables that are read from the database, small or not in the lake, with those of their columns that DuckDB takes."""
     names = [name for name, table in metadata.tables.items() if table.schema == "warehouse"]
     read = {name for view in VIEWS for name in re.findall(r"\b(?:ledger|budget)\.\w+", view.sql)}
-    wanted = sorted((set(names) - {*lake_rows.TABLES, *NEVER}) | (read & metadata.tables.keys()))
+    wanted = sorted((set(names) - {*lake_rows.TABLES, *NEVER}) | read)
     return {
         name: [
             column
@@ -64,9 +62,10 @@ def write(engine: Engine, lake: Lake, file: Path) -> dict[str, int]:
     """Writes the file anew, in place of one that is there; rows by table. A ConfigurationError where it cannot be written."""
     duckdb = _duckdb()
     tables = copied()
-    aside = file.with_name(f".{file.name}.{os.getpid()}")
+    aside = file.parent / f".{file.name}.{os.getpid()}"
     try:
         with contextlib.closing(duckdb.connect(str(aside))) as duck, engine.connect() as connection:
+            _refuse_ambiguous(duck, file)
             connection.execution_options(isolation_level="REPEATABLE READ")  # one instant for all tables
             _make(duck, tables)
             for name, columns in tables.items():
@@ -105,9 +104,19 @@ def _duckdb() -> Any:
         ) from None
 
 
+def _refuse_ambiguous(duck: duckdb.DuckDBPyConnection, file: Path) -> None:
+    database = duck.execute("SELECT lower(current_database())").fetchall()[0][0]
+    if database in SCHEMAS:
+        raise ConfigurationError(
+            "FILE",
+            f"{file.name} gives the database the name of its schema {database}, and no query could tell one from the other",
+            "Choose another name, such as today.duckdb.",
+        )
+
+
 def _make(duck: duckdb.DuckDBPyConnection, tables: dict[str, list[sa.Column[Any]]]) -> None:
     duck.execute("SET TimeZone = 'UTC'")
-    for schema in ("warehouse", "ledger", "budget"):
+    for schema in SCHEMAS:
         duck.execute(f"CREATE SCHEMA {schema}")
     whole = {name: [*metadata.tables[name].columns] for name in lake_rows.TABLES}
     for name, columns in (tables | whole).items():

@@ -16,7 +16,7 @@ from sqlalchemy.dialects.postgresql import insert
 from shelfsync.errors import DataError, TryAgainError
 from shelfsync.ledger.instant import instant
 from shelfsync.ledger.metadata import metadata
-from shelfsync.warehouse import record
+from shelfsync.warehouse import record, tables
 from shelfsync.warehouse.load import copy_into
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ observation = sa.Table(
     "observation",
     metadata,
     sa.Column("observation_id", sa.BigInteger, primary_key=True, autoincrement=False, comment="Number of the picture"),
-    sa.Column("vendor", sa.Text, sa.ForeignKey("warehouse.vendor.vendor"), nullable=False, comment="The vendor"),
+    sa.Column("vendor", sa.Text, sa.ForeignKey(tables.vendor.c.vendor), nullable=False, comment="The vendor"),
     sa.Column("how", sa.Text, nullable=False, comment="export or listing"),
     sa.Column("path", sa.Text, nullable=False, comment="Lake, while ledger.observation has it: a row a SKU"),
     sa.Column(

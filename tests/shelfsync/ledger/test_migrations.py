@@ -4,22 +4,9 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
-import shelfsync.budget.tables
-import shelfsync.inbox.tables
-import shelfsync.ledger.leases
-import shelfsync.ledger.observations
-import shelfsync.ledger.order_tables
-import shelfsync.ledger.promotion_tables
-import shelfsync.ledger.rejections
-import shelfsync.ledger.switches
-import shelfsync.ledger.tables
-import shelfsync.migrations.every_table
-import shelfsync.warehouse.order_tables
-import shelfsync.warehouse.promotion_tables
-import shelfsync.warehouse.tables  # noqa: F401
 from shelfsync.ledger.engine import create_engine
-from shelfsync.ledger.metadata import SCHEMAS, metadata
 from shelfsync.migrations import upgrade
+from shelfsync.warehouse.every_table import SCHEMAS, metadata
 
 
 def test_the_migrations_make_exactly_the_tables_that_the_code_knows(engine):

@@ -194,3 +194,49 @@ def test_a_pause_of_the_catalog_strands_no_order(world):
     world.until(order, "done")
     assert world.shown(order)["status"] == "READY_FOR_PICKUP"
     assert world.house.orders.history(["store-001"])["failed"] == {}
+
+
+def test_an_order_that_reaches_no_store_because_no_way_is_configured_is_an_alarm_at_once(make_world, heard):
+    world = make_world(orders={"hand_over": None, "hand_over_url": None})
+    assert world.house.orders.watch_stores() == []
+    world.place("MILK")
+    world.heard()
+    world.house.orders.hand_over()
+    (alarm,) = world.house.orders.watch_stores()
+    assert alarm.startswith("1 open orders reach no store: SHELFSYNC_ORDERS__HAND_OVER is not set")
+    assert world.house.orders.watch_stores() == []
+    told = world.house.status()["orders"]
+    assert (told["open"], told["not_taken"], told["alarms"]) == (1, 1, [alarm])
+    assert world.house.orders.today()["alarms"][0]["message"] == alarm
+    assert heard["orders.not_taken"] == 1
+
+
+def test_the_alarm_ends_as_soon_as_a_way_is_configured(make_world, store_folder):
+    make_world(orders={"hand_over": None, "hand_over_url": None})
+    unset = make_world(orders={"hand_over": None, "hand_over_url": None})
+    unset.place("MILK")
+    unset.heard()
+    assert len(unset.house.orders.watch_stores()) == 1
+    world = make_world()
+    assert world.house.orders.hand_over()["written"] == 1
+    assert world.house.orders.watch_stores() == []
+    assert world.house.orders.today()["alarms"] == []
+
+
+def test_where_stores_learn_of_orders_elsewhere_on_purpose_nothing_waits_for_them(make_world):
+    world = make_world(orders={"hand_over": "none", "hand_over_url": None})
+    world.place("MILK")
+    world.heard()
+    assert world.house.orders.hand_over()["planned"] == 0
+    assert world.house.orders.watch_stores() == []
+    assert world.house.status()["orders"]["not_taken"] == 0
+    assert world.house.orders.today()["not_taken"] == []
+    assert world.house.warnings() == []
+
+
+def test_what_keeps_orders_from_stores_is_known_before_the_first_one_comes(make_world):
+    (unset,) = make_world(orders={"hand_over": None, "hand_over_url": None}).house.warnings()
+    assert unset.startswith("SHELFSYNC_ORDERS__HAND_OVER: is not set, so an order reaches no store. ")
+    (half,) = make_world(orders={"hand_over": "http", "hand_over_url": None}).house.warnings()
+    assert half.startswith("SHELFSYNC_ORDERS__HAND_OVER_URL: is not set")
+    assert make_world().house.warnings() == []

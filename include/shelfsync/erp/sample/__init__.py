@@ -9,10 +9,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from shelfsync.erp.sample.assortment import assortment
-from shelfsync.erp.sample.create import Created, create
+from shelfsync.erp.sample.campaigns import campaigns
+from shelfsync.erp.sample.create import Created, complete, create
 from shelfsync.erp.sample.tick import Tick, tick
 
 SELECT_FILE = Path(__file__).with_name("sample.sql")
 """The SELECT that gives shelfsync what it wants, for SHELFSYNC_ERP__SQL_FILE; and the example to write one's own by."""
+PROMOTIONS_FILE = Path(__file__).with_name("promotions.sql")
+"""The same for its campaigns, for SHELFSYNC_PROMOTIONS__SQL_FILE."""
 
-__all__ = ["SELECT_FILE", "Created", "Tick", "assortment", "create", "tick"]
+__all__ = ["PROMOTIONS_FILE", "SELECT_FILE", "Created", "Tick", "assortment", "campaigns", "complete", "create", "tick"]

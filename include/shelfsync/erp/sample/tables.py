@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sqlalchemy import (
+    BigInteger,
     Boolean,
     CheckConstraint,
     Column,
@@ -16,6 +17,7 @@ from sqlalchemy import (
     Numeric,
     String,
     Table,
+    func,
     text,
 )
 
@@ -97,4 +99,39 @@ stock_movement = Table(
     Column("quantity", Numeric(12, 3), nullable=False, comment="Pieces or kilograms; what leaves is negative"),
     Index("movement_of_product", "store_id", "product_id"),
     comment="Every change of stock; their sum is the stock",
+)
+
+campaign = Table(
+    "campaign",
+    metadata,
+    Column("campaign_id", Integer, Identity(), primary_key=True),
+    Column("code", String, nullable=False, unique=True),
+    Column("name", String, nullable=False, comment="What customers read"),
+    Column("store_id", ForeignKey(store.c.store_id), comment="null: all stores"),
+    Column("starts_at", DateTime(timezone=True), nullable=False),
+    Column("ends_at", DateTime(timezone=True), nullable=False),
+    comment="Promotions of the chain",
+)
+
+campaign_price = Table(
+    "campaign_price",
+    metadata,
+    Column("campaign_id", ForeignKey(campaign.c.campaign_id, ondelete="CASCADE"), primary_key=True),
+    Column("product_id", ForeignKey(product.c.product_id), primary_key=True),
+    Column("amount", Numeric(12, 2), nullable=False, comment="What customers pay while it lasts"),
+    comment="What a campaign reduces",
+)
+
+store_order = Table(
+    "store_order",
+    metadata,
+    Column("order_id", String, primary_key=True),
+    Column("store", String, nullable=False, comment="What the platform calls the vendor"),
+    Column("hand_over_id", BigInteger, nullable=False, comment="The document in the outbox"),
+    Column("state", String, nullable=False, comment="picking, returned, done, cancelled, failed"),
+    Column(
+        "attempt", Integer, nullable=False, comment="1: the first picking result was refused, this is its correction"
+    ),
+    Column("since", DateTime(timezone=True), nullable=False, server_default=func.clock_timestamp()),
+    comment="Orders of customers, as the system that stores pick with keeps them",
 )

@@ -48,14 +48,13 @@ def today(parts: Parts) -> dict[str, Any]:
     """Orders placed since midnight (UTC) or still open, alarms that last, and how far each store's history is known."""
     midnight = sa.func.date_trunc("day", instant(), "UTC")
     found = _listed().where(sa.or_(customer_order.c.placed_at >= midnight, customer_order.c.status.in_(_OPEN)))
+    settings = parts.settings.orders
     with parts.engine.connect() as connection:
         rows = connection.execute(found.order_by(customer_order.c.placed_at.desc().nulls_last()).limit(1000)).mappings()
+        waiting = handovers.oldest_not_taken(connection, late_h=settings.late_h) if settings.owes_orders else ()
         return {
             "orders": [dict(row) for row in rows],
-            "not_taken": [
-                dict(row._mapping)  # noqa: SLF001  SQLAlchemy's public name
-                for row in handovers.oldest_not_taken(connection, late_h=parts.settings.orders.late_h)
-            ],
+            "not_taken": [dict(row._mapping) for row in waiting],  # noqa: SLF001  SQLAlchemy's public name
             "gaps": order_history.gaps(connection, days=7),
             "alarms": order_alarms.lasting(connection),
             "history": [dict(row._mapping) for row in order_history.standing(connection)],  # noqa: SLF001

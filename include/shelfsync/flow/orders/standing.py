@@ -19,7 +19,7 @@ def standing(connection: Connection, settings: OrdersSettings) -> dict[str, Any]
     """`{"open", "not_taken", "oldest_not_taken_s", "not_sent", "oldest_not_sent_s", "alarms": [...]}`; ages are null when nothing waits."""
     is_open = customer_order.c.status.in_(handovers.OPEN)
     count = connection.execute(sa.select(sa.func.count()).select_from(customer_order).where(is_open)).scalar_one()
-    waiting = handovers.oldest_not_taken(connection, late_h=settings.late_h) if settings.hand_over else ()
+    waiting = handovers.oldest_not_taken(connection, late_h=settings.late_h) if settings.owes_orders else ()
     (results,) = picking.oldest_not_sent(connection)
     return {
         "open": count,

@@ -24,9 +24,11 @@ def watch_stores(parts: Parts) -> list[str]:
     settings = parts.settings.orders
     with parts.engine.begin() as connection:
         found: dict[tuple[str, str], str] = {}
-        hands_over = settings.hand_over is not None
-        waiting = handovers.oldest_not_taken(connection, late_h=settings.late_h) if hands_over else ()
-        for row in waiting:
+        hands_over = settings.hands_over
+        waiting = handovers.oldest_not_taken(connection, late_h=settings.late_h) if settings.owes_orders else ()
+        if waiting and not hands_over:
+            found["not_taken", ""] = _no_way(sum(row.orders for row in waiting))
+        for row in waiting if hands_over else ():
             if float(row.age_s) > settings.take_within_s:
                 found["not_taken", row.vendor or ""] = _not_taken(row)
         for row in handovers.missed(connection, late_h=settings.late_h) if hands_over else ():
@@ -79,6 +81,13 @@ def _count(waiting: Sequence[Any], results: Sequence[Any]) -> None:
     metrics.gauge("orders.not_taken_oldest_s", max((float(row.age_s) for row in waiting), default=0.0))
     metrics.gauge("orders.not_sent", sum(row.orders for row in results))
     metrics.gauge("orders.not_sent_oldest_s", max((float(row.age_s or 0) for row in results), default=0.0))
+
+
+def _no_way(orders: int) -> str:
+    return (
+        f"{orders} open orders reach no store: SHELFSYNC_ORDERS__HAND_OVER is not set. Set it to the way to your stores, "
+        "or to none where they learn of orders elsewhere (docs/orders.md)."
+    )
 
 
 def _not_taken(row: Any) -> str:

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0039"
-down_revision = "0037"
+down_revision = "0038"
 
 NUMBERS = {
     "erp_rows": "Rows of the ERP, as it was read last",

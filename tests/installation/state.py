@@ -1,0 +1,165 @@
+"""State that a command or a page needs, made as it comes about in reality: a customer orders, a buyer changes a price, a run sends."""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import json
+import re
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from installation.installed import CHAIN, PROJECT, clean_environment
+from installation.process import run
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from installation.installed import Installation
+
+SENDING_DAGS = re.compile(r"catalog_|promotions_|housekeeping")
+"""DAGs that would do first what a command is about to do."""
+
+GOODS = """
+SELECT sku, price, quantity FROM warehouse.baseline
+WHERE vendor = %(vendor)s AND active AND quantity >= 5 AND price BETWEEN 2 AND 40
+    AND (max_sales_quantity IS NULL OR max_sales_quantity >= 2) AND sku ~ '^[0-9]+$'
+ORDER BY sku
+"""
+"""What a customer can order, by what the platform acknowledged."""
+
+PRICE = """
+INSERT INTO erp.price (product_id, store_id, amount, valid_from)
+SELECT product.product_id, store.store_id, %(amount)s, current_date FROM erp.product, erp.store
+WHERE product.item_code = %(sku)s AND store.code = %(vendor)s RETURNING price_id
+"""
+COLUMNS = ("campaign", "vendor", "sku", "price", "name", "start_time", "end_time")
+
+
+@dataclass
+class Chain:
+    """A chain with an installation, and what its people did in these tests. `folder` is a user's folder."""
+
+    installation: Installation
+    folder: Path
+    campaigns: list[dict[str, Any]] = field(default_factory=list)
+    _prices: list[int] = field(default_factory=list)
+    _used: set[tuple[str, str]] = field(default_factory=set)
+
+    def run(self, *words: str, config: Path | None = None) -> subprocess.CompletedProcess[str]:
+        """`shelfsync …` in a process of its own, with nothing in its environment but what a user's shell has."""
+        environment = {
+            "PATH": clean_environment()["PATH"],
+            "HOME": str(self.folder),
+            "SHELFSYNC_CONFIG": str(config or self.config),
+        }
+        return run([str(PROJECT / ".venv/bin/shelfsync"), *words], environment, self.folder)
+
+    def told(self, *words: str) -> dict[str, Any]:
+        """The document of a command that has to succeed."""
+        done = self.run(*words, "--json")
+        assert done.returncode == 0, f"shelfsync {' '.join(words)}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return dict(json.loads(done.stdout))
+
+    @property
+    def config(self) -> Path:
+        """The settings that `make up` wrote, with the promotions of a file: this chain's campaigns."""
+        file = self.folder / "shelfsync.toml"
+        if not file.is_file():
+            text = (self.installation.home / "sample.toml").read_text("utf-8")
+            others = re.sub(r"^\[promotions\][^\[]*", "", text, flags=re.MULTILINE)
+            files = self.folder / "promotions.csv"
+            file.write_text(f'{others}\n[promotions]\nfiles = "{files}"\npoll_first_s = 1\n', "utf-8")
+            self._write_campaigns()
+        return file
+
+    def goods(self, vendor: str) -> dict[str, Any]:
+        """A product of a store that nothing else has touched here."""
+        for row in self.installation.rows(GOODS, vendor=vendor):
+            if (vendor, row["sku"]) not in self._used:
+                self._used.add((vendor, row["sku"]))
+                return row
+        raise AssertionError(f"{vendor} has no product left to sell")
+
+    def price(self, vendor: str, factor: str) -> str:
+        """A buyer changes the price of a product; returns its SKU."""
+        goods = self.goods(vendor)
+        amount = (goods["price"] * Decimal(factor)).quantize(Decimal("0.01"))
+        self._prices += [
+            row["price_id"] for row in self.installation.erp(PRICE, sku=goods["sku"], vendor=vendor, amount=amount)
+        ]
+        return str(goods["sku"])
+
+    def hold(self, vendor: str) -> str:
+        """A buyer slips a decimal point, and a run holds it; returns the number of the hold."""
+        self.price(vendor, "10")
+        self.told("sync", "--vendor", vendor)
+        waiting = self.told("holds", "list")["holds"]
+        return str(max(row["hold_id"] for row in waiting if row["vendor"] == vendor))
+
+    def order(self, vendor: str, **more: Any) -> str:
+        """A customer orders two products, and the receiver has the event; returns the order's id."""
+        items = [{"sku": self.goods(vendor)["sku"], "quantity": 1} for _ in range(2)]
+        path = f"/chains/{CHAIN}/vendors/{vendor}/orders"
+        order = self.installation.sandbox("POST", path, {"items": items, **more})["order_id"]
+        arrived = "SELECT 1 FROM inbox.event WHERE kind = 'order' AND position(%(order)s::bytea in body) > 0"
+        self.installation.until(
+            lambda: self.installation.rows(arrived, order=order.encode()), f"the event of {order}", 60
+        )
+        return str(order)
+
+    def campaign(self, name: str, vendor: str, share: str) -> str:
+        """Marketing plans a campaign on one product at a share of its price; returns its name."""
+        goods, now = self.goods(vendor), dt.datetime.now(dt.UTC).replace(microsecond=0)
+        values = (
+            name,
+            vendor,
+            goods["sku"],
+            (goods["price"] * Decimal(share)).quantize(Decimal("0.01")),
+            f"Offer {name}",
+            (now - dt.timedelta(hours=1)).isoformat(),
+            (now + dt.timedelta(days=2)).isoformat(),
+        )
+        self.campaigns.append(dict(zip(COLUMNS, values, strict=True)))
+        self._write_campaigns()
+        return name
+
+    def held_campaign(self, name: str, vendor: str) -> str:
+        """A campaign that gives nearly everything away, which a run holds."""
+        self.campaign(name, vendor, "0.1")
+        self.told("promotions", "sync")
+        return name
+
+    def _write_campaigns(self) -> None:
+        with (self.folder / "promotions.csv").open("w", encoding="utf-8", newline="") as file:
+            rows = csv.DictWriter(file, COLUMNS)
+            rows.writeheader()
+            rows.writerows(self.campaigns)
+
+    def tidy(self) -> None:
+        """The buyer's changes are gone again, and nothing is paused; the next runs send what holds now."""
+        self.installation.erp("DELETE FROM erp.price WHERE price_id = ANY(%(ids)s)", ids=self._prices)
+        self.run("resume", "store-006")
+        self.run("resume", "--chain")
+        self.config.unlink()  # the client secret of the sandbox stands in it, as in the installation's
+
+
+@contextmanager
+def sending_paused(installation: Installation) -> Iterator[None]:
+    """Switches off what sends by schedule, waits for its runs to end, and switches it on again."""
+    named = [
+        dag_id for dag_id, dag in installation.dags().items() if SENDING_DAGS.match(dag_id) and not dag["is_paused"]
+    ]
+    for dag_id in named:
+        installation.call("PATCH", f"/dags/{dag_id}", json={"is_paused": True})
+    try:
+        for dag_id in named:
+            installation.until(lambda dag_id=dag_id: not installation.runs(dag_id, "running"), f"{dag_id} to end", 600)
+        yield
+    finally:
+        for dag_id in named:
+            installation.call("PATCH", f"/dags/{dag_id}", json={"is_paused": False})

@@ -1,0 +1,95 @@
+"""Every command of `shelfsync --help`, each in a process of its own against a whole installation. The list is the program's own."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from installation.commands import COMMANDS, Call
+from installation.installed import clean_environment
+from installation.process import run
+from installation.state import Chain, sending_paused
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from installation.installed import Installation
+
+pytestmark = pytest.mark.slow
+
+TREE = """
+import json, sys
+from importlib.metadata import entry_points
+import typer.main
+(entry,) = entry_points(group="console_scripts", name="shelfsync")
+module = sys.modules[entry.load().__module__]
+def names(command, path=()):
+    below = getattr(command, "commands", None)
+    return [path] if not below else [name for word, one in sorted(below.items()) for name in names(one, (*path, word))]
+print(json.dumps([" ".join(path) for path in names(typer.main.get_command(module.app))]))
+"""
+"""The commands of the program that is installed, as the parser of its words knows them."""
+
+
+def listed(folder: Path) -> list[str]:
+    environment = {"PATH": clean_environment()["PATH"], "HOME": str(folder)}
+    done = run([sys.executable, "-c", TREE], environment, folder)
+    assert done.returncode == 0, done.stderr
+    return list(json.loads(done.stdout))
+
+
+@pytest.fixture(scope="module")
+def chain(installation: Installation, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chain]:
+    """The installation with what a user does in it, while nothing else sends."""
+    chain = Chain(installation, tmp_path_factory.mktemp("user"))
+    with sending_paused(installation):
+        yield chain
+        chain.tidy()
+
+
+def test_every_command_of_the_program_is_called_here_and_none_that_it_has_not(tmp_path: Path) -> None:
+    assert listed(tmp_path) == sorted(COMMANDS)
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS, *sorted({name.split()[0] for name in COMMANDS if " " in name})])
+def test_a_command_explains_itself_to_a_user_who_has_configured_nothing(command: str, tmp_path: Path) -> None:
+    program = clean_environment()["PATH"]
+    done = run([sys.executable, "-m", "shelfsync", *command.split(), "--help"], {"PATH": program}, tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Usage: " in done.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+def _id(one: tuple[str, Call]) -> str:
+    return " ".join((one[0], *one[1].words))
+
+
+CALLS = [(name, call) for name, calls in COMMANDS.items() for call in calls]
+
+
+@pytest.mark.parametrize(("name", "call"), CALLS, ids=map(_id, CALLS))
+def test_a_command_does_what_its_user_asks_of_it(name: str, call: Call, chain: Chain) -> None:
+    if call.has_json:
+        done = _called(name, call, chain, "--json")
+        told = json.loads(done.stdout)
+        assert call.claim(told), done.stdout
+    done = _called(name, call, chain)
+    assert call.says in done.stdout, done.stdout
+    if call.exit_code:
+        assert len(done.stderr.strip().splitlines()) == 1, f"an error is one line:\n{done.stderr}"
+
+
+def _called(name: str, call: Call, chain: Chain, *more: str) -> subprocess.CompletedProcess[str]:
+    words = (*name.split(), *call.words, *call.state(chain), *more)
+    elsewhere = chain.folder / "elsewhere.toml"
+    done = chain.run(*words, config=elsewhere if name == "down" else None)
+    assert done.returncode == call.exit_code, (
+        f"shelfsync {' '.join(words)}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+    )
+    assert "Traceback" not in done.stdout + done.stderr, done.stderr
+    return done

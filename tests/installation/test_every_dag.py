@@ -1,0 +1,186 @@
+"""Every DAG on the real scheduler: what it does when there is work, and that it does nothing when there is none."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from installation import campaigns, orders, shelf
+
+if TYPE_CHECKING:
+    from installation.installed import Installation
+
+pytestmark = pytest.mark.slow
+
+VENDOR = "store-002"
+OTHER = "store-003"
+HELD = "store-004"
+
+
+def test_every_dag_is_parsed_and_switched_on(installation: Installation) -> None:
+    files = {file.stem for file in (installation.project / "dags").glob("*.py")}
+    dags = installation.dags()
+    assert dags.keys() == files
+    assert [dag_id for dag_id, dag in dags.items() if dag["is_paused"]] == []
+    assert installation.get("/importErrors")["import_errors"] == []
+
+
+def test_a_full_sync_makes_the_platform_equal_to_the_erp_and_repeats_it(installation: Installation) -> None:
+    assert shelf.differences(installation) == []
+    before = shelf.journal_end(installation)
+    installation.run("catalog_full_sync")
+    assert shelf.sent_since(installation, before)
+    assert shelf.differences(installation) == []
+
+
+def test_a_delta_sends_what_changed_and_the_next_one_nothing(installation: Installation) -> None:
+    sku, gone, cheap, limited = shelf.on_sale(installation, VENDOR, 4)
+    shelf.set_price(installation, VENDOR, sku, "7.0019")
+    shelf.set_limit(installation, VENDOR, limited, 3)
+    shelf.set_price(installation, VENDOR, cheap, "6.50")
+    shelf.set_listed(installation, VENDOR, [gone], active=False)
+    before = shelf.journal_end(installation)
+    installation.run("catalog_delta_sync")
+    shown = shelf.products(installation, VENDOR)
+    assert shown[sku]["price"] == Decimal("7.001")
+    assert shown[cheap]["price"] == Decimal("6.5")
+    assert not shown[gone]["active"]
+    assert shown[limited]["max_sales_quantity"] == 3
+    assert len(shelf.sent_since(installation, before)) == 3, "stop-sells, prices and the rest each have a body"
+
+    before = shelf.journal_end(installation)
+    installation.run("catalog_delta_sync")
+    assert shelf.sent_since(installation, before) == []
+
+
+def test_an_urgent_run_sends_the_named_sku_and_again_nothing(installation: Installation) -> None:
+    urgent, other = shelf.on_sale(installation, OTHER, 2)
+    shelf.set_price(installation, OTHER, urgent, "3.25")
+    installation.run("catalog_urgent_sync", vendors=[OTHER], skus=[urgent])
+    assert shelf.products(installation, OTHER)[urgent]["price"] == Decimal("3.25")
+    before = shelf.journal_end(installation)
+    installation.run("catalog_urgent_sync", vendors=[OTHER], skus=[other])
+    assert shelf.sent_since(installation, before) == []
+
+
+def test_a_hold_is_asked_about_and_sent_when_a_person_approves(installation: Installation) -> None:
+    many = shelf.on_sale(installation, HELD, 900)
+    shelf.set_listed(installation, HELD, many, active=False)
+    installation.run("catalog_delta_sync")
+    assert all(product["active"] for sku, product in shelf.products(installation, HELD).items() if sku in set(many))
+
+    run_id, question = installation.until(lambda: _question(installation), "a question about the hold")
+    path = (
+        f"/dags/catalog_holds/dagRuns/{run_id}/taskInstances/{question['task_id']}/{question['map_index']}/hitlDetails"
+    )
+    asked = installation.get(path)
+    assert HELD in asked["subject"] + asked["body"]
+    installation.call("PATCH", path, json={"chosen_options": ["Approve"], "params_input": {}})
+    installation.ended("catalog_holds", run_id)
+    shown = shelf.products(installation, HELD)
+    assert [sku for sku in many if shown[sku]["active"]] == []
+
+    shelf.set_listed(installation, HELD, many, active=True)
+    installation.run("catalog_delta_sync")
+    run = installation.run("catalog_holds")
+    assert {task["task_id"] for task in installation.tasks("catalog_holds", run) if task["state"] == "success"} >= {
+        "ask"
+    }
+    assert shelf.differences(installation) == []
+
+
+def test_an_export_finds_what_was_changed_in_the_portal_and_then_nothing(installation: Installation) -> None:
+    (sku,) = shelf.on_sale(installation, VENDOR, 1, skip=20)
+    shelf.edit_in_portal(installation, VENDOR, sku, price=1.11)
+    found = _drift_of(installation, installation.run("assortment_export"))
+    assert (VENDOR, sku, "price") in found
+    installation.until(lambda: shelf.differences(installation) == [], "the next delta to send the ERP's price again")
+    assert _drift_of(installation, installation.run("assortment_export")) == set()
+
+
+def _drift_of(installation: Installation, run_id: str) -> set[tuple[str, str, str]]:
+    """Vendor, SKU and field of each difference that an export run found."""
+    key = f"assortment_export/{run_id}"
+    query = "SELECT d.vendor, d.sku, d.field FROM warehouse.drift AS d WHERE d.run_key = %(key)s"
+    return {(row["vendor"], row["sku"], row["field"]) for row in installation.rows(query, key=key)}
+
+
+def test_a_campaign_begins_changes_and_ends_and_the_next_run_sends_nothing(installation: Installation) -> None:
+    first, second = shelf.on_sale(installation, VENDOR, 2, skip=40)
+    campaigns.add(installation, "till-offer", VENDOR, {first: "0.11", second: "0.12"})
+    run_id = installation.run("promotions_sync")
+    assert campaigns.in_force(installation, "Offer till-offer") == 1
+    waits = {task["task_id"]: task for task in installation.tasks("promotions_sync", run_id)}
+    assert [waits[name]["state"] for name in ("wait", "wait_ends")] == ["success", "success"]
+    assert [waits[name]["pid"] for name in ("wait", "wait_ends")] == [None, None], "no worker waits"
+
+    before = shelf.journal_end(installation)
+    installation.run("promotions_sync")
+    assert shelf.sent_since(installation, before, "put_promotion") == []
+
+    campaigns.end(installation, "till-offer")
+    installation.run("promotions_sync")
+    assert campaigns.in_force(installation, "Offer till-offer") == 0
+
+
+def test_an_order_is_picked_fulfilled_and_archived(installation: Installation) -> None:
+    (sku,) = shelf.on_sale(installation, OTHER, 1, skip=60)
+    order = orders.place(installation, OTHER, sku)
+    installation.until(lambda: orders.state(installation, order) == "READY_FOR_PICKUP", "the order to be picked")
+    cancelled = orders.place(installation, OTHER, sku)
+    installation.sandbox("POST", f"/orders/{cancelled}/cancel", {})
+    for step in ("dispatch", "pick-up"):
+        installation.sandbox("POST", f"/orders/{order}/{step}")
+    ended = {order: "PICKED_UP", cancelled: "CANCELLED"}
+    installation.until(lambda: orders.archived(installation, ended) == ended, "both orders to be archived", 420)
+
+    before = shelf.journal_end(installation)
+    installation.run("orders_fulfilment")
+    assert shelf.sent_since(installation, before, "put_order") == []
+    installation.run("orders_history")
+
+
+def test_what_a_killed_sync_left_open_is_finished_by_the_schedule_of_settling(installation: Installation) -> None:
+    (sku,) = shelf.on_sale(installation, OTHER, 1, skip=80)
+    with installation.switched_off("catalog_delta_sync"), installation.slow_jobs(20):
+        shelf.set_price(installation, OTHER, sku, "4.44")
+        before = shelf.journal_end(installation)
+        installation.killed("sync", "--vendor", OTHER, after=lambda: shelf.sent_since(installation, before))
+        done = "SELECT 1 FROM warehouse.baseline WHERE vendor = %(vendor)s AND sku = %(sku)s AND price = 4.44"
+        installation.until(lambda: installation.rows(done, vendor=OTHER, sku=sku), "the job to be acknowledged")
+    runs = installation.runs("catalog_settle", "success")
+    assert runs, "no run of catalog_settle has succeeded"
+    assert shelf.products(installation, OTHER)[sku]["price"] == Decimal("4.44")
+
+
+def test_what_a_killed_promotion_sync_left_open_is_finished_by_its_schedule(installation: Installation) -> None:
+    (sku,) = shelf.on_sale(installation, OTHER, 1, skip=100)
+    with installation.switched_off("promotions_sync"), installation.slow_jobs(20):
+        campaigns.add(installation, "left-open", OTHER, {sku: "0.21"})
+        before = shelf.journal_end(installation)
+        sent = partial(shelf.sent_since, installation, before, "put_promotion")
+        installation.killed("promotions", "sync", after=sent)
+        still_open = "SELECT 1 FROM ledger.promotion_job WHERE state IN ('planned', 'submitting', 'open')"
+        installation.until(lambda: not installation.rows(still_open), "the promotion's job to end")
+    assert campaigns.in_force(installation, "Offer left-open") == 1
+
+
+def test_housekeeping_removes_what_is_over_its_time_and_then_nothing(installation: Installation) -> None:
+    old = "SELECT count(*) AS events FROM inbox.event WHERE received_at < now() - interval '9 minutes'"
+    installation.until(lambda: installation.rows(old)[0]["events"], "events that are over their time", 600)
+    installation.run("housekeeping")
+    assert installation.rows(old)[0]["events"] == 0
+    installation.run("housekeeping")
+    assert shelf.differences(installation) == []
+
+
+def _question(installation: Installation) -> tuple[str, dict[str, Any]] | None:
+    """A run of catalog_holds that waits for a person, and the task that asks."""
+    for run in installation.runs("catalog_holds", "running"):
+        for task in installation.tasks("catalog_holds", run["dag_run_id"]):
+            if task["task_id"].endswith("approve") and task["state"] in {"awaiting_input", "deferred"}:
+                return run["dag_run_id"], task
+    return None
