@@ -232,3 +232,16 @@ def test_every_templated_argument_of_a_trigger_is_a_template_field_of_its_operat
     }
     assert {task for _, task, _, _ in templated} >= {"wait", "wait_ends", "shard.wait"}
     assert [(dag_id, task_id, name) for dag_id, task_id, name, rendered in sorted(templated) if not rendered] == []
+
+
+def test_every_template_of_a_trigger_pulls_one_xcom_by_its_index(dag_bag: DagBag) -> None:
+    """Without `map_indexes` Airflow asks for a sequence, and a triggerer has no answer to that: the wait would never end."""
+    waits = [task for dag in dag_bag.dags.values() for task in dag.tasks if getattr(task, "start_trigger_args", None)]
+    pulling = [
+        (task.dag_id, task.task_id, call)
+        for task in waits
+        for value in (task.start_trigger_args.trigger_kwargs or {}).values()
+        for call in str(value).split("xcom_pull(")[1:]
+    ]
+    assert {task for _, task, _ in pulling} >= {"wait", "wait_ends", "shard.wait"}
+    assert [(dag_id, task_id) for dag_id, task_id, call in pulling if "map_indexes=" not in call.split(")")[0]] == []
