@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -38,10 +37,10 @@ def test_a_vendor_whose_requests_fail_is_named_and_the_others_are_sent(installat
     (theirs,) = shelf.on_sale(installation, "store-001", 1)
     rule = {"at": "put_catalog", "kind": "status_500", "vendor": VENDOR}
     with installation.faults(rule):
-        shelf.set_price(installation, VENDOR, mine, "8.25")
-        shelf.set_price(installation, "store-001", theirs, "8.25")
+        shelf.move_price(installation, VENDOR, mine)
+        price = shelf.move_price(installation, "store-001", theirs)
         run_id = installation.run("catalog_delta_sync", expect="failed", timeout_s=600)
-        assert shelf.products(installation, "store-001")[theirs]["price"] == Decimal("8.25")
+        assert shelf.products(installation, "store-001")[theirs]["price"] == price
     assert f"vendor {VENDOR} failed at deliver" in installation.why("catalog_delta_sync", run_id)
     installation.until(lambda: shelf.differences(installation) == [], "the next runs to send it")
 
@@ -58,8 +57,11 @@ def test_a_full_sync_that_a_person_marks_as_failed_blocks_no_delta(installation:
         "the full sync to be on its way",
     )
     installation.call("PATCH", f"/dags/catalog_full_sync/dagRuns/{run_id}", json={"state": "failed"})
-    shelf.set_price(installation, VENDOR, sku, "9.75")
-    shown = lambda: shelf.products(installation, VENDOR)[sku]["price"] == Decimal("9.75")  # noqa: E731
+    price = shelf.move_price(installation, VENDOR, sku)
+
+    def shown() -> bool:
+        return bool(shelf.products(installation, VENDOR)[sku]["price"] == price)
+
     installation.until(shown, "a delta to send what changed since", 420)
     installation.run("catalog_full_sync")
     assert shelf.differences(installation) == []
