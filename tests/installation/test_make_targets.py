@@ -105,7 +105,7 @@ def test_a_long_target_is_run_where_the_table_says(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name, target in HERE.items() if not target.in_copy])
 def test_a_target_does_its_smallest_work(name: str, environment: dict[str, str], tmp_path: Path) -> None:
     words = [word.format(folder=tmp_path) for word in HERE[name].words]
-    done = run(["make", "-C", str(PROJECT), name, *words], environment, tmp_path, timeout_s=600)
+    done = run(["make", "-C", str(PROJECT), name, *words], environment, tmp_path, timeout_s=1500)
     assert done.returncode == 0, f"{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
     assert HERE[name].says in done.stdout
 
@@ -115,7 +115,7 @@ def test_a_target_that_writes_into_the_project_does_so_in_a_copy(
     name: str, environment: dict[str, str], copy: Path
 ) -> None:
     before = {file.name: file.read_bytes() for file in copy.glob("requirements*.txt")}
-    done = run(["make", "-C", str(copy), "--old-file=setup", name], environment, copy, timeout_s=600)
+    done = run(["make", "-C", str(copy), "--old-file=setup", name], environment, copy, timeout_s=1500)
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     assert HERE[name].says in done.stdout
     if name == ".env":
