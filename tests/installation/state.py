@@ -130,16 +130,28 @@ class Chain:
 
 @contextmanager
 def sending_paused(installation: Installation) -> Iterator[None]:
-    """Switches off what sends by schedule, waits for its runs to end, and switches it on again."""
-    named = [
-        dag_id for dag_id, dag in installation.dags().items() if SENDING_DAGS.match(dag_id) and not dag["is_paused"]
-    ]
-    for dag_id in named:
-        installation.call("PATCH", f"/dags/{dag_id}", json={"is_paused": True})
+    """Switches off what sends by schedule while none of its runs is under way, and switches it on again."""
+    dags = installation.dags()
+    named = [dag_id for dag_id, dag in dags.items() if SENDING_DAGS.match(dag_id) and not dag["is_paused"]]
     try:
         for dag_id in named:
-            installation.until(lambda dag_id=dag_id: not installation.runs(dag_id, "running"), f"{dag_id} to end", 600)
+            installation.until(lambda dag_id=dag_id: _switched_off(installation, dag_id), f"{dag_id} to be off", 600)
         yield
     finally:
         for dag_id in named:
-            installation.call("PATCH", f"/dags/{dag_id}", json={"is_paused": False})
+            _switch(installation, dag_id, is_paused=False)
+
+
+def _switched_off(installation: Installation, dag_id: str) -> bool:
+    """Airflow does not go on with the runs of a DAG that is off: one that began meanwhile has to end first."""
+    if installation.runs(dag_id, "running", "queued"):
+        return False
+    _switch(installation, dag_id, is_paused=True)
+    if not installation.runs(dag_id, "running", "queued"):
+        return True
+    _switch(installation, dag_id, is_paused=False)
+    return False
+
+
+def _switch(installation: Installation, dag_id: str, *, is_paused: bool) -> None:
+    installation.call("PATCH", f"/dags/{dag_id}", json={"is_paused": is_paused})
