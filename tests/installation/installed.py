@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 PROJECT = Path(__file__).resolve().parents[2]
 USER = "admin"
 CHAIN = "demo-chain"
-UP_TIMEOUT_S = 420.0
-COMMAND_TIMEOUT_S = 240.0
-RUN_TIMEOUT_S = 300.0
+UP_TIMEOUT_S = 900.0
+COMMAND_TIMEOUT_S = 600.0
+RUN_TIMEOUT_S = 900.0
 ENDED = frozenset({"success", "failed"})
 
 SCHEDULES = {
