@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 RUNNING = ("run/*.pid", "run/ready.json")
-UNFINISHED = ("**/*.partial", "**/*.tmp", "**/*.part", "lake/.staging/*", "tmp/*")
+UNFINISHED = ("**/*.partial", "**/*.tmp", "**/*.part", "tmp/*")
+"""`tmp` is the folder for temporary files that a soak gives to the installation. Not `lake/.staging`: a process that is killed while it
+writes leaves a file there, and housekeeping removes it after SHELFSYNC_HOUSEKEEPING__LAKE_GRACE_HOURS, at least an hour."""
 
 
 def processes(home: Path) -> list[str]:

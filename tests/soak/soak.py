@@ -21,7 +21,7 @@ SLACK_S = 600.0
 """For a machine that does other things besides."""
 BOUND_S = shortened.JOB_DEADLINE_S + 2 * shortened.SLOWEST_S + SLACK_S
 """One job deadline and two runs."""
-LOOK_EVERY_S = 10.0
+LOOK_EVERY_S = 15.0
 SHOWN_MAX = 40
 
 ACTIONS = {
