@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from benchmarks.stages import diff, export, full, outcomes, path, stream, tools, upload, vendor
+from benchmarks.stages import diff, export, full, outcomes, path, steps, stream, tools, upload, vendor
 
 STAGES = {
-    module.STAGE.name: module.STAGE for module in (diff, stream, full, vendor, outcomes, export, upload, path, tools)
+    module.STAGE.name: module.STAGE
+    for module in (diff, stream, full, vendor, steps, outcomes, export, upload, path, tools)
 }

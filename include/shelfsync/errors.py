@@ -80,3 +80,9 @@ class PartlyFailedError(ShelfsyncError):
     """Some vendors did not make it; the others did, and their work stands."""
 
     exit_code = 2
+
+
+class PassedOverError(ShelfsyncError):
+    """Some vendors were passed over, because an earlier run is still at work with them; the next run sends what changed."""
+
+    exit_code = 9

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from shelfsync import metrics
 from shelfsync.clock import Clock, SystemClock
-from shelfsync.errors import PartlyFailedError, ShelfsyncError
+from shelfsync.errors import PartlyFailedError, PassedOverError, ShelfsyncError
 from shelfsync.flow.house import Parts
 
 if TYPE_CHECKING:
@@ -273,9 +273,11 @@ class House:
         return Promotions(self.parts)
 
 
-def failed_line(summary: dict[str, Any]) -> PartlyFailedError | None:
+def failed_line(summary: dict[str, Any]) -> ShelfsyncError | None:
     """The error that a run's report stands for, or None."""
-    return None if summary["state"] == "succeeded" else PartlyFailedError(str(summary["error"]))
+    if summary["state"] == "succeeded":
+        return None
+    return (PassedOverError if summary["state"] == "partly" else PartlyFailedError)(str(summary["error"]))
 
 
 @contextlib.contextmanager

@@ -31,8 +31,9 @@ def mounted_pages() -> MountedApp:
 def _pages() -> FastAPI:
     from shelfsync.pages.app import create_app
     from shelfsync.wiring import shared_house
+    from shelfsync_airflow.dag_states import dag_states
     from shelfsync_airflow.house import house_settings
     from shelfsync_airflow.page_guard import page_guard
 
     settings = house_settings()
-    return create_app(lambda: shared_house(settings), page_guard(DAG_ID))
+    return create_app(lambda: shared_house(settings), page_guard(DAG_ID), dag_states)

@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 CHANGED = Asset("shelfsync_promotions_changed", uri="x-shelfsync://promotions/changed")
 """An event of it (POST /api/v2/assets/events, or a DAG of yours that has it as an outlet) starts a run at once."""
 
-RUN_OF_CHECK = """{"run": {{ ti.xcom_pull(task_ids='check') | tojson }}}"""
+RUN_OF_CHECK = """{"run": {{ ti.xcom_pull(task_ids='check', map_indexes=None) | tojson }}}"""
 _SHOWN_MAX = 20
 _NOT_CONFIGURED = (
     "No promotions are configured (SHELFSYNC_PROMOTIONS__SQL, __SQL_FILE or __FILES), so there is nothing to do."

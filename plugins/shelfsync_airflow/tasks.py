@@ -105,8 +105,9 @@ def report(run: int | None) -> dict[str, Any]:
         for row in vendors
         if row["state"] == "failed"
     ]
-    if summary["error"] and not troubles:
+    if summary["error"] and not troubles and summary["state"] != "partly":
         troubles.append(summary["error"])
+    troubles += summary["alarms"]
     stop_for([f"task {name} failed: see its log, then clear it" for name in failed] + troubles)
     return summary
 

@@ -57,3 +57,27 @@ def test_the_navigation_leads_there(server: TestClient) -> None:
     answer = server.get("/api/v2/plugins", headers={"Authorization": f"Bearer {_token('admin')}"})
     (ours,) = [plugin for plugin in answer.json()["plugins"] if plugin["name"] == "shelfsync"]
     assert [view["href"] for view in ours["external_views"]] == [VENDORS.lstrip("/")]
+
+
+def test_a_page_says_which_of_its_dags_airflow_has_switched_off(server: TestClient) -> None:
+    """From Airflow's own database: one DAG is paused, one runs, one is gone."""
+    from airflow.dag_processing.bundles.manager import DagBundlesManager
+    from airflow.models.dag import DagModel
+    from airflow.utils.session import create_session
+
+    headers = {"Authorization": f"Bearer {_token('viewer')}"}
+    DagBundlesManager().sync_bundles_to_db()
+    states = {"catalog_full_sync": (True, False), "catalog_delta_sync": (False, False), "catalog_settle": (False, True)}
+    with create_session() as session:
+        for dag_id, (is_paused, is_stale) in states.items():
+            row = session.get(DagModel, dag_id) or DagModel(dag_id=dag_id, bundle_name="dags-folder")
+            row.is_paused, row.is_stale = is_paused, is_stale
+            session.add(row)
+    try:
+        text = server.get(VENDORS, headers=headers).text
+    finally:
+        with create_session() as session:
+            session.query(DagModel).filter(DagModel.dag_id.in_(states)).delete()
+    assert "DAG catalog_full_sync is switched off: " in text
+    assert "DAG catalog_delta_sync is" not in text
+    assert "DAG catalog_settle is not known to Airflow: " in text

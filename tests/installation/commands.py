@@ -123,17 +123,17 @@ def _later(_: Chain) -> tuple[str, ...]:
 
 
 def _campaign(chain: Chain) -> tuple[str, ...]:
-    chain.campaign(f"offer-{len(chain.campaigns)}", "store-002", "0.8")
+    chain.campaign("store-002", "0.8")
     return ()
 
 
 def _held_campaign(chain: Chain) -> tuple[str, ...]:
-    return (chain.held_campaign(f"gift-{len(chain.campaigns)}", "store-002"),)
+    return (chain.held_campaign("store-002"),)
 
 
 def _empty_home(chain: Chain) -> tuple[str, ...]:
     """Another folder than the installation's, so that nothing of it is stopped."""
-    chain.config.with_name("elsewhere.toml").write_text(f'home = "{chain.folder / "elsewhere"}"\n', "utf-8")
+    (chain.folder / "elsewhere.toml").write_text(f'home = "{chain.folder / "elsewhere"}"\n', "utf-8")
     return ()
 
 
@@ -216,9 +216,9 @@ COMMANDS: dict[str, tuple[Call, ...]] = {
             says="cancel",
         ),
     ),
-    "promotions plan": (Call(state=_campaign, says="offer-"),),
+    "promotions plan": (Call(state=_campaign, says="store-002-"),),
     "promotions sync": (Call(state=_campaign, claim=lambda told: told["state"] == SUCCEEDED),),
-    "promotions status": (Call(state=_only(_held_campaign), says="held: gift-"),),
+    "promotions status": (Call(state=_only(_held_campaign), says="held: store-002-"),),
     "promotions settle": (Call(claim=lambda told: told["failed"] == {}, says="jobs confirmed"),),
     "promotions release": (Call(state=_held_campaign, claim=lambda told: told["holds"] == 1, says="released"),),
     "promotions refuse": (Call(state=_held_campaign, claim=lambda told: told["holds"] == 1, says="refused"),),

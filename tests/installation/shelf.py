@@ -50,8 +50,14 @@ def _wanted(row: dict[str, Any] | None, product: dict[str, Any]) -> dict[str, An
     return wanted
 
 
-def set_price(installation: Installation, vendor: str, sku: str, price: str) -> None:
-    """A buyer changes one price of one store, from today on."""
+def move_price(installation: Installation, vendor: str, sku: str) -> Decimal:
+    """A buyer makes a product of one store a little dearer, from today on, with four decimals; what customers will pay."""
+    price = erp_rows(installation)[vendor, sku]["price"] * Decimal("1.07") + Decimal("0.0109")
+    _set_price(installation, vendor, sku, price)
+    return price.quantize(Decimal("0.001"), ROUND_DOWN)
+
+
+def _set_price(installation: Installation, vendor: str, sku: str, price: Decimal) -> None:
     installation.erp(
         """
         INSERT INTO erp.price (product_id, store_id, amount, valid_from)
@@ -108,9 +114,12 @@ def on_sale(installation: Installation, vendor: str, count: int, *, skip: int = 
     return found[skip : skip + count]
 
 
-def sent_since(installation: Installation, entry: int, operation: str = "put_catalog") -> list[dict[str, Any]]:
-    """Requests of one operation that the platform has got since a line of its journal."""
-    return [line for line in journal(installation, entry) if line["operation"] == operation]
+def sent_since(
+    installation: Installation, entry: int, operation: str = "put_catalog", *, vendor: str = ""
+) -> list[dict[str, Any]]:
+    """Requests of one operation, and of one vendor where one is named, that the platform has got since a line of its journal."""
+    lines = [line for line in journal(installation, entry) if line["operation"] == operation]
+    return [line for line in lines if vendor in line["route"]]
 
 
 def journal(installation: Installation, entry: int) -> list[dict[str, Any]]:

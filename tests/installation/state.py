@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import datetime as dt
 import json
 import re
+import secrets
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from installation import campaigns
 from installation.installed import CHAIN, PROJECT, clean_environment
 from installation.process import run
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
     from installation.installed import Installation
 
-SENDING_DAGS = re.compile(r"catalog_|promotions_|housekeeping")
+SENDING_DAGS = re.compile(r"catalog_|promotions_|orders_fulfilment|housekeeping")
 """DAGs that would do first what a command is about to do."""
 
 GOODS = """
 SELECT sku, price, quantity FROM warehouse.baseline
 WHERE vendor = %(vendor)s AND active AND quantity >= 5 AND price BETWEEN 2 AND 40
     AND (max_sales_quantity IS NULL OR max_sales_quantity >= 2) AND sku ~ '^[0-9]+$'
-ORDER BY sku
+ORDER BY sku DESC
 """
 """What a customer can order, by what the platform acknowledged."""
 
@@ -37,7 +37,7 @@ INSERT INTO erp.price (product_id, store_id, amount, valid_from)
 SELECT product.product_id, store.store_id, %(amount)s, current_date FROM erp.product, erp.store
 WHERE product.item_code = %(sku)s AND store.code = %(vendor)s RETURNING price_id
 """
-COLUMNS = ("campaign", "vendor", "sku", "price", "name", "start_time", "end_time")
+IN_CAMPAIGNS = "SELECT item_code FROM erp.campaign_price JOIN erp.product USING (product_id)"
 
 
 @dataclass
@@ -46,7 +46,7 @@ class Chain:
 
     installation: Installation
     folder: Path
-    campaigns: list[dict[str, Any]] = field(default_factory=list)
+    campaigns: list[str] = field(default_factory=list)
     _prices: list[int] = field(default_factory=list)
     _used: set[tuple[str, str]] = field(default_factory=set)
 
@@ -67,20 +67,14 @@ class Chain:
 
     @property
     def config(self) -> Path:
-        """The settings that `make up` wrote, with the promotions of a file: this chain's campaigns."""
-        file = self.folder / "shelfsync.toml"
-        if not file.is_file():
-            text = (self.installation.home / "sample.toml").read_text("utf-8")
-            others = re.sub(r"^\[promotions\][^\[]*", "", text, flags=re.MULTILINE)
-            files = self.folder / "promotions.csv"
-            file.write_text(f'{others}\n[promotions]\nfiles = "{files}"\npoll_first_s = 1\n', "utf-8")
-            self._write_campaigns()
-        return file
+        """The settings that `make up` wrote."""
+        return self.installation.home / "sample.toml"
 
     def goods(self, vendor: str) -> dict[str, Any]:
-        """A product of a store that nothing else has touched here."""
+        """A product of a store that nothing else has touched here, and that no campaign is on."""
+        promoted = {row["item_code"] for row in self.installation.erp(IN_CAMPAIGNS)}
         for row in self.installation.rows(GOODS, vendor=vendor):
-            if (vendor, row["sku"]) not in self._used:
+            if (vendor, row["sku"]) not in self._used and row["sku"] not in promoted:
                 self._used.add((vendor, row["sku"]))
                 return row
         raise AssertionError(f"{vendor} has no product left to sell")
@@ -112,40 +106,26 @@ class Chain:
         )
         return str(order)
 
-    def campaign(self, name: str, vendor: str, share: str) -> str:
+    def campaign(self, vendor: str, share: str) -> str:
         """Marketing plans a campaign on one product at a share of its price; returns its name."""
-        goods, now = self.goods(vendor), dt.datetime.now(dt.UTC).replace(microsecond=0)
-        values = (
-            name,
-            vendor,
-            goods["sku"],
-            (goods["price"] * Decimal(share)).quantize(Decimal("0.01")),
-            f"Offer {name}",
-            (now - dt.timedelta(hours=1)).isoformat(),
-            (now + dt.timedelta(days=2)).isoformat(),
-        )
-        self.campaigns.append(dict(zip(COLUMNS, values, strict=True)))
-        self._write_campaigns()
+        goods, name = self.goods(vendor), f"{vendor}-{secrets.token_hex(3)}"
+        campaigns.add(self.installation, name, vendor, {goods["sku"]: f"{goods['price'] * Decimal(share):.2f}"})
+        self.campaigns.append(name)
         return name
 
-    def held_campaign(self, name: str, vendor: str) -> str:
+    def held_campaign(self, vendor: str) -> str:
         """A campaign that gives nearly everything away, which a run holds."""
-        self.campaign(name, vendor, "0.1")
+        name = self.campaign(vendor, "0.1")
         self.told("promotions", "sync")
         return name
 
-    def _write_campaigns(self) -> None:
-        with (self.folder / "promotions.csv").open("w", encoding="utf-8", newline="") as file:
-            rows = csv.DictWriter(file, COLUMNS)
-            rows.writeheader()
-            rows.writerows(self.campaigns)
-
     def tidy(self) -> None:
-        """The buyer's changes are gone again, and nothing is paused; the next runs send what holds now."""
+        """The changes of prices and campaigns are taken back, and nothing is paused; the next runs send what holds now."""
         self.installation.erp("DELETE FROM erp.price WHERE price_id = ANY(%(ids)s)", ids=self._prices)
+        for name in self.campaigns:
+            campaigns.end(self.installation, name)
         self.run("resume", "store-006")
         self.run("resume", "--chain")
-        self.config.unlink()  # the client secret of the sandbox stands in it, as in the installation's
 
 
 @contextmanager

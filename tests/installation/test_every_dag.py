@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -38,18 +37,18 @@ def test_a_full_sync_makes_the_platform_equal_to_the_erp_and_repeats_it(installa
 
 def test_a_delta_sends_what_changed_and_the_next_one_nothing(installation: Installation) -> None:
     sku, gone, cheap, limited = shelf.on_sale(installation, VENDOR, 4)
-    shelf.set_price(installation, VENDOR, sku, "7.0019")
+    dearer, other = (shelf.move_price(installation, VENDOR, one) for one in (sku, cheap))
     shelf.set_limit(installation, VENDOR, limited, 3)
-    shelf.set_price(installation, VENDOR, cheap, "6.50")
     shelf.set_listed(installation, VENDOR, [gone], active=False)
     before = shelf.journal_end(installation)
     installation.run("catalog_delta_sync")
     shown = shelf.products(installation, VENDOR)
-    assert shown[sku]["price"] == Decimal("7.001")
-    assert shown[cheap]["price"] == Decimal("6.5")
+    assert (shown[sku]["price"], shown[cheap]["price"]) == (dearer, other)
     assert not shown[gone]["active"]
     assert shown[limited]["max_sales_quantity"] == 3
-    assert len(shelf.sent_since(installation, before)) == 3, "stop-sells, prices and the rest each have a body"
+    assert len(shelf.sent_since(installation, before, vendor=VENDOR)) == 3, (
+        "stop-sells, prices and the rest each have a body"
+    )
 
     before = shelf.journal_end(installation)
     installation.run("catalog_delta_sync")
@@ -58,9 +57,9 @@ def test_a_delta_sends_what_changed_and_the_next_one_nothing(installation: Insta
 
 def test_an_urgent_run_sends_the_named_sku_and_again_nothing(installation: Installation) -> None:
     urgent, other = shelf.on_sale(installation, OTHER, 2)
-    shelf.set_price(installation, OTHER, urgent, "3.25")
+    price = shelf.move_price(installation, OTHER, urgent)
     installation.run("catalog_urgent_sync", vendors=[OTHER], skus=[urgent])
-    assert shelf.products(installation, OTHER)[urgent]["price"] == Decimal("3.25")
+    assert shelf.products(installation, OTHER)[urgent]["price"] == price
     before = shelf.journal_end(installation)
     installation.run("catalog_urgent_sync", vendors=[OTHER], skus=[other])
     assert shelf.sent_since(installation, before) == []
@@ -146,14 +145,16 @@ def test_an_order_is_picked_fulfilled_and_archived(installation: Installation) -
 def test_what_a_killed_sync_left_open_is_finished_by_the_schedule_of_settling(installation: Installation) -> None:
     (sku,) = shelf.on_sale(installation, OTHER, 1, skip=80)
     with installation.switched_off("catalog_delta_sync"), installation.slow_jobs(20):
-        shelf.set_price(installation, OTHER, sku, "4.44")
+        price = shelf.move_price(installation, OTHER, sku)
         before = shelf.journal_end(installation)
         installation.killed("sync", "--vendor", OTHER, after=lambda: shelf.sent_since(installation, before))
-        done = "SELECT 1 FROM warehouse.baseline WHERE vendor = %(vendor)s AND sku = %(sku)s AND price = 4.44"
-        installation.until(lambda: installation.rows(done, vendor=OTHER, sku=sku), "the job to be acknowledged")
+        done = "SELECT 1 FROM warehouse.baseline WHERE vendor = %(vendor)s AND sku = %(sku)s AND price = %(price)s"
+        installation.until(
+            lambda: installation.rows(done, vendor=OTHER, sku=sku, price=price), "the job to be acknowledged"
+        )
     runs = installation.runs("catalog_settle", "success")
     assert runs, "no run of catalog_settle has succeeded"
-    assert shelf.products(installation, OTHER)[sku]["price"] == Decimal("4.44")
+    assert shelf.products(installation, OTHER)[sku]["price"] == price
 
 
 def test_what_a_killed_promotion_sync_left_open_is_finished_by_its_schedule(installation: Installation) -> None:

@@ -112,8 +112,8 @@ def crawl(installation: Installation, tmp_path_factory: pytest.TempPathFactory) 
     chain = Chain(installation, folder)
     with sending_paused(installation):
         chain.told("orders", "fulfil", chain.order("store-001"), "--as-ordered")
-        chain.campaign("shown", "store-003", "0.8")
-        chain.held_campaign("gift", "store-003")
+        chain.campaign("store-003", "0.8")
+        chain.held_campaign("store-003")
         chain.hold("store-002")
         views = [view for plugin in installation.get("/plugins")["plugins"] for view in plugin["external_views"]]
         (ours,) = [view["href"] for view in views if view["name"] == "shelfsync"]

@@ -231,7 +231,7 @@ def drip(head):
 
     def script(seen, send):
         send(b"HTTP/1.1 200 OK\r\n" + (b"" if head else b"Content-Length: 100000\r\n\r\n"))
-        ends_at = time.monotonic() + 20
+        ends_at = time.monotonic() + 60
         while time.monotonic() < ends_at:
             send(b"X")
             time.sleep(0.02)
@@ -246,7 +246,7 @@ def test_a_dripping_answer_ends_at_the_deadline_not_at_its_pleasure(both, head):
     began_s = time.monotonic()
     with pytest.raises((DownloadBrokenError, UnavailableError)):
         fetch(both.client(server, limits=limits, timeout_s=0.5, attempts_max=1), server)
-    assert time.monotonic() - began_s < 5
+    assert time.monotonic() - began_s < 30
 
 
 def test_a_stalled_file_ends_at_the_read_timeout(both):

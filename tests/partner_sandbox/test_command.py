@@ -66,6 +66,7 @@ def test_what_is_not_an_argument_is_read_from_the_environment(monkeypatch):
     assert (settings["dialect"], settings["job_seconds"]) == ("legacy", 3)
 
 
+@pytest.mark.slow
 def test_it_starts_in_under_two_seconds_after_its_imports():
     """The best of three, for a machine that has other things to do."""
     took_s = []
@@ -114,6 +115,7 @@ def test_a_port_that_is_taken_is_named(capsys):
     assert f"cannot listen on 127.0.0.1:{port}" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_ten_thousand_skus_are_accepted_in_a_second_and_logged_in_two():
     """By the defaults of the program; the best of three, for a machine that has other things to do."""
     body = {"products": [{"sku": f"S{n}", "price": n + 0.5, "quantity": 3, "active": True} for n in range(10_000)]}

@@ -72,7 +72,7 @@ def test_on_a_real_clock_a_job_takes_its_seconds():
         begin = time.monotonic()
         partner.put(CATALOG, json={"products": [{"sku": "A"}]})
         live.until_settled()
-        assert 0.35 < time.monotonic() - begin < 5
+        assert time.monotonic() - begin > 0.35
 
 
 def test_the_readme_has_every_choice_in_which_the_dialects_differ():

@@ -40,14 +40,19 @@ class Forecast:
     minutes: float
     minutes_at_floor: float
     in_time: bool | None
-    """Whether `minutes` is within the schedule's interval; None when no schedule was named."""
+    """Whether `minutes` is within the schedule's interval; None when no schedule was named, or while sending is paused."""
+    waiting: int = 0
+    """Request bodies that are planned and counted nowhere above: a person has paused sending to their vendors."""
 
     def sentence(self) -> str:
         """The same for people."""
         text = f"{self.requests} requests, {self.minutes:.1f} min (up to {self.minutes_at_floor:.1f} min when other work is waiting)"
-        if self.in_time is None:
+        if self.in_time is not None:
+            text += f": {'done before the next run is due' if self.in_time else 'NOT done before the next run is due'}"
+        if not self.waiting:
             return text
-        return f"{text}: {'done before the next run is due' if self.in_time else 'NOT done before the next run is due'}"
+        waits = "1 request body waits" if self.waiting == 1 else f"{self.waiting} request bodies wait"
+        return f"{f'{text}; ' if self.requests else ''}{waits} until sending is resumed"
 
 
 def forecast(

@@ -13,7 +13,7 @@ The first of these that is true of a SKU names its column:
 | acknowledged | none of these: the baseline has all that the ERP says, from success lines and observations |
 
 Rows in quarantine are a column of their own. A SKU that has no row in the ERP counts too (`not_in_erp`): one that left it and is not
-acknowledged as off sale, one that a job or a plan still carries, one that a restoration keeps.
+acknowledged as off sale, one that a job or a plan still carries, one that the platform rejects, one that a restoration keeps.
 """
 
 from __future__ import annotations
@@ -107,10 +107,11 @@ def count(
     in quarantine, and `quarantined_rows` their number, part of `erp_rows`.
     """
     different = column(differs, "sku")
-    on_the_way = pc.unique(pa.concat_arrays([carried.in_flight, carried.planned]))
-    not_counted = pc.invert(pc.is_in(on_the_way, value_set=pa.concat_arrays([skus, different, quarantined])))
+    rejected = (carried.rejected_for_good, carried.rejected_for_now)
+    beside = pc.unique(pa.concat_arrays([carried.in_flight, carried.planned, *rejected]))
+    not_counted = pc.invert(pc.is_in(beside, value_set=pa.concat_arrays([skus, different, quarantined])))
     gone = different.filter(pc.equal(column(differs, "change"), "removed"))
-    every = pa.concat_arrays([skus, gone, on_the_way.filter(not_counted)])
+    every = pa.concat_arrays([skus, gone, beside.filter(not_counted)])
     planned = pc.is_in(every, value_set=carried.planned)
     differ = pc.is_in(every, value_set=different)
     rests = pc.invert(planned)

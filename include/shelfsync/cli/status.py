@@ -23,7 +23,7 @@ def status(as_json: AsJson = False) -> None:
         console.print(f"RESTORED: {line}", highlight=False, markup=False)
     for table in status_tables(told):
         console.print(table)
-    if told["forecast"]["requests"]:
+    if told["forecast"]["requests"] or told["forecast"]["waiting"]:
         console.print(f"on their way: {told['forecast']['sentence']}", highlight=False, markup=False)
     for line in orders_lines(told["orders"]):
         console.print(line, highlight=False, markup=False)

@@ -82,10 +82,10 @@ def _acknowledge(parts: Parts, row: VendorRun, job: Job, batch: PlannedBatch, le
 def _ending(parts: Parts, job: Job, unaccounted: int) -> str:
     """How the platform ended a job of which SKUs are without a result: its own word comes first, a log that is missing is no log that is silent."""
     status = (hear.known(parts, job).status or "").upper()
+    if unaccounted == job.sent and job.log_path is None and job.feedback is None:
+        return f"{ended_without_log(status)}: none of its {job.sent} SKUs is confirmed"
     if job.log_path is None and job.feedback is None:
-        which = "none of its" if unaccounted == job.sent else f"{unaccounted} of its"
-        left = f"{ended_without_log(status or None)}: "
-        return f"{left}{which} {job.sent} SKUs {'is' if unaccounted == job.sent else 'are not'} confirmed"
+        return f"no log came, and the listing does not show {unaccounted} of {job.sent} SKUs as they were sent"
     silence = f"the platform's log says nothing of {unaccounted} of {job.sent} SKUs that were sent"
     return f"the platform reported the job as FAILED, and {silence}" if status == "FAILED" else silence
 

@@ -6,7 +6,8 @@ import logging
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from shelfsync.errors import ShelfsyncError
+from sqlalchemy.exc import DBAPIError
+
 from shelfsync.ledger import vendor_counts
 
 if TYPE_CHECKING:
@@ -68,8 +69,10 @@ def _counted(parts: Parts, facts: Facts) -> Counts | None:
     """None where a file is gone or cannot be read: its numbers are unknown, and the others are told all the same."""
     try:
         return _count(parts, facts)
-    except (ShelfsyncError, OSError) as error:
-        log.warning("counts: vendor %s: its numbers are unknown: %s", facts.vendor, error)
+    except DBAPIError:
+        raise
+    except Exception as error:  # noqa: BLE001  whatever its files hold, the other vendors have their numbers (I10)
+        log.warning("counts: vendor %s: its numbers are unknown: %s: %s", facts.vendor, type(error).__name__, error)
         return None
 
 

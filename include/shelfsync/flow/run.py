@@ -64,15 +64,8 @@ def report(parts: Parts, run_id: int) -> dict[str, Any]:
         run = runs.read_run(connection, run_id)
         unfinished(connection, run_id)
         shown = _vendors(connection, run_id)
-        failed = [row for row in shown if row["state"] == "failed"]
-        state = "succeeded" if shown and not failed else "failed" if len(failed) == len(shown) else "partly_failed"
-        error = (
-            f"{len(failed)} of {len(shown)} vendors failed: {failed[0]['vendor']}: {failed[0]['error']}"
-            if failed
-            else None
-        )
-        if not shown:
-            error = "no vendor was extracted; see the log of the step extract"
+        state, error = _ending(shown)
+        passed_over = vendor_runs.passed_over(connection, run_id)
         runs.close_run(connection, run_id, state=state, error=error)
         record.record_run(connection, run_id)
         sums = _sums(connection, run_id)
@@ -85,10 +78,25 @@ def report(parts: Parts, run_id: int) -> dict[str, Any]:
     told = {"run": run_id, "key": run.run_key, "kind": run.kind, "dry_run": run.dry_run, "state": state, "error": error}
     sums |= {"asked": asked, "told": told_of}
     summary = {**told, **sums, "paused": paused, "freshness": fresh, "urgent": became, "vendors": shown, "counts": now}
+    summary["alarms"] = [
+        f"vendor {vendor} was passed over by two runs in a row, so its changes wait: {why}"
+        for vendor, why in passed_over.items()
+    ]
     if not run.dry_run:
         return {**summary, "lines": lines(summary)}
     plan = plan_of(parts, run_id)
     return {**summary, "plan": plan, "lines": [*lines(summary), *plan_lines(plan)]}
+
+
+def _ending(shown: list[dict[str, Any]]) -> tuple[str, str | None]:
+    """The state of a run whose vendors ended like this, and its first line for a person where it is no plain success (I15)."""
+    if not shown:
+        return "failed", "no vendor was extracted; see the log of the step extract"
+    for state, of_all, word in (("failed", "failed", "failed"), ("busy", "partly", "were passed over")):
+        if found := [row for row in shown if row["state"] == state]:
+            ending = of_all if len(found) == len(shown) or state == "busy" else "partly_failed"
+            return ending, f"{len(found)} of {len(shown)} vendors {word}: {found[0]['vendor']}: {found[0]['error']}"
+    return "succeeded", None
 
 
 def lines(summary: dict[str, Any]) -> list[str]:
@@ -101,7 +109,7 @@ def lines(summary: dict[str, Any]) -> list[str]:
         f"run {summary['run']} ({summary['kind']}{', dry' if summary['dry_run'] else ''}): {summary['state']},"
         f" {len(rows)} vendors, {changed:,} SKUs changed{planned if batches else ''}"
     )
-    said = [*(f"PAUSED: {stop}" for stop in summary["paused"]), first]
+    said = [*(f"PAUSED: {stop}" for stop in summary["paused"]), first, *summary["alarms"]]
     spared = sum(row["changes_spared"] for row in rows)
     if spared:
         said.append(

@@ -26,6 +26,7 @@ SELECT v.vendor,
        l.state AS last_state,
        l.failed_step,
        l.error,
+       v.in_vain AS failures_in_a_row,
        extract(epoch FROM ledger.instant() - w.waiting_since) AS oldest_unacknowledged_s
 FROM ledger.vendor AS v
 LEFT JOIN ledger.baseline AS b ON b.vendor = v.vendor AND b.version = v.baseline_version

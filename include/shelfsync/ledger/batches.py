@@ -147,10 +147,10 @@ def halves_planned(connection: Connection, vendor: str, *, before: int) -> list[
     return [PlannedBatch(**row) for row in connection.execute(statement.order_by(batch.c.batch_id)).mappings()]
 
 
-def count_planned(connection: Connection) -> int:
-    """How many bodies of any vendor and run are still to be sent."""
-    statement = sa.select(sa.func.count()).select_from(batch).where(batch.c.state == "planned")
-    return int(connection.execute(statement).scalar_one())
+def count_planned(connection: Connection) -> dict[str, int]:
+    """How many bodies of any run are still to be sent, by vendor."""
+    statement = sa.select(batch.c.vendor, sa.func.count()).where(batch.c.state == "planned").group_by(batch.c.vendor)
+    return {vendor: int(count) for vendor, count in connection.execute(statement)}
 
 
 def rank() -> sa.ColumnElement[int]:

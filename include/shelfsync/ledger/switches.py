@@ -66,7 +66,7 @@ class Stop:
     def __str__(self) -> str:
         return (
             f"{self.what} is paused by {self.who} since {self.turned_at:%Y-%m-%d %H:%M:%S %Z}: {self.why}"
-            f" (`{self.remedy}` lets it go on)"
+            f"; nothing but orders is sent until it is resumed (`{self.remedy}`)"
         )
 
 

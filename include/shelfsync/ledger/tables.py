@@ -102,7 +102,7 @@ run = sa.Table(
         sa.Text,
         nullable=False,
         server_default="running",
-        comment="running, succeeded, partly_failed or failed",
+        comment="running, succeeded, partly (a vendor was passed over), partly_failed or failed",
     ),
     sa.Column("error", sa.Text, comment="The first line a person should read, when it did not succeed"),
     sa.Column(
@@ -115,7 +115,7 @@ run = sa.Table(
     _time("started_at", "When it was opened", nullable=False),
     _time("finished_at", "When it was reported"),
     sa.CheckConstraint("kind IN ('full', 'delta')", name="kind"),
-    sa.CheckConstraint("state IN ('running', 'succeeded', 'partly_failed', 'failed')", name="state"),
+    sa.CheckConstraint("state IN ('running', 'succeeded', 'partly', 'partly_failed', 'failed')", name="state"),
     schema="ledger",
     comment="One row a run of the path from extract to acknowledge",
 )

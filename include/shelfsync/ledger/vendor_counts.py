@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
+from shelfsync.ledger import tables
 from shelfsync.ledger.instant import instant
 from shelfsync.ledger.metadata import metadata
 
@@ -35,7 +36,7 @@ NUMBERS = {
 vendor_count = sa.Table(
     "vendor_count",
     metadata,
-    sa.Column("vendor", sa.Text, sa.ForeignKey("ledger.vendor.vendor"), primary_key=True, comment="The vendor"),
+    sa.Column("vendor", sa.Text, sa.ForeignKey(tables.vendor.c.vendor), primary_key=True, comment="The vendor"),
     sa.Column(
         "facts", sa.Text, nullable=False, comment="Hash of the facts that were counted; another one: count again"
     ),

@@ -203,6 +203,34 @@ def full_on_its_way(connection: Connection, row: VendorRun) -> int | None:
     return connection.execute(statement).scalar_one_or_none()
 
 
+def passed_over(connection: Connection, run_id: int) -> dict[str, str]:
+    """Vendors that this run and the one before it passed over, and no third: vendor -> why. Each such stall is reported once."""
+    before = vendor_run.alias("before")
+    earlier = (
+        sa.select(before.c.state, sa.func.row_number().over(order_by=before.c.generation.desc()).label("place"))
+        .join(run, run.c.run_id == before.c.run_id)
+        .where(
+            before.c.vendor == vendor_run.c.vendor,
+            before.c.generation < vendor_run.c.generation,
+            sa.not_(run.c.dry_run),
+        )
+        .order_by(before.c.generation.desc())
+        .limit(2)
+        .lateral("earlier")
+    )
+    one_busy = sa.func.count().filter(sa.and_(earlier.c.place == 1, earlier.c.state == "busy"))
+    two_busy = sa.func.count().filter(sa.and_(earlier.c.place == 2, earlier.c.state == "busy"))
+    statement = (
+        sa.select(vendor_run.c.vendor, vendor_run.c.error)
+        .join(earlier, sa.true())
+        .where(vendor_run.c.run_id == run_id, vendor_run.c.state == "busy")
+        .group_by(vendor_run.c.vendor, vendor_run.c.error)
+        .having(one_busy == 1, two_busy == 0)
+        .order_by(vendor_run.c.vendor)
+    )
+    return {row.vendor: str(row.error) for row in connection.execute(statement)}
+
+
 def write(connection: Connection, run_id: int, name: str, **values: Any) -> None:
     """Sets pointers, counts or the state."""
     statement = vendor_run.update().where(vendor_run.c.run_id == run_id, vendor_run.c.vendor == name)

@@ -10,26 +10,34 @@ from starlette.responses import FileResponse, HTMLResponse, Response
 
 from shelfsync.errors import ShelfsyncError
 from shelfsync.pages import explain, holds, orders, promotions, status, switches
+from shelfsync.pages.feeds import fed_by
 from shelfsync.pages.shell import HEADERS, show
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from shelfsync.pages.feeds import DagStates
     from shelfsync.wiring import House
 
 PAGES = (status, holds, switches, explain, promotions, orders)
-"""Each has a `router`; those with a `MENU` (path, title) stand in the menu, in this order."""
+"""Each has a `router` and the `DAGS` that feed it; those with a `MENU` (path, title) stand in the menu, in this order."""
 
 STYLE = Path(__file__).parent / "static" / "pages.css"
 
 
-def create_app(open_house: Callable[[], House], guard: Callable[..., Any]) -> FastAPI:
-    """The pages over a house. `guard` is a FastAPI dependency that sets `request.state.viewer` or raises 401 or 403."""
+def create_app(
+    open_house: Callable[[], House], guard: Callable[..., Any], dag_states: DagStates | None = None
+) -> FastAPI:
+    """The pages over a house. `guard` is a FastAPI dependency that sets `request.state.viewer` or raises 401 or 403.
+
+    `dag_states` says which DAGs are switched off; without it the pages say nothing about DAGs.
+    """
     app = FastAPI(title="shelfsync pages", docs_url=None, redoc_url=None, openapi_url=None)
     app.state.open_house = open_house
     app.state.menu = [page.MENU for page in PAGES if hasattr(page, "MENU")]
     for page in PAGES:
-        app.include_router(page.router, dependencies=[Depends(guard)])
+        feeds = fed_by(page.DAGS, dag_states)
+        app.include_router(page.router, dependencies=[Depends(guard), Depends(feeds)])
     app.add_api_route("/pages.css", _style, include_in_schema=False)
     app.add_exception_handler(HTTPException, _refused)
     app.add_exception_handler(ShelfsyncError, _broken)

@@ -13,6 +13,7 @@ from shelfsync.pages.shell import house, show
 
 router = APIRouter()
 MENU = ("/explain", "Explain")
+DAGS = ("catalog_full_sync", "catalog_delta_sync", "assortment_export", "promotions_sync")
 
 Asked = Annotated[str, Query(max_length=255)]
 

@@ -12,6 +12,7 @@ from shelfsync.pages.viewer import Decider
 
 router = APIRouter()
 MENU = ("/holds", "Holds")
+DAGS = ("catalog_full_sync", "catalog_delta_sync", "catalog_holds", "catalog_settle")
 
 ROWS = 500
 """Rows a page."""

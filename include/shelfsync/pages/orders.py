@@ -9,6 +9,7 @@ from shelfsync.pages.shell import house, show
 
 router = APIRouter()
 MENU = ("/orders", "Orders")
+DAGS = ("orders_fulfilment", "orders_history")
 
 
 @router.get("/orders")

@@ -12,6 +12,7 @@ from shelfsync.pages.viewer import Decider
 
 router = APIRouter()
 MENU = ("/promotions", "Promotions")
+DAGS = ("promotions_sync", "promotions_settle")
 
 ROWS = 500
 """SKUs a page."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 router = APIRouter()
 MENU = ("/switches", "Pause")
+DAGS: tuple[str, ...] = ()
 
 FORM_BYTES_MAX = 8_192
 

@@ -20,6 +20,7 @@ import shelfsync.ledger.rejections
 import shelfsync.ledger.restorations
 import shelfsync.ledger.switches
 import shelfsync.ledger.tables
+import shelfsync.ledger.vendor_counts
 import shelfsync.warehouse.drift
 import shelfsync.warehouse.history
 import shelfsync.warehouse.order_tables

@@ -13,6 +13,7 @@ import pytest
 import sqlalchemy as sa
 
 from shelfsync.ledger import life
+from shelfsync.wiring import failed_line
 
 A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
 PREPARED = (
@@ -96,6 +97,17 @@ def test_between_two_tasks_a_run_is_alive_for_as_long_as_a_scheduler_may_take(sh
         )
     run_id, _ = begun(shop)
     assert state_of(shop, run_id) == "open"
+
+
+def test_a_run_that_passed_a_vendor_over_says_so_and_the_second_in_a_row_raises_one_alarm(shop):
+    full, _ = shop.begin("full", upto="guard")
+    with life.at_work(shop.house.parts.engine, full, whole=True):
+        told = [shop.sync("delta") for _ in range(3)]
+    assert [one["state"] for one in told] == ["partly"] * 3
+    assert "store-001" in told[0]["error"]
+    assert [len(one["alarms"]) for one in told] == [0, 1, 0]
+    assert "store-001 was passed over by two runs in a row" in told[1]["alarms"][0]
+    assert failed_line(told[0]).exit_code == 9
 
 
 def test_a_full_sync_that_a_newer_run_has_passed_blocks_nobody(shop):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from fastapi import HTTPException, Request
 from fastapi.testclient import TestClient
@@ -96,3 +98,77 @@ def test_a_decision_from_elsewhere_is_refused(headers):
 def test_who_may_only_look_cannot_decide():
     with pytest.raises(HTTPException, match="may look here but not decide"):
         decider(_request(False, sec_fetch_site="same-origin"))
+
+
+def test_a_first_sync_on_its_way_is_no_trouble(world, browse):
+    """The schedule's delta comes by while the jobs of the first full sync are open: busy is not bad."""
+    world.platform.put_products("store-001", [{"sku": "a", "barcodes": [], "title": "A", "price": 9.0, "active": True}])
+    world.erp.put("store-001", "a", "1.00")
+    world.platform.control("PUT", "settings", {"job_seconds": 3600})
+    world.begin("full", upto="deliver")
+    assert _rows(browse(world.house)) == [("", "first sync on its way")]
+    world.begin("delta", upto="deliver")
+    assert [row["last_state"] for row in world.house.status()["vendors"]] == ["busy"]
+    ((tone, words),) = _rows(browse(world.house))
+    assert tone == ""
+    assert words.startswith("first sync on its way: ")
+
+
+def test_work_on_its_way_is_told_apart_from_what_failed(world, browse):
+    world.erp.put("store-001", "a", "1.00")
+    world.platform.put_products("store-001", [{"sku": "a", "barcodes": [], "title": "A", "price": 9.0, "active": True}])
+    world.sync("full")
+    world.platform.control("PUT", "settings", {"job_seconds": 3600})
+    world.erp.put("store-001", "a", "2.00")
+    world.begin("delta", upto="deliver")
+    assert _rows(browse(world.house)) == [("", "on its way")]
+    with world.house.parts.engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE ledger.vendor_run SET state = 'failed', failed_step = 'diff', error = 'no'")
+    assert _rows(browse(world.house)) == [("bad", "failed: no")]
+
+
+def test_a_vendor_that_waits_after_failures_in_a_row_is_trouble(world, browse):
+    world.erp.put("store-001", "a", "1.00")
+    world.begin("full")
+    with world.house.parts.engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE ledger.vendor_run SET state = 'busy', error = 'the last 9 were in vain'")
+        connection.exec_driver_sql("UPDATE ledger.vendor SET in_vain = 9, in_vain_at = now()")
+    assert _rows(browse(world.house)) == [("bad", "busy: the last 9 were in vain")]
+
+
+def _rows(client):
+    """Colour and words of each vendor's row: (class, what stands behind the run's number)."""
+    body = client.get("/").text.partition("<tbody>")[2].partition("</tbody>")[0]
+    rows = re.findall(r"<tr(?: class=\"(\w+)\")?>(.*?)</tr>", body, re.DOTALL)
+    return [(tone, text.rpartition("<td>")[2].strip().partition(" ")[2]) for tone, text in rows]
+
+
+def test_while_everything_is_paused_no_page_promises_that_it_will_be_done(world, browse):
+    world.platform.put_products("store-001", [{"sku": "a", "barcodes": [], "title": "A", "price": 9.0, "active": True}])
+    world.erp.put("store-001", "a", "1.00")
+    world.begin("full", upto="batch")
+    assert "done before the next run is due" in browse(world.house).get("/").text
+    world.house.pause("all", None, why="wrong prices", who="ada")
+    text = browse(world.house).get("/").text
+    assert "next run is due" not in text
+    assert re.search(
+        r"PAUSED: everything is paused by ada since 20\d\d-.* UTC: wrong prices; nothing but orders is sent", text
+    )
+    assert "1 request body waits until sending is resumed" in text
+
+
+def test_a_pause_is_told_once_a_page(world, browse):
+    world.house.pause("all", None, why="wrong prices", who="ada")
+    pages = browse(world.house)
+    for path in ("/", "/holds", "/explain", "/promotions", "/orders"):
+        assert pages.get(path).text.count("wrong prices") == 1, path
+
+
+def test_a_first_job_that_the_platform_failed_is_trouble(world, browse):
+    """Nothing of it is known to be taken: that is no first sync on its way."""
+    world.platform.put_products("store-001", [{"sku": "a", "barcodes": [], "title": "A", "price": 9.0, "active": True}])
+    world.erp.put("store-001", "a", "1.00")
+    world.platform.faults({"at": "job", "kind": "failed"})
+    world.sync("full")
+    ((tone, words),) = _rows(browse(world.house))
+    assert tone == "bad", words

@@ -1,0 +1,212 @@
+"""Each step of the hot path on one vendor of 50,000, beside what it is compared with: warm, ten laps in a process of its own."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import TYPE_CHECKING
+
+from benchmarks.stage import Stage, Target, Way
+from benchmarks.stages.stream import BODY_BYTES_MAX
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import pyarrow as pa
+
+    from benchmarks.chain import Chain
+    from benchmarks.meter import Meter
+    from benchmarks.stage import Answer
+
+LAPS = 10
+
+
+def read(chain: Chain, meter: Meter) -> Answer:
+    """Reading snapshot and baseline."""
+    return _laps(chain, meter, lambda: next(chain.tables())[1].num_rows)
+
+
+def diff(chain: Chain, meter: Meter) -> Answer:
+    """Reading both, and the diff."""
+    from shelfsync.catalog import diff as step
+
+    def work() -> int:
+        _, snapshot, baseline = next(chain.tables())
+        return step.diff(snapshot, baseline, full=False).num_rows
+
+    return _laps(chain, meter, work)
+
+
+def bodies(chain: Chain, meter: Meter) -> Answer:
+    """Reading both, diff, guard, JSON and cut."""
+    from shelfsync.catalog import diff as step
+    from shelfsync.catalog.guard import guard
+    from shelfsync.catalog.guards.case import Case
+    from shelfsync.settings import GuardSettings
+
+    def work() -> int:
+        shelf, snapshot, baseline = next(chain.tables())
+        delta = step.diff(snapshot, baseline, full=False)
+        return _json(guard(Case(shelf.vendor, delta, snapshot, baseline, snapshot.num_rows, GuardSettings())).released)
+
+    return _laps(chain, meter, work)
+
+
+def json_of_columns(chain: Chain, meter: Meter) -> Answer:
+    """The JSON of a first full sync."""
+    delta = _full(chain)
+    return _laps(chain, meter, lambda: _json(delta))
+
+
+def json_of_distinct(chain: Chain, meter: Meter) -> Answer:
+    """The same where no price and no quantity repeats."""
+    import pyarrow as pa
+
+    delta = _full(chain)
+    numbers = pa.array(range(1_000_000, 1_000_000 + delta.num_rows))
+    for name, values in (("quantity", numbers), ("price", numbers.cast(pa.string()).cast(pa.decimal128(20, 3)))):
+        delta = delta.set_column(delta.column_names.index(name), name, values)
+    return _laps(chain, meter, lambda: _json(delta))
+
+
+def json_of_dictionaries(chain: Chain, meter: Meter) -> Answer:
+    """The same by the json module, a dictionary a row."""
+    from benchmarks import slow
+
+    delta = _full(chain)
+
+    def work() -> int:
+        rows = delta.select(["sku", *slow.FIELDS]).to_pylist()
+        items = [{name: value for name, value in row.items() if value is not None} for row in rows]
+        return len(json.dumps({"products": items}, default=float, separators=(",", ":")))
+
+    return _laps(chain, meter, work)
+
+
+def read_raw(chain: Chain, meter: Meter) -> Answer:
+    """Reading the ERP's rows."""
+    return _laps(chain, meter, lambda: _raw(chain).num_rows)
+
+
+def normalise(chain: Chain, meter: Meter) -> Answer:
+    """Normalising them."""
+    from shelfsync.catalog import normalise as step
+    from shelfsync.settings import NormaliseSettings
+
+    raw = _raw(chain)
+    return _laps(chain, meter, lambda: step.normalise(raw, NormaliseSettings()).snapshot.num_rows)
+
+
+def match(chain: Chain, meter: Meter) -> Answer:
+    """A log to outcomes."""
+    from shelfsync.catalog import confirm
+
+    delta = _full(chain)
+    log = _log(delta)
+
+    def work() -> int:
+        states = confirm.match(delta, confirm.parse_log(io.BytesIO(log), whole=True))["state"]
+        return sum(count["counts"].as_py() for count in states.value_counts() if count["values"].as_py() == "accepted")
+
+    return _laps(chain, meter, work)
+
+
+def match_dictionaries(chain: Chain, meter: Meter) -> Answer:
+    """The same by the csv module and a dictionary."""
+    delta = _full(chain)
+    log = _log(delta)
+
+    def work() -> int:
+        said = {line["sku"]: line for line in csv.DictReader(io.StringIO(log.decode()))}
+        return sum(said[row["sku"]]["state"] == "success" for row in delta.to_pylist())
+
+    return _laps(chain, meter, work)
+
+
+def acknowledge(chain: Chain, meter: Meter) -> Answer:
+    """Moving the baseline by the outcomes of a delta."""
+    from shelfsync.catalog import acknowledge as step
+    from shelfsync.catalog import confirm
+    from shelfsync.catalog.diff import diff as compare
+
+    _, snapshot, baseline = next(chain.tables())
+    delta = compare(snapshot, baseline, full=False)
+    outcomes = confirm.match(delta, confirm.parse_log(io.BytesIO(_log(delta)), whole=True))
+
+    def work() -> int:
+        return step.in_doubt(step.acknowledge(baseline, delta, outcomes), delta, outcomes).num_rows
+
+    return _laps(chain, meter, work)
+
+
+def _laps(chain: Chain, meter: Meter, work: Callable[[], int]) -> Answer:
+    found = work()  # warm
+    for _ in range(LAPS):
+        with meter:
+            work()
+    return {"rows": LAPS * chain.rows, "found": found}
+
+
+def _full(chain: Chain) -> pa.Table:
+    from shelfsync.catalog.diff import diff as compare
+    from shelfsync.columns import BASELINE
+
+    return compare(next(chain.tables())[1], BASELINE.empty_table(), full=True)
+
+
+def _raw(chain: Chain) -> pa.Table:
+    name = chain.shelves[0].raw
+    assert name is not None
+    return chain.lake.read_table(name)
+
+
+def _json(delta: pa.Table) -> int:
+    from shelfsync.catalog.batch import cut
+
+    batches = cut(delta, key="sku", sales_limit_name="maximum_sales_quantity", body_bytes_max=BODY_BYTES_MAX)
+    return sum(len(chunk) for batch in batches for chunk in batch.body)
+
+
+def _log(delta: pa.Table) -> bytes:
+    skus = delta["sku"].to_pylist()
+    lines = [f'"{sku}","{"failed" if row % 50 == 0 else "success"}",""' for row, sku in enumerate(skus)]
+    return ("\n".join(['"sku","state","errors"', *lines]) + "\n").encode()
+
+
+def _agree(answers: Mapping[str, Answer]) -> None:
+    assert answers["match"]["found"] == answers["match_dictionaries"]["found"]
+    assert all(answer["found"] for answer in answers.values())
+
+
+def _against(text: str, one: str, other: str, at_most: float) -> Target:
+    return Target(text, lambda m: m.ratio(one, other), at_most=at_most)
+
+
+STAGE = Stage(
+    name="steps",
+    title=f"the steps one by one, a vendor of 50,000, warm; {LAPS} laps",
+    ways=(
+        Way("read", "bound", "reading both files", read, vendors_max=1),
+        Way("diff", "ours", "reading both files, diff", diff, vendors_max=1),
+        Way("bodies", "ours", "reading both files, diff, guard, JSON, cut", bodies, vendors_max=1),
+        Way("json", "ours", "JSON of all 50,000", json_of_columns, vendors_max=1),
+        Way("json_distinct", "ours", "the same, no value repeats", json_of_distinct, vendors_max=1),
+        Way("json_dictionaries", "usual", "the same by the json module", json_of_dictionaries, vendors_max=1),
+        Way("read_raw", "bound", "reading the ERP's rows", read_raw, vendors_max=1),
+        Way("normalise", "ours", "normalise", normalise, vendors_max=1),
+        Way("match", "ours", "a log to outcomes", match, vendors_max=1),
+        Way("match_dictionaries", "usual", "the same by the csv module", match_dictionaries, vendors_max=1),
+        Way("acknowledge", "ours", "acknowledge", acknowledge, vendors_max=1),
+    ),
+    targets=(
+        _against("diff with reading against merely reading", "diff", "read", 2.4),
+        _against("diff, guard and bodies with reading against merely reading", "bodies", "read", 3.0),
+        _against("JSON of columns against the json module", "json", "json_dictionaries", 0.15),
+        _against("JSON where no value repeats against where they do", "json_distinct", "json", 3.5),
+        _against("normalise against reading the raw rows", "normalise", "read_raw", 3.0),
+        _against("a log to outcomes against the csv module", "match", "match_dictionaries", 0.4),
+        _against("acknowledge against reading what it moves", "acknowledge", "read", 1.5),
+    ),
+    agree=_agree,
+)

@@ -1,0 +1,67 @@
+"""Runs that fail are red and say why; a run that a person marks as failed is in nobody's way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from installation import shelf
+
+if TYPE_CHECKING:
+    from installation.installed import Installation
+
+pytestmark = pytest.mark.slow
+
+VENDOR = "store-005"
+
+
+def test_a_run_that_cannot_read_the_erp_is_red_and_names_the_column(installation: Installation) -> None:
+    installation.erp("ALTER TABLE erp.listing RENAME COLUMN active TO enabled")
+    try:
+        run_id = installation.run("catalog_delta_sync", expect="failed")
+    finally:
+        installation.erp("ALTER TABLE erp.listing RENAME COLUMN enabled TO active")
+    states = {task["task_id"]: task["state"] for task in installation.tasks("catalog_delta_sync", run_id)}
+    assert states["extract"] == "failed"
+    assert states["report"] == "failed", "the run's last task is red too"
+    assert "listing.active" in installation.why("catalog_delta_sync", run_id)
+    status = installation.shelfsync("status")
+    assert status.returncode == 0
+    assert "failed" in status.stdout
+    installation.run("catalog_delta_sync")
+
+
+def test_a_vendor_whose_requests_fail_is_named_and_the_others_are_sent(installation: Installation) -> None:
+    (mine,) = shelf.on_sale(installation, VENDOR, 1)
+    (theirs,) = shelf.on_sale(installation, "store-001", 1)
+    rule = {"at": "put_catalog", "kind": "status_500", "vendor": VENDOR}
+    with installation.faults(rule):
+        shelf.move_price(installation, VENDOR, mine)
+        price = shelf.move_price(installation, "store-001", theirs)
+        run_id = installation.run("catalog_delta_sync", expect="failed", timeout_s=600)
+        assert shelf.products(installation, "store-001")[theirs]["price"] == price
+    assert f"vendor {VENDOR} failed at deliver" in installation.why("catalog_delta_sync", run_id)
+    installation.until(lambda: shelf.differences(installation) == [], "the next runs to send it")
+
+
+def test_a_full_sync_that_a_person_marks_as_failed_blocks_no_delta(installation: Installation) -> None:
+    (sku,) = shelf.on_sale(installation, VENDOR, 1, skip=5)
+    run_id = installation.trigger("catalog_full_sync")
+    installation.until(
+        lambda: [
+            task
+            for task in installation.tasks("catalog_full_sync", run_id)
+            if task["task_id"] == "shard.normalise" and task["state"] == "success"
+        ],
+        "the full sync to be on its way",
+    )
+    installation.call("PATCH", f"/dags/catalog_full_sync/dagRuns/{run_id}", json={"state": "failed"})
+    price = shelf.move_price(installation, VENDOR, sku)
+
+    def shown() -> bool:
+        return bool(shelf.products(installation, VENDOR)[sku]["price"] == price)
+
+    installation.until(shown, "a delta to send what changed since", 420)
+    installation.run("catalog_full_sync")
+    assert shelf.differences(installation) == []

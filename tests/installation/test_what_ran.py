@@ -1,0 +1,54 @@
+"""What the real scheduler has run by the end of all other tests of the installation."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from installation.installed import Installation
+
+pytestmark = pytest.mark.slow
+
+WAITS = ("wait", "wait_ends")
+
+
+def test_every_task_of_every_dag_was_run_by_a_worker_or_by_the_triggerer(installation: Installation) -> None:
+    missing, by = [], defaultdict(set)
+    for dag_id in installation.dags():
+        wanted = {task["task_id"] for task in installation.get(f"/dags/{dag_id}/tasks")["tasks"]}
+        for run in installation.runs(dag_id):
+            for task in installation.tasks(dag_id, run["dag_run_id"]):
+                if task["state"] == "success":
+                    wanted.discard(task["task_id"])
+                    by[task["task_id"].rpartition(".")[2]].add("worker" if task["pid"] else "triggerer")
+        missing += [f"{dag_id}.{task}" for task in sorted(wanted)]
+    assert missing == []
+    assert {word: by[word] for word in WAITS} == {word: {"triggerer"} for word in WAITS}
+
+
+def test_what_a_trigger_was_given_has_been_rendered(installation: Installation) -> None:
+    waits = 0
+    for dag_id in installation.dags():
+        for run in installation.runs(dag_id, "success")[:5]:
+            for task in installation.tasks(dag_id, run["dag_run_id"]):
+                if task["task_id"].rpartition(".")[2] in WAITS and task["state"] == "success":
+                    waits += 1
+                    shard = str(task["rendered_fields"].get("shard", ""))
+                    assert "{{" not in shard, f"{dag_id}.{task['task_id']}: {shard}"
+                    assert '"run"' in shard or "'run'" in shard, f"{dag_id}.{task['task_id']}: {shard}"
+    assert waits
+
+
+def test_every_run_has_ended_and_none_failed_that_was_not_made_to(installation: Installation) -> None:
+    """Runs of the schedule never fail here but for what tests did to the ERP or the platform meanwhile, and those say so."""
+    unsaid = []
+    for dag_id in installation.dags():
+        for run in installation.runs(dag_id, "failed"):
+            tasks = installation.tasks(dag_id, run["dag_run_id"])
+            by_hand = [task for task in tasks if task["state"] not in {"success", "failed", "upstream_failed"}]
+            if not by_hand and not installation.why(dag_id, run["dag_run_id"]):
+                unsaid.append(f"{dag_id} {run['dag_run_id']}")
+    assert unsaid == []

@@ -1,0 +1,67 @@
+"""Each page names the DAGs that feed it, and says so while one of them does not run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fastapi import Request  # noqa: TC002  FastAPI reads annotations at run time
+from fastapi.testclient import TestClient
+
+from shelfsync.pages import app as pages
+from shelfsync.pages import feeds
+from shelfsync.pages.viewer import Viewer
+
+DAGS = {file.stem for file in (Path(__file__).parents[3] / "dags").glob("*.py")}
+PATHS = {page.MENU[0]: page.DAGS for page in pages.PAGES}
+
+
+def guard(request: Request) -> None:
+    request.state.viewer = Viewer("ada", may_decide=True)
+
+
+@pytest.fixture
+def browse(world):
+    """`browse(catalog_settle=True)`: the pages while these DAGs are paused, or unknown for None; the others run."""
+
+    def made(**paused):
+        known = dict.fromkeys(DAGS, False) | paused
+        states = {dag_id: is_paused for dag_id, is_paused in known.items() if is_paused is not None}
+        return TestClient(
+            pages.create_app(
+                lambda: world.house, guard, lambda dag_ids: {name: states[name] for name in dag_ids if name in states}
+            )
+        )
+
+    return made
+
+
+def test_every_dag_feeds_a_page_and_has_its_words():
+    assert {name for dags in PATHS.values() for name in dags} == DAGS
+    assert set(feeds.MISSING) == DAGS
+
+
+def test_a_page_whose_dags_run_names_them_and_notes_nothing(browse):
+    client = browse()
+    for path, dags in PATHS.items():
+        text = client.get(path).text
+        assert 'role="note"' not in text, path
+        assert all(name in text for name in dags), path
+        assert ("Fed by" in text) is bool(dags), path
+
+
+def test_a_page_says_that_a_dag_of_its_own_is_switched_off_and_how_to_switch_it_on(browse):
+    for dag_id in DAGS:
+        client = browse(**{dag_id: True})
+        for path, dags in PATHS.items():
+            text = client.get(path).text
+            assert text.count('role="note"') == (dag_id in dags), (path, dag_id)
+            assert (f"DAG {dag_id} is switched off: " in text) is (dag_id in dags)
+            assert (f"airflow dags unpause {dag_id}" in text) is (dag_id in dags)
+
+
+def test_a_dag_that_airflow_does_not_know_is_told_apart_from_one_that_is_off(browse):
+    text = browse(promotions_sync=None).get("/promotions").text
+    assert "DAG promotions_sync is not known to Airflow: " in text
+    assert "airflow dags list-import-errors" in text
+    assert "switched off" not in text

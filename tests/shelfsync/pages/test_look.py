@@ -1,0 +1,89 @@
+"""What a person sees in a real browser, light and dark: an alarm is red wherever it stands, and can be read."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import uvicorn
+from fastapi import Request  # noqa: TC002  FastAPI reads annotations at run time
+
+from browser_fixture import browser, chromium
+from serving import serving
+from shelfsync.ledger import order_alarms
+from shelfsync.pages.app import create_app
+from shelfsync.pages.viewer import Viewer
+
+__all__ = ["browser", "chromium"]
+pytestmark = pytest.mark.browser
+
+COLOURS = """block => {
+    const style = getComputedStyle(block);
+    return [style.color, style.borderLeftColor, style.backgroundColor, getComputedStyle(document.documentElement).colorScheme];
+}"""
+PAPER = {"light": (255, 255, 255), "dark": (18, 18, 18)}
+
+
+def guard(request: Request) -> None:
+    request.state.viewer = Viewer("ada", may_decide=True)
+
+
+def _rgba(text):
+    red, green, blue, *alpha = (float(part) for part in re.findall(r"[\d.]+", text))
+    return (red, green, blue), (alpha[0] if alpha else 1.0)
+
+
+def _is_red(text):
+    (red, green, blue), _ = _rgba(text)
+    return red > 1.4 * max(green, blue)
+
+
+def _luminance(colour):
+    parts = (part / 255 for part in colour)
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def _contrast(text, background, paper):
+    """As the accessibility guidelines reckon it; 4.5 and more can be read."""
+    ink, _ = _rgba(text)
+    over, alpha = _rgba(background)
+    below = tuple(alpha * one + (1 - alpha) * other for one, other in zip(over, paper, strict=True))
+    dark, light = sorted((_luminance(ink), _luminance(below)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.fixture
+def troubled(world):
+    """A house with an alarm of each place: sending is paused, an order reaches no store."""
+    world.erp.put("store-001", "a", "1.00")
+    world.house.pause("all", None, why="wrong prices", who="ada")
+    world.sync("full")
+    with world.house.parts.engine.begin() as connection:
+        order_alarms.keep(connection, ("not_taken",), {("not_taken", "store-001"): "3 orders reach no store"})
+    return world.house
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_an_alarm_is_red_on_every_page(troubled, browser, scheme):
+    app = create_app(lambda: troubled, guard)
+    with serving(uvicorn.Config(app, log_level="warning")) as address:
+        context = browser.new_context(color_scheme=scheme, base_url=address)
+        page = context.new_page()
+        for path, alarms in (
+            ("/", 1), ("/holds", 1), ("/switches", 1), ("/explain", 1), ("/promotions", 1), ("/orders", 2),
+            ("/explain?vendor=store-001&sku=a&at=never", 2),
+        ):  # fmt: skip
+            page.goto(path)
+            blocks = page.get_by_role("alert").all()
+            assert len(blocks) == alarms, (path, [block.inner_text() for block in blocks])
+            for block in blocks:
+                colour, line, background, known = block.evaluate(COLOURS)
+                assert known == "light dark"
+                assert _is_red(colour), (path, colour)
+                assert _is_red(line), (path, line)
+                assert _is_red(background), (path, background)
+                assert _contrast(colour, background, PAPER[scheme]) >= 4.5, (path, colour, background)
+        page.goto("/orders")
+        assert "3 orders reach no store" in page.get_by_role("alert").last.inner_text()
+        context.close()
