@@ -56,7 +56,7 @@ PATIENCE = {
 """Airflow's own waits, shortened like the schedules."""
 
 SHORTENED = {
-    "SHELFSYNC_SYNC__TOGETHER_ROWS_MAX": "2",
+    "SHELFSYNC_SYNC__TOGETHER_ROWS_MAX": "0",
     "SHELFSYNC_HOUSEKEEPING__EVENT_DAYS": "0.006",
     "SHELFSYNC_LOCAL__CUSTOMER_EVERY_S": "0",
     "SHELFSYNC_LOCAL__PICKING_S": "3",
