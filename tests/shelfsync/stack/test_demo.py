@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from shelfsync.erp import sample
+from shelfsync.errors import ShelfsyncError
 from shelfsync.ledger.engine import create_engine
 from shelfsync.settings import Settings
-from shelfsync.stack import demo, sample_chain
+from shelfsync.stack import demo, sample_chain, scenario, summary
 from shelfsync.stack.airflow_api import AirflowApi
 from shelfsync.stack.comparison import compare
 from shelfsync.stack.dag_run import run_dag, wait_known
@@ -120,7 +121,18 @@ def test_no_secret_of_the_place_stands_in_any_log(stack, home: Path) -> None:
 
 
 def test_another_command_in_the_same_place_is_told_who_is_there(stack, home: Path) -> None:
-    from shelfsync.errors import ShelfsyncError
-
     with pytest.raises(ShelfsyncError, match=r"`make demo` \(process \d+\) is running in .*make down"):
         demo.demo(Settings(home=home), say=print)
+
+
+def test_the_demo_shows_a_promotion_made_an_order_fulfilled_and_an_export_compared_beside_both_syncs(stack) -> None:
+    told = scenario.scenario(stack, print)
+    scenario.check(told)
+    text = "\n".join(summary.lines(told))
+    for part in ("catalog full sync: succeeded", "catalog delta sync: succeeded", "promotions sync: succeeded"):
+        assert part in text
+    assert "Running, 5 SKUs at" in text
+    assert f"order {told.order['order_code']} at store-001: READY_FOR_PICKUP" in text
+    assert told.export["rows"] > 25_000
+    lost = {"changed_on_platform", "acknowledged_not_applied", "unknown"}
+    assert not lost & told.export["causes"].keys(), "the platform shows nothing that nobody said"
