@@ -162,7 +162,12 @@ class Installation:
         """A call of the sandbox's control plane; numbers with a point are exact."""
         content = None if body is None else json.dumps(body, default=float)
         answer = httpx.request(
-            method, f"{self.sandbox_url}/_sandbox{path}", content=content, timeout=60, trust_env=False
+            method,
+            f"{self.sandbox_url}/_sandbox{path}",
+            content=content,
+            headers={"Content-Type": "application/json"},
+            timeout=60,
+            trust_env=False,
         )
         assert answer.is_success, f"{method} {path}: {answer.status_code} {answer.text[:300]}"
         return json.loads(answer.text, parse_float=Decimal) if answer.content else None

@@ -46,6 +46,13 @@ REDUCE = """
 INSERT INTO erp.campaign_price (campaign_id, product_id, amount)
 SELECT campaign_id, %(product)s, %(amount)s FROM erp.campaign WHERE code = %(code)s
 """
+PRICE = """
+INSERT INTO erp.price (product_id, store_id, amount, valid_from)
+SELECT %(product)s, store_id, %(amount)s, current_date FROM erp.store WHERE code = %(vendor)s
+"""
+SELLS = """
+SELECT product_id FROM erp.listing JOIN erp.store USING (store_id) WHERE store.code = %(vendor)s AND listing.active ORDER BY 1
+"""
 HIS = (
     "SELECT campaign_id, product_id FROM erp.campaign JOIN erp.campaign_price USING (campaign_id) WHERE code = %(code)s"
 )
@@ -63,7 +70,8 @@ def price(course: Course, event: Event) -> str:
     """A buyer changes some prices of one store by little."""
     chance, vendor = _at(course, event)
     for good in chance.sample(_goods(course, vendor), chance.randint(1, 15)):
-        shelf.set_price(course.installation, vendor, good["sku"], _share(good, chance.uniform(0.8, 1.25)))
+        amount = _share(good, chance.uniform(0.8, 1.25))
+        course.installation.erp(PRICE, vendor=vendor, product=good["product_id"], amount=Decimal(amount))
     return vendor
 
 
@@ -78,8 +86,8 @@ def limit(course: Course, event: Event) -> str:
 def close(course: Course, event: Event) -> str:
     """A store takes nearly all of its range off sale."""
     chance, vendor = _at(course, event)
-    goods = _goods(course, vendor)
-    products = [good["product_id"] for good in chance.sample(goods, int(len(goods) * CLOSED_SHARE))]
+    sells = [row["product_id"] for row in course.installation.erp(SELLS, vendor=vendor)]
+    products = chance.sample(sells, int(len(sells) * CLOSED_SHARE))
     course.closed[event.number] = vendor, products
     course.installation.erp(CLOSE, vendor=vendor, products=products)
     return f"{vendor}, {len(products)} products"
