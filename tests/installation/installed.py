@@ -132,9 +132,10 @@ class Installation:
 
     @property
     def password(self) -> str:
-        """Of Airflow's one user, from the file that Airflow reads."""
-        file = self.home / "airflow/simple_auth_manager_passwords.json.generated"
-        return str(json.loads(file.read_text("utf-8"))[USER])
+        """Of Airflow's one user, as `make up` printed it."""
+        found = re.search(r"^up +Airflow .* password (\S+)$", self.printed, re.MULTILINE)
+        assert found, "make up printed no password for Airflow"
+        return found[1]
 
     @cached_property
     def configured(self) -> dict[str, Any]:
