@@ -14,7 +14,7 @@ from shelfsync.ledger.metadata import metadata
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from sqlalchemy.engine import Connection
 
@@ -128,11 +128,19 @@ _COLUMNS = [hold.c[name] for name in Hold.__dataclass_fields__]
 
 
 def renew(
-    connection: Connection, vendor: str, *, run_id: int, generation: int, found: Iterable[Found], hours: float
+    connection: Connection,
+    vendor: str,
+    *,
+    run_id: int,
+    generation: int,
+    found: Iterable[Found],
+    hours: float,
+    kept: Collection[int] = (),
 ) -> list[int]:
     """The holds of this run's slices. The same rows are the same hold, decided or not; every other open one is superseded.
 
     The same but for the quantities of new products, which sell at the counter while the question waits: the hold takes the newest.
+    `kept`: decided holds of which the ERP still says every value, beneath a restoration.
     """
     standing = {
         (row.rule, row.category, row.identity or row.rows_path): row for row in of_vendor(connection, vendor, *STANDING)
@@ -153,7 +161,7 @@ def renew(
     approved = sa.and_(hold.c.vendor == vendor, hold.c.state == APPROVED, hold.c.released_at.is_(None))
     older = sa.and_(approved, hold.c.generation < generation, hold.c.superseded_by.is_(None))
     connection.execute(hold.update().where(older).values(superseded_by=run_id))  # the newer run sends what still holds
-    for gone in standing.values():
+    for gone in (row for row in standing.values() if row.hold_id not in kept):
         statement = hold.update().where(hold.c.hold_id == gone.hold_id)
         ended = {"state": SUPERSEDED, "decided_at": instant()} if gone.state == OPEN else {}
         connection.execute(statement.values(superseded_by=run_id, **ended))

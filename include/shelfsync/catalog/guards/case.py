@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from shelfsync.catalog.alignment import aligned, column
 from shelfsync.catalog.buffer import sold_out
+from shelfsync.catalog.unrestored import beneath
 from shelfsync.columns import BASELINE, DELTA, FIELDS, completed
 
 if TYPE_CHECKING:
@@ -64,6 +65,8 @@ class Case:
     at_buffer: AtBuffer = "activates"
     known: pa.Table | None = None
     """The baseline's SKUs with the last known value where the baseline says that nobody knows it; None: the baseline itself."""
+    unrestored: pa.Table | None = None
+    """What the baseline would be without restorations (UNRESTORED shape); None: no restoration makes a difference."""
 
     @cached_property
     def skus(self) -> pa.Array:
@@ -71,8 +74,11 @@ class Case:
 
     @cached_property
     def reference(self) -> pa.Table:
-        """What the delta is judged by, in the rows of the baseline: an unknown value is no reason to believe any other."""
-        return completed(self.baseline if self.known is None else self.known, BASELINE)
+        """What the delta is judged by, in the rows of the baseline: an unknown value is no reason to believe any other.
+
+        What a restoration changed counts as it would be without it.
+        """
+        return beneath(completed(self.baseline if self.known is None else self.known, BASELINE), self.unrestored)
 
     @cached_property
     def before(self) -> dict[str, pa.Array]:
