@@ -108,7 +108,7 @@ def _guard_vendor(parts: Parts, run: Run, row: VendorRun, delta_path: str) -> No
         "held_path": parts.lake.write_table("held", row.vendor, held) if held.num_rows else None,
         "changes_held": len(held["sku"].unique()),
     }
-    found = [] if run.dry_run else written(parts, row.vendor, verdict)
+    found = [] if run.dry_run else written(parts, case, verdict)
     for one in verdict.slices:
         log.warning("guard: vendor %s: %d rows held by %s: %s", row.vendor, one.rows.num_rows, one.rule, one.message)
     if released.num_rows == 0 or row.state == "unchanged":  # the latter is what an earlier try of this step said
@@ -229,9 +229,9 @@ def _rejected(parts: Parts, vendor: str) -> list[Slice]:
     ]
 
 
-def written(parts: Parts, vendor: str, verdict: Guarded) -> list[Found]:
-    """The slices with their rows in the lake."""
-    from shelfsync.catalog.decision import identity
+def written(parts: Parts, case: Case, verdict: Guarded) -> list[Found]:
+    """The slices with their rows in the lake, and what they were compared with."""
+    from shelfsync.catalog.decision import identity, known_before
 
     return [
         Found(
@@ -239,7 +239,8 @@ def written(parts: Parts, vendor: str, verdict: Guarded) -> list[Found]:
             one.category,
             one.message,
             one.thresholds,
-            parts.lake.write_table("hold", vendor, one.rows),
+            parts.lake.write_table("hold", case.vendor, one.rows),
+            parts.lake.write_table("hold", case.vendor, known_before(one.rows, case.reference)),
             identity(one.rows),
             one.rows.num_rows,
             one.carried,

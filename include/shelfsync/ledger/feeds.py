@@ -9,7 +9,8 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from shelfsync.ledger import tables
-from shelfsync.ledger.holds import APPROVED, hold
+from shelfsync.ledger.hold_tables import hold
+from shelfsync.ledger.holds import APPROVED
 from shelfsync.ledger.instant import instant
 from shelfsync.ledger.metadata import metadata
 

@@ -163,7 +163,7 @@ def test_an_accident_in_the_erp_meanwhile_is_held_at_the_end_and_the_rest_goes_b
     (hold,) = waiting(usual)
     assert (hold["rule"], hold["rows"]) == ("shifted_decimal", 1)
     (row,) = usual.house.holds.show(hold["hold_id"])["rows_shown"]
-    assert (row["sku"], row["price"]) == ("s001", Decimal(500))
+    assert (row["sku"], row["price_before"], row["price"]) == ("s001", Decimal(5), Decimal(500))
     assert (price(usual, "s001"), price(usual, "s002"), price(usual, "s003")) == (Decimal("2.5"), Decimal("7.2"), 9)
     usual.erp.put(V, "s001", "5.10")
     usual.sync("delta")
