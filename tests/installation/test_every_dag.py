@@ -66,7 +66,7 @@ def test_an_urgent_run_sends_the_named_sku_and_again_nothing(installation: Insta
 
 
 def test_a_hold_is_asked_about_and_sent_when_a_person_approves(installation: Installation) -> None:
-    many = shelf.on_sale(installation, HELD, 900)
+    many = shelf.on_sale(installation, HELD, 3000)
     shelf.set_listed(installation, HELD, many, active=False)
     installation.run("catalog_delta_sync")
     assert all(product["active"] for sku, product in shelf.products(installation, HELD).items() if sku in set(many))
