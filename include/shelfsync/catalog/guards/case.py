@@ -92,11 +92,15 @@ class Case:
 
     @cached_property
     def selling_out(self) -> pa.Array:
-        """Rows in stock whose quantity becomes too little to be sold; a buffer that is known only now held before, too."""
-        was = self.before["quantity"]
-        had = pc.invert(sold_out(was, pc.coalesce(self.before["sales_buffer"], self.buffer), self.at_buffer))
+        """Rows in stock whose quantity becomes too little to be sold."""
         now = sold_out(column(self.delta, "quantity"), self.buffer, self.at_buffer)
-        return pc.and_(now, pc.and_(had, was.is_valid()))
+        return pc.and_(now, pc.and_(pc.invert(self.was_sold_out), self.before["quantity"].is_valid()))
+
+    @cached_property
+    def was_sold_out(self) -> pa.Array:
+        """Rows whose quantity was too little to be sold; a buffer that is known only now held before, too."""
+        buffer = pc.coalesce(self.before["sales_buffer"], self.buffer)
+        return sold_out(self.before["quantity"], buffer, self.at_buffer)
 
     @cached_property
     def sold_out_before(self) -> pa.Array:
