@@ -160,7 +160,7 @@ COMMANDS: dict[str, tuple[Call, ...]] = {
         Call(state=_plan, claim=lambda told: told["accepted"] >= 1),
         Call(state=_stale_plan, exit_code=8, has_json=False),
     ),
-    "check": (Call(claim=lambda told: told == {"ok": True}, says="database, ERP and platform answer"),),
+    "check": (Call(claim=lambda told: told == {"ok": True, "warnings": []}, says="database, ERP and platform answer"),),
     "settle": (Call(claim=lambda told: told["failed"] == {}, says="jobs confirmed"),),
     "status": (Call(claim=lambda told: len(told["vendors"]) == 6, says="store-006"),),
     "export": (Call(("--vendor", "store-006"), claim=lambda told: told["state"] == SUCCEEDED, says="1 vendors, "),),
