@@ -36,16 +36,18 @@ def test_a_full_sync_makes_the_platform_equal_to_the_erp_and_repeats_it(installa
 
 
 def test_a_delta_sends_what_changed_and_the_next_one_nothing(installation: Installation) -> None:
-    sku, gone, cheap, limited = shelf.on_sale(installation, VENDOR, 4)
-    dearer, other = (shelf.move_price(installation, VENDOR, one) for one in (sku, cheap))
-    shelf.set_limit(installation, VENDOR, limited, 3)
-    shelf.set_listed(installation, VENDOR, [gone], active=False)
+    skus = shelf.on_sale(installation, VENDOR, 6)
+    gone, dearer, limited = skus[:2], skus[2:4], skus[4:]
+    prices = [shelf.move_price(installation, VENDOR, sku) for sku in dearer]
+    shelf.set_listed(installation, VENDOR, gone, active=False)
+    for sku in limited:
+        shelf.set_limit(installation, VENDOR, sku, 3)
     before = shelf.journal_end(installation)
     installation.run("catalog_delta_sync")
     shown = shelf.products(installation, VENDOR)
-    assert (shown[sku]["price"], shown[cheap]["price"]) == (dearer, other)
-    assert not shown[gone]["active"]
-    assert shown[limited]["max_sales_quantity"] == 3
+    assert [shown[sku]["price"] for sku in dearer] == prices
+    assert [shown[sku]["active"] for sku in gone] == [False, False]
+    assert [shown[sku]["max_sales_quantity"] for sku in limited] == [3, 3]
     assert len(shelf.sent_since(installation, before, vendor=VENDOR)) == 3, (
         "stop-sells, prices and the rest each have a body"
     )
