@@ -77,6 +77,7 @@ class Installation:
     home: Path
     settings: dict[str, str] = field(default_factory=dict)
     printed: str = ""
+    _transaction: psycopg.Connection[dict[str, Any]] | None = None
     project: Path = PROJECT
 
     def up(self) -> str:
@@ -179,7 +180,19 @@ class Installation:
 
     def erp(self, statement: str, **values: Any) -> list[dict[str, Any]]:
         """A statement in the ERP's database: what a till or a buyer does."""
+        if self._transaction is not None:
+            return _found(self._transaction, statement, values)
         return _rows(self.erp_url, statement, values)
+
+    @contextlib.contextmanager
+    def at_once(self) -> Iterator[None]:
+        """What the block does to the ERP is seen by every reader all together or not at all."""
+        with psycopg.connect(self.erp_url, row_factory=dict_row) as connection:
+            self._transaction = connection
+            try:
+                yield
+            finally:
+                self._transaction = None
 
     @contextlib.contextmanager
     def slow_jobs(self, seconds: float) -> Iterator[None]:
@@ -313,8 +326,12 @@ def _run(command: list[str], environment: dict[str, str], timeout_s: float) -> s
 
 def _rows(url: str, query: str, values: dict[str, Any]) -> list[dict[str, Any]]:
     with psycopg.connect(url, autocommit=True, row_factory=dict_row) as connection:
-        found = connection.execute(query, values or None)
-        return list(found.fetchall()) if found.description else []
+        return _found(connection, query, values)
+
+
+def _found(connection: psycopg.Connection[dict[str, Any]], query: str, values: dict[str, Any]) -> list[dict[str, Any]]:
+    found = connection.execute(query, values or None)
+    return list(found.fetchall()) if found.description else []
 
 
 def _line(entry: Any) -> str:

@@ -38,11 +38,12 @@ def test_a_full_sync_makes_the_platform_equal_to_the_erp_and_repeats_it(installa
 def test_a_delta_sends_what_changed_and_the_next_one_nothing(installation: Installation) -> None:
     skus = shelf.on_sale(installation, VENDOR, 6)
     gone, dearer, limited = skus[:2], skus[2:4], skus[4:]
-    prices = [shelf.move_price(installation, VENDOR, sku) for sku in dearer]
-    shelf.set_listed(installation, VENDOR, gone, active=False)
-    for sku in limited:
-        shelf.set_limit(installation, VENDOR, sku, 3)
     before = shelf.journal_end(installation)
+    with installation.at_once():
+        prices = [shelf.move_price(installation, VENDOR, sku) for sku in dearer]
+        shelf.set_listed(installation, VENDOR, gone, active=False)
+        for sku in limited:
+            shelf.set_limit(installation, VENDOR, sku, 3)
     installation.run("catalog_delta_sync")
     shown = shelf.products(installation, VENDOR)
     assert [shown[sku]["price"] for sku in dearer] == prices
