@@ -1,6 +1,6 @@
 # What people do with the project; `make help` lists it. Every target makes the environment it needs.
 .DEFAULT_GOAL := help
-.PHONY: help setup lock test test-slow kills simulate sweep teeth bench cost check demo up down
+.PHONY: help setup lock test test-slow kills soak simulate sweep teeth bench cost check demo up down
 BIN := .venv/bin
 
 help:    ## this list
@@ -20,6 +20,9 @@ test-slow: setup   ## the long ones: real schedulers, real kills, large data, re
 
 kills: setup   ## real processes killed with -9 at seeded instants; KILLS=50 SEED=1, some half an hour
 	@PYTHONPATH=tests:include $(BIN)/python -m kills --kills $(or $(KILLS),50) --seed $(or $(SEED),1)
+
+soak: setup   ## a real installation at work while everything around it goes wrong; MINUTES=20 SEED=1
+	@PYTHONPATH=tests:include $(BIN)/python -m soak --minutes $(or $(MINUTES),20) --seed $(or $(SEED),1) $(ARGS)
 
 simulate: setup   ## seeded faults over virtual days; SEEDS=100 START=0
 	@PYTHONPATH=tests:include $(BIN)/python -m simulation --seeds $(or $(SEEDS),20) --start $(or $(START),0)

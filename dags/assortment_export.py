@@ -10,6 +10,7 @@ Brings back what the delivery platform really shows of every store, once a day, 
   (`SHELFSYNC_DRIFT__...`): healed by the next delta sync, reported, ignored. The table `warehouse.drift` has them one by one.
 * A confirmation that was lost is settled when the picture shows exactly what was sent.
 * A store whose export fails stops no other one; `report` fails at the end and names it with its reason.
+* Before the first sync there is nothing to export: the run is skipped.
 
 **Start it by hand** for some vendors. **Clear any task** to go on from there. The schedule is the option `export_schedule`.
 """

@@ -7,8 +7,8 @@ Asks a person about what the guards hold back: look under **Browse, Required Act
 * A slice is what looks like an accident: a store that empties, prices whose decimal point has slipped, last week's file. Everything
   else of the vendor, and every other vendor, has been sent already and goes on being sent while you think.
 * **Approve** sends these values. **Reject** keeps them held until the ERP says something else. **Use these thresholds once** sends what
-  the thresholds in the form let through and rejects the rest.
-* Nobody in time is a rejection (`SHELFSYNC_GUARDS__HOLD_HOURS`). Who decided, and when, stands in `ledger.hold`.
+  the thresholds in the form let through and rejects the rest. If the form names none, nothing is decided and the question comes again.
+* Nobody in time is a rejection (`SHELFSYNC_GUARDS__HOLD_HOURS`). Every decision stands in `ledger.decision`, with person and reason.
 * A newer extract with other rows supersedes a slice: then an approval sends nothing, says so, and the new slice is asked about anew.
   What new products have sold meanwhile makes no other slice: an approval sends their newest quantities.
 

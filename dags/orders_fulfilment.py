@@ -10,7 +10,8 @@ an event or a picking result comes.
 * `collect` reads picking results out of the store's database; those that come by HTTP are there already.
 * `fulfil` holds each result against the platform's rules, sends it, and reads the order back before it sends anything twice.
 * `reply` tells stores what became of their results.
-* `watch` fails once for each stall: orders that no store takes, results that do not reach the platform.
+* `watch` fails once for each stall: orders that no store takes, orders without a configured way to the stores, results that do not reach
+  the platform.
 
 A failure here never cancels an order. A pause of the catalog (`shelfsync pause`) does not stop orders. Everything may run again at any
 time. The schedule is the option `orders_schedule`.

@@ -36,10 +36,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The tests of a file share a process (`--dist loadgroup`), and all tests of the installation share one: they share what is running."""
+    """The tests of a file share a process (`--dist loadgroup`), and all tests of the installation share one: they share what is running.
+
+    The soak has an installation of its own; it shares that process so that two installations never run side by side.
+    """
+    here = Path(__file__).parent
+    folders = {here / "installation", here / "soak"}
     for item in items:
-        folder = Path(__file__).parent / "installation"
-        group = folder.name if folder in item.path.parents else str(item.path)
+        group = "installation" if folders & {*item.path.parents} else str(item.path)
         item.add_marker(pytest.mark.xdist_group(name=group))
 
 

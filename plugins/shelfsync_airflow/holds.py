@@ -8,7 +8,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from airflow.providers.standard.operators.hitl import HITLOperator
-from airflow.sdk import Param, chain, get_current_context, task, task_group
+from airflow.sdk import Param, ParamsDict, chain, get_current_context, task, task_group
 from airflow.sdk.exceptions import AirflowSkipException
 
 from shelfsync_airflow.house import PLATFORM, open_house
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 APPROVE, REJECT, ONCE = "Approve", "Reject", "Use these thresholds once"
+WHY, ALL = "why", "thresholds"
 HOLD_LABEL = "{{ task.op_kwargs['hold']['label'] }}"
 SENT_LABEL = "{{ task.op_kwargs['sent']['label'] }}"
 SENT_OF_THIS_INDEX = "{{ ti.xcom_pull(task_ids='held_slice.release', map_indexes=ti.map_index) | tojson }}"
@@ -37,30 +38,17 @@ def ask() -> list[dict[str, Any]]:
 
 
 class ApproveHoldOperator(HITLOperator):
-    """Waits for a person's word about one held slice, and writes it to the ledger with the person and the time.
+    """Waits for a person's decision about one held slice, and writes it to the ledger with the person, the reason and the time.
 
     `hold`: `{"hold": number, "label": text}`. What it is about is read when the question is asked, so that no row goes through XCom.
+    An answer that cannot be used decides nothing, and the question is asked again.
     """
 
     template_fields = (*HITLOperator.template_fields, "hold")
     ui_color = "#f6e3c5"
 
     def __init__(self, *, hold: Any, **kwargs: Any) -> None:
-        form = {
-            "thresholds": Param(
-                "{}",
-                type="string",
-                title="Thresholds for this once",
-                description=f'For "{ONCE}": a JSON object such as {{"share": 0.6, "rows": 100}}; what it does not name stays.',
-            )
-        }
-        super().__init__(
-            subject="What a guard holds",
-            options=[APPROVE, REJECT, ONCE],
-            defaults=[REJECT],
-            params=form,
-            **kwargs,
-        )
+        super().__init__(subject="What a guard holds", options=[APPROVE, REJECT, ONCE], defaults=[REJECT], **kwargs)
         self.hold = hold
 
     def execute(self, context: Context) -> Any:
@@ -70,10 +58,11 @@ class ApproveHoldOperator(HITLOperator):
         if question is None:
             raise AirflowSkipException(f"hold {self.hold['hold']} is decided or superseded already")
         self.subject, self.body = question["subject"], question["body"]
+        self.params = form(question["thresholds"])
         self.response_timeout = dt.timedelta(seconds=max(60.0, question["left_s"]))
         return super().execute(context)
 
-    def execute_complete(self, context: Context, event: dict[str, Any]) -> Any:  # noqa: ARG002  the signature is Airflow's
+    def execute_complete(self, context: Context, event: dict[str, Any]) -> Any:
         """Takes the answer; anything but an approval ends here."""
         if "error" in event:
             self.process_trigger_event_error(event)
@@ -81,9 +70,11 @@ class ApproveHoldOperator(HITLOperator):
         self.validate_chosen_options([option])
         person = event["responded_by_user"]
         who = "nobody, in time" if person is None else str(person["name"] or person["id"])
-        said = (event["params_input"] or {}).get("thresholds")
+        fields = event["params_input"] or {}
         with open_house(PLATFORM) as house:
-            told = _decide(house.holds, self.hold["hold"], option, said, who, in_time=person is not None)
+            told = _decide(house.holds, self.hold["hold"], option, fields, who, in_time=person is not None)
+        if told is None:
+            return self.execute(context)
         log.info("%s", told["line"])
         if told["state"] != "approved":
             raise AirflowSkipException(told["line"])
@@ -141,29 +132,59 @@ def held_slice(hold: dict[str, Any]) -> None:
     )
 
 
-def _decide(desk: Any, hold: int, option: str, said: str | None, who: str, *, in_time: bool) -> dict[str, Any]:
-    """The person's word to the ledger; whatever somebody decided elsewhere meanwhile stands."""
+def form(thresholds: dict[str, Any]) -> ParamsDict:
+    """The fields beside the buttons: each threshold of the rule as a number, and the reason. All may stay empty.
+
+    Airflow's form shows a text that parses as JSON as "[object Object]", so no field has such a default.
+    """
+    fields: dict[str, Any] = {
+        name: Param(
+            None,
+            type=["null", "number"],
+            title=f"{name} for this once",
+            description=f'For "{ONCE}". It is {value:g} now, and stays so if this is left empty.',
+        )
+        for name, value in thresholds.items()
+        if not isinstance(value, bool)
+    }
+    fields[WHY] = Param(None, type=["null", "string"], title="Why", description="Kept with the decision.")
+    return ParamsDict(fields)
+
+
+def _decide(
+    desk: Any, hold: int, option: str, fields: dict[str, Any], who: str, *, in_time: bool
+) -> dict[str, Any] | None:
+    """The person's decision to the ledger; whatever somebody decided elsewhere meanwhile stands. None: it is none, so nothing was decided."""
+    from shelfsync.errors import DataError
+
+    why = str(fields.get(WHY) or "").strip() or None
     if not in_time:
         told: dict[str, Any] = desk.expire(hold, who=who)
-    elif option == ONCE:
-        told = desk.reconsider(hold, _thresholds(said), who=who)
-    else:
-        told = desk.decide(hold, approve=option == APPROVE, who=who, why="in Airflow")
+        return told
+    try:
+        if option == ONCE:
+            told = desk.reconsider(hold, _thresholds(fields), who=who, why=why)
+        else:
+            told = desk.decide(hold, approve=option == APPROVE, who=who, why=why)
+    except DataError as error:
+        log.warning("%s; the question is asked again", error)
+        return None
     return told
 
 
-def _thresholds(said: str | None) -> dict[str, Any]:
+def _thresholds(fields: dict[str, Any]) -> dict[str, Any]:
+    """What the person filled in, by threshold. A script may send all of them as one JSON object named `thresholds`."""
     from shelfsync.errors import DataError
 
+    given = {name: value for name, value in fields.items() if name not in {WHY, ALL} and value not in {None, ""}}
+    text = fields.get(ALL)
     try:
-        found = json.loads(said or "{}")
+        all_of_them = json.loads(text) if isinstance(text, str) and text.strip() else text or {}
     except ValueError:
-        found = None
-    if not isinstance(found, dict):
-        raise DataError(
-            f"thresholds: {said!r} is no JSON object; nothing was decided. Clear this task to be asked again"
-        )
-    return found
+        all_of_them = None
+    if not isinstance(all_of_them, dict):
+        raise DataError(f"{ALL}: {text!r} is no JSON object, so nothing was decided")
+    return {**all_of_them, **given}
 
 
 def _take(word: str, sent: dict[str, Any]) -> dict[str, Any]:

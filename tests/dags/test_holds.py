@@ -18,7 +18,7 @@ from airflow.sdk.exceptions import AirflowSkipException
 from fastapi.testclient import TestClient
 
 from airflow_world import CUT, STORES, states, written
-from shelfsync_airflow.holds import REJECT, ApproveHoldOperator
+from shelfsync_airflow.holds import ONCE, REJECT, ApproveHoldOperator
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ DEADLINE_S = 120.0
 class Person(threading.Thread):
     """Somebody at the Required Actions page: answers every question with the next of their answers."""
 
-    def __init__(self, server: TestClient, *answers: tuple[str, dict[str, str]]) -> None:
+    def __init__(self, server: TestClient, *answers: tuple[str, dict[str, Any]]) -> None:
         super().__init__(daemon=True)
         self._server = server
         self._answers = list(answers)
@@ -72,11 +72,11 @@ class Person(threading.Thread):
         assert got.status_code == 200, got.text
         return got.json()["hitl_details"]
 
-    def _answer(self, question: dict[str, Any], option: str, form: dict[str, str]) -> None:
+    def _answer(self, question: dict[str, Any], option: str, form: dict[str, Any]) -> None:
         self.asked.append(question)
         ti = question["task_instance"]
         where = f"/api/v2/dags/{ti['dag_id']}/dagRuns/{ti['dag_run_id']}/taskInstances/{ti['task_id']}/{ti['map_index']}/hitlDetails"
-        said = {"chosen_options": [option], "params_input": form or {"thresholds": "{}"}}
+        said = {"chosen_options": [option], "params_input": dict.fromkeys(question["params"]) | form}
         got = self._server.patch(where, json=said, headers=self._headers)
         assert got.status_code == 200, got.text
 
@@ -101,7 +101,7 @@ def mistyped(world: World) -> World:
     return world
 
 
-def _ask(world: World, server: TestClient, *answers: tuple[str, dict[str, str]]) -> tuple[Any, Person]:
+def _ask(world: World, server: TestClient, *answers: tuple[str, dict[str, Any]]) -> tuple[Any, Person]:
     person = Person(server, *answers)
     person.start()
     run = world.run("catalog_holds")
@@ -134,7 +134,9 @@ def test_an_approval_in_airflow_is_delivered_and_a_rejection_is_not(mistyped: Wo
 @pytest.mark.slow
 def test_nobody_in_time_is_a_rejection_and_the_ledger_says_so(mistyped: World) -> None:
     """What the scheduler hands to the task when the time is up, made by Airflow itself; `dag.test()` has no scheduler to do it."""
-    unanswered = HITLDetail(chosen_options=[REJECT], params_input={"thresholds": "{}"}, responded_at=timezone.utcnow())
+    unanswered = HITLDetail(
+        chosen_options=[REJECT], params_input={"rows": None, "why": None}, responded_at=timezone.utcnow()
+    )
     for (number,) in mistyped.rows("SELECT hold_id FROM ledger.hold"):
         question = ApproveHoldOperator(task_id="approve", hold={"hold": number, "label": "a hold"})
         assert question.defaults == [REJECT]
@@ -149,10 +151,26 @@ def test_nobody_in_time_is_a_rejection_and_the_ledger_says_so(mistyped: World) -
 
 @pytest.mark.slow
 def test_other_thresholds_for_once_are_taken_from_the_form(mistyped: World, server: TestClient) -> None:
-    loose = ("Use these thresholds once", {"thresholds": '{"rows": 5}'})
-    run, _ = _ask(mistyped, server, loose, loose)
+    fields, script = {"rows": 5, "why": "packs of ten"}, {"thresholds": '{"rows": 5}'}
+    run, person = _ask(mistyped, server, (ONCE, fields), (ONCE, script))
     assert run.state == "success"
     assert mistyped.prices("store-001", "store-002") == [CUT | {"a": 12.34}, CUT | {"b": 123.4}]
+    shown = person.asked[0]["params"]
+    assert {name: field["value"] for name, field in shown.items()} == dict.fromkeys(("rows", "share", "slack", "why"))
+    kept = mistyped.rows("SELECT decided_by, why, thresholds ->> 'rows' FROM ledger.decision ORDER BY why")
+    assert kept == [("ada", "packs of ten", "5"), ("ada", None, "5")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fields", [{}, {"share": 7}, {"thresholds": "[object Object]"}, {"thresholds": "{}"}])
+def test_an_answer_that_names_no_usable_threshold_decides_nothing_and_is_asked_again(
+    mistyped: World, server: TestClient, fields: dict[str, Any]
+) -> None:
+    run, person = _ask(mistyped, server, (ONCE, fields), (ONCE, fields), ("Reject", {"why": "slips"}))
+    assert run.state == "success"
+    assert len(person.asked) >= 3
+    decided = mistyped.rows("SELECT DISTINCT state, decided_by FROM ledger.decision")
+    assert decided == [("rejected", "ada")]
 
 
 @pytest.mark.slow
@@ -162,7 +180,7 @@ def test_an_approval_of_what_a_newer_extract_replaced_sends_nothing_and_says_so(
     class LateDelta(Person):
         """While the question is on the screen, the ERP is corrected and the next delta runs."""
 
-        def _answer(self, question: dict[str, Any], option: str, form: dict[str, str]) -> None:
+        def _answer(self, question: dict[str, Any], option: str, form: dict[str, Any]) -> None:
             if not self.asked:
                 written(
                     mistyped, "UPDATE ledger.hold SET state = 'superseded', superseded_by = 99 WHERE state = 'open'"

@@ -56,7 +56,7 @@ PATIENCE = {
 """Airflow's own waits, shortened like the schedules."""
 
 SHORTENED = {
-    "SHELFSYNC_SYNC__TOGETHER_ROWS_MAX": "2",
+    "SHELFSYNC_SYNC__TOGETHER_ROWS_MAX": "0",
     "SHELFSYNC_HOUSEKEEPING__EVENT_DAYS": "0.006",
     "SHELFSYNC_LOCAL__CUSTOMER_EVERY_S": "0",
     "SHELFSYNC_LOCAL__PICKING_S": "3",
@@ -77,6 +77,7 @@ class Installation:
     home: Path
     settings: dict[str, str] = field(default_factory=dict)
     printed: str = ""
+    _transaction: psycopg.Connection[dict[str, Any]] | None = None
     project: Path = PROJECT
 
     def up(self) -> str:
@@ -132,9 +133,10 @@ class Installation:
 
     @property
     def password(self) -> str:
-        """Of Airflow's one user, from the file that Airflow reads."""
-        file = self.home / "airflow/simple_auth_manager_passwords.json.generated"
-        return str(json.loads(file.read_text("utf-8"))[USER])
+        """Of Airflow's one user, as `make up` printed it."""
+        found = re.search(r"^up +Airflow .* password (\S+)$", self.printed, re.MULTILINE)
+        assert found, "make up printed no password for Airflow"
+        return found[1]
 
     @cached_property
     def configured(self) -> dict[str, Any]:
@@ -162,7 +164,12 @@ class Installation:
         """A call of the sandbox's control plane; numbers with a point are exact."""
         content = None if body is None else json.dumps(body, default=float)
         answer = httpx.request(
-            method, f"{self.sandbox_url}/_sandbox{path}", content=content, timeout=60, trust_env=False
+            method,
+            f"{self.sandbox_url}/_sandbox{path}",
+            content=content,
+            headers={"Content-Type": "application/json"},
+            timeout=60,
+            trust_env=False,
         )
         assert answer.is_success, f"{method} {path}: {answer.status_code} {answer.text[:300]}"
         return json.loads(answer.text, parse_float=Decimal) if answer.content else None
@@ -173,7 +180,19 @@ class Installation:
 
     def erp(self, statement: str, **values: Any) -> list[dict[str, Any]]:
         """A statement in the ERP's database: what a till or a buyer does."""
+        if self._transaction is not None:
+            return _found(self._transaction, statement, values)
         return _rows(self.erp_url, statement, values)
+
+    @contextlib.contextmanager
+    def at_once(self) -> Iterator[None]:
+        """What the block does to the ERP is seen by every reader all together or not at all."""
+        with psycopg.connect(self.erp_url, row_factory=dict_row) as connection:
+            self._transaction = connection
+            try:
+                yield
+            finally:
+                self._transaction = None
 
     @contextlib.contextmanager
     def slow_jobs(self, seconds: float) -> Iterator[None]:
@@ -307,8 +326,12 @@ def _run(command: list[str], environment: dict[str, str], timeout_s: float) -> s
 
 def _rows(url: str, query: str, values: dict[str, Any]) -> list[dict[str, Any]]:
     with psycopg.connect(url, autocommit=True, row_factory=dict_row) as connection:
-        found = connection.execute(query, values or None)
-        return list(found.fetchall()) if found.description else []
+        return _found(connection, query, values)
+
+
+def _found(connection: psycopg.Connection[dict[str, Any]], query: str, values: dict[str, Any]) -> list[dict[str, Any]]:
+    found = connection.execute(query, values or None)
+    return list(found.fetchall()) if found.description else []
 
 
 def _line(entry: Any) -> str:

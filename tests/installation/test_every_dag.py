@@ -36,16 +36,19 @@ def test_a_full_sync_makes_the_platform_equal_to_the_erp_and_repeats_it(installa
 
 
 def test_a_delta_sends_what_changed_and_the_next_one_nothing(installation: Installation) -> None:
-    sku, gone, cheap, limited = shelf.on_sale(installation, VENDOR, 4)
-    dearer, other = (shelf.move_price(installation, VENDOR, one) for one in (sku, cheap))
-    shelf.set_limit(installation, VENDOR, limited, 3)
-    shelf.set_listed(installation, VENDOR, [gone], active=False)
+    skus = shelf.on_sale(installation, VENDOR, 6)
+    gone, dearer, limited = skus[:2], skus[2:4], skus[4:]
     before = shelf.journal_end(installation)
+    with installation.at_once():
+        prices = [shelf.move_price(installation, VENDOR, sku) for sku in dearer]
+        shelf.set_listed(installation, VENDOR, gone, active=False)
+        for sku in limited:
+            shelf.set_limit(installation, VENDOR, sku, 3)
     installation.run("catalog_delta_sync")
     shown = shelf.products(installation, VENDOR)
-    assert (shown[sku]["price"], shown[cheap]["price"]) == (dearer, other)
-    assert not shown[gone]["active"]
-    assert shown[limited]["max_sales_quantity"] == 3
+    assert [shown[sku]["price"] for sku in dearer] == prices
+    assert [shown[sku]["active"] for sku in gone] == [False, False]
+    assert [shown[sku]["max_sales_quantity"] for sku in limited] == [3, 3]
     assert len(shelf.sent_since(installation, before, vendor=VENDOR)) == 3, (
         "stop-sells, prices and the rest each have a body"
     )
@@ -66,7 +69,7 @@ def test_an_urgent_run_sends_the_named_sku_and_again_nothing(installation: Insta
 
 
 def test_a_hold_is_asked_about_and_sent_when_a_person_approves(installation: Installation) -> None:
-    many = shelf.on_sale(installation, HELD, 900)
+    many = shelf.on_sale(installation, HELD, 3000)
     shelf.set_listed(installation, HELD, many, active=False)
     installation.run("catalog_delta_sync")
     assert all(product["active"] for sku, product in shelf.products(installation, HELD).items() if sku in set(many))

@@ -47,6 +47,7 @@ TARGETS: dict[str, Here | Elsewhere] = {
     "bench": Here(("SIZE=100k", f"ARGS={BENCH}"), says="diff"),
     "cost": Here(("ARGS=--skus 2000 --deltas 4",), says="warehouse"),
     ".env": Here(in_copy=True),
+    "soak": Elsewhere("tests/soak/test_soak.py", '"make", "soak"'),
     "test": Elsewhere(".ci/run", "step make test 2>&1"),
     "test-slow": Elsewhere(".ci/run", "step make test-slow 2>&1"),
     "check": Elsewhere(".ci/run", "step make check"),

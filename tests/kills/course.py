@@ -96,7 +96,7 @@ class Course:
         self._pause(self._chance.uniform(*PAUSES_S))
         victim = VICTIMS[sum(self.killed.values()) % len(VICTIMS)]
         deadline_s = time.monotonic() + BACK_S
-        while not kill(self.stack, victim, self._chance):
+        while not kill(self._home, victim, self._chance):
             if time.monotonic() > deadline_s:
                 self.troubles.append(f"no {victim} was there to be killed for {BACK_S:.0f} s")
                 return

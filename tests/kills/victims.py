@@ -1,24 +1,26 @@
-"""Whom a kill strikes: one process, or all of a service, always with -9."""
+"""Whom a kill strikes: one process, or all of a service, always with -9. The processes are found from the state folder of `make up`."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 from typing import TYPE_CHECKING
 
 import psutil
 
 if TYPE_CHECKING:
     import random
-
-    from shelfsync.stack.stack import RunningStack
+    from pathlib import Path
 
 VICTIMS = ("task", "worker", "scheduler", "triggerer", "api-server", "receiver", "postgres")
 """`task` is the process of a running task, `worker` the one that watches over it."""
+SAME_INSTANT_S = 5.0
+"""The start time of a process is read from a clock that may be set; another process with the same number began at another time."""
 
 
-def kill(stack: RunningStack, victim: str, chance: random.Random) -> int:
+def kill(home: Path, victim: str, chance: random.Random) -> int:
     """Kills it; how many processes that were. None of a kind may be there just now: then 0."""
-    found = _processes(stack, victim)
+    found = _processes(home, victim)
     if victim in {"task", "worker"} and found:
         found = [chance.choice(found)]
     for process in found:
@@ -27,26 +29,42 @@ def kill(stack: RunningStack, victim: str, chance: random.Random) -> int:
     return len(found)
 
 
-def _processes(stack: RunningStack, victim: str) -> list[psutil.Process]:
+def leader(home: Path, service: str) -> psutil.Process | None:
+    """The process that a service was started as, if it lives; `HOME/run/SERVICE.pid` names it."""
+    try:
+        noted = json.loads((home / "run" / f"{service}.pid").read_text("ascii"))
+        process = psutil.Process(noted["pid"])
+        same = abs(process.create_time() - noted["created_s"]) < SAME_INSTANT_S
+        return process if same and process.status() != psutil.STATUS_ZOMBIE else None
+    except (FileNotFoundError, ValueError, psutil.NoSuchProcess):
+        return None
+
+
+def is_up(home: Path, victim: str) -> bool:
+    """Whether what was killed runs again; a task and its worker are not waited for."""
+    if victim in {"task", "worker"}:
+        return True
+    return bool(_server(home)) if victim == "postgres" else leader(home, victim) is not None
+
+
+def _processes(home: Path, victim: str) -> list[psutil.Process]:
     with contextlib.suppress(psutil.NoSuchProcess):
         if victim == "postgres":
-            return _server(stack)
-        service = "scheduler" if victim in {"task", "worker"} else victim
-        pid = stack.processes.pid(service)
-        if pid is None:
+            return _server(home)
+        first = leader(home, "scheduler" if victim in {"task", "worker"} else victim)
+        if first is None:
             return []
-        leader = psutil.Process(pid)
         if victim == "task":
-            return [task for worker in leader.children() for task in worker.children()]
+            return [task for worker in first.children() for task in worker.children()]
         if victim == "worker":
-            return [worker for worker in leader.children() if worker.children()]
-        return [*leader.children(recursive=True), leader]
+            return [worker for worker in first.children() if worker.children()]
+        return [*first.children(recursive=True), first]
     return []
 
 
-def _server(stack: RunningStack) -> list[psutil.Process]:
+def _server(home: Path) -> list[psutil.Process]:
     """The embedded server with all its sessions: found by its data folder, so that no other server is struck."""
-    folder = str(stack.place.home)
+    folder = f"{home}/"
     leaders = [
         process
         for process in psutil.process_iter()

@@ -34,6 +34,11 @@ def identity(held: pa.Table) -> str:
     return digest.hexdigest()
 
 
+def known_before(held: pa.Table, reference: pa.Table) -> pa.Table:
+    """What a slice is compared with: the rows of its SKUs that were known (`reference` in BASELINE shape)."""
+    return reference.filter(pc.is_in(column(reference, "sku"), value_set=column(held, "sku")))
+
+
 def today(approved: pa.Table, delta: pa.Table) -> pa.Table:
     """What was approved, with the quantities of today for new products that the delta still has as they were approved otherwise."""
     skus = column(approved, "sku")

@@ -16,6 +16,7 @@ from shelfsync.catalog import companion
 from shelfsync.catalog.alignment import aligned, column
 from shelfsync.catalog.decision import today
 from shelfsync.catalog.guards import GUARDS
+from shelfsync.catalog.unrestored import passing
 from shelfsync.columns import DELTA, FIELDS, HELD
 
 if TYPE_CHECKING:
@@ -56,13 +57,12 @@ def guard(
 
     `approved`: rows (DELTA shape) that a person let through lately; the very same values pass. `rejected`: slices
     that a person did not let through (with `carried`); of them the very same values stay held, and a new product whole as long as
-    its price is the same. `only`: ask this rule alone.
+    its price is the same. `only`: ask this rule alone. What only goes back to where it was before a restoration, no rule is asked about.
     """
     said = {name: column(case.delta, name).is_valid() for name in FIELDS}
     free = dict(said)
-    for table in approved:
-        for name, values in _pass(case, table).items():
-            free[name] = pc.and_(free[name], pc.invert(values))
+    for passes in (passing(case.delta, case.unrestored), *(_pass(case, table) for table in approved)):
+        free |= {name: pc.and_(free[name], pc.invert(values)) for name, values in passes.items()}
     rejected = tuple(rejected)
     judging = replace(case, free=free, unwanted=_unwanted(case, rejected))  # the guards see what those before them took
     slices: list[Slice] = []

@@ -59,7 +59,7 @@ def approve(
         if said is None:
             told = opened.holds.decide(number, approve=True, who=person, why=why)
         else:
-            told = opened.holds.reconsider(number, said, who=person)
+            told = opened.holds.reconsider(number, said, who=person, why=why)
         sent = opened.holds.deliver(number) if told["state"] == "approved" else {"lines": []}
     print_told({**told, **sent}, as_json, [told["line"], *sent["lines"]])
     if told["state"] != "approved":
@@ -96,11 +96,20 @@ def _thresholds(text: str | None) -> dict[str, Any] | None:
     return said
 
 
+def _decision(one: dict[str, Any]) -> str:
+    """One decision as a line."""
+    thresholds = f" with the thresholds {one['thresholds']} for this once" if one["thresholds"] else ""
+    why = f": {one['why']}" if one["why"] else ""
+    return f"{one['decided_at']:%Y-%m-%d %H:%M:%S %Z}  {one['state']} by {one['decided_by']}{thresholds}{why}"
+
+
 def _lines(found: dict[str, Any]) -> list[str]:
     head = [
         f"hold {found['hold_id']}: {found['label']}, {found['state']}"
         + (f" by {found['decided_by']}" if found["decided_by"] else ""),
         found["message"],
+        f"thresholds: {found['thresholds']}",
+        *(_decision(one) for one in found["decisions"]),
         "",
     ]
     names = ("price", "quantity", "active", "max_sales_quantity")

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import sqlalchemy as sa
 
 from shelfsync.explain.event import Event, Values
-from shelfsync.ledger.holds import EXPIRED, OPEN, STANDING
+from shelfsync.ledger import decisions
+from shelfsync.ledger.holds import EXPIRED, OPEN, STANDING, SUPERSEDED
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -50,16 +51,19 @@ def held(
         values = Values(**{name: found[name] for name in _FIELDS})
         said = f"held back by the guard {row.rule} (hold {row.hold_id}): {row.message}"
         yield Event(row.held_at, "guard", said, row.first_run_id, None, values), _waits(row)
-        if row.decided_at is not None and row.decided_at <= at:
-            decided = f"hold {row.hold_id} {_decided(row)}"
-            yield Event(row.decided_at, "guard", decided, row.run_id, None), None
+        for one in decisions.of_hold(connection, row.hold_id):
+            if one["decided_at"] <= at:
+                decided = f"hold {row.hold_id} {_decided(one['state'], one['decided_by'], one['why'])}"
+                yield Event(one["decided_at"], "guard", decided, row.run_id, None), None
+        if row.state == SUPERSEDED and row.decided_at is not None and row.decided_at <= at:
+            yield Event(row.decided_at, "guard", f"hold {row.hold_id} was superseded", row.run_id, None), None
 
 
-def _decided(row: Row[tuple[object, ...]]) -> str:
-    if row.state == "expired":
+def _decided(state: str, who: str | None, why: str | None) -> str:
+    if state == EXPIRED:
         return "has expired: nobody decided in time"
-    why = f" ({row.why})" if row.why else ""
-    return f"was {row.state}" + (f" by {row.decided_by}{why}" if row.decided_by else "")
+    reason = f" ({why})" if why else ""
+    return f"was {state}" + (f" by {who}{reason}" if who else "")
 
 
 def _waits(row: Row[tuple[object, ...]]) -> str | None:
@@ -71,7 +75,7 @@ def _waits(row: Row[tuple[object, ...]]) -> str | None:
             f"a person approves hold {row.hold_id} (`shelfsync holds show {row.hold_id}`), which {row.rule} asks for:"
             f" {row.message}; nobody's word by {row.expires_at:%Y-%m-%d %H:%M:%S} means no"
         )
-    decided = "nobody decided in time" if row.state == EXPIRED else f"it {_decided(row)}"
+    decided = "nobody decided in time" if row.state == EXPIRED else f"it {_decided(row.state, row.decided_by, row.why)}"
     return (
         f"a person approves hold {row.hold_id} after all (`shelfsync holds approve {row.hold_id}`), which {row.rule} asked for:"
         f" {row.message}; {decided}, so it stays held until the ERP says something else"

@@ -39,7 +39,7 @@ class HoldDesk:
         return [{"hold": hold.hold_id, "label": hold.label} for hold in found]
 
     def question(self, hold_id: int, *, pages: str | None) -> dict[str, Any] | None:
-        """What a person is asked, as `{"subject", "body", "left_s"}` (Markdown); None when nothing is left to decide."""
+        """What a person is asked, as `{"subject", "body", "left_s", "thresholds"}` (Markdown); None when nothing is left to decide."""
         return held.question(self._parts, hold_id, pages=pages)
 
     def rehearse(self, vendors: tuple[str, ...] = (), *, days: float = 30) -> dict[str, Any]:
@@ -59,9 +59,11 @@ class HoldDesk:
         """Nobody decided in time."""
         return holds.expire(self._parts, hold_id, who=who)
 
-    def reconsider(self, hold_id: int, thresholds: dict[str, Any], *, who: str) -> dict[str, Any]:
+    def reconsider(
+        self, hold_id: int, thresholds: dict[str, Any], *, who: str, why: str | None = None
+    ) -> dict[str, Any]:
         """Approves what other thresholds let through, for this once."""
-        return holds.reconsider(self._parts, hold_id, thresholds, who=who)
+        return holds.reconsider(self._parts, hold_id, thresholds, who=who, why=why)
 
     def release(self, hold_id: int) -> dict[str, Any]:
         """Plans what was approved; `{"run", "vendors", "label", "line"}`."""

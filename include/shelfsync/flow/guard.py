@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from shelfsync.flow import urgent
+from shelfsync.flow import unrestored, urgent
 from shelfsync.flow.each_vendor import Skip, StepReport, each_vendor
+from shelfsync.flow.unrestored import Unrestored
 from shelfsync.ledger import feeds, holds, runs, vendor_runs, vendors
 from shelfsync.ledger.holds import Found
 
@@ -46,7 +47,7 @@ def guard(parts: Parts, run_id: int, names: Iterable[str]) -> StepReport:
                 raise Skip("nothing changed, and a newer extract is known: what is held and sent is that one's matter")
             if parts.lake.read_table(row.delta_path, ["sku"]).num_rows == 0:
                 if not run.dry_run:
-                    _nothing_left(parts, row)
+                    _nothing_left(parts, run, row, row.delta_path)
                 raise Skip("nothing changed")
         _guard_vendor(parts, run, row, row.delta_path)
 
@@ -58,11 +59,26 @@ def _is_newest(parts: Parts, row: VendorRun) -> bool:
         return vendor_runs.has_newest_snapshot(connection, row)
 
 
-def _nothing_left(parts: Parts, row: VendorRun) -> None:
-    """Nothing differs any more: there is nothing left to decide, and nothing that an approval could still let through."""
+def _nothing_left(parts: Parts, run: Run, row: VendorRun, delta_path: str) -> None:
+    """Nothing differs any more: there is nothing left to decide, and nothing that an approval could still let through.
+
+    Beneath a restoration the ERP may have moved nevertheless.
+    """
+    case, categories_path = read_case(parts, row, delta_path)
+    beneath = _beneath(parts, row, case)
     with parts.engine.begin() as connection:
         vendors.lock(connection, row.vendor)
-        holds.renew(connection, row.vendor, run_id=row.run_id, generation=row.generation, found=(), hours=0)
+        holds.renew(
+            connection,
+            row.vendor,
+            run_id=row.run_id,
+            generation=row.generation,
+            found=(),
+            hours=0,
+            kept=beneath.carried,
+        )
+        if unrestored.is_concerned(row, case):
+            _record(connection, run, row, case, categories_path, beneath, ())
         approved = holds.approved(connection, row.vendor, hours=parts.settings.guards.approval_hours)
         _spend(connection, row, [one for one in approved if one.generation <= row.generation])
 
@@ -85,13 +101,14 @@ def _guard_vendor(parts: Parts, run: Run, row: VendorRun, delta_path: str) -> No
         if hold.generation <= row.generation and not pending(case.delta, case.baseline, rows)
     ]
     verdict = pure(case, approved=[rows for _, rows in approved], rejected=_rejected(parts, row.vendor))
+    beneath = _beneath(parts, row, case)
     released, held = urgent.named(verdict.released, case.baseline, run.skus), verdict.held
     values = {
         "released_path": parts.lake.write_table("released", row.vendor, released),
         "held_path": parts.lake.write_table("held", row.vendor, held) if held.num_rows else None,
         "changes_held": len(held["sku"].unique()),
     }
-    found = [] if run.dry_run else written(parts, row.vendor, verdict)
+    found = [] if run.dry_run else written(parts, case, verdict)
     for one in verdict.slices:
         log.warning("guard: vendor %s: %d rows held by %s: %s", row.vendor, one.rows.num_rows, one.rule, one.message)
     if released.num_rows == 0 or row.state == "unchanged":  # the latter is what an earlier try of this step said
@@ -105,18 +122,48 @@ def _guard_vendor(parts: Parts, run: Run, row: VendorRun, delta_path: str) -> No
         if not feeds.newer(
             connection, row.vendor, row.generation
         ):  # an old run again has no say in what is asked today
-            holds.renew(connection, row.vendor, run_id=run.run_id, generation=row.generation, found=found, hours=hours)
+            holds.renew(
+                connection,
+                row.vendor,
+                run_id=run.run_id,
+                generation=row.generation,
+                found=found,
+                hours=hours,
+                kept=beneath.carried,
+            )
             _spend(connection, row, done)
-        feeds.record(
-            connection,
-            row.vendor,
-            row.generation,
-            run_id=run.run_id,
-            snapshot_path=row.snapshot_path or "",
-            rows=case.extract_rows,
-            categories_path=categories_path,
-            trusted=not any(one.rule in FEED_RULES for one in found),
-        )
+        _record(connection, run, row, case, categories_path, beneath, found)
+
+
+def _beneath(parts: Parts, row: VendorRun, case: Case) -> Unrestored:
+    """What a restoration hides of the ERP; nothing where there is none."""
+    if not unrestored.is_concerned(row, case):
+        return Unrestored()
+    approved = [rows for _, rows in approved_rows(parts, row.vendor)]
+    return unrestored.follow(parts, row, case, approved=approved, rejected=_rejected(parts, row.vendor))
+
+
+def _record(
+    connection: Connection,
+    run: Run,
+    row: VendorRun,
+    case: Case,
+    categories_path: str | None,
+    beneath: Unrestored,
+    found: Iterable[Found],
+) -> None:
+    """Writes what the ERP's extract was like: not what a restoration made of it."""
+    feeds.record(
+        connection,
+        row.vendor,
+        row.generation,
+        run_id=run.run_id,
+        snapshot_path=row.erp_path or row.snapshot_path or "",
+        rows=case.extract_rows,
+        categories_path=categories_path,
+        trusted=FEED_RULES.isdisjoint({*beneath.rules, *(one.rule for one in found)}),
+        unrestored_path=beneath.path,
+    )
 
 
 def read_case(parts: Parts, row: VendorRun, delta_path: str) -> tuple[Case, str | None]:
@@ -130,7 +177,8 @@ def read_case(parts: Parts, row: VendorRun, delta_path: str) -> tuple[Case, str 
     with parts.engine.connect() as connection:
         base = vendors.baseline_of_version(connection, row.vendor, row.base_version or 0)
         known_path = vendors.known_of_version(connection, row.vendor, row.base_version or 0)
-        past = feeds.past(connection, row.vendor, row.generation, snapshot_path, feeds=settings.history_feeds)
+        erp_path = row.erp_path or snapshot_path
+        past = feeds.past(connection, row.vendor, row.generation, erp_path, feeds=settings.history_feeds)
         rows = vendor_runs.rows_raw(connection, row.run_id, row.vendor)
         days = parts.settings.housekeeping.run_days
         first = not vendor_runs.in_step_before(connection, row.vendor, row.generation, days=days)
@@ -149,6 +197,7 @@ def read_case(parts: Parts, row: VendorRun, delta_path: str) -> tuple[Case, str 
         limits=settings,
         history=History(past.rows, repeats, categories, _skus(parts, past.undone), first),
         known=None if known_path is None or known_path == base else parts.lake.read_table(known_path),
+        unrestored=unrestored.read(parts, past.unrestored_path),
         at_buffer=parts.settings.effect.at_buffer,
     )
     return case, kept
@@ -180,9 +229,9 @@ def _rejected(parts: Parts, vendor: str) -> list[Slice]:
     ]
 
 
-def written(parts: Parts, vendor: str, verdict: Guarded) -> list[Found]:
-    """The slices with their rows in the lake."""
-    from shelfsync.catalog.decision import identity
+def written(parts: Parts, case: Case, verdict: Guarded) -> list[Found]:
+    """The slices with their rows in the lake, and what they were compared with."""
+    from shelfsync.catalog.decision import identity, known_before
 
     return [
         Found(
@@ -190,7 +239,8 @@ def written(parts: Parts, vendor: str, verdict: Guarded) -> list[Found]:
             one.category,
             one.message,
             one.thresholds,
-            parts.lake.write_table("hold", vendor, one.rows),
+            parts.lake.write_table("hold", case.vendor, one.rows),
+            parts.lake.write_table("hold", case.vendor, known_before(one.rows, case.reference)),
             identity(one.rows),
             one.rows.num_rows,
             one.carried,

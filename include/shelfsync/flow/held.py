@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from shelfsync.errors import DataError
-from shelfsync.ledger import holds, vendors
+from shelfsync.ledger import decisions, holds, vendors
 
 if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection
+
     from shelfsync.flow.house import Parts
     from shelfsync.ledger.holds import Hold
 
@@ -22,22 +24,32 @@ def listed(parts: Parts, *, states: tuple[str, ...] = ()) -> list[dict[str, Any]
 
 def told(hold: Hold) -> dict[str, Any]:
     """One hold as plain values."""
-    return {name: getattr(hold, name) for name in (*hold.__dataclass_fields__, "label")}
+    return {name: getattr(hold, name) for name in (*hold.__dataclass_fields__, "label", "may_be_approved")}
 
 
 def shown(parts: Parts, hold_id: int, *, first: int = 0, rows: int | None = None) -> dict[str, Any]:
-    """One hold with its rows: those whose price moves most come first, then by SKU. `first` and `rows` cut a page out of them.
+    """One hold with its decisions, oldest first, and its rows: those whose price moves most come first, then by SKU.
 
-    A row: `sku`, and for price, quantity, active, max_sales_quantity what was last known of the platform (`…_before`) and what is held;
-    `move` is the new price by the old one, None where one is missing.
+    `first` and `rows` cut a page out of the rows. A row: `sku`, and for price, quantity, active, max_sales_quantity what was known when it
+    was held first (`…_before`) and what is held; `move` is the new price by the old one, None where one is missing. `may_be_approved`:
+    it is open, or was rejected or has expired, and no newer extract has other rows.
     """
     with parts.engine.connect() as connection:
         hold = holds.read(connection, hold_id)
-        base = None if hold is None else vendors.current_baseline(connection, hold.vendor)
+        decided = decisions.of_hold(connection, hold_id)
+        before = None if hold is None else _before(connection, hold)
     if hold is None:
         raise DataError(f"holds: there is no hold {hold_id}; `shelfsync holds list` shows them")
-    table = with_before(parts, parts.lake.read_table(hold.rows_path), None if base is None else base.known_path)
-    return {**told(hold), "rows_shown": ordered(table, first=first, rows=rows)}
+    table = with_before(parts, parts.lake.read_table(hold.rows_path), before)
+    return {**told(hold), "decisions": decided, "rows_shown": ordered(table, first=first, rows=rows)}
+
+
+def _before(connection: Connection, hold: Hold) -> str | None:
+    """Lake: what was known when it was held first. Where that was not kept, the present of an open one; None: it is not known any more."""
+    if hold.before_path is not None:
+        return hold.before_path
+    base = vendors.current_baseline(connection, hold.vendor) if hold.state == holds.OPEN else None
+    return None if base is None else base.known_path
 
 
 def with_before(parts: Parts, rows: Any, base_path: str | None) -> Any:
@@ -71,7 +83,7 @@ def ordered(table: Any, *, first: int = 0, rows: int | None = None) -> list[dict
 
 
 def question(parts: Parts, hold_id: int, *, pages: str | None) -> dict[str, Any] | None:
-    """What a person is asked: `{"subject", "body", "left_s"}`; None when the hold is not open."""
+    """What a person is asked: `{"subject", "body", "left_s", "thresholds"}`; None when the hold is not open."""
     with parts.engine.connect() as connection:
         hold = holds.read(connection, hold_id)
         left_s = holds.left_s(connection, hold_id)
@@ -79,7 +91,8 @@ def question(parts: Parts, hold_id: int, *, pages: str | None) -> dict[str, Any]
         return None
     link = None if pages is None else f"{pages}/holds/{hold_id}"
     subject = f"{hold.vendor}: send what {hold.rule} holds? ({hold.rows} rows)"
-    return {"subject": subject, "body": markdown(parts, hold_id, link=link), "left_s": left_s}
+    body = markdown(parts, hold_id, link=link)
+    return {"subject": subject, "body": body, "left_s": left_s, "thresholds": hold.thresholds}
 
 
 def markdown(parts: Parts, hold_id: int, *, link: str | None) -> str:

@@ -27,7 +27,7 @@ def decide(parts: Parts, hold_id: int, *, approve: bool, who: str, why: str | No
     """Approves or rejects an open hold: `{"hold", "state", "line"}`. One that is decided already stays as it is, and the line says so."""
     with parts.engine.begin() as connection:
         hold = _known(connection, hold_id)
-        if approve and hold.state in {holds.REJECTED, holds.EXPIRED} and hold.superseded_by is None:
+        if approve and hold.state != holds.OPEN and hold.may_be_approved:
             holds.reopen(connection, hold_id)  # who decides last knows more
         done = _decided(connection, hold, approve=approve, who=who, why=why)
         hold = _known(connection, hold_id)
@@ -42,43 +42,49 @@ def expire(parts: Parts, hold_id: int, *, who: str) -> dict[str, Any]:
     return {"hold": hold_id, "state": hold.state, "decided": done, "line": _why_not(hold)}
 
 
-def reconsider(parts: Parts, hold_id: int, thresholds: dict[str, Any], *, who: str) -> dict[str, Any]:
+def reconsider(
+    parts: Parts, hold_id: int, thresholds: dict[str, Any], *, who: str, why: str | None = None
+) -> dict[str, Any]:
     """Asks the hold's rule again with other thresholds, for this once: what it no longer holds is approved, the rest stays held.
 
-    The rest is a hold of its own, rejected by the same person. A DataError says what is wrong with the thresholds.
+    The rest is a hold of its own, rejected by the same person. Like an approval, it may come after a rejection. A DataError says
+    what is wrong with the thresholds; then nothing is decided.
     """
     with parts.engine.connect() as connection:
         hold = _known(connection, hold_id)
         row = vendor_runs.read(connection, hold.run_id, hold.vendor)
-    if hold.state != holds.OPEN or row is None or row.delta_path is None:
+    if not hold.may_be_approved or row is None or row.delta_path is None:
         return _told(hold, done=False)
+    if not thresholds:
+        raise DataError(f"hold {hold_id}: no threshold was given, so nothing was decided; it has {hold.thresholds}")
     try:
         limits = parts.settings.guards.with_thresholds(hold.vendor, hold.category, hold.rule, thresholds)
     except ValueError as error:
         raise DataError(f"hold {hold_id}: these thresholds are none: {error}") from None
     let, rest = _parted(parts, hold, row, row.delta_path, limits)
     used = limits.limit(hold.rule, hold.vendor, hold.category).model_dump()
+    if used == hold.thresholds:
+        raise DataError(f"hold {hold_id}: it is held by these very thresholds, so nothing was decided; give others")
+    decided = {"who": who, "why": why, "thresholds": used}
     with parts.engine.begin() as connection:
         vendors.lock(connection, hold.vendor)  # first, as whoever renews or releases holds does
         now = holds.read(connection, hold_id, lock=True)
         assert now is not None
         as_seen = now.rows_path == hold.rows_path
-        if now.state != holds.OPEN or not as_seen:
+        if now.state != hold.state or now.superseded_by is not None or not as_seen:
             done = False  # what was looked at is not what would be decided
-        elif let is None:
-            why = f"held with the thresholds {thresholds} too"
-            done = _decided(connection, now, approve=False, who=who, why=why)
         else:
-            holds.narrow(connection, hold_id, rows_path=let.path, identity=let.identity, rows=let.rows, thresholds=used)
-            for one in rest:
-                _add_rejected(connection, now, one, hours=parts.settings.guards.hold_hours, who=who)
-            why = f"with the thresholds {thresholds} for this once"
-            done = _decided(connection, now, approve=True, who=who, why=why)
+            if now.state != holds.OPEN:
+                holds.reopen(connection, hold_id)
+            if let is not None:
+                holds.narrow(connection, hold_id, rows_path=let.path, identity=let.identity, rows=let.rows)
+                for one in rest:
+                    _add_rejected(connection, now, one, hours=parts.settings.guards.hold_hours, who=who)
+            done = _decided(connection, now, approve=let is not None, **decided)
         now = _known(connection, hold_id)
-    if (
-        now.state == holds.OPEN and not as_seen
-    ):  # new products have sold since: the same question, about newer quantities
-        return reconsider(parts, hold_id, thresholds, who=who)
+    if now.state == hold.state and not (done or as_seen):
+        # new products have sold since: the same question, about newer quantities
+        return reconsider(parts, hold_id, thresholds, who=who, why=why)
     return _told(now, done=done)
 
 
@@ -106,7 +112,7 @@ def _parted(
     if let.num_rows == 0:
         return None, []
     path = parts.lake.write_table("hold", hold.vendor, let)
-    return _Let(path, identity(let), let.num_rows), written(parts, hold.vendor, verdict)
+    return _Let(path, identity(let), let.num_rows), written(parts, case, verdict)
 
 
 def _add_rejected(connection: Connection, hold: Hold, rest: Found, *, hours: float, who: str) -> None:
@@ -115,10 +121,19 @@ def _add_rejected(connection: Connection, hold: Hold, rest: Found, *, hours: flo
     holds.decide(connection, number, holds.REJECTED, who=_line(who) or "unknown", why=f"left by hold {hold.hold_id}")
 
 
-def _decided(connection: Connection, hold: Hold, *, approve: bool, who: str, why: str | None) -> bool:
-    """Writes a person's word about an open hold; False when it is no longer open."""
+def _decided(
+    connection: Connection,
+    hold: Hold,
+    *,
+    approve: bool,
+    who: str,
+    why: str | None,
+    thresholds: dict[str, Any] | None = None,
+) -> bool:
+    """Writes a person's decision about an open hold; False when it is no longer open."""
     state = holds.APPROVED if approve else holds.REJECTED
-    done = holds.decide(connection, hold.hold_id, state, who=_line(who) or "unknown", why=_line(why))
+    who, why = _line(who) or "unknown", _line(why)
+    done = holds.decide(connection, hold.hold_id, state, who=who, why=why, thresholds=thresholds)
     if done and approve and hold.rule in FEED_RULES:
         feeds.trust(connection, hold.vendor, hold.generation)
     return done

@@ -46,10 +46,17 @@ def _normalise_vendor(parts: Parts, row: VendorRun, raw_path: str) -> None:
         raise DataError(
             f"every one of {quarantine.num_rows} rows was refused, the first because {first}; see warehouse.quarantine"
         )
-    snapshot = restored(parts, row.vendor, snapshot)
-    snapshot_path = parts.lake.write_table("snapshot", row.vendor, snapshot)
+    wanted, restorations = restored(parts, row.vendor, snapshot)
+    snapshot_path = parts.lake.write_table("snapshot", row.vendor, wanted)
+    erp_path = parts.lake.write_table("snapshot", row.vendor, snapshot) if restorations else None
     quarantine_path = parts.lake.write_table("quarantine", row.vendor, quarantine) if quarantine.num_rows else None
     with parts.engine.begin() as connection:
         vendor_runs.write(
-            connection, row.run_id, row.vendor, snapshot_path=snapshot_path, quarantine_path=quarantine_path
+            connection,
+            row.run_id,
+            row.vendor,
+            snapshot_path=snapshot_path,
+            erp_path=erp_path,
+            restorations=restorations or None,
+            quarantine_path=quarantine_path,
         )

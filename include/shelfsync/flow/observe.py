@@ -127,7 +127,7 @@ def _read(parts: Parts, one: Export, raw_path: str) -> ExportFile:
         _give_up(
             parts,
             one,
-            f"the export shows not one SKU, while {base.rows} were acknowledged; nothing is concluded from it ({raw_path})",
+            f"the export shows not one SKU, while the baseline has {base.rows}; nothing is concluded from it ({raw_path})",
         )
     return read
 

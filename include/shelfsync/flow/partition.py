@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
+import os
 import tempfile
-from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import IO, TYPE_CHECKING, Self
 
 from shelfsync.errors import DataError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import TracebackType
 
     import pyarrow as pa
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from shelfsync.lake.store import Lake
 
 _ROWS_IN_MEMORY = 1_000_000
+_ROW_GROUP = 65_536
 _NAMELESS_MAX = 100_000
 
 
@@ -41,20 +42,20 @@ class Partition:
         self._wanted = frozenset(wanted)
         self._limit = rows_in_memory
         self._held: dict[str, list[pa.Table]] = {}
-        self._parts: dict[str, list[Path]] = {}
+        self._parts: dict[str, list[int]] = {}
+        """Vendor -> where each of its spilled pieces begins in the file."""
         self._rows: dict[str, int] = {}
         self._in_memory = 0
-        self._numbers = itertools.count()
         self._nameless: list[pa.Table] = []
 
     def __enter__(self) -> Self:
-        self._folder = tempfile.TemporaryDirectory(prefix="shelfsync-extract-")
+        self._spilled: IO[bytes] = tempfile.TemporaryFile()  # without a name: a killed process leaves nothing
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._folder.cleanup()
+        self._spilled.close()
 
     def add(self, chunk: pa.Table) -> None:
         """Takes one chunk; spills the largest vendors when too much is held."""
@@ -109,15 +110,32 @@ class Partition:
 
     def _spill(self) -> None:
         import pyarrow as pa
-        import pyarrow.parquet as pq
 
         name = max(self._held, key=lambda held: sum(piece.num_rows for piece in self._held[held]))
         table = pa.concat_tables(self._held.pop(name))
         parts = self._parts.setdefault(name, [])
-        path = Path(self._folder.name) / f"{next(self._numbers)}.parquet"
-        pq.write_table(table, path, compression="lz4")
-        parts.append(path)
+        parts.append(self._spilled.seek(0, os.SEEK_END))
+        with pa.ipc.new_stream(
+            self._spilled, table.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")
+        ) as stream:
+            stream.write_table(table)
         self._in_memory -= table.num_rows
+
+    def _read(self, start: int) -> Iterator[pa.Table]:
+        """A spilled piece in tables of a row group: it was written in batches as small as the chunks had rows of the vendor."""
+        import pyarrow as pa
+
+        self._spilled.seek(start)
+        batches: list[pa.RecordBatch] = []
+        rows = 0
+        for batch in pa.ipc.open_stream(self._spilled):
+            batches.append(batch)
+            rows += batch.num_rows
+            if rows >= _ROW_GROUP:
+                yield pa.Table.from_batches(batches)
+                batches, rows = [], 0
+        if batches:
+            yield pa.Table.from_batches(batches)
 
     def _publish(self, name: str) -> str:
         import pyarrow as pa
@@ -130,9 +148,9 @@ class Partition:
             self._lake.staged(self._kind, name, ".parquet") as staged,
             pq.ParquetWriter(staged.file, self._schema or RAW, compression="zstd") as writer,
         ):
-            for path in self._parts.pop(name, []):
-                for part in pq.ParquetFile(path).iter_batches():
-                    writer.write_batch(part)
+            for start in self._parts.pop(name, []):
+                for part in self._read(start):
+                    writer.write_table(part)
             if held:
                 writer.write_table(pa.concat_tables(held))
         return staged.path

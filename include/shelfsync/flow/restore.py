@@ -26,8 +26,8 @@ log = logging.getLogger(__name__)
 MOVES_SHOWN = 10
 
 
-def restored(parts: Parts, vendor: str, snapshot: pa.Table) -> pa.Table:
-    """The snapshot as it is wanted: with every restoration of this vendor that is in force laid over it."""
+def restored(parts: Parts, vendor: str, snapshot: pa.Table) -> tuple[pa.Table, list[int]]:
+    """The snapshot as it is wanted: with every restoration of this vendor that is in force laid over it; and their numbers, oldest first."""
     import pyarrow as pa
 
     from shelfsync.catalog.restore import overlay
@@ -38,7 +38,7 @@ def restored(parts: Parts, vendor: str, snapshot: pa.Table) -> pa.Table:
         log.warning("normalise: vendor %s: %s", vendor, one)
         skus = None if one.skus is None else pa.array(one.skus, pa.string())
         snapshot = overlay(snapshot, parts.lake.read_table(one.path), skus)
-    return snapshot
+    return snapshot, [one.restoration_id for one in ordered]
 
 
 def restore(
@@ -139,7 +139,9 @@ def end(parts: Parts, vendor: str, *, who: str) -> dict[str, Any]:
         ended = restorations.end(connection, vendor, who=who)
     lines = [f"ended: {one}" for one in ended] or [f"nothing of vendor {vendor} is restored"]
     if ended:
-        lines.append("the next run sends what the ERP says")
+        lines.append(
+            "the next run sends what the ERP says; the guards hold only what the ERP itself has changed meanwhile"
+        )
     return {"ended": len(ended), "lines": lines}
 
 

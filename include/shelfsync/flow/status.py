@@ -29,7 +29,10 @@ SELECT v.vendor,
        v.in_vain AS failures_in_a_row,
        extract(epoch FROM ledger.instant() - w.waiting_since) AS oldest_unacknowledged_s
 FROM ledger.vendor AS v
-LEFT JOIN ledger.baseline AS b ON b.vendor = v.vendor AND b.version = v.baseline_version
+LEFT JOIN LATERAL (
+    SELECT moved.created_at FROM ledger.baseline AS moved LEFT JOIN ledger.job USING (job_id)
+    WHERE moved.vendor = v.vendor AND job.state IS DISTINCT FROM 'unconfirmed' ORDER BY moved.version DESC LIMIT 1
+) AS b ON true
 LEFT JOIN ledger.job AS j ON j.vendor = v.vendor AND j.state IN ('submitting', 'open', 'confirmed')
 LEFT JOIN LATERAL (
     SELECT vr.* FROM ledger.vendor_run AS vr JOIN ledger.run USING (run_id)

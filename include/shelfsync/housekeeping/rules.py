@@ -16,6 +16,7 @@ _NEWEST_RUN = """
     {row}.generation < (SELECT max(newer.generation) FROM ledger.vendor_run AS newer JOIN ledger.run USING (run_id)
                         WHERE newer.vendor = {row}.vendor AND NOT run.dry_run AND newer.snapshot_path IS NOT NULL)
 """
+_OVER = "{row}.state NOT IN ('open', 'rejected') AND {row}.decided_at < :cutoff"
 _NEWER_PICTURE = """
     EXISTS (SELECT 1 FROM ledger.observation AS newer WHERE newer.vendor = {row}.vendor
             AND (newer.observed_at, newer.observation_id) > ({row}.observed_at, {row}.observation_id))
@@ -58,7 +59,12 @@ def rules(keep: HousekeepingSettings, *, personal_days: int) -> tuple[Rule, ...]
         ),
         Rule("ledger.extract", keep.run_days, "old.read_at < :cutoff"),
         Rule("ledger.run", keep.run_days, "old.finished_at < :cutoff AND old.state <> 'running'"),
-        Rule("ledger.hold", keep.history_days, "old.state NOT IN ('open', 'rejected') AND old.decided_at < :cutoff"),
+        Rule(
+            "ledger.decision",
+            keep.history_days,
+            f"EXISTS (SELECT 1 FROM ledger.hold AS h WHERE h.hold_id = old.hold_id AND {_OVER.format(row='h')})",  # noqa: S608  constants of ours
+        ),
+        Rule("ledger.hold", keep.history_days, _OVER.format(row="old")),
         Rule("ledger.feed", keep.history_days, "old.read_at < :cutoff"),
         Rule("ledger.healing", keep.observation_days, "old.healed_at < :cutoff"),
         Rule("ledger.export", keep.observation_days, "old.ended_at < :cutoff"),

@@ -44,6 +44,7 @@ OR NOT (SELECT planning.dry_run FROM ledger.run AS planning WHERE planning.run_i
 _ONLY = {
     ("ledger.vendor_run", "raw_path"): _RECENT,
     ("ledger.vendor_run", "snapshot_path"): _RECENT,
+    ("ledger.vendor_run", "erp_path"): _RECENT,
     ("ledger.batch", "snapshot_path"): "state IN ('planned', 'sent')",
     ("ledger.feed", "snapshot_path"): "false",
     (
@@ -51,6 +52,10 @@ _ONLY = {
         "categories_path",
     ): "generation = (SELECT max(n.generation) FROM ledger.feed AS n WHERE n.vendor = feed.vendor"
     " AND n.categories_path IS NOT NULL)",
+    (
+        "ledger.feed",
+        "unrestored_path",
+    ): "generation = (SELECT max(n.generation) FROM ledger.feed AS n WHERE n.vendor = feed.vendor)",
 }
 """Files of a whole vendor that only the newest rows need: elsewhere the path is what tells one content from another. One that is gone
 counts as unknown for whoever looks back."""

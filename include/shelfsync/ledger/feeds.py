@@ -9,7 +9,8 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from shelfsync.ledger import tables
-from shelfsync.ledger.holds import APPROVED, hold
+from shelfsync.ledger.hold_tables import hold
+from shelfsync.ledger.holds import APPROVED
 from shelfsync.ledger.instant import instant
 from shelfsync.ledger.metadata import metadata
 
@@ -28,6 +29,11 @@ feed = sa.Table(
         "snapshot_path", sa.Text, nullable=False, comment="Lake: its canonical rows; the same path is the same rows"
     ),
     sa.Column("rows", sa.BigInteger, nullable=False, comment="Rows of the extract, those in quarantine too"),
+    sa.Column(
+        "unrestored_path",
+        sa.Text,
+        comment="Lake: what would be acknowledged of some SKUs without restorations; null: no restoration makes a difference",
+    ),
     sa.Column("categories_path", sa.Text, comment="Lake: SKU and category as last said; null: nobody ever said one"),
     sa.Column(
         "trusted",
@@ -51,6 +57,8 @@ class Past:
     categories_path: str | None
     undone: tuple[str, ...] = ()
     """Lake: rows that a person let through in the last extract, and that this one may take back: it repeats the one before it."""
+    unrestored_path: str | None = None
+    """Lake: what would be acknowledged of some SKUs without restorations."""
 
 
 def past(connection: Connection, vendor: str, generation: int, snapshot_path: str, *, feeds: int) -> Past:
@@ -68,7 +76,9 @@ def past(connection: Connection, vendor: str, generation: int, snapshot_path: st
         if again is not None:
             repeated = again.read_at
             undone = _approved_since(connection, mine, again.generation, last[0].snapshot_path)
-    return Past(tuple(row.rows for row in last), repeated, _newest_categories(connection, mine), undone)
+    newest = sa.select(feed.c.unrestored_path).where(mine).order_by(feed.c.generation.desc()).limit(1)
+    unrestored = connection.execute(newest).scalar_one_or_none()
+    return Past(tuple(row.rows for row in last), repeated, _newest_categories(connection, mine), undone, unrestored)
 
 
 def _approved_since(
@@ -112,6 +122,7 @@ def record(
     rows: int,
     categories_path: str | None,
     trusted: bool,
+    unrestored_path: str | None = None,
 ) -> None:
     """Writes what an extract was like; again is the same row."""
     values = {
@@ -120,6 +131,7 @@ def record(
         "rows": rows,
         "categories_path": categories_path,
         "trusted": trusted,
+        "unrestored_path": unrestored_path,
         "read_at": instant(),
     }
     statement = insert(feed).values(vendor=vendor, generation=generation, **values)

@@ -6,74 +6,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import JSONB
 
-from shelfsync.ledger import tables
+from shelfsync.ledger import decisions
+from shelfsync.ledger.hold_tables import hold
 from shelfsync.ledger.instant import after, instant
-from shelfsync.ledger.metadata import metadata
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from sqlalchemy.engine import Connection
 
 OPEN, APPROVED, REJECTED, EXPIRED, SUPERSEDED = "open", "approved", "rejected", "expired", "superseded"
 STANDING = (OPEN, REJECTED, EXPIRED)
 """States of a slice that is held now: nobody asks again about the very same rows."""
-
-
-def _time(name: str, comment: str, *, nullable: bool = True) -> sa.Column[object]:
-    return sa.Column(name, sa.DateTime(timezone=True), nullable=nullable, comment=comment)
-
-
-hold = sa.Table(
-    "hold",
-    metadata,
-    sa.Column("hold_id", sa.BigInteger, sa.Identity(always=True), primary_key=True, comment="Number of the hold"),
-    sa.Column("vendor", sa.Text, sa.ForeignKey(tables.vendor.c.vendor), nullable=False, comment="The vendor"),
-    sa.Column("first_run_id", sa.BigInteger, nullable=False, comment="The run that held it first"),
-    sa.Column("run_id", sa.BigInteger, nullable=False, comment="The newest run that holds the very same rows"),
-    sa.Column("generation", sa.BigInteger, nullable=False, comment="Generation of the snapshot of that run"),
-    sa.Column("rule", sa.Text, nullable=False, comment="The guard, by its word"),
-    sa.Column("category", sa.Text, comment="The category it is about; null: the whole vendor"),
-    sa.Column("message", sa.Text, nullable=False, comment="One sentence for the person who decides"),
-    sa.Column("thresholds", JSONB, nullable=False, comment="The thresholds that were used"),
-    sa.Column(
-        "rows_path", sa.Text, nullable=False, comment="Lake: the rows held, with nothing in them but what is held"
-    ),
-    sa.Column(
-        "identity",
-        sa.Text,
-        comment="What makes it the same question in the next extract: its rows without the quantity of new products;"
-        " null: held by a version that compared the whole rows",
-    ),
-    sa.Column("rows", sa.BigInteger, nullable=False, comment="How many"),
-    sa.Column(
-        "state",
-        sa.Text,
-        nullable=False,
-        server_default="open",
-        comment="open, approved, rejected, expired or superseded",
-    ),
-    sa.Column("asked_by", sa.Text, comment="The run of Airflow that asks about it; null: nobody was asked there"),
-    sa.Column("decided_by", sa.Text, comment="Who decided, or what"),
-    sa.Column("why", sa.Text, comment="The reason given, in one line"),
-    sa.Column("superseded_by", sa.BigInteger, comment="The run whose extract does not have these rows any more"),
-    _time("held_at", "When it was first held", nullable=False),
-    _time("expires_at", "When waiting for a person ends", nullable=False),
-    _time("decided_at", "When it was decided, superseded or expired"),
-    _time("released_at", "When its rows were planned to be sent, after an approval"),
-    _time(
-        "spent_at",
-        "When an extract no longer asked for anything that the approval let through; the approval ended then",
-    ),
-    sa.Index("ix_hold_vendor_state", "vendor", "state"),
-    sa.Index("ix_hold_vendor", "vendor", "hold_id"),
-    sa.CheckConstraint("state IN ('open', 'approved', 'rejected', 'expired', 'superseded')", name="state"),
-    schema="ledger",
-    comment="One row a slice that a guard held, with the decision; what is open or was rejected is never removed",
-)
+IN_TIME = "nobody, in time"
+"""Who decides when a hold expires."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +38,7 @@ class Hold:
     message: str
     thresholds: dict[str, Any]
     rows_path: str
+    before_path: str | None
     identity: str | None
     rows: int
     state: str
@@ -108,6 +57,11 @@ class Hold:
         """What it is, in a few words."""
         return f"{self.vendor} {self.rule}{f' {self.category}' if self.category else ''}: {self.rows} rows"
 
+    @property
+    def may_be_approved(self) -> bool:
+        """While it is open, and after a rejection or its time as long as no newer extract has other rows."""
+        return self.state in STANDING and self.superseded_by is None
+
 
 @dataclass(frozen=True)
 class Found:
@@ -118,6 +72,7 @@ class Found:
     message: str
     thresholds: dict[str, Any]
     rows_path: str
+    before_path: str
     identity: str
     rows: int
     carried: int | None = None
@@ -128,11 +83,19 @@ _COLUMNS = [hold.c[name] for name in Hold.__dataclass_fields__]
 
 
 def renew(
-    connection: Connection, vendor: str, *, run_id: int, generation: int, found: Iterable[Found], hours: float
+    connection: Connection,
+    vendor: str,
+    *,
+    run_id: int,
+    generation: int,
+    found: Iterable[Found],
+    hours: float,
+    kept: Collection[int] = (),
 ) -> list[int]:
     """The holds of this run's slices. The same rows are the same hold, decided or not; every other open one is superseded.
 
     The same but for the quantities of new products, which sell at the counter while the question waits: the hold takes the newest.
+    `kept`: decided holds of which the ERP still says every value, beneath a restoration.
     """
     standing = {
         (row.rule, row.category, row.identity or row.rows_path): row for row in of_vendor(connection, vendor, *STANDING)
@@ -147,45 +110,59 @@ def renew(
                 _decide_as(connection, numbers[-1], one.carried)
             continue
         now = {"message": one.message, "rows_path": one.rows_path, "identity": one.identity}
+        if known.before_path is None:
+            now["before_path"] = one.before_path
         statement = hold.update().where(hold.c.hold_id == known.hold_id)
         connection.execute(statement.values(run_id=run_id, generation=generation, **now))
         numbers.append(known.hold_id)
     approved = sa.and_(hold.c.vendor == vendor, hold.c.state == APPROVED, hold.c.released_at.is_(None))
     older = sa.and_(approved, hold.c.generation < generation, hold.c.superseded_by.is_(None))
     connection.execute(hold.update().where(older).values(superseded_by=run_id))  # the newer run sends what still holds
-    for gone in standing.values():
+    for gone in (row for row in standing.values() if row.hold_id not in kept):
         statement = hold.update().where(hold.c.hold_id == gone.hold_id)
         ended = {"state": SUPERSEDED, "decided_at": instant()} if gone.state == OPEN else {}
         connection.execute(statement.values(superseded_by=run_id, **ended))
     return numbers
 
 
-def decide(connection: Connection, hold_id: int, state: str, *, who: str, why: str | None) -> bool:
-    """Approves, rejects or expires an open hold; False when it is no longer open."""
+def decide(
+    connection: Connection,
+    hold_id: int,
+    state: str,
+    *,
+    who: str,
+    why: str | None,
+    thresholds: dict[str, Any] | None = None,
+) -> bool:
+    """Approves, rejects or expires an open hold, and keeps the decision; False when it is no longer open."""
     statement = hold.update().where(hold.c.hold_id == hold_id, hold.c.state == OPEN)
     done = connection.execute(statement.values(state=state, decided_by=who, why=why, decided_at=instant()))
-    return done.rowcount == 1
+    if done.rowcount != 1:
+        return False
+    decisions.add(connection, hold_id, state, who=who, why=why, thresholds=thresholds)
+    return True
 
 
 def reopen(connection: Connection, hold_id: int) -> bool:
-    """Makes a rejected or expired hold a question again, for who changes their mind."""
+    """Makes a rejected or expired hold a question again, for who changes their mind; what was decided before is kept."""
     statement = hold.update().where(hold.c.hold_id == hold_id, hold.c.state.in_((REJECTED, EXPIRED)))
-    return connection.execute(statement.values(state=OPEN, decided_by=None, decided_at=None)).rowcount == 1
+    return connection.execute(statement.values(state=OPEN, decided_by=None, why=None, decided_at=None)).rowcount == 1
 
 
 def expire(connection: Connection) -> list[int]:
     """Ends what nobody decided in time; the rows stay held."""
     statement = hold.update().where(hold.c.state == OPEN, hold.c.expires_at <= instant())
-    done = statement.values(state=EXPIRED, decided_by="nobody, in time", decided_at=instant())
-    return list(connection.execute(done.returning(hold.c.hold_id)).scalars())
+    done = statement.values(state=EXPIRED, decided_by=IN_TIME, decided_at=instant())
+    expired = list(connection.execute(done.returning(hold.c.hold_id)).scalars())
+    for hold_id in expired:
+        decisions.add(connection, hold_id, EXPIRED, who=IN_TIME)
+    return expired
 
 
-def narrow(
-    connection: Connection, hold_id: int, *, rows_path: str, identity: str, rows: int, thresholds: dict[str, Any]
-) -> None:
+def narrow(connection: Connection, hold_id: int, *, rows_path: str, identity: str, rows: int) -> None:
     """A person looked at an open hold with other thresholds: it is about these rows only."""
     statement = hold.update().where(hold.c.hold_id == hold_id, hold.c.state == OPEN)
-    connection.execute(statement.values(rows_path=rows_path, identity=identity, rows=rows, thresholds=thresholds))
+    connection.execute(statement.values(rows_path=rows_path, identity=identity, rows=rows))
 
 
 def released(connection: Connection, hold_id: int) -> None:
@@ -274,6 +251,7 @@ def add(connection: Connection, vendor: str, run_id: int, generation: int, one: 
         "message": one.message,
         "thresholds": one.thresholds,
         "rows_path": one.rows_path,
+        "before_path": one.before_path,
         "identity": one.identity,
         "rows": one.rows,
         "held_at": instant(),

@@ -171,6 +171,16 @@ vendor_run = sa.Table(
     sa.Column("error", sa.Text, comment="Why, in one line"),
     sa.Column("raw_path", sa.Text, comment="Lake: rows as the ERP gave them"),
     sa.Column("snapshot_path", sa.Text, comment="Lake: canonical rows"),
+    sa.Column(
+        "erp_path",
+        sa.Text,
+        comment="Lake: canonical rows as the ERP says them, where a restoration lies over the snapshot; null: the snapshot is that",
+    ),
+    sa.Column(
+        "restorations",
+        ARRAY(sa.BigInteger),
+        comment="The restorations that lie over the snapshot, oldest first; null: none",
+    ),
     sa.Column("quarantine_path", sa.Text, comment="Lake: rows that cannot be sent, with reasons"),
     sa.Column("delta_path", sa.Text, comment="Lake: what must change on the platform"),
     sa.Column("spared_path", sa.Text, comment="Lake: quantities that change nothing and wait for the full sync"),

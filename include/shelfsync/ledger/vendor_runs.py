@@ -32,6 +32,8 @@ class VendorRun:
     error: str | None
     raw_path: str | None
     snapshot_path: str | None
+    erp_path: str | None
+    restorations: list[int] | None
     quarantine_path: str | None
     delta_path: str | None
     released_path: str | None

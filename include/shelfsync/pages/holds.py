@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 from fastapi import APIRouter, HTTPException, Request
 from starlette.responses import HTMLResponse, RedirectResponse
-from starlette.status import HTTP_404_NOT_FOUND
+from starlette.status import HTTP_400_BAD_REQUEST, HTTP_404_NOT_FOUND, HTTP_409_CONFLICT
 
 from shelfsync.errors import DataError
+from shelfsync.pages.forms import Form
 from shelfsync.pages.shell import house, lead_to, show
 from shelfsync.pages.viewer import Decider
 
@@ -16,6 +20,8 @@ DAGS = ("catalog_full_sync", "catalog_delta_sync", "catalog_holds", "catalog_set
 
 ROWS = 500
 """Rows a page."""
+FIELD = "threshold_"
+"""How the fields of a form begin that name a threshold for this once."""
 
 
 @router.get("/holds")
@@ -39,17 +45,44 @@ def hold(request: Request, number: int, first: int = 0) -> HTMLResponse:
 
 
 @router.post("/holds/{number}/approve")
-def approve(request: Request, number: int, person: Decider) -> RedirectResponse:
+def approve(request: Request, number: int, person: Decider, form: Form) -> RedirectResponse:
     """Lets it through; the schedule (DAG catalog_settle) sends it."""
-    return _decided(request, number, approve=True, who=person.name)
+    told = house(request).holds.decide(number, approve=True, who=person.name, why=form.get("why"))
+    return _decided(request, number, told)
 
 
 @router.post("/holds/{number}/reject")
-def reject(request: Request, number: int, person: Decider) -> RedirectResponse:
+def reject(request: Request, number: int, person: Decider, form: Form) -> RedirectResponse:
     """Keeps it held until the ERP says something else."""
-    return _decided(request, number, approve=False, who=person.name)
+    told = house(request).holds.decide(number, approve=False, who=person.name, why=form.get("why"))
+    return _decided(request, number, told)
 
 
-def _decided(request: Request, number: int, *, approve: bool, who: str) -> RedirectResponse:
-    house(request).holds.decide(number, approve=approve, who=who, why="on the page")
+@router.post("/holds/{number}/reconsider")
+def reconsider(request: Request, number: int, person: Decider, form: Form) -> RedirectResponse:
+    """Lets through what other thresholds let through, for this once, and rejects the rest."""
+    given = {name.removeprefix(FIELD): text for name, text in form.items() if name.startswith(FIELD) and text.strip()}
+    thresholds = {name: _number(name, text.strip()) for name, text in given.items()}
+    try:
+        told = house(request).holds.reconsider(number, thresholds, who=person.name, why=form.get("why"))
+    except DataError as error:
+        raise HTTPException(HTTP_400_BAD_REQUEST, str(error)) from None
+    return _decided(request, number, told)
+
+
+def _decided(request: Request, number: int, told: dict[str, Any]) -> RedirectResponse:
+    """Back to the hold; what came too late is said to the person, not passed over."""
+    if not told["decided"]:
+        raise HTTPException(HTTP_409_CONFLICT, f"Nothing was decided: {told['line']}")
     return lead_to(request, f"/holds/{number}")
+
+
+def _number(name: str, text: str) -> float:
+    """A threshold as a person writes it; what is none decides nothing."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise HTTPException(HTTP_400_BAD_REQUEST, f"{name}: {text!r} is no number; nothing was decided")
+    return int(value) if value.is_integer() else value

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
-from urllib.parse import parse_qs
+from typing import TYPE_CHECKING
 
-from fastapi import APIRouter, Depends, HTTPException, Request
+from fastapi import APIRouter, HTTPException, Request
 from starlette.responses import HTMLResponse, RedirectResponse
 from starlette.status import HTTP_400_BAD_REQUEST
 
 from shelfsync.errors import ShelfsyncError
+from shelfsync.pages.forms import Form
 from shelfsync.pages.shell import house, lead_to, show
 from shelfsync.pages.viewer import Decider
 
@@ -20,25 +20,12 @@ router = APIRouter()
 MENU = ("/switches", "Pause")
 DAGS: tuple[str, ...] = ()
 
-FORM_BYTES_MAX = 8_192
-
 
 @router.get("/switches")
 def switches(request: Request) -> HTMLResponse:
     """What is paused now, the last turns, and two forms."""
     found = house(request).switches()
     return show(request, "switches.html", title="Pause", **found)
-
-
-async def _form(request: Request) -> dict[str, str]:
-    """The fields of a form of ours; a few short texts."""
-    raw = await request.body()
-    if len(raw) > FORM_BYTES_MAX:
-        raise HTTPException(HTTP_400_BAD_REQUEST, "this form is too long")
-    return {name: values[-1] for name, values in parse_qs(raw.decode("utf-8", "replace")).items()}
-
-
-Form = Annotated[dict[str, str], Depends(_form)]
 
 
 @router.post("/switches/{turn}")

@@ -106,6 +106,12 @@ class AirflowApi:
             self._call("PATCH", f"{path}/{run['dag_run_id']}", json={"state": "failed"})
         return len(unfinished)
 
+    def failed_run(self, dag_id: str) -> str | None:
+        """The id of the newest run that failed, None where none did."""
+        path = f"/api/v2/dags/{dag_id}/dagRuns"
+        found = self._call("GET", path, params={"state": ["failed"], "limit": 1, "order_by": "-run_after"})["dag_runs"]
+        return str(found[0]["dag_run_id"]) if found else None
+
     def runs(self, dag_id: str) -> int:
         """How many runs the DAG has had."""
         return int(self._call("GET", f"/api/v2/dags/{dag_id}/dagRuns", params={"limit": 1})["total_entries"])

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from shelfsync.stack.supervisor import ServiceFailedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from shelfsync.stack.airflow_api import AirflowApi, TaskState
     from shelfsync.stack.stack import RunningStack
 
-PARSED_TIMEOUT_S = 90.0
-RUN_TIMEOUT_S = 240.0
+PARSED_TIMEOUT_S = 180.0
+RUN_TIMEOUT_S = 600.0
 _ENDED = frozenset({"success", "failed", "skipped", "upstream_failed", "removed"})
 
 
@@ -28,27 +28,41 @@ def wait_known(stack: RunningStack, airflow: AirflowApi, dag_id: str) -> None:
 
 def run_dag(stack: RunningStack, airflow: AirflowApi, dag_id: str, say: Callable[[str], None]) -> str:
     """Starts the DAG and waits for its end; returns the run's id, raises ServiceFailedError with the end of the failing task's log."""
+    run_id = start(stack, airflow, dag_id, say)
+    wait_ended(stack, airflow, {dag_id: run_id}, say)
+    return run_id
+
+
+def start(stack: RunningStack, airflow: AirflowApi, dag_id: str, say: Callable[[str], None]) -> str:
+    """Starts the DAG by hand; returns the run's id."""
     wait_known(stack, airflow, dag_id)
     airflow.unpause(dag_id)
     run_id = airflow.trigger(dag_id)
     say(f"{dag_id}: started")
-    told: set[str] = set()
-
-    def ended() -> bool:
-        state = airflow.run_state(dag_id, run_id)
-        for task in airflow.tasks(dag_id, run_id):
-            if task.state in _ENDED and task.label not in told:
-                told.add(task.label)
-                say(f"{dag_id}: {task.label} {task.state}")
-        return state in {"success", "failed"}
-
-    stack.wait_for(ended, what=f"{dag_id} to end", timeout_s=RUN_TIMEOUT_S, guilty="scheduler", every_s=1.0)
-    if airflow.run_state(dag_id, run_id) != "success":
-        raise _failure(stack, airflow, dag_id, run_id)
     return run_id
 
 
-def _failure(stack: RunningStack, airflow: AirflowApi, dag_id: str, run_id: str) -> ServiceFailedError:
+def wait_ended(stack: RunningStack, airflow: AirflowApi, runs: Mapping[str, str], say: Callable[[str], None]) -> None:
+    """Waits for the end of all of these runs (DAG -> run's id), side by side, and reports their tasks as they end."""
+    reported: set[tuple[str, str]] = set()
+    states: dict[str, str] = {}
+
+    def ended() -> bool:
+        for dag_id, run_id in runs.items():
+            states[dag_id] = airflow.run_state(dag_id, run_id)
+            for task in airflow.tasks(dag_id, run_id):
+                if task.state in _ENDED and (dag_id, task.label) not in reported:
+                    reported.add((dag_id, task.label))
+                    say(f"{dag_id}: {task.label} {task.state}")
+            if states[dag_id] == "failed":
+                raise failure(stack, airflow, dag_id, run_id)
+        return set(states.values()) == {"success"}
+
+    names = " and ".join(runs)
+    stack.wait_for(ended, what=f"{names} to end", timeout_s=RUN_TIMEOUT_S, guilty="scheduler", every_s=1.0)
+
+
+def failure(stack: RunningStack, airflow: AirflowApi, dag_id: str, run_id: str) -> ServiceFailedError:
     """What to say of a run that failed: the first task that did, and the end of its log."""
     failed = [task for task in airflow.tasks(dag_id, run_id) if task.state == "failed"]
     if not failed:

@@ -1,34 +1,28 @@
-"""The whole of it once, on a real Airflow: a full sync, a quarter of an hour in the ERP, a delta sync, a summary; then everything stops."""
+"""The whole of it once, on a real Airflow: two syncs, a promotion, an order, an export, a summary; then everything stops."""
 
 from __future__ import annotations
 
 import os
 import sys
 import time
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from shelfsync.errors import ShelfsyncError
-from shelfsync.ledger import batches, jobs
-from shelfsync.stack import environment, sample_chain, summary
-from shelfsync.stack.airflow_api import AirflowApi
-from shelfsync.stack.comparison import Comparison, compare
-from shelfsync.stack.dag_run import run_dag, wait_known
+from shelfsync.stack import environment, guide, sample_chain, summary
 from shelfsync.stack.place import Place
-from shelfsync.stack.sandbox_control import SandboxControl
+from shelfsync.stack.scenario import DELTA, FULL, SETTLE, check, scenario
 from shelfsync.stack.services import STORE_HUB
 from shelfsync.stack.stack import Wishes, running_stack
 from shelfsync.stack.supervisor import ServiceFailedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    import sqlalchemy as sa
+    from collections.abc import Callable
 
     from shelfsync.settings import Settings
-    from shelfsync.stack.stack import RunningStack
+    from shelfsync.stack.scenario import Told
 
-FULL, DELTA, SETTLE = "catalog_full_sync", "catalog_delta_sync", "catalog_settle"
+__all__ = ["DELTA", "FULL", "SETTLE", "demo", "demo_wishes", "main", "wishes"]
 UNSCHEDULED = (
     "FULL",
     "DELTA",
@@ -37,22 +31,20 @@ UNSCHEDULED = (
     "EXPORT",
     "PROMOTIONS",
     "PROMOTIONS_SETTLE",
-    "ORDERS",
     "HISTORY",
     "HOUSEKEEPING",
 )
-SETTLED_AFTER_RUNS = 10
-SHOWN_MAX = 10
+FIXED = {
+    **{f"AIRFLOW__SHELFSYNC__{kind}_SCHEDULE": "none" for kind in UNSCHEDULED},
+    "AIRFLOW__SHELFSYNC__ORDERS_SCHEDULE": "0 0 1 1 *",  # at news, and hardly ever else
+    "AIRFLOW__SHELFSYNC__RETRY_DELAY_S": "10",
+    "SHELFSYNC_LOCAL__PICKING_S": "3",
+}
+"""What the demo sets, whatever the user's environment says: nothing runs but what it starts, and nothing waits for long."""
 
 
-@dataclass(frozen=True)
-class Told:
-    """What came of a demo: figures and requests of both syncs, rows of the warehouse, the comparison."""
-
-    full: tuple[dict[str, Any], Mapping[str, int]]
-    delta: tuple[dict[str, Any], Mapping[str, int]]
-    tables: dict[str, int]
-    comparison: Comparison
+HAND_OVER = "SHELFSYNC_ORDERS__HAND_OVER"
+"""The demo's order has to reach the stand-in for its store, not a store of the user's."""
 
 
 def wishes(settings: Settings, *, what: str) -> Wishes:
@@ -73,87 +65,30 @@ def wishes(settings: Settings, *, what: str) -> Wishes:
 
 
 def demo_wishes(settings: Settings) -> Wishes:
-    """The sample chain without schedules: nothing runs but what the demo starts."""
+    """The sample chain as the demo runs it, without customers of its own accord."""
     wanted = wishes(settings, what="make demo")
-    fixed = {f"AIRFLOW__SHELFSYNC__{kind}_SCHEDULE": "none" for kind in UNSCHEDULED}
-    fixed["AIRFLOW__SHELFSYNC__RETRY_DELAY_S"] = "10"
-    unused = [name for name, value in fixed.items() if wanted.environment.get(name, value) != value]
-    return replace(wanted, environment={**wanted.environment, **fixed}, unused=sorted([*wanted.unused, *unused]))
+    other = [name for name, value in FIXED.items() if wanted.environment.get(name, value) != value]
+    other += [name for name in wanted.environment if name.upper().startswith(HAND_OVER)]
+    inherited = {name: value for name, value in wanted.environment.items() if name not in other}
+    return replace(
+        wanted,
+        environment={**inherited, **FIXED},
+        unused=sorted([*wanted.unused, *other]),
+        stand_ins=(STORE_HUB,),
+    )
 
 
-def demo(settings: Settings, *, say: Callable[[str], None]) -> Told:
-    """Runs it; a ShelfsyncError when anything is not as it should be."""
-    with running_stack(Place(settings.home.absolute()), demo_wishes(settings), say=say) as stack:
+def demo(settings: Settings, *, say: Callable[[str], None]) -> tuple[Told, list[str]]:
+    """Runs it; what came of it, and what to try next. A ShelfsyncError when anything is not as it should be."""
+    place = Place(settings.home.absolute())
+    with running_stack(place, demo_wishes(settings), say=say) as stack:
         stack.wait_ready()
-        say(f"all services answer; Airflow is at {stack.addresses.public_url}")
-        return scenario(stack, say)
-
-
-def scenario(stack: RunningStack, say: Callable[[str], None]) -> Told:
-    """Both syncs on a running stack, and whether the platform holds what the ERP says afterwards."""
-    from shelfsync.erp import sample
-    from shelfsync.ledger.engine import create_engine
-
-    sample_chain.prepare(stack, say)
-    erp, ours = sample_chain.open_erp(stack), create_engine(stack.addresses.database_url)
-    sandbox = SandboxControl(stack.addresses.sandbox_url)
-    try:
-        with AirflowApi(stack) as airflow:
-            _finish_leftovers(stack, airflow, ours, say)
-            full = _sync(stack, airflow, sandbox, FULL, say)
-            happened = sample.tick(erp, seed=airflow.runs(FULL))
-            say(f"a quarter of an hour passes in the ERP: {happened.sold:,} products sold, {happened.restocked:,} restocked, "
-                f"{happened.repriced + happened.repriced_in_store:,} repriced, {happened.listed} new, {happened.delisted} gone")  # fmt: skip
-            delta = _sync(stack, airflow, sandbox, DELTA, say)
-        say("comparing the sandbox with the ERP, SKU by SKU")
-        rows = sample_chain.rows(erp)
-        comparison = compare(rows, {vendor: sandbox.products(vendor) for vendor in rows})
-        with ours.connect() as connection:
-            figures = [(summary.run_figures(connection, key), requests) for key, requests in (full, delta)]
-            tables = summary.table_rows(connection)
-    finally:
-        erp.dispose()
-        ours.dispose()
-        sandbox.close()
-    return Told(figures[0], figures[1], tables, comparison)
-
-
-def _finish_leftovers(stack: RunningStack, airflow: AirflowApi, ours: sa.Engine, say: Callable[[str], None]) -> None:
-    """What an interrupted demo left: runs in Airflow that would go on now, and jobs of which nobody heard the end."""
-    for dag_id in (FULL, DELTA, SETTLE):
-        wait_known(stack, airflow, dag_id)
-        if left := airflow.fail_unfinished(dag_id):
-            say(f"{dag_id}: {left} unfinished runs of an earlier time are given up")
-    for _ in range(SETTLED_AFTER_RUNS):
-        with ours.connect() as connection:
-            lost = len(jobs.open_jobs(connection)) + len(batches.vendors_with_planned(connection))
-        if not lost:
-            return
-        say(f"{lost} jobs of an earlier time are still open")
-        run_dag(stack, airflow, SETTLE, say)
-
-
-def check(told: Told) -> None:
-    """A ShelfsyncError unless every SKU sent has one outcome and the platform equals the ERP."""
-    for figures, _ in (told.full, told.delta):
-        if not figures["sent"] == figures["skus_sent"] == figures["outcomes"]:
-            raise ShelfsyncError(
-                f"run {figures['run_id']}: {figures['skus_sent']} SKUs were sent, and the warehouse holds {figures['outcomes']} outcomes"
-            )
-    if told.comparison.differences:
-        shown = "; ".join(told.comparison.differences[:SHOWN_MAX])
-        raise ShelfsyncError(f"the sandbox differs from the ERP in {len(told.comparison.differences)} SKUs: {shown}")
-    if not told.comparison.equal:
-        raise ShelfsyncError("the sandbox and the ERP have no SKU in common")
-
-
-def _sync(
-    stack: RunningStack, airflow: AirflowApi, sandbox: SandboxControl, dag_id: str, say: Callable[[str], None]
-) -> tuple[str, dict[str, int]]:
-    """One DAG run to its end: the key of its run in the warehouse, and the requests it took."""
-    before = sandbox.journal_end()
-    run_id = run_dag(stack, airflow, dag_id, say)
-    return f"{dag_id}/{run_id}", sandbox.requests_after(before)
+        sample_chain.prepare(stack, say)
+        running = guide.running(stack, sandbox=True)
+        say("everything is up, as long as this runs:")
+        for line in guide.addresses(place, running):
+            say(f"  {line}")
+        return scenario(stack, say), list(guide.next_steps(place, running))
 
 
 def main() -> int:
@@ -166,7 +101,7 @@ def main() -> int:
         print(f"demo {time.monotonic() - began_s:5.0f} s  {text}", flush=True)  # noqa: T201  this is what it is for
 
     try:
-        told = demo(read_settings(), say=say)
+        told, steps = demo(read_settings(), say=say)
         check(told)
     except ServiceFailedError as error:
         for line in error.log_lines:
@@ -179,9 +114,7 @@ def main() -> int:
     except KeyboardInterrupt:
         print("demo: interrupted; everything is stopped", file=sys.stderr)  # noqa: T201
         return 130
-    for line in summary.lines(
-        [told.full, told.delta], told.tables, equal=told.comparison.equal, unknown=told.comparison.unknown_to_platform
-    ):
+    for line in (*summary.lines(told), "", "`make up` leaves all of it running; then", *steps):
         print(line)  # noqa: T201
     return 0
 

@@ -6,12 +6,12 @@ import json
 import os
 import sys
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shelfsync.errors import ConfigurationError, ShelfsyncError
-from shelfsync.stack import demo, environment, sample_chain, switches
+from shelfsync.stack import demo, environment, guide, sample_chain, switches
 from shelfsync.stack.place import Place
 from shelfsync.stack.services import CUSTOMERS
 from shelfsync.stack.stack import Wishes, running_stack
@@ -19,7 +19,6 @@ from shelfsync.stack.supervisor import ServiceFailedError
 
 if TYPE_CHECKING:
     from shelfsync.settings import Settings
-    from shelfsync.stack.stack import RunningStack
 
 WHAT = "make up"
 READY = "ready.json"
@@ -66,7 +65,7 @@ def keep(settings: Settings) -> None:
         switches.switch(stack, settings.local.paused_dags, _say)
         ready = place.run / READY
         try:
-            ready.write_text(json.dumps(_addresses(stack, sandbox=wanted.sandbox)), "utf-8")
+            ready.write_text(json.dumps(asdict(guide.running(stack, sandbox=wanted.sandbox))), "utf-8")
             while True:
                 time.sleep(LOOK_EVERY_S)
                 try:
@@ -78,20 +77,6 @@ def keep(settings: Settings) -> None:
                     time.sleep(AGAIN_AFTER_S)
         finally:
             ready.unlink(missing_ok=True)
-
-
-def _addresses(stack: RunningStack, *, sandbox: bool) -> dict[str, str]:
-    """What `make up` prints."""
-    from shelfsync.stack.airflow_home import PASSWORDS_FILE, USER
-
-    told = {
-        "Airflow": f"{stack.addresses.public_url}   user {USER}, password in {stack.place.airflow / PASSWORDS_FILE}",
-        "webhook receiver": stack.addresses.receiver_url,
-    }
-    if sandbox:
-        told["sandbox"] = stack.addresses.sandbox_url
-        told["command line"] = f"SHELFSYNC_CONFIG={stack.place.home / sample_chain.CONFIG} .venv/bin/shelfsync status"
-    return {**told, "logs": str(stack.place.logs)}
 
 
 def _say(text: str) -> None:

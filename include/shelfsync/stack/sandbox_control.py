@@ -61,6 +61,17 @@ class SandboxControl:
         """A customer orders; the whole order. RefusedByTheSandboxError for what the app does not show."""
         return self._call("POST", f"/chains/{CHAIN}/vendors/{vendor}/orders", {"items": items, **options})
 
+    def order(self, order_id: str) -> dict[str, Any]:
+        """An order as the platform has it now; one of the last 500."""
+        path = f"/chains/{CHAIN}/orders"
+        total = int(self._call("GET", f"{path}?limit=1")["total"])
+        found = self._call("GET", f"{path}?offset={max(0, total - 500)}")["orders"]
+        return next(dict(one) for one in found if one["order_id"] == order_id)
+
+    def promotions(self) -> list[dict[str, Any]]:
+        """The newest promotions with the state that the portal shows, the newest first."""
+        return list(self._call("GET", f"/chains/{CHAIN}/promotions")["promotions"])
+
     def move_order(self, order_id: str, step: str) -> None:
         """`dispatch`, `pick-up` or `cancel`; RefusedByTheSandboxError where the order is not in such a state."""
         self._call("POST", f"/orders/{order_id}/{step}", {} if step == "cancel" else None)
@@ -69,11 +80,11 @@ class SandboxControl:
         """The number of the newest line of the journal."""
         return int(self._lines(0)[0])
 
-    def requests_after(self, number: int) -> dict[str, int]:
-        """Operation -> requests since the journal's line `number`, calls of the control plane left out."""
+    def requests_after(self, number: int, *, upto: int | None = None) -> dict[str, int]:
+        """Operation -> requests behind the journal's line `number`, up to another one; calls of the control plane left out."""
         counts: dict[str, int] = {}
         for entry in self._lines(number)[1]:
-            if entry["kind"] != "webhook":
+            if entry["kind"] != "webhook" and (upto is None or int(entry["n"]) <= upto):
                 name = str(entry["operation"] or entry["route"])
                 counts[name] = counts.get(name, 0) + 1
         return counts

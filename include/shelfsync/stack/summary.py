@@ -1,79 +1,95 @@
-"""What the demo tells at its end. Every number about a sync comes from the warehouse, by the SQL that stands here."""
+"""What the demo prints at its end."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
-    import sqlalchemy as sa
-
-_RUN = """
-SELECT run_id, kind, state, vendors, rows_raw, rows_quarantined, skus_changed, skus_sent, skus_accepted, skus_refused, skus_unaccounted,
-    skus_held, extract(epoch FROM finished_at - started_at) AS seconds
-FROM warehouse.sync_run WHERE run_key = %(run_key)s
-"""
-_REFUSED = """
-SELECT o.reason, count(*) AS skus
-FROM warehouse.sku_outcome AS o JOIN warehouse.catalog_job AS j USING (job_id)
-WHERE j.run_id = %(run_id)s AND o.state = 'refused'
-GROUP BY o.reason ORDER BY skus DESC, o.reason
-"""
-_BALANCE = """
-SELECT coalesce(sum(j.sent), 0) AS sent,
-    (SELECT count(*) FROM warehouse.sku_outcome AS o JOIN warehouse.catalog_job AS k USING (job_id) WHERE k.run_id = %(run_id)s) AS outcomes
-FROM warehouse.catalog_job AS j WHERE j.run_id = %(run_id)s
-"""
-_TABLES = ("vendor", "sync_run", "catalog_job", "sku_outcome", "quarantine", "baseline")
+    from shelfsync.stack.scenario import Told
 
 
-def run_figures(connection: sa.Connection, run_key: str) -> dict[str, Any]:
-    """The warehouse's row of one run, with `refused` (reason -> SKUs), `sent` of its jobs and the number of their `outcomes`."""
-    found = connection.exec_driver_sql(_RUN, {"run_key": run_key}).mappings().one()
-    run = {"run_id": found["run_id"]}
-    refused = {row.reason: row.skus for row in connection.exec_driver_sql(_REFUSED, run)}
-    balance = connection.exec_driver_sql(_BALANCE, run).mappings().one()
-    return {**found, "refused": refused, "sent": int(balance["sent"]), "outcomes": int(balance["outcomes"])}
-
-
-def table_rows(connection: sa.Connection) -> dict[str, int]:
-    """Rows of each table of the warehouse."""
-    return {
-        name: int(connection.exec_driver_sql(f"SELECT count(*) FROM warehouse.{name}").scalar_one())  # noqa: S608  names of ours
-        for name in _TABLES
-    }
-
-
-def lines(
-    runs: Sequence[tuple[dict[str, Any], Mapping[str, int]]], tables: Mapping[str, int], *, equal: int, unknown: int
-) -> Iterator[str]:
-    """The summary for a person. `runs` are figures with the requests that the sandbox counted meanwhile."""
-    for figures, requests in runs:
-        yield ""
-        yield f"catalog {figures['kind']} sync: {figures['state']}, {float(figures['seconds'] or 0):.0f} s"
-        yield _row("vendors", figures["vendors"])
-        yield _row("rows in the ERP", figures["rows_raw"])
-        yield _row("rows quarantined", figures["rows_quarantined"])
-        yield _row("SKUs changed", figures["skus_changed"])
-        yield _row("SKUs held", figures["skus_held"])
-        yield _row("SKUs sent", figures["skus_sent"])
-        yield _row("SKUs accepted", figures["skus_accepted"])
-        yield _row("SKUs refused", figures["skus_refused"])
-        for reason, skus in figures["refused"].items():
-            yield _row(f"  {reason}", skus)
-        yield _row("SKUs unaccounted", figures["skus_unaccounted"])
-        yield (
-            _row("requests", sum(requests.values()))
-            + "   "
-            + ", ".join(f"{name} {count}" for name, count in sorted(requests.items()))
-        )
+def lines(told: Told) -> Iterator[str]:
+    """The summary for a person."""
+    for run, requests in (told.full, told.delta):
+        yield from _sync(run, requests)
+    yield from _promotions(told.promotions)
+    yield from _order(told.order)
+    yield from _export(told.export)
     yield ""
     yield "warehouse, rows in each table"
-    for name, count in tables.items():
+    for name, count in told.tables.items():
         yield _row(name, count)
+    yield _requests("requests in all", told.requests)
     yield ""
-    yield f"the sandbox equals the ERP: {equal:,} SKUs compared one by one, 0 differ; {unknown:,} SKUs are unknown to the platform"
+    yield (
+        f"the sandbox equals the ERP: {told.comparison.equal:,} SKUs compared one by one, 0 differ; "
+        f"{told.comparison.unknown_to_platform:,} SKUs are unknown to the platform"
+    )
+
+
+def _sync(run: Mapping[str, Any], requests: Mapping[str, int]) -> Iterator[str]:
+    yield ""
+    yield f"catalog {run['kind']} sync: {run['state']}, {_seconds(run)}"
+    yield _row("vendors", run["vendors"])
+    yield _row("rows in the ERP", run["rows_raw"])
+    yield _row("rows quarantined", run["rows_quarantined"])
+    yield _row("SKUs changed", run["skus_changed"])
+    yield _row("SKUs held", run["skus_held"])
+    yield _row("SKUs sent", run["skus_sent"])
+    yield _row("SKUs accepted", run["skus_accepted"])
+    yield _row("SKUs refused", run["skus_refused"])
+    for reason, skus in run["refused"].items():
+        yield _row(f"  {reason}", skus)
+    yield _row("SKUs unaccounted", run["skus_unaccounted"])
+    yield _requests("requests", requests)
+
+
+def _promotions(run: Mapping[str, Any]) -> Iterator[str]:
+    yield ""
+    yield f"promotions sync: {run['state']}, {_seconds(run)}"
+    yield _row("rows in the ERP", run["rows"])
+    yield _row("rows quarantined", run["rows_quarantined"])
+    yield _row("promotions made", run["created"])
+    yield _row("SKUs at vendors accepted", run["accepted"])
+    yield _row("SKUs at vendors refused", run["refused"])
+    yield _row("SKUs at vendors unaccounted", run["unaccounted"])
+    for one in run["portal"]:
+        yield f"  the portal shows {one['name']!r}: {one['state']}, {one['skus']} SKUs at {one['vendors_with_skus']} vendors"
+
+
+def _order(order: Mapping[str, Any]) -> Iterator[str]:
+    items = order["platform"]["items"]
+    picked = sum(item["status"] == "IN_CART" for item in items)
+    yield ""
+    yield f"order {order['order_code']} at {order['vendor']}: {order['platform']['status']}, {picked} of {len(items)} items picked"
+    for name, what in (
+        ("handed_over_at", "handed over to the store after"),
+        ("picked_at", "picked after"),
+        ("fulfilled_at", "fulfilled on the platform after"),
+    ):
+        if order[name] is not None:
+            yield f"  {what:<50}{(order[name] - order['placed_at']).total_seconds():>10,.0f} s"
+
+
+def _export(export: Mapping[str, Any]) -> Iterator[str]:
+    yield ""
+    yield "assortment export: compared with the ERP and with what the platform had accepted"
+    yield _row("vendors", export["vendors"])
+    yield _row("SKUs shown", export["rows"])
+    yield _row("values that differ", export["drifts"])
+    for cause, found in export["causes"].items():
+        yield _row(f"  {cause.replace('_', ' ')}", found)
+
+
+def _seconds(run: Mapping[str, Any]) -> str:
+    return f"{float(run['seconds'] or 0):.0f} s"
+
+
+def _requests(name: str, requests: Mapping[str, int]) -> str:
+    each = ", ".join(f"{operation} {count}" for operation, count in sorted(requests.items()))
+    return f"{_row(name, sum(requests.values()))}   {each}"
 
 
 def _row(name: str, number: int) -> str:

@@ -8,10 +8,10 @@ import signal
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from shelfsync.errors import ShelfsyncError
-from shelfsync.stack import keeper
+from shelfsync.stack import guide, keeper
 from shelfsync.stack.place import Place
 from shelfsync.stack.stack import living
 
@@ -35,13 +35,13 @@ def up(settings: Settings, *, say: Callable[[str], None]) -> int:
                 f"`{other.get('what')}` (process {other.get('pid')}) is busy in {place.home}. Wait for it, or: make down"
             )
         say("everything is up already")
-        _show(ready, say)
+        _show(place, ready, say)
         return 0
     keeper.wishes(settings)  # a wrong configuration is said here, at once
     place.make()
     ready.unlink(missing_ok=True)
     log = place.logs / "up.log"
-    with log.open("wb") as said:
+    with open_log(log) as said:
         process = subprocess.Popen(
             [sys.executable, "-m", "shelfsync.stack.keeper"],
             stdin=subprocess.DEVNULL,
@@ -50,14 +50,21 @@ def up(settings: Settings, *, say: Callable[[str], None]) -> int:
             start_new_session=True,
         )
     try:
-        return _follow(process, log, ready, say)
+        return _follow(process, place, log, ready, say)
     except BaseException:
         say("stopping")
         _end(process)
         raise
 
 
-def _follow(process: subprocess.Popen[bytes], log: Path, ready: Path, say: Callable[[str], None]) -> int:
+def open_log(log: Path) -> BinaryIO:
+    """The log, empty and for its owner alone."""
+    opened = os.fdopen(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
+    log.chmod(0o600)  # it may have been there
+    return opened
+
+
+def _follow(process: subprocess.Popen[bytes], place: Place, log: Path, ready: Path, say: Callable[[str], None]) -> int:
     """Shows the log until the stack is ready or its keeper has ended."""
     deadline_s = time.monotonic() + READY_TIMEOUT_S
     with log.open("r", encoding="utf-8", errors="replace") as told:
@@ -68,15 +75,17 @@ def _follow(process: subprocess.Popen[bytes], log: Path, ready: Path, say: Calla
             if ended is not None:
                 return ended or 1
             if is_ready:
-                _show(ready, say)
+                _show(place, ready, say)
                 return 0
             time.sleep(0.2)
     raise ShelfsyncError(f"Not ready within {READY_TIMEOUT_S:.0f} s. What it said: {log}")
 
 
-def _show(ready: Path, say: Callable[[str], None]) -> None:
-    for name, address in json.loads(ready.read_text("utf-8")).items():
-        say(f"{name:<17}{address}")
+def _show(place: Place, ready: Path, say: Callable[[str], None]) -> None:
+    """Straight to the terminal: passwords stand in no log."""
+    for line in guide.lines(place, guide.Running(**json.loads(ready.read_text("utf-8")))):
+        say(line)
+    say("")
     say("stop it with: make down")
 
 
@@ -93,7 +102,7 @@ def main() -> int:
     from shelfsync.settings import read_settings
 
     def say(text: str) -> None:
-        print(f"up  {text}", flush=True)  # noqa: T201
+        print(f"up  {text}".rstrip(), flush=True)  # noqa: T201
 
     try:
         return up(read_settings(), say=say)

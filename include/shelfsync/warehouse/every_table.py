@@ -11,7 +11,7 @@ import shelfsync.inbox.tables
 import shelfsync.ledger.exports
 import shelfsync.ledger.feeds
 import shelfsync.ledger.healings
-import shelfsync.ledger.holds
+import shelfsync.ledger.hold_tables
 import shelfsync.ledger.leases
 import shelfsync.ledger.observations
 import shelfsync.ledger.order_tables

@@ -47,7 +47,7 @@ sync_run = sa.Table(
     sa.Column("run_key", sa.Text, nullable=False, comment="DAG and run id in Airflow, or the command line's own name"),
     sa.Column("kind", sa.Text, nullable=False, comment="full or delta"),
     sa.Column("dry_run", sa.Boolean, nullable=False, comment="True: nothing was sent"),
-    sa.Column("state", sa.Text, nullable=False, comment="running, succeeded, partly_failed or failed"),
+    sa.Column("state", sa.Text, nullable=False, comment="running, succeeded, partly, partly_failed or failed"),
     sa.Column("error", sa.Text, comment="What a person should read first, when it did not succeed"),
     _time("started_at", "When it began"),
     _time("finished_at", "When it ended", nullable=True),

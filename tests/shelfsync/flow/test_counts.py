@@ -87,10 +87,12 @@ def test_skus_of_a_job_that_failed_are_unconfirmed_and_none_is_acknowledged(shop
     shop.sync("full")
     assert equal_on_the_platform(shop) == 0
     assert counted(shop) == {"erp_rows": 6, "unconfirmed": 6}
+    assert row(shop)["acknowledged_at"] is None
     shop.platform.faults()
     shop.sync("delta")
     assert equal_on_the_platform(shop) == 6
     assert counted(shop) == {"erp_rows": 6, "acknowledged": 6}
+    assert row(shop)["acknowledged_at"] is not None
 
 
 def test_a_change_whose_job_failed_leaves_the_acknowledged_skus_as_many_as_the_platform_equals(shop):

@@ -8,8 +8,10 @@ from functools import partial
 import pyarrow.compute as pc
 import pytest
 
+from shelfsync.errors import DataError
 from shelfsync.ledger import holds as table
 from shelfsync.ledger import vendors
+from shelfsync.ledger.hold_tables import hold
 from sixty_products import SKUS, Apart, V, fill, price, renumber, waiting
 
 
@@ -101,9 +103,45 @@ def test_thresholds_that_come_while_a_newer_extract_moves_quantities_approve_the
     with shop.house.parts.engine.begin() as connection:
         vendors.lock(connection, V)
         values = {"rows_path": lake.write_table("hold", V, sold)}
-        connection.execute(table.hold.update().values(values))
+        connection.execute(hold.update().values(values))
         late = Apart(partial(shop.house.holds.reconsider, number, {"rows": 100}, who="ada"))
         late.waits(shop)
     told = late.end()
     assert (told["decided"], told["state"]) == (True, "approved")
     assert {row["quantity"] for row in shop.house.holds.show(number)["rows_shown"]} == {9}
+
+
+def test_thresholds_stand_with_the_decision_and_the_question_keeps_its_own(shop):
+    number = _twenty_five(shop)
+    asked = shop.house.holds.show(number)["thresholds"]
+    shop.house.holds.reconsider(number, {"move": 0.6, "rows": 0}, who="ada", why="the new season")
+    shown = shop.house.holds.show(number)
+    assert shown["thresholds"] == asked
+    (decision,) = shown["decisions"]
+    assert (decision["decided_by"], decision["why"], decision["thresholds"]) == (
+        "ada",
+        "the new season",
+        {**asked, "move": 0.6, "rows": 0},
+    )
+
+
+@pytest.mark.parametrize("given", [{}, {"rows": 10}, {"rows": -1}, {"height": 2}])
+def test_thresholds_that_are_none_or_those_of_the_question_decide_nothing(shop, given):
+    number = _twenty_five(shop)
+    with pytest.raises(DataError, match=f"hold {number}: "):
+        shop.house.holds.reconsider(number, given, who="ada")
+    shown = shop.house.holds.show(number)
+    assert (shown["state"], shown["decisions"]) == ("open", [])
+
+
+def test_thresholds_after_a_rejection_let_a_part_through_like_an_approval_after_one(shop):
+    number = _twenty_five(shop)
+    shop.house.holds.decide(number, approve=False, who="ada", why="no")
+    told = shop.house.holds.reconsider(number, {"move": 0.6, "rows": 0}, who="bob")
+    assert (told["decided"], told["state"]) == (True, "approved")
+    assert [(one["state"], one["decided_by"]) for one in shop.house.holds.show(number)["decisions"]] == [
+        ("rejected", "ada"),
+        ("approved", "bob"),
+    ]
+    shop.house.holds.deliver(number)
+    assert (price(shop, "s000"), price(shop, "s024")) == (Decimal("2.25"), Decimal("25.50"))

@@ -3,10 +3,12 @@ never shows the wrong value in between."""
 
 from __future__ import annotations
 
+import datetime as dt
 from decimal import Decimal
 
 import pytest
 
+from shelfsync.housekeeping.sweep import sweep
 from sixty_products import NEW, SKUS, V, fill, price, renumber, waiting
 
 
@@ -306,3 +308,77 @@ def test_a_hold_shows_the_largest_moves_first_with_what_was_before(shop):
         ("s002", Decimal("3.500"), Decimal("0.035"))
     ]
     assert shown["rows"] == 2
+
+
+def test_what_was_compared_stays_as_it_was_asked_after_the_approval_was_sent(shop):
+    shop.erp.put(V, "s001", "25.00")
+    shop.sync("delta")
+    (hold,) = waiting(shop)
+    asked = shop.house.holds.show(hold["hold_id"])["rows_shown"]
+    assert [(row["sku"], row["price_before"], row["price"]) for row in asked] == [("s001", Decimal("2.5"), 25)]
+    shop.house.holds.decide(hold["hold_id"], approve=True, who="ada")
+    shop.house.holds.deliver(hold["hold_id"])
+    shop.erp.put(V, "s001", "26.00")
+    shop.sync("delta")
+    assert price(shop, "s001") == 26
+    assert shop.house.holds.show(hold["hold_id"])["rows_shown"] == asked
+
+
+def test_what_was_compared_is_kept_by_housekeeping_as_long_as_the_hold(shop):
+    shop.erp.put(V, "s001", "25.00")
+    shop.sync("delta")
+    (hold,) = waiting(shop)
+    parts = shop.house.parts
+    swept = sweep(parts, grace=dt.timedelta(seconds=-60), recent=dt.timedelta(0))
+    assert swept.removed > 0
+    (row,) = shop.house.holds.show(hold["hold_id"])["rows_shown"]
+    assert row["price_before"] == Decimal("2.5")
+
+
+def test_a_decided_hold_of_a_version_that_kept_no_comparison_shows_none_rather_than_a_wrong_one(shop):
+    shop.erp.put(V, "s001", "25.00")
+    shop.sync("delta")
+    (hold,) = waiting(shop)
+    with shop.house.parts.engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE ledger.hold SET before_path = NULL")
+    (row,) = shop.house.holds.show(hold["hold_id"])["rows_shown"]
+    assert row["price_before"] == Decimal("2.5"), "an open one is compared with the present"
+    shop.house.holds.decide(hold["hold_id"], approve=True, who="ada")
+    shop.house.holds.deliver(hold["hold_id"])
+    (row,) = shop.house.holds.show(hold["hold_id"])["rows_shown"]
+    assert (row["price_before"], row["price"]) == (None, 25)
+
+
+def test_every_decision_is_kept_with_person_and_reason(shop):
+    shop.erp.put(V, "s001", "25.00")
+    shop.sync("delta")
+    number = waiting(shop)[0]["hold_id"]
+    with shop.house.parts.engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE ledger.hold SET expires_at = ledger.instant() - interval '1 s'")
+    shop.sync("delta")
+    shop.house.holds.decide(number, approve=True, who="ada", why="a new pack of ten")
+    shown = shop.house.holds.show(number)
+    assert [(one["state"], one["decided_by"], one["why"]) for one in shown["decisions"]] == [
+        ("expired", "nobody, in time", None),
+        ("approved", "ada", "a new pack of ten"),
+    ]
+    assert shop.house.holds.decide(number, approve=False, who="bob", why="too late")["decided"] is False
+    assert shop.house.holds.show(number)["decisions"] == shown["decisions"], "what decided nothing is no decision"
+
+
+def test_a_rejection_stays_in_the_history_of_the_approval_after_it(shop):
+    shop.erp.put(V, "s001", "25.00")
+    shop.sync("delta")
+    number = waiting(shop)[0]["hold_id"]
+    shop.house.holds.decide(number, approve=False, who="ada", why="a typing error")
+    shop.house.holds.decide(number, approve=True, who="bob", why="it is right after all")
+    assert [(one["state"], one["decided_by"], one["why"]) for one in shop.house.holds.show(number)["decisions"]] == [
+        ("rejected", "ada", "a typing error"),
+        ("approved", "bob", "it is right after all"),
+    ]
+    told = [event.said for event in shop.house.explain(V, "s001").events if event.step == "guard"]
+    assert [said.partition(":")[0] for said in told] == [
+        f"held back by the guard shifted_decimal (hold {number})",
+        f"hold {number} was rejected by ada (a typing error)",
+        f"hold {number} was approved by bob (it is right after all)",
+    ]

@@ -2,6 +2,10 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
+import signal
+import subprocess
+import sys
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,6 +20,20 @@ from shelfsync.flow.partition import Partition
 from shelfsync.lake.store import Lake
 from shelfsync.warehouse import load
 
+KILLED = """
+import os, signal, sys
+import pyarrow as pa
+from shelfsync.columns import RAW
+from shelfsync.flow.partition import Partition
+from shelfsync.lake.store import Lake
+
+rows = [{"row_number": number, "vendor": "store-001", "sku": f"s{number}"} for number in range(9)]
+with Partition(Lake("memory://killed"), rows_in_memory=2) as partition:
+    for start in range(0, 9, 3):
+        partition.add(pa.Table.from_pylist(rows[start : start + 3], schema=RAW))
+    if sys.argv[1] == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
 _roots = itertools.count()
 vendors = st.sampled_from(["store-001", "store-002", "store-003", " store-001 ", "", "  ", None])
 
@@ -78,6 +96,14 @@ def test_files_are_readable_by_anything_that_reads_parquet(tmp_path):
             partition.add(chunk)
         files = partition.finish()
     assert pq.read_table(tmp_path / files["a"][0]).schema.equals(RAW)
+
+
+@pytest.mark.parametrize(("word", "code"), [("killed", -signal.SIGKILL), ("ended", 0)])
+def test_a_process_leaves_no_file_behind_however_it_ends(tmp_path, word, code):
+    environment = os.environ | {"TMPDIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+    ended = subprocess.run([sys.executable, "-c", KILLED, word], env=environment, capture_output=True, check=False)
+    assert ended.returncode == code, ended.stderr.decode()
+    assert list(tmp_path.rglob("*")) == []
 
 
 @given(count=st.integers(1, 500), size=st.integers(1, 20), most=st.integers(1, 40))

@@ -59,3 +59,66 @@ def test_the_switch_is_turned_and_told_on_its_page_and_on_the_first_one(held, br
         assert pages.get(where).text.count("stock-taking &lt;b&gt;") == (2 if where == "/switches" else 1), where
     pages.post("/switches/resume", data={"scope": "vendor", "vendor": V})
     assert "Nothing is paused" in pages.get("/switches").text
+
+
+def _after(pages, path, **form):
+    """Where a form leads to."""
+    return pages.post(path, data=form, follow_redirects=True)
+
+
+@pytest.mark.parametrize("how", ["rejected", "expired"])
+def test_the_page_approves_what_was_rejected_or_has_expired_as_the_command_does(held, browse, how):
+    pages = browse(held.house)
+    if how == "rejected":
+        _after(pages, "/holds/1/reject", why="a typing error")
+    else:
+        held.house.holds.expire(1, who="nobody, in time")
+    one = pages.get("/holds/1").text
+    assert "Approve: send these values" in one
+    assert "Reject: keep them held" not in one
+    _after(pages, "/holds/1/approve", why="right after all")
+    assert held.rows("SELECT state, why FROM ledger.hold") == [("approved", "right after all")]
+    one = pages.get("/holds/1").text
+    decisions = one.partition('<table id="decisions">')[2]
+    assert decisions.index(how) < decisions.index("right after all")
+    assert ("a typing error" in decisions) == (how == "rejected")
+    assert "Approve" not in one
+
+
+def test_the_page_shows_what_was_compared_when_it_was_asked(held, browse):
+    pages = browse(held.house)
+    _after(pages, "/holds/1/approve")
+    held.house.settle()
+    held.platform.until_settled()
+    held.house.settle()
+    assert held.shown()["b"]["price"] == 20.0
+    assert '<td class="n">2.00<td class="n">20.00' in pages.get("/holds/1").text
+    assert "rows 0, share 0.0" in pages.get("/holds/1").text
+
+
+def test_the_page_takes_thresholds_for_once(held, browse):
+    pages = browse(held.house)
+    for form, wrong in (
+        ({}, "no threshold was given"),
+        ({"threshold_rows": "many"}, "is no number"),
+        ({"threshold_share": "nan"}, "is no number"),
+        ({"threshold_share": "2"}, "these thresholds are none"),
+        ({"threshold_rows": "0"}, "these very thresholds"),
+    ):
+        answer = _after(pages, "/holds/1/reconsider", **form)
+        assert (answer.status_code, wrong in answer.text) == (400, True), form
+    assert held.rows("SELECT state FROM ledger.hold") == [("open",)]
+    _after(pages, "/holds/1/reconsider", threshold_rows="5", threshold_share="", why="packs of ten <b>")
+    assert held.rows("SELECT state, decided_by FROM ledger.hold") == [("approved", "ada")]
+    one = pages.get("/holds/1").text
+    assert "<td>rows 5, share 0.0, slack 0.12<td>packs of ten &lt;b&gt;" in one
+
+
+def test_a_decision_that_comes_too_late_says_so(held, browse):
+    pages = browse(held.house)
+    held.erp.put(V, "b", "2.10")
+    held.sync("delta")
+    answer = _after(pages, "/holds/1/approve", why="x")
+    assert answer.status_code == 409
+    assert "superseded by the newer extract of run 3" in answer.text
+    assert "Approve" not in pages.get("/holds/1").text

@@ -100,6 +100,21 @@ def test_the_demo_starts_every_sync_itself_and_reports_a_schedule_that_it_leaves
     assert wanted.unused == ["AIRFLOW__SHELFSYNC__DELTA_SCHEDULE"]
 
 
+def test_the_demos_order_goes_to_the_stand_in_whatever_way_to_stores_the_user_has(user) -> None:
+    elsewhere = {"SHELFSYNC_ORDERS__HAND_OVER": "files", "SHELFSYNC_ORDERS__HAND_OVER_URL": "/my/stores"}
+    settings = user(**elsewhere)
+    shown, made_up = demo.demo_wishes(settings), keeper.wishes(settings)
+    assert (shown.stand_ins, shown.unused) == (("store-hub",), sorted(elsewhere))
+    assert not shown.environment.keys() & elsewhere.keys()
+    assert "store-hub" not in made_up.stand_ins
+    assert elsewhere.items() <= made_up.environment.items()
+
+
+def test_customers_can_be_switched_off(user) -> None:
+    assert keeper.wishes(user()).stand_ins == ("store-hub", "customers")
+    assert keeper.wishes(user(SHELFSYNC_LOCAL__CUSTOMER_EVERY_S="0")).stand_ins == ("store-hub",)
+
+
 def test_a_webhook_secret_of_the_users_is_the_stacks(user) -> None:
     wanted = keeper.wishes(user(SHELFSYNC_WEBHOOK__SECRET="canary-environment-2"))
     assert wanted.webhook_secret == "canary-environment-2"

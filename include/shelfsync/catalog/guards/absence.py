@@ -25,7 +25,7 @@ def mass_deactivation(case: Case) -> Iterator[Finding]:
 
 
 def vanished_category(case: Case) -> Iterator[Finding]:
-    """All of a category goes off sale: removed, switched off or without stock."""
+    """All of a category goes off sale: removed, switched off or without stock. What was sold out is held with it, and is no reason."""
     off = case.undecided(pc.or_(case.going_off, case.selling_out), STOCK_FIELDS)
     if not pc.any(off).as_py():
         return
@@ -35,7 +35,8 @@ def vanished_category(case: Case) -> Iterator[Finding]:
         category = found["values"]
         limit = case.limits.limit("vanished_category", case.vendor, category)
         rows = pc.and_(off, pc.equal(case.category, category).fill_null(False))
+        seen = count(pc.and_(rows, pc.invert(case.was_sold_out)))
         everything = count(pc.and_(sold, pc.equal(case.category_before, category).fill_null(False)))
-        if over("vanished_category", limit, count(rows), everything):
-            message = f"category {category}: {count(rows)} of {everything} SKUs on sale go off at once, as if the whole category were gone"
+        if over("vanished_category", limit, seen, everything):
+            message = f"category {category}: {seen} of {everything} SKUs on sale go off at once, as if the whole category were gone"
             yield Finding(rows, "vanished_category", message, limit.model_dump(), category, STOCK_FIELDS)

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from shelfsync.catalog.alignment import aligned, column
 from shelfsync.catalog.buffer import sold_out
+from shelfsync.catalog.unrestored import beneath
 from shelfsync.columns import BASELINE, DELTA, FIELDS, completed
 
 if TYPE_CHECKING:
@@ -64,6 +65,8 @@ class Case:
     at_buffer: AtBuffer = "activates"
     known: pa.Table | None = None
     """The baseline's SKUs with the last known value where the baseline says that nobody knows it; None: the baseline itself."""
+    unrestored: pa.Table | None = None
+    """What the baseline would be without restorations (UNRESTORED shape); None: no restoration makes a difference."""
 
     @cached_property
     def skus(self) -> pa.Array:
@@ -71,8 +74,11 @@ class Case:
 
     @cached_property
     def reference(self) -> pa.Table:
-        """What the delta is judged by, in the rows of the baseline: an unknown value is no reason to believe any other."""
-        return completed(self.baseline if self.known is None else self.known, BASELINE)
+        """What the delta is judged by, in the rows of the baseline: an unknown value is no reason to believe any other.
+
+        What a restoration changed counts as it would be without it.
+        """
+        return beneath(completed(self.baseline if self.known is None else self.known, BASELINE), self.unrestored)
 
     @cached_property
     def before(self) -> dict[str, pa.Array]:
@@ -86,11 +92,15 @@ class Case:
 
     @cached_property
     def selling_out(self) -> pa.Array:
-        """Rows in stock whose quantity becomes too little to be sold; a buffer that is known only now held before, too."""
-        was = self.before["quantity"]
-        had = pc.invert(sold_out(was, pc.coalesce(self.before["sales_buffer"], self.buffer), self.at_buffer))
+        """Rows in stock whose quantity becomes too little to be sold."""
         now = sold_out(column(self.delta, "quantity"), self.buffer, self.at_buffer)
-        return pc.and_(now, pc.and_(had, was.is_valid()))
+        return pc.and_(now, pc.and_(pc.invert(self.was_sold_out), self.before["quantity"].is_valid()))
+
+    @cached_property
+    def was_sold_out(self) -> pa.Array:
+        """Rows whose quantity was too little to be sold; a buffer that is known only now held before, too."""
+        buffer = pc.coalesce(self.before["sales_buffer"], self.buffer)
+        return sold_out(self.before["quantity"], buffer, self.at_buffer)
 
     @cached_property
     def sold_out_before(self) -> pa.Array:

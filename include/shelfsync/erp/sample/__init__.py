@@ -9,8 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from shelfsync.erp.sample.assortment import assortment
-from shelfsync.erp.sample.campaigns import campaigns
+from shelfsync.erp.sample.campaigns import campaigns, flash
 from shelfsync.erp.sample.create import Created, complete, create
+from shelfsync.erp.sample.plentiful import plentiful
 from shelfsync.erp.sample.tick import Tick, tick
 
 SELECT_FILE = Path(__file__).with_name("sample.sql")
@@ -18,4 +19,16 @@ SELECT_FILE = Path(__file__).with_name("sample.sql")
 PROMOTIONS_FILE = Path(__file__).with_name("promotions.sql")
 """The same for its campaigns, for SHELFSYNC_PROMOTIONS__SQL_FILE."""
 
-__all__ = ["PROMOTIONS_FILE", "SELECT_FILE", "Created", "Tick", "assortment", "campaigns", "complete", "create", "tick"]
+__all__ = [
+    "PROMOTIONS_FILE",
+    "SELECT_FILE",
+    "Created",
+    "Tick",
+    "assortment",
+    "campaigns",
+    "complete",
+    "create",
+    "flash",
+    "plentiful",
+    "tick",
+]

@@ -20,6 +20,9 @@ def upgrade() -> None:
         comment="running, succeeded, partly (a vendor was passed over), partly_failed or failed",
         schema="ledger",
     )
+    op.alter_column(
+        "sync_run", "state", comment="running, succeeded, partly, partly_failed or failed", schema="warehouse"
+    )
 
 
 def downgrade() -> None:
@@ -29,3 +32,4 @@ def downgrade() -> None:
         op.f("ck_run_state"), "run", "state IN ('running', 'succeeded', 'partly_failed', 'failed')", schema="ledger"
     )
     op.alter_column("run", "state", comment="running, succeeded, partly_failed or failed", schema="ledger")
+    op.alter_column("sync_run", "state", comment="running, succeeded, partly_failed or failed", schema="warehouse")

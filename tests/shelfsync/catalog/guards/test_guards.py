@@ -108,6 +108,17 @@ def test_a_category_may_vanish_by_being_switched_off_or_sold_out(how):
     assert reasons(split(now, BEFORE)) == {"vanished_category drinks": 200}
 
 
+def test_what_was_sold_out_already_is_no_part_of_a_category_that_vanishes():
+    before = store(range(500), quantity=lambda number: 0 if number % 2 else 10)  # 100 drinks, 50 of them on sale
+    off = {sku: {**row, "active": False} for sku, row in before.items() if row["category"] == "drinks"}
+    unseen = {sku: row for sku, row in off.items() if row["quantity"] == 0}
+    assert reasons(split(before | unseen, before)) == {}, "no customer sees a difference"
+    verdict = split(before | off, before)
+    assert reasons(verdict) == {"vanished_category drinks": 100}, "switched off together, held together"
+    (held,) = verdict.slices
+    assert held.message.startswith("category drinks: 50 of 50 SKUs on sale go off at once")
+
+
 def test_without_categories_nothing_vanishes():
     before = store(range(1000), category=None)
     now = {sku: row for sku, row in before.items() if int(sku[1:]) % 5}

@@ -1,0 +1,107 @@
+"""What a vendor would be without its restorations: the guards compare with it, and going back to it is no accident."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+
+from catalog_rows import shelf, snapshot
+from catalog_strategies import shelves
+from shelfsync.catalog.diff import apply, diff
+from shelfsync.catalog.guard import guard
+from shelfsync.catalog.guards.case import Case, History
+from shelfsync.catalog.restore import RESTORED, overlay
+from shelfsync.catalog.unrestored import UNRESTORED, beneath, moved, without
+from shelfsync.settings import GuardSettings
+from shelfsync.settings.guards import RULES
+
+SHARP = GuardSettings(**{rule: {"rows": 0, "share": 0.0} for rule in RULES})
+REPEATED = History((9, 9, 9), "yesterday", None)
+
+
+def _case(now, before, unrestored=None, history=REPEATED, limits=SHARP):
+    delta = diff(now, before, full=False)
+    return Case("v", delta, now, before, now.num_rows, limits, history, unrestored=unrestored)
+
+
+def _followed(case, erp, restorations, limits=SHARP):
+    plain = without(case, erp, quarantined=None, complete=True, key="sku")
+    assert plain.limits == limits
+    return moved(case, erp, guard(plain).released, restorations)
+
+
+@given(erp=shelves(), past=shelves(), repeats=st.booleans())
+def test_the_way_back_is_held_by_no_guard_whatever_was_restored(erp, past, repeats):
+    acknowledged = apply(diff(erp, shelf(), full=True), shelf())
+    wanted = overlay(erp, past)
+    there = _case(wanted, acknowledged)
+    unrestored = _followed(there, erp, [1])
+    assert unrestored.schema == UNRESTORED
+    shown = apply(there.delta, acknowledged)
+    back = _case(erp, shown, unrestored, REPEATED if repeats else History())
+    assert _restorable(beneath(shown, unrestored)).items() >= _restorable(acknowledged).items()
+    assert guard(back).slices == ()
+
+
+def _restorable(table):
+    """SKU and field -> value, of the fields that a restoration changes."""
+    return {(row["sku"], name): row[name] for row in table.to_pylist() for name in RESTORED if row[name] is not None}
+
+
+def _rows(table):
+    return {
+        (row["sku"], row["layer"]): {name: row[name] for name in RESTORED if row[name] is not None}
+        for row in table.to_pylist()
+    }
+
+
+def _shelf(**prices):
+    return shelf(*({"sku": sku, "price": price, "active": True} for sku, price in sorted(prices.items())))
+
+
+def _erp(**prices):
+    return snapshot(*({"sku": sku, "price": price, "active": True} for sku, price in sorted(prices.items())))
+
+
+def test_only_what_a_restoration_changes_is_remembered_and_the_erp_moves_it():
+    erp, base = _erp(a="6.00", b="2.00"), _shelf(a="6.00", b="2.00")
+    first = _followed(_case(overlay(erp, _shelf(a="1.00", b="2.00")), base), erp, [1])
+    assert _rows(first) == {("a", 0): {"price": Decimal("6.000")}}
+    dearer, shown = _erp(a="6.50", b="2.00"), _shelf(a="1.00", b="2.00")
+    lax = GuardSettings()
+    case = _case(overlay(dearer, shown), shown, first, History(), lax)
+    assert case.reference["price"].to_pylist() == [Decimal("6.000"), Decimal("2.000")]
+    assert _rows(_followed(case, dearer, [1], lax)) == {("a", 0): {"price": Decimal("6.500")}}
+    slipped = _erp(a="600", b="2.00")
+    assert _rows(_followed(_case(overlay(slipped, shown), shown, first, History(), lax), slipped, [1], lax)) == {
+        ("a", 0): {"price": Decimal("6.000")}
+    }, "what a guard would hold moves nothing"
+
+
+def test_nothing_is_remembered_once_the_platform_has_what_the_erp_says():
+    erp, first = _erp(a="6.00"), _followed(_case(_erp(a="1.00"), _shelf(a="6.00")), _erp(a="6.00"), [1])
+    on_its_way = _followed(_case(erp, _shelf(a="1.00"), first), erp, [])
+    assert _rows(on_its_way) == {("a", 0): {"price": Decimal("6.000")}}, "sent is not acknowledged"
+    assert _followed(_case(erp, _shelf(a="6.00"), on_its_way), erp, []).num_rows == 0
+    corrected = _erp(a="1.00")
+    assert _followed(_case(corrected, _shelf(a="1.00"), first), corrected, []).num_rows == 0
+
+
+def test_a_restoration_on_top_of_another_remembers_what_that_one_showed():
+    erp = _erp(a="6.00")
+    below = _followed(_case(_erp(a="1.00"), _shelf(a="6.00")), erp, [1])
+    both = _followed(_case(_erp(a="2.00"), _shelf(a="1.00"), below), erp, [1, 2])
+    assert _rows(both) == {("a", 0): {"price": Decimal("6.000")}, ("a", 2): {"price": Decimal("1.000")}}
+    again = _followed(_case(_erp(a="2.00"), _shelf(a="2.00"), both), erp, [1, 2])
+    assert _rows(again) == _rows(both)
+    assert guard(_case(_erp(a="1.00"), _shelf(a="2.00"), again)).slices == ()
+    assert _rows(_followed(_case(erp, _shelf(a="1.00"), again), erp, [])) == {("a", 0): {"price": Decimal("6.000")}}
+
+
+def test_a_vendor_without_restorations_is_what_is_known_of_it():
+    base = _shelf(a="6.00")
+    assert beneath(base, None) is base
+    assert beneath(base, pa.Table.from_pylist([], schema=UNRESTORED)) is base

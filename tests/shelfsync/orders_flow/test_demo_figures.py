@@ -1,0 +1,98 @@
+"""The demo's summary from a real day without Airflow: two syncs, a promotion, an order that is picked, an export."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+import sqlalchemy as sa
+
+from orders_world import PICKING_SECRET
+from shelfsync.erp import sample
+from shelfsync.stack import figures, sample_chain, scenario, summary
+from shelfsync.stack.comparison import compare
+from shelfsync.stack.sandbox_control import SandboxControl
+from shelfsync.stack.store_hub import StoreHub
+
+STORE = "store-001"
+TABLE = "shelfsync_order_outbox"
+
+
+@pytest.fixture
+def erp_engine(postgres):
+    url = postgres.create_database("shelfsync_demo").replace("postgresql://", "postgresql+psycopg://", 1)
+    engine = sa.create_engine(url)
+    sample.create(engine, vendors=2, skus_per_vendor=300)
+    yield engine
+    engine.dispose()
+    postgres.drop_database("shelfsync_demo")
+
+
+@pytest.fixture
+def world(make_world, erp_engine):
+    made = make_world(
+        orders={"hand_over": "outbox", "hand_over_url": None},
+        erp={"url": erp_engine.url.render_as_string(hide_password=False), "sql_file": sample.SELECT_FILE},
+        promotions={"sql_file": sample.PROMOTIONS_FILE, "poll_first_s": 0.05, "poll_max_s": 0.2},
+        sync={"poll_first_s": 0.05, "poll_max_s": 0.2},
+    )
+    for vendor, products in sample.assortment(erp_engine).items():
+        made.platform.put_products(vendor, products)
+    return made
+
+
+def synced(world, kind: str) -> str:
+    key = f"demo/{kind}"
+    run_id = world.house.open_run(kind, key)
+    world.house.sync(run_id, dry_run=False, tell=lambda *_: None)
+    return key
+
+
+def test_every_figure_comes_from_what_really_happened_and_the_summary_shows_it(world, erp_engine):
+    now = dt.datetime.now(dt.UTC)
+    sandbox = SandboxControl(world.platform.base_url)
+    hub = StoreHub(erp_engine, TABLE, world.receiver_url, PICKING_SECRET, picking_s=0)
+    placed = sandbox.place_order(STORE, [{"sku": sku} for sku in sample.plentiful(erp_engine, STORE, 2)])
+    before = sandbox.journal_end()
+    full = synced(world, "full")
+    between = sandbox.journal_end()
+    sample.tick(erp_engine, seed=1)
+    sample.flash(erp_engine, now, name="Demo")
+    delta = synced(world, "delta")
+    path = world.house.promotions
+    path.sync(path.open_run("demo/promotions"))
+    world.house.export("demo/export", (), tell=lambda *_: None)
+    for _ in range(3):
+        world.heard()
+        world.tick()
+        hub.look()
+    rows = sample_chain.rows(erp_engine)
+    with world.house.parts.engine.connect() as connection:
+        told = scenario.Told(
+            full=(figures.run(connection, full), sandbox.requests_after(before, upto=between)),
+            delta=(figures.run(connection, delta), sandbox.requests_after(between)),
+            promotions={
+                **figures.promotions(connection, "demo/promotions"),
+                "portal": [one for one in sandbox.promotions() if one["name"] == "Demo"],
+            },
+            order={
+                **figures.order(connection, placed["order_id"]),
+                "platform": sandbox.order(placed["order_id"]),
+            },
+            export=figures.export(connection, "demo/export"),
+            requests=sandbox.requests_after(before),
+            tables=figures.tables(connection),
+            comparison=compare(rows, {vendor: sandbox.products(vendor) for vendor in rows}),
+        )
+    hub.close()
+    sandbox.close()
+    scenario.check(told)
+    text = "\n".join(summary.lines(told))
+    assert "catalog full sync: succeeded" in text
+    assert "the portal shows 'Demo': Running, 5 SKUs at 2 vendors" in text
+    assert f"order {told.order['order_code']} at {STORE}: READY_FOR_PICKUP" in text
+    assert "fulfilled on the platform after" in text
+    assert told.export["rows"] == told.comparison.equal, "every product that the platform has was shown and compared"
+    assert told.full[1]["put_catalog"] + told.delta[1]["put_catalog"] == told.requests["put_catalog"]
+    with world.house.parts.engine.connect() as connection:
+        assert figures.order(connection, "00000000-0000-0000-0000-000000000000")["status"] is None

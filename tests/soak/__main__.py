@@ -1,0 +1,50 @@
+"""`python -m soak --minutes 20 --seed 1`."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from installation.installed import PROJECT
+from soak.plan import VICTIMS
+from soak.soak import lines, soak
+
+RESULT = PROJECT / "benchmarks/results/soak.json"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="soak", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=20)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--victims", default=",".join(VICTIMS), help="which processes die, by comma; none: empty")
+    parser.add_argument(
+        "--home", type=Path, help="an empty folder, kept; without it a temporary one, kept only if a claim fails"
+    )
+    parser.add_argument("--result", type=Path, default=RESULT)
+    asked = parser.parse_args()
+    began_s = time.monotonic()
+
+    def say(text: str) -> None:
+        print(f"soak {time.monotonic() - began_s:6.0f} s  {text}", flush=True)
+
+    home = (asked.home or Path(tempfile.mkdtemp(prefix="shelfsync-soak-"))).absolute()
+    home.mkdir(parents=True, exist_ok=True)
+    home.chmod(0o711)  # PostgreSQL runs as a user of its own where we are root
+    victims = [word for word in asked.victims.split(",") if word]
+    result = soak(home, seed=asked.seed, minutes=asked.minutes, victims=victims, say=say)
+    result.write(asked.result)
+    for line in lines(result):
+        print(line)
+    if not result.faults and asked.home is None:
+        shutil.rmtree(home)
+    kills, faults = sum(result.figures["kills"].values()), len(result.faults)
+    print(f"seed {asked.seed}: {asked.minutes:g} minutes, {kills} kills, {faults} faults; figures: {asked.result}")
+    return 1 if result.faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

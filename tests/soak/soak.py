@@ -1,0 +1,125 @@
+"""A whole soak: up, a first full sync, disturbances, waiting until all claims hold, figures, down, what is left."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from installation.installed import Installation
+from soak import chain, claims, person, remains, shortened, trouble
+from soak.course import AWAY, Course, RefusedError
+from soak.figures import figures
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+SLACK_S = 600.0
+"""For a machine that does other things besides."""
+BOUND_S = shortened.JOB_DEADLINE_S + 2 * shortened.SLOWEST_S + SLACK_S
+"""One job deadline and two runs."""
+LOOK_EVERY_S = 15.0
+SHOWN_MAX = 40
+
+ACTIONS = {
+    "till": chain.till,
+    "price": chain.price,
+    "limit": chain.limit,
+    "close": chain.close,
+    "open": chain.open_again,
+    "begin_campaign": chain.begin_campaign,
+    "change_campaign": chain.change_campaign,
+    "end_campaign": chain.end_campaign,
+    "order": chain.order,
+    "cancel_order": chain.cancel_order,
+    "faults": trouble.set_faults,
+    "edit_in_portal": trouble.edit_in_portal,
+    "slow_jobs": trouble.slow_jobs,
+    "kill": trouble.kill,
+    "decide": person.decide,
+}
+
+
+@dataclass
+class Result:
+    """`faults`: a line for each claim that does not hold."""
+
+    seed: int
+    minutes: float
+    faults: list[str] = field(default_factory=list)
+    figures: dict[str, Any] = field(default_factory=dict)
+
+    def write(self, file: Path) -> None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        told = {"seed": self.seed, "minutes": self.minutes, **self.figures, "failed_claims": self.faults}
+        file.write_text(json.dumps(told, indent=2, default=float) + "\n", "utf-8")
+
+
+def soak(home: Path, *, seed: int, minutes: float, victims: Sequence[str], say: Callable[[str], None]) -> Result:
+    """One soak in an empty folder."""
+    home.mkdir(parents=True, exist_ok=True)
+    (home / "tmp").mkdir(exist_ok=True)
+    settings = shortened.environment(minutes) | {"TMPDIR": str(home / "tmp")}  # whatever is left there is seen
+    installation = Installation(home, settings)
+    course = Course(installation, seed, say, home / "soak.log")
+    result = Result(seed, minutes)
+    say(f"seed {seed}, {minutes:g} minutes, log {course.log}")
+    try:
+        installation.up()
+        installation.sandbox("PUT", "/settings", shortened.SANDBOX)
+        installation.run("catalog_full_sync", timeout_s=600)
+        say("the first full sync is done; disturbances begin")
+        course.run(minutes, victims, ACTIONS)
+        trouble.calm(course)
+        say("disturbances are over")
+        result.faults += _converge(course, result)
+        result.faults += course.troubles
+        result.figures |= figures(course)
+    finally:
+        say("taking it down")
+        installation.down()
+    result.faults += remains.processes(home) + remains.files(home)
+    return result
+
+
+def _converge(course: Course, result: Result) -> list[str]:
+    """Waits until every claim holds at once, no longer than the bound; the lines of what does not hold by then."""
+    began_s = time.monotonic()
+    chance = random.Random(f"{course.seed} end")
+    left = _of(course, lambda: claims.running(course.installation)) or set()
+    lines = ["nothing could be read"]
+    while (passed_s := time.monotonic() - began_s) < BOUND_S:
+        _of(course, lambda: person.decide_all(course, chance))
+        _of(course, lambda: chain.deliver_orders(course))
+        now = _of(course, lambda: claims.running(course.installation))
+        left &= left if now is None else now
+        found = _of(course, lambda: claims.said(course))
+        if found is not None:
+            lines = [*found, *(f"still running: {run}" for run in sorted(left))]
+            course.note(f"after {passed_s:.0f} s {len(lines)} lines, the first: {lines[:3]}")
+            if not lines:
+                result.figures["seconds_to_convergence"] = round(passed_s, 1)
+                course.say(f"all claims hold after {passed_s:.0f} s")
+                return []
+            course.say(f"after {passed_s:.0f} s {len(lines)} lines, the first: {lines[0][:160]}")
+        time.sleep(LOOK_EVERY_S)
+    return lines
+
+
+def _of(course: Course, look: Callable[[], Any]) -> Any:
+    """What a look finds; None while a part is away."""
+    try:
+        return look()
+    except (*AWAY, RefusedError, AssertionError) as error:
+        course.note(f"not yet: {str(error)[:300]}")
+        return None
+
+
+def lines(result: Result) -> list[str]:
+    """For a person."""
+    told = [f"{name}: {value}" for name, value in result.figures.items()]
+    more = len(result.faults) - SHOWN_MAX
+    return [*told, *result.faults[:SHOWN_MAX], *([f"and {more} more"] if more > 0 else [])]
