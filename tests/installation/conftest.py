@@ -23,6 +23,7 @@ def installation(reachable_folder: Path) -> Iterator[Installation]:
     home = Path(os.environ.get("INSTALLATION_HOME", reachable_folder / "installation"))
     schedules = {f"AIRFLOW__SHELFSYNC__{name}_SCHEDULE": cron for name, cron in SCHEDULES.items()}
     with installed(home, schedules | PATIENCE | SHORTENED) as up:
+        up.sandbox("PUT", "/settings", {"propagation_s": 0, "promotion_propagation_s": 0})
         if not up.runs("catalog_full_sync", "success"):
             up.run("catalog_full_sync")
         yield up

@@ -58,10 +58,12 @@ PATIENCE = {
 SHORTENED = {
     "SHELFSYNC_SYNC__TOGETHER_ROWS_MAX": "0",
     "SHELFSYNC_HOUSEKEEPING__EVENT_DAYS": "0.006",
+    "SHELFSYNC_DRIFT__PROPAGATION_S": "1",
     "SHELFSYNC_LOCAL__CUSTOMER_EVERY_S": "0",
     "SHELFSYNC_LOCAL__PICKING_S": "3",
 }
-"""Small changes leave in several bodies, as large ones do; events are old after some nine minutes; nobody orders but tests."""
+"""Small changes leave in several bodies, as large ones do; events are old after some nine minutes;
+what the platform shows is judged at once; nobody orders but tests."""
 
 
 def clean_environment() -> dict[str, str]:
@@ -75,9 +77,10 @@ class Installation:
     """One installation in a folder of its own. `settings` are environment variables for `make up`."""
 
     home: Path
-    settings: dict[str, str] = field(default_factory=dict)
-    printed: str = ""
-    _transaction: psycopg.Connection[dict[str, Any]] | None = None
+    settings: dict[str, str] = field(default_factory=dict, repr=False)
+    printed: str = field(default="", repr=False)
+    """What `make up` printed, passwords among it."""
+    _transaction: psycopg.Connection[dict[str, Any]] | None = field(default=None, repr=False)
     project: Path = PROJECT
 
     def up(self) -> str:
