@@ -1,6 +1,6 @@
 # What people do with the project; `make help` lists it. Every target makes the environment it needs.
 .DEFAULT_GOAL := help
-.PHONY: help setup lock test test-slow kills soak simulate sweep teeth bench cost check demo up down
+.PHONY: help setup lock test test-slow test-installation kills soak simulate sweep teeth bench cost check demo up down
 BIN := .venv/bin
 
 help:    ## this list
@@ -16,7 +16,10 @@ test: setup   ## the tests, some ten minutes on two cores; ARGS="-k word" for so
 	@$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow and not scale" $(ARGS)
 
 test-slow: setup   ## the long ones: real schedulers, real kills, large data, real minutes
-	@$(BIN)/python -m pytest -n 2 --dist loadgroup -m "slow or scale" $(ARGS)
+	@$(BIN)/python -m pytest -n 2 --dist loadgroup -m "(slow or scale) and not installation" $(ARGS)
+
+test-installation: setup   ## every DAG, command and page in a whole installation, and a short soak; some three quarters of an hour; ARGS="-k word"
+	@$(BIN)/python -m pytest -m "installation and slow" $(ARGS)
 
 kills: setup   ## real processes killed with -9 at seeded instants; KILLS=50 SEED=1, some half an hour
 	@PYTHONPATH=tests:include $(BIN)/python -m kills --kills $(or $(KILLS),50) --seed $(or $(SEED),1)

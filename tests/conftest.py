@@ -43,8 +43,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     here = Path(__file__).parent
     folders = {here / "installation", here / "soak"}
     for item in items:
-        group = "installation" if folders & {*item.path.parents} else str(item.path)
-        item.add_marker(pytest.mark.xdist_group(name=group))
+        whole = bool(folders & {*item.path.parents})
+        item.add_marker(pytest.mark.xdist_group(name="installation" if whole else str(item.path)))
+        if whole:
+            item.add_marker(pytest.mark.installation)
 
 
 _PREFIX = "shelfsync-test-"
