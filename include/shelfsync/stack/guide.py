@@ -95,7 +95,7 @@ def tries(place: Place, running: Running) -> list[tuple[str, str]]:
     return [
         (
             f"Change a price in the ERP. The next catalog_delta_sync sends it, or at once: {command} sync --vendor {STORE}",
-            shlex.join([psql, erp_url(place), "-c", _PRICE.format(sku=running.sku)]),
+            f'{shlex.join([psql, erp_url(place)])} -c "{_PRICE.format(sku=running.sku)}"',
         ),
         (
             "Order as a customer; orders_fulfilment hands it over, its store picks it (page Orders, and the portal's).",

@@ -70,6 +70,7 @@ def scenario(stack: RunningStack, say: Callable[[str], None]) -> Told:
             say(f"the ERP has a new campaign: {name}")
             second = {dag_id: start(stack, airflow, dag_id, say) for dag_id in (DELTA, PROMOTIONS)}
             wait_ended(stack, airflow, second, say)
+            after = sandbox.journal_end()
             runs |= second
             runs[EXPORT] = start(stack, airflow, EXPORT, say)
             say("comparing the sandbox with the ERP, SKU by SKU")
@@ -81,7 +82,7 @@ def scenario(stack: RunningStack, say: Callable[[str], None]) -> Told:
             keys = {dag_id: f"{dag_id}/{run_id}" for dag_id, run_id in runs.items()}
             return Told(
                 full=(figures.run(connection, keys[FULL]), _of_a_sync(sandbox.requests_after(before, upto=between))),
-                delta=(figures.run(connection, keys[DELTA]), _of_a_sync(sandbox.requests_after(between))),
+                delta=(figures.run(connection, keys[DELTA]), _of_a_sync(sandbox.requests_after(between, upto=after))),
                 promotions={
                     **figures.promotions(connection, keys[PROMOTIONS]),
                     "portal": [one for one in sandbox.promotions() if one["name"] == name],
