@@ -69,6 +69,10 @@ def test_a_page_says_which_of_its_dags_airflow_has_switched_off(server: TestClie
     DagBundlesManager().sync_bundles_to_db()
     states = {"catalog_full_sync": (True, False), "catalog_delta_sync": (False, False), "catalog_settle": (False, True)}
     with create_session() as session:
+        before = {
+            row.dag_id: (row.is_paused, row.is_stale)
+            for row in session.query(DagModel).filter(DagModel.dag_id.in_(states))
+        }
         for dag_id, (is_paused, is_stale) in states.items():
             row = session.get(DagModel, dag_id) or DagModel(dag_id=dag_id, bundle_name="dags-folder")
             row.is_paused, row.is_stale = is_paused, is_stale
@@ -76,8 +80,12 @@ def test_a_page_says_which_of_its_dags_airflow_has_switched_off(server: TestClie
     try:
         text = server.get(VENDORS, headers=headers).text
     finally:
-        with create_session() as session:
-            session.query(DagModel).filter(DagModel.dag_id.in_(states)).delete()
+        with create_session() as session:  # as it was: what runs have come of other tests keeps its DAG
+            for row in session.query(DagModel).filter(DagModel.dag_id.in_(states)):
+                if row.dag_id in before:
+                    row.is_paused, row.is_stale = before[row.dag_id]
+                else:
+                    session.delete(row)
     assert "DAG catalog_full_sync is switched off: " in text
     assert "DAG catalog_delta_sync is" not in text
     assert "DAG catalog_settle is not known to Airflow: " in text

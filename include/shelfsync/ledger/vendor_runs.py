@@ -206,7 +206,10 @@ def full_on_its_way(connection: Connection, row: VendorRun) -> int | None:
 
 
 def passed_over(connection: Connection, run_id: int) -> dict[str, str]:
-    """Vendors that this run and the one before it passed over, and no third: vendor -> why. Each such stall is reported once."""
+    """Vendors that this run and the one before it passed over, and no third: vendor -> why. Each such stall is reported once.
+
+    One that waits because its requests fail in a row is not among them: that was reported when it began to wait.
+    """
     before = vendor_run.alias("before")
     earlier = (
         sa.select(before.c.state, sa.func.row_number().over(order_by=before.c.generation.desc()).label("place"))
@@ -225,7 +228,11 @@ def passed_over(connection: Connection, run_id: int) -> dict[str, str]:
     statement = (
         sa.select(vendor_run.c.vendor, vendor_run.c.error)
         .join(earlier, sa.true())
-        .where(vendor_run.c.run_id == run_id, vendor_run.c.state == "busy")
+        .where(
+            vendor_run.c.run_id == run_id,
+            vendor_run.c.state == "busy",
+            vendor_run.c.vendor.in_(sa.select(vendor.c.vendor).where(vendor.c.in_vain == 0)),
+        )
         .group_by(vendor_run.c.vendor, vendor_run.c.error)
         .having(one_busy == 1, two_busy == 0)
         .order_by(vendor_run.c.vendor)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from shelfsync.settings import ErpSettings, Settings
@@ -41,6 +43,8 @@ def table() -> dict[str, dict[str, str]]:
 def user(monkeypatch: pytest.MonkeyPatch, tmp_path):
     """Sets variables as a user does; the settings of this process, read afterwards."""
     monkeypatch.chdir(tmp_path)
+    for name in [name for name in os.environ if name.startswith(("AIRFLOW", "SHELFSYNC"))]:
+        monkeypatch.delenv(name)  # tests of DAGs set some for the whole session
 
     def export(**variables: str) -> Settings:
         for name, value in variables.items():
