@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 VICTIMS = ("task", "worker", "scheduler", "triggerer", "api-server", "receiver", "postgres")
 """`task` is the process of a running task, `worker` the one that watches over it."""
+GONE_S = 2.0
 SAME_INSTANT_S = 5.0
 """The start time of a process is read from a clock that may be set; another process with the same number began at another time."""
 
@@ -26,6 +27,7 @@ def kill(home: Path, victim: str, chance: random.Random) -> int:
     for process in found:
         with contextlib.suppress(psutil.NoSuchProcess):
             process.kill()
+    psutil.wait_procs(found, timeout=GONE_S)  # a process that dies still looks alive for a moment
     return len(found)
 
 

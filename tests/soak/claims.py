@@ -215,6 +215,10 @@ def _near(row: dict[str, Any], now: dt.datetime, edge: dt.timedelta) -> bool:
     return any(abs(row[name] - now) < edge for name in ("start_time", "end_time"))
 
 
-def said(course: Course) -> list[str]:
-    """All lines of all claims, each with its claim in front."""
-    return [f"{name}: {line}" for name, claim in CLAIMS.items() for line in claim(course)]
+def said(course: Course, *, whole: bool = False) -> list[str]:
+    """The lines of the first claim that does not hold, or of every one, each with its claim in front; none: all hold."""
+    found: list[str] = []
+    for name, claim in CLAIMS.items():
+        if whole or not found:
+            found += [f"{name}: {line}" for line in claim(course)]
+    return found

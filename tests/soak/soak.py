@@ -106,7 +106,8 @@ def _converge(course: Course, result: Result) -> list[str]:
                 return []
             course.say(f"after {passed_s:.0f} s {len(lines)} lines, the first: {lines[0][:160]}")
         time.sleep(LOOK_EVERY_S)
-    return lines
+    every = _of(course, lambda: claims.said(course, whole=True))
+    return lines if every is None else [*every, *(f"still running: {run}" for run in sorted(left))]
 
 
 def _of(course: Course, look: Callable[[], Any]) -> Any:

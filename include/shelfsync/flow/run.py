@@ -64,7 +64,7 @@ def report(parts: Parts, run_id: int) -> dict[str, Any]:
         run = runs.read_run(connection, run_id)
         unfinished(connection, run_id)
         shown = _vendors(connection, run_id)
-        state, error = _ending(shown)
+        state, error = _ending(shown, _waiting(connection, run_id))
         passed_over = vendor_runs.passed_over(connection, run_id)
         runs.close_run(connection, run_id, state=state, error=error)
         record.record_run(connection, run_id)
@@ -88,15 +88,32 @@ def report(parts: Parts, run_id: int) -> dict[str, Any]:
     return {**summary, "plan": plan, "lines": [*lines(summary), *plan_lines(plan)]}
 
 
-def _ending(shown: list[dict[str, Any]]) -> tuple[str, str | None]:
-    """The state of a run whose vendors ended like this, and its first line for a person where it is no plain success (I15)."""
+def _ending(shown: list[dict[str, Any]], waiting: set[str]) -> tuple[str, str | None]:
+    """The state of a run whose vendors ended like this, and its first line for a person where it is no plain success (I15).
+
+    `waiting`: superseded vendors whose changes no run sends before the next one.
+    """
     if not shown:
         return "failed", "no vendor was extracted; see the log of the step extract"
-    for state, of_all, word in (("failed", "failed", "failed"), ("busy", "partly", "were passed over")):
-        if found := [row for row in shown if row["state"] == state]:
-            ending = of_all if len(found) == len(shown) or state == "busy" else "partly_failed"
-            return ending, f"{len(found)} of {len(shown)} vendors {word}: {found[0]['vendor']}: {found[0]['error']}"
+    if failed := [row for row in shown if row["state"] == "failed"]:
+        return "failed" if len(failed) == len(shown) else "partly_failed", _first(shown, failed, "failed")
+    if over := [row for row in shown if row["state"] == "busy" or row["vendor"] in waiting]:
+        return "partly", _first(shown, over, "were passed over")
     return "succeeded", None
+
+
+def _first(shown: list[dict[str, Any]], found: list[dict[str, Any]], word: str) -> str:
+    return f"{len(found)} of {len(shown)} vendors {word}: {found[0]['vendor']}: {found[0]['error']}"
+
+
+def _waiting(connection: Connection, run_id: int) -> set[str]:
+    """Vendors that are superseded though no newer run has planned anything: an export moved the baseline, or sending was paused."""
+    statement = (
+        sa.select(_ROW.vendor)
+        .join(tables.vendor, tables.vendor.c.vendor == _ROW.vendor)
+        .where(_ROW.run_id == run_id, _ROW.state == "superseded", tables.vendor.c.fence <= _ROW.generation)
+    )
+    return set(connection.execute(statement).scalars())
 
 
 def lines(summary: dict[str, Any]) -> list[str]:

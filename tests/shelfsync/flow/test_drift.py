@@ -317,3 +317,18 @@ def test_before_the_erp_was_ever_read_nothing_is_missing_there(world):
         (sku, None, True) for sku in SKUS
     ]
     assert world.rows(GAPS) == []
+
+
+def test_a_run_whose_baseline_an_export_moves_meanwhile_is_no_plain_success_and_the_next_one_sends(shelf):
+    """What it compared with is no longer what was acknowledged: it sends nothing, and its changes wait (I15)."""
+    shelf.erp.put("store-001", "a", "3.00")
+    run_id, vendors = shelf.begin("delta", upto="guard")
+    shown = [{name: value for name, value in row.items() if name != "app"} for row in shelf.shown().values()]
+    shelf.platform.put_products("store-001", [{**row, "active": row["sku"] != "b"} for row in shown])
+    export(shelf)
+    assert "the baseline moved" in shelf.house.step("batch", run_id, vendors)["skipped"]["store-001"]
+    summary = shelf.house.report(run_id)
+    assert (summary["sent"], summary["state"]) == (0, "partly")
+    assert summary["error"].startswith("1 of 1 vendors were passed over: store-001: the baseline moved")
+    assert shelf.sync("delta")["sent"] == 2
+    assert price(shelf) == 3
