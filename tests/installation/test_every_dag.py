@@ -116,8 +116,7 @@ def _drift_of(installation: Installation, vendor: str, sku: str) -> set[tuple[st
 
 
 def test_a_campaign_begins_changes_and_ends_and_the_next_run_sends_nothing(installation: Installation) -> None:
-    first, second = shelf.on_sale(installation, VENDOR, 2, skip=40)
-    campaigns.add(installation, "till-offer", VENDOR, {first: "0.11", second: "0.12"})
+    campaigns.add(installation, "till-offer", VENDOR, shelf.on_sale(installation, VENDOR, 2, skip=40))
     run_id = installation.run("promotions_sync")
     assert campaigns.in_force(installation, "Offer till-offer") == 1
     waits = {task["task_id"]: task for task in installation.tasks("promotions_sync", run_id)}
@@ -166,9 +165,9 @@ def test_what_a_killed_sync_left_open_is_finished_by_the_schedule_of_settling(in
 
 
 def test_what_a_killed_promotion_sync_left_open_is_finished_by_its_schedule(installation: Installation) -> None:
-    (sku,) = shelf.on_sale(installation, OTHER, 1, skip=100)
+    skus = shelf.on_sale(installation, OTHER, 1, skip=100)
     with installation.switched_off("promotions_sync"), installation.slow_jobs(20):
-        campaigns.add(installation, "left-open", OTHER, {sku: "0.21"})
+        campaigns.add(installation, "left-open", OTHER, skus)
         before = shelf.journal_end(installation)
         sent = partial(shelf.sent_since, installation, before, "put_promotion")
         installation.killed("promotions", "sync", after=sent)
