@@ -141,12 +141,16 @@ def test_an_order_is_picked_fulfilled_and_archived(installation: Installation) -
     for step in ("dispatch", "pick-up"):
         installation.sandbox("POST", f"/orders/{order}/{step}")
     ended = {order: "PICKED_UP", cancelled: "CANCELLED"}
-    installation.until(lambda: orders.archived(installation, ended) == ended, "both orders to be archived", 420)
+
+    def archived() -> bool:
+        installation.run("orders_history")
+        return orders.archived(installation, ended) == ended
+
+    installation.until(archived, "both orders to be archived")
 
     before = shelf.journal_end(installation)
     installation.run("orders_fulfilment")
     assert shelf.sent_since(installation, before, "put_order") == []
-    installation.run("orders_history")
 
 
 def test_what_a_killed_sync_left_open_is_finished_by_the_schedule_of_settling(installation: Installation) -> None:
