@@ -44,4 +44,4 @@ def end(installation: Installation, code: str) -> None:
 def in_force(installation: Installation, name: str) -> int:
     """How many promotions of this name customers get, or will get."""
     found = installation.sandbox("GET", f"/chains/{CHAIN}/promotions")["promotions"]
-    return len([one for one in found if one["name"] == name and one["state"] in {"ACTIVE", "SCHEDULED"}])
+    return len([one for one in found if one["name"] == name and one["state"] in {"Running", "Upcoming"}])

@@ -101,6 +101,7 @@ def test_a_hold_is_asked_about_and_sent_when_a_person_approves(installation: Ins
 
 def test_an_export_finds_what_was_changed_in_the_portal_and_then_nothing(installation: Installation) -> None:
     (sku,) = shelf.on_sale(installation, VENDOR, 1, skip=20)
+    assert _drift_of(installation, VENDOR, sku) == set(), "a picture to compare the next one with"
     shelf.edit_in_portal(installation, VENDOR, sku, price=1.11)
     assert ("price", "changed_on_platform") in _drift_of(installation, VENDOR, sku)
     installation.until(lambda: shelf.differences(installation) == [], "the next delta to send the ERP's price again")
