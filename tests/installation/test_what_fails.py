@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from installation import shelf
+from installation.installed import ENDED
 
 if TYPE_CHECKING:
     from installation.installed import Installation
@@ -59,9 +60,11 @@ def test_a_full_sync_that_a_person_marks_as_failed_blocks_no_delta(installation:
     installation.call("PATCH", f"/dags/catalog_full_sync/dagRuns/{run_id}", json={"state": "failed"})
     price = shelf.move_price(installation, VENDOR, sku)
 
-    def shown() -> bool:
+    def a_delta_sends() -> bool:
+        delta = installation.trigger("catalog_delta_sync")
+        installation.until(lambda: installation.run_state("catalog_delta_sync", delta) in ENDED, f"{delta} to end")
         return bool(shelf.products(installation, VENDOR)[sku]["price"] == price)
 
-    installation.until(shown, "a delta to send what changed since", 420)
+    installation.until(a_delta_sends, "a delta to send what changed since", 300)
     installation.run("catalog_full_sync")
     assert shelf.differences(installation) == []
