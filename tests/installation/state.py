@@ -111,7 +111,7 @@ class Chain:
     def campaign(self, vendor: str, share: str) -> str:
         """Marketing plans a campaign on one product at a share of its price; returns its name."""
         goods, name = self.goods(vendor), f"{vendor}-{secrets.token_hex(3)}"
-        campaigns.add(self.installation, name, vendor, {goods["sku"]: f"{goods['price'] * Decimal(share):.2f}"})
+        campaigns.add(self.installation, name, vendor, {goods["sku"]: goods["price"] * Decimal(share)})
         self.campaigns.append(name)
         return name
 
@@ -128,6 +128,10 @@ class Chain:
             self.run("holds", "reject", number, "--why", "a slip of a test")
         for name in self.campaigns:
             campaigns.end(self.installation, name)
+        for words in (
+            (("sync",), ("release", "*"), ("sync",)) if self.campaigns else ()
+        ):  # so many ends at once are held
+            self.run("promotions", *words)
         self.run("resume", "store-006")
         self.run("resume", "--chain")
 
