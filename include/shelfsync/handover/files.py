@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 import fsspec
 
 from shelfsync.errors import TryAgainError
+from shelfsync.segment import segment
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -43,7 +43,7 @@ class Files:
         try:
             system, root = fsspec.core.url_to_fs(self._address)
             system.invalidate_cache()
-            for folder in {_folder(vendor) for _, vendor, _ in written}:
+            for folder in {segment(vendor) for _, vendor, _ in written}:
                 with contextlib.suppress(FileNotFoundError):  # a store may remove its empty folder
                     names = system.ls(f"{root}/{folder}", detail=False)
                     lying |= {f"{folder}/{str(name).rpartition('/')[2]}" for name in names}
@@ -56,13 +56,7 @@ class Files:
 
 
 def _name(number: int, vendor: str, kind: str) -> str:
-    return f"{_folder(vendor)}/{number:012}-{kind}.json"
-
-
-def _folder(vendor: str) -> str:
-    """No two stores share a folder: whatever is no plain character of a name is written as %XX."""
-    folder = quote(vendor, safe="")
-    return f"%2E{folder[1:]}" if folder.startswith(".") else folder or "_"
+    return f"{segment(vendor)}/{number:012}-{kind}.json"
 
 
 def _trouble(error: OSError) -> TryAgainError:
