@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ NAMES = ("data", "dialect", "clock", "seed", "public_url", "storage_url", "expos
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs until interrupted; 2 for arguments that make no sense, 1 when the port is taken."""
+    os.umask(0o027)  # what it keeps holds names and addresses of those who ordered
     given = _parser().parse_args(arguments)
     from partner_sandbox.behaviour import behaviour_of
     from partner_sandbox.server import Server

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import fsspec
 
@@ -32,6 +33,7 @@ class Files:
             partial = f"{target}.partial"
             with system.open(partial, "wb") as file:
                 file.write(document.text.encode())
+            _keep_private(system, partial)
             system.mv(partial, target)
         except OSError as error:
             raise _trouble(error) from None
@@ -57,6 +59,12 @@ class Files:
 
 def _name(number: int, vendor: str, kind: str) -> str:
     return f"{segment(vendor)}/{number:012}-{kind}.json"
+
+
+def _keep_private(system: Any, path: str) -> None:
+    """A file tells who the customer is: for our user and group alone, whatever the process's umask is."""
+    if "file" in (system.protocol if isinstance(system.protocol, tuple | list) else (system.protocol,)):
+        Path(path).chmod(0o640)
 
 
 def _trouble(error: OSError) -> TryAgainError:

@@ -10,6 +10,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from shelfsync.access import keep_private
 from shelfsync.errors import ConfigurationError, ShelfsyncError
 from shelfsync.stack import demo, environment, guide, sample_chain, switches
 from shelfsync.stack.place import Place
@@ -85,6 +86,7 @@ def _say(text: str) -> None:
 
 def main() -> int:
     """The background process; its words go to up.log."""
+    keep_private()
     from shelfsync.settings import read_settings
 
     try:

@@ -85,6 +85,7 @@ def services(
         api_port=addresses.api_port,
         api_url=addresses.api_url,
         public_url=addresses.public_url,
+        test_connection=addresses.listen == LOOPBACK,
     )
     both = airflow | ours
     table = [

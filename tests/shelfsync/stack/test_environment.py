@@ -79,7 +79,8 @@ def test_every_setting_of_the_promotions_source_is_the_samples(field: str) -> No
 
 
 def test_a_users_own_configuration_file_is_reported_when_the_sample_runs(user, tmp_path) -> None:
-    file = tmp_path / "shelfsync.toml"
+    file = tmp_path / ".shelfsync" / "shelfsync.toml"
+    file.parent.mkdir()
     file.write_text("[sync]\nshard_vendors = 3\n")
     assert str(file.name) in keeper.wishes(user()).unused
 
