@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import sqlalchemy as sa
 
+from shelfsync import database
 from shelfsync.erp import diagnosis
 from shelfsync.erp.text import decode
 from shelfsync.errors import ConfigurationError
@@ -45,12 +46,7 @@ def create_engine(url_text: str) -> sa.Engine:
     """An engine for the ERP; connects to nothing. A ConfigurationError names what is wrong with the URL."""
     if url_text.startswith("postgres://"):  # how many tools, Airflow among them, spell it
         url_text = url_text.replace("postgres://", "postgresql://", 1)
-    try:
-        url = sa.make_url(url_text)
-    except (sa.exc.ArgumentError, ValueError):  # its message holds the URL, and that its password
-        raise ConfigurationError(
-            diagnosis.URL, "it is no database URL", "Write dialect+driver://user:password@host:port/database."
-        ) from None
+    url = database.parsed(url_text, diagnosis.URL)
     if _sqlite_file(url) is not None and not Path(str(_sqlite_file(url))).is_file():
         raise ConfigurationError(
             diagnosis.URL, f"there is no SQLite file {_sqlite_file(url)!r}", "Correct the path after sqlite:///."
