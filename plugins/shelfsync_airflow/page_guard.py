@@ -1,4 +1,4 @@
-"""Who looks at a page, decides or stops: Airflow's own rights say so (docs/pages.md). Only the API server imports this."""
+"""Who looks at a page, decides or stops: Airflow's own rights say so (docs/access.md). Only the API server imports this."""
 
 from __future__ import annotations
 
