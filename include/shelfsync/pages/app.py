@@ -9,9 +9,9 @@ from fastapi import Depends, FastAPI, HTTPException, Request
 from fastapi.exceptions import RequestValidationError
 from sqlalchemy.exc import DataError as DatabaseDataError
 from starlette.responses import FileResponse, HTMLResponse, Response
-from starlette.status import HTTP_400_BAD_REQUEST
+from starlette.status import HTTP_400_BAD_REQUEST, HTTP_404_NOT_FOUND, HTTP_503_SERVICE_UNAVAILABLE
 
-from shelfsync.errors import ShelfsyncError
+from shelfsync.errors import DataError, ShelfsyncError
 from shelfsync.pages import explain, holds, orders, promotions, status, switches
 from shelfsync.pages.feeds import fed_by
 from shelfsync.pages.forms import is_readable
@@ -78,4 +78,6 @@ async def _unreadable(request: Request, _: Exception | None) -> HTMLResponse:
 
 
 async def _broken(request: Request, error: Exception) -> HTMLResponse:
-    return show(request, "told.html", title="This did not work", status_code=503, message=str(error))
+    """What is asked for is not there, or cannot be used; anything else is the server's own trouble."""
+    status_code = HTTP_404_NOT_FOUND if isinstance(error, DataError) else HTTP_503_SERVICE_UNAVAILABLE
+    return show(request, "told.html", title="This did not work", status_code=status_code, message=str(error))
