@@ -6,13 +6,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
-from shelfsync.catalog.vendor import is_usable
-
 FILE_BYTES_MAX = 256 * 1024 * 1024
 """A plan of ten thousand vendors has a tenth of it."""
 
 
 def _usable(name: str) -> str:
+    from shelfsync.catalog.vendor import is_usable  # brings pyarrow
+
     if not is_usable(name):
         raise ValueError("no vendor is called so")
     return name

@@ -52,6 +52,7 @@ def test_rows_set_aside_are_reported_by_run_and_status_and_raise_one_alarm(stock
     assert second["alarms"] == [], "what is known already is no news"
     assert any("6 rows name no usable vendor" in line for line in second["lines"])
     assert sum(one["rows"] for one in stocked.house.status()["set_aside"]) == 6
+    assert any("6 rows name no usable vendor" in line for line in stocked.house.warnings())
     stocked.erp.execute("DELETE FROM stock WHERE vendor <> ?", V)
     third = stocked.sync("delta")
     assert (third["alarms"], stocked.house.status()["set_aside"]) == ([], [])
