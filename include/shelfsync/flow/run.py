@@ -80,11 +80,11 @@ def report(parts: Parts, run_id: int) -> dict[str, Any]:
     sums |= {"asked": asked, "told": told_of}
     summary = {**told, **sums, "paused": paused, "freshness": fresh, "urgent": became, "vendors": shown, "counts": now}
     summary["set_aside"] = aside
-    summary["alarms"] = [
+    alarms = [
         f"vendor {vendor} was passed over by two runs in a row, so its changes wait: {why}"
         for vendor, why in passed_over.items()
     ]
-    summary["alarms"] += set_aside.lines(new_aside)
+    summary["alarms"] = alarms + set_aside.lines(new_aside)
     if not run.dry_run:
         return {**summary, "lines": lines(summary)}
     plan = plan_of(parts, run_id)
