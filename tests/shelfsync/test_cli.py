@@ -209,4 +209,4 @@ def test_nothing_that_the_sandbox_writes_can_be_read_by_another_user(tmp_path):
         assert [path for path in written if path.stat().st_mode & 0o007] == []
     finally:
         process.terminate()
-        process.wait(timeout=20)
+        process.communicate(timeout=20)

@@ -85,6 +85,13 @@ def test_a_users_own_configuration_file_is_reported_when_the_sample_runs(user, t
     assert str(file.name) in keeper.wishes(user()).unused
 
 
+def test_a_users_own_configuration_file_is_named_to_every_service(user, tmp_path) -> None:
+    file = tmp_path / ".shelfsync" / "shelfsync.toml"
+    file.parent.mkdir()
+    file.write_text("[platform]\nbase_url = 'https://platform.example'\n")
+    assert keeper.wishes(user()).environment["SHELFSYNC_CONFIG"] == str(file)
+
+
 def test_what_the_stack_sets_itself_wins_and_is_reported_by_name(user, table) -> None:
     given = {"AIRFLOW__CORE__DAGS_FOLDER": "/mine", "AIRFLOW_HOME": "/mine", "AIRFLOW__CORE__PARALLELISM": "2"}
     wanted = keeper.wishes(user(**given))
