@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
-from urllib.parse import quote
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import fsspec
 
 from shelfsync.errors import TryAgainError
+from shelfsync.segment import segment
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -32,6 +33,7 @@ class Files:
             partial = f"{target}.partial"
             with system.open(partial, "wb") as file:
                 file.write(document.text.encode())
+            _keep_private(system, partial)
             system.mv(partial, target)
         except OSError as error:
             raise _trouble(error) from None
@@ -43,7 +45,7 @@ class Files:
         try:
             system, root = fsspec.core.url_to_fs(self._address)
             system.invalidate_cache()
-            for folder in {_folder(vendor) for _, vendor, _ in written}:
+            for folder in {segment(vendor) for _, vendor, _ in written}:
                 with contextlib.suppress(FileNotFoundError):  # a store may remove its empty folder
                     names = system.ls(f"{root}/{folder}", detail=False)
                     lying |= {f"{folder}/{str(name).rpartition('/')[2]}" for name in names}
@@ -56,13 +58,13 @@ class Files:
 
 
 def _name(number: int, vendor: str, kind: str) -> str:
-    return f"{_folder(vendor)}/{number:012}-{kind}.json"
+    return f"{segment(vendor)}/{number:012}-{kind}.json"
 
 
-def _folder(vendor: str) -> str:
-    """No two stores share a folder: whatever is no plain character of a name is written as %XX."""
-    folder = quote(vendor, safe="")
-    return f"%2E{folder[1:]}" if folder.startswith(".") else folder or "_"
+def _keep_private(system: Any, path: str) -> None:
+    """A file tells who the customer is: for our user and group alone, whatever the process's umask is."""
+    if "file" in (system.protocol if isinstance(system.protocol, tuple | list) else (system.protocol,)):
+        Path(path).chmod(0o640)
 
 
 def _trouble(error: OSError) -> TryAgainError:

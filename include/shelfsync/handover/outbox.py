@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from shelfsync import database
 from shelfsync.errors import ConfigurationError, TryAgainError
 
 if TYPE_CHECKING:
@@ -81,10 +82,10 @@ class Outbox:
     def _open(self) -> sa.Engine:
         if self._engine is None:
             try:
-                url = sa.make_url(self._url)
+                url = database.parsed(self._url, "SHELFSYNC_ORDERS__HAND_OVER_URL")
                 patience = _patience(url.get_dialect().driver, self._timeout_s)
                 patience = {name: value for name, value in patience.items() if name not in url.query}
-                engine = sa.create_engine(url, hide_parameters=True, pool_pre_ping=True, connect_args=patience)
+                engine = database.make_engine(url, pool_pre_ping=True, connect_args=patience)
             except (sa.exc.ArgumentError, ValueError, ImportError):
                 raise ConfigurationError(
                     "SHELFSYNC_ORDERS__HAND_OVER_URL",

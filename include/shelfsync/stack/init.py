@@ -12,6 +12,7 @@ import time
 from importlib.metadata import version
 from pathlib import Path
 
+from shelfsync.access import keep_private
 from shelfsync.errors import ConfigurationError, ShelfsyncError
 from shelfsync.stack import airflow_home
 from shelfsync.stack.processes import resolved
@@ -94,6 +95,7 @@ def _stamp(schema: str) -> str:
 
 def main() -> int:
     """Reads its addresses from the environment, as services.py writes them."""
+    keep_private()
     try:
         run(
             database_url=os.environ["SHELFSYNC_DATABASE_URL"],

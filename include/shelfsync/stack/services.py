@@ -85,6 +85,7 @@ def services(
         api_port=addresses.api_port,
         api_url=addresses.api_url,
         public_url=addresses.public_url,
+        test_connection=addresses.listen == LOOPBACK,
     )
     both = airflow | ours
     table = [
@@ -108,5 +109,5 @@ def stand_in(name: str, table: dict[str, Service]) -> Service:
 def _sandbox(addresses: Addresses) -> tuple[str, ...]:
     """Its control plane answers this machine alone; in a container that would be nobody."""
     where = ("--host", addresses.listen, "--port", str(addresses.sandbox_port), "--data", f"{addresses.home}/sandbox")
-    opened = () if addresses.listen == LOOPBACK else ("--expose-control",)
+    opened = () if addresses.listen == LOOPBACK else ("--expose-control", "--control-host", SANDBOX)
     return ("partner-sandbox", *where, "--job-seconds", "2", *opened)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from shelfsync.access import keep_private
 from shelfsync.erp.sample import picking, tables
 from shelfsync.errors import ShelfsyncError
 from shelfsync.stack.ports import LOOPBACK
@@ -179,6 +180,7 @@ def _say(text: str) -> None:
 
 def main() -> int:
     """Runs until it is stopped; a database that is away is waited for."""
+    keep_private()
     from shelfsync.ledger.engine import create_engine
     from shelfsync.settings import read_settings
 
