@@ -9,13 +9,21 @@ from installation import shelf
 from installation.installed import CHAIN
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from installation.installed import Installation
 
 LEFT = Decimal("0.8")
 
 
-def add(installation: Installation, code: str, vendor: str, skus: list[str]) -> None:
-    """A campaign of one store for some hours, a fifth off each product: no guard holds that."""
+def reduced(installation: Installation, vendor: str, skus: list[str]) -> dict[str, Decimal]:
+    """SKU -> a price that no guard holds."""
+    rows = shelf.erp_rows(installation)
+    return {sku: rows[vendor, sku]["price"] * LEFT for sku in skus}
+
+
+def add(installation: Installation, code: str, vendor: str, prices: Mapping[str, Decimal]) -> None:
+    """A campaign of one store for some hours: SKU -> what customers pay."""
     installation.erp(
         """
         INSERT INTO erp.campaign (code, name, store_id, starts_at, ends_at)
@@ -24,15 +32,14 @@ def add(installation: Installation, code: str, vendor: str, skus: list[str]) -> 
         """,
         code=code, name=f"Offer {code}", vendor=vendor,
     )  # fmt: skip
-    rows = shelf.erp_rows(installation)
-    for sku in skus:
+    for sku, price in prices.items():
         installation.erp(
             """
             INSERT INTO erp.campaign_price (campaign_id, product_id, amount)
             SELECT campaign.campaign_id, product.product_id, round(CAST(%(price)s AS numeric), 2)
             FROM erp.campaign, erp.product WHERE campaign.code = %(code)s AND product.item_code = %(sku)s
             """,
-            code=code, sku=sku, price=rows[vendor, sku]["price"] * LEFT,
+            code=code, sku=sku, price=price,
         )  # fmt: skip
 
 

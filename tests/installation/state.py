@@ -111,7 +111,7 @@ class Chain:
     def campaign(self, vendor: str, share: str) -> str:
         """Marketing plans a campaign on one product at a share of its price; returns its name."""
         goods, name = self.goods(vendor), f"{vendor}-{secrets.token_hex(3)}"
-        campaigns.add(self.installation, name, vendor, {goods["sku"]: f"{goods['price'] * Decimal(share):.2f}"})
+        campaigns.add(self.installation, name, vendor, {goods["sku"]: goods["price"] * Decimal(share)})
         self.campaigns.append(name)
         return name
 
@@ -122,14 +122,22 @@ class Chain:
         return name
 
     def tidy(self) -> None:
-        """The changes of prices and campaigns are taken back, nothing of them waits for a person, nothing is paused; the next runs send what holds now."""
+        """The changes of prices and campaigns are taken back, nothing of them waits for a person, nothing is paused; all of it is sent."""
+        self.run("resume", "store-006")
+        self.run("resume", "--chain")
         self.installation.erp("DELETE FROM erp.price WHERE price_id = ANY(%(ids)s)", ids=self._prices)
         for number in self.holds:
             self.run("holds", "reject", number, "--why", "a slip of a test")
+        self.run("sync")
+        for hold in self.told("holds", "list")["holds"]:  # the way back from a slip that was approved is one, too
+            self.run("holds", "approve", str(hold["hold_id"]), "--why", "as it was before the test")
+        self.run("sync")
         for name in self.campaigns:
             campaigns.end(self.installation, name)
-        self.run("resume", "store-006")
-        self.run("resume", "--chain")
+        for words in (
+            (("sync",), ("release", "*"), ("sync",)) if self.campaigns else ()
+        ):  # so many ends at once are held
+            self.run("promotions", *words)
 
 
 @contextmanager

@@ -123,7 +123,8 @@ def _drift_of(installation: Installation, vendor: str, sku: str) -> set[tuple[st
 
 
 def test_a_campaign_begins_changes_and_ends_and_the_next_run_sends_nothing(installation: Installation) -> None:
-    campaigns.add(installation, "till-offer", VENDOR, shelf.on_sale(installation, VENDOR, 2, skip=40))
+    skus = shelf.on_sale(installation, VENDOR, 2, skip=40)
+    campaigns.add(installation, "till-offer", VENDOR, campaigns.reduced(installation, VENDOR, skus))
     run_id = installation.run("promotions_sync")
     assert campaigns.in_force(installation, "Offer till-offer") == 1
     waits = {task["task_id"]: task for task in installation.tasks("promotions_sync", run_id)}
@@ -178,7 +179,7 @@ def test_what_a_killed_sync_left_open_is_finished_by_the_schedule_of_settling(in
 def test_what_a_killed_promotion_sync_left_open_is_finished_by_its_schedule(installation: Installation) -> None:
     skus = shelf.on_sale(installation, OTHER, 1, skip=100)
     with installation.switched_off("promotions_sync"), installation.slow_jobs(20):
-        campaigns.add(installation, "left-open", OTHER, skus)
+        campaigns.add(installation, "left-open", OTHER, campaigns.reduced(installation, OTHER, skus))
         before = shelf.journal_end(installation)
         sent = partial(shelf.sent_since, installation, before, "put_promotion")
         installation.killed("promotions", "sync", after=sent)
