@@ -58,9 +58,7 @@ class ItemPromotion:
             (reading.text(entry, "sponsor"), _amount(entry, "amount"))
             for entry in reading.mappings(raw.get("sponsorships"))
         )
-        return cls(
-            reading.text(raw, "name"), reading.text(raw, "type"), _amount(raw, "discount_amount"), sponsorships
-        )
+        return cls(reading.text(raw, "name"), reading.text(raw, "type"), _amount(raw, "discount_amount"), sponsorships)
 
 
 @dataclass(frozen=True, slots=True)

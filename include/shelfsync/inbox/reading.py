@@ -61,7 +61,9 @@ def read(body: bytes) -> Received:
     """
     event = parse(body)
     order_id = _text(event.get("order_id"))
-    if (order_id is not None or isinstance(event.get("order_id"), str)) and (why := excess(parted(event)[0])) is not None:
+    if (order_id is not None or isinstance(event.get("order_id"), str)) and (
+        why := excess(parted(event)[0])
+    ) is not None:
         raise UnreadableEventError(f"is an order whose {why}")
     if order_id is not None:
         status, updated_at = _text(event.get("status")), _text(_object(event.get("sys")).get("updated_at"))
@@ -70,7 +72,9 @@ def read(body: bytes) -> Received:
         return Received("order", _identity("order", order_id, *version), None, store, body)
     job_id = _text(event.get("job_id"))
     if job_id is not None:
-        meaning = json.dumps(event, sort_keys=True, separators=(",", ":"), default=str)  # another order of keys says the same
+        meaning = json.dumps(
+            event, sort_keys=True, separators=(",", ":"), default=str
+        )  # another order of keys says the same
         identity = _identity("job", job_id, _sha256(meaning.encode()))
         return Received("job", identity, job_id, job_word(event).vendor, body)
     return Received("unknown", _identity("unknown", _sha256(body)), None, None, body)

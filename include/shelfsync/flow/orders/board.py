@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from shelfsync.inbox import events
 from shelfsync.ledger import handovers, order_alarms, order_history, picking
 from shelfsync.ledger.instant import instant
 from shelfsync.ledger.order_tables import customer_order as ledger_order
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from shelfsync.flow.house import Parts
 
 _OPEN = ("RECEIVED", "ACCEPTED")
+_SET_ASIDE_MAX = 100
 
 
 def orders(parts: Parts, *, vendor: str | None, only_open: bool, limit: int) -> list[dict[str, Any]]:
@@ -57,6 +59,8 @@ def today(parts: Parts) -> dict[str, Any]:
             "not_taken": [dict(row._mapping) for row in waiting],  # noqa: SLF001  SQLAlchemy's public name
             "gaps": order_history.gaps(connection, days=7),
             "alarms": order_alarms.lasting(connection),
+            "set_aside": events.orders_set_aside(connection, at_most=_SET_ASIDE_MAX),
+            "results_set_aside": [row._asdict() for row in picking.all_set_aside(connection, at_most=_SET_ASIDE_MAX)],
             "history": [dict(row._mapping) for row in order_history.standing(connection)],  # noqa: SLF001
         }
 
