@@ -14,6 +14,8 @@ from shelfsync.orders.bounds import excess
 from shelfsync.orders.personal import parted
 from shelfsync.orders.state import Version
 
+_quoted = json.encoder.encode_basestring_ascii
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -50,10 +52,10 @@ def _storable(value: Any) -> Any:
 
 def as_json(value: Any) -> str:
     """JSON with exact decimals and sorted keys: equal values give equal text."""
+    if isinstance(value, str):
+        return _quoted(value)
     if isinstance(value, dict):
-        return (
-            "{" + ",".join(f"{json.dumps(str(name))}:{as_json(value[name])}" for name in sorted(value, key=str)) + "}"
-        )
+        return "{" + ",".join([f"{_quoted(str(name))}:{as_json(value[name])}" for name in sorted(value, key=str)]) + "}"
     if isinstance(value, list | tuple):
-        return "[" + ",".join(as_json(entry) for entry in value) + "]"
+        return "[" + ",".join([as_json(entry) for entry in value]) + "]"
     return format(value, "f") if isinstance(value, Decimal) else json.dumps(value)

@@ -121,7 +121,7 @@ def sealed_customers(connection: Connection, order_ids: Collection[str]) -> dict
 def keep_customers(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
     """Keeps `order_id`, `sealed` until `remove_at`; whoever was forgotten by then is not kept again."""
     names = ["order_id", "sealed", "remove_at"]
-    coming = bulk.arrays(order_customer, names, rows)
+    coming = bulk.coming(order_customer, names, rows)
     kept = sa.select(*(coming.c[name] for name in names)).where(coming.c.remove_at > instant())
     made = insert(order_customer).from_select(names, kept)
     connection.execute(
