@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from shelfsync.flow.orders.seal import Seal
 from shelfsync.ledger import orders
+from shelfsync.ledger.faults import is_database_trouble, reason
 from shelfsync.orders.reading import kept, told
 from shelfsync.orders.state import OrderState, newest_last, state
 from shelfsync.warehouse import orders as warehouse
@@ -70,6 +71,29 @@ def apply_all(parts: Parts, connection: Connection, tellings: Sequence[Telling],
     if seal:
         _keep_customers(parts, connection, of_order, before, first_seen, seal)
     return now
+
+
+def apply_each(
+    parts: Parts, connection: Connection, tellings: Sequence[Telling], seal: Seal
+) -> tuple[dict[str, OrderState], list[tuple[Telling, str]]]:
+    """The same, but one that fails stops no other, whatever it raises: (orders as they are now, what is not applied and why).
+
+    A batch that fails leaves nothing behind and is applied in halves, down to the telling that makes it fail.
+    """
+    if not tellings:
+        return {}, []
+    try:
+        with connection.begin_nested():
+            return apply_all(parts, connection, tellings, seal), []
+    except Exception as error:
+        if is_database_trouble(error):
+            raise
+        if len(tellings) == 1:
+            return {}, [(tellings[0], reason(error))]
+    middle = len(tellings) // 2
+    now, failed = apply_each(parts, connection, tellings[:middle], seal)
+    later, failed_too = apply_each(parts, connection, tellings[middle:], seal)
+    return now | later, failed + failed_too
 
 
 def current(connection: Connection, order_id: str) -> OrderState | None:

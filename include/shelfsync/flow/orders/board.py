@@ -35,6 +35,8 @@ def orders(parts: Parts, *, vendor: str | None, only_open: bool, limit: int) -> 
 
 def order(parts: Parts, name: str) -> dict[str, Any] | None:
     """One order; `name`: its order_id, its external number, or the short code of the newest that has it."""
+    if "\x00" in name or not name.isprintable():
+        return None  # no order is called so, and a database refuses even the question
     with parts.engine.connect() as connection:
         mine = sa.or_(
             customer_order.c.order_id == name.strip().lower(),
