@@ -13,6 +13,7 @@ from fastapi.testclient import TestClient
 from orders_bodies import ORDER_ID, body, item
 from orders_world import PHONE, PICKING_SECRET, SECRET, picked
 from shelfsync.errors import DataError
+from shelfsync.flow.orders.seal import Seal
 from shelfsync.orders.reading import as_json
 from shelfsync.pages.app import create_app
 from shelfsync.pages.viewer import Viewer
@@ -231,3 +232,27 @@ def test_a_row_that_cannot_be_shown_hides_no_other(world, total):
         assert one["order_id"] in page.text
         assert other["order_id"] in page.text
         assert client.get(f"/orders/{one['order_id']}").status_code == 200
+
+
+def test_an_order_of_the_history_that_cannot_be_applied_stops_no_other(world):
+    world.platform.faults({"at": "order_webhook", "kind": "lost", "times": 3})
+    orders = [world.place(sku, ago_s=60) for sku in ("MILK", "JAM", "BREAD")]
+    run(world, "ALTER TABLE warehouse.order_item ADD CONSTRAINT broken CHECK (sku <> 'JAM')")
+    told = world.house.orders.history(["store-001"])
+    assert (told["orders"], told["unreadable"], told["failed"]) == (2, 1, {})
+    assert applied(world) == {orders[0]["order_id"], orders[2]["order_id"]}
+    assert world.rows("SELECT error FROM ledger.order_history")[0][0].startswith("CheckViolation (SQLSTATE 23514)")
+
+
+def test_an_order_that_cannot_be_handed_over_stops_no_other(world):
+    broken, good = world.place("MILK"), world.place("JAM")
+    world.heard()
+    no_json = Seal(world.house.parts.settings.orders)._fernet.encrypt(b"{")
+    with world.house.parts.engine.begin() as connection:
+        connection.exec_driver_sql(
+            "UPDATE warehouse.order_customer SET sealed = %s WHERE order_id = %s", (no_json, broken["order_id"])
+        )
+    told = world.house.orders.hand_over()
+    assert [paper["order_id"] for paper in world.papers()] == [good["order_id"]]
+    (why,) = told["failed"].values()
+    assert why.startswith("JSONDecodeError in seal.py")
