@@ -57,17 +57,20 @@ def mutated(draw: st.DrawFn, good: dict[str, Any]) -> dict[str, Any]:
     """A good body with one to three places that hold something strange, or are not there, or have a neighbour that nobody foresaw."""
     made = copy.deepcopy(good)
     for _ in range(draw(st.integers(1, 3))):
-        place = draw(st.sampled_from([one for one in places(made) if one]))
+        found = [one for one in places(made) if one]
+        if not found:
+            break
+        place = draw(st.sampled_from(found))
         holder = made
         for key in place[:-1]:
             holder = holder[key]
         match draw(st.sampled_from(["put", "put", "put", "remove", "beside"])):
             case "put":
-                holder[place[-1]] = draw(strange)
+                holder[place[-1]] = copy.deepcopy(draw(strange))
             case "remove":
                 del holder[place[-1]]
             case _ if isinstance(holder, dict):
-                holder[draw(st.sampled_from(STRANGE_TEXTS))] = draw(strange)
+                holder[draw(st.sampled_from(STRANGE_TEXTS))] = copy.deepcopy(draw(strange))
     return made
 
 

@@ -181,6 +181,7 @@ picking_result = sa.Table(
         "result_no",
         postgresql_where=sa.text("reply_due"),
     ),
+    sa.Index("ix_picking_result_set_aside", "result_no", postgresql_where=sa.text("state = 'set_aside'")),
     schema="ledger",
     comment="One row a result of a store, durable before the store is told so; what became of it",
 )

@@ -22,11 +22,19 @@ def upgrade() -> None:
     set_aside = sa.text("set_aside IS NOT NULL")
     op.create_index("ix_event_set_aside", "event", ["kind", "event_id"], schema="inbox", postgresql_where=set_aside)
     _states(*_STATES, "set_aside", comment=f"{_SENT}, overtaken or set_aside (it could not be worked on)")
+    op.create_index(
+        "ix_picking_result_set_aside",
+        "picking_result",
+        ["result_no"],
+        schema="ledger",
+        postgresql_where=sa.text("state = 'set_aside'"),
+    )
     op.alter_column("order_alarm", "kind", comment=f"{_KINDS}, set_aside or history", schema="ledger")
 
 
 def downgrade() -> None:
     op.alter_column("order_alarm", "kind", comment=f"{_KINDS} or history", schema="ledger")
+    op.drop_index("ix_picking_result_set_aside", "picking_result", schema="ledger")
     op.execute("UPDATE ledger.picking_result SET state = 'waiting' WHERE state = 'set_aside'")
     _states(*_STATES, comment=f"{_SENT} or overtaken")
     op.drop_index("ix_event_set_aside", "event", schema="inbox")
