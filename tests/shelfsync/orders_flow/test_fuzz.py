@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 import uuid
 
 import pytest
 from fastapi import Request  # noqa: TC002  FastAPI reads annotations
 from fastapi.testclient import TestClient
-from hypothesis import HealthCheck, event, given, settings
+from hypothesis import HealthCheck, event, given, seed, settings
 from hypothesis import strategies as st
 
 from order_strategies import as_text, encoded, order_bodies, result_bodies
@@ -17,21 +18,25 @@ from orders_world import SECRET, picked
 from shelfsync.pages.app import create_app
 from shelfsync.pages.viewer import Viewer
 
-SHORT_S, LONG_S = 3, 60
+SHORT_S, LONG_S = 0, 60
+EXAMPLES = 12
 durations = pytest.mark.parametrize("seconds", [SHORT_S, pytest.param(LONG_S, marks=pytest.mark.slow)])
 
 
 def fuzz(law, given_, seconds):
-    """Examples until the time is over; the same law with every one of them."""
+    """Rounds of examples until the time is over, one round at least; each round has other examples."""
     end = time.monotonic() + seconds
+    for number in itertools.count():
 
-    @settings(max_examples=100_000, suppress_health_check=list(HealthCheck), database=None)
-    @given(given_)
-    def run(drawn):
-        if time.monotonic() < end:
+        @seed(number)
+        @settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck), database=None, derandomize=False)
+        @given(given_)
+        def run(drawn):
             law(drawn)
 
-    run()
+        run()
+        if time.monotonic() > end:
+            return
 
 
 @pytest.fixture
