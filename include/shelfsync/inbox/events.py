@@ -102,8 +102,30 @@ def replay(connection: Connection, platform_job_id: str) -> int:
     return connection.execute(
         sa.update(event)
         .where(event.c.kind == "job", event.c.platform_job_id == platform_job_id)
-        .values(processed_at=None)
+        .values(processed_at=None, set_aside=None)
     ).rowcount
+
+
+def replay_orders(connection: Connection, event_ids: Collection[int]) -> int:
+    """Has order events that are set aside processed again; how many."""
+    return connection.execute(
+        sa.update(event)
+        .where(event.c.event_id.in_(list(event_ids)), event.c.set_aside.is_not(None))
+        .values(processed_at=None, set_aside=None)
+    ).rowcount
+
+
+def orders_set_aside(connection: Connection, *, at_most: int) -> list[dict[str, Any]]:
+    """(event_id, received_at, set_aside: why) of order events that could not be applied, the longest waiting first."""
+    found = sa.select(event.c.event_id, event.c.received_at, event.c.set_aside)
+    found = found.where(event.c.kind == "order", event.c.set_aside.is_not(None)).order_by(event.c.event_id)
+    return [dict(row) for row in connection.execute(found.limit(at_most)).mappings()]
+
+
+def count_orders_set_aside(connection: Connection) -> int:
+    """How many they are."""
+    found = sa.select(sa.func.count()).where(event.c.kind == "order", event.c.set_aside.is_not(None))
+    return connection.execute(found).scalar_one()
 
 
 def _job_event(row: Any) -> JobEvent:
