@@ -14,15 +14,18 @@ app = typer.Typer(help="Webhook events: what came, what waits, and reading some 
 
 Kind = Annotated[Literal["job", "order", "unknown"] | None, typer.Option("--kind", help="Only these.")]
 Waiting = Annotated[bool, typer.Option("--waiting", help="Only those of which nothing has followed yet.")]
+Aside = Annotated[bool, typer.Option("--aside", help="Only those that were set aside, with the reason.")]
 Limit = Annotated[int, typer.Option("--limit", min=1, help="How many.")]
 Events = Annotated[list[int], typer.Argument(metavar="EVENT...", help="Numbers of job events, as `list` shows them.")]
 
 
 @app.command("list")
-def list_events(kind: Kind = None, waiting: Waiting = False, limit: Limit = 50, as_json: AsJson = False) -> None:
+def list_events(
+    kind: Kind = None, waiting: Waiting = False, aside: Aside = False, limit: Limit = 50, as_json: AsJson = False
+) -> None:
     """The last events, newest first. Nothing of what is in them is shown."""
     with house() as opened:
-        rows = opened.inbox.listed(kind=kind, only_waiting=waiting, limit=limit)
+        rows = opened.inbox.listed(kind=kind, only_waiting=waiting, only_aside=aside, limit=limit)
     print_told({"events": rows}, as_json, [_line(row) for row in rows] or ["no event has come"])
 
 
@@ -42,4 +45,6 @@ def replay(event: Events, as_json: AsJson = False) -> None:
 def _line(row: dict[str, Any]) -> str:
     about = f"job {row['platform_job_id']} ({row['job_state'] or 'not a catalog job'})" if row["kind"] == "job" else "-"
     state = f"processed {row['processed_at']:%Y-%m-%d %H:%M:%S}" if row["processed_at"] else "waiting"
+    if row["set_aside"]:
+        state = f"set aside: {row['set_aside']}"
     return f"{row['event_id']:>8}  {row['received_at']:%Y-%m-%d %H:%M:%S}  {row['kind']:<7}  {row['vendor'] or '-'}  {about}  {state}"

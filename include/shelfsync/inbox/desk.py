@@ -28,8 +28,10 @@ class InboxDesk:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def listed(self, *, kind: str | None = None, only_waiting: bool = False, limit: int = 50) -> list[dict[str, Any]]:
-        """The last events, newest first; of a catalog job its state too."""
+    def listed(
+        self, *, kind: str | None = None, only_waiting: bool = False, only_aside: bool = False, limit: int = 50
+    ) -> list[dict[str, Any]]:
+        """The last events, newest first; of a catalog job its state too, of one that is set aside the reason."""
         rows = (
             sa.select(
                 event.c.event_id,
@@ -38,6 +40,7 @@ class InboxDesk:
                 event.c.vendor,
                 event.c.received_at,
                 event.c.processed_at,
+                event.c.set_aside,
                 sa.func.length(event.c.body).label("body_bytes"),
                 job.c.state.label("job_state"),
             )
@@ -47,6 +50,8 @@ class InboxDesk:
         )
         if kind is not None:
             rows = rows.where(event.c.kind == kind)
+        if only_aside:
+            rows = rows.where(event.c.set_aside.is_not(None))
         if only_waiting:
             rows = rows.where(event.c.processed_at.is_(None))
         with self._engine.connect() as connection:

@@ -36,6 +36,7 @@ event = sa.Table(
     sa.Column(
         "processed_at", sa.DateTime(timezone=True), comment="When its consequences were drawn; null: not yet, or again"
     ),
+    sa.Column("set_aside", sa.Text, comment="Jobs: why the event does not count; null: it may"),
     sa.CheckConstraint("kind IN ('job', 'order', 'unknown')", name="kind"),
     sa.CheckConstraint("kind <> 'job' OR platform_job_id IS NOT NULL", name="job_has_a_number"),
     sa.Index(
