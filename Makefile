@@ -30,8 +30,9 @@ soak: setup   ## a real installation at work while everything around it goes wro
 simulate: setup   ## seeded faults over virtual days; SEEDS=100 START=0
 	@PYTHONPATH=tests:include $(BIN)/python -m simulation --seeds $(or $(SEEDS),20) --start $(or $(START),0)
 
-sweep: setup   ## a day that dies at each of its effects and has to converge; ARGS="--every 10" for some of them
+sweep: setup   ## processes that die at each of their effects: taken up again, or by the schedule alone; ARGS="--every 10" for some
 	@PYTHONPATH=tests:include $(BIN)/python -m simulation --sweep $(ARGS)
+	@PYTHONPATH=tests:include $(BIN)/python -m simulation --abandoned $(ARGS)
 
 teeth: setup   ## planted bugs, each of which the tests have to catch; BUG=words for some of them
 	@PYTHONPATH=tests $(BIN)/python -m teeth --only "$(BUG)"

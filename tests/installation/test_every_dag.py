@@ -101,6 +101,7 @@ def test_a_hold_is_asked_about_and_sent_when_a_person_approves(installation: Ins
 
 def test_an_export_finds_what_was_changed_in_the_portal_and_then_nothing(installation: Installation) -> None:
     (sku,) = shelf.on_sale(installation, VENDOR, 1, skip=20)
+    assert _drift_of(installation, VENDOR, sku) == set(), "a picture to compare the next one with"
     shelf.edit_in_portal(installation, VENDOR, sku, price=1.11)
     assert ("price", "changed_on_platform") in _drift_of(installation, VENDOR, sku)
     installation.until(lambda: shelf.differences(installation) == [], "the next delta to send the ERP's price again")
@@ -116,8 +117,7 @@ def _drift_of(installation: Installation, vendor: str, sku: str) -> set[tuple[st
 
 
 def test_a_campaign_begins_changes_and_ends_and_the_next_run_sends_nothing(installation: Installation) -> None:
-    first, second = shelf.on_sale(installation, VENDOR, 2, skip=40)
-    campaigns.add(installation, "till-offer", VENDOR, {first: "0.11", second: "0.12"})
+    campaigns.add(installation, "till-offer", VENDOR, shelf.on_sale(installation, VENDOR, 2, skip=40))
     run_id = installation.run("promotions_sync")
     assert campaigns.in_force(installation, "Offer till-offer") == 1
     waits = {task["task_id"]: task for task in installation.tasks("promotions_sync", run_id)}
@@ -142,12 +142,16 @@ def test_an_order_is_picked_fulfilled_and_archived(installation: Installation) -
     for step in ("dispatch", "pick-up"):
         installation.sandbox("POST", f"/orders/{order}/{step}")
     ended = {order: "PICKED_UP", cancelled: "CANCELLED"}
-    installation.until(lambda: orders.archived(installation, ended) == ended, "both orders to be archived", 420)
+
+    def archived() -> bool:
+        installation.run("orders_history")
+        return orders.archived(installation, ended) == ended
+
+    installation.until(archived, "both orders to be archived")
 
     before = shelf.journal_end(installation)
     installation.run("orders_fulfilment")
     assert shelf.sent_since(installation, before, "put_order") == []
-    installation.run("orders_history")
 
 
 def test_what_a_killed_sync_left_open_is_finished_by_the_schedule_of_settling(installation: Installation) -> None:
@@ -166,9 +170,9 @@ def test_what_a_killed_sync_left_open_is_finished_by_the_schedule_of_settling(in
 
 
 def test_what_a_killed_promotion_sync_left_open_is_finished_by_its_schedule(installation: Installation) -> None:
-    (sku,) = shelf.on_sale(installation, OTHER, 1, skip=100)
+    skus = shelf.on_sale(installation, OTHER, 1, skip=100)
     with installation.switched_off("promotions_sync"), installation.slow_jobs(20):
-        campaigns.add(installation, "left-open", OTHER, {sku: "0.21"})
+        campaigns.add(installation, "left-open", OTHER, skus)
         before = shelf.journal_end(installation)
         sent = partial(shelf.sent_since, installation, before, "put_promotion")
         installation.killed("promotions", "sync", after=sent)

@@ -1,6 +1,7 @@
 """`python -m simulation --seeds N --start S [--jobs J] [--verbose]`: N seeds from S; exit 1 when one of them fails.
 
-`--sweep`: a day that dies at each of its effects instead.
+`--sweep`: a day that dies at each of its effects instead. `--abandoned [NAME ...]`: processes of every kind die at each of their
+effects, and nothing but the schedule follows.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from memory_folder import throwaway_root
 from shelfsync.ledger.engine import create_engine
 from shelfsync.migrations import upgrade
 from shelfsync.stack.postgres import EmbeddedPostgres
+from simulation.abandoned import PROCESSES, abandoned
 from simulation.seeds import Verdict, plan_of, try_plan
 from simulation.shrink import shrunk
 from simulation.sweep import effects_of_a_day, points, sweep
@@ -42,7 +44,8 @@ def main() -> int:
     parser.add_argument("--verbose", action="store_true", help="tell every action")
     parser.add_argument("--former", action="store_true", help="plans as they were before exports, holds and switches")
     parser.add_argument("--sweep", action="store_true", help="instead: a day that dies at each of its effects")
-    parser.add_argument("--every", type=int, default=1, help="of the sweep, each so-manieth point alone")
+    parser.add_argument("--abandoned", nargs="*", choices=PROCESSES, help="instead: only the schedule follows a death")
+    parser.add_argument("--every", type=int, default=1, help="of these, each so-manieth point alone")
     parser.add_argument("--no-shrink", action="store_true", help="leave a failing seed as long as it is")
     asked = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the server is stopped
@@ -51,6 +54,9 @@ def main() -> int:
         if asked.sweep:
             with _world(server, "simulation_0") as world:
                 return _swept(world, asked.every)
+        if asked.abandoned is not None:
+            with _world(server, "simulation_0") as world:
+                return _abandoned(world, asked.abandoned or list(PROCESSES), asked.every)
         if asked.jobs == 1:
             with _world(server, "simulation_0") as world:
                 verdicts = []
@@ -68,6 +74,16 @@ def _swept(world: World, every: int) -> int:
     chosen = points(effects_of_a_day(world))[::every]
     wrong = sweep(world, chosen, lambda line: print(line, flush=True))
     print(f"{len(chosen) - len(wrong)} of {len(chosen)} crash points converge, in {time.monotonic() - began_s:.0f} s")
+    return 1 if wrong else 0
+
+
+def _abandoned(world: World, names: list[str], every: int) -> int:
+    """Lets each kind of process die, and says how many of the deaths the schedule made good."""
+    began_s = time.monotonic()
+    tried, wrong = abandoned(world, names, every, lambda line: print(line, flush=True))
+    print(
+        f"{tried - len(wrong)} of {tried} deaths are followed up by the schedule, in {time.monotonic() - began_s:.0f} s"
+    )
     return 1 if wrong else 0
 
 

@@ -192,14 +192,18 @@ class PromotionModel:
             self.check()
         if self._wrong():
             return
-        want, have = self._wanted_now(), self._held_now()
-        if want != have:
-            first = min({*want.items()} ^ {*have.items()}, key=repr)
-            raise Broken("I3", f"promotions: {len(want)} pairs wanted, {len(have)} held; the first difference {first}")
+        self.in_step()
         before = len(world.platform_rows("SELECT seq FROM job"))
         work(world, house, "run", "promotions/quiet/last")
         if len(world.platform_rows("SELECT seq FROM job")) != before:
             raise Broken("I6", "a run of promotions without changes has sent something")
+
+    def in_step(self) -> None:
+        """The platform holds what the ERP wants, and nothing else."""
+        want, have = self._wanted_now(), self._held_now()
+        if want != have:
+            first = min({*want.items()} ^ {*have.items()}, key=repr)
+            raise Broken("I3", f"promotions: {len(want)} pairs wanted, {len(have)} held; the first difference {first}")
 
     def _wanted_now(self) -> dict[tuple[Any, ...], Decimal]:
         world = self._world

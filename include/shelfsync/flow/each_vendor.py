@@ -28,6 +28,10 @@ STEPS = ("extract", "normalise", "diff", "guard", "batch", "deliver", "confirm",
 ENDING = ("deliver", "confirm", "acknowledge")
 """The steps that bring a job to its end. While it is open nothing else of its vendor is sent (I5), so nothing may keep them from it."""
 
+TAKEN_PATIENCE_S = 60.0
+"""How long a step comes back to vendors that another process works on, after it has done the others."""
+TAKEN_EVERY_S = 1.0
+
 
 @dataclass
 class StepReport:
@@ -37,6 +41,8 @@ class StepReport:
     done: list[str] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
+    taken: list[str] = field(default_factory=list)
+    """Vendors that another process worked on in the last round."""
 
     def as_dict(self) -> dict[str, Any]:
         """Small enough for an XCom: counts, and a line for each vendor that needs one."""
@@ -54,21 +60,40 @@ class Done(Skip):
         super().__init__("done before")
 
 
+class Taken(Skip):
+    """Another process holds this vendor's lease."""
+
+    def __init__(self) -> None:
+        super().__init__("another process is working on this vendor")
+
+
 def each_vendor(
     parts: Parts, run_id: int, vendors: Iterable[str], step: str, work: Callable[[VendorRun], None]
 ) -> StepReport:
     """Calls `work` for each vendor that has come this far.
 
     What concerns every vendor (configuration, the database, a pause of the whole platform) is raised; all else is written to the
-    vendor's row, and the report of the run tells it.
+    vendor's row, and the report of the run tells it. A vendor that another process works on comes again after the others.
     """
     report = StepReport(step)
-    for name in vendors:
-        with logs.about(run=run_id, vendor=name, step=step):
-            _one_vendor(parts, run_id, name, report, work)
+    _round(parts, run_id, vendors, report, work)
+    until_s = parts.clock.monotonic_s() + TAKEN_PATIENCE_S
+    while report.taken and parts.clock.monotonic_s() < until_s:
+        parts.clock.sleep(TAKEN_EVERY_S)
+        _round(parts, run_id, report.taken, report, work)
+    report.skipped |= dict.fromkeys(report.taken, str(Taken()))
     for word, told in (("done", report.done), ("skipped", report.skipped), ("failed", report.failed)):
         metrics.count(f"{step}.vendors.{word}", len(told))
     return report
+
+
+def _round(
+    parts: Parts, run_id: int, vendors: Iterable[str], report: StepReport, work: Callable[[VendorRun], None]
+) -> None:
+    report.taken = []
+    for name in vendors:
+        with logs.about(run=run_id, vendor=name, step=report.step):
+            _one_vendor(parts, run_id, name, report, work)
 
 
 def _one_vendor(parts: Parts, run_id: int, name: str, report: StepReport, work: Callable[[VendorRun], None]) -> None:
@@ -83,6 +108,8 @@ def _one_vendor(parts: Parts, run_id: int, name: str, report: StepReport, work: 
     began_s = parts.clock.monotonic_s()
     try:
         work(row)
+    except Taken:
+        report.taken.append(name)
     except Skip as skip:
         report.skipped[name] = str(skip)
         if isinstance(skip, Done) and row.failed_step == step:

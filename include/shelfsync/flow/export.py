@@ -34,7 +34,7 @@ def plan_exports(parts: Parts, run_key: str, vendors: tuple[str, ...]) -> list[d
     """The shards of an export: the vendors asked for, else those of the settings, else every one that was ever in an extract."""
     with parts.engine.begin() as connection:
         names = vendors or parts.settings.sync.vendors or _seen(connection)
-        exports.plan(connection, run_key, dict.fromkeys(names))
+        exports.plan(connection, run_key, dict.fromkeys(names), deadline_s=parts.settings.export.deadline_s)
         planned = [one.vendor for one in exports.of_run(connection, run_key)]
     if not planned:
         raise NothingSyncedError("export: no vendor is known yet. Run a sync first, or name the vendors.")

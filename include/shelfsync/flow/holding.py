@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy.exc import DBAPIError
 
-from shelfsync.flow.each_vendor import Skip
+from shelfsync.flow.each_vendor import TAKEN_EVERY_S, Skip, Taken
 from shelfsync.ledger.leases import LeaseLostError, leased
 
 if TYPE_CHECKING:
@@ -21,20 +21,31 @@ log = logging.getLogger(__name__)
 
 
 @contextlib.contextmanager
-def holding(parts: Parts, vendor: str) -> Iterator[Lease]:
-    """The vendor's lease. Skip when another process holds it, or has taken it over when the block writes or ends in an error.
+def holding(parts: Parts, vendor: str, *, patience_s: float = 0.0) -> Iterator[Lease]:
+    """The vendor's lease. Taken when another process holds it all that time; Skip when one has taken it over as the block writes or ends in an error.
 
     What a process meets that woke up late (its connections dead, its answers gone) is not the vendor's failure, and is not noted.
     """
-    with leased(parts.engine, vendor, parts.settings.sync.lease_s) as lease:
+    with _leased(parts, vendor, patience_s) as lease:
         if lease is None:
-            raise Skip("another process is working on this vendor")
+            raise Taken
         try:
             with _said_late(parts, lease):
                 yield lease
         except LeaseLostError as lost:
             log.warning("%s", lost)
             raise Skip(str(lost)) from lost
+
+
+@contextlib.contextmanager
+def _leased(parts: Parts, vendor: str, patience_s: float) -> Iterator[Lease | None]:
+    until_s = parts.clock.monotonic_s() + patience_s
+    while True:
+        with leased(parts.engine, vendor, parts.settings.sync.lease_s) as lease:
+            if lease is not None or parts.clock.monotonic_s() >= until_s:
+                yield lease
+                return
+        parts.clock.sleep(TAKEN_EVERY_S)
 
 
 @contextlib.contextmanager

@@ -91,7 +91,7 @@ def report(parts: Parts, run_id: int) -> dict[str, Any]:
 def _ending(shown: list[dict[str, Any]], waiting: set[str]) -> tuple[str, str | None]:
     """The state of a run whose vendors ended like this, and its first line for a person where it is no plain success (I15).
 
-    `waiting`: superseded vendors whose changes no run sends before the next one.
+    `waiting`: vendors whose changes this run leaves to the next one.
     """
     if not shown:
         return "failed", "no vendor was extracted; see the log of the step extract"
@@ -103,15 +103,20 @@ def _ending(shown: list[dict[str, Any]], waiting: set[str]) -> tuple[str, str | 
 
 
 def _first(shown: list[dict[str, Any]], found: list[dict[str, Any]], word: str) -> str:
-    return f"{len(found)} of {len(shown)} vendors {word}: {found[0]['vendor']}: {found[0]['error']}"
+    why = found[0]["error"] or "its requests are planned and were not sent; the next run sends them"
+    return f"{len(found)} of {len(shown)} vendors {word}: {found[0]['vendor']}: {why}"
 
 
 def _waiting(connection: Connection, run_id: int) -> set[str]:
-    """Vendors that are superseded though no newer run has planned anything: an export moved the baseline, or sending was paused."""
+    """Vendors whose changes no run has sent: superseded by no newer run (an export moved the baseline, a pause), or planned alone."""
+    planned = sa.exists().where(
+        tables.batch.c.run_id == run_id, tables.batch.c.vendor == _ROW.vendor, tables.batch.c.state == "planned"
+    )
     statement = (
         sa.select(_ROW.vendor)
         .join(tables.vendor, tables.vendor.c.vendor == _ROW.vendor)
-        .where(_ROW.run_id == run_id, _ROW.state == "superseded", tables.vendor.c.fence <= _ROW.generation)
+        .where(_ROW.run_id == run_id, tables.vendor.c.fence <= _ROW.generation)
+        .where((_ROW.state == "superseded") | ((_ROW.state == "open") & planned))
     )
     return set(connection.execute(statement).scalars())
 

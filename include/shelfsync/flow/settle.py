@@ -10,7 +10,7 @@ from shelfsync.flow import holds, standing
 from shelfsync.flow.acknowledge import acknowledge
 from shelfsync.flow.confirm import confirm
 from shelfsync.flow.deliver import deliver
-from shelfsync.ledger import batches, jobs
+from shelfsync.ledger import batches, exports, jobs
 from shelfsync.warehouse import record
 
 if TYPE_CHECKING:
@@ -25,6 +25,10 @@ def settle(parts: Parts) -> dict[str, Any]:
     Returns `{"runs": n, "confirmed": n, "acknowledged": n, "delivered": n, "failed": {vendor: why}, "open": n}`.
     """
     holds.release_waiting(parts)
+    with parts.engine.begin() as connection:
+        lost_exports = exports.end_lost(connection)
+    if lost_exports:
+        log.warning("settle: the exports of %s were lost: no process has ended them", ", ".join(lost_exports))
     with parts.engine.connect() as connection:
         open_jobs = jobs.open_jobs(connection)
         planned = batches.vendors_with_planned(connection)

@@ -87,6 +87,9 @@ export = sa.Table(
 
 WAITING = ("requesting", "open")
 """The platform has, or may have, the request, and its file is not read yet."""
+UNENDED = ("planned", *WAITING, "observed")
+LOST_AFTER_S = 600.0
+"""A living process ends its export within this time after the deadline."""
 
 
 @dataclass(frozen=True)
@@ -144,11 +147,30 @@ def _exports(connection: Connection, statement: sa.Select[Any]) -> list[Export]:
     return [Export(**{**row, "wait_s": float(row["wait_s"]), "left_s": float(row["left_s"])}) for row in rows]
 
 
-def plan(connection: Connection, run_key: str, vendors: Iterable[str]) -> None:
+def plan(connection: Connection, run_key: str, vendors: Iterable[str], *, deadline_s: float) -> None:
     """Notes which vendors are to be exported; one that is known in this run stays as it is."""
     rows = [{"run_key": run_key, "vendor": name} for name in vendors]
     if rows:
-        connection.execute(insert(export).on_conflict_do_nothing(), rows)
+        connection.execute(insert(export).values(deadline_at=after(deadline_s)).on_conflict_do_nothing(), rows)
+
+
+def end_lost(connection: Connection) -> list[str]:
+    """Ends the exports that are past their deadline and that no process has ended; their vendors."""
+    statement = (
+        export.update()
+        .where(export.c.state.in_(UNENDED), export.c.deadline_at < after(-LOST_AFTER_S))
+        .values(
+            state="failed",
+            failed_step=sa.func.coalesce(export.c.failed_step, "wait"),
+            error=sa.func.coalesce(
+                export.c.error, "no process has ended it by its deadline; the next export asks anew"
+            ),
+            log_url=None,
+            ended_at=instant(),
+        )
+        .returning(export.c.vendor)
+    )
+    return sorted(connection.execute(statement).scalars())
 
 
 def of_run(connection: Connection, run_key: str, vendors: Iterable[str] | None = None) -> list[Export]:

@@ -128,3 +128,22 @@ def test_a_store_that_shows_nothing_at_all_is_told_and_not_believed(world):
     assert "not one SKU" in summary["error"]
     assert world.rows(HISTORY) == SHOWN
     assert world.rows("SELECT count(*) FROM warehouse.product WHERE on_platform") == [(3,)]
+
+
+@pytest.mark.parametrize("steps", [(), ("export",), ("export", "wait", "observe")])
+def test_an_export_whose_process_has_died_is_ended_after_its_deadline_and_the_next_one_goes_on(world, steps):
+    world.house.plan_exports("lost", ())
+    for step in steps:
+        if step == "wait":
+            world.house.wait_exports("lost", ["store-001"])
+        else:
+            world.house.export_step(step, "lost", ["store-001"])
+    world.house.settle()
+    state = "SELECT state FROM ledger.export WHERE run_key = 'lost'"
+    assert world.rows(state) != [("failed",)]
+    with world.house.parts.engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE ledger.export SET deadline_at = deadline_at - interval '1 day'")
+    world.house.settle()
+    assert world.rows(state) == [("failed",)]
+    assert "the next export asks anew" in world.house.report_exports("lost")["error"]
+    assert _export(world)["state"] == "succeeded"

@@ -35,7 +35,7 @@ def test_a_pause_of_all_or_of_the_chain_lets_nothing_out(shop, scope):
     shop.house.pause(scope, None, why="wrong prices", who="ada")
     summary = shop.sync("full")
     assert shop.sent() == []
-    assert summary["state"] == "succeeded"
+    assert summary["state"] == "partly", "what it planned has not left"
     assert any("PAUSED" in line and "wrong prices" in line and "ada" in line for line in summary["lines"])
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from shelfsync.errors import TryAgainError
-from shelfsync.flow.each_vendor import Skip
+from shelfsync.flow.each_vendor import TAKEN_PATIENCE_S, Skip
 from shelfsync.flow.holding import holding
 from shelfsync.flow.isolation import database_is_away, reason_of
 from shelfsync.flow.promotions.facts import facts_of, known_vendors
@@ -53,7 +53,7 @@ def confirm(parts: Parts) -> Confirmed:
     told = Confirmed()
     ask_the_overdue(parts)
     try:
-        with holding(parts, ALONE) as lease:
+        with holding(parts, ALONE, patience_s=TAKEN_PATIENCE_S) as lease:
             _confirm_all(parts, lease, told)
     except Skip as skip:
         log.info("promotions, confirm: %s", skip)

@@ -17,7 +17,7 @@ from partner_api.errors import (
 )
 from shelfsync.budget.switched import sending_to
 from shelfsync.errors import ConfigurationError, DataError, StaleRunError, StoppedError, TryAgainError
-from shelfsync.flow.each_vendor import Skip
+from shelfsync.flow.each_vendor import TAKEN_PATIENCE_S, Skip
 from shelfsync.flow.holding import HeldBody, holding
 from shelfsync.flow.isolation import database_is_away, reason_of
 from shelfsync.flow.promotions.confirm import ALONE, in_doubt, refuse
@@ -59,7 +59,7 @@ def deliver(parts: Parts) -> Sent:
     """Sends everything that is planned, and again what a dead process may have sent; of whatever run."""
     sent = Sent()
     try:
-        with holding(parts, ALONE) as lease:
+        with holding(parts, ALONE, patience_s=TAKEN_PATIENCE_S) as lease:
             _deliver_all(parts, lease, sent)
     except Skip as skip:
         log.info("promotions, deliver: %s", skip)

@@ -1,0 +1,45 @@
+"""A vendor that another process works on when a run comes to it: the run comes back to it, and says what it had to leave."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from shelfsync.flow import each_vendor
+from shelfsync.ledger.leases import leased
+
+A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
+VENDORS = ("store-001", "store-002")
+LEASE_S = 60
+
+
+@pytest.fixture
+def shop(world):
+    for vendor in VENDORS:
+        world.platform.put_products(vendor, [A])
+        world.erp.put(vendor, "a", "1.50")
+    return world
+
+
+def test_a_run_comes_back_to_a_vendor_that_another_process_held_for_a_moment(shop):
+    run_id, vendors = shop.begin("delta", upto="batch")
+    with ThreadPoolExecutor(1) as pool:
+        with leased(shop.house.parts.engine, "store-001", LEASE_S):
+            step = pool.submit(shop.house.step, "deliver", run_id, vendors)
+            while not shop.rows("SELECT 1 FROM ledger.job WHERE vendor = 'store-002'"):
+                assert not step.done()
+                time.sleep(0.05)
+        assert step.result(timeout=60) == {"step": "deliver", "done": 2, "skipped": {}, "failed": {}}
+
+
+def test_a_run_that_had_to_leave_a_vendor_planned_is_no_plain_success(shop, monkeypatch):
+    monkeypatch.setattr(each_vendor, "TAKEN_PATIENCE_S", 0.0)
+    run_id, vendors = shop.begin("delta", upto="batch")
+    with leased(shop.house.parts.engine, "store-001", LEASE_S):
+        report = shop.house.step("deliver", run_id, vendors)
+    assert report["skipped"] == {"store-001": "another process is working on this vendor"}
+    summary = shop.house.report(run_id)
+    assert summary["state"] == "partly"
+    assert summary["error"].startswith("1 of 2 vendors were passed over: store-001: its requests are planned")
