@@ -1,4 +1,4 @@
-"""`shelfsync orders list|show|accept|fulfil|cancel`."""
+"""`shelfsync orders list|show|accept|fulfil|cancel|retry`."""
 
 from __future__ import annotations
 
@@ -101,6 +101,22 @@ def cancel(
     if not yes:
         typer.confirm(f"Cancel order {order} ({reason}) for good?", abort=True, err=True)
     _say(order, {"action": "cancel", "reason": reason}, as_json)
+
+
+@app.command()
+def retry(order: Order, as_json: AsJson = False) -> None:
+    """Have the picking results of this order that are set aside worked on again, after what stood in their way was repaired."""
+    with house() as opened:
+        known = opened.orders.order(order)
+        order_id = known["order_id"] if known else order
+        retried = opened.orders.retry(order_id)
+        opened.orders.fulfil([order_id])
+        results = opened.orders.results(order_id)
+    lines = [f"order {order}: {retried} results are worked on again"]
+    lines += [f"result {one['result_id']}: {one['action']} {one['state']}{_why(one['error'])}" for one in results]
+    print_told({"order_id": order_id, "retried": retried, "results": results}, as_json, lines)
+    if any(one["state"] == "set_aside" for one in results):
+        raise typer.Exit(2)
 
 
 def _say(name: str, raw: dict[str, Any], as_json: bool, *, as_ordered: bool = False) -> None:

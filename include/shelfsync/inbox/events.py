@@ -15,7 +15,7 @@ from shelfsync.inbox.tables import event
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from sqlalchemy.engine import Connection
 
@@ -85,7 +85,7 @@ def best_first(heard: Iterable[JobEvent]) -> list[JobEvent]:
 def set_aside(connection: Connection, event_id: int, reason: str) -> None:
     """The event does not count, and why; a replay lets it count again."""
     this = sa.update(event).where(event.c.event_id == event_id)
-    connection.execute(this.values(set_aside=reason[:REASON_CHARACTERS_MAX]))
+    connection.execute(this.values(set_aside=reason[:REASON_CHARACTERS_MAX], processed_at=sa.func.clock_timestamp()))
 
 
 def unprocessed_jobs(connection: Connection, *, at_most: int = 1000) -> Sequence[str]:
@@ -124,6 +124,28 @@ def replay(connection: Connection, platform_job_id: str) -> int:
         .where(event.c.kind == "job", event.c.platform_job_id == platform_job_id)
         .values(processed_at=None, set_aside=None)
     ).rowcount
+
+
+def replay_orders(connection: Connection, event_ids: Collection[int]) -> int:
+    """Has order events that are set aside processed again; how many."""
+    return connection.execute(
+        sa.update(event)
+        .where(event.c.event_id.in_(list(event_ids)), event.c.set_aside.is_not(None))
+        .values(processed_at=None, set_aside=None)
+    ).rowcount
+
+
+def orders_set_aside(connection: Connection, *, at_most: int) -> list[dict[str, Any]]:
+    """(event_id, received_at, set_aside: why) of order events that could not be applied, the longest waiting first."""
+    found = sa.select(event.c.event_id, event.c.received_at, event.c.set_aside)
+    found = found.where(event.c.kind == "order", event.c.set_aside.is_not(None)).order_by(event.c.event_id)
+    return [dict(row) for row in connection.execute(found.limit(at_most)).mappings()]
+
+
+def count_orders_set_aside(connection: Connection) -> int:
+    """How many they are."""
+    found = sa.select(sa.func.count()).where(event.c.kind == "order", event.c.set_aside.is_not(None))
+    return connection.execute(found).scalar_one()
 
 
 def _weight(one: JobEvent) -> tuple[bool, bool]:

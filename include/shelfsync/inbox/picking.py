@@ -14,14 +14,13 @@ import sqlalchemy as sa
 from fastapi import Request
 from fastapi.responses import JSONResponse
 
-from partner_api import reading
 from shelfsync.inbox.body import RefusedError, read_body
 from shelfsync.inbox.keep import keep
 from shelfsync.inbox.reading import UnreadableEventError, parse
 from shelfsync.inbox.secret import Secrets
 from shelfsync.ledger import picking
 from shelfsync.ledger.engine import create_engine
-from shelfsync.orders.result import UnreadableResultError
+from shelfsync.orders.result import UnreadableResultError, is_order_id
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Engine
@@ -67,13 +66,14 @@ class PickingDoor:
         """What became of the results of an order."""
         try:
             self._admit(request)
+            name = order_id.strip().lower()
             async with asyncio.timeout(_STORE_TIMEOUT_S):
-                rows = await asyncio.to_thread(self._results, order_id.strip().lower())
+                rows = await asyncio.to_thread(self._results, name) if is_order_id(name) else []
         except RefusedError as refused:
             return _refuse(refused.status, refused.reason)
         except (sa.exc.SQLAlchemyError, TimeoutError, OSError):
             return _refuse(503, "the database is away: ask again")
-        return JSONResponse({"order_id": order_id.strip().lower(), "results": rows}, 200 if rows else 404)
+        return JSONResponse({"order_id": name, "results": rows}, 200 if rows else 404)
 
     async def close(self) -> None:
         """Lets go of the database."""
@@ -88,10 +88,9 @@ class PickingDoor:
     async def _body(self, request: Request) -> dict[str, Any]:
         body = await read_body(request, bytes_max=BODY_BYTES_MAX, timeout_s=_BODY_TIMEOUT_S)
         try:
-            parse(body)  # depth, doubled keys, numbers that are none
+            return parse(body)
         except UnreadableEventError as error:
             raise RefusedError(400, f"the body {error}") from None
-        return reading.mapping(reading.json_or_none(body))
 
     def _results(self, order_id: str) -> list[dict[str, Any]]:
         with self._open().connect() as connection:

@@ -34,12 +34,13 @@ def database_url(url: str) -> sa.URL:
 
 
 def create_engine(url: str, *, pool_size: int = 5) -> Engine:
-    """An engine that survives a server's restart: a dead connection is found before it is used."""
+    """An engine that survives a server's restart: a dead connection is found before it is used. Its exceptions show no parameters."""
     engine = sa.create_engine(
         database_url(url),
         pool_size=pool_size,
         max_overflow=pool_size,
         pool_pre_ping=True,
+        hide_parameters=True,
         connect_args={"connect_timeout": 10, "application_name": "shelfsync"},
     )
     sa.event.listen(engine, "connect", _bound)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from shelfsync.ledger.leases import Lease
 
 OPEN = ("waiting", "sending", "answered")
+_SET_ASIDE = picking_result.c.state == sa.literal_column("'set_aside'")
+"""Its text is that of an index, because a plan for any state could not use it."""
 
 
 @dataclass(frozen=True)
@@ -125,6 +127,36 @@ def postponed(connection: Connection, lease: Lease, result_no: int, error: str |
         "looks": picking_result.c.looks + 1,
     }
     _set(connection, lease, result_no, values)
+
+
+def set_aside(connection: Connection, lease: Lease, result_no: int, why: str) -> None:
+    """It cannot be worked on: the order's next result goes on, and this one waits for `retry`."""
+    values = {"state": "set_aside", "error": why, "next_try_at": None}
+    _set(connection, lease, result_no, values)
+
+
+def retry(connection: Connection, order_id: str) -> int:
+    """Has the results of this order that are set aside worked on again; how many. What may be with the platform is asked for first."""
+    sent = sa.case((picking_result.c.attempts > 0, "sending"), else_="waiting")
+    return connection.execute(
+        picking_result.update()
+        .where(picking_result.c.order_id == order_id, picking_result.c.state == "set_aside")
+        .values(state=sent, error=None, looks=0)
+    ).rowcount
+
+
+def all_set_aside(connection: Connection, *, at_most: int) -> Sequence[Any]:
+    """(order_id, result_id, error, received_at) of results that are set aside, the oldest first."""
+    found = sa.select(
+        picking_result.c.order_id, picking_result.c.result_id, picking_result.c.error, picking_result.c.received_at
+    ).where(_SET_ASIDE)
+    return connection.execute(found.order_by(picking_result.c.result_no).limit(at_most)).all()
+
+
+def count_set_aside(connection: Connection) -> int:
+    """How many they are."""
+    found = sa.select(sa.func.count()).where(_SET_ASIDE)
+    return connection.execute(found).scalar_one()
 
 
 def settled(

@@ -81,7 +81,7 @@ def test_a_poisoned_link_stops_no_job_and_the_poll_decides(poll, link):
     assert poll.rows("SELECT state, accepted FROM ledger.job") == [("acknowledged", 1)] * 2
     (reason,) = _aside(poll)
     assert reason.startswith("download: the link")
-    (listed,) = poll.house.inbox.listed(only_aside=True)
+    (listed,) = poll.house.inbox.listed(only_set_aside=True)
     assert listed["set_aside"] == reason
 
 

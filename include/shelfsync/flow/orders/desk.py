@@ -41,6 +41,13 @@ class OrderDesk:
 
         return fulfil(self.parts, order_ids)
 
+    def retry(self, order_id: str) -> int:
+        """Has the picking results of an order that are set aside worked on again; how many."""
+        from shelfsync.ledger import picking
+
+        with self.parts.engine.begin() as connection:
+            return picking.retry(connection, order_id.strip().lower())
+
     def history(self, vendors: Iterable[str] = ()) -> dict[str, Any]:
         """Reads the history on."""
         from shelfsync.flow.orders.history import history
