@@ -38,6 +38,13 @@ class Dialect:
     outlet_status_path: str = "/v2/chains/{chain_id}/vendors/{vendor_id}/status"
     """Empty: this platform has no such call; the connection test then lists one product."""
 
+    result_paths: tuple[str, ...] = (
+        "/v2/chains/{chain_id}/catalog/downloads/",
+        "/v2/chains/{chain_id}/catalog/logs/",
+        "/v2/chains/{chain_id}/catalog/exports/",
+    )
+    """Paths of the platform itself below which logs and exports lie. A link to any other path of it is refused."""
+
     body_bytes_max: int = 100_000_000
     """Of one catalog update (interface.md 8), in decimal megabytes, the safe reading."""
     listing_page_size: int = 500

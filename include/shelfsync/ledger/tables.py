@@ -293,6 +293,11 @@ job = sa.Table(
     _time("answered_at", "When the platform's 202 was read"),
     _time("deadline_at", "When waiting ends"),
     _time("settled_at", "When its outcome was known or given up"),
+    sa.Column(
+        "after_event",
+        sa.BigInteger,
+        comment="Newest event of the inbox when the row was committed; an event up to it cannot be about this job",
+    ),
     sa.Index(
         "uq_job_open",
         "vendor",
