@@ -12,12 +12,15 @@ from shelfsync.warehouse.order_tables import customer_order, order_customer, ord
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from sqlalchemy.engine import Connection
 
     from partner_api.models.order import OrderItem
     from shelfsync.orders.state import OrderState
+
+FORGOTTEN = b""
+"""In the place of a customer who was forgotten on request."""
 
 
 def write(connection: Connection, order: OrderState) -> None:
@@ -96,7 +99,14 @@ def sealed_customer(connection: Connection, order_id: str) -> bytes | None:
     """What is kept of the customer, sealed; None when nothing is, or nothing is left."""
     found = sa.select(order_customer.c.sealed).where(order_customer.c.order_id == order_id)
     sealed = connection.execute(found).scalar_one_or_none()
-    return None if sealed is None else bytes(sealed)
+    return bytes(sealed) if sealed else None
+
+
+def sealed_customers(connection: Connection) -> Iterator[tuple[str, bytes]]:
+    """(order_id, what is kept of the customer, sealed) of every order whose customer is known."""
+    found = sa.select(order_customer.c.order_id, order_customer.c.sealed).where(order_customer.c.sealed != FORGOTTEN)
+    for row in connection.execution_options(yield_per=1000).execute(found.order_by(order_customer.c.order_id)):
+        yield row.order_id, bytes(row.sealed)
 
 
 def keep_customer(connection: Connection, order_id: str, sealed: bytes, *, since: dt.datetime, days: int) -> None:
@@ -105,8 +115,32 @@ def keep_customer(connection: Connection, order_id: str, sealed: bytes, *, since
     kept = sa.select(sa.literal(order_id), sa.literal(sealed), remove_at).where(remove_at > instant())
     made = insert(order_customer).from_select(["order_id", "sealed", "remove_at"], kept)
     connection.execute(
-        made.on_conflict_do_update(index_elements=[order_customer.c.order_id], set_={"sealed": made.excluded.sealed})
+        made.on_conflict_do_update(
+            index_elements=[order_customer.c.order_id],
+            set_={"sealed": made.excluded.sealed},
+            where=order_customer.c.sealed != FORGOTTEN,
+        )
     )
+
+
+def forget_customers_of(connection: Connection, order_ids: Sequence[str], *, days: int) -> int:
+    """Removes the customers of these orders for good, before their time; how many there were.
+
+    A mark stays until then, so that nothing that comes later of the order brings its customer back.
+    """
+    known = sa.select(sa.func.count()).where(
+        order_customer.c.order_id.in_(order_ids), order_customer.c.sealed != FORGOTTEN
+    )
+    count: int = connection.execute(known).scalar_one()
+    until = instant() + sa.func.make_interval(0, 0, 0, days)
+    orders = sa.select(customer_order.c.order_id, sa.literal(FORGOTTEN), until)
+    mark = insert(order_customer).from_select(
+        ["order_id", "sealed", "remove_at"], orders.where(customer_order.c.order_id.in_(order_ids))
+    )
+    connection.execute(
+        mark.on_conflict_do_update(index_elements=[order_customer.c.order_id], set_={"sealed": FORGOTTEN})
+    )
+    return count
 
 
 def forget_customers(connection: Connection) -> int:
