@@ -65,12 +65,13 @@ SANDBOX = "sandbox"
 STORE_HUB, CUSTOMERS = "store-hub", "customers"
 """Stand-ins that run beside the sample alone: for the system that stores pick with, and for customers."""
 RECEIVED_WITH = (
-    "SHELFSYNC_WEBHOOK__",
-    "SHELFSYNC_ORDERS__PICKING_SECRET",
-    "SHELFSYNC_METRICS__",
+    "SHELFSYNC_CONFIG",
     "SHELFSYNC_LOG_FORMAT",
+    "SHELFSYNC_METRICS__",
+    "SHELFSYNC_ORDERS__PICKING_SECRET",
+    "SHELFSYNC_WEBHOOK__",
 )
-"""Beginnings of the names of all settings that the receiver reads: it gets no other, so no other secret."""
+"""Beginnings of the names of all settings that the receiver reads: it gets no other, so no other secret. A file is on one machine only."""
 STAYING = ("api-server", "scheduler", "dag-processor", "triggerer", "receiver")
 
 

@@ -137,7 +137,7 @@ def test_the_receivers_container_gets_no_other_secret_and_no_volume(compose) -> 
 
 def test_a_setting_of_another_part_never_reaches_the_receiver(table) -> None:
     more = {"SHELFSYNC_PLATFORM__CLIENT_SECRET": "c", "SHELFSYNC_ORDERS__PERSONAL_KEY": "k", "SHELFSYNC_ERP__URL": "e"}
-    asked = {"SHELFSYNC_ORDERS__PICKING_SECRET": "p", "SHELFSYNC_LOG_FORMAT": "json"}
+    asked = {"SHELFSYNC_ORDERS__PICKING_SECRET": "p", "SHELFSYNC_LOG_FORMAT": "json", "SHELFSYNC_CONFIG": "f"}
     made = services(
         Addresses(home="/h", project="/p", database_url="d", airflow_database_url="a", receiver_database_url="r"),
         keys=AirflowKeys("f", "j", "s"),
