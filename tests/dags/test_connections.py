@@ -181,7 +181,7 @@ def test_secrets_of_settings_are_masked_in_airflows_logs(connect: Any, monkeypat
 
     connect("shelfsync_platform", **PLATFORM_CONNECTION)
     monkeypatch.setenv("SHELFSYNC_DATABASE_URL", "postgresql://us:ledger-password@db/ledger")
-    monkeypatch.setenv("SHELFSYNC_WEBHOOK__SECRET", "webhook-secret")
+    monkeypatch.setenv("SHELFSYNC_WEBHOOK__SECRET", "webhook-secret-of-this-chain")
     house_settings(PLATFORM, WEBHOOK)
-    told = redact("the-secret ledger-password webhook-secret plain")
+    told = redact("the-secret ledger-password webhook-secret-of-this-chain plain")
     assert told == "*** *** *** plain"

@@ -1,4 +1,4 @@
-"""`shelfsync inbox list|replay`."""
+"""`shelfsync inbox list|replay|grant`."""
 
 from __future__ import annotations
 
@@ -48,6 +48,22 @@ def replay(event: Events, as_json: AsJson = False) -> None:
     print_told({"replayed": replayed, "taken": taken, "settled": settled}, as_json, lines)
     if (settled is not None and settled["failed"]) or (taken is not None and taken["set_aside"]):
         raise typer.Exit(2)
+
+
+@app.command()
+def grant(
+    role: Annotated[str, typer.Argument(metavar="ROLE", help="The role; it is made if it is missing.")],
+    as_json: AsJson = False,
+) -> None:
+    """Give a role of the ledger's database what the receiver needs, and nothing else: shelfsync inbox grant shelfsync_receiver."""
+    with house() as opened:
+        made = opened.inbox.grant(role)
+    lines = [f"role {role} may add events and picking results, and nothing else"]
+    if made:
+        lines.append(
+            f"it was made now and has no password: ALTER ROLE {role} PASSWORD '...', or \\password {role} in psql"
+        )
+    print_told({"role": role, "made": made}, as_json, lines)
 
 
 def _whose(replayed: dict[str, Any]) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import fsspec
 
 from shelfsync.errors import TryAgainError
+from shelfsync.orders.document import without_customer
 from shelfsync.segment import segment
 
 if TYPE_CHECKING:
@@ -30,14 +31,28 @@ class Files:
             system, root = fsspec.core.url_to_fs(self._address)
             target = f"{root}/{name}"
             system.makedirs(target.rpartition("/")[0], exist_ok=True)
-            partial = f"{target}.partial"
-            with system.open(partial, "wb") as file:
-                file.write(document.text.encode())
-            _keep_private(system, partial)
-            system.mv(partial, target)
+            _put(system, target, document.text)
         except OSError as error:
             raise _trouble(error) from None
         return False
+
+    def remove_customers(self, documents: Sequence[tuple[int, str, str]]) -> int:
+        """Files that the store has taken are the store's."""
+        removed = 0
+        try:
+            system, root = fsspec.core.url_to_fs(self._address)
+            system.invalidate_cache()
+            for number, vendor, kind in documents:
+                target = f"{root}/{_name(number, vendor, kind)}"
+                with contextlib.suppress(FileNotFoundError):
+                    system.rm_file(_partial(target))  # of a writer that died
+                with contextlib.suppress(FileNotFoundError):
+                    if (text := without_customer(system.cat_file(target).decode())) is not None:
+                        _put(system, target, text)
+                        removed += 1
+        except OSError as error:
+            raise _trouble(error) from None
+        return removed
 
     def taken(self, written: Sequence[tuple[int, str, str]]) -> Collection[int]:
         """The numbers whose files are gone; one look at each store's folder, however much lies in it."""
@@ -55,6 +70,18 @@ class Files:
 
     def close(self) -> None:
         """Nothing is held."""
+
+
+def _put(system: Any, target: str, text: str) -> None:
+    """Whole, or not at all."""
+    with system.open(_partial(target), "wb") as file:
+        file.write(text.encode())
+    _keep_private(system, _partial(target))
+    system.mv(_partial(target), target)
+
+
+def _partial(target: str) -> str:
+    return f"{target}.partial"
 
 
 def _name(number: int, vendor: str, kind: str) -> str:

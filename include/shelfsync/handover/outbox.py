@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from shelfsync import database
 from shelfsync.errors import ConfigurationError, TryAgainError
+from shelfsync.orders.document import without_customer
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -72,6 +73,22 @@ class Outbox:
         except sa.exc.SQLAlchemyError as error:
             raise self._trouble(error) from None
         return [number for number in numbers if number not in left]
+
+    def remove_customers(self, documents: Sequence[tuple[int, str, str]]) -> int:
+        """Rows that are taken as well, as long as they are there."""
+        table = self._table
+        removed = 0
+        try:
+            with self._open().begin() as connection:
+                for number, _, _ in documents:
+                    mine = table.c.hand_over_id == number
+                    text = connection.execute(sa.select(table.c.document).where(mine)).scalar_one_or_none()
+                    if text is not None and (told := without_customer(text)) is not None:
+                        connection.execute(table.update().where(mine).values(document=told))
+                        removed += 1
+        except sa.exc.SQLAlchemyError as error:
+            raise self._trouble(error) from None
+        return removed
 
     def close(self) -> None:
         """Lets go of connections."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from shelfsync.errors import DataError
+from shelfsync.errors import ConfigurationError, DataError
 from shelfsync.inbox import events
 from shelfsync.inbox.tables import event
 from shelfsync.ledger.tables import job
@@ -56,6 +56,23 @@ class InboxDesk:
             rows = rows.where(event.c.set_aside.is_not(None))
         with self._engine.connect() as connection:
             return [dict(row) for row in connection.execute(rows).mappings()]
+
+    def grant(self, role: str) -> bool:
+        """Gives a role of the database what the receiver needs, and nothing else; True when it was made now."""
+        import psycopg
+
+        from shelfsync.inbox.role import grant
+        from shelfsync.ledger.engine import libpq_url
+
+        try:
+            with psycopg.connect(libpq_url(self._engine)) as connection:
+                return grant(connection, role)
+        except psycopg.errors.InsufficientPrivilege as error:
+            raise ConfigurationError(
+                "SHELFSYNC_DATABASE_URL",
+                f"names a user that may not do this: {error.diag.message_primary}",
+                "Run this command with the owner of the tables, who may make roles.",
+            ) from None
 
     def replay(self, event_ids: Sequence[int]) -> list[dict[str, Any]]:
         """Has events processed again, all or none: of a job all its events, of an order what was set aside; harmless, however often.

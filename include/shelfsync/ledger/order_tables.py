@@ -138,6 +138,7 @@ picking_result = sa.Table(
     _text("order_id", "The order it is about; nobody may know it yet", nullable=False),
     _text("result_id", "The store's name for it; the same name again is the same result", nullable=False),
     _text("source", "table, http or cli", nullable=False),
+    _text("vendor", "The store whose secret brought it over HTTP; null: it came from the table or a command"),
     _text("digest", "Hash of its content, so that a name is not used twice", nullable=False),
     _text("body", "What the store said, as JSON text", nullable=False),
     _text("action", "accept, check, fulfil or cancel", nullable=False),

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from partner_api.models.order import OrderItem
     from shelfsync.orders.state import OrderState
 
+FORGOTTEN = b""
+"""In the place of a customer who was forgotten on request."""
+
 
 def write(connection: Connection, orders: Collection[OrderState]) -> None:
     """These orders, their items and their promotions, as they are now; the rows of the orders are locked by the caller."""
@@ -111,9 +114,16 @@ def sealed_customer(connection: Connection, order_id: str) -> bytes | None:
     return sealed_customers(connection, [order_id]).get(order_id)
 
 
+def every_sealed_customer(connection: Connection) -> Iterator[tuple[str, bytes]]:
+    """(order_id, what is kept of the customer, sealed) of every order whose customer is known."""
+    found = sa.select(order_customer.c.order_id, order_customer.c.sealed).where(order_customer.c.sealed != FORGOTTEN)
+    for row in connection.execution_options(yield_per=1000).execute(found.order_by(order_customer.c.order_id)):
+        yield row.order_id, bytes(row.sealed)
+
+
 def sealed_customers(connection: Connection, order_ids: Collection[str]) -> dict[str, bytes]:
     """The same of many orders; those without are absent."""
-    found = sa.select(order_customer.c.order_id, order_customer.c.sealed)
+    found = sa.select(order_customer.c.order_id, order_customer.c.sealed).where(order_customer.c.sealed != FORGOTTEN)
     rows = connection.execute(found.where(bulk.among(order_customer.c.order_id, order_ids)))
     return {row.order_id: bytes(row.sealed) for row in rows}
 
@@ -125,8 +135,32 @@ def keep_customers(connection: Connection, rows: Sequence[Mapping[str, Any]]) ->
     kept = sa.select(*(coming.c[name] for name in names)).where(coming.c.remove_at > instant())
     made = insert(order_customer).from_select(names, kept)
     connection.execute(
-        made.on_conflict_do_update(index_elements=[order_customer.c.order_id], set_={"sealed": made.excluded.sealed})
+        made.on_conflict_do_update(
+            index_elements=[order_customer.c.order_id],
+            set_={"sealed": made.excluded.sealed},
+            where=order_customer.c.sealed != FORGOTTEN,
+        )
     )
+
+
+def forget_customers_of(connection: Connection, order_ids: Sequence[str], *, days: int) -> int:
+    """Removes the customers of these orders for good, before their time; how many there were.
+
+    A mark stays until then, so that nothing that comes later of the order brings its customer back.
+    """
+    known = sa.select(sa.func.count()).where(
+        order_customer.c.order_id.in_(order_ids), order_customer.c.sealed != FORGOTTEN
+    )
+    count: int = connection.execute(known).scalar_one()
+    until = instant() + sa.func.make_interval(0, 0, 0, days)
+    orders = sa.select(customer_order.c.order_id, sa.literal(FORGOTTEN), until)
+    mark = insert(order_customer).from_select(
+        ["order_id", "sealed", "remove_at"], orders.where(customer_order.c.order_id.in_(order_ids))
+    )
+    connection.execute(
+        mark.on_conflict_do_update(index_elements=[order_customer.c.order_id], set_={"sealed": FORGOTTEN})
+    )
+    return count
 
 
 def forget_customers(connection: Connection) -> int:

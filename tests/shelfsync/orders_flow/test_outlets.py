@@ -91,7 +91,7 @@ def test_a_call_whose_answer_was_lost_is_repeated_with_the_same_number(make_worl
     server = ThreadingHTTPServer(("127.0.0.1", 0), Till)
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     url = f"http://127.0.0.1:{server.server_port}/orders"
-    world = make_world(orders={"hand_over": "http", "hand_over_url": url, "hand_over_secret": "shared"})
+    world = make_world(orders={"hand_over": "http", "hand_over_url": url, "hand_over_secret": "shared by all of us"})
     world.place("MILK")
     world.heard()
     told = [world.house.orders.hand_over() for _ in range(3)]
