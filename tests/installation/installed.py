@@ -309,15 +309,18 @@ class Installation:
         return [_line(entry) for entry in answer.json().get("content") or []]
 
     def until(self, condition: Callable[[], Any], what: str, timeout_s: float = RUN_TIMEOUT_S) -> Any:
-        """Polls until the condition holds; returns what it gave. While a service is away, it does not hold."""
+        """Polls until the condition holds; returns what it gave. While a service is away, it does not hold.
+
+        The pauses are longer than the looks, so that looking does not slow down what is waited for.
+        """
         deadline_s = time.monotonic() + timeout_s
         last: object = None
-        while time.monotonic() < deadline_s:
+        while (began_s := time.monotonic()) < deadline_s:
             with contextlib.suppress(httpx.HTTPError, psycopg.OperationalError):
                 last = condition()
                 if last:
                     return last
-            time.sleep(0.5)
+            time.sleep(max(0.5, 3 * (time.monotonic() - began_s)))
         raise AssertionError(f"{what}: not within {timeout_s:.0f} s (last: {str(last)[:300]})")
 
 
