@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import gzip
 import io
-import resource
 import sys
 import time
+from pathlib import Path
 
 LOG, EXPORT = "sku,state,errors", "sku,price,active"
 
@@ -43,6 +43,12 @@ def corpus(head: str) -> dict[str, bytes]:
     }
 
 
+def _peak_kb() -> int:
+    """Of this program alone; what the process held before it became this program counts in the usual figure of the system."""
+    lines = Path("/proc/self/status").read_text("ascii").splitlines()
+    return int(next(line for line in lines if line.startswith("VmHWM:")).split()[1])
+
+
 def main() -> None:
     """Reads the file on standard input as `log` or `export`; prints the peak of memory in MB and the seconds it took."""
     from shelfsync.catalog.confirm import parse_log
@@ -56,7 +62,7 @@ def main() -> None:
         told = "read"
     except DataError as error:
         told = str(error)
-    peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    peak_mb = _peak_kb() // 1024
     print(peak_mb, f"{time.process_time() - began:.1f}", told)
 
 

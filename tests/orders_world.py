@@ -86,7 +86,7 @@ class OrdersWorld:
         end = time.monotonic() + deadline_s
         while True:
             self.tick()
-            last = self.told(order)[-1]
+            last = self.house.orders.results(order["order_id"])[-1]
             if last["state"] == state:
                 return last
             assert time.monotonic() < end, last

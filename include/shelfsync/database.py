@@ -18,7 +18,7 @@ def parsed(text: str, setting: str, example: str = "dialect+driver://user:passwo
         url = sa.make_url(text)
     except (sa.exc.ArgumentError, ValueError):  # its message holds the URL, and that its password
         raise ConfigurationError(setting, "it is no database URL", f"Write {example}.") from None
-    if url.username is not None and "@" in f"{url.host or ''}{url.database or ''}":
+    if url.username is not None and text.count("@") > 1:
         raise ConfigurationError(
             setting,
             "its user or password holds a character that ends it too early",

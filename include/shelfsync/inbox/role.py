@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from psycopg import sql
 
 from shelfsync.inbox.tables import event
-from shelfsync.ledger.metadata import metadata
 from shelfsync.ledger.order_tables import picking_result
 
 if TYPE_CHECKING:
@@ -49,6 +48,8 @@ def grant(connection: psycopg.Connection[tuple[object, ...]], role: str, passwor
     if password is not None:
         verifier = connection.pgconn.encrypt_password(password.encode(), role.encode(), b"scram-sha-256").decode()
         connection.execute(sql.SQL("ALTER ROLE {} PASSWORD {}").format(name, sql.Literal(verifier)))
+    from shelfsync.warehouse.every_table import metadata  # the receiver knows this module, and not all tables
+
     schemas = sorted({str(table.schema) for table in metadata.tables.values()})
     for schema in (*schemas, "public"):
         place = sql.Identifier(schema)
