@@ -49,15 +49,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.installation)
 
 
-@pytest.fixture(autouse=True)
-def same_umask() -> Iterator[None]:
-    """An entry point that is called in the process of the tests sets the umask of all of them."""
-    before = os.umask(0o022)
-    os.umask(before)
-    yield
-    os.umask(before)
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """An entry point that is called or imported in the process of the tests sets the umask of all of them."""
+    os.umask(_UMASK)
 
 
+_UMASK = 0o022
 _PREFIX = "shelfsync-test-"
 _TEMPLATE = "migrated"
 _numbers = itertools.count(1)
