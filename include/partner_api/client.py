@@ -11,7 +11,7 @@ from partner_api.dialect import Dialect, DownloadLimits
 from partner_api.drivers import AsyncDriver, SyncDriver
 from partner_api.gate import Gate, OpenGate
 from partner_api.operations import catalog, check, downloads, jobs, operation, orders, outlet, promotions
-from partner_api.session import Resolver, Session, new_request_id, result_paths, system_resolver
+from partner_api.session import Resolver, Session, new_request_id, operations, result_paths, system_resolver
 from partner_api.tokens import Credentials, MemoryTokenStore, TokenStore
 
 if TYPE_CHECKING:
@@ -186,7 +186,9 @@ def _session(
         credentials=credentials,
         dialect=speech,
         limits=limits or DownloadLimits(),
-        policy=links.LinkPolicy(platform, allowed, private, result_paths(platform, chain_id, speech)),
+        policy=links.LinkPolicy(
+            platform, allowed, private, result_paths(platform, chain_id, speech), operations(platform, speech)
+        ),
         gate=gate or OpenGate(),
         tokens=token_store or MemoryTokenStore(clock.monotonic_s),
         clock=clock,

@@ -82,7 +82,9 @@ class LinkPolicy:
     hosts: frozenset[str]
     private_hosts: frozenset[str]
     result_paths: tuple[str, ...] = ()
-    """Where the platform itself serves logs and exports; the token goes to no other path by a link."""
+    """Where the platform itself serves logs and exports; the token goes to no other path by a link. Empty: not known."""
+    operations: tuple[str, ...] = ()
+    """Paths that serve something else: `{name}` is one segment, `…` at the end all that may follow."""
 
     def check(self, link: Link) -> None:
         """Raises DownloadRefusedError unless scheme, host and port are allowed, and on the platform's own host the path."""
@@ -104,6 +106,9 @@ class LinkPolicy:
 
     def _serves_results(self, link: Link) -> bool:
         path = link.target.partition("?")[0]
+        if not self.result_paths:
+            plain = all(_is_plain(segment) for segment in path.removeprefix("/").split("/"))
+            return plain and not any(_is_of(one, path) for one in self.operations)
         rest = next((path[len(one) :] for one in self.result_paths if path.startswith(one)), "")
         return bool(rest) and all(_is_plain(segment) for segment in rest.split("/"))
 
@@ -132,6 +137,13 @@ class LinkPolicy:
     def carries_token(self, link: Link) -> bool:
         """Only the platform's own scheme, host and port."""
         return link.origin == self.platform.origin
+
+
+def _is_of(operation: str, path: str) -> bool:
+    """Whether a path without odd segments is one of this operation, however its letters are written."""
+    pattern = re.sub(r"\\{[a-z_]+\\}", "[^/]+", re.escape(operation.removesuffix("…")))
+    more = "(?:/.*)?" if operation.endswith("…") else ""
+    return re.fullmatch(pattern + more, unquote(path), re.IGNORECASE) is not None
 
 
 def _is_plain(segment: str) -> bool:

@@ -80,6 +80,12 @@ def result_paths(platform: Link, chain_id: str, dialect: Dialect) -> tuple[str, 
     return tuple(f"{base}/{filled_path(one, {'chain_id': chain_id}).lstrip('/')}" for one in dialect.result_paths)
 
 
+def operations(platform: Link, dialect: Dialect) -> tuple[str, ...]:
+    """Paths of its host that serve no results (`Dialect.paths_of_operations`), of any chain."""
+    base = platform.target.rstrip("/")
+    return tuple(f"{base}/{one.lstrip('/')}" for one in dialect.paths_of_operations)
+
+
 def system_resolver(host: str, port: int) -> list[str]:
     """The machine's name service, IPv4 first as the more likely to be routed."""
     found = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)

@@ -170,7 +170,7 @@ def test_the_table_is_long_enough_and_names_each_address_once():
 
 def test_no_hostile_address_is_ever_asked_and_no_token_leaves(both, canary):
     platform = both.platform(both.http(200, "sku,state,errors\n"))
-    client = _client(both, platform)
+    client = _client(both, platform, dialect=Dialect(result_paths=("/v2/chains/{chain_id}/catalog/downloads/",)))
     passed, told = [], []
     for pattern in HOSTILE:
         address = pattern.replace("{c}", str(canary.port)).replace("{p}", str(platform.port))
@@ -321,16 +321,43 @@ def test_a_pinned_connection_still_proves_the_hosts_name_by_tls(both, certificat
     assert len(storage.seen) == 1
 
 
-def test_a_path_below_the_result_paths_is_served_and_another_when_the_dialect_names_it(both):
+def test_any_path_may_serve_results_until_the_dialect_names_where_they_lie(both):
     platform = both.platform(*[both.http(200, "sku,state,errors\n")] * 3)
     base = f"http://127.0.0.1:{platform.port}"
     usual = _client(both, platform)
     usual.download(f"{base}/v2/chains/demo-chain/catalog/logs/2026/1%20a.csv?part=../1", io.BytesIO())
     named = _client(both, platform, dialect=Dialect(result_paths=("/files/{chain_id}/",)))
     named.download(f"{base}/files/demo-chain/1.csv", io.BytesIO())
+    usual.download(f"{base}/files/demo-chain/1.csv", io.BytesIO())
     with pytest.raises(DownloadRefusedError, match="result_paths"):
-        usual.download(f"{base}/files/demo-chain/1.csv", io.BytesIO())
-    assert len(platform.of("GET")) == 2
+        named.download(f"{base}/v2/chains/demo-chain/catalog/logs/1.csv", io.BytesIO())
+    assert len(platform.of("GET")) == 3
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/v2/oauth/token",
+        "/v2/chains/demo-chain/orders/17",
+        "/v2/chains/demo-chain/ORDERS/17/customer",
+        "/v2/chains/another/orders",
+        "/v2/chains/demo-chain/vendors/store-001",
+        "/v2/chains/demo-chain/vendors/store-001/orders?page=1",
+        "/v2/chains/demo-chain/vendors/store-001/catalog",
+        "/v2/chains/demo-chain/vendors/store-001/status",
+        "/v2/chains/demo-chain/promotion/jobs/1",
+        "/v2/chains/demo-chain/catalog/jobs/1",
+        "/v2/chains/demo-chain/x/../orders/17",
+        "/v2/chains/demo-chain/%6frders/17",
+        "/v2//chains/demo-chain/orders/17",
+        "/v2/chains/demo-chain/orders/17/",
+    ],
+)
+def test_where_the_result_paths_are_not_known_no_operation_is_called_by_a_link(both, path):
+    platform = both.platform(both.http(200, "sku,state,errors\n"))
+    with pytest.raises(DownloadRefusedError, match="serves no logs or exports"):
+        _client(both, platform).download(f"http://127.0.0.1:{platform.port}{path}", io.BytesIO())
+    assert platform.of("GET") == []
 
 
 @given(st.text(alphabet=st.sampled_from("htps\u017f\u212a\u0130k:/.@[]%01#?x"), max_size=30))
