@@ -126,7 +126,7 @@ def test_a_good_event_after_a_bad_one_ends_the_job_without_a_question(make_world
 
 @pytest.mark.parametrize(
     "error",
-    [KeyError("x"), MemoryError(), RecursionError(), OverflowError("\x00\ud800")],
+    [KeyError("x"), MemoryError(), RecursionError(), OverflowError("\x00\x1b")],
     ids=lambda error: type(error).__name__,
 )
 def test_the_deadline_ends_a_job_whatever_is_raised(poll, monkeypatch, error):
