@@ -1,6 +1,6 @@
 # What people do with the project; `make help` lists it. Every target makes the environment it needs.
 .DEFAULT_GOAL := help
-.PHONY: help setup lock test test-slow test-installation kills soak simulate sweep teeth bench cost check demo up down
+.PHONY: help setup lock test test-slow test-installation kills soak simulate sweep teeth bench load cost check audit sbom demo up down
 BIN := .venv/bin
 
 help:    ## this list
@@ -41,6 +41,9 @@ bench: setup   ## what the hot path costs, against bounds and other ways, two mi
 	@scripts/peers.sh
 	@PYTHONPATH=include $(BIN)/python -m benchmarks --size $(or $(SIZE),1m) $(ARGS)
 
+load: setup   ## events at a rate on a real receiver that is killed meanwhile, and PostgreSQL too; SECONDS=30 RATE=500
+	@PYTHONPATH=tests:include $(BIN)/python -m benchmarks.load --seconds $(or $(SECONDS),30) --rate $(or $(RATE),500) $(ARGS)
+
 cost: setup   ## how large ledger, warehouse and lake become: one day of two vendors, some ten minutes; ARGS="--skus 5000"
 	@PYTHONPATH=tests:include $(BIN)/python -m story.cost $(ARGS)
 
@@ -49,6 +52,14 @@ check: setup   ## format, lint, types, import rules
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+audit: setup   ## known vulnerabilities of the pinned packages; says so where the database of them cannot be reached
+	@$(BIN)/python scripts/audit.py
+
+sbom: setup   ## what an installation consists of (CycloneDX), into dist/sbom.json; SBOM=FILE
+	@mkdir -p $(dir $(or $(SBOM),dist/sbom.json))
+	@$(BIN)/cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible --output-format JSON --output-file $(or $(SBOM),dist/sbom.json) requirements.txt
+	@echo "sbom: $(or $(SBOM),dist/sbom.json)"
 
 demo: setup   ## the whole of it once: full sync, a changed ERP, delta sync, summary
 	@$(BIN)/python -m shelfsync.stack.demo

@@ -13,7 +13,7 @@ index="${PIP_INDEX_URL:-$(python3 -m pip config get global.index-url 2>/dev/null
 if [ -n "$index" ] && [ -z "${UV_DEFAULT_INDEX:-}" ]; then export UV_DEFAULT_INDEX="$index"; fi
 echo "bench: installing what is measured against"
 rm -rf .tools/peers
-if "$uv" pip install --quiet --python .venv/bin/python --target .tools/peers -r requirements-bench.txt; then
+if "$uv" pip install --quiet --require-hashes --python .venv/bin/python --target .tools/peers -r requirements-bench.txt; then
     printf '%s\n' "$wanted" > "$stamp"
 else
     echo "bench: the peers cannot be installed; they are left out" >&2

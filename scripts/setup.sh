@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 say() { printf 'setup: %s\n' "$*"; }
 fail() { printf 'setup: %s\n' "$*" >&2; exit 1; }
 
-inputs="requirements.txt requirements-dev.txt pyproject.toml scripts/setup.sh"
+inputs="requirements.txt requirements-dev.txt requirements-build.txt requirements-uv.txt pyproject.toml scripts/setup.sh"
 stamp=.venv/shelfsync-setup
 wanted="$(cat $inputs | cksum) $(pwd)"
 if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$wanted" ] && .venv/bin/python -c '' 2>/dev/null; then
@@ -31,17 +31,21 @@ mkdir -p .tools
 log=.tools/setup.log
 : > "$log"
 
-# uv: from the index by whichever way this Python offers, else one that stands on the PATH.
+# uv: the one that requirements-uv.txt pins, from the index by whichever way this Python offers; else one that stands on the PATH.
 uv=
+uv_version="$(sed -n 's/^uv==\([^ ]*\).*/\1/p' requirements-uv.txt)"
 find_uv() {
     for candidate in .tools/venv/bin/uv .tools/uv/bin/uv; do
-        if "$candidate" --version >/dev/null 2>&1; then uv="$candidate"; return 0; fi
+        case "$("$candidate" --version 2>/dev/null)" in
+            "uv $uv_version"|"uv $uv_version "*) uv="$candidate"; return 0 ;;
+        esac
     done
     return 1
 }
+pinned_uv="--quiet --require-hashes --requirement requirements-uv.txt"
 get_uv() {
     say "fetching uv with $python"
-    if "$python" -m venv --clear .tools/venv >>"$log" 2>&1 && .tools/venv/bin/python -m pip install --quiet uv >>"$log" 2>&1 && find_uv; then
+    if "$python" -m venv --clear .tools/venv >>"$log" 2>&1 && .tools/venv/bin/python -m pip install $pinned_uv >>"$log" 2>&1 && find_uv; then
         return
     fi
     rm -rf .tools/venv
@@ -49,7 +53,7 @@ get_uv() {
     if ! $pip --version >>"$log" 2>&1 && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
         say "this Python has neither pip nor venv: installing python3-venv"
         { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y python3-venv; } >>"$log" 2>&1 || true
-        if "$python" -m venv --clear .tools/venv >>"$log" 2>&1 && .tools/venv/bin/python -m pip install --quiet uv >>"$log" 2>&1 && find_uv; then
+        if "$python" -m venv --clear .tools/venv >>"$log" 2>&1 && .tools/venv/bin/python -m pip install $pinned_uv >>"$log" 2>&1 && find_uv; then
             return
         fi
         rm -rf .tools/venv
@@ -60,14 +64,14 @@ get_uv() {
         pip="$python .tools/pip.whl/pip"
     fi
     for flag in "" --break-system-packages; do
-        if $pip install --quiet --upgrade --target .tools/uv $flag uv >>"$log" 2>&1 && find_uv; then return; fi
+        if $pip install --upgrade --target .tools/uv $flag $pinned_uv >>"$log" 2>&1 && find_uv; then return; fi
     done
 }
 why() { # the telling line of the log
     { grep -i -E 'connection|resolve|timed out|certificate|not permitted|no space' "$log" || grep -v '^ *$' "$log"; } | tail -n 1 | sed 's/^ *//' | cut -c 1-300
 }
 find_uv || get_uv
-[ -n "$uv" ] || uv="$(command -v uv || true)"
+if [ -z "$uv" ] && uv="$(command -v uv)"; then say "uv $uv_version cannot be fetched: taking $("$uv" --version) of the PATH"; fi
 [ -n "$uv" ] || fail "the package index cannot be used: $(why). Check the network, or name an index in PIP_INDEX_URL. All of it: $log"
 
 # uv reads neither pip's variables nor its file.
@@ -85,7 +89,7 @@ if ! .venv/bin/python -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:
     step "making .venv with $python" "$uv" venv --clear --python "$python" .venv
 fi
 rm -f "$stamp"
-step "installing what requirements-dev.txt pins (some 500 MB the first time)" "$uv" pip sync --python .venv/bin/python requirements-dev.txt
-step "installing this project" "$uv" pip install --python .venv/bin/python --no-deps --editable .
+step "installing what requirements-dev.txt pins (some 500 MB the first time)" "$uv" pip sync --require-hashes --python .venv/bin/python requirements-dev.txt
+step "installing this project" "$uv" pip install --python .venv/bin/python --no-deps --build-constraint requirements-build.txt --editable .
 printf '%s\n' "$wanted" > "$stamp"
 say "ready: .venv ($(.venv/bin/python --version))"

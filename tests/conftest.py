@@ -49,6 +49,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.installation)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """An entry point that is called or imported in the process of the tests sets the umask of all of them."""
+    os.umask(_UMASK)
+
+
+_UMASK = 0o022
 _PREFIX = "shelfsync-test-"
 _TEMPLATE = "migrated"
 _numbers = itertools.count(1)

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 import sqlalchemy as sa
+from pydantic import SecretStr
 
 from order_desk import ASSORTMENT, STORE
+from shelfsync.inbox.secret import StoreSecrets
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
     from shelfsync.wiring import House
 
 SECRET = "canary-webhook-1"
-PICKING_SECRET = "canary-picking-till"
+PICKING_KEY = "canary-picking-till"
+PICKING_SECRET = StoreSecrets(SecretStr(PICKING_KEY)).of(STORE)
 KEY = "a long key that only this chain has"
 PHONE = "+447700900123"
 
@@ -83,7 +86,7 @@ class OrdersWorld:
         end = time.monotonic() + deadline_s
         while True:
             self.tick()
-            last = self.told(order)[-1]
+            last = self.house.orders.results(order["order_id"])[-1]
             if last["state"] == state:
                 return last
             assert time.monotonic() < end, last

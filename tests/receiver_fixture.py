@@ -47,7 +47,7 @@ class LiveReceiver:
         assert self.process.stdout is not None
         for line in self.process.stdout:
             self.log.append(line)
-            if said := re.search(r"webhook receiver on http://127\.0\.0\.1:(\d+)", line):
+            if said := re.search(r"webhook receiver on http://\S+?:(\d+)$", line):
                 self.port = int(said[1])
                 break
         assert self.port, "".join(self.log)

@@ -11,7 +11,7 @@ from partner_api.dialect import Dialect, DownloadLimits
 from partner_api.drivers import AsyncDriver, SyncDriver
 from partner_api.gate import Gate, OpenGate
 from partner_api.operations import catalog, check, downloads, jobs, operation, orders, outlet, promotions
-from partner_api.session import Resolver, Session, new_request_id, system_resolver
+from partner_api.session import Resolver, Session, new_request_id, operations, result_paths, system_resolver
 from partner_api.tokens import Credentials, MemoryTokenStore, TokenStore
 
 if TYPE_CHECKING:
@@ -46,6 +46,10 @@ class _Operations:
     list_orders = operation(orders.list_orders)
     whole_history = operation(orders.whole_history)
     outlet_status = operation(outlet.outlet_status)
+
+    def check_link(self, url: str) -> None:
+        """Raises DownloadRefusedError where `download` would refuse the link before it sends anything."""
+        downloads.checked(self.session, url)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.session.platform.authority}, chain {self.session.chain_id!r})"
@@ -175,13 +179,16 @@ def _session(
     private = frozenset(host.strip().lower() for host in private_hosts)
     platform = links.base_address(base_url, private)
     allowed = frozenset(host.strip().lower() for host in download_hosts)
+    speech = dialect or Dialect()
     return Session(
         platform=platform,
         chain_id=chain_id,
         credentials=credentials,
-        dialect=dialect or Dialect(),
+        dialect=speech,
         limits=limits or DownloadLimits(),
-        policy=links.LinkPolicy(platform, allowed, private),
+        policy=links.LinkPolicy(
+            platform, allowed, private, result_paths(platform, chain_id, speech), operations(platform, speech)
+        ),
         gate=gate or OpenGate(),
         tokens=token_store or MemoryTokenStore(clock.monotonic_s),
         clock=clock,

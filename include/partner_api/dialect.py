@@ -38,6 +38,22 @@ class Dialect:
     outlet_status_path: str = "/v2/chains/{chain_id}/vendors/{vendor_id}/status"
     """Empty: this platform has no such call; the connection test then lists one product."""
 
+    result_paths: tuple[str, ...] = ()
+    """Paths of the platform itself below which logs and exports lie; a link to any other path of it is then refused.
+
+    Empty: not known. Then a link may lead to any path but those that answer something else: the paths above, and all below the orders.
+    """
+
+    @property
+    def paths_of_operations(self) -> tuple[str, ...]:
+        """Paths that answer to something else than a log or export, with their placeholders; `…` at the end: all below it too."""
+        exact = (
+            *(self.catalog_path, self.categories_path, self.export_path, self.creation_path, self.job_status_path),
+            *(self.promotion_status_path, self.outlet_status_path, *self.history_paths),
+        )
+        below = (self.token_path, self.promotion_path, self.order_path.rpartition("/")[0], *self.history_paths[1:])
+        return (*(path for path in exact if path), *(f"{path}…" for path in below if path))
+
     body_bytes_max: int = 100_000_000
     """Of one catalog update (interface.md 8), in decimal megabytes, the safe reading."""
     listing_page_size: int = 500

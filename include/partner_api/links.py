@@ -8,6 +8,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 from partner_api.errors import DownloadRefusedError, MisconfiguredError
 
@@ -16,7 +17,7 @@ _PORTS = {"https": 443, "http": 80}
 _LINK = re.compile(
     r"(?P<scheme>https?)://(?P<host>[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?|\[[0-9a-f:.]{2,45}\])"
     r"(?::(?P<port>[1-9][0-9]{0,4}))?(?P<target>(?:/[!-~]*)?(?:\?[!-~]*)?)",
-    re.IGNORECASE,
+    re.ASCII | re.IGNORECASE,  # without ASCII the letters U+017F and U+212A count as s and k
 )
 _FORBIDDEN_IN_TARGET = re.compile(r"[\\\"<>^`{|}]")
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -80,10 +81,21 @@ class LinkPolicy:
     platform: Link
     hosts: frozenset[str]
     private_hosts: frozenset[str]
+    result_paths: tuple[str, ...] = ()
+    """Where the platform itself serves logs and exports; the token goes to no other path by a link. Empty: not known."""
+    operations: tuple[str, ...] = ()
+    """Paths that serve something else: `{name}` is one segment, `…` at the end all that may follow."""
 
     def check(self, link: Link) -> None:
-        """Raises DownloadRefusedError unless scheme, host and port are allowed."""
-        if link.origin != self.platform.origin:
+        """Raises DownloadRefusedError unless scheme, host and port are allowed, and on the platform's own host the path."""
+        if link.origin == self.platform.origin:
+            if not self._serves_results(link):
+                raise DownloadRefusedError(
+                    f"the link leads to a path of {link.authority} that serves no logs or exports",
+                    remedy=f"If the platform serves them there, name the path in the dialect's result_paths, now {list(self.result_paths)};"
+                    " otherwise treat it as an attack",
+                )
+        else:
             wanted = {f"{link.host}:{link.port}"} | ({link.host} if link.port == _PORTS[link.scheme] else set())
             if not wanted & self.hosts:
                 raise DownloadRefusedError(
@@ -91,6 +103,14 @@ class LinkPolicy:
                 )
         if link.scheme == "http" and not (is_loopback_name(link.host) or link.host in self.private_hosts):
             raise DownloadRefusedError(f"the link to {link.authority} is not https")
+
+    def _serves_results(self, link: Link) -> bool:
+        path = link.target.partition("?")[0]
+        if not self.result_paths:
+            plain = all(_is_plain(segment) for segment in path.removeprefix("/").split("/"))
+            return plain and not any(_is_of(one, path) for one in self.operations)
+        rest = next((path[len(one) :] for one in self.result_paths if path.startswith(one)), "")
+        return bool(rest) and all(_is_plain(segment) for segment in rest.split("/"))
 
     def choose(self, link: Link, addresses: list[str]) -> str:
         """The address to connect to; refused when any of them is not allowed, so that a mixed answer of a name server wins nothing."""
@@ -117,6 +137,19 @@ class LinkPolicy:
     def carries_token(self, link: Link) -> bool:
         """Only the platform's own scheme, host and port."""
         return link.origin == self.platform.origin
+
+
+def _is_of(operation: str, path: str) -> bool:
+    """Whether a path without odd segments is one of this operation, however its letters are written."""
+    pattern = re.sub(r"\\{[a-z_]+\\}", "[^/]+", re.escape(operation.removesuffix("…")))
+    more = "(?:/.*)?" if operation.endswith("…") else ""
+    return re.fullmatch(pattern + more, unquote(path), re.IGNORECASE) is not None
+
+
+def _is_plain(segment: str) -> bool:
+    """Whether a segment of a path is a name to every server: it does not climb, and hides no further separator."""
+    plain = unquote(segment, errors="replace")
+    return plain not in {"", ".", ".."} and plain.isprintable() and not set(plain) & set("/\\%;")
 
 
 def unwrapped(address: Address) -> Address:

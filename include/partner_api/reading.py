@@ -11,6 +11,8 @@ from typing import Any
 Raw = Mapping[str, Any]
 """What the platform sent, as it came; fractions are Decimals."""
 
+IDENTIFIER_CHARS_MAX = 255
+"""Longer than any genuine number of a job."""
 DIGITS_MAX = 100
 """A number longer than that is no number of this interface; reading it would cost quadratic time."""
 
@@ -69,6 +71,14 @@ def text(raw: Raw, *names: str) -> str | None:
         if isinstance(value, int | Decimal) and not isinstance(value, bool):
             return str(value)
     return None
+
+
+def identifier(raw: Raw, *names: str) -> str | None:
+    """Text that can name something: at most 255 printable characters, so that an index of a database can hold it."""
+    value = text(raw, *names)
+    if value is None or len(value) > IDENTIFIER_CHARS_MAX or not value.isprintable() or value in {".", ".."}:
+        return None
+    return value
 
 
 def texts(value: Any) -> tuple[str, ...]:

@@ -48,20 +48,7 @@ class Session:
 
     def url(self, path: str, **segments: str) -> str:
         """The address of a path of the dialect; each segment is percent-encoded, and none may climb or vanish."""
-        encoded = {}
-        for name, value in {"chain_id": self.chain_id, **segments}.items():
-            if not isinstance(value, str) or value in {"", ".", ".."}:
-                raise MisconfiguredError(
-                    f"{name} is {value!r}, which cannot stand in a path", remedy=f"Give a real {name}"
-                )
-            encoded[name] = quote(value, safe="")
-        try:
-            filled = path.format(**encoded)
-        except (KeyError, IndexError, ValueError):
-            raise MisconfiguredError(
-                f"the dialect's path {path!r} has a placeholder that is not one of {sorted(encoded)}",
-                remedy="Correct the dialect",
-            ) from None
+        filled = filled_path(path, {"chain_id": self.chain_id, **segments})
         return f"{self.platform.authority}{self.platform.target.rstrip('/')}/{filled.lstrip('/')}"
 
     def secrets(self) -> list[str]:
@@ -69,6 +56,34 @@ class Session:
         if isinstance(self.credentials, StaticToken):
             return [self.credentials.token.get_secret_value()]
         return [self.credentials.client_secret.get_secret_value()]
+
+
+def filled_path(path: str, segments: dict[str, str]) -> str:
+    """A path of the dialect with its placeholders filled in; each segment is percent-encoded, and none may climb or vanish."""
+    encoded = {}
+    for name, value in segments.items():
+        if not isinstance(value, str) or value in {"", ".", ".."}:
+            raise MisconfiguredError(f"{name} is {value!r}, which cannot stand in a path", remedy=f"Give a real {name}")
+        encoded[name] = quote(value, safe="")
+    try:
+        return path.format(**encoded)
+    except (KeyError, IndexError, ValueError):
+        raise MisconfiguredError(
+            f"the dialect's path {path!r} has a placeholder that is not one of {sorted(encoded)}",
+            remedy="Correct the dialect",
+        ) from None
+
+
+def result_paths(platform: Link, chain_id: str, dialect: Dialect) -> tuple[str, ...]:
+    """Where this platform serves logs and exports of this chain, as paths of its host."""
+    base = platform.target.rstrip("/")
+    return tuple(f"{base}/{filled_path(one, {'chain_id': chain_id}).lstrip('/')}" for one in dialect.result_paths)
+
+
+def operations(platform: Link, dialect: Dialect) -> tuple[str, ...]:
+    """Paths of its host that serve no results (`Dialect.paths_of_operations`), of any chain."""
+    base = platform.target.rstrip("/")
+    return tuple(f"{base}/{one.lstrip('/')}" for one in dialect.paths_of_operations)
 
 
 def system_resolver(host: str, port: int) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,12 @@ from typing import Any
 from pydantic import ValidationError
 
 ABOUT = "The delivery platform, runnable. What is not given here is read from PARTNER_SANDBOX_… in the environment."
-NAMES = ("data", "dialect", "clock", "seed", "public_url", "storage_url", "expose_control")
+NAMES = ("data", "dialect", "clock", "seed", "public_url", "storage_url", "expose_control", "control_hosts")
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs until interrupted; 2 for arguments that make no sense, 1 when the port is taken."""
+    os.umask(0o027)  # what it keeps holds names and addresses of those who ordered
     given = _parser().parse_args(arguments)
     from partner_sandbox.behaviour import behaviour_of
     from partner_sandbox.server import Server
@@ -60,6 +62,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--storage-url", help="the storage host's address in links, when it is reached by another one")
     parser.add_argument(
         "--expose-control", action="store_const", const=True, help="answer the control plane to other machines too"
+    )
+    parser.add_argument(
+        "--control-host",
+        action="append",
+        dest="control_hosts",
+        metavar="NAME",
+        help="a name that the control plane is called by",
     )
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="one choice on top of the dialect"

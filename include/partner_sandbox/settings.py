@@ -33,3 +33,5 @@ class SandboxSettings(BaseSettings):
     """The address of the storage host in presigned links; set by the server that opens it."""
     expose_control: bool = False
     """Whether the control plane answers callers that are not on this machine."""
+    control_hosts: tuple[str, ...] = ()
+    """Names besides those of this machine by which the control plane may be called; that of `public_url` is one too."""

@@ -31,7 +31,9 @@ class Storage:
         if self._folder is not None:
             self._folder.mkdir(parents=True, exist_ok=True)
         url = "sqlite://" if self._folder is None else f"sqlite:///{self._folder / FILE_NAME}"
-        self._engine = create_engine(url, poolclass=StaticPool, connect_args={"check_same_thread": False})
+        self._engine = create_engine(
+            url, poolclass=StaticPool, connect_args={"check_same_thread": False}, hide_parameters=True
+        )
         with self.begin() as connection:
             metadata.create_all(connection)
         with self._lock, self._engine.connect() as connection:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from structlog.contextvars import bound_contextvars, get_contextvars
 
+from shelfsync.plain import plain, plain_json, plain_lines
+
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import TextIO
@@ -40,16 +42,20 @@ class JsonLines(logging.Formatter):
         }
         if record.exc_info:
             told["traceback"] = self.formatException(record.exc_info)
-        return json.dumps(told, ensure_ascii=False, default=str)
+        return plain_json(json.dumps(told, ensure_ascii=False, default=str))
 
 
 class Text(logging.Formatter):
     """A line for people; the fields stand behind it."""
 
     def format(self, record: logging.LogRecord) -> str:
-        said = super().format(record)
-        fields = " ".join(f"{name}={value}" for name, value in _fields().items())
+        said = plain_lines(super().format(record))
+        fields = plain(" ".join(f"{name}={value}" for name, value in _fields().items()))
         return f"{said} [{fields}]" if fields else said
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  the name is logging's
+        """The line without a traceback: a line break from outside begins no line of its own."""
+        return plain(super().formatMessage(record))
 
 
 def configure(

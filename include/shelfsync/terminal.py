@@ -5,13 +5,16 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any
 
+from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
+
+from shelfsync.plain import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from rich.console import Console
+    from rich.text import Text
 
     from shelfsync.explain.event import Event
 
@@ -115,23 +118,26 @@ def orders_lines(told: dict[str, Any]) -> list[str]:
 
 def timeline_table(events: Iterable[Event]) -> Table:
     """What happened to a SKU, oldest first."""
-    from rich.text import Text
-
     table = Table()
     for name in ("when (UTC)", "step", "what", "values"):
         table.add_column(name, no_wrap=name in {"when (UTC)", "step"})
     for event in events:
         said = "" if event.values == type(event.values)() else str(event.values)
-        table.add_row(f"{event.at:%Y-%m-%d %H:%M:%S}", event.step, Text(event.said), Text(said))
+        table.add_row(f"{event.at:%Y-%m-%d %H:%M:%S}", event.step, event.said, said)
     return table
 
 
-def wide_console() -> Console:
-    """Standard output; as wide as the terminal, or wide enough for a file or a pipe."""
-    from rich.console import Console
+class PlainConsole(Console):
+    """Shows every text as it is: markup in it means nothing, and nothing in it acts on the terminal."""
 
-    console = Console()
-    return console if console.is_terminal else Console(width=PIPE_WIDTH)
+    def render_str(self, text: str, **how: Any) -> Text:
+        return super().render_str(plain(text), **how | {"markup": False, "emoji": False, "highlight": False})
+
+
+def wide_console() -> PlainConsole:
+    """Standard output; as wide as the terminal, or wide enough for a file or a pipe."""
+    console = PlainConsole()
+    return console if console.is_terminal else PlainConsole(width=PIPE_WIDTH)
 
 
 def age(seconds: float | None) -> str:

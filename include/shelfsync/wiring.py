@@ -61,8 +61,10 @@ class House:
     def warnings(self) -> list[str]:
         """What is configured so that something will not work later."""
         from shelfsync.flow.check import warnings
+        from shelfsync.warehouse import set_aside
 
-        return warnings(self.parts.settings)
+        with self.parts.engine.connect() as connection:
+            return [*warnings(self.parts.settings), *set_aside.lines(set_aside.of_last(connection))]
 
     def open_run(
         self, kind: str, key: str, vendors: tuple[str, ...] = (), *, skus: tuple[str, ...] = (), dry_run: bool = False

@@ -1,9 +1,10 @@
-"""Who looks at a page: Airflow says so, and a person who may edit the DAG may decide. Only the API server imports this."""
+"""Who looks at a page, decides or stops: Airflow's own rights say so (docs/access.md). Only the API server imports this."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from airflow.api_fastapi.app import get_auth_manager
 from airflow.api_fastapi.core_api.security import get_user, requires_access_dag
 from fastapi import Depends, HTTPException, Request
 
@@ -11,7 +12,10 @@ from shelfsync.pages.viewer import Viewer
 
 
 def page_guard(dag_id: str) -> Any:
-    """A FastAPI dependency that leaves a `Viewer` in the request's state, or answers 401 or 403."""
+    """A FastAPI dependency that leaves a `Viewer` in the request's state, or answers 401 or 403.
+
+    Who may see the DAG may look, who may edit it may decide; who may edit Airflow's pools may stop and resume.
+    """
     may_look = requires_access_dag(method="GET", param_dag_id=dag_id)
     may_decide = requires_access_dag(method="PUT", param_dag_id=dag_id)
 
@@ -23,6 +27,7 @@ def page_guard(dag_id: str) -> Any:
             decides = False
         else:
             decides = True
-        request.state.viewer = Viewer(name=user.get_name(), may_decide=decides)
+        stops = get_auth_manager().is_authorized_pool(method="PUT", user=user)
+        request.state.viewer = Viewer(name=user.get_name(), may_decide=decides, may_stop=stops)
 
     return guard

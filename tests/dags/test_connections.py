@@ -134,10 +134,10 @@ def test_any_database_connection_becomes_the_address_of_the_erp(
 def test_the_ledger_and_the_webhook_have_connections_of_their_own(connect: Any) -> None:
     connect("shelfsync_platform", **PLATFORM_CONNECTION)
     connect("shelfsync_database", conn_type="postgres", host="db", login="us", password="pw", schema="ledger")
-    connect("shelfsync_webhook", conn_type="generic", password="verbatim")
+    connect("shelfsync_webhook", conn_type="generic", password="taken-as-it-stands")
     settings = house_settings(PLATFORM, WEBHOOK)
     assert settings.database_url.get_secret_value() == "postgresql://us:pw@db/ledger"
-    assert settings.webhook.secret.get_secret_value() == "verbatim"
+    assert settings.webhook.secret.get_secret_value() == "taken-as-it-stands"
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_secrets_of_settings_are_masked_in_airflows_logs(connect: Any, monkeypat
 
     connect("shelfsync_platform", **PLATFORM_CONNECTION)
     monkeypatch.setenv("SHELFSYNC_DATABASE_URL", "postgresql://us:ledger-password@db/ledger")
-    monkeypatch.setenv("SHELFSYNC_WEBHOOK__SECRET", "webhook-secret")
+    monkeypatch.setenv("SHELFSYNC_WEBHOOK__SECRET", "webhook-secret-of-this-chain")
     house_settings(PLATFORM, WEBHOOK)
-    told = redact("the-secret ledger-password webhook-secret plain")
+    told = redact("the-secret ledger-password webhook-secret-of-this-chain plain")
     assert told == "*** *** *** plain"

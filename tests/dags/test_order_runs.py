@@ -16,7 +16,7 @@ import pytest
 from airflow_world import states
 from order_cases import CASES, LATER, VENDOR, Case
 from order_desk import ASSORTMENT, STORE
-from orders_world import KEY, PHONE, PICKING_SECRET, SECRET, ago, picked
+from orders_world import KEY, PHONE, PICKING_KEY, PICKING_SECRET, SECRET, ago, picked
 from serving import serving
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def live_receiver(database_url: str) -> Iterator[str]:
     settings = Settings(
         database_url=database_url,
         webhook=WebhookSettings(secret=SECRET),
-        orders=OrdersSettings(picking_secret=PICKING_SECRET),
+        orders=OrdersSettings(picking_secret=PICKING_KEY),
     )
     with serving(config(receiver_app(settings))) as url:
         yield url

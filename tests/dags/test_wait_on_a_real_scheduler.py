@@ -123,7 +123,7 @@ def test_a_wait_outlives_the_triggerer_and_ends_by_an_event_at_the_api_server(
             "job_id": job,
             "platform_vendor_id": "store-001",
             "status": "COMPLETED",
-            "download_url": "https://x.test/log",
+            "download_url": f"{platform.base_url}/v2/chains/demo-chain/catalog/downloads/1.csv",
         },
         headers={"Authorization": stack.webhook_secret},
         trust_env=False,

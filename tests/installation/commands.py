@@ -208,6 +208,12 @@ COMMANDS: dict[str, tuple[Call, ...]] = {
         Call(("--as-ordered", "--check"), state=_order(), claim=lambda told: told["state"] == "checked"),
         Call(state=_picked, claim=lambda told: told["state"] in {"answered", "confirmed"}),
     ),
+    "orders forget": (
+        Call(("--yes",), state=_known_order, claim=lambda told: told["customers"] == 1, says="customers forgotten"),
+    ),
+    "orders secret": (
+        Call(("store-001",), claim=lambda told: told["secret"].startswith("store-001."), says="store-001."),
+    ),
     "orders cancel": (
         Call(
             ("--reason", "TOO_BUSY", "--yes"),
@@ -235,5 +241,6 @@ COMMANDS: dict[str, tuple[Call, ...]] = {
     ),
     "holds rehearse": (Call(("--days", "1"), claim=bool),),
     "inbox list": (Call(("--limit", "5"), claim=lambda told: len(told["events"]) == 5, says="job"),),
+    "inbox grant": (Call(("receiver_of_a_test",), claim=lambda told: "made" in told, says="and nothing else"),),
     "inbox replay": (Call(state=_event, claim=lambda told: bool(told["replayed"]), says="read again"),),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from typing import TYPE_CHECKING
 
 import pytest
@@ -29,3 +30,17 @@ def test_another_command_in_the_same_place_says_who_is_there(installation: Insta
     assert "make down" in demo.stderr
     again = installation.make("up")
     assert (again.returncode, "everything is up already" in again.stdout) == (0, True)
+
+
+def test_nothing_that_it_wrote_can_be_read_by_another_user(installation: Installation) -> None:
+    """Files 0640 or less, folders 0750 or less; the state folder and PostgreSQL's may be stepped through, and no more."""
+    ways = {installation.home, installation.home / "postgres"}
+    written = [path for path in installation.home.rglob("*") if not path.is_symlink()]
+    assert len(written) > 100
+    open_to_all = [
+        f"{stat.S_IMODE(path.lstat().st_mode):o} {path}"
+        for path in [installation.home, *written]
+        if not stat.S_ISSOCK(path.lstat().st_mode)
+        and stat.S_IMODE(path.lstat().st_mode) & (stat.S_IRWXO & ~(stat.S_IXOTH if path in ways else 0))
+    ]
+    assert open_to_all == []

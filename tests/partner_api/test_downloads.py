@@ -27,10 +27,11 @@ from partner_api.errors import (
 from partner_api.receivers import Expander
 from partner_api.wire import BodyStream
 
+RESULTS = "/v2/chains/demo-chain/catalog/downloads"
 LOG = b'"sku","state","errors"\n' + b"".join(b'"%d","success","null"\n' % number for number in range(2000))
 
 
-def fetch(client, server, path="/log.csv"):
+def fetch(client, server, path=f"{RESULTS}/log.csv"):
     file = io.BytesIO()
     done = client.download(server.base_url + path, file)
     return done, file.getvalue()
@@ -119,7 +120,7 @@ def test_a_gzip_bomb_is_stopped_early_with_flat_memory(both, coded):
 
     file = Nothing()
     with pytest.raises(DownloadTooLargeError, match="times its size"):
-        both.client(server).download(server.base_url + "/log.csv", file)
+        both.client(server).download(server.base_url + f"{RESULTS}/log.csv", file)
     assert file.taken <= 41 * 1024 * 1024
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before_kib < 64 * 1024
 
@@ -153,9 +154,11 @@ def test_a_transport_that_does_not_count_cannot_pass_a_file_of_another_length(to
     def answer(request):
         return httpx.Response(200, headers={b"content-length": announced}, stream=BodyStream([content]))
 
-    client = PartnerClient("https://p.example", "c", StaticToken(SecretStr("t")), transport=httpx.MockTransport(answer))
+    client = PartnerClient(
+        "https://p.example", "demo-chain", StaticToken(SecretStr("t")), transport=httpx.MockTransport(answer)
+    )
     with pytest.raises(DownloadBrokenError, match="27 bytes came where"):
-        client.download("https://p.example/log.csv", io.BytesIO())
+        client.download(f"https://p.example{RESULTS}/log.csv", io.BytesIO())
 
 
 def test_a_size_limit_holds_without_an_announced_length(both):
@@ -272,7 +275,7 @@ def test_a_web_page_with_status_200_is_no_file(both, page):
     server = both.platform(both.http(200, text, **headers))
     file = io.BytesIO()
     with pytest.raises(UnexpectedAnswerError, match="web page"):
-        both.client(server).download(server.base_url + "/log.csv", file)
+        both.client(server).download(server.base_url + f"{RESULTS}/log.csv", file)
     assert file.getvalue() == b""
 
 
@@ -312,14 +315,15 @@ def redirect(location):
 
 def test_a_redirect_on_the_same_host_is_followed_and_passes_every_gate_again(both):
     asked = []
-    server = both.platform(redirect("/moved/log.csv"), redirect("log2.csv?a=b"), both.http(200, LOG))
+    server = both.platform(redirect(f"{RESULTS}/moved/log.csv"), redirect("log2.csv?a=b"), both.http(200, LOG))
 
     def resolve(host, port):
         asked.append((host, port))
         return ["127.0.0.1"]
 
     assert fetch(both.client(server, resolve=resolve), server)[1] == LOG
-    assert [one.target for one in server.of("GET")] == ["/log.csv", "/moved/log.csv", "/moved/log2.csv?a=b"]
+    names = ["log.csv", "moved/log.csv", "moved/log2.csv?a=b"]
+    assert [one.target for one in server.of("GET")] == [f"{RESULTS}/{name}" for name in names]
     assert asked == [("127.0.0.1", server.port)] * 3
 
 
@@ -337,6 +341,7 @@ def test_a_redirect_on_the_same_host_is_followed_and_passes_every_gate_again(bot
         "http://[::1",
         "\\\\127.0.0.1:{c}\\x",
         "http://127.0.0.1:{p}@127.0.0.1:{c}/",
+        "/v2/chains/demo-chain/orders/1",
     ],
 )
 def test_a_redirect_to_another_host_is_refused_even_to_an_allowed_one(both, location):
@@ -355,7 +360,7 @@ def test_a_redirect_to_another_host_is_refused_even_to_an_allowed_one(both, loca
 
 
 def test_redirects_in_a_circle_end(both):
-    server = both.platform(redirect("/log.csv"))
+    server = both.platform(redirect(f"{RESULTS}/log.csv"))
     with pytest.raises(DownloadBrokenError, match="redirects more than 3 times"):
         fetch(both.client(server), server)
     assert len(server.of("GET")) == 4
@@ -376,7 +381,7 @@ def test_a_full_disk_reaches_the_caller_as_it_is(both):
 
     server = both.platform(both.http(200, LOG))
     with pytest.raises(OSError, match="No space left"):
-        both.client(server).download(server.base_url + "/log.csv", Full())
+        both.client(server).download(server.base_url + f"{RESULTS}/log.csv", Full())
 
 
 def test_an_event_loop_goes_on_while_a_slow_disk_takes_the_file(tools):
@@ -394,8 +399,8 @@ def test_an_event_loop_goes_on_while_a_slow_disk_takes_the_file(tools):
     server = tools.platform(tools.http(200, LOG))
 
     async def run():
-        async with AsyncPartnerClient(server.base_url, "c", tools.credentials) as client:
-            await client.download(server.base_url + "/log.csv", Slow())
+        async with AsyncPartnerClient(server.base_url, "demo-chain", tools.credentials) as client:
+            await client.download(server.base_url + f"{RESULTS}/log.csv", Slow())
 
     asyncio.run(run())
     assert threads

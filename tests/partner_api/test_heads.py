@@ -124,4 +124,4 @@ def test_a_dead_link_whose_body_cannot_be_read_is_a_dead_link(both, broken):
     server = both.platform(broken(both, 404, b"<html>gone", **PAGE))
     client = both.client(server, timeout_s=0.2, download_hosts=["127.0.0.1"], private_hosts=["127.0.0.1"])
     with pytest.raises(LinkExpiredError):
-        client.download(f"{server.base_url}/logs/1.csv", io.BytesIO())
+        client.download(f"{server.base_url}/v2/chains/demo-chain/catalog/logs/1.csv", io.BytesIO())

@@ -6,10 +6,10 @@ import io
 import ssl
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from partner_api import links
+from partner_api import Dialect, links
 from partner_api.errors import DownloadRefusedError, UnavailableError
 
 # {c}: the canary's port, {p}: the platform's. The resolver of the test sends every name to loopback, so only the client's own
@@ -95,6 +95,27 @@ HOSTILE = [
     "https://\uff43\uff44\uff4e.example/x",
     "https://c\u00addn.example/x",
     "http://\u2460\u2461\u2466.0.0.1:{c}/",
+    "http\u017f://127.0.0.1:{p}/",
+    "http\u017f://x/",
+    "http://\u212a.example/",
+    # the platform's own host, but no path that serves results
+    "http://127.0.0.1:{p}/",
+    "http://127.0.0.1:{p}/log.csv",
+    "http://127.0.0.1:{p}/v2/chains/demo-chain/vendors/store-1",
+    "http://127.0.0.1:{p}/v2/chains/demo-chain/orders/1",
+    "http://127.0.0.1:{p}/v2/chains/demo-chain/catalog/jobs/1",
+    "http://127.0.0.1:{p}/v2/chains/other-chain/catalog/downloads/1.csv",
+    "http://127.0.0.1:{p}/v2/chains/demo-chain/catalog/downloads",
+    "http://127.0.0.1:{p}/v2/chains/demo-chain/catalog/downloads/",
+    "http://127.0.0.1:{p}/v2/chains/demo-chain/catalog/downloads/?a=1",
+    "http://127.0.0.1:{p}/v2/chains/demo-chain/catalog/downloads/../../orders/1",
+    "http://127.0.0.1:{p}/v2/chains/demo-chain/catalog/downloads/%2e%2e/%2E%2e/orders/1",
+    "http://127.0.0.1:{p}/v2/chains/demo-chain/catalog/downloads/..%2f..%2forders",
+    "http://127.0.0.1:{p}/v2/chains/demo-chain/catalog/downloads/%252e%252e/x",
+    "http://127.0.0.1:{p}/v2/chains/demo-chain/catalog/downloads/..;/x",
+    "http://127.0.0.1:{p}/v2/chains/demo-chain/catalog/downloads//x",
+    "http://127.0.0.1:{p}//v2/chains/demo-chain/catalog/downloads/1.csv",
+    "http://127.0.0.1:{p}/V2/chains/demo-chain/catalog/downloads/1.csv",
     # other schemes and shapes
     "file:///etc/passwd",
     "file://localhost/etc/passwd",
@@ -149,7 +170,7 @@ def test_the_table_is_long_enough_and_names_each_address_once():
 
 def test_no_hostile_address_is_ever_asked_and_no_token_leaves(both, canary):
     platform = both.platform(both.http(200, "sku,state,errors\n"))
-    client = _client(both, platform)
+    client = _client(both, platform, dialect=Dialect(result_paths=("/v2/chains/{chain_id}/catalog/downloads/",)))
     passed, told = [], []
     for pattern in HOSTILE:
         address = pattern.replace("{c}", str(canary.port)).replace("{p}", str(platform.port))
@@ -236,7 +257,7 @@ def test_the_connection_goes_to_the_address_that_was_checked_whatever_the_name_s
 def test_a_platform_name_that_suddenly_means_another_machine_gets_no_token(both, canary):
     client = both.client(f"http://localhost:{canary.port}", resolve=lambda host, port: ["10.0.0.7"])
     with pytest.raises(DownloadRefusedError, match="where a download may not go"):
-        client.download(f"http://localhost:{canary.port}/log.csv", io.BytesIO())
+        client.download(f"http://localhost:{canary.port}/v2/chains/demo-chain/catalog/downloads/log.csv", io.BytesIO())
     assert canary.connections == 0
 
 
@@ -246,7 +267,7 @@ def test_a_name_without_an_address_is_unavailable(both):
 
     client = both.client("https://p.example", resolve=nowhere)
     with pytest.raises(UnavailableError, match=r"p\.example has no address now"):
-        client.download("https://p.example/log.csv", io.BytesIO())
+        client.download("https://p.example/v2/chains/demo-chain/catalog/downloads/log.csv", io.BytesIO())
 
 
 @pytest.fixture(scope="module")
@@ -298,6 +319,57 @@ def test_a_pinned_connection_still_proves_the_hosts_name_by_tls(both, certificat
     with pytest.raises(UnavailableError, match="CERTIFICATE_VERIFY_FAILED"):
         client.download(f"https://other.example:{storage.port}/x", io.BytesIO())
     assert len(storage.seen) == 1
+
+
+def test_any_path_may_serve_results_until_the_dialect_names_where_they_lie(both):
+    platform = both.platform(*[both.http(200, "sku,state,errors\n")] * 3)
+    base = f"http://127.0.0.1:{platform.port}"
+    usual = _client(both, platform)
+    usual.download(f"{base}/v2/chains/demo-chain/catalog/logs/2026/1%20a.csv?part=../1", io.BytesIO())
+    named = _client(both, platform, dialect=Dialect(result_paths=("/files/{chain_id}/",)))
+    named.download(f"{base}/files/demo-chain/1.csv", io.BytesIO())
+    usual.download(f"{base}/files/demo-chain/1.csv", io.BytesIO())
+    with pytest.raises(DownloadRefusedError, match="result_paths"):
+        named.download(f"{base}/v2/chains/demo-chain/catalog/logs/1.csv", io.BytesIO())
+    assert len(platform.of("GET")) == 3
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/v2/oauth/token",
+        "/v2/chains/demo-chain/orders/17",
+        "/v2/chains/demo-chain/ORDERS/17/customer",
+        "/v2/chains/another/orders",
+        "/v2/chains/demo-chain/vendors/store-001",
+        "/v2/chains/demo-chain/vendors/store-001/orders?page=1",
+        "/v2/chains/demo-chain/vendors/store-001/catalog",
+        "/v2/chains/demo-chain/vendors/store-001/status",
+        "/v2/chains/demo-chain/promotion/jobs/1",
+        "/v2/chains/demo-chain/catalog/jobs/1",
+        "/v2/chains/demo-chain/x/../orders/17",
+        "/v2/chains/demo-chain/%6frders/17",
+        "/v2//chains/demo-chain/orders/17",
+        "/v2/chains/demo-chain/orders/17/",
+    ],
+)
+def test_where_the_result_paths_are_not_known_no_operation_is_called_by_a_link(both, path):
+    platform = both.platform(both.http(200, "sku,state,errors\n"))
+    with pytest.raises(DownloadRefusedError, match="serves no logs or exports"):
+        _client(both, platform).download(f"http://127.0.0.1:{platform.port}{path}", io.BytesIO())
+    assert platform.of("GET") == []
+
+
+@given(st.text(alphabet=st.sampled_from("htps\u017f\u212a\u0130k:/.@[]%01#?x"), max_size=30))
+@example("http\u017f://x/")
+@example("http://\u212a/")
+def test_letters_that_only_look_like_ascii_make_no_link(text):
+    try:
+        link = links.parse(text)
+    except DownloadRefusedError:
+        return
+    assert text.split("#")[0].isascii()
+    assert link.scheme in {"http", "https"}
 
 
 @given(st.text(max_size=80))

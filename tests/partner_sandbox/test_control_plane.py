@@ -164,6 +164,20 @@ def test_the_pages_of_other_sites_cannot_steer_it(platform):
     assert httpx.post(path, headers={"Origin": platform.base_url}).status_code == 200
 
 
+@pytest.mark.parametrize(
+    "name", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "10.0.0.1", "", "[::2]", "x]["]
+)
+def test_a_name_that_was_made_to_lead_here_cannot_steer_it(platform, name):
+    path = f"{platform.base_url}/_sandbox/reset"
+    assert httpx.post(path, headers={"Host": name}).status_code in {400, 403}
+    assert httpx.post(path, headers={"Host": name, "Origin": f"http://{name}"}).status_code in {400, 403}
+
+
+@pytest.mark.parametrize("name", ["localhost", "LOCALHOST:1", "127.0.0.1", "[::1]:8470", "127.1.2.3"])
+def test_the_names_of_this_machine_can(platform, name):
+    assert httpx.get(f"{platform.base_url}/_sandbox/state", headers={"Host": name}).status_code == 200
+
+
 def test_the_journal_has_every_request_and_webhook_in_order(platform, partner, receiver):
     last = platform.journal()["last"]
     partner.put(CATALOG, json={"products": [{"sku": "A"}]})

@@ -165,3 +165,48 @@ def test_the_status_prints_who_restored_what_until_when_and_why(run):
     assert "a mistake in the till" in said
     explained = " ".join(run("explain", "store-001", "a").stdout.split())
     assert "A restoration keeps it so, whatever the ERP says" in explained
+
+
+def test_nothing_that_a_command_writes_can_be_read_by_another_user(run, tmp_path):
+    """The state folder itself may be stepped through, for the OS user of PostgreSQL."""
+    given = set(tmp_path.rglob("*"))
+    before = os.umask(0)
+    try:
+        for words in (
+            ("sync", "--full"),
+            ("plan", "--out", "plan.json"),
+            ("duckdb", "out.duckdb"),
+            ("orders", "list"),
+        ):
+            done = run(*words)
+            assert done.returncode in {0, 2}, done.stderr
+    finally:
+        os.umask(before)
+    written = [path for path in tmp_path.rglob("*") if path not in given]
+    assert {"plan.json", "out.duckdb", "lake"} <= {path.name for path in written}
+    open_to_all = [f"{path.stat().st_mode:o} {path}" for path in written if path.stat().st_mode & 0o006]
+    assert open_to_all == []
+
+
+def test_nothing_that_the_sandbox_writes_can_be_read_by_another_user(tmp_path):
+    before = os.umask(0)
+    command = [sys.executable, "-c", "from partner_sandbox.cli import main; main()", "--port", "0", "--data", "state"]
+    try:
+        process = subprocess.Popen(
+            command,
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2] / "include")},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+    finally:
+        os.umask(before)
+    try:
+        assert process.stdout is not None
+        assert "partner-sandbox on" in process.stdout.readline()
+        written = [path for path in tmp_path.rglob("*") if path.is_file()]
+        assert written
+        assert [path for path in written if path.stat().st_mode & 0o007] == []
+    finally:
+        process.terminate()
+        process.communicate(timeout=20)

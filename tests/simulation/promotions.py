@@ -67,7 +67,7 @@ def until_settled(world: World, house: House, run_id: int) -> None:
         if not jobs or world.clock.monotonic_s() >= end_s:
             return
         if not wait.ask_those_due(house.parts, jobs):
-            world.clock.sleep(min([wait.LOOK_AGAIN_S, *(max(0.1, min(job.wait_s, job.left_s)) for job in jobs)]))
+            world.clock.sleep(min([day.wait.LOOK_AGAIN_S, *(max(0.1, min(job.wait_s, job.left_s)) for job in jobs)]))
     raise AssertionError(f"I15: the wait of promotion run {run_id} has not ended after {LOOKS_MAX} looks")
 
 

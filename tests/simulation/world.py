@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy.engine import Connection
 
-SECRET = "genuine"
+SECRET = "a genuine secret"
 TOKEN = "portal-token"
 
 

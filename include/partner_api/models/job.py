@@ -28,7 +28,7 @@ class Job:
     @classmethod
     def read(cls, raw: Raw) -> Job:
         return cls(
-            reading.text(raw, "job_id", "jobId", "id"),
+            reading.identifier(raw, "job_id", "jobId", "id"),
             state(raw),
             reading.texts(raw.get("duplicated_products") or []),
             raw,

@@ -7,15 +7,20 @@ repr; it is there for whoever must deliver, and for nobody's log.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from partner_api import reading
 
 if TYPE_CHECKING:
     import datetime as dt
-    from decimal import Decimal
 
     from partner_api.reading import Raw
+
+AMOUNT_MAX = Decimal(10) ** 12
+"""Of quantities, weights and sums: the product of two of them is exact to three places in the usual 28 digits."""
+_FIRST_YEAR, _LAST_YEAR = 1970, 2999
+"""Years that every time zone and every clock can tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +40,7 @@ class Pricing:
     def read(cls, raw: Raw) -> Pricing:
         kind = reading.text(raw, "pricing_type")
         names = ("quantity", "unit_price", "total_price", "list_price", "min_quantity", "max_quantity", "weight")
-        return cls(kind.upper() if kind else None, *(reading.decimal(raw, name) for name in names))
+        return cls(kind.upper() if kind else None, *(_amount(raw, name) for name in names))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +55,10 @@ class ItemPromotion:
     @classmethod
     def read(cls, raw: Raw) -> ItemPromotion:
         sponsorships = tuple(
-            (reading.text(entry, "sponsor"), reading.decimal(entry, "amount"))
+            (reading.text(entry, "sponsor"), _amount(entry, "amount"))
             for entry in reading.mappings(raw.get("sponsorships"))
         )
-        return cls(
-            reading.text(raw, "name"), reading.text(raw, "type"), reading.decimal(raw, "discount_amount"), sponsorships
-        )
+        return cls(reading.text(raw, "name"), reading.text(raw, "type"), _amount(raw, "discount_amount"), sponsorships)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +129,10 @@ class Order:
             transport_type=_upper(reading.text(raw, "transport_type")),
             order_type=_upper(reading.text(raw, "order_type")),
             status=_upper(reading.text(raw, "status")),
-            promised_for=reading.instant(raw, "promised_for"),
-            accepted_for=reading.instant(raw, "accepted_for"),
-            created_at=reading.instant(system, "created_at") or reading.instant(raw, "created_at"),
-            updated_at=reading.instant(system, "updated_at") or reading.instant(raw, "updated_at"),
+            promised_for=_instant(raw, "promised_for"),
+            accepted_for=_instant(raw, "accepted_for"),
+            created_at=_instant(system, "created_at") or _instant(raw, "created_at"),
+            updated_at=_instant(system, "updated_at") or _instant(raw, "updated_at"),
             chain_id=reading.text(client, "chain_id") or reading.text(raw, "chain_id"),
             store_id=reading.text(client, "store_id") or reading.text(raw, "store_id"),
             external_partner_config_id=reading.text(client, "external_partner_config_id")
@@ -182,8 +185,20 @@ class OrderHistory:
 
 
 def _either(inner: Raw, outer: Raw, name: str) -> Decimal | None:
-    found = reading.decimal(inner, name)
-    return reading.decimal(outer, name) if found is None else found
+    found = _amount(inner, name)
+    return _amount(outer, name) if found is None else found
+
+
+def _amount(raw: Raw, name: str) -> Decimal | None:
+    """A quantity, a weight or a sum; one that no order can have is not known."""
+    number = reading.decimal(raw, name)
+    return number if number is not None and abs(number) <= AMOUNT_MAX else None
+
+
+def _instant(raw: Raw, name: str) -> dt.datetime | None:
+    """A time at which there can be an order; every other is not known."""
+    moment = reading.instant(raw, name)
+    return moment if moment is not None and _FIRST_YEAR <= moment.year <= _LAST_YEAR else None
 
 
 def _upper(value: str | None) -> str | None:

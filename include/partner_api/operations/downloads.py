@@ -41,7 +41,7 @@ def download(session: Session, url: str, file: BinaryIO, *, lane: str = "catalog
     The token goes to the platform's own host alone. DownloadRefusedError: the link leads where we do not go and nothing was sent;
     LinkExpiredError, DownloadTooLargeError, DownloadBrokenError: see there.
     """
-    link = _checked(session, url)
+    link = checked(session, url)
     receivers: list[Saved] = []
     for _ in range(session.limits.redirects_max + 1):
         call = yield from _call(session, link, lane, partial(_saved, session, file, receivers))
@@ -60,12 +60,13 @@ def download(session: Session, url: str, file: BinaryIO, *, lane: str = "catalog
     )
 
 
-def _checked(session: Session, url: str) -> Link:
+def checked(session: Session, url: str) -> Link:
+    """The link, if it leads where a download may go; a DownloadRefusedError otherwise. Sends nothing."""
     try:
         link = links.parse(url)
         session.policy.check(link)
     except DownloadRefusedError as error:
-        raise DownloadRefusedError(error.message, operation="download") from None
+        raise DownloadRefusedError(error.message, operation="download", remedy=error.remedy) from None
     return link
 
 
@@ -109,7 +110,7 @@ def _next(session: Session, link: Link, answer: Answer) -> Link:
         target = urljoin(link.url, location)
     except ValueError:
         target = ""
-    following = _checked(session, target)
+    following = checked(session, target)
     if following.origin != link.origin:
         raise DownloadRefusedError(
             f"{link.authority} redirects to another host, {following.authority}",

@@ -14,6 +14,7 @@ from partner_sandbox.behaviour import Behaviour, behaviour_of
 from partner_sandbox.control import state
 from partner_sandbox.errors import ApiError, invalid
 from partner_sandbox.faults.rules import RuleSet
+from partner_sandbox.settings import SandboxSettings
 
 
 def on_this_machine(request: Request, sandbox: TheSandbox) -> None:
@@ -25,9 +26,28 @@ def on_this_machine(request: Request, sandbox: TheSandbox) -> None:
         local = host == "testclient"
     if not local and not sandbox.settings.expose_control:
         raise ApiError(403, "FORBIDDEN", "The control plane answers this machine only; start with --expose-control")
+    check_host(request, sandbox.settings)
     origin = request.headers.get("origin")
     if origin is not None and urlsplit(origin).netloc != request.headers.get("host"):
         raise ApiError(403, "FORBIDDEN", "The control plane does not answer the pages of other sites")
+
+
+def check_host(request: Request, settings: SandboxSettings) -> None:
+    """403 for a name that is not ours: a page of another site whose name was made to lead here would pass as this one."""
+    try:
+        name = urlsplit(f"//{request.headers.get('host', '')}").hostname or ""
+    except ValueError:
+        name = ""
+    listening = (request.scope.get("server") or ("",))[
+        0
+    ]  # an address of this machine; in one process, the client's own word
+    own = {"localhost", listening, *settings.control_hosts, urlsplit(settings.public_url or "").hostname} - {""}
+    try:
+        known = name in own or ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        known = name.endswith(".localhost")
+    if not known:
+        raise ApiError(403, "FORBIDDEN", f"The control plane is not called {name!r}; start with --control-host {name}")
 
 
 router = APIRouter(prefix="/_sandbox", dependencies=[Depends(on_this_machine)], include_in_schema=False)

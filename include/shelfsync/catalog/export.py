@@ -7,20 +7,17 @@ nobody may conclude that the rest is gone.
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
-import zlib
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv as pa_csv
 
-from shelfsync.catalog import jsontext, number
+from shelfsync.catalog import number
 from shelfsync.catalog.alignment import aligned, ascending, column
 from shelfsync.catalog.barcode import padded
+from shelfsync.catalog.result_csv import JsonText, Kind, Source, Unreadable, batches, names_of
 from shelfsync.columns import OBSERVED
 from shelfsync.errors import DataError
 
@@ -30,6 +27,7 @@ if TYPE_CHECKING:
 EXTRA = pa.schema([pa.field("sku", pa.string(), nullable=False), pa.field("extra", pa.string(), nullable=False)])
 """Columns that nobody knows, as one JSON object a SKU."""
 
+_ROWS = pa.schema([*(field.with_nullable(True) for field in OBSERVED), pa.field("extra", pa.string())])
 _NAMES = {
     "sku": ("sku",),
     "barcode": ("barcode", "piece_barcode"),
@@ -38,8 +36,12 @@ _NAMES = {
     "max_sales_quantity": ("maximum_sales_quantity", "max_sales_quantity"),
 }
 _TRUE, _FALSE = pa.array(["1", "true", "t", "yes", "y"]), pa.array(["0", "false", "f", "no", "n"])
-_BLOCK_BYTES = 8 * 1024 * 1024
 _RETRY = "export this vendor again"
+_KIND = Kind(
+    "the export",
+    _RETRY,
+    "which no vendor's assortment has; nothing of it counts. SHELFSYNC_EXPORT__FILE_BYTES_MAX allows more",
+)
 
 
 @dataclass(frozen=True)
@@ -57,47 +59,50 @@ def parse_export(file: BinaryIO, known: pa.Table | None = None, *, file_bytes_ma
     `known`: sku and barcode as the ERP writes them; a barcode that is the same but for the padding comes back in that spelling, any
     other without the zeros on its left. Raises a DataError where this is no export, or not a whole one.
     """
-    data = _plain(file, file_bytes_max)
-    header, _, rest = data.partition(b"\n")
-    names = _header(header)
-    if rest and not rest.endswith((b"\n", b"\r")):
-        raise DataError(f"the export breaks off inside its last line, so nothing may be concluded from it; {_RETRY}")
-    if not rest.strip():
+    source = Source(file, _KIND, file_bytes_max)
+    header = source.header()
+    names = [] if source.cut_off else _header(header)
+    if names and source.at_end() and not source.cut_off:
         return Export(OBSERVED.empty_table(), EXTRA.empty_table(), ())
-    bad: list[pa_csv.InvalidRow] = []
-    texts = _texts(rest, names, bad)
-    problems = [f"{len(bad)} lines have more or fewer fields than the header"] if bad else []
-    found = {ours: _first(names, theirs) for ours, theirs in _NAMES.items()}
-    nothing = pa.nulls(texts.num_rows, pa.string())
-    said = {ours: nothing if place is None else texts[place] for ours, place in found.items()}
-    rows = pa.Table.from_arrays([_read(name, said[name], problems) for name in OBSERVED.names], names=OBSERVED.names)
-    others = [place for place in range(len(names)) if place not in found.values()]
-    extra = jsontext.objects([names[place] for place in others], [texts[place] for place in others]) if others else None
-    rows = rows.append_column("extra", nothing if extra is None else extra)
-    rows = _each_once(rows, problems).cast(pa.schema([*OBSERVED, pa.field("extra", pa.string())]))
-    kept = rows.select(["sku", "extra"]).cast(EXTRA) if others else EXTRA.empty_table()
-    return Export(_unpadded(rows.select(OBSERVED.names), known), kept, tuple(problems))
+    bad, lines = Unreadable(), _Lines(names)
+    tables = [lines.read(rows) for rows in batches(source, len(names), bad)] if names else []
+    if source.cut_off:
+        raise DataError(f"the export does not unpack ({source.cut_off}); {_RETRY}")
+    if not source.ends_with_a_line:
+        raise DataError(f"the export breaks off inside its last line, so nothing may be concluded from it; {_RETRY}")
+    problems = [f"{bad.count} lines have more or fewer fields than the header"] if bad.count else []
+    problems += lines.problems()
+    rows = _each_once(pa.concat_tables([_ROWS.empty_table(), *tables]).combine_chunks(), problems)
+    kept = rows.select(["sku", "extra"]).cast(EXTRA) if lines.has_more else EXTRA.empty_table()
+    return Export(_unpadded(rows.select(OBSERVED.names).cast(OBSERVED), known), kept, tuple(problems))
 
 
-def _plain(file: BinaryIO, bytes_max: int) -> bytes:
-    """The bytes, unpacked, as UTF-8 without a mark at their beginning."""
-    first = file.read(2)
-    stream: BinaryIO = io.BytesIO(first + file.read(bytes_max + 1))
-    try:
-        data = gzip.GzipFile(fileobj=stream).read(bytes_max + 1) if first == b"\x1f\x8b" else stream.read()
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise DataError(f"the export does not unpack ({error}); {_RETRY}") from None
-    if len(data) > bytes_max:
-        raise DataError(
-            f"the export has more than {bytes_max} bytes, which no vendor's assortment has; nothing of it counts."
-            " SHELFSYNC_EXPORT__FILE_BYTES_MAX allows more"
+class _Lines:
+    """Lines of the file in their types, some thousands at a time, and what cannot be read in them."""
+
+    def __init__(self, names: list[str]) -> None:
+        self._places = {ours: _first(names, theirs) for ours, theirs in _NAMES.items()}
+        self._others = [place for place in range(len(names)) if place not in self._places.values()]
+        self._json = JsonText([names[place] for place in self._others])
+        self._strange: Counter[str] = Counter()
+        self.has_more = bool(self._others)
+
+    def read(self, texts: pa.RecordBatch) -> pa.Table:
+        nothing = pa.nulls(texts.num_rows, pa.string())
+        columns = []
+        for name in OBSERVED.names:
+            place = self._places[name]
+            columns.append(_read(name, nothing if place is None else texts[place], self._strange))
+        extra = (
+            self._json.objects([texts[place] for place in self._others], texts.num_rows) if self._others else nothing
         )
-    data = data.removeprefix(b"\xef\xbb\xbf")
-    try:
-        data.decode()
-    except UnicodeDecodeError:  # what is not UTF-8 becomes U+FFFD: it can be shown, and matches no SKU
-        data = data.decode("utf-8", "replace").encode()
-    return data.lstrip(b"\r\n")
+        return pa.Table.from_arrays([*columns, extra], schema=_ROWS)
+
+    def problems(self) -> list[str]:
+        found = [
+            f"{self._strange[name]} values of {name} cannot be read" for name in OBSERVED.names if self._strange[name]
+        ]
+        return found if self._json.is_whole else [*found, "its further columns are too long to be kept"]
 
 
 def _header(line: bytes) -> list[str]:
@@ -109,10 +114,7 @@ def _header(line: bytes) -> list[str]:
         raise DataError(
             f"the export is a web page, not CSV (it begins {text[:60]!r}); the link may have expired: {_RETRY}"
         )
-    try:
-        names = [name.strip() for name in next(csv.reader([text]))]
-    except csv.Error:
-        names = []
+    names = names_of(line)
     folded = {name.casefold() for name in names}
     if text[0] in "{[" or "sku" not in folded or not folded & {"price", "active"}:
         raise DataError(
@@ -121,39 +123,19 @@ def _header(line: bytes) -> list[str]:
     return names
 
 
-def _texts(rest: bytes, names: list[str], bad: list[pa_csv.InvalidRow]) -> pa.RecordBatch:
-    def set_aside(row: pa_csv.InvalidRow) -> str:
-        bad.append(row)
-        return "skip"
-
-    places = [str(place) for place in range(len(names))]  # the header's own names may repeat
-    try:
-        table = pa_csv.read_csv(
-            io.BytesIO(rest),
-            pa_csv.ReadOptions(column_names=places, block_size=_BLOCK_BYTES, use_threads=False),
-            pa_csv.ParseOptions(newlines_in_values=True, invalid_row_handler=set_aside),
-            pa_csv.ConvertOptions(column_types=dict.fromkeys(places, pa.string()), strings_can_be_null=False),
-        )
-    except pa.ArrowInvalid as error:
-        raise DataError(f"the export cannot be read as CSV: {str(error).splitlines()[0]}; {_RETRY}") from None
-    return pa.RecordBatch.from_arrays([column(table, place) for place in places], places)
-
-
 def _first(names: list[str], theirs: tuple[str, ...]) -> int | None:
     folded = [name.casefold() for name in names]
     return next((folded.index(name) for name in theirs if name in folded), None)
 
 
-def _read(name: str, texts: pa.Array, problems: list[str]) -> pa.Array:
+def _read(name: str, texts: pa.Array, strange: Counter[str]) -> pa.Array:
     """One column in its type; what cannot be read is null, and counted."""
     texts = pc.utf8_trim_whitespace(texts.fill_null(""))
     said = pc.not_equal(texts, "")
     values = _typed(name, texts)
     if name in {"sku", "barcode"}:
         return values
-    strange = pc.sum(pc.and_(said, values.is_null())).as_py() or 0
-    if strange:
-        problems.append(f"{strange} values of {name} cannot be read")
+    strange[name] += pc.sum(pc.and_(said, values.is_null())).as_py() or 0
     return values
 
 

@@ -32,8 +32,13 @@ def quoted(texts: pa.Array) -> pa.Array:
     return pc.binary_join_element_wise('"', escaped(texts), '"', "")
 
 
-def objects(names: Sequence[str], columns: Sequence[pa.Array]) -> pa.Array:
-    """One JSON object a row, its members in the order of `names`; columns of text become strings, of whole numbers numbers, null null."""
+def objects(names: Sequence[str], columns: Sequence[pa.Array], *, longest: int | None = None) -> pa.Array:
+    """One JSON object a row, its members in the order of `names`; columns of text become strings, of whole numbers numbers, null null.
+
+    `longest`: a text of more characters is cut there and ends in "…", so that a row takes no more than it is worth.
+    """
+    if longest is not None:
+        columns = [_cut(column, longest) for column in columns]
     parts: list[pa.Array | str] = []
     between = "{"
     for name, column in zip(names, columns, strict=True):
@@ -48,6 +53,15 @@ def objects(names: Sequence[str], columns: Sequence[pa.Array]) -> pa.Array:
             parts += [between, text.fill_null("null")]
             between = ","
     return pc.binary_join_element_wise(*parts, between.removesuffix(",") + "}", "")
+
+
+def _cut(column: pa.Array, longest: int) -> pa.Array:
+    if not pa.types.is_string(column.type):
+        return column
+    long = pc.greater(pc.utf8_length(column), longest)
+    if not _any(long):
+        return column
+    return pc.if_else(long, pc.binary_join_element_wise(pc.utf8_slice_codeunits(column, 0, longest), "…", ""), column)
 
 
 def _string(text: str) -> str:

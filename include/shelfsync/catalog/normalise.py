@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog import barcode, jsontext, number, reason
+from shelfsync.catalog import barcode, jsontext, number, reason, vendor
 from shelfsync.catalog.alignment import ascending, column
 from shelfsync.catalog.number import INT32_MAX, mask
 from shelfsync.columns import PRICE, QUARANTINE, RAW, SNAPSHOT
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _TRUE = ("true", "1", "t", "yes", "y")
 _FALSE = ("false", "0", "f", "no", "n")
+RAW_CHARACTERS_MAX = 250
+"""What is kept of each value of a row that is set aside: ten values of six bytes a character are less than 16 KiB."""
 _SKU_KEPT_CHARACTERS = 500
 """A longer SKU is told in the quarantine's raw row only: an index has to be able to hold this column."""
 
@@ -66,18 +68,16 @@ def normalise(raw: pa.Table, settings: NormaliseSettings, *, key: Literal["sku",
 
 def _vendor(vendors: pa.Array, findings: reason.Findings) -> Mask:
     """Notes rows without a usable vendor, and returns the mask of the others: a row of nobody duplicates nothing."""
-    missing = ~mask(pc.not_equal(pc.utf8_trim_whitespace(vendors), ""))
-    strange = (
-        np.zeros_like(missing) if _plain(vendors) else mask(pc.match_substring_regex(vendors, r"[\p{Cc}\x{FFFD}]"))
-    )
-    findings.note("vendor_missing", missing)
-    findings.note("vendor_characters", strange)
-    names = pc.unique(vendors.filter(pa.array(~missing & ~strange)))
+    known = np.ones(len(vendors), dtype=bool)
+    for word, where in vendor.faults(vendors):
+        findings.note(word, where)
+        known &= ~where
+    names = pc.unique(vendors.filter(pa.array(known)))
     if len(names) > 1:
         raise ValueError(
             f"normalise: rows of several vendors in one table ({names[0]}, {names[1]}, …); it takes one vendor at a time"
         )
-    return ~missing & ~strange
+    return known
 
 
 def _sku(came: pa.Array, findings: reason.Findings, length_max: int, somebodys: Mask) -> pa.Array:
@@ -222,14 +222,14 @@ def _quarantine(came: dict[str, pa.Array], skus: pa.Array, findings: reason.Find
     shown = skus.filter(where)
     unusable = pc.match_substring_regex(shown, r"[\p{Cc}\x{FFFD}]")
     unusable = pc.or_(unusable, pc.greater(pc.utf8_length(shown), _SKU_KEPT_CHARACTERS)).fill_null(False)
-    strange = pc.equal(reasons["reason"], "vendor_characters")
+    nobodys = pc.equal(reasons["field"], "vendor")
     no_text = pa.scalar(None, pa.string())
     columns = {
         "row_number": rows["row_number"],
-        "vendor": pc.if_else(strange, no_text, rows["vendor"]),
+        "vendor": pc.if_else(nobodys, no_text, rows["vendor"]),
         "sku": pc.if_else(unusable, no_text, shown),
         **reasons,
-        "raw": jsontext.objects(RAW.names, [rows[name] for name in RAW.names]),
+        "raw": jsontext.objects(RAW.names, [rows[name] for name in RAW.names], longest=RAW_CHARACTERS_MAX),
     }
     table = pa.Table.from_arrays([columns[name] for name in QUARANTINE.names], schema=QUARANTINE)
     return table.sort_by("row_number")

@@ -22,6 +22,8 @@ Key = Literal["sku", "barcode"]
 PROVABLE = ("price", "active")
 _MILL = Decimal("0.001")
 _DIGITS = 14
+_PRICE_DIGITS = 17
+"""Before the point, as in columns.PRICE."""
 
 
 class Shown(NamedTuple):
@@ -64,7 +66,7 @@ def lines(items: pa.Table, shown: Iterable[Shown], key: Key = "sku") -> pa.Table
 
 
 def _line(item: dict[str, Any], seen: Shown) -> dict[str, Any]:
-    has = {"price": None if seen.price is None else seen.price.quantize(_MILL, ROUND_DOWN), "active": seen.active}
+    has = {"price": _cut(seen.price), "active": seen.active}
     differs = [name for name in PROVABLE if item[name] is not None and item[name] != has[name]]
     told = {name: None if has[name] is None else str(has[name]) for name in PROVABLE}
     why = "; ".join(f"the listing shows {name} {told[name]}, sent was {item[name]}" for name in differs)
@@ -75,6 +77,11 @@ def _line(item: dict[str, Any], seen: Shown) -> dict[str, Any]:
         "reason": why or None,
         "raw": json.dumps({"listing": {"sku": seen.sku, **told}}, ensure_ascii=False),
     }
+
+
+def _cut(price: Decimal | None) -> Decimal | None:
+    """The price as the platform keeps it; None for a number that is no price, of any magnitude."""
+    return None if price is None or price.adjusted() > _PRICE_DIGITS else price.quantize(_MILL, ROUND_DOWN)
 
 
 def _padded(barcode: str) -> str | None:

@@ -51,6 +51,8 @@ def _pieces_reasons(field: str) -> list[Reason]:
 REASONS: tuple[Reason, ...] = (
     Reason("vendor_missing", "vendor", "the row names no vendor, so nobody knows whose it is"),
     Reason("vendor_characters", "vendor", "vendor {value} has characters that no identifier has"),
+    Reason("vendor_too_long", "vendor", "vendor {value} has more than 255 characters, which no identifier has"),
+    Reason("vendor_is_folder", "vendor", "vendor {value} is a way through folders, which no address can hold"),
     Reason("sku_missing", "sku", "the row has no SKU, so nothing can be said about it to the platform"),
     Reason(
         "sku_undecodable", "sku", "sku {value} was damaged on its way: part of it is not text in the encoding expected"

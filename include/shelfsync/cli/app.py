@@ -7,6 +7,7 @@ import sys
 
 import typer
 
+from shelfsync.access import keep_private
 from shelfsync.cli import (
     check,
     duckdb,
@@ -26,6 +27,7 @@ from shelfsync.cli import (
     status,
     sync,
 )
+from shelfsync.cli.output import print_error
 from shelfsync.errors import ShelfsyncError
 
 app = typer.Typer(
@@ -65,11 +67,12 @@ _STOPPED = "shelfsync: stopped; what was sent is in the ledger, and `shelfsync s
 
 def main() -> None:
     """What the installed command runs."""
+    keep_private()
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(message)s", stream=sys.stderr)
     try:
         app()
     except ShelfsyncError as error:
-        print(f"shelfsync: {error}", file=sys.stderr)  # noqa: T201  the one line for a person
+        print_error(error)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         print(_STOPPED, file=sys.stderr)  # noqa: T201

@@ -26,5 +26,5 @@ def explain(vendor: Vendor, sku: Sku, at: At = None, as_json: AsJson = False) ->
 
     console = wide_console()
     for line in (told.sentence, *told.promotions_wait):
-        console.print(line, markup=False, highlight=False)
+        console.print(line)
     console.print(timeline_table(told.events))

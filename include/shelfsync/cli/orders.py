@@ -1,4 +1,4 @@
-"""`shelfsync orders list|show|accept|fulfil|cancel`."""
+"""`shelfsync orders list|show|accept|fulfil|cancel|retry|forget|secret`."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from shelfsync.wiring import House
 
 app = typer.Typer(help="Customers' orders: look at them, and say what a store would say.", no_args_is_help=True)
+
+FORGET_LENGTH_MIN = 4
+"""Fewer characters would be found in too many customers."""
 
 _IN_VAIN = frozenset({"checked", "refused", "overtaken"})
 """Ends of a result that changed nothing: the same may end otherwise by now."""
@@ -101,6 +104,68 @@ def cancel(
     if not yes:
         typer.confirm(f"Cancel order {order} ({reason}) for good?", abort=True, err=True)
     _say(order, {"action": "cancel", "reason": reason}, as_json)
+
+
+@app.command()
+def retry(order: Order, as_json: AsJson = False) -> None:
+    """Have the picking results of this order that are set aside worked on again, after what stood in their way was repaired."""
+    with house() as opened:
+        known = opened.orders.order(order)
+        order_id = known["order_id"] if known else order
+        retried = opened.orders.retry(order_id)
+        opened.orders.fulfil([order_id])
+        results = opened.orders.results(order_id)
+    lines = [f"order {order}: {retried} results are worked on again"]
+    lines += [f"result {one['result_id']}: {one['action']} {one['state']}{_why(one['error'])}" for one in results]
+    print_told({"order_id": order_id, "retried": retried, "results": results}, as_json, lines)
+    if any(one["state"] == "set_aside" for one in results):
+        raise typer.Exit(2)
+
+
+@app.command()
+def forget(
+    order: Annotated[
+        list[str] | None, typer.Argument(metavar="ORDER...", help="order_id, external number, or the short code.")
+    ] = None,
+    customer: Annotated[
+        str | None,
+        typer.Option("--customer", metavar="TEXT", help="All orders whose customer data hold it: a phone number, say."),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Remove for good whatever tells who a customer is: shelfsync orders forget --customer +447700900123."""
+    if not order and customer is None:
+        raise typer.BadParameter("name orders, or --customer TEXT", param_hint="ORDER")
+    if customer is not None and len(customer.strip()) < FORGET_LENGTH_MIN:
+        raise typer.BadParameter(f"give at least {FORGET_LENGTH_MIN} characters", param_hint="--customer")
+    with house() as opened:
+        opened.orders.take()
+        ids = [_found(opened, name)["order_id"] for name in order or ()]
+        ids += opened.orders.orders_of(customer) if customer is not None else []
+        if not ids:
+            raise DataError("no order has such a customer: nothing was removed")
+        if not yes:
+            typer.confirm(
+                f"Forget the customers of {len(set(ids))} orders for good ({', '.join(ids)})?", abort=True, err=True
+            )
+        told = opened.orders.forget(ids)
+    stripped = f"{told['events']} events and {told['documents']} documents of the hand-over stripped"
+    lines = [
+        f"{len(told['orders'])} orders: {told['customers']} customers forgotten, {stripped}",
+        *(f"store {vendor} has been handed the order: ask it to erase what it keeps" for vendor in told["stores"]),
+    ]
+    print_told(told, as_json, lines)
+
+
+@app.command()
+def secret(
+    vendor: Annotated[str, typer.Argument(metavar="VENDOR", help="The store.")], as_json: AsJson = False
+) -> None:
+    """Show what a store sends in the Authorization header of POST /picking: shelfsync orders secret store-001."""
+    with house() as opened:
+        told = {"vendor": vendor, "secret": opened.orders.secret(vendor)}
+    print_told(told, as_json, [told["secret"]])
 
 
 def _say(name: str, raw: dict[str, Any], as_json: bool, *, as_ordered: bool = False) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shelfsync import arrow
+from shelfsync.access import refuse_shared
 from shelfsync.errors import ConfigurationError, DataError
 
 if TYPE_CHECKING:
@@ -80,6 +81,8 @@ class MappingHook:
         is_file = self._where.endswith(".py")
         if is_file and not Path(self._where).is_file():
             raise ConfigurationError(SETTING, f"there is no file {self._where!r}", "Correct the path before the colon.")
+        if is_file:
+            refuse_shared(Path(self._where), SETTING)
         try:
             return _module_of_file(Path(self._where)) if is_file else importlib.import_module(self._where)
         except Exception as error:

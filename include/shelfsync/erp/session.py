@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import sqlalchemy as sa
 
+from shelfsync import database
 from shelfsync.erp import diagnosis
-from shelfsync.erp.text import decode
+from shelfsync.erp.text import ESCAPING, decode
 from shelfsync.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ _SNAPSHOTS = {
     "oracle": "SERIALIZABLE",
 }
 """Dialect -> the level at which every statement sees one instant, without any switch that the server would first need."""
+_DATES = (1082, 1083, 1266, 1114, 1184, 1186)
+"""PostgreSQL's types date, time, timetz, timestamp, timestamptz, interval: some of their values Python has not."""
 _GRACE_S = 2.0
 """How much longer than the database's own timeout we wait before we hang up ourselves."""
 
@@ -45,12 +48,7 @@ def create_engine(url_text: str) -> sa.Engine:
     """An engine for the ERP; connects to nothing. A ConfigurationError names what is wrong with the URL."""
     if url_text.startswith("postgres://"):  # how many tools, Airflow among them, spell it
         url_text = url_text.replace("postgres://", "postgresql://", 1)
-    try:
-        url = sa.make_url(url_text)
-    except (sa.exc.ArgumentError, ValueError):  # its message holds the URL, and that its password
-        raise ConfigurationError(
-            diagnosis.URL, "it is no database URL", "Write dialect+driver://user:password@host:port/database."
-        ) from None
+    url = database.parsed(url_text, diagnosis.URL)
     if _sqlite_file(url) is not None and not Path(str(_sqlite_file(url))).is_file():
         raise ConfigurationError(
             diagnosis.URL, f"there is no SQLite file {_sqlite_file(url)!r}", "Correct the path after sqlite:///."
@@ -144,6 +142,10 @@ class Session:
 
     def _prepare(self) -> None:
         driver: Any = self._connection.connection.driver_connection
+        if self._connection.dialect.driver == "psycopg":
+            _take_any_date(driver)
+        elif self._connection.dialect.driver == "psycopg2":
+            _take_any_date_of_psycopg2(driver)
         if self._connection.dialect.name == "postgresql":
             self._execute(f"SET LOCAL statement_timeout = {max(1, int(self._timeout_s * 1000))}", stream=False)
         elif self._connection.dialect.name == "sqlite":
@@ -196,6 +198,42 @@ def _snapshot_level(connection: sa.Connection) -> str | None:
     finally:
         connection.rollback()
     return level if level in known else None
+
+
+def _take_any_date(driver: Any) -> None:
+    """A date that Python has not (infinity, the year 20000) is its own text, and no end of the whole reading."""
+    from psycopg import adapt, pq
+
+    for oid in _DATES:
+        usual = driver.adapters.get_loader(oid, pq.Format.TEXT)
+
+        class Tolerant(adapt.Loader):
+            def __init__(self, oid: int, context: Any = None, usual: Any = usual) -> None:
+                super().__init__(oid, context)
+                self._usual = usual(oid, context)
+
+            def load(self, data: Any) -> Any:
+                try:
+                    return self._usual.load(data)
+                except Exception:  # noqa: BLE001  whatever it is, it is this value's
+                    return bytes(data).decode("utf-8", ESCAPING)
+
+        driver.adapters.register_loader(oid, Tolerant)
+
+
+def _take_any_date_of_psycopg2(driver: Any) -> None:
+    """The same for the older driver."""
+    from psycopg2 import extensions
+
+    for oid in _DATES:
+
+        def tolerant(value: Any, cursor: Any, usual: Any = extensions.string_types[oid]) -> Any:
+            try:
+                return usual(value, cursor)
+            except Exception:  # noqa: BLE001  whatever it is, it is this value's
+                return value
+
+        extensions.register_type(extensions.new_type((oid,), "SHELFSYNC_DATE", tolerant), driver)
 
 
 def _hang_up(driver: Any) -> None:

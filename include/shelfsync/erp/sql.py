@@ -79,7 +79,7 @@ class SqlSource:
             for names, part in session.stream(sql, rows):
                 read += len(part)
                 yield Chunk(names, list(zip(*part, strict=True)), len(part), "the SELECT")
-        except sa.exc.SQLAlchemyError as error:
+        except (sa.exc.SQLAlchemyError, ValueError, ArithmeticError, TypeError) as error:  # drivers raise their own too
             if not read and not getattr(error, "connection_invalidated", False) and not diagnosis.timed_out(error):
                 raise self._refusal(error, session) from None
             raise self._broken(error, session, f"after {read} rows") from None

@@ -39,6 +39,10 @@ MARK = "\ufffd"
 ESCAPING = "shelfsync_escape"
 """The name of the error handler for `bytes.decode` and `open` that escapes instead of failing."""
 
+CHARACTERS_MAX = 10_000
+"""A longer value is nothing that a catalog is made of, and a chunk of them is more than memory holds."""
+
+_KEPT_CHARACTERS = 1_000
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _DIGITS_MAX = 10_000
 """A decimal like 1E+999999 is written with its exponent instead of as a megabyte of zeros."""
@@ -64,12 +68,16 @@ def text(value: Any) -> str | None:
 
 def texts(values: Sequence[Any] | pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     """A column of anything as a column of texts, of the same length and order."""
+    return _bounded(_texts(values))
+
+
+def _texts(values: Sequence[Any] | pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         return _arrow_texts(values)
     kinds = set(map(type, values)) - {type(None)}
     if not kinds <= {str}:
         writer = _WRITERS.get(kinds.pop(), text) if len(kinds) == 1 else text
-        values = [None if value is None else writer(value) for value in values]
+        values = _each(values, writer)
     try:
         return pa.array(values, pa.string())
     except UnicodeEncodeError:
@@ -92,6 +100,32 @@ def series_texts(series: pd.Series[Any]) -> pa.Array | pa.ChunkedArray:
     return texts([None if value is pd.NA or value is pd.NaT or _is_nan(value) else value for value in series.tolist()])
 
 
+def _each(values: Sequence[Any], writer: Callable[[Any], str | None]) -> list[str | None]:
+    """Each value by its writer; one that cannot be written is a broken value of its row, and no broken column."""
+    try:
+        return [None if value is None else writer(value) for value in values]
+    except Exception:  # noqa: BLE001  a driver's or a hook's own class may raise anything
+        return [_or_broken(value, writer) for value in values]
+
+
+def _or_broken(value: Any, writer: Callable[[Any], str | None]) -> str | None:
+    try:
+        return None if value is None else writer(value)
+    except Exception as error:  # noqa: BLE001
+        return f"{MARK} {type(value).__name__}: {type(error).__name__}"
+
+
+def _bounded(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """No text is longer than CHARACTERS_MAX; a longer one is broken: its beginning, and the mark."""
+    import pyarrow.compute as pc
+
+    if not len(column) or (pc.max(pc.binary_length(column)).as_py() or 0) <= CHARACTERS_MAX:
+        return column
+    long = pc.greater(pc.utf8_length(column), CHARACTERS_MAX)
+    start = pc.utf8_slice_codeunits(column, 0, _KEPT_CHARACTERS)
+    return pc.if_else(long, pc.binary_join_element_wise(start, f"{MARK} and more", ""), column)
+
+
 def _arrow_texts(values: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     kind = values.type
     if pa.types.is_dictionary(kind):
@@ -100,13 +134,22 @@ def _arrow_texts(values: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArr
         try:
             values.validate(full=True)
         except pa.ArrowInvalid:  # a writer that put other bytes into a column of text
-            return texts(values.cast(pa.binary() if pa.types.is_string(kind) else pa.large_binary()).to_pylist())
+            return _texts(values.cast(pa.binary() if pa.types.is_string(kind) else pa.large_binary()).to_pylist())
         return values.cast(pa.string())
     if pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_null(kind):
         return values.cast(pa.string())
     if pa.types.is_float32(kind) or pa.types.is_float16(kind):
         return _narrow_float_texts(values)
-    return texts(values.to_pylist())
+    return _texts(_python(values))
+
+
+def _python(values: pa.Array | pa.ChunkedArray) -> list[Any]:
+    """The values as Python has them; an instant beyond the year 9999 it has not, and that costs one row."""
+    try:
+        found: list[Any] = values.to_pylist()
+    except Exception:  # noqa: BLE001  each type has its own
+        found = [_or_broken(value, lambda scalar: scalar.as_py()) for value in values]
+    return found
 
 
 def _narrow_float_texts(values: pa.Array | pa.ChunkedArray) -> pa.Array:

@@ -12,6 +12,7 @@ from shelfsync.errors import PlanMovedError
 from shelfsync.flow import plan as plans
 from shelfsync.flow.sync import finish
 from shelfsync.ledger import vendor_runs, vendors
+from shelfsync.segment import segment
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,6 +71,8 @@ def baselines_moved(parts: Parts, plan: dict[str, Any]) -> list[str]:
             then = vendor["baseline"]["version"] or 0
             if now != then:
                 said.append(f"baseline: vendor {vendor['vendor']} has moved from version {then} to {now}")
+            elif vendor["baseline"]["path"] != (None if base is None else base.path):
+                said.append(f"baseline: vendor {vendor['vendor']} has another file for version {now}")
     return said
 
 
@@ -86,7 +89,7 @@ def rows_moved(parts: Parts, plan: dict[str, Any], run_id: int, names: list[str]
     for name in sorted(set(names) & set(planned)):
         row, then = rows[name], planned[name]
         if row.snapshot_path != then["snapshot"]:
-            said.append(f"snapshot: vendor {name}: {_difference(parts, row.snapshot_path, then['snapshot'])}")
+            said.append(f"snapshot: vendor {name}: {_difference(parts, name, row.snapshot_path, then['snapshot'])}")
         elif row.state in {"busy", "failed", "superseded"} and then["state"] != row.state:
             said.append(f"vendor {name} is {row.state}: {row.error or 'its last job is still open'}")
         elif row.released_path != then["released"]:
@@ -99,9 +102,10 @@ def rows_moved(parts: Parts, plan: dict[str, Any], run_id: int, names: list[str]
     return said
 
 
-def _difference(parts: Parts, now: str | None, then: str | None) -> str:
-    """How many SKUs differ, where both snapshots can be read."""
-    if now is None or then is None or not parts.lake.exists(then):
+def _difference(parts: Parts, vendor: str, now: str | None, then: str | None) -> str:
+    """How many SKUs differ, where both snapshots can be read. A plan's word for the path of its own is not enough."""
+    own = f"snapshot/{segment(vendor)}/"
+    if now is None or then is None or not then.startswith(own) or not parts.lake.exists(then):
         return "the ERP's rows have changed"
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -20,9 +20,11 @@ from partner_api.errors import (
 )
 from shelfsync.errors import ConfigurationError, TryAgainError
 from shelfsync.handover.outlet import open_outlet
+from shelfsync.inbox.exposed import without_tls
 from shelfsync.ledger import engine, tables
 from shelfsync.ledger import vendors as vendors_of_ledger
 from shelfsync.ledger.instant import instant
+from shelfsync.ledger.slow_key import slow_key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,7 +62,13 @@ def check(parts: Parts, vendors: tuple[str, ...] = (), *, fresh: bool = True) ->
 
 
 def warnings(settings: Settings) -> list[str]:
-    """What is configured so that orders reach no store: it stops no catalog, and the first order would be an alarm."""
+    """What stops no catalog and is wrong all the same: orders that would reach no store, and a receiver that can be listened to."""
+    exposed = without_tls(settings.webhook)
+    return [*_orders(settings), *([] if exposed is None else [exposed])]
+
+
+def _orders(settings: Settings) -> list[str]:
+    """The first order would be an alarm."""
     orders = settings.orders
     if orders.owes_orders and not orders.hands_over:
         error = ConfigurationError(
@@ -154,8 +162,9 @@ def _known_vendors(parts: Parts) -> tuple[str, ...]:
 def _fingerprint(parts: Parts, vendors: tuple[str, ...]) -> str:
     platform = parts.settings.platform
     secrets = [value.get_secret_value() for value in (platform.client_secret, platform.token) if value is not None]
-    told = [platform.base_url or "", platform.chain or "", platform.client_id or "", *secrets, *vendors]
-    return hashlib.sha256("\n".join(told).encode()).hexdigest()
+    identity = "\n".join((platform.base_url or "", platform.chain or "", platform.client_id or ""))
+    derived = slow_key("\n".join(secrets), f"platform_check\n{identity}").hex()
+    return hashlib.sha256("\n".join((derived, *vendors)).encode()).hexdigest()
 
 
 def _known_good(parts: Parts, fingerprint: str, *, within_s: float = KNOWN_GOOD_S) -> bool:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import io
 import logging
-import tempfile
+from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
-from partner_api.errors import DownloadError, PartnerError, ThrottledError
+from partner_api.errors import ThrottledError
 from shelfsync import logs
-from shelfsync.errors import DataError, TryAgainError
+from shelfsync.errors import DataError, StaleRunError, TryAgainError
 from shelfsync.flow import hear
 from shelfsync.flow.doubt import leave_in_doubt
 from shelfsync.flow.each_vendor import Done, Skip, StepReport, each_vendor
 from shelfsync.flow.holding import holding
+from shelfsync.flow.isolation import blames_the_file, database_is_away, reason_of
 from shelfsync.flow.outcomes import all_alike, ended_without_log, write_outcomes
 from shelfsync.flow.readback import read_back
+from shelfsync.flow.result_file import download, first_usable
 from shelfsync.ledger import batches, jobs
 
 if TYPE_CHECKING:
@@ -55,17 +56,18 @@ def confirm_open_job(parts: Parts, row: VendorRun, lease: Lease) -> None:
 
 
 def _confirm(parts: Parts, job: Job, lease: Lease) -> None:
-    news = hear.known(parts, job)
+    news = hear.News()
     try:
+        news = hear.known(parts, job)
         if not news.ended and (job.poll_due or job.overdue):
             news = hear.ask(parts, job)
         if news.ended:
             settle(parts, job, news, lease)
             return
-    except (PartnerError, DataError, TryAgainError) as error:
+    except Exception as error:
         # a link that died, a log that is none, a question that is refused or may not leave: waiting for ever would block the vendor
         only_our_own_pause = news.ended and isinstance(error, TryAgainError)
-        if only_our_own_pause or not job.overdue:
+        if only_our_own_pause or not job.overdue or database_is_away(error) or isinstance(error, StaleRunError):
             raise
         end_overdue(parts, job, lease, error)
         return
@@ -90,13 +92,24 @@ def end_overdue(parts: Parts, job: Job, lease: Lease, trouble: Exception | None 
     Nor while everybody is asked to wait: the listing's turn would come after the pause, one vendor after the other.
     """
     waiting = isinstance(trouble, ThrottledError | TryAgainError)
-    if waiting or not read_back(parts, job, lease):
+    if waiting or not _shown_in_listing(parts, job, lease):
         give_up(parts, job, lease, trouble)
+
+
+def _shown_in_listing(parts: Parts, job: Job, lease: Lease) -> bool:
+    """Whether the listing ended the job. Whatever it holds or raises, the job's time is over."""
+    try:
+        return read_back(parts, job, lease)
+    except Exception as error:
+        if database_is_away(error) or isinstance(error, StaleRunError):
+            raise
+        log.error("confirm: vendor %s, job %d: the listing: %s", job.vendor, job.job_id, reason_of(error))  # noqa: TRY400
+        return False
 
 
 def give_up(parts: Parts, job: Job, lease: Lease, trouble: Exception | None = None) -> NoReturn:
     """The deadline has passed: every SKU is unaccounted, nothing is acknowledged, and the next delta sends what is wanted then (I7)."""
-    why = "no confirmation came before the deadline" + (f" ({str(trouble)[:800]})" if trouble else "")
+    why = "no confirmation came before the deadline" + (f" ({reason_of(trouble)[:800]})" if trouble else "")
     skus = leave_in_doubt(parts, lease, job.job_id, why)
     raise DataError(
         f"job {job.job_id}: {why}; {skus} SKUs are unconfirmed and will be sent again. Is the webhook's address right?"
@@ -107,10 +120,11 @@ def _outcomes(parts: Parts, job: Job, news: News, items: pa.Table, lease: Lease)
     from shelfsync.catalog.confirm import match, parse_feedback, unmatched
 
     key = parts.settings.platform.key
-    path = job.log_path or _fetch_log(parts, job, news, lease)
-    if path is None and news.feedback is None:
+    lines = _log_lines(parts, job, news, lease)
+    if lines is None and news.feedback is None:
         return all_alike(items, "unaccounted", ended_without_log(news.status))
-    lines = parse_feedback(news.feedback or []) if path is None else _read_log(parts, job, path, lease)
+    if lines is None:
+        lines = parse_feedback(news.feedback or [])
     strangers = unmatched(items, lines, key).num_rows
     if strangers:
         log.warning(
@@ -122,8 +136,28 @@ def _outcomes(parts: Parts, job: Job, news: News, items: pa.Table, lease: Lease)
     return match(items, lines, key)
 
 
+def _log_lines(parts: Parts, job: Job, news: News, lease: Lease) -> pa.Table | None:
+    """The lines of the job's log, fetched once and kept; None when the job has none."""
+    what = f"confirm: vendor {job.vendor}, job {job.job_id}"
+    if job.log_path is not None:
+        try:
+            return _read_log(parts, job, job.log_path, lease)
+        except Exception as error:
+            if not blames_the_file(error):
+                raise
+            log.error("%s: the log that was kept: %s", what, reason_of(error))  # noqa: TRY400  expected, in a line
+
+    def use(url: str) -> pa.Table:
+        path = download(parts, url, "log", job.vendor, lane=job.lane)
+        _keep(parts, job, path, lease)
+        return _read_log(parts, job, path, lease)
+
+    ask = partial(hear.ask, parts, job)
+    return first_usable(parts, news.links, use, ask, what=what, else_nothing=news.feedback is not None)
+
+
 def _read_log(parts: Parts, job: Job, path: str, lease: Lease) -> pa.Table:
-    """The log's lines. One that is cut off counts as far as it goes; one that is no log is forgotten, to be fetched again."""
+    """The log's lines. One that is cut off counts as far as it goes; one that cannot be read or held is forgotten."""
     from shelfsync.catalog.confirm import parse_log
     from shelfsync.catalog.log import TruncatedLogError
 
@@ -133,42 +167,12 @@ def _read_log(parts: Parts, job: Job, path: str, lease: Lease) -> pa.Table:
         except TruncatedLogError as error:
             log.error("confirm: vendor %s, job %d: %s", job.vendor, job.job_id, error)  # noqa: TRY400  told in a line
             return error.log
-        except DataError:
-            with parts.engine.begin() as connection:
-                lease.hold(connection)
-                jobs.keep_log(connection, job.job_id, None)
+        except Exception:
+            _keep(parts, job, None, lease)
             raise
 
 
-def _fetch_log(parts: Parts, job: Job, news: News, lease: Lease) -> str | None:
-    """Fetches the log once and keeps it, whole or not at all; None when the job has none."""
-    trouble: PartnerError | None = None
-    asked = False
-    links = list(news.log_urls)
-    while True:
-        for link in links:
-            try:
-                return _download(parts, job, link, lease)
-            except DownloadError as error:
-                log.error("confirm: vendor %s, job %d: %s", job.vendor, job.job_id, error)  # noqa: TRY400  expected, told in a line
-                trouble = error
-        if asked or (trouble is None and news.feedback is not None):
-            break
-        fresh = hear.ask(parts, job)
-        asked, links = True, [link for link in fresh.log_urls if link not in links]
-    if trouble is not None and news.feedback is None:
-        raise trouble
-    return None
-
-
-def _download(parts: Parts, job: Job, link: str, lease: Lease) -> str:
-    with tempfile.TemporaryFile() as spool:
-        parts.open_platform().download(link, spool, lane=job.lane)
-        spool.seek(0)
-        with parts.lake.staged("log", job.vendor, ".csv") as staged:
-            while piece := spool.read(io.DEFAULT_BUFFER_SIZE * 16):
-                staged.file.write(piece)
+def _keep(parts: Parts, job: Job, path: str | None, lease: Lease) -> None:
     with parts.engine.begin() as connection:
         lease.hold(connection)
-        jobs.keep_log(connection, job.job_id, staged.path)
-    return staged.path
+        jobs.keep_log(connection, job.job_id, path)

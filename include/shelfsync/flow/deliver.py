@@ -26,6 +26,7 @@ from shelfsync.flow.holding import HeldBody, holding
 from shelfsync.flow.outcomes import all_alike, write_outcomes
 from shelfsync.flow.outlook import outlook
 from shelfsync.flow.turned_away import TurnedAway
+from shelfsync.inbox import events
 from shelfsync.ledger import batches, jobs, switches, vendor_runs, vendors
 from shelfsync.warehouse import record
 
@@ -200,6 +201,7 @@ def _new(
         vendor=row.vendor,
         sent=planned.item_count,
         deadline_s=parts.settings.sync.job_deadline_s,
+        after_event=events.newest(connection),
     )
     return "another job of this vendor is open" if job_id is None else (job_id, planned)
 
@@ -246,7 +248,7 @@ def _take_answer(parts: Parts, lease: Lease, job_id: int, batch: PlannedBatch, a
         believed = answer.job_id is not None and jobs.answered(
             connection,
             job_id,
-            platform_job_id=str(answer.job_id),
+            platform_job_id=answer.job_id,
             status=answer.status,
             poll_after_s=parts.settings.sync.poll_first_s,
         )

@@ -5,11 +5,10 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from sqlalchemy.exc import InterfaceError, OperationalError
-
 from partner_api.errors import PartnerError
-from shelfsync.errors import ConfigurationError, ShelfsyncError, TryAgainError
+from shelfsync.errors import ShelfsyncError, TryAgainError
 from shelfsync.flow.each_vendor import Skip, StepReport
+from shelfsync.flow.isolation import reason_of, stops_every_job
 from shelfsync.ledger import exports
 
 if TYPE_CHECKING:
@@ -40,9 +39,9 @@ def each_export(
             report.skipped[one.vendor] = str(skip)
         except LaterError as error:
             later = later or error
-        except (ConfigurationError, TryAgainError, OperationalError, InterfaceError):
-            raise
-        except Exception as error:  # noqa: BLE001  whatever it is, the other vendors go on (I10)
+        except Exception as error:  # whatever it is, the other vendors go on (I10)
+            if stops_every_job(error):
+                raise
             report.failed[one.vendor] = _note(parts, one, step, error)
         else:
             report.done.append(one.vendor)
@@ -54,9 +53,8 @@ def each_export(
 
 
 def _note(parts: Parts, one: Export, step: str, error: Exception) -> str:
-    line = " ".join((str(error).strip() or type(error).__name__).split())[:1000]
+    line = reason_of(error)
     if not isinstance(error, ShelfsyncError | PartnerError):
-        line = f"{type(error).__name__}: {line}"
         log.error("%s: vendor %s", step, one.vendor, exc_info=error)
     with parts.engine.begin() as connection:
         exports.trouble(connection, one.export_id, step, line, over=one.overdue)

@@ -6,11 +6,10 @@ import logging
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy.exc import InterfaceError, OperationalError
-
 from partner_api.errors import PartnerError
 from shelfsync import logs, metrics
-from shelfsync.errors import ConfigurationError, ShelfsyncError, TryAgainError
+from shelfsync.errors import ShelfsyncError
+from shelfsync.flow.isolation import reason_of, stops_every_job
 from shelfsync.ledger import jobs, vendor_runs
 
 if TYPE_CHECKING:
@@ -115,9 +114,9 @@ def _one_vendor(parts: Parts, run_id: int, name: str, report: StepReport, work: 
         report.skipped[name] = str(skip)
         if isinstance(skip, Done) and row.failed_step == step:
             _mend(parts, row, step)  # who did the work died before it could say so
-    except (ConfigurationError, TryAgainError, OperationalError, InterfaceError):
-        raise
-    except Exception as error:  # noqa: BLE001  whatever it is, the other vendors go on (I10)
+    except Exception as error:  # whatever it is, the other vendors go on (I10)
+        if stops_every_job(error):
+            raise
         report.failed[name] = _told(row, step, error) if for_its_job else fail(parts, row, step, error)
         log.error("%s: vendor %s failed: %s", step, name, report.failed[name])  # noqa: TRY400  its traceback, if any, was told
     else:
@@ -146,12 +145,9 @@ def why_not(row: VendorRun | None, step: str) -> str | None:
 
 
 def _told(row: VendorRun, step: str, error: Exception) -> str:
-    said = str(error).strip() or type(error).__name__
-    line = " ".join(said.split())[:1000]
-    if isinstance(error, ShelfsyncError | PartnerError):
-        return line
-    log.error("%s: vendor %s", step, row.vendor, exc_info=error)
-    return f"{type(error).__name__}: {line}"
+    if not isinstance(error, ShelfsyncError | PartnerError):
+        log.error("%s: vendor %s", step, row.vendor, exc_info=error)
+    return reason_of(error)
 
 
 def _mend(parts: Parts, row: VendorRun, step: str) -> None:

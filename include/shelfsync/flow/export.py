@@ -14,6 +14,7 @@ from shelfsync.flow.each_export import each_export
 from shelfsync.flow.each_vendor import Skip, StepReport
 from shelfsync.flow.extract import shards
 from shelfsync.flow.turned_away import TurnedAway
+from shelfsync.inbox import events
 from shelfsync.ledger import exports, tables
 
 if TYPE_CHECKING:
@@ -56,12 +57,14 @@ def export(parts: Parts, run_key: str, names: Iterable[str]) -> StepReport:
 def _request(parts: Parts, one: Export, away: TurnedAway) -> None:
     answer = _post(parts, one, away)
     away.served()
+    if answer.job_id is None:
+        raise DataError("the platform took the request and named no job, so its file cannot be asked for")
     try:
         with parts.engine.begin() as connection:
             exports.answered(
                 connection,
                 one.export_id,
-                platform_job_id=str(answer.job_id),
+                platform_job_id=answer.job_id,
                 status=answer.status,
                 poll_after_s=parts.settings.sync.poll_first_s,
             )
@@ -75,7 +78,12 @@ def _request(parts: Parts, one: Export, away: TurnedAway) -> None:
 def _post(parts: Parts, one: Export, away: TurnedAway) -> PlatformJob:
     for attempt in range(REPEATS + 1):
         with parts.engine.begin() as connection:
-            exports.begin(connection, one.export_id, deadline_s=parts.settings.export.deadline_s)
+            exports.begin(
+                connection,
+                one.export_id,
+                deadline_s=parts.settings.export.deadline_s,
+                after_event=events.newest(connection),
+            )
         try:
             return parts.open_platform().export(one.vendor, lane="export")
         except AmbiguousError as error:

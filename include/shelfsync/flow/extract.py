@@ -29,25 +29,35 @@ def extract(parts: Parts, run_id: int) -> list[dict[str, Any]]:
     with parts.engine.connect() as connection:
         run = runs.read_run(connection, run_id)
     wanted = run.vendors or parts.settings.sync.vendors
+    failed: dict[str, tuple[str, int]] = {}
     with Partition(parts.lake, wanted) as partition:
         with parts.open_erp().read() as extracted:
             for chunk in extracted:
                 partition.add(chunk)
             proof = extracted.proof()
         files = partition.finish()
-        nameless = partition.nameless
+        nameless, nameless_rows, failed = partition.nameless, partition.nameless_rows, partition.failed
+        if nameless_rows and not partition.named_rows:
+            raise DataError(
+                f"extract: not one of {nameless_rows:,} rows names a usable vendor, which looks like a wrong column and not like wrong rows."
+                " Check SHELFSYNC_ERP__COLUMNS and the SELECT's vendor column; nothing was sent."
+            )
     if proof.rows == 0:
         raise DataError(
             "extract: the ERP returned not one row, so nothing was concluded and nothing will be sent."
             " Check the SELECT or the file (SHELFSYNC_ERP__SQL, SHELFSYNC_ERP__FILES), then run again."
         )
-    if wanted and not files:
+    if wanted and not files and not failed:
         raise DataError(
             f"extract: none of the vendors asked for ({', '.join(wanted)}) is among the {proof.rows} rows of the ERP."
             " Check the vendors of the run, SHELFSYNC_SYNC__VENDORS, and the ERP's vendor column."
         )
-    check_chain(parts, sorted(files))
-    _write(parts, run, proof, files, nameless)
+    check_chain(parts, sorted(files, key=lambda name: (-files[name][1], name)))
+    _write(parts, run, proof, files, failed, nameless)
+    if nameless_rows:
+        log.warning(
+            "extract: %d rows name no usable vendor and were set aside; see warehouse.quarantine", nameless_rows
+        )
     log.info("extract: %d rows of %d vendors, %s", proof.rows, len(files), proof.how)
     return shards(sorted(files), run_id, parts.settings.sync.shard_vendors, parts.settings.sync.shards_max)
 
@@ -66,8 +76,16 @@ def _label(group: list[str]) -> str:
     return group[0] if len(group) == 1 else f"{group[0]} … {group[-1]} ({len(group)})"
 
 
-def _write(parts: Parts, run: Run, proof: Proof, files: dict[str, tuple[str, int]], nameless: pa.Table) -> None:
+def _write(
+    parts: Parts,
+    run: Run,
+    proof: Proof,
+    files: dict[str, tuple[str, int]],
+    failed: dict[str, tuple[str, int]],
+    nameless: pa.Table,
+) -> None:
     asked = set(run.vendors or parts.settings.sync.vendors)
+    came = set(files) | set(failed)
     with parts.engine.begin() as connection:
         number = runs.record_extract(
             connection,
@@ -82,22 +100,28 @@ def _write(parts: Parts, run: Run, proof: Proof, files: dict[str, tuple[str, int
             vendor_runs.begin(
                 connection, run.run_id, name, extract_id=number, generation=generation, raw_path=path, rows_raw=rows
             )
+        for name, (error, _) in sorted(failed.items()):
+            _fail(connection, run.run_id, name, number, f"its rows could not be written: {error}")
         for name, skus in vendors.known_vendors(connection).items():
-            if name not in files and (not asked or name in asked):
-                _missing(connection, run.run_id, name, number, skus)
-        for name in sorted(asked - set(files) - set(vendors.known_vendors(connection))):
-            _missing(connection, run.run_id, name, number, 0)
-        record.record_vendors(connection, files)
+            if name not in came and (not asked or name in asked):
+                _fail(connection, run.run_id, name, number, _missing(skus))
+        for name in sorted(asked - came - set(vendors.known_vendors(connection))):
+            _fail(connection, run.run_id, name, number, _missing(0))
+        record.record_vendors(connection, sorted(came))
         record.record_run(connection, run.run_id)
         load.replace_quarantine(connection, run.run_id, None, nameless)
 
 
-def _missing(connection: Any, run_id: int, name: str, extract_id: int, skus: int) -> None:
+def _missing(skus: int) -> str:
     """A vendor without a row is a fault of the extract until somebody says otherwise: nothing is deactivated (I9)."""
-    error = (
+    return (
         f"not one row in the extract, while the platform holds {skus} acknowledged SKUs; nothing was changed."
         " Check the ERP, or leave the vendor out by SHELFSYNC_SYNC__VENDORS"
     )
+
+
+def _fail(connection: Any, run_id: int, name: str, extract_id: int, error: str) -> None:
+    """The vendor has failed in this run before anything was read of it."""
     generation = vendor_runs.next_generation(connection)
     vendor_runs.begin(
         connection,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from partner_api.errors import NotEnabledError, NotFoundError, PartnerError, UnexpectedAnswerError
-from shelfsync.errors import ShelfsyncError
 from shelfsync.flow import status_path
-from shelfsync.flow.hear import News, known
+from shelfsync.flow.hear import News, known, storable
+from shelfsync.flow.isolation import ask_alone
 from shelfsync.flow.wait import until_none
 from shelfsync.ledger import exports
 
@@ -31,7 +32,7 @@ def ask(parts: Parts, one: Export) -> News:
         return known(parts, one)
     try:
         answer = parts.open_platform().job_status(one.platform_job_id, lane="export")
-        status, log_url = answer.status, answer.download_url
+        status, log_url = storable(answer.status), storable(answer.download_url)
         status_path.found_present(parts, of="export")
     except (NotFoundError, NotEnabledError, UnexpectedAnswerError) as error:
         log.info("export: vendor %s: the platform does not tell its status: %s", one.vendor, error)
@@ -66,11 +67,12 @@ async def until_exported(parts: Parts, run_key: str, vendors: Iterable[str]) -> 
             found = exports.of_run(connection, run_key, names)
         return [one for one in found if one.state == "open" and not one.overdue and not known(parts, one).ended]
 
-    def ask_one(one: Export) -> None:
-        try:
-            ask(parts, one)
-        except (PartnerError, ShelfsyncError) as error:
-            log.warning("wait: vendor %s, export %d: %s", one.vendor, one.export_id, error)
-            later(parts, one, status=one.platform_status)
+    def ask_one(one: Export) -> bool:
+        return ask_alone(
+            one,
+            partial(ask, parts),
+            lambda it: later(parts, it, status=it.platform_status),
+            f"vendor {one.vendor}, export {one.export_id}",
+        )
 
     return await until_none(parts, waiting, ask_one, deadline_s=parts.settings.export.deadline_s)

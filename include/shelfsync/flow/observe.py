@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import io
 import logging
 import sys
-import tempfile
+from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
 import sqlalchemy as sa
 
-from partner_api.errors import CredentialsError, DownloadError, ThrottledError
+from partner_api.errors import PartnerError
 from shelfsync.errors import DataError, TryAgainError
 from shelfsync.flow import hear_export
 from shelfsync.flow.each_export import each_export
 from shelfsync.flow.each_vendor import Skip, StepReport
 from shelfsync.flow.hear import known
+from shelfsync.flow.isolation import blames_the_file, reason_of
+from shelfsync.flow.result_file import download, first_usable
 from shelfsync.inbox import events
 from shelfsync.ledger import exports, observations, vendor_runs, vendors
 from shelfsync.ledger.instant import instant
@@ -68,10 +69,10 @@ def _ask(parts: Parts, one: Export) -> News:
 
 
 def _observe(parts: Parts, one: Export, news: News) -> None:
-    raw_path = _fetch(parts, one, news)
-    if raw_path is None:
+    fetched = _fetch(parts, one, news)
+    if fetched is None:
         _give_up(parts, one, f"the export ended as {news.status} and left no file")
-    read = _read(parts, one, raw_path)
+    raw_path, read = fetched
     for problem in read.problems:
         log.warning("observe: vendor %s: %s (%s)", one.vendor, problem, raw_path)
     path = parts.lake.write_table("observed", one.vendor, read.rows)
@@ -113,21 +114,16 @@ def _before(parts: Parts, one: Export) -> shelf.Loaded | None:
 
 
 def _read(parts: Parts, one: Export, raw_path: str) -> ExportFile:
-    """The file's rows. One that cannot be read is given up with its export: the next export is a new file."""
+    """The file's rows; a DataError where nothing may be concluded from it."""
     from shelfsync.catalog.export import parse_export
 
-    try:
-        with parts.lake.open(raw_path) as file:
-            read = parse_export(file, _known(parts, one.vendor), file_bytes_max=parts.settings.export.file_bytes_max)
-    except DataError as error:
-        _give_up(parts, one, f"{error} ({raw_path})")
+    with parts.lake.open(raw_path) as file:
+        read = parse_export(file, _known(parts, one.vendor), file_bytes_max=parts.settings.export.file_bytes_max)
     with parts.engine.connect() as connection:
         base = vendors.current_baseline(connection, one.vendor)
     if read.rows.num_rows == 0 and base is not None and base.rows:
-        _give_up(
-            parts,
-            one,
-            f"the export shows not one SKU, while the baseline has {base.rows}; nothing is concluded from it ({raw_path})",
+        raise DataError(
+            f"the export shows not one SKU, while the baseline has {base.rows}; nothing is concluded from it ({raw_path})"
         )
     return read
 
@@ -145,33 +141,27 @@ def _give_up(parts: Parts, one: Export, why: str) -> NoReturn:
     raise DataError(why)
 
 
-def _fetch(parts: Parts, one: Export, news: News) -> str | None:
-    """The file in the lake; None when the export left none. A link that has died is asked for once more."""
-    trouble: DownloadError | None = None
-    links, asked = list(news.log_urls), False
-    while True:
-        for link in links:
-            try:
-                return _download(parts, one, link)
-            except (ThrottledError, CredentialsError):
-                raise
-            except DownloadError as error:
-                log.error("observe: vendor %s, export %d: %s", one.vendor, one.export_id, error)  # noqa: TRY400  expected, told in a line
-                trouble = error
-        if asked:
-            break
-        fresh = hear_export.ask(parts, one)
-        asked, links = True, [link for link in fresh.log_urls if link not in links]
-    if trouble is not None:
-        raise trouble
-    return None
+def _fetch(parts: Parts, one: Export, news: News) -> tuple[str, ExportFile] | None:
+    """The file in the lake and what it shows; None when the export left none.
+
+    Where the platform itself leads to a file that cannot be read, the export is given up: the next export is a new file. Where only an
+    event did, a later event or the platform's answer may still lead to a good one.
+    """
+
+    def use(url: str) -> tuple[str, ExportFile]:
+        path = download(parts, url, "export", one.vendor, lane="export")
+        return path, _read(parts, one, path)
+
+    what = f"observe: vendor {one.vendor}, export {one.export_id}"
+    try:
+        return first_usable(parts, news.links, use, partial(hear_export.ask, parts, one), what=what)
+    except Exception as error:
+        if isinstance(error, PartnerError) or not blames_the_file(error) or not _has_ended(parts, one):
+            raise
+        _give_up(parts, one, reason_of(error))
 
 
-def _download(parts: Parts, one: Export, link: str) -> str:
-    with tempfile.TemporaryFile() as spool:
-        parts.open_platform().download(link, spool, lane="export")
-        spool.seek(0)
-        with parts.lake.staged("export", one.vendor, ".csv") as staged:
-            while piece := spool.read(io.DEFAULT_BUFFER_SIZE * 16):
-                staged.file.write(piece)
-    return staged.path
+def _has_ended(parts: Parts, one: Export) -> bool:
+    with parts.engine.connect() as connection:
+        fresh = exports.read(connection, one.export_id)
+    return known(parts, fresh).ended

@@ -6,7 +6,7 @@ import os
 import tempfile
 from typing import IO, TYPE_CHECKING, Self
 
-from shelfsync.errors import DataError
+from shelfsync.errors import ConfigurationError, TryAgainError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,13 +18,15 @@ if TYPE_CHECKING:
 
 _ROWS_IN_MEMORY = 1_000_000
 _ROW_GROUP = 65_536
-_NAMELESS_MAX = 100_000
+NAMELESS_KEPT = 10_000
+"""How many rows of no usable vendor are kept for a person; the others are counted."""
 
 
 class Partition:
     """Takes chunks in RAW shape, keeps at most a million rows in memory, and publishes `raw` files by vendor.
 
-    Rows of vendors that are not `wanted` (empty: all are) are dropped; rows that name no vendor are kept aside as `nameless`.
+    Rows of vendors that are not `wanted` (empty: all are) are dropped; rows that name no usable vendor are
+    kept aside as `nameless`.
     """
 
     def __init__(
@@ -47,6 +49,12 @@ class Partition:
         self._rows: dict[str, int] = {}
         self._in_memory = 0
         self._nameless: list[pa.Table] = []
+        self.named_rows = 0
+        """How many rows name a usable vendor, whether it is wanted or not."""
+        self.nameless_rows = 0
+        """How many rows name no usable vendor."""
+        self.failed: dict[str, tuple[str, int]] = {}
+        """Vendor -> (why its file could not be written, rows), after `finish`."""
 
     def __enter__(self) -> Self:
         self._spilled: IO[bytes] = tempfile.TemporaryFile()  # without a name: a killed process leaves nothing
@@ -59,16 +67,20 @@ class Partition:
 
     def add(self, chunk: pa.Table) -> None:
         """Takes one chunk; spills the largest vendors when too much is held."""
+        import pyarrow as pa
         import pyarrow.compute as pc
 
+        from shelfsync.catalog.vendor import unusable
+
         trimmed = pc.utf8_trim_whitespace(chunk["vendor"])  # CHAR(n) columns come padded
-        blank = pc.fill_null(pc.equal(trimmed, ""), fill_value=True)
         chunk = chunk.set_column(chunk.column_names.index("vendor"), "vendor", trimmed)
-        if pc.any(blank).as_py():
-            self._keep_nameless(chunk.filter(blank))
-            chunk = chunk.filter(pc.invert(blank))
+        nobodys = unusable(trimmed)
+        if nobodys.any():
+            self._keep_nameless(chunk.filter(pa.array(nobodys)))
+            chunk = chunk.filter(pa.array(~nobodys))
         if chunk.num_rows == 0:
             return
+        self.named_rows += chunk.num_rows
         codes = chunk["vendor"].combine_chunks().dictionary_encode()
         names = codes.dictionary.to_pylist()
         order = pc.array_sort_indices(codes.indices)
@@ -88,25 +100,40 @@ class Partition:
             self._spill()
 
     def finish(self) -> dict[str, tuple[str, int]]:
-        """Publishes every vendor's file: vendor -> (path, rows)."""
-        return {name: (self._publish(name), rows) for name, rows in self._rows.items()}
+        """Publishes every vendor's file: vendor -> (path, rows). One that cannot be written is `failed` and stops no other (I10)."""
+        files: dict[str, tuple[str, int]] = {}
+        for name, rows in self._rows.items():
+            try:
+                files[name] = (self._publish(name), rows)
+            except (ConfigurationError, TryAgainError):  # the lake is away for all
+                raise
+            except Exception as error:  # noqa: BLE001  whatever it is, the other vendors go on
+                self.failed[name] = (f"{type(error).__name__}: {' '.join(str(error).split())[:500]}", rows)
+        return files
 
     @property
     def nameless(self) -> pa.Table:
-        """Rows that name no vendor, as rows of the quarantine."""
+        """Rows that name no usable vendor, as rows of the catalog's quarantine; the first of them where they are many."""
         import pyarrow as pa
 
         from shelfsync.columns import QUARANTINE
 
         return pa.concat_tables([_nameless_rows(table) for table in self._nameless] or [QUARANTINE.empty_table()])
 
+    @property
+    def nameless_raw(self) -> pa.Table:
+        """The same rows as they came."""
+        import pyarrow as pa
+
+        from shelfsync.columns import RAW
+
+        return pa.concat_tables(self._nameless or [(self._schema or RAW).empty_table()])
+
     def _keep_nameless(self, rows: pa.Table) -> None:
-        self._nameless.append(rows)
-        if sum(table.num_rows for table in self._nameless) > _NAMELESS_MAX:
-            raise DataError(
-                f"extract: more than {_NAMELESS_MAX:,} rows name no vendor, which looks like a wrong column and not like wrong rows."
-                " Check SHELFSYNC_ERP__COLUMNS and the SELECT's vendor column; nothing was sent."
-            )
+        room = NAMELESS_KEPT - sum(table.num_rows for table in self._nameless)
+        self.nameless_rows += rows.num_rows
+        if room > 0:
+            self._nameless.append(rows.slice(0, room))
 
     def _spill(self) -> None:
         import pyarrow as pa

@@ -15,6 +15,7 @@ from shelfsync.budget.forecast import Requests
 from shelfsync.errors import ConfigurationError, DataError
 from shelfsync.flow.batch import bodies as cut_up
 from shelfsync.flow.held import ordered, with_before
+from shelfsync.flow.plan_shape import FILE_BYTES_MAX, is_plan
 from shelfsync.ledger import runs, vendor_runs, vendors
 
 if TYPE_CHECKING:
@@ -88,12 +89,13 @@ def write(plan: dict[str, Any], file: Path) -> None:
 def read(file: Path) -> dict[str, Any]:
     """A plan from a file; a DataError when it is none, or was changed after it was made."""
     try:
-        plan: dict[str, Any] = json.loads(file.read_text("utf-8"))
+        readable = file.stat().st_size <= FILE_BYTES_MAX and file.is_file()
+        plan: dict[str, Any] = json.loads(file.read_text("utf-8") if readable else "")
         said = plan.pop("checksum")
-        known = plan["format"] == FORMAT and said == _checksum(plan)
+        known = plan["format"] == FORMAT and said == _checksum(plan) and is_plan(plan)
     except FileNotFoundError:
         raise DataError(f"apply: there is no file {str(file)!r}; make one with `shelfsync plan --out {file}`") from None
-    except (ValueError, KeyError, TypeError, AttributeError, OSError):
+    except (ValueError, KeyError, TypeError, AttributeError, OSError, RecursionError):
         known = False
     if not known:
         raise DataError(

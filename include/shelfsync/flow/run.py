@@ -11,7 +11,7 @@ from shelfsync.flow import counts, standing, urgent
 from shelfsync.flow.plan import lines as plan_lines
 from shelfsync.flow.plan import plan_of
 from shelfsync.ledger import freshness, runs, switches, tables, vendor_runs
-from shelfsync.warehouse import record
+from shelfsync.warehouse import record, set_aside
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
@@ -66,6 +66,7 @@ def report(parts: Parts, run_id: int) -> dict[str, Any]:
         shown = _vendors(connection, run_id)
         state, error = _ending(shown, _waiting(connection, run_id))
         passed_over = vendor_runs.passed_over(connection, run_id)
+        aside, new_aside = set_aside.of_run(connection, run_id), set_aside.news(connection, run_id)
         runs.close_run(connection, run_id, state=state, error=error)
         record.record_run(connection, run_id)
         sums = _sums(connection, run_id)
@@ -78,10 +79,12 @@ def report(parts: Parts, run_id: int) -> dict[str, Any]:
     told = {"run": run_id, "key": run.run_key, "kind": run.kind, "dry_run": run.dry_run, "state": state, "error": error}
     sums |= {"asked": asked, "told": told_of}
     summary = {**told, **sums, "paused": paused, "freshness": fresh, "urgent": became, "vendors": shown, "counts": now}
-    summary["alarms"] = [
+    summary["set_aside"] = aside
+    alarms = [
         f"vendor {vendor} was passed over by two runs in a row, so its changes wait: {why}"
         for vendor, why in passed_over.items()
     ]
+    summary["alarms"] = alarms + set_aside.lines(new_aside)
     if not run.dry_run:
         return {**summary, "lines": lines(summary)}
     plan = plan_of(parts, run_id)
@@ -132,6 +135,7 @@ def lines(summary: dict[str, Any]) -> list[str]:
         f" {len(rows)} vendors, {changed:,} SKUs changed{planned if batches else ''}"
     )
     said = [*(f"PAUSED: {stop}" for stop in summary["paused"]), first, *summary["alarms"]]
+    said += [line for line in set_aside.lines(summary["set_aside"]) if line not in said]
     spared = sum(row["changes_spared"] for row in rows)
     if spared:
         said.append(

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from sqlalchemy.exc import InterfaceError, OperationalError
 
-from partner_api.errors import PartnerError
-from shelfsync.errors import ShelfsyncError
 from shelfsync.flow import hear
+from shelfsync.flow.isolation import ask_alone, reason_of
 from shelfsync.flow.listen import listener_of
 from shelfsync.ledger import batches, jobs
 from shelfsync.ledger.engine import libpq_url
@@ -72,14 +71,15 @@ async def until_settled(parts: Parts, run_id: int, vendors: Iterable[str], *, fo
 async def until_none(
     parts: Parts,
     those_left: Callable[[], list[T]],
-    ask_about: Callable[[T], None],
+    ask_about: Callable[[T], bool],
     *,
     deadline_s: float,
     enough: Callable[[], bool] | None = None,
 ) -> dict[str, Any]:
     """Ends when `those_left` finds nothing more, or some time after the deadline; `ask_about` is called for whatever is due.
 
-    `enough`: ends it too. All are called on a thread and read or write the database; `{"ended": n, "left": n}`.
+    `enough`: ends it too. All are called on a thread and read or write the database; `{"ended": n, "left": n}`. Whatever they raise,
+    the tables are looked at again, and the deadline ends the wait. `ask_about` is False where the next question could not be put off.
     """
     loop = asyncio.get_running_loop()
     end = loop.time() + deadline_s + GRACE_S
@@ -88,8 +88,11 @@ async def until_none(
         while True:
             bell.clear()
             left: list[T] | None = None
-            with contextlib.suppress(OperationalError, InterfaceError):
+            put_off = True
+            try:
                 left = await asyncio.to_thread(those_left)
+            except Exception as error:  # noqa: BLE001  whatever it is, the wait ends at its deadline (I15)
+                log.warning("wait: the jobs cannot be looked at now: %s", reason_of(error))
             if left is not None:
                 seen = max(seen, len(left))
                 if not left:
@@ -98,12 +101,13 @@ async def until_none(
                     return {"ended": seen - len(left), "left": len(left)}
                 due = [one for one in left if one.poll_due]
                 for one in due:
-                    await asyncio.to_thread(ask_about, one)
-                if due:
+                    put_off &= await asyncio.to_thread(ask_about, one)
+                if due and put_off:
                     continue
             if loop.time() >= end:
                 return {"ended": seen - len(left or []), "left": len(left or [])}
-            pause_s = min([LOOK_AGAIN_S, *(max(0.1, min(one.wait_s, one.left_s)) for one in left or [])])
+            waits_s = [max(0.1, min(one.wait_s, one.left_s)) for one in left or []] if put_off else []
+            pause_s = min([LOOK_AGAIN_S, *waits_s])
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(bell.wait(), pause_s)
 
@@ -139,10 +143,8 @@ def _has_more(parts: Parts, run_id: int, names: list[str]) -> bool:
     )
 
 
-def ask(parts: Parts, job: Job) -> None:
+def ask(parts: Parts, job: Job) -> bool:
     """One question about a job; one that fails is put again later, as if it had been answered."""
-    try:
-        hear.ask(parts, job)
-    except (PartnerError, ShelfsyncError) as error:
-        log.warning("wait: vendor %s, job %d: %s", job.vendor, job.job_id, error)
-        hear.later(parts, job)
+    return ask_alone(
+        job, partial(hear.ask, parts), partial(hear.later, parts), f"vendor {job.vendor}, job {job.job_id}"
+    )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
-from urllib.parse import quote
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import fsspec
 
 from shelfsync.errors import TryAgainError
+from shelfsync.orders.document import without_customer
+from shelfsync.segment import segment
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -29,13 +31,28 @@ class Files:
             system, root = fsspec.core.url_to_fs(self._address)
             target = f"{root}/{name}"
             system.makedirs(target.rpartition("/")[0], exist_ok=True)
-            partial = f"{target}.partial"
-            with system.open(partial, "wb") as file:
-                file.write(document.text.encode())
-            system.mv(partial, target)
+            _put(system, target, document.text)
         except OSError as error:
             raise _trouble(error) from None
         return False
+
+    def remove_customers(self, documents: Sequence[tuple[int, str, str]]) -> int:
+        """Files that the store has taken are the store's."""
+        removed = 0
+        try:
+            system, root = fsspec.core.url_to_fs(self._address)
+            system.invalidate_cache()
+            for number, vendor, kind in documents:
+                target = f"{root}/{_name(number, vendor, kind)}"
+                with contextlib.suppress(FileNotFoundError):
+                    system.rm_file(_partial(target))  # of a writer that died
+                with contextlib.suppress(FileNotFoundError):
+                    if (text := without_customer(system.cat_file(target).decode())) is not None:
+                        _put(system, target, text)
+                        removed += 1
+        except OSError as error:
+            raise _trouble(error) from None
+        return removed
 
     def taken(self, written: Sequence[tuple[int, str, str]]) -> Collection[int]:
         """The numbers whose files are gone; one look at each store's folder, however much lies in it."""
@@ -43,7 +60,7 @@ class Files:
         try:
             system, root = fsspec.core.url_to_fs(self._address)
             system.invalidate_cache()
-            for folder in {_folder(vendor) for _, vendor, _ in written}:
+            for folder in {segment(vendor) for _, vendor, _ in written}:
                 with contextlib.suppress(FileNotFoundError):  # a store may remove its empty folder
                     names = system.ls(f"{root}/{folder}", detail=False)
                     lying |= {f"{folder}/{str(name).rpartition('/')[2]}" for name in names}
@@ -55,14 +72,26 @@ class Files:
         """Nothing is held."""
 
 
+def _put(system: Any, target: str, text: str) -> None:
+    """Whole, or not at all."""
+    with system.open(_partial(target), "wb") as file:
+        file.write(text.encode())
+    _keep_private(system, _partial(target))
+    system.mv(_partial(target), target)
+
+
+def _partial(target: str) -> str:
+    return f"{target}.partial"
+
+
 def _name(number: int, vendor: str, kind: str) -> str:
-    return f"{_folder(vendor)}/{number:012}-{kind}.json"
+    return f"{segment(vendor)}/{number:012}-{kind}.json"
 
 
-def _folder(vendor: str) -> str:
-    """No two stores share a folder: whatever is no plain character of a name is written as %XX."""
-    folder = quote(vendor, safe="")
-    return f"%2E{folder[1:]}" if folder.startswith(".") else folder or "_"
+def _keep_private(system: Any, path: str) -> None:
+    """A file tells who the customer is: for our user and group alone, whatever the process's umask is."""
+    if "file" in (system.protocol if isinstance(system.protocol, tuple | list) else (system.protocol,)):
+        Path(path).chmod(0o640)
 
 
 def _trouble(error: OSError) -> TryAgainError:

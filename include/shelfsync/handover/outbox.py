@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from shelfsync import database
 from shelfsync.errors import ConfigurationError, TryAgainError
+from shelfsync.orders.document import without_customer
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -72,6 +74,22 @@ class Outbox:
             raise self._trouble(error) from None
         return [number for number in numbers if number not in left]
 
+    def remove_customers(self, documents: Sequence[tuple[int, str, str]]) -> int:
+        """Rows that are taken as well, as long as they are there."""
+        table = self._table
+        removed = 0
+        try:
+            with self._open().begin() as connection:
+                for number, _, _ in documents:
+                    mine = table.c.hand_over_id == number
+                    text = connection.execute(sa.select(table.c.document).where(mine)).scalar_one_or_none()
+                    if text is not None and (told := without_customer(text)) is not None:
+                        connection.execute(table.update().where(mine).values(document=told))
+                        removed += 1
+        except sa.exc.SQLAlchemyError as error:
+            raise self._trouble(error) from None
+        return removed
+
     def close(self) -> None:
         """Lets go of connections."""
         if self._engine is not None:
@@ -81,10 +99,10 @@ class Outbox:
     def _open(self) -> sa.Engine:
         if self._engine is None:
             try:
-                url = sa.make_url(self._url)
+                url = database.parsed(self._url, "SHELFSYNC_ORDERS__HAND_OVER_URL")
                 patience = _patience(url.get_dialect().driver, self._timeout_s)
                 patience = {name: value for name, value in patience.items() if name not in url.query}
-                engine = sa.create_engine(url, hide_parameters=True, pool_pre_ping=True, connect_args=patience)
+                engine = database.make_engine(url, pool_pre_ping=True, connect_args=patience)
             except (sa.exc.ArgumentError, ValueError, ImportError):
                 raise ConfigurationError(
                     "SHELFSYNC_ORDERS__HAND_OVER_URL",

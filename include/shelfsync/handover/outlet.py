@@ -35,6 +35,9 @@ class Outlet(Protocol):
     def taken(self, written: Sequence[tuple[int, str, str]]) -> Collection[int]:
         """The numbers that the store has taken, out of (number, vendor, kind) of those written."""
 
+    def remove_customers(self, documents: Sequence[tuple[int, str, str]]) -> int:
+        """Takes the customer out of those (number, vendor, kind) that still lie where we wrote them; how many had one."""
+
     def close(self) -> None:
         """Lets go of connections."""
 

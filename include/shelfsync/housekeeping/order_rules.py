@@ -22,13 +22,13 @@ _LEASE_DAYS = 2
 
 
 def customer_rules(personal_days: int) -> tuple[Rule, ...]:
-    """Whatever tells who a customer is: sealed, or in an event that nobody has applied for so long."""
+    """Whatever tells who a customer is: sealed, or in an event that was not applied, or was set aside, for so long."""
     return (
         Rule("warehouse.order_customer", 0, "old.remove_at <= :cutoff"),
         Rule(
             "inbox.event",
             personal_days,
-            "old.received_at < :cutoff AND old.kind = 'order' AND old.processed_at IS NULL",
+            "old.received_at < :cutoff AND old.kind = 'order' AND (old.processed_at IS NULL OR old.set_aside IS NOT NULL)",
         ),
     )
 

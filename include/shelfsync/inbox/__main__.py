@@ -6,6 +6,7 @@ import logging
 import sys
 
 from shelfsync import logs, metrics
+from shelfsync.access import keep_private
 from shelfsync.errors import ShelfsyncError
 from shelfsync.inbox.server import serve
 from shelfsync.settings import read_settings
@@ -13,6 +14,7 @@ from shelfsync.settings import read_settings
 
 def main() -> int:
     """The process's exit code."""
+    keep_private()
     try:
         settings = read_settings()
         logs.configure(settings.log_format, logging.INFO, text="%(asctime)s %(levelname)s %(name)s: %(message)s")

@@ -15,7 +15,7 @@ from shelfsync.inbox.tables import event
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from sqlalchemy.engine import Connection
 
@@ -23,6 +23,10 @@ CHANNEL = "shelfsync_inbox"
 """NOTIFY carries the platform's job id here when a new job event is committed; a nudge that may be lost."""
 ORDER_CHANNEL = "shelfsync_orders"
 """The same for order events and picking results, without a word of what it is about."""
+
+AT_ONCE = 20
+"""Events of one job that are looked at together; a flood of them costs no more."""
+REASON_CHARACTERS_MAX = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,33 +43,49 @@ class JobEvent:
     is_settled: bool
 
 
-def job_event(connection: Connection, platform_job_id: str) -> JobEvent | None:
-    """What counts of the events of a job; None when none has come.
+def newest(connection: Connection) -> int:
+    """Number of the newest event; what is asked of the platform from now on can only be told by a later one."""
+    return int(connection.execute(sa.select(sa.func.max(event.c.event_id))).scalar() or 0)
+
+
+def of_job(connection: Connection, platform_job_id: str) -> Sequence[Any]:
+    """The newest events of a job that are not set aside, as they came: rows for `read_event`."""
+    return connection.execute(
+        sa.select(event.c.event_id, event.c.platform_job_id, event.c.body, event.c.received_at)
+        .where(event.c.kind == "job", event.c.platform_job_id == platform_job_id, event.c.set_aside.is_(None))
+        .order_by(event.c.event_id.desc())
+        .limit(AT_ONCE)
+    ).all()
+
+
+def read_event(row: Any) -> JobEvent:
+    """The event in a row; an UnreadableEventError where there is none."""
+    word = job_word(parse(bytes(row.body)))
+    return JobEvent(
+        event_id=row.event_id,
+        platform_job_id=row.platform_job_id,
+        status=word.status,
+        download_url=word.download_url,
+        vendor=word.vendor,
+        feedback=word.feedback,
+        received_at=row.received_at,
+        is_settled=word.is_settled,
+    )
+
+
+def best_first(heard: Iterable[JobEvent]) -> list[JobEvent]:
+    """The event that counts most, first.
 
     One that says the job has ended goes before one that does not, one with a link before one without, then the newest: a
     late QUEUED takes nothing back.
     """
-    return job_events(connection, [platform_job_id]).get(platform_job_id)
+    return sorted(heard, key=lambda one: (*_weight(one), one.event_id), reverse=True)
 
 
-def job_events(connection: Connection, platform_job_ids: Collection[str]) -> dict[str, JobEvent]:
-    """The same of many jobs in one query; jobs without an event are absent."""
-    best: dict[str, JobEvent] = {}
-    for one in every_job_event(connection, platform_job_ids):
-        kept = best.get(one.platform_job_id)
-        if kept is None or _weight(one) >= _weight(kept):
-            best[one.platform_job_id] = one
-    return best
-
-
-def every_job_event(connection: Connection, platform_job_ids: Collection[str]) -> list[JobEvent]:
-    """All of them, oldest first: two events of one job with different links are both there to be checked."""
-    rows = connection.execute(
-        sa.select(event.c.event_id, event.c.platform_job_id, event.c.body, event.c.received_at)
-        .where(event.c.kind == "job", event.c.platform_job_id.in_(list(platform_job_ids)))
-        .order_by(event.c.event_id)
-    )
-    return [_job_event(row) for row in rows]
+def set_aside(connection: Connection, event_id: int, reason: str) -> None:
+    """The event does not count, and why; a replay lets it count again."""
+    this = sa.update(event).where(event.c.event_id == event_id)
+    connection.execute(this.values(set_aside=reason[:REASON_CHARACTERS_MAX], processed_at=sa.func.clock_timestamp()))
 
 
 def unprocessed_jobs(connection: Connection, *, at_most: int = 1000) -> Sequence[str]:
@@ -102,22 +122,30 @@ def replay(connection: Connection, platform_job_id: str) -> int:
     return connection.execute(
         sa.update(event)
         .where(event.c.kind == "job", event.c.platform_job_id == platform_job_id)
-        .values(processed_at=None)
+        .values(processed_at=None, set_aside=None)
     ).rowcount
 
 
-def _job_event(row: Any) -> JobEvent:
-    word = job_word(parse(row.body))
-    return JobEvent(
-        event_id=row.event_id,
-        platform_job_id=row.platform_job_id,
-        status=word.status,
-        download_url=word.download_url,
-        vendor=word.vendor,
-        feedback=word.feedback,
-        received_at=row.received_at,
-        is_settled=word.is_settled,
-    )
+def replay_orders(connection: Connection, event_ids: Collection[int]) -> int:
+    """Has order events that are set aside processed again; how many."""
+    return connection.execute(
+        sa.update(event)
+        .where(event.c.event_id.in_(list(event_ids)), event.c.set_aside.is_not(None))
+        .values(processed_at=None, set_aside=None)
+    ).rowcount
+
+
+def orders_set_aside(connection: Connection, *, at_most: int) -> list[dict[str, Any]]:
+    """(event_id, received_at, set_aside: why) of order events that could not be applied, the longest waiting first."""
+    found = sa.select(event.c.event_id, event.c.received_at, event.c.set_aside)
+    found = found.where(event.c.kind == "order", event.c.set_aside.is_not(None)).order_by(event.c.event_id)
+    return [dict(row) for row in connection.execute(found.limit(at_most)).mappings()]
+
+
+def count_orders_set_aside(connection: Connection) -> int:
+    """How many they are."""
+    found = sa.select(sa.func.count()).where(event.c.kind == "order", event.c.set_aside.is_not(None))
+    return connection.execute(found).scalar_one()
 
 
 def _weight(one: JobEvent) -> tuple[bool, bool]:

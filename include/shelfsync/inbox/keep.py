@@ -44,15 +44,15 @@ def prepared(order_id: str, raw: dict[str, Any]) -> Prepared:
     return Prepared(result, body, digest(body))
 
 
-def keep(engine: Engine, order_id: str, raw: dict[str, Any], source: str) -> str:
-    """Stores one result, durably: new, known or other (the name was used for another content).
+def keep(engine: Engine, order_id: str, raw: dict[str, Any], source: str, vendor: str | None = None) -> str:
+    """Stores one result, durably: new, known or other (the name was used for another content). `vendor`: the store whose secret it came with.
 
     UnreadableResultError: it has no form, and nothing is stored.
     """
-    return store(engine, prepared(order_id, raw), source)
+    return store(engine, prepared(order_id, raw), source, vendor)
 
 
-def store(engine: Engine, one: Prepared, source: str) -> str:
+def store(engine: Engine, one: Prepared, source: str, vendor: str | None = None) -> str:
     """The same of a result that was read already."""
     with engine.begin() as connection:
         connection.execute(_ON_DISK)
@@ -61,6 +61,7 @@ def store(engine: Engine, one: Prepared, source: str) -> str:
             order_id=one.result.order_id,
             result_id=one.result.result_id,
             source=source,
+            vendor=vendor,
             digest=one.digest,
             body=as_json(one.body),
             action=one.result.action,

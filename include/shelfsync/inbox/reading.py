@@ -9,10 +9,16 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+from partner_api.reading import DIGITS_MAX, decimal
+from shelfsync.orders.bounds import TEXT_LENGTH_MAX, excess
+from shelfsync.orders.personal import parted
+
+if TYPE_CHECKING:
+    from decimal import Decimal
 
 NESTING_MAX = 64
-TEXT_LENGTH_MAX = 255
 IDENTITY_BYTES_MAX = 512
 """Longer than any genuine one, and far below what an index of PostgreSQL takes (2,704 bytes)."""
 SETTLED = ("COMPLETED", "FAILED")
@@ -55,6 +61,10 @@ def read(body: bytes) -> Received:
     """
     event = parse(body)
     order_id = _text(event.get("order_id"))
+    if (order_id is not None or isinstance(event.get("order_id"), str)) and (
+        why := excess(parted(event)[0])
+    ) is not None:
+        raise UnreadableEventError(f"is an order whose {why}")
     if order_id is not None:
         status, updated_at = _text(event.get("status")), _text(_object(event.get("sys")).get("updated_at"))
         version = (status or "", updated_at) if updated_at else (_sha256(body),)
@@ -62,7 +72,9 @@ def read(body: bytes) -> Received:
         return Received("order", _identity("order", order_id, *version), None, store, body)
     job_id = _text(event.get("job_id"))
     if job_id is not None:
-        meaning = json.dumps(event, sort_keys=True, separators=(",", ":"))  # another order of keys says the same
+        meaning = json.dumps(
+            event, sort_keys=True, separators=(",", ":"), default=str
+        )  # another order of keys says the same
         identity = _identity("job", job_id, _sha256(meaning.encode()))
         return Received("job", identity, job_id, job_word(event).vendor, body)
     return Received("unknown", _identity("unknown", _sha256(body)), None, None, body)
@@ -82,14 +94,24 @@ def job_word(event: dict[str, Any]) -> JobWord:
 
 
 def parse(body: bytes) -> dict[str, Any]:
-    """The object in a body. NaN and Infinity are not JSON; a key with two values is ambiguous; depth is bounded."""
+    """The object in a body, its fractions exact: the one reading, for whoever receives a body and whoever uses it.
+
+    NaN and Infinity are not JSON; a key with two values is ambiguous; depth and digits are bounded. A fraction beyond all magnitudes
+    becomes null.
+    """
     try:
-        event = json.loads(body, object_pairs_hook=_object_of_pairs, parse_constant=_no_constant)
+        event = json.loads(
+            body,
+            object_pairs_hook=_object_of_pairs,
+            parse_constant=_no_constant,
+            parse_int=_whole_number,
+            parse_float=_fraction,
+        )
     except UnreadableEventError:
         raise
     except RecursionError:
         raise UnreadableEventError("is nested too deeply") from None
-    except ValueError:  # no JSON, no text, or a number of thousands of digits; its message would quote the body
+    except ValueError:  # no JSON, or no text; its message would quote the body
         raise UnreadableEventError("is not JSON") from None
     if not isinstance(event, dict):
         raise UnreadableEventError("is not a JSON object")
@@ -107,6 +129,18 @@ def _object_of_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_constant(_name: str) -> Any:
     raise UnreadableEventError("has a number that is none")
+
+
+def _whole_number(text: str) -> int:
+    if len(text) > DIGITS_MAX:
+        raise UnreadableEventError("has a number of too many digits")
+    return int(text)
+
+
+def _fraction(text: str) -> Decimal | None:
+    if len(text) > DIGITS_MAX:
+        raise UnreadableEventError("has a number of too many digits")
+    return decimal({"value": text}, "value")
 
 
 def _depth_exceeds(event: Any, most: int) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import time
 from collections.abc import AsyncIterator
 from typing import Protocol
 
@@ -20,6 +19,7 @@ from shelfsync import metrics
 from shelfsync.inbox.body import RefusedError, read_body, too_large
 from shelfsync.inbox.picking import PickingDoor
 from shelfsync.inbox.reading import Received, UnreadableEventError, read
+from shelfsync.inbox.refusals import Refusals
 from shelfsync.inbox.secret import Secrets
 from shelfsync.inbox.store import StoreUnavailableError, UnstorableEventError
 from shelfsync.settings import WebhookSettings
@@ -27,9 +27,9 @@ from shelfsync.settings import WebhookSettings
 log = logging.getLogger(__name__)
 
 PATHS = ("/webhook", "/webhook/catalog", "/webhook/orders")
+"""Each with a slash at its end as well: a redirect would lead where the Host header says."""
 BODY_TIMEOUT_S = 8.0
 """The platform gives a call ten seconds in all."""
-_TELL_EVERY_S = 10.0
 
 
 class Store(Protocol):
@@ -60,14 +60,24 @@ def create_app(
         await store.close()
         if picking is not None:
             await picking.close()
+        refusals.close()
 
-    receiver = Receiver(store, settings, body_timeout_s)
+    refusals = Refusals()
+    receiver = Receiver(store, settings, body_timeout_s, refusals)
     app = FastAPI(
-        title="shelfsync webhook receiver", lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None
+        title="shelfsync webhook receiver",
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        redirect_slashes=False,
     )
+    app.state.refusals = refusals
     for path in PATHS:
-        app.add_api_route(path, receiver.receive, methods=["POST"], include_in_schema=False)
+        for spelling in (path, f"{path}/"):
+            app.add_api_route(spelling, receiver.receive, methods=["POST"], include_in_schema=False)
     if picking is not None:
+        picking.report_to(refusals)
         app.add_api_route("/picking/{order_id}", picking.receive, methods=["POST"], include_in_schema=False)
         app.add_api_route("/picking/{order_id}", picking.tell, methods=["GET"], include_in_schema=False)
     app.add_api_route("/health", receiver.health, methods=["GET"], include_in_schema=False)
@@ -77,12 +87,12 @@ def create_app(
 class Receiver:
     """What the routes do."""
 
-    def __init__(self, store: Store, settings: WebhookSettings, body_timeout_s: float) -> None:
+    def __init__(self, store: Store, settings: WebhookSettings, body_timeout_s: float, refusals: Refusals) -> None:
         self._store = store
         self._settings = settings
         self._secrets = Secrets(settings.secret, settings.secret_previous)
         self._body_timeout_s = body_timeout_s
-        self._refusals = Refusals()
+        self._refusals = refusals
         if not self._secrets:
             log.error("inbox: SHELFSYNC_WEBHOOK__SECRET is not set: every call is refused until it is")
 
@@ -92,8 +102,7 @@ class Receiver:
             event = await self._event(request)
             new = await self._put(event)
         except RefusedError as refused:
-            metrics.count(f"inbox.refused.{refused.status}")
-            self._refusals.note(refused)
+            self._refusals.note(refused.status, refused.reason)
             return _refuse(refused.status, refused.reason)
         except StoreUnavailableError:
             metrics.count("inbox.refused.503")
@@ -130,23 +139,6 @@ class Receiver:
         if len(body) > limit:
             raise too_large(limit)
         return event
-
-
-class Refusals:
-    """Refused calls in the log: the first at once, a flood of them as a number now and then."""
-
-    def __init__(self) -> None:
-        self._silent_until_s = 0.0
-        self._untold = 0
-
-    def note(self, refused: RefusedError) -> None:
-        """Counts, and tells when it is time."""
-        self._untold += 1
-        now_s = time.monotonic()
-        if now_s >= self._silent_until_s:
-            log.warning("inbox: refused %d calls, the last with %d: %s", self._untold, refused.status, refused.reason)
-            self._untold = 0
-            self._silent_until_s = now_s + _TELL_EVERY_S
 
 
 def _refuse(status: int, reason: str, *, retry_after_s: int | None = None) -> JSONResponse:

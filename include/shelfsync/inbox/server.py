@@ -10,28 +10,37 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from shelfsync.errors import ConfigurationError
-from shelfsync.inbox.patience import PatientProtocol
+from shelfsync.inbox.exposed import without_tls
+from shelfsync.inbox.patience import PatientConfig
 from shelfsync.inbox.picking import PickingDoor
+from shelfsync.inbox.places import Places
 from shelfsync.inbox.receiver import create_app
 from shelfsync.inbox.store import InboxStore
 from shelfsync.ledger.engine import database_url
+from shelfsync.settings import WebhookSettings
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from shelfsync.settings import Settings
 
-CONNECTIONS_MAX = 2000
+log = logging.getLogger(__name__)
+
+BACKLOG = 2000
+DESCRIPTORS_OF_OURS = 64
+"""Database, log, and what Python keeps open."""
 
 
 def serve(settings: Settings) -> None:
     """Receives until it is told to stop (SIGTERM, SIGINT), then stores what it has taken in and ends."""
     app = receiver_app(settings)
-    listener = _listen(settings.webhook.host, settings.webhook.port)
+    webhook = settings.webhook
+    listener = _listen(webhook.host, webhook.port)
     host, port = listener.getsockname()[:2]
     print(f"webhook receiver on http://{host}:{port}", flush=True)  # noqa: T201  whoever started it may need the port
-    _allow_connections()
-    uvicorn.Server(config(app)).run([listener])
+    if (warning := without_tls(webhook)) is not None:
+        log.warning("inbox: %s", warning)
+    uvicorn.Server(config(app, webhook, most=_allow_connections(webhook.connections_max))).run([listener])
 
 
 def receiver_app(settings: Settings) -> FastAPI:
@@ -47,17 +56,20 @@ def receiver_app(settings: Settings) -> FastAPI:
     return create_app(InboxStore(address), settings.webhook, picking=PickingDoor(address, settings.orders))
 
 
-def config(app: FastAPI) -> uvicorn.Config:
-    """h11 because it bounds what a caller can make us hold before it has shown the secret."""
-    return uvicorn.Config(
+def config(app: FastAPI, settings: WebhookSettings | None = None, *, most: int | None = None) -> PatientConfig:
+    """h11 because it bounds what a caller can make us hold before it has shown the secret. `most`: connections in all."""
+    settings = settings or WebhookSettings()
+    places = Places(most or settings.connections_max, settings.connections_per_address_max, settings.proxies)
+    return PatientConfig(
         app,
-        http=PatientProtocol,
+        places,
+        app.state.refusals,
         ws="none",
         access_log=False,
         log_config=None,
         server_header=False,
-        limit_concurrency=CONNECTIONS_MAX,
-        backlog=CONNECTIONS_MAX,
+        proxy_headers=False,
+        backlog=BACKLOG,
         timeout_keep_alive=30,
         timeout_graceful_shutdown=15,
     )
@@ -66,7 +78,7 @@ def config(app: FastAPI) -> uvicorn.Config:
 def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family, backlog=CONNECTIONS_MAX)
+        return socket.create_server((host, port), family=family, backlog=BACKLOG)
     except OSError as error:
         raise ConfigurationError(
             "SHELFSYNC_WEBHOOK__PORT",
@@ -75,11 +87,16 @@ def _listen(host: str, port: int) -> socket.socket:
         ) from None
 
 
-def _allow_connections() -> None:
-    """Room for them: the usual 1,024 descriptors are fewer than one slow caller can open."""
+def _allow_connections(most: int) -> int:
+    """Raises the number of descriptors as far as it may be; how many connections that leaves room for, `most` if it does."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = CONNECTIONS_MAX * 2
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))
-    logging.getLogger(__name__).debug("inbox: %d descriptors", resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+    wanted = most + DESCRIPTORS_OF_OURS
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return most
+    allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+    if allowed < wanted:
+        log.warning(
+            "inbox: room for %d connections only: the limit of open files is %d", allowed - DESCRIPTORS_OF_OURS, hard
+        )
+    return max(1, min(most, allowed - DESCRIPTORS_OF_OURS))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import psycopg
 
 from shelfsync.inbox.events import CHANNEL, ORDER_CHANNEL
+from shelfsync.ledger.faults import is_about_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,10 +46,6 @@ SELECT identity,
             WHEN kind = 'order' THEN pg_notify('{ORDER_CHANNEL}', '') END
 FROM stored
 """  # noqa: S608  the channels are constants of ours
-
-
-_OF_THE_CONTENT = ("22", "23", "54")
-"""Classes of SQLSTATE that speak of the values themselves: data, a rule of the table, a limit of the program."""
 
 
 class StoreUnavailableError(Exception):
@@ -193,8 +190,9 @@ class InboxStore:
 
 def _refused(error: Exception) -> UnstorableEventError | None:
     """What the database has against the content; None when it has not looked at it."""
-    state = error.sqlstate if isinstance(error, psycopg.Error) else None
-    return UnstorableEventError(f"SQLSTATE {state}") if state and state[:2] in _OF_THE_CONTENT else None
+    if not isinstance(error, psycopg.Error) or not is_about_values(error):
+        return None
+    return UnstorableEventError(f"SQLSTATE {error.sqlstate}" if error.sqlstate else type(error).__name__)
 
 
 def _fail(batch: Sequence[_Waiter], error: Exception) -> None:

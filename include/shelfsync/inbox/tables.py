@@ -34,7 +34,14 @@ event = sa.Table(
         comment="When it was stored",
     ),
     sa.Column(
-        "processed_at", sa.DateTime(timezone=True), comment="When its consequences were drawn; null: not yet, or again"
+        "processed_at",
+        sa.DateTime(timezone=True),
+        comment="When its consequences were drawn, or it was set aside; null: not yet, or again",
+    ),
+    sa.Column(
+        "set_aside",
+        sa.Text,
+        comment="Why it could not be processed; its body stays whole until it is replayed; null: it could",
     ),
     sa.CheckConstraint("kind IN ('job', 'order', 'unknown')", name="kind"),
     sa.CheckConstraint("kind <> 'job' OR platform_job_id IS NOT NULL", name="job_has_a_number"),
@@ -45,6 +52,7 @@ event = sa.Table(
         postgresql_where=sa.text("platform_job_id IS NOT NULL"),
     ),
     sa.Index("ix_event_unprocessed", "kind", "event_id", postgresql_where=sa.text("processed_at IS NULL")),
+    sa.Index("ix_event_set_aside", "kind", "event_id", postgresql_where=sa.text("set_aside IS NOT NULL")),
     schema="inbox",
     comment="One row an event of the platform, committed before it was answered; it may come before, after or without its job",
 )

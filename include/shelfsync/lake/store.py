@@ -15,9 +15,9 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
-from urllib.parse import quote
 
-from shelfsync.errors import ConfigurationError, TryAgainError
+from shelfsync.errors import ConfigurationError, DataError, TryAgainError
+from shelfsync.segment import segment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -93,7 +93,7 @@ class Lake:
                 yield staged
                 file.flush()
                 os.fsync(file.fileno())
-            staged.path = f"{kind}/{quote(vendor, safe='')}/{_sha256(Path(name))}{suffix}"
+            staged.path = f"{kind}/{segment(vendor)}/{_sha256(Path(name))}{suffix}"
             self._publish(name, staged.path)
         except OSError as error:
             if error.errno is None:
@@ -108,7 +108,7 @@ class Lake:
         """A published file, for reading."""
         filesystem, root = self._filesystem()
         try:
-            return cast("BinaryIO", filesystem.open(f"{root}/{path}", "rb"))
+            return cast("BinaryIO", filesystem.open(f"{root}/{_inside(path)}", "rb"))
         except FileNotFoundError:
             raise ConfigurationError(
                 "SHELFSYNC_LAKE_URL",
@@ -119,7 +119,7 @@ class Lake:
     def exists(self, path: str) -> bool:
         """Whether this path was published."""
         filesystem, root = self._filesystem()
-        return bool(filesystem.exists(f"{root}/{path}"))
+        return bool(filesystem.exists(f"{root}/{_inside(path)}"))
 
     def folders(self) -> Iterator[str]:
         """Every folder that holds files, `kind/vendor`, in order."""
@@ -132,7 +132,7 @@ class Lake:
         """The files of one folder; one whose age the store does not tell is left out, so that nobody removes it."""
         filesystem, root = self._filesystem()
         found = []
-        for info in filesystem.ls(f"{root}/{folder}", detail=True):
+        for info in filesystem.ls(f"{root}/{_inside(folder)}", detail=True):
             at = _modified_at(info)
             if info["type"] == "file" and at is not None:
                 found.append(LakeFile(f"{folder}/{str(info['name']).rsplit('/', 1)[-1]}", int(info["size"] or 0), at))
@@ -144,7 +144,7 @@ class Lake:
         On disk it is first taken out of sight, so that one who publishes the same content meanwhile is not undone.
         """
         filesystem, root = self._filesystem()
-        target = f"{root}/{path}"
+        target = f"{root}/{_inside(path)}"
         if not _is_local(filesystem):
             info = filesystem.info(target)
             at = _modified_at(info)
@@ -209,6 +209,17 @@ class Lake:
                 "SHELFSYNC_LAKE_URL", f"{error}", "Name a folder, or install the driver of that address."
             ) from None
         return filesystem, str(root).rstrip("/")
+
+
+def _inside(path: str) -> str:
+    """The path, when it leads to something below the lake's root whatever the storage makes of it; a DataError otherwise."""
+    parts = path.split("/")
+    strange = any(part in {"", ".", ".."} or "\\" in part or not part.isprintable() for part in parts)
+    if strange or parts[0].startswith("."):
+        raise DataError(
+            f"lake: {path[:200]!r} is no path inside the lake, so it is not opened; look at where it comes from"
+        )
+    return path
 
 
 def _listed(filesystem: Any, folder: str, kind: str) -> list[str]:

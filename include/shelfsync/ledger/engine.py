@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
-from sqlalchemy.engine import Engine, make_url
-from sqlalchemy.exc import ArgumentError, OperationalError
+from sqlalchemy.exc import OperationalError
 
+from shelfsync import database
 from shelfsync.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Engine
 
 _POSTGRES = {"postgres", "postgresql"}
 
@@ -18,12 +21,7 @@ IDLE_IN_TRANSACTION_S = 60
 
 def database_url(url: str) -> sa.URL:
     """The address with our driver in it, whichever spelling it came in; ConfigurationError when it is no PostgreSQL."""
-    try:
-        parsed = make_url(url)
-    except ArgumentError:
-        raise ConfigurationError(
-            "SHELFSYNC_DATABASE_URL", "is not an address", "Write postgresql://user:password@host:5432/database."
-        ) from None
+    parsed = database.parsed(url, "SHELFSYNC_DATABASE_URL", "postgresql://user:password@host:5432/database")
     if parsed.drivername.split("+")[0] not in _POSTGRES:
         raise ConfigurationError(
             "SHELFSYNC_DATABASE_URL",
@@ -35,7 +33,7 @@ def database_url(url: str) -> sa.URL:
 
 def create_engine(url: str, *, pool_size: int = 5) -> Engine:
     """An engine that survives a server's restart: a dead connection is found before it is used."""
-    engine = sa.create_engine(
+    engine = database.make_engine(
         database_url(url),
         pool_size=pool_size,
         max_overflow=pool_size,

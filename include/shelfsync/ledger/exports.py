@@ -66,6 +66,11 @@ export = sa.Table(
     _time("next_poll_at", "When to ask again"),
     _time("deadline_at", "When waiting ends"),
     _time("ended_at", "When it was observed or given up"),
+    sa.Column(
+        "after_event",
+        sa.BigInteger,
+        comment="Newest event of the inbox when the row was committed; an event up to it cannot be about this job",
+    ),
     sa.UniqueConstraint("run_key", "vendor"),
     sa.Index("ix_export_vendor", "vendor", "export_id"),
     sa.Index(
@@ -107,6 +112,7 @@ class Export:
     settled: int | None
     failed_step: str | None
     error: str | None
+    after_event: int | None
     requested_at: dt.datetime | None
     poll_due: bool
     overdue: bool
@@ -180,8 +186,11 @@ def read(connection: Connection, export_id: int) -> Export:
     return _exports(connection, _select().where(export.c.export_id == export_id))[0]
 
 
-def begin(connection: Connection, export_id: int, *, deadline_s: float) -> None:
-    """Commits that the request is about to leave, with what the platform has been told of the vendor before it."""
+def begin(connection: Connection, export_id: int, *, deadline_s: float, after_event: int | None = None) -> None:
+    """Commits that the request is about to leave, with what the platform has been told of the vendor before it.
+
+    `after_event`: the newest event of the inbox before the first request of this export.
+    """
     of_vendor = sa.select(export.c.vendor).where(export.c.export_id == export_id).scalar_subquery()
     last = sa.select(sa.func.max(job.c.job_id)).where(job.c.vendor == of_vendor).scalar_subquery()
     still_open = sa.select(job.c.job_id).where(job.c.vendor == of_vendor, job.c.state.in_(OPEN_JOB_STATES))
@@ -190,6 +199,7 @@ def begin(connection: Connection, export_id: int, *, deadline_s: float) -> None:
         "last_job_id": last,
         "open_job_id": still_open.scalar_subquery(),
         "requested_at": instant(),
+        "after_event": sa.func.coalesce(export.c.after_event, after_event),
         "deadline_at": after(deadline_s),
         "failed_step": None,
         "error": None,

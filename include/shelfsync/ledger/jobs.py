@@ -42,6 +42,7 @@ class Job:
     log_path: str | None
     outcomes_path: str | None
     error: str | None
+    after_event: int | None
     created_at: dt.datetime
     answered_at: dt.datetime | None
     settled_at: dt.datetime | None
@@ -99,10 +100,22 @@ def read(connection: Connection, job_id: int) -> Job:
     return _jobs(connection, _select().where(job.c.job_id == job_id))[0]
 
 
-def begin(connection: Connection, *, batch_id: int, vendor: str, sent: int, deadline_s: float) -> int | None:
-    """Commits the intention to send: the job's number, or None when the vendor has an open job (the database says so)."""
+def begin(
+    connection: Connection,
+    *,
+    batch_id: int,
+    vendor: str,
+    sent: int,
+    deadline_s: float,
+    after_event: int | None = None,
+) -> int | None:
+    """Commits the intention to send: the job's number, or None when the vendor has an open job (the database says so).
+
+    `after_event`: the newest event of the inbox; what came up to it cannot be about this job.
+    """
     deadline = after(deadline_s)
     values = {"batch_id": batch_id, "vendor": vendor, "sent": sent, "created_at": instant(), "deadline_at": deadline}
+    values["after_event"] = after_event
     try:
         with connection.begin_nested():
             return int(connection.execute(job.insert().values(values).returning(job.c.job_id)).scalar_one())

@@ -138,6 +138,7 @@ picking_result = sa.Table(
     _text("order_id", "The order it is about; nobody may know it yet", nullable=False),
     _text("result_id", "The store's name for it; the same name again is the same result", nullable=False),
     _text("source", "table, http or cli", nullable=False),
+    _text("vendor", "The store whose secret brought it over HTTP; null: it came from the table or a command"),
     _text("digest", "Hash of its content, so that a name is not used twice", nullable=False),
     _text("body", "What the store said, as JSON text", nullable=False),
     _text("action", "accept, check, fulfil or cancel", nullable=False),
@@ -146,7 +147,7 @@ picking_result = sa.Table(
         sa.Text,
         nullable=False,
         server_default="waiting",
-        comment="waiting, sending (may be with the platform), answered (the platform said yes), done, checked, refused or overtaken",
+        comment="waiting, sending (may be with the platform), answered (the platform said yes), done, checked, refused, overtaken or set_aside (it could not be worked on)",
     ),
     sa.Column("problems", JSONB, comment="Why it was refused: a list of rule and message"),
     sa.Column("feedback", JSONB, comment="What UPDATE_CART answered: items with their prices, and totals"),
@@ -167,7 +168,8 @@ picking_result = sa.Table(
     ),
     sa.UniqueConstraint("order_id", "result_id"),
     sa.CheckConstraint(
-        "state IN ('waiting', 'sending', 'answered', 'done', 'checked', 'refused', 'overtaken')", name="state"
+        "state IN ('waiting', 'sending', 'answered', 'done', 'checked', 'refused', 'overtaken', 'set_aside')",
+        name="state",
     ),
     sa.Index(
         "ix_picking_result_open",
@@ -180,6 +182,7 @@ picking_result = sa.Table(
         "result_no",
         postgresql_where=sa.text("reply_due"),
     ),
+    sa.Index("ix_picking_result_set_aside", "result_no", postgresql_where=sa.text("state = 'set_aside'")),
     schema="ledger",
     comment="One row a result of a store, durable before the store is told so; what became of it",
 )
@@ -247,7 +250,12 @@ order_gap = sa.Table(
 order_alarm = sa.Table(
     "order_alarm",
     metadata,
-    sa.Column("kind", sa.Text, primary_key=True, comment="not_taken, missed, overdue, not_sent, unreadable or history"),
+    sa.Column(
+        "kind",
+        sa.Text,
+        primary_key=True,
+        comment="not_taken, missed, overdue, not_sent, unreadable, set_aside or history",
+    ),
     sa.Column("subject", sa.Text, primary_key=True, comment="The store, or the result, it is about"),
     _text("message", "The line that was told", nullable=False),
     _time("raised_at", "When it was told, once", nullable=False),

@@ -5,84 +5,71 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import insert
 
+from shelfsync.ledger import bulk
 from shelfsync.ledger.instant import after, instant
 from shelfsync.ledger.order_tables import customer_order, order_version
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    import datetime as dt
+    from collections.abc import Collection, Mapping, Sequence
 
     from sqlalchemy.engine import Connection
 
 
-def lock(connection: Connection, order_id: str) -> Any | None:
-    """The order's row, held until the transaction ends; None when nobody knows the order."""
-    return connection.execute(
-        sa.select(customer_order).where(customer_order.c.order_id == order_id).with_for_update()
-    ).one_or_none()
+def lock_all(connection: Connection, order_ids: Collection[str]) -> dict[str, dt.datetime]:
+    """Rows for all of these orders, new ones too, held until the transaction ends; when each was first heard of.
+
+    They are locked in one order, so that two processes never wait for each other crosswise.
+    """
+    if not order_ids:
+        return {}
+    new = bulk.insertion(customer_order, [{"order_id": order_id, "status": ""} for order_id in sorted(order_ids)])
+    connection.execute(new.on_conflict_do_nothing())
+    found = sa.select(customer_order.c.order_id, customer_order.c.first_seen_at).where(
+        bulk.among(customer_order.c.order_id, order_ids)
+    )
+    rows = connection.execute(found.order_by(customer_order.c.order_id).with_for_update())
+    return {row.order_id: row.first_seen_at for row in rows}
 
 
-def lock_all(connection: Connection, order_ids: Collection[str]) -> None:
-    """Rows for all of these orders, new ones too, locked in one order, so that two processes never wait for each other crosswise."""
-    for order_id in sorted(order_ids):
-        made = insert(customer_order).values(order_id=order_id, status="")
-        connection.execute(made.on_conflict_do_nothing())
-        lock(connection, order_id)
+def add_versions(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> set[str]:
+    """Keeps what was told: columns of `order_version`. The orders of which the same source had not told the same before."""
+    made = bulk.insertion(order_version, rows).on_conflict_do_nothing()
+    return set(connection.execute(made.returning(order_version.c.order_id)).scalars())
 
 
-def add_version(
-    connection: Connection,
-    order_id: str,
-    *,
-    source: str,
-    digest: str,
-    status: str,
-    updated_at: object,
-    body: str,
-    event_id: int | None = None,
-) -> bool:
-    """Keeps what was told; False when the same source had told the same before."""
-    values = {
-        "order_id": order_id,
-        "source": source,
-        "digest": digest,
-        "status": status,
-        "updated_at": updated_at,
-        "body": body,
-        "event_id": event_id,
-    }
-    made = insert(order_version).values(values).on_conflict_do_nothing()
-    return connection.execute(made.returning(order_version.c.version_id)).one_or_none() is not None
-
-
-def versions(connection: Connection, order_id: str) -> Sequence[Any]:
-    """(source, body) of all that was told of an order."""
-    found = sa.select(order_version.c.source, order_version.c.body).where(order_version.c.order_id == order_id)
+def versions(
+    connection: Connection, order_ids: Collection[str], *, known: Collection[tuple[str, str]] = ()
+) -> Sequence[Any]:
+    """(order_id, source, body) of all that was told of these orders, but for the (source, digest) that the caller has."""
+    found = sa.select(order_version.c.order_id, order_version.c.source, order_version.c.body)
+    found = found.where(bulk.among(order_version.c.order_id, order_ids))
+    for source in {source for source, _ in known}:
+        digests = [digest for of, digest in known if of == source]
+        mine = sa.and_(order_version.c.source == source, bulk.among(order_version.c.digest, digests))
+        found = found.where(~mine)
     return connection.execute(found.order_by(order_version.c.version_id)).all()
 
 
-def move(connection: Connection, order_id: str, values: dict[str, Any]) -> None:
-    """What the order is now."""
-    if "status" in values:
-        values = {**values, "cancellation_due": values["status"] == "CANCELLED"}
+def move(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+    """What these orders are now: columns of `customer_order`, all of the same names; the caller has locked them."""
+    moved = [{**row, "cancellation_due": row["status"] == "CANCELLED"} for row in rows]
+    connection.execute(bulk.update(customer_order, "order_id", moved))
+
+
+def _set(connection: Connection, order_id: str, values: dict[str, Any]) -> None:
     connection.execute(customer_order.update().where(customer_order.c.order_id == order_id).values(values))
-
-
-def first_seen(connection: Connection, order_id: str) -> Any:
-    """When we first heard of an order that we know; the instant from which its customer's days count."""
-    found = sa.select(customer_order.c.first_seen_at).where(customer_order.c.order_id == order_id)
-    return connection.execute(found).scalar_one()
 
 
 def was_read_back(connection: Connection, order_id: str) -> None:
     """The platform was asked for it now."""
-    move(connection, order_id, {"read_back_at": instant()})
+    _set(connection, order_id, {"read_back_at": instant()})
 
 
 def was_asked_in_vain(connection: Connection, order_id: str, *, again_after_s: float) -> None:
     """The platform did not say whose it is; others are asked for first. No reading back: what it says of the order is not known."""
-    move(connection, order_id, {"ask_again_at": after(again_after_s)})
+    _set(connection, order_id, {"ask_again_at": after(again_after_s)})
 
 
 def confirmed(connection: Connection, order_id: str, statuses: Collection[str], since: object | None) -> bool:

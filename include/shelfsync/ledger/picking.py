@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from shelfsync.ledger.leases import Lease
 
 OPEN = ("waiting", "sending", "answered")
+_SET_ASIDE = picking_result.c.state == sa.literal_column("'set_aside'")
+"""Its text is that of an index, because a plan for any state could not use it."""
 
 
 @dataclass(frozen=True)
@@ -39,16 +41,27 @@ class Result:
     looks: int
     base_updated_at: dt.datetime | None
     feedback: Any = field(repr=False)
+    vendor: str | None = None
+    """The store whose secret brought it; None: it did not come over HTTP."""
 
 
 def put(
-    connection: Connection, *, order_id: str, result_id: str, source: str, digest: str, body: str, action: str
+    connection: Connection,
+    *,
+    order_id: str,
+    result_id: str,
+    source: str,
+    digest: str,
+    body: str,
+    action: str,
+    vendor: str | None = None,
 ) -> str:
     """new, known (the same came before) or other (the same name with another content came before)."""
     values = {
         "order_id": order_id,
         "result_id": result_id,
         "source": source,
+        "vendor": vendor,
         "digest": digest,
         "body": body,
         "action": action,
@@ -57,8 +70,8 @@ def put(
     if connection.execute(made).one_or_none() is not None:
         return "new"
     same = sa.and_(picking_result.c.order_id == order_id, picking_result.c.result_id == result_id)
-    kept = connection.execute(sa.select(picking_result.c.digest).where(same)).scalar_one()
-    return "known" if kept == digest else "other"
+    kept = connection.execute(sa.select(picking_result.c.digest, picking_result.c.vendor).where(same)).one()
+    return "known" if kept.digest == digest and kept.vendor in {None, vendor} else "other"
 
 
 def digests(connection: Connection, names: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
@@ -127,6 +140,36 @@ def postponed(connection: Connection, lease: Lease, result_no: int, error: str |
     _set(connection, lease, result_no, values)
 
 
+def set_aside(connection: Connection, lease: Lease, result_no: int, why: str) -> None:
+    """It cannot be worked on: the order's next result goes on, and this one waits for `retry`."""
+    values = {"state": "set_aside", "error": why, "next_try_at": None}
+    _set(connection, lease, result_no, values)
+
+
+def retry(connection: Connection, order_id: str) -> int:
+    """Has the results of this order that are set aside worked on again; how many. What may be with the platform is asked for first."""
+    sent = sa.case((picking_result.c.attempts > 0, "sending"), else_="waiting")
+    return connection.execute(
+        picking_result.update()
+        .where(picking_result.c.order_id == order_id, picking_result.c.state == "set_aside")
+        .values(state=sent, error=None, looks=0)
+    ).rowcount
+
+
+def all_set_aside(connection: Connection, *, at_most: int) -> Sequence[Any]:
+    """(order_id, result_id, error, received_at) of results that are set aside, the oldest first."""
+    found = sa.select(
+        picking_result.c.order_id, picking_result.c.result_id, picking_result.c.error, picking_result.c.received_at
+    ).where(_SET_ASIDE)
+    return connection.execute(found.order_by(picking_result.c.result_no).limit(at_most)).all()
+
+
+def count_set_aside(connection: Connection) -> int:
+    """How many they are."""
+    found = sa.select(sa.func.count()).where(_SET_ASIDE)
+    return connection.execute(found).scalar_one()
+
+
 def settled(
     connection: Connection, lease: Lease, result_no: int, state: str, problems: Sequence[dict[str, str]] = ()
 ) -> None:
@@ -142,9 +185,13 @@ def settled(
     _set(connection, lease, result_no, values)
 
 
-def of_order(connection: Connection, order_id: str) -> list[dict[str, Any]]:
-    """Every result of an order with what became of it, oldest first; nothing personal is in it."""
-    found = sa.select(picking_result).where(picking_result.c.order_id == order_id).order_by(picking_result.c.result_no)
+def of_order(connection: Connection, order_id: str, *, vendor: str | None = None) -> list[dict[str, Any]]:
+    """Every result of an order with what became of it, oldest first; nothing personal is in it. `vendor`: only what this store sent itself."""
+    shown = ("result_id", "action", "state", "problems", "feedback", "error")
+    found = sa.select(*(picking_result.c[name] for name in shown)).where(picking_result.c.order_id == order_id)
+    if vendor is not None:
+        found = found.where(picking_result.c.vendor == vendor)
+    found = found.order_by(picking_result.c.result_no)
     return [_shown(row) for row in connection.execute(found)]
 
 
@@ -183,5 +230,5 @@ def _shown(row: Any) -> dict[str, Any]:
 def _read(row: Any) -> Result:
     return Result(
         row.result_no, row.order_id, row.result_id, row.body, row.action, row.state, row.attempts, row.looks,
-        row.base_updated_at, row.feedback,
+        row.base_updated_at, row.feedback, row.vendor,
     )  # fmt: skip

@@ -293,6 +293,11 @@ job = sa.Table(
     _time("answered_at", "When the platform's 202 was read"),
     _time("deadline_at", "When waiting ends"),
     _time("settled_at", "When its outcome was known or given up"),
+    sa.Column(
+        "after_event",
+        sa.BigInteger,
+        comment="Newest event of the inbox when the row was committed; an event up to it cannot be about this job",
+    ),
     sa.Index(
         "uq_job_open",
         "vendor",
@@ -352,7 +357,9 @@ baseline = sa.Table(
 platform_check = sa.Table(
     "platform_check",
     metadata,
-    sa.Column("fingerprint", sa.Text, primary_key=True, comment="Hash of address, chain and credentials"),
+    sa.Column(
+        "fingerprint", sa.Text, primary_key=True, comment="Derived slowly (scrypt) from address, chain and credentials"
+    ),
     _time("checked_at", "When the platform last let us in with them", nullable=False),
     schema="ledger",
     comment="Which platform configurations are known to work, so that not every delta has to ask",
@@ -361,11 +368,16 @@ platform_check = sa.Table(
 token = sa.Table(
     "token",
     metadata,
-    sa.Column("fingerprint", sa.Text, primary_key=True, comment="Hash of address, chain and client"),
+    sa.Column(
+        "fingerprint",
+        sa.Text,
+        primary_key=True,
+        comment="Derived slowly (scrypt) from address, chain, client and its secret",
+    ),
     sa.Column(
         "sealed",
         sa.LargeBinary,
-        comment="The access token, encrypted with a key made from the client secret; null: none is held",
+        comment="The access token, encrypted with a key derived slowly from the client secret; null: none is held",
     ),
     sa.Column(
         "lifetime_s", sa.Float, nullable=False, server_default="0", comment="What the token had at birth, in seconds"

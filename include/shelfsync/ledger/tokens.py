@@ -1,20 +1,21 @@
-"""The access token that all workers share, encrypted at rest with a key made from the client secret (nobody else can use it)."""
+"""The access token that all workers share, encrypted at rest with a key derived slowly from the client secret.
+
+Whoever reads the table has neither the token nor a quick way to test guesses of the secret.
+"""
 
 from __future__ import annotations
 
 import base64
-import hashlib
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from cryptography.fernet import Fernet, InvalidToken
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from pydantic import SecretStr
 from sqlalchemy.dialects.postgresql import insert
 
 from partner_api.tokens import HeldToken
 from shelfsync.ledger.instant import after, instant
+from shelfsync.ledger.slow_key import slow_key
 from shelfsync.ledger.tables import token
 
 if TYPE_CHECKING:
@@ -33,10 +34,9 @@ class SharedTokens:
     def __init__(self, engine: Engine, *, base_url: str, chain: str, client_id: str, client_secret: SecretStr) -> None:
         self._engine = engine
         identity = f"{base_url}\n{chain}\n{client_id}"
-        secret = client_secret.get_secret_value()
-        self._row = {"fingerprint": hashlib.sha256(f"{identity}\n{secret}".encode()).hexdigest()}
-        key = HKDF(algorithm=SHA256(), length=32, salt=None, info=identity.encode()).derive(secret.encode())
-        self._seal = Fernet(base64.urlsafe_b64encode(key))
+        derived = slow_key(client_secret.get_secret_value(), identity)
+        self._row = {"fingerprint": derived[:32].hex()}
+        self._seal = Fernet(base64.urlsafe_b64encode(derived[32:]))
 
     def load(self) -> HeldToken | None:
         """What is held, also when it has ended; None when nothing is, or nothing that this client secret opens."""

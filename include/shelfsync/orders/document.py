@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from shelfsync.orders.reading import as_json
 from shelfsync.orders.request import fulfilment
 
 if TYPE_CHECKING:
@@ -36,6 +39,12 @@ def document(order: OrderState, kind: str, hand_over_id: int, customer: Mapping[
         "items": [_item(item) for item in order.items],
     }
     return told | ({"customer": dict(customer)} if customer else {})
+
+
+def without_customer(text: str) -> str | None:
+    """A document as it was written, without its customer; None when it has none."""
+    told = json.loads(text, parse_float=Decimal)
+    return as_json({name: value for name, value in told.items() if name != "customer"}) if "customer" in told else None
 
 
 def needed(order: OrderState, personal: Mapping[str, Any]) -> dict[str, Any]:

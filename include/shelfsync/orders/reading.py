@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 from partner_api import reading
 from partner_api.models.order import Order
 from shelfsync.errors import DataError
+from shelfsync.orders.bounds import excess
 from shelfsync.orders.personal import parted
 from shelfsync.orders.state import Version
+
+_quoted = json.encoder.encode_basestring_ascii
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,14 +22,11 @@ if TYPE_CHECKING:
     from shelfsync.orders.state import Source
 
 
-def received(body: bytes, source: Source) -> tuple[Version, str, dict[str, Any]]:
-    """(version, its body as JSON text, personal part) of an order's bytes; DataError when they are no order. Never quotes the body."""
-    return told(reading.mapping(reading.json_or_none(body)), source)
-
-
 def told(raw: Mapping[str, Any], source: Source) -> tuple[Version, str, dict[str, Any]]:
-    """The same of a body that was parsed with exact decimals."""
+    """(version, its body as JSON text, personal part) of a body parsed with exact decimals; DataError when it is no order. Never quotes it."""
     harmless, personal = parted(raw)
+    if (why := excess(harmless)) is not None:
+        raise DataError(f"an order cannot be kept: its {why}. Ask the platform what it means by it.")
     text = as_json(_storable(harmless))
     return kept(text, source), text, personal
 
@@ -52,10 +52,10 @@ def _storable(value: Any) -> Any:
 
 def as_json(value: Any) -> str:
     """JSON with exact decimals and sorted keys: equal values give equal text."""
+    if isinstance(value, str):
+        return _quoted(value)
     if isinstance(value, dict):
-        return (
-            "{" + ",".join(f"{json.dumps(str(name))}:{as_json(value[name])}" for name in sorted(value, key=str)) + "}"
-        )
+        return "{" + ",".join([f"{_quoted(str(name))}:{as_json(value[name])}" for name in sorted(value, key=str)]) + "}"
     if isinstance(value, list | tuple):
-        return "[" + ",".join(as_json(entry) for entry in value) + "]"
+        return "[" + ",".join([as_json(entry) for entry in value]) + "]"
     return format(value, "f") if isinstance(value, Decimal) else json.dumps(value)

@@ -27,6 +27,8 @@ REASONS = ("CLOSED", "ITEM_UNAVAILABLE", "TOO_BUSY")
 LINES_MAX = 1000
 TEXT_LENGTH_MAX = 255
 NUMBER_MAX = Decimal(10) ** 9
+_MESSAGES_MAX = 50
+_MESSAGE_LENGTH_MAX = 300
 _GRAIN = Decimal("0.001")
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _RESULT_FIELDS = frozenset(
@@ -40,8 +42,8 @@ class UnreadableResultError(ValueError):
     """The result cannot be read; `messages` say where and why, for whoever wrote it."""
 
     def __init__(self, *messages: str) -> None:
-        super().__init__("; ".join(messages))
-        self.messages = messages
+        self.messages = tuple(message[:_MESSAGE_LENGTH_MAX] for message in messages[:_MESSAGES_MAX])
+        super().__init__("; ".join(self.messages))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,11 @@ class PickingResult:
     """Ask the platform by UPDATE_CART before it is fulfilled; None: as the setting says."""
 
 
+def is_order_id(text: str) -> bool:
+    """Whether a result can be about this: the platform's identifiers of orders are UUIDs, in lower case here."""
+    return _UUID.fullmatch(text) is not None
+
+
 def digest(raw: Mapping[str, Any]) -> str:
     """The same for the same content."""
     return hashlib.sha256(
@@ -91,7 +98,7 @@ def read(order_id: str, raw: Mapping[str, Any]) -> PickingResult:
     """A result out of JSON (numbers exact); UnreadableResultError with everything that is wrong with its form."""
     troubles: list[str] = [f"there is no field {name!r}" for name in sorted(set(map(str, raw)) - _RESULT_FIELDS)]
     order_id = order_id.strip().lower()
-    if _UUID.fullmatch(order_id) is None:
+    if not is_order_id(order_id):
         troubles.append("order_id is no UUID")
     if raw.get("order_id") is not None and str(raw["order_id"]).strip().lower() != order_id:
         troubles.append("order_id is not the one of the address")

@@ -89,13 +89,9 @@ class OrderState:
 
 def state(versions: Iterable[Version]) -> OrderState:
     """The order now; at least one version, all of one order. The same for the same versions in any order, however often each comes."""
-    known = sorted(versions, key=_key)
-    dated = [one for one in known if one.updated_at is not None]
-    undated = [one for one in known if one.updated_at is None]
-    ruling = dated[-1] if dated else undated[-1]
-    if dated and undated and _rank(undated[-1]) > _rank(ruling):
-        ruling = undated[-1]  # nothing says when it was; that it went further is all there is to go by
-    newest_first = [ruling, *(one for one in reversed(known) if one is not ruling)]
+    *earlier, ruling = newest_last(versions)
+    known = sorted([*earlier, ruling], key=_key)
+    newest_first = [ruling, *reversed(earlier)]
     order = ruling.order
     return OrderState(
         order_id=order.order_id or "",
@@ -115,9 +111,19 @@ def state(versions: Iterable[Version]) -> OrderState:
         sub_total=order.sub_total,
         order_total=order.order_total,
         items=order.items,
-        ordered=(dated or undated)[0].order.items,
+        ordered=next((one for one in known if one.updated_at is not None), known[0]).order.items,
         ruling=ruling,
     )  # fmt: skip
+
+
+def newest_last(versions: Iterable[Version]) -> list[Version]:
+    """By the instants of the versions; the last one rules."""
+    known = sorted(versions, key=_key)
+    dated = [one for one in known if one.updated_at is not None]
+    undated = [one for one in known if one.updated_at is None]
+    if dated and undated and _rank(undated[-1]) > _rank(dated[-1]):  # nothing says when it was
+        return [*undated[:-1], *dated, undated[-1]]  # that it went further is all there is to go by
+    return known
 
 
 def _vendor(newest_first: list[Version]) -> str | None:

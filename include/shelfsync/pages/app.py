@@ -6,11 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fastapi import Depends, FastAPI, HTTPException, Request
+from fastapi.exceptions import RequestValidationError
+from sqlalchemy.exc import DataError as DatabaseDataError
 from starlette.responses import FileResponse, HTMLResponse, Response
+from starlette.status import HTTP_400_BAD_REQUEST, HTTP_404_NOT_FOUND, HTTP_503_SERVICE_UNAVAILABLE
 
-from shelfsync.errors import ShelfsyncError
+from shelfsync.errors import DataError, ShelfsyncError
 from shelfsync.pages import explain, holds, orders, promotions, status, switches
 from shelfsync.pages.feeds import fed_by
+from shelfsync.pages.forms import is_readable
 from shelfsync.pages.shell import HEADERS, show
 
 if TYPE_CHECKING:
@@ -41,6 +45,8 @@ def create_app(
     app.add_api_route("/pages.css", _style, include_in_schema=False)
     app.add_exception_handler(HTTPException, _refused)
     app.add_exception_handler(ShelfsyncError, _broken)
+    app.add_exception_handler(RequestValidationError, _unreadable)
+    app.add_exception_handler(DatabaseDataError, _unreadable)
     app.middleware("http")(_sealed)
     return app
 
@@ -50,7 +56,10 @@ def _style() -> FileResponse:
 
 
 async def _sealed(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
-    response = await call_next(request)
+    if is_readable(request):
+        response = await call_next(request)
+    else:
+        response = await _unreadable(request, None)
     for name, value in HEADERS.items():
         response.headers.setdefault(name, value)
     return response
@@ -62,5 +71,13 @@ async def _refused(request: Request, error: Exception) -> HTMLResponse:
     return show(request, "told.html", title=title, status_code=error.status_code, message=str(error.detail))
 
 
+async def _unreadable(request: Request, _: Exception | None) -> HTMLResponse:
+    """An address or a field that nothing here can be called by."""
+    message = "This address or this field holds what nothing here is called by."
+    return show(request, "told.html", title="Not found", status_code=HTTP_400_BAD_REQUEST, message=message)
+
+
 async def _broken(request: Request, error: Exception) -> HTMLResponse:
-    return show(request, "told.html", title="This did not work", status_code=503, message=str(error))
+    """What is asked for is not there, or cannot be used; anything else is the server's own trouble."""
+    status_code = HTTP_404_NOT_FOUND if isinstance(error, DataError) else HTTP_503_SERVICE_UNAVAILABLE
+    return show(request, "told.html", title="This did not work", status_code=status_code, message=str(error))

@@ -37,6 +37,6 @@ def _instant(text: str) -> dt.datetime | None:
         return None
     try:
         read = dt.datetime.fromisoformat(text)
-    except ValueError:
+        return (read if read.tzinfo else read.replace(tzinfo=dt.UTC)).astimezone(dt.UTC)
+    except (ValueError, OverflowError):  # before the year 1, seen from Greenwich
         raise ValueError(f"{text!r} is no instant; write 2026-03-01T10:42 (UTC)") from None
-    return read if read.tzinfo else read.replace(tzinfo=dt.UTC)

@@ -3,12 +3,30 @@
 from __future__ import annotations
 
 from typing import Annotated
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, parse_qsl, unquote
 
-from fastapi import Depends, HTTPException, Request
+from fastapi import Depends, HTTPException, Path, Query, Request
 from starlette.status import HTTP_400_BAD_REQUEST
 
 FORM_BYTES_MAX = 8_192
+
+_BIGGEST = 2**63 - 1
+Number = Annotated[int, Path(ge=0, le=_BIGGEST)]
+"""The number of something in the ledger, in a path."""
+First = Annotated[int, Query(ge=0, le=_BIGGEST)]
+"""How many rows a page leaves out."""
+
+
+def is_readable(request: Request) -> bool:
+    """Whether path and query are text that a database can look up: no control character, no half of one."""
+    query = request.scope.get("query_string", b"").decode("latin-1")
+    texts = [request.scope.get("path", ""), unquote(request.scope.get("path", ""))]
+    texts += [text for pair in parse_qsl(query, keep_blank_values=True) for text in pair]
+    return all(_is_text(text) for text in texts)
+
+
+def _is_text(text: str) -> bool:
+    return not any(ord(one) < 0x20 or 0x7F <= ord(one) < 0xA0 or 0xD800 <= ord(one) < 0xE000 for one in text)
 
 
 async def read_form(request: Request) -> dict[str, str]:
@@ -16,7 +34,13 @@ async def read_form(request: Request) -> dict[str, str]:
     raw = await request.body()
     if len(raw) > FORM_BYTES_MAX:
         raise HTTPException(HTTP_400_BAD_REQUEST, "this form is too long")
-    return {name: values[-1] for name, values in parse_qs(raw.decode("utf-8", "replace")).items()}
+    try:
+        fields = {name: values[-1] for name, values in parse_qs(raw.decode("utf-8", "replace")).items()}
+    except ValueError:
+        raise HTTPException(HTTP_400_BAD_REQUEST, "this form has too many fields") from None
+    if "\0" in "".join([*fields, *fields.values()]):
+        raise HTTPException(HTTP_400_BAD_REQUEST, "this form holds a character that no text has")
+    return fields
 
 
 Form = Annotated[dict[str, str], Depends(read_form)]

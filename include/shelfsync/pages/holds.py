@@ -10,7 +10,7 @@ from starlette.responses import HTMLResponse, RedirectResponse
 from starlette.status import HTTP_400_BAD_REQUEST, HTTP_404_NOT_FOUND, HTTP_409_CONFLICT
 
 from shelfsync.errors import DataError
-from shelfsync.pages.forms import Form
+from shelfsync.pages.forms import First, Form, Number
 from shelfsync.pages.shell import house, lead_to, show
 from shelfsync.pages.viewer import Decider
 
@@ -34,10 +34,10 @@ def holds(request: Request) -> HTMLResponse:
 
 
 @router.get("/holds/{number}")
-def hold(request: Request, number: int, first: int = 0) -> HTMLResponse:
+def hold(request: Request, number: Number, first: First = 0) -> HTMLResponse:
     """One slice with all its rows, those whose price moves most first, 500 a page."""
     try:
-        found = house(request).holds.show(number, first=max(0, first), rows=ROWS)
+        found = house(request).holds.show(number, first=first, rows=ROWS)
     except DataError as error:
         raise HTTPException(HTTP_404_NOT_FOUND, str(error)) from None
     after = first + ROWS if first + ROWS < found["rows"] else None
@@ -45,21 +45,21 @@ def hold(request: Request, number: int, first: int = 0) -> HTMLResponse:
 
 
 @router.post("/holds/{number}/approve")
-def approve(request: Request, number: int, person: Decider, form: Form) -> RedirectResponse:
+def approve(request: Request, number: Number, person: Decider, form: Form) -> RedirectResponse:
     """Lets it through; the schedule (DAG catalog_settle) sends it."""
     told = house(request).holds.decide(number, approve=True, who=person.name, why=form.get("why"))
     return _decided(request, number, told)
 
 
 @router.post("/holds/{number}/reject")
-def reject(request: Request, number: int, person: Decider, form: Form) -> RedirectResponse:
+def reject(request: Request, number: Number, person: Decider, form: Form) -> RedirectResponse:
     """Keeps it held until the ERP says something else."""
     told = house(request).holds.decide(number, approve=False, who=person.name, why=form.get("why"))
     return _decided(request, number, told)
 
 
 @router.post("/holds/{number}/reconsider")
-def reconsider(request: Request, number: int, person: Decider, form: Form) -> RedirectResponse:
+def reconsider(request: Request, number: Number, person: Decider, form: Form) -> RedirectResponse:
     """Lets through what other thresholds let through, for this once, and rejects the rest."""
     given = {name.removeprefix(FIELD): text for name, text in form.items() if name.startswith(FIELD) and text.strip()}
     thresholds = {name: _number(name, text.strip()) for name, text in given.items()}

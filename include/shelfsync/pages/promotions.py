@@ -7,6 +7,7 @@ from starlette.responses import HTMLResponse, RedirectResponse
 from starlette.status import HTTP_404_NOT_FOUND, HTTP_409_CONFLICT
 
 from shelfsync.errors import DataError
+from shelfsync.pages.forms import First, Number
 from shelfsync.pages.shell import house, lead_to, show
 from shelfsync.pages.viewer import Decider
 
@@ -25,9 +26,8 @@ def promotions(request: Request) -> HTMLResponse:
 
 
 @router.get("/promotions/{number}")
-def promotion(request: Request, number: int, first: int = 0) -> HTMLResponse:
+def promotion(request: Request, number: Number, first: First = 0) -> HTMLResponse:
     """One promotion with its SKUs, 500 a page."""
-    first = max(0, first)
     try:
         found = house(request).promotions.one(number, first=first, rows=ROWS)
     except DataError as error:
@@ -37,13 +37,13 @@ def promotion(request: Request, number: int, first: int = 0) -> HTMLResponse:
 
 
 @router.post("/promotions/holds/{number}/release")
-def release(request: Request, number: int, person: Decider) -> RedirectResponse:
+def release(request: Request, number: Number, person: Decider) -> RedirectResponse:
     """Lets exactly this pass; the next run sends it."""
     return _decided(request, number, release=True, who=person.name)
 
 
 @router.post("/promotions/holds/{number}/refuse")
-def refuse(request: Request, number: int, person: Decider) -> RedirectResponse:
+def refuse(request: Request, number: Number, person: Decider) -> RedirectResponse:
     """Keeps it as the platform was told, until it changes or somebody releases it."""
     return _decided(request, number, release=False, who=person.name)
 

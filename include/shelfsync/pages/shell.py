@@ -61,7 +61,17 @@ def house(request: Request) -> House:
 
 
 def shown(value: object) -> str:
-    """A value as a person reads it: thousands apart, instants in UTC to the second, nothing for null."""
+    """A value as a person reads it: thousands apart, instants in UTC to the second, nothing for null.
+
+    One that cannot be shown, whatever it raises, is a word in its place: it hides neither its row nor the others.
+    """
+    try:
+        return _shown(value)
+    except Exception:  # noqa: BLE001
+        return "cannot be shown"
+
+
+def _shown(value: object) -> str:
     match value:
         case None:
             return ""

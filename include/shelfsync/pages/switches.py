@@ -11,7 +11,7 @@ from starlette.status import HTTP_400_BAD_REQUEST
 from shelfsync.errors import ShelfsyncError
 from shelfsync.pages.forms import Form
 from shelfsync.pages.shell import house, lead_to, show
-from shelfsync.pages.viewer import Decider
+from shelfsync.pages.viewer import Stopper
 
 if TYPE_CHECKING:
     from shelfsync.pages.viewer import Viewer
@@ -29,7 +29,7 @@ def switches(request: Request) -> HTMLResponse:
 
 
 @router.post("/switches/{turn}")
-def turn(request: Request, turn: str, person: Decider, form: Form) -> RedirectResponse:
+def turn(request: Request, turn: str, person: Stopper, form: Form) -> RedirectResponse:
     """Pauses or resumes what the form names."""
     _turn(request, turn, person, form)
     return lead_to(request, "/switches")

@@ -120,6 +120,9 @@ class Heads:
             head = _head(texts, self._settings)
         except _FaultyError as fault:
             return Fault(campaign, fault.field, fault.reason, fault.message)
+        except Exception as error:  # noqa: BLE001  whatever it is, the other campaigns go on (I10)
+            message = f"what the rows of the campaign share cannot be read: {type(error).__name__}"
+            return Fault(campaign, "campaign", "campaign_unreadable", message)
         if head not in self._numbers:
             self._numbers[head] = len(self.all)
             self.all.append(head)
@@ -171,7 +174,7 @@ def _name(said: str | None, locale: str) -> tuple[tuple[str, str], ...]:
     if said.startswith("{"):
         try:
             names = json.loads(said)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise _FaultyError(
                 "name", "name_not_a_map", f"name {_shown(said)} begins like a map of locales and is none"
             ) from None
@@ -223,7 +226,7 @@ def _count(field: str, texts: Mapping[str, str | None]) -> int | None:
     said = _said(texts.get(field))
     if said is None:
         return None
-    if not said.isascii() or not said.isdigit() or not 1 <= int(said[:12]) < 2**31:
+    if not said.isascii() or not said.isdigit() or len(said) > 12 or not 1 <= int(said) < 2**31:
         raise _FaultyError(field, f"{field}_not_a_count", f"{field} {_shown(said)} is no whole number above zero")
     return int(said)
 

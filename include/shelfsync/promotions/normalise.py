@@ -14,7 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.catalog import jsontext, number
+from shelfsync.catalog import reason as catalog_reason
+from shelfsync.catalog import vendor as vendor_id
 from shelfsync.catalog.alignment import column
+from shelfsync.catalog.normalise import RAW_CHARACTERS_MAX
 from shelfsync.catalog.number import INT32_MAX, mask
 from shelfsync.columns import PRICE, QUARANTINE
 from shelfsync.promotions import reason
@@ -78,6 +81,16 @@ def set_aside(raw: pa.Table, row_numbers: pa.Array, words: npt.NDArray[np.int16]
     findings = reason.Findings(rows.num_rows)
     findings.numbers = words
     return _quarantine(came, pc.utf8_trim(came["sku"], characters=" "), findings, np.zeros(rows.num_rows, np.int32), {})
+
+
+def nameless(raw: pa.Table) -> pa.Table:
+    """Rows of no usable vendor, in QUARANTINE shape."""
+    came = {name: column(raw, name) for name in RAW.names}
+    findings = catalog_reason.Findings(raw.num_rows)
+    for word, where in vendor_id.faults(came["vendor"]):
+        findings.note(word, where)
+    skus = pc.utf8_trim(came["sku"], characters=" ")
+    return _table(came, skus, catalog_reason.described(findings.numbers, came))
 
 
 def _heads(came: dict[str, pa.Array], heads: Heads) -> tuple[npt.NDArray[np.int32], dict[int, Fault]]:
@@ -194,7 +207,7 @@ def _table(rows: dict[str, pa.Array], skus: pa.Array, said: dict[str, pa.Array])
         "vendor": rows["vendor"],
         "sku": pc.if_else(unusable, pa.scalar(None, pa.string()), skus),
         **said,
-        "raw": jsontext.objects(RAW.names, [rows[name] for name in RAW.names]),
+        "raw": jsontext.objects(RAW.names, [rows[name] for name in RAW.names], longest=RAW_CHARACTERS_MAX),
     }
     return pa.Table.from_arrays([columns[name] for name in QUARANTINE.names], schema=QUARANTINE)
 

@@ -1,4 +1,4 @@
-"""Every setting, read once: environment first, then the file named by SHELFSYNC_CONFIG (or ./shelfsync.toml), then the default.
+"""Every setting, read once: environment first, then the file named by SHELFSYNC_CONFIG (or shelfsync.toml in the state folder), then the default.
 
 A setting `platform.chain` is `SHELFSYNC_PLATFORM__CHAIN` in the environment and `chain` under `[platform]` in the file.
 Secrets are `SecretStr`: they do not show in a repr, a log or a dump.

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field, SecretStr
 
-from shelfsync.settings.section import Section
+from shelfsync.settings.section import Section, SharedSecret
 
 
 class OrdersSettings(Section):
@@ -27,7 +27,7 @@ class OrdersSettings(Section):
     hand_over_url: SecretStr | None = None
     """outbox: the database (unset: that of the ERP); http: the address that is called; files: a folder, any fsspec address."""
     hand_over_table: str = Field("shelfsync_order_outbox", pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,62}$")
-    hand_over_secret: SecretStr | None = None
+    hand_over_secret: SharedSecret | None = None
     """http: signs each call (docs/orders.md)."""
     hand_over_customer: bool = True
     """Whether the store is told who the customer is where it needs to: address and phone for its own delivery, a name for collecting."""
@@ -43,9 +43,9 @@ class OrdersSettings(Section):
     """A SELECT of picking results, one row a line (docs/orders.md), in the database of `picking_url`."""
     picking_url: SecretStr | None = None
     """Unset: the ERP's."""
-    picking_secret: SecretStr | None = None
-    """Verbatim what stands in the Authorization header of POST /picking/{order_id}; without it the call is refused."""
-    picking_secret_previous: SecretStr | None = None
+    picking_secret: SharedSecret | None = None
+    """The secrets of the stores are derived from it (`shelfsync orders secret VENDOR`); without it POST /picking/{order_id} is refused."""
+    picking_secret_previous: SharedSecret | None = None
     check_first: bool = False
     """Ask the platform by UPDATE_CART before an order is fulfilled, unless the result says otherwise."""
     confirm_s: float = Field(60.0, ge=0)

@@ -2,9 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict, SecretStr
+from pydantic_core import PydanticCustomError
+
+SECRET_LENGTH_MIN = 16
+
+
+def _long_enough(value: SecretStr) -> SecretStr:
+    """An empty text is no secret at all: whoever needs one says so."""
+    if 0 < len(value.get_secret_value().strip()) < SECRET_LENGTH_MIN:
+        raise PydanticCustomError(
+            "short_secret",
+            "is shorter than {least} characters, so it can be guessed; choose a random one",
+            {"least": SECRET_LENGTH_MIN},
+        )
+    return value
+
+
+SharedSecret = Annotated[SecretStr, AfterValidator(_long_enough)]
+"""A secret that a caller shows or signs with, chosen by the operator."""
 
 
 def words(value: Any) -> Any:

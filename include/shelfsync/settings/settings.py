@@ -30,6 +30,15 @@ from shelfsync.settings.rejection import RejectionSettings
 from shelfsync.settings.sync import SyncSettings
 from shelfsync.settings.webhook import WebhookSettings
 
+HOME = Path(".shelfsync")
+FILE = "shelfsync.toml"
+
+
+def config_file() -> Path:
+    """The file that SHELFSYNC_CONFIG names, or the one in the state folder. Never one of the current folder: it may be anybody's."""
+    named = os.environ.get("SHELFSYNC_CONFIG")
+    return Path(named) if named else Path(os.environ.get("SHELFSYNC_HOME") or HOME) / FILE
+
 
 class Settings(BaseSettings):
     """All of it. Frozen: read once, handed down by wiring."""
@@ -38,7 +47,7 @@ class Settings(BaseSettings):
         env_prefix="SHELFSYNC_", env_nested_delimiter="__", extra="forbid", frozen=True, case_sensitive=False
     )
 
-    home: Path = Path(".shelfsync")
+    home: Path = HOME
     """The state folder: embedded database, lake, Airflow's home, logs."""
     config: Path | None = None
     database_url: SecretStr | None = None
@@ -74,9 +83,7 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003  the signature is pydantic's
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        named = os.environ.get("SHELFSYNC_CONFIG")
-        file = Path(named) if named else Path("shelfsync.toml")
-        return (init_settings, env_settings, TomlConfigSettingsSource(settings_cls, toml_file=file))
+        return (init_settings, env_settings, TomlConfigSettingsSource(settings_cls, toml_file=config_file()))
 
     @property
     def lake(self) -> str:

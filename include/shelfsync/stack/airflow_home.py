@@ -63,8 +63,12 @@ def environment(
     api_port: int,
     api_url: str,
     public_url: str,
+    test_connection: bool,
 ) -> dict[str, str]:
-    """What every Airflow process is told. `api_url` is where tasks find the API server, `public_url` where people do."""
+    """What every Airflow process is told. `api_url` is where tasks find the API server, `public_url` where people do.
+
+    `test_connection`: whoever may edit a connection may have the API server call any address; off but on one's own machine.
+    """
     return {
         "AIRFLOW_HOME": airflow_home,
         "AIRFLOW__CORE__EXECUTOR": "LocalExecutor",
@@ -74,7 +78,7 @@ def environment(
         "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
         "AIRFLOW__CORE__FERNET_KEY": keys.fernet,
         "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS": f"{USER}:admin",
-        "AIRFLOW__CORE__TEST_CONNECTION": "Enabled",
+        "AIRFLOW__CORE__TEST_CONNECTION": "Enabled" if test_connection else "Disabled",
         "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"{api_url}/execution/",
         "AIRFLOW__API__HOST": api_host,
         "AIRFLOW__API__PORT": str(api_port),
@@ -84,5 +88,7 @@ def environment(
         "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": database_url,
         "AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL": "15",
         "AIRFLOW__DAG_PROCESSOR__PARSING_PROCESSES": "1",
+        "AIRFLOW__LOGGING__FILE_TASK_HANDLER_NEW_FOLDER_PERMISSIONS": "0o750",
+        "AIRFLOW__LOGGING__FILE_TASK_HANDLER_NEW_FILE_PERMISSIONS": "0o640",
         "AIRFLOW__USAGE_DATA_COLLECTION__ENABLED": "False",
     }

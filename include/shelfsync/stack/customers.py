@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from shelfsync.access import keep_private
 from shelfsync.errors import ShelfsyncError
 from shelfsync.stack.sandbox_control import RefusedByTheSandboxError, SandboxControl
 
@@ -120,6 +121,7 @@ def _say(text: str) -> None:
 
 def main() -> int:
     """Runs until it is stopped; a sandbox that is away is waited for."""
+    keep_private()
     from shelfsync.settings import read_settings
 
     try:

@@ -8,6 +8,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from shelfsync.access import keep_private
 from shelfsync.errors import ShelfsyncError
 from shelfsync.stack import environment, guide, sample_chain, summary
 from shelfsync.stack.place import Place
@@ -93,6 +94,7 @@ def demo(settings: Settings, *, say: Callable[[str], None]) -> tuple[Told, list[
 
 def main() -> int:
     """The command; returns its exit code."""
+    keep_private()
     from shelfsync.settings import read_settings
 
     began_s = time.monotonic()

@@ -8,6 +8,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from shelfsync.access import keep_private
 from shelfsync.errors import ShelfsyncError
 from shelfsync.stack.place import Place
 from shelfsync.stack.postgres import EmbeddedPostgres
@@ -57,6 +58,7 @@ def _stop(place: Place, other: dict[str, object], say: Callable[[str], None]) ->
 
 def main() -> int:
     """The command; returns its exit code."""
+    keep_private()
     from shelfsync.settings import read_settings
 
     try:

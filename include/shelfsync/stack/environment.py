@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shelfsync.settings import ErpSettings
+from shelfsync.settings.settings import FILE, config_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -27,7 +27,6 @@ FOLLOWED = frozenset(
 )
 """Variables from which the stack takes its own value; that one may be written otherwise (an absolute path, the next free port)."""
 CONFIG = "SHELFSYNC_CONFIG"
-DEFAULT_CONFIG = "shelfsync.toml"
 _OURS = ("AIRFLOW_", "SHELFSYNC_")
 _OF_THE_SAMPLE = frozenset(
     {
@@ -58,8 +57,8 @@ def split(environ: Mapping[str, str], *, sample: bool) -> tuple[dict[str, str], 
     unused = [name for name in values if name == "AIRFLOW_CONFIG" or (sample and _is_the_samples(name))]
     for name in unused:
         del values[name]
-    if sample and CONFIG not in environ and Path(DEFAULT_CONFIG).is_file():
-        unused.append(DEFAULT_CONFIG)
+    if sample and CONFIG not in environ and config_file().is_file():
+        unused.append(FILE)
     return values, unused
 
 

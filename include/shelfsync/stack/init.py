@@ -12,14 +12,16 @@ import time
 from importlib.metadata import version
 from pathlib import Path
 
+from shelfsync.access import keep_private
 from shelfsync.errors import ConfigurationError, ShelfsyncError
 from shelfsync.stack import airflow_home
 from shelfsync.stack.processes import resolved
+from shelfsync.stack.services import RECEIVER_DATABASE_URL
 
 SERVER_TIMEOUT_S = 60.0
 
 
-def run(*, database_url: str, airflow_url: str, home: Path) -> None:
+def run(*, database_url: str, airflow_url: str, home: Path, receiver_url: str | None = None) -> None:
     """Creates and migrates; waits up to a minute for a server that is still starting."""
     from shelfsync.ledger.engine import check, create_engine
     from shelfsync.migrations import upgrade
@@ -30,6 +32,7 @@ def run(*, database_url: str, airflow_url: str, home: Path) -> None:
     try:
         check(engine)
         upgrade(engine)
+        _receiver_role(database_url, receiver_url or database_url)
     finally:
         engine.dispose()
     airflow_schema = _airflow_schema(airflow_url)
@@ -42,6 +45,21 @@ def run(*, database_url: str, airflow_url: str, home: Path) -> None:
             )
         migrated.write_text(_stamp(_airflow_schema(airflow_url) or ""), "ascii")
     airflow_home.admin_password(home / "airflow")
+
+
+def _receiver_role(database_url: str, receiver_url: str) -> None:
+    """A role for the receiver, where it connects as somebody else than everybody."""
+    import psycopg
+
+    from shelfsync.inbox.role import grant
+    from shelfsync.ledger.engine import database_url as parsed
+
+    ours, theirs = parsed(database_url), parsed(receiver_url)
+    if theirs.username is None or theirs.username == ours.username:
+        return
+    address = ours.set(drivername="postgresql").render_as_string(hide_password=False)
+    with psycopg.connect(address) as connection:
+        grant(connection, theirs.username, theirs.password)
 
 
 def ensure_database(url: str, *, timeout_s: float = SERVER_TIMEOUT_S) -> None:
@@ -94,11 +112,13 @@ def _stamp(schema: str) -> str:
 
 def main() -> int:
     """Reads its addresses from the environment, as services.py writes them."""
+    keep_private()
     try:
         run(
             database_url=os.environ["SHELFSYNC_DATABASE_URL"],
             airflow_url=os.environ["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"],
             home=Path(os.environ["SHELFSYNC_HOME"]),
+            receiver_url=os.environ.get(RECEIVER_DATABASE_URL),
         )
     except KeyError as missing:
         print(f"init: {missing.args[0]} is not set. Start it by `make up` or docker compose.", file=sys.stderr)  # noqa: T201

@@ -7,10 +7,11 @@ import os
 import sys
 import time
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from shelfsync.access import keep_private
 from shelfsync.errors import ConfigurationError, ShelfsyncError
+from shelfsync.settings.settings import config_file
 from shelfsync.stack import demo, environment, guide, sample_chain, switches
 from shelfsync.stack.place import Place
 from shelfsync.stack.services import CUSTOMERS
@@ -38,8 +39,8 @@ def wishes(settings: Settings) -> Wishes:
         wanted = demo.wishes(settings, what=WHAT)
         customers = (CUSTOMERS,) if settings.local.customer_every_s > 0 else ()
         return replace(wanted, stand_ins=(*wanted.stand_ins, *customers))
-    named = os.environ.get(environment.CONFIG, environment.DEFAULT_CONFIG)
-    config = {environment.CONFIG: str(Path(named).absolute())} if Path(named).is_file() else {}
+    named = config_file()
+    config = {environment.CONFIG: str(named.absolute())} if named.is_file() else {}
     inherited, unused = environment.split({**os.environ, **config}, sample=False)
     secret = settings.webhook.secret
     return Wishes(
@@ -85,6 +86,7 @@ def _say(text: str) -> None:
 
 def main() -> int:
     """The background process; its words go to up.log."""
+    keep_private()
     from shelfsync.settings import read_settings
 
     try:

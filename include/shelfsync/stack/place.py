@@ -41,9 +41,17 @@ class Place:
         return self.home / "secrets"
 
     def make(self) -> None:
-        for folder in (self.home, self.airflow, self.logs, self.run):
+        make_home(self.home)
+        for folder in (self.airflow, self.logs, self.run):
             folder.mkdir(parents=True, exist_ok=True)
         self.secrets.mkdir(mode=0o700, exist_ok=True)
+
+
+def make_home(home: Path) -> None:
+    """The state folder. Others may step through it, as the OS user of PostgreSQL has to, but see nothing of what is in it."""
+    if not home.is_dir():
+        home.mkdir(parents=True, exist_ok=True)
+        home.chmod(0o711)
 
 
 def kept_secret(file: Path, make: Callable[[], str]) -> str:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from shelfsync.errors import ConfigurationError, ShelfsyncError
 from shelfsync.stack import interrupts, os_user, ports, postgres_binaries
 from shelfsync.stack.lock import FileLock, alone
-from shelfsync.stack.place import kept_secret
+from shelfsync.stack.place import kept_secret, make_home
 from shelfsync.stack.postgres_cluster import START_TIMEOUT_S, Cluster, last_line
 
 if TYPE_CHECKING:
@@ -140,7 +140,8 @@ class EmbeddedPostgres:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        self._folder.mkdir(parents=True, exist_ok=True)
+        make_home(self._folder.parent)
+        self._folder.mkdir(exist_ok=True)
         what = "Starting or stopping the embedded PostgreSQL"
         with alone(self._folder / "start.lock", timeout_s=START_TIMEOUT_S, what=what):
             yield

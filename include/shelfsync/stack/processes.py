@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from shelfsync.access import UMASK
 from shelfsync.stack import interrupts
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ class Processes:
                 stderr=subprocess.STDOUT,
                 env=environment,
                 start_new_session=True,
+                umask=UMASK,
             )
             self._children[service.name] = child
             with contextlib.suppress(psutil.NoSuchProcess):

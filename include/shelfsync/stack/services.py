@@ -33,6 +33,7 @@ class Addresses:
     home: str
     project: str
     database_url: str = field(repr=False)
+    """What the receiver connects with too, where it has no role of its own (`receiver_database_url`)."""
     airflow_database_url: str = field(repr=False)
     listen: str = LOOPBACK
     api_host: str = LOOPBACK
@@ -42,6 +43,7 @@ class Addresses:
     receiver_port: int = RECEIVER_PORT
     sandbox_host: str = LOOPBACK
     sandbox_port: int = SANDBOX_PORT
+    receiver_database_url: str | None = field(default=None, repr=False)
 
     @property
     def api_url(self) -> str:
@@ -57,9 +59,19 @@ class Addresses:
 
 
 INIT = "init"
+RECEIVER_DATABASE_URL = "RECEIVER_DATABASE_URL"
+"""Variable of init: how the receiver connects; its user is made a role that may do nothing else."""
 SANDBOX = "sandbox"
 STORE_HUB, CUSTOMERS = "store-hub", "customers"
 """Stand-ins that run beside the sample alone: for the system that stores pick with, and for customers."""
+RECEIVED_WITH = (
+    "SHELFSYNC_CONFIG",
+    "SHELFSYNC_LOG_FORMAT",
+    "SHELFSYNC_METRICS__",
+    "SHELFSYNC_ORDERS__PICKING_SECRET",
+    "SHELFSYNC_WEBHOOK__",
+)
+"""Beginnings of the names of all settings that the receiver reads: it gets no other, so no other secret. A file is on one machine only."""
 STAYING = ("api-server", "scheduler", "dag-processor", "triggerer", "receiver")
 
 
@@ -85,28 +97,33 @@ def services(
         api_port=addresses.api_port,
         api_url=addresses.api_url,
         public_url=addresses.public_url,
+        test_connection=addresses.listen == LOOPBACK,
     )
     both = airflow | ours
+    receiver_url = addresses.receiver_database_url or addresses.database_url
+    receiving = {name: value for name, value in ours.items() if name.startswith(("PYTHONPATH", *RECEIVED_WITH))}
+    receiving["SHELFSYNC_DATABASE_URL"] = receiver_url
     table = [
-        Service(INIT, ("python", "-m", "shelfsync.stack.init"), both),
+        Service(INIT, ("python", "-m", "shelfsync.stack.init"), both | {RECEIVER_DATABASE_URL: receiver_url}),
         Service("api-server", ("airflow", "api-server"), both, f"{addresses.api_url}/api/v2/monitor/health"),
         Service("scheduler", ("airflow", "scheduler", "--skip-serve-logs"), both),
         Service("dag-processor", ("airflow", "dag-processor"), both),
         Service("triggerer", ("airflow", "triggerer", "--skip-serve-logs"), both),
-        Service("receiver", ("python", "-m", "shelfsync.inbox"), ours, f"{addresses.receiver_url}/health"),
+        Service("receiver", ("python", "-m", "shelfsync.inbox"), receiving, f"{addresses.receiver_url}/health"),
         Service(SANDBOX, _sandbox(addresses), {}, f"{addresses.sandbox_url}/"),
     ]
     return {service.name: service for service in table}
 
 
 def stand_in(name: str, table: dict[str, Service]) -> Service:
-    """A stand-in beside the sample; it has the settings of the receiver."""
+    """A stand-in beside the sample; it has the settings of shelfsync."""
     module = f"shelfsync.stack.{name.replace('-', '_')}"
-    return Service(name, ("python", "-m", module), table["receiver"].environment)
+    ours = {key: value for key, value in table["scheduler"].environment.items() if not key.startswith("AIRFLOW")}
+    return Service(name, ("python", "-m", module), ours)
 
 
 def _sandbox(addresses: Addresses) -> tuple[str, ...]:
     """Its control plane answers this machine alone; in a container that would be nobody."""
     where = ("--host", addresses.listen, "--port", str(addresses.sandbox_port), "--data", f"{addresses.home}/sandbox")
-    opened = () if addresses.listen == LOOPBACK else ("--expose-control",)
+    opened = () if addresses.listen == LOOPBACK else ("--expose-control", "--control-host", SANDBOX)
     return ("partner-sandbox", *where, "--job-seconds", "2", *opened)

@@ -13,13 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from shelfsync.access import keep_private
 from shelfsync.erp.sample import picking, tables
 from shelfsync.errors import ShelfsyncError
+from shelfsync.inbox.secret import StoreSecrets
 from shelfsync.stack.ports import LOOPBACK
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pydantic import SecretStr
     from sqlalchemy.engine import Connection
 
 LOOK_EVERY_S = 1.0
@@ -34,7 +37,9 @@ ATTEMPTS = 2
 class StoreHub:
     """The hub of all stores. `picking_s`: how long a store needs for an order."""
 
-    def __init__(self, erp: sa.Engine, outbox: str, receiver_url: str, secret: str, *, picking_s: float) -> None:
+    def __init__(
+        self, erp: sa.Engine, outbox: str, receiver_url: str, picking_secret: SecretStr, *, picking_s: float
+    ) -> None:
         import httpx
 
         self._erp = erp
@@ -42,9 +47,8 @@ class StoreHub:
             outbox, *map(sa.column, ("hand_over_id", "order_id", "kind", "vendor", "document", "taken_at"))
         )
         self._picking_s = picking_s
-        self._client = httpx.Client(
-            base_url=receiver_url, headers={"Authorization": secret}, timeout=TIMEOUT_S, trust_env=False
-        )
+        self._secrets = StoreSecrets(picking_secret)
+        self._client = httpx.Client(base_url=receiver_url, timeout=TIMEOUT_S, trust_env=False)
         self._trouble: str | None = None
 
     def close(self) -> None:
@@ -100,7 +104,11 @@ class StoreHub:
         with self._erp.connect() as connection:
             document = self._document(connection, row.hand_over_id)
         try:
-            answer = self._client.post(f"/picking/{row.order_id}", json=picking.result(document, attempt=row.attempt))
+            answer = self._client.post(
+                f"/picking/{row.order_id}",
+                json=picking.result(document, attempt=row.attempt),
+                headers={"Authorization": self._secrets.of(row.store)},
+            )
         except httpx.HTTPError as error:
             return self._waits(f"the receiver does not answer: {type(error).__name__}")
         if answer.status_code >= 500 or answer.status_code == 401:
@@ -179,6 +187,7 @@ def _say(text: str) -> None:
 
 def main() -> int:
     """Runs until it is stopped; a database that is away is waited for."""
+    keep_private()
     from shelfsync.ledger.engine import create_engine
     from shelfsync.settings import read_settings
 
@@ -194,7 +203,7 @@ def main() -> int:
         erp,
         settings.orders.hand_over_table,
         f"http://{LOOPBACK}:{settings.webhook.port}",
-        settings.orders.picking_secret.get_secret_value(),
+        settings.orders.picking_secret,
         picking_s=settings.local.picking_s,
     )
     tidied_s = 0.0

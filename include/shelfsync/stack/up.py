@@ -10,6 +10,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, BinaryIO
 
+from shelfsync.access import keep_private
 from shelfsync.errors import ShelfsyncError
 from shelfsync.stack import guide, keeper
 from shelfsync.stack.place import Place
@@ -99,6 +100,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def main() -> int:
     """The command; returns its exit code."""
+    keep_private()
     from shelfsync.settings import read_settings
 
     def say(text: str) -> None:

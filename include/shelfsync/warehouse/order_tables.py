@@ -97,7 +97,7 @@ order_customer = sa.Table(
         "sealed",
         sa.LargeBinary,
         nullable=False,
-        comment="Name, phone, address and whatever else may tell of a person, encrypted with SHELFSYNC_ORDERS__PERSONAL_KEY",
+        comment="Name, phone, address and whatever else may tell of a person, encrypted with SHELFSYNC_ORDERS__PERSONAL_KEY; empty: forgotten on request",
     ),
     _time("remove_at", "When this row is removed", nullable=False),
     sa.Index("ix_order_customer_remove_at", "remove_at"),

@@ -7,24 +7,47 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
+from shelfsync.ledger import bulk
 from shelfsync.ledger.instant import instant
 from shelfsync.warehouse.order_tables import customer_order, order_customer, order_item, order_promotion
 
 if TYPE_CHECKING:
-    import datetime as dt
-    from collections.abc import Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from sqlalchemy.engine import Connection
 
     from partner_api.models.order import OrderItem
     from shelfsync.orders.state import OrderState
 
+FORGOTTEN = b""
+"""In the place of a customer who was forgotten on request."""
 
-def write(connection: Connection, order: OrderState) -> None:
-    """The order, its items and their promotions, as they are now; the row of the order is locked by the caller."""
+
+def write(connection: Connection, orders: Collection[OrderState]) -> None:
+    """These orders, their items and their promotions, as they are now; the rows of the orders are locked by the caller."""
+    if not orders:
+        return
+    made = bulk.insertion(customer_order, [_order(one) for one in orders])
+    names = [column.name for column in customer_order.columns if not column.primary_key]
+    connection.execute(
+        made.on_conflict_do_update(
+            index_elements=[customer_order.c.order_id], set_={name: made.excluded[name] for name in names}
+        )
+    )
+    connection.execute(order_item.delete().where(bulk.among(order_item.c.order_id, [one.order_id for one in orders])))
+    for table, rows in (
+        (order_item, [_item(one, position, item) for one in orders for position, item in enumerate(one.items, 1)]),
+        (order_promotion, [row for one in orders for row in _promotions(one)]),
+    ):
+        if rows:
+            connection.execute(bulk.insertion(table, rows))
+
+
+def _order(order: OrderState) -> dict[str, Any]:
     cancellation = order.ruling.order.raw.get("cancellation")
     cancelled: Mapping[str, Any] = cancellation if isinstance(cancellation, dict) else {}
-    values = {
+    return {
+        "order_id": order.order_id,
         "vendor": order.vendor,
         "external_order_id": order.external_order_id,
         "order_code": order.order_code,
@@ -42,27 +65,21 @@ def write(connection: Connection, order: OrderState) -> None:
         "order_total": order.order_total,
         "updated_at": order.updated_at,
     }
-    made = insert(customer_order).values(order_id=order.order_id, **values)
-    connection.execute(made.on_conflict_do_update(index_elements=[customer_order.c.order_id], set_=values))
-    connection.execute(order_item.delete().where(order_item.c.order_id == order.order_id))
-    items = [_item(order, position, item) for position, item in enumerate(order.items, 1)]
-    if items:
-        connection.execute(order_item.insert(), items)
-    promotions = [
-        {
-            "order_id": order.order_id,
-            "position": position,
-            "number": number,
-            "name": promotion.name,
-            "type": promotion.type,
-            "discount_amount": promotion.discount_amount,
-            "vendor_amount": next((amount for sponsor, amount in promotion.sponsorships if sponsor == "VENDOR"), None),
-        }
-        for position, item in enumerate(order.items, 1)
-        for number, promotion in enumerate(item.promotions, 1)
-    ]
-    if promotions:
-        connection.execute(order_promotion.insert(), promotions)
+
+
+def _promotions(order: OrderState) -> Iterator[dict[str, Any]]:
+    for position, item in enumerate(order.items, 1):
+        for number, promotion in enumerate(item.promotions, 1):
+            paid = (amount for sponsor, amount in promotion.sponsorships if sponsor == "VENDOR")
+            yield {
+                "order_id": order.order_id,
+                "position": position,
+                "number": number,
+                "name": promotion.name,
+                "type": promotion.type,
+                "discount_amount": promotion.discount_amount,
+                "vendor_amount": next(paid, None),
+            }
 
 
 def _item(order: OrderState, position: int, item: OrderItem) -> dict[str, Any]:
@@ -94,19 +111,56 @@ def _item(order: OrderState, position: int, item: OrderItem) -> dict[str, Any]:
 
 def sealed_customer(connection: Connection, order_id: str) -> bytes | None:
     """What is kept of the customer, sealed; None when nothing is, or nothing is left."""
-    found = sa.select(order_customer.c.sealed).where(order_customer.c.order_id == order_id)
-    sealed = connection.execute(found).scalar_one_or_none()
-    return None if sealed is None else bytes(sealed)
+    return sealed_customers(connection, [order_id]).get(order_id)
 
 
-def keep_customer(connection: Connection, order_id: str, sealed: bytes, *, since: dt.datetime, days: int) -> None:
-    """Keeps it until so many days after `since`; whoever was forgotten by then is not kept again."""
-    remove_at = sa.literal(since) + sa.func.make_interval(0, 0, 0, days)
-    kept = sa.select(sa.literal(order_id), sa.literal(sealed), remove_at).where(remove_at > instant())
-    made = insert(order_customer).from_select(["order_id", "sealed", "remove_at"], kept)
+def every_sealed_customer(connection: Connection) -> Iterator[tuple[str, bytes]]:
+    """(order_id, what is kept of the customer, sealed) of every order whose customer is known."""
+    found = sa.select(order_customer.c.order_id, order_customer.c.sealed).where(order_customer.c.sealed != FORGOTTEN)
+    for row in connection.execution_options(yield_per=1000).execute(found.order_by(order_customer.c.order_id)):
+        yield row.order_id, bytes(row.sealed)
+
+
+def sealed_customers(connection: Connection, order_ids: Collection[str]) -> dict[str, bytes]:
+    """The same of many orders; those without are absent."""
+    found = sa.select(order_customer.c.order_id, order_customer.c.sealed).where(order_customer.c.sealed != FORGOTTEN)
+    rows = connection.execute(found.where(bulk.among(order_customer.c.order_id, order_ids)))
+    return {row.order_id: bytes(row.sealed) for row in rows}
+
+
+def keep_customers(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Keeps `order_id`, `sealed` until `remove_at`; whoever was forgotten by then is not kept again."""
+    names = ["order_id", "sealed", "remove_at"]
+    coming = bulk.coming(order_customer, names, rows)
+    kept = sa.select(*(coming.c[name] for name in names)).where(coming.c.remove_at > instant())
+    made = insert(order_customer).from_select(names, kept)
     connection.execute(
-        made.on_conflict_do_update(index_elements=[order_customer.c.order_id], set_={"sealed": made.excluded.sealed})
+        made.on_conflict_do_update(
+            index_elements=[order_customer.c.order_id],
+            set_={"sealed": made.excluded.sealed},
+            where=order_customer.c.sealed != FORGOTTEN,
+        )
     )
+
+
+def forget_customers_of(connection: Connection, order_ids: Sequence[str], *, days: int) -> int:
+    """Removes the customers of these orders for good, before their time; how many there were.
+
+    A mark stays until then, so that nothing that comes later of the order brings its customer back.
+    """
+    known = sa.select(sa.func.count()).where(
+        order_customer.c.order_id.in_(order_ids), order_customer.c.sealed != FORGOTTEN
+    )
+    count: int = connection.execute(known).scalar_one()
+    until = instant() + sa.func.make_interval(0, 0, 0, days)
+    orders = sa.select(customer_order.c.order_id, sa.literal(FORGOTTEN), until)
+    mark = insert(order_customer).from_select(
+        ["order_id", "sealed", "remove_at"], orders.where(customer_order.c.order_id.in_(order_ids))
+    )
+    connection.execute(
+        mark.on_conflict_do_update(index_elements=[order_customer.c.order_id], set_={"sealed": FORGOTTEN})
+    )
+    return count
 
 
 def forget_customers(connection: Connection) -> int:

@@ -117,10 +117,10 @@ def test_hostile_text_is_kept_inert_and_storable():
     assert reason == nasty.replace("\x00", "\ufffd")
 
 
-def test_a_message_of_a_megabyte_is_shortened_in_the_reason_and_whole_in_the_raw_line():
+def test_a_message_of_a_megabyte_is_shortened_in_the_reason_and_in_the_raw_line():
     (row,) = parse_log(io.BytesIO(NEWER + b"A,failed," + b"x" * 1_000_000 + b"\n")).to_pylist()
     assert len(row["reason"]) == 1000
-    assert len(row["raw"]) > 1_000_000
+    assert len(json.loads(row["raw"])["errors"]) == 8192
 
 
 def test_a_header_alone_is_a_log_that_says_nothing():

@@ -260,7 +260,7 @@ def test_a_row_without_a_vendor_is_nobodys_and_duplicates_nothing():
     )
     assert result.snapshot["sku"].to_pylist() == ["A1"]
     assert reasons(result) == {2: "vendor_missing", 3: "vendor_missing", 4: "vendor_characters"}
-    assert result.quarantine["vendor"].to_pylist() == [None, " ", None]
+    assert result.quarantine["vendor"].to_pylist() == [None, None, None]
 
 
 def test_rows_of_two_vendors_in_one_table_are_a_mistake_of_the_caller():

@@ -16,6 +16,8 @@ PAGE = (Path(__file__).parents[3] / "docs/data-path.md").read_text(encoding="utf
 EACH = {
     "vendor_missing": {"vendor": None},
     "vendor_characters": {"vendor": "x\t"},
+    "vendor_too_long": {"vendor": "x" * 256},
+    "vendor_is_folder": {"vendor": ".."},
     "sku_missing": {"sku": None},
     "sku_undecodable": {"sku": "\ufffd"},
     "sku_control_character": {"sku": "\x00"},

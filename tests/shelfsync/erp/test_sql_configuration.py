@@ -76,6 +76,23 @@ def test_a_url_that_leads_nowhere(url, problem):
     assert problem in error.problem
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"postgresql://shop:first@{SECRET}@db/erp",
+        f"postgresql://shop:first@{SECRET}/x@db/erp",
+        f"postgresql://shop:first@x/{SECRET}@db/erp",
+        f"postgresql://shop:first@x:{SECRET}@db/erp",
+        f"mysql+pymysql://sh@op:{SECRET}@db/erp",
+    ],
+)
+def test_of_a_password_with_an_at_sign_in_it_nothing_is_shown(url):
+    error = refusal(url=url, sql=SQL)
+    assert error.setting == "SHELFSYNC_ERP__URL"
+    assert SECRET not in str(error)
+    assert "first" not in str(error)
+
+
 @settings(deadline=None)
 @given(st.text(min_size=4).filter(lambda text: "*" not in text and text.strip()))
 def test_a_driver_that_says_the_password_aloud_is_not_quoted(secret):

@@ -159,6 +159,66 @@ def test_a_plan_is_read_back_as_it_was_and_a_changed_one_is_refused(shop, tmp_pa
         plans.read(tmp_path / "none.json")
 
 
+def _forged(plan, tmp_path, change):
+    """A plan that was changed by somebody who can count a checksum."""
+    document = json.loads(json.dumps({name: value for name, value in plan.items() if name != "checksum"}, default=str))
+    change(document, document["vendors"][0])
+    file = tmp_path / "forged.json"
+    document["checksum"] = plans._checksum(document)
+    file.write_text(json.dumps(document), "utf-8")
+    return file
+
+
+FORGED = {
+    "path": lambda plan, vendor: vendor.update(snapshot="../../etc/passwd"),
+    "absolute": lambda plan, vendor: vendor["baseline"].update(path="/etc/passwd"),
+    "dots": lambda plan, vendor: vendor.update(snapshot=f"raw/../{'0' * 64}.parquet/x"),
+    "vendor": lambda plan, vendor: vendor.update(vendor="nul\0inside"),
+    "no vendor": lambda plan, vendor: vendor.pop("vendor"),
+    "twice": lambda plan, vendor: plan["vendors"].append(vendor),
+    "kind": lambda plan, vendor: plan.update(kind="everything"),
+    "list": lambda plan, vendor: plan.update(vendors={}),
+    "version": lambda plan, vendor: vendor["baseline"].update(version="1; DROP"),
+    "number": lambda plan, vendor: vendor["baseline"].update(version=10**30),
+    "more": lambda plan, vendor: vendor.update(surprise=1),
+    "batches": lambda plan, vendor: vendor.update(batches=[{"lane": 1}]),
+    "configuration": lambda plan, vendor: plan.update(configuration=[]),
+}
+
+
+@pytest.mark.parametrize("change", FORGED.values(), ids=FORGED)
+def test_a_forged_plan_is_refused_before_anything_in_it_is_used(shop, tmp_path, change):
+    file = _forged(_plan(shop)["plan"], tmp_path, change)
+    with pytest.raises(DataError, match="no plan of this version") as caught:
+        plans.read(file)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", ["raw", "snapshot"])
+def test_a_plan_that_names_another_file_of_the_lake_moves_nothing_and_opens_nothing(shop, tmp_path, kind):
+    plan = _plan(shop)["plan"]
+    (other,) = shop.rows("SELECT raw_path FROM ledger.vendor_run ORDER BY run_id LIMIT 1")[0]
+
+    def change(_, vendor):
+        vendor["snapshot"] = other if kind == "raw" else f"snapshot/..%2f/{'0' * 64}.parquet"
+        vendor["baseline"]["path"] = other
+
+    forged = plans.read(_forged(plan, tmp_path, change))
+    _refused(shop, forged, "has another file for version 1")
+    forged["vendors"][0]["baseline"] = plan["vendors"][0]["baseline"]
+    _refused(shop, forged, "the ERP's rows have changed")
+
+
+@pytest.mark.parametrize("content", [b"", b"[" * 100_000, b"\xff\xfe", b"null", b'{"checksum": 1}', b"9" * 10_000])
+def test_a_damaged_plan_is_refused_in_one_line(tmp_path, content):
+    file = tmp_path / "plan.json"
+    file.write_bytes(content)
+    with pytest.raises(DataError, match="no plan of this version"):
+        plans.read(file)
+    with pytest.raises(DataError, match="no plan of this version"):
+        plans.read(tmp_path)
+
+
 def test_no_secret_is_in_a_plan(shop):
     text = json.dumps(_plan(shop)["plan"], default=str)
     assert "demo-secret" not in text

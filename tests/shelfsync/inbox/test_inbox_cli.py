@@ -80,3 +80,16 @@ def test_an_orders_event_is_not_replayed_and_nothing_else_with_it(call, arrived,
     assert isinstance(call("replay", "4711").exception, DataError)
     with engine.connect() as connection:
         assert events.unprocessed_jobs(connection) == ["9"]
+
+
+def test_an_orders_event_that_is_set_aside_is_listed_with_its_reason_and_replayed(call, arrived, engine):
+    with engine.begin() as connection:
+        aside = {"processed_at": sa.func.now(), "set_aside": "InvalidOperation in cart.py, line 7"}
+        connection.execute(sa.update(event).where(event.c.event_id == arrived[3]).values(aside))
+    told = call("list", "--set-aside")
+    assert len(told.stdout.splitlines()) == 1
+    assert "set aside: InvalidOperation in cart.py, line 7" in told.stdout
+    assert "Robin" not in told.stdout
+    again = call("replay", str(arrived[3]), "--json")
+    assert (again.exit_code, json.loads(again.stdout)["taken"]) == (0, {"events": 1, "orders": 1, "set_aside": 0})
+    assert call("list", "--set-aside").stdout.strip() == "no event has come"

@@ -45,6 +45,7 @@ def test_any_bytes_are_read_or_refused_without_quoting_them(body):
         "is nested too deeply",
         "has a key with two values",
         "has a number that is none",
+        "has a number of too many digits",
     }
 
 
@@ -129,7 +130,8 @@ def test_a_job_number_that_is_none_makes_an_unknown_event_not_a_lost_one(job_id)
         (b'{"job_id": 1, "job_id": 2}', "has a key with two values"),
         (b'{"a": {"b": 1, "b": null}}', "has a key with two values"),
         (b"\xff\xfe\xff", "is not JSON"),
-        (b'{"n": ' + b"9" * 5000 + b"}", "is not JSON"),
+        (b'{"n": ' + b"9" * 5000 + b"}", "has a number of too many digits"),
+        (b'{"n": 0.' + b"9" * 200 + b"}", "has a number of too many digits"),
         (b'{"a":' * 65 + b"1" + b"}" * 65, "is nested too deeply"),
         (b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}", "is nested too deeply"),
     ],

@@ -22,7 +22,7 @@ from shelfsync.settings import WebhookSettings
 from shelfsync.stack.postgres import EmbeddedPostgres
 
 SECRET = "canary-webhook-3"
-SETTINGS = WebhookSettings(secret=SecretStr(SECRET), secret_previous=SecretStr("former"))
+SETTINGS = WebhookSettings(secret=SecretStr(SECRET), secret_previous=SecretStr("canary-webhook-former"))
 RIGHT = {"Authorization": SECRET}
 JOB = {
     "job_id": "17",
@@ -112,7 +112,7 @@ def test_both_secrets_are_taken_while_one_is_changed_and_the_header_has_any_case
     answers = _call(
         database_url,
         {"json": JOB, "headers": {"AUTHORIZATION": SECRET}},
-        {"json": ORDER, "headers": {"authorization": "former"}},
+        {"json": ORDER, "headers": {"authorization": "canary-webhook-former"}},
     )
     assert [answer.status_code for answer in answers] == [200, 200]
     assert len(_rows(engine)) == 2
@@ -268,7 +268,7 @@ def test_neither_body_nor_secret_is_ever_logged(database_url, caplog):
     assert {answer.status_code for answer in answers} == {200, 400, 401}
     assert "canary" not in caplog.text
     assert all("canary" not in answer.text for answer in answers)
-    assert "refused 1 calls, the last with 401" in caplog.text
+    assert "refused 1 calls with 401" in caplog.text
 
 
 def test_while_the_database_is_away_nothing_is_thanked_and_later_nothing_is_missing(reachable_folder):

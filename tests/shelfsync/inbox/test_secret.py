@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from shelfsync.inbox.secret import Secrets
+from shelfsync.inbox.secret import Secrets, StoreSecrets
 
 BASIC = "Basic dXNlcjpwYXNzd29yZA=="
 
@@ -89,3 +89,15 @@ def test_a_guess_is_compared_with_every_secret_in_constant_time_however_right_it
     calls = _calls(lambda: secrets.admit([guess]))
     assert calls == _calls(lambda: secrets.admit([b"wrong"]))
     assert calls.count(hmac.compare_digest.__name__) == 2
+
+
+@given(st.text(min_size=1), st.text(min_size=1))
+def test_a_stores_secret_names_that_store_alone(one, other):
+    secrets = StoreSecrets(SecretStr("a key of this chain"))
+    mine = secrets.of(one).encode("ascii")
+    assert secrets.vendor([mine]) == one
+    bent = secrets.of(other).rpartition(".")[0].encode("ascii") + b"." + mine.rpartition(b".")[2]
+    assert secrets.vendor([bent]) == (one if one == other else None)
+    assert StoreSecrets(SecretStr("another key of it")).vendor([mine]) is None
+    assert secrets.vendor([mine, mine]) is None
+    assert StoreSecrets(None).vendor([mine]) is None

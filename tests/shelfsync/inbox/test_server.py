@@ -225,7 +225,7 @@ def test_a_port_that_is_taken_is_named(database_url):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         ended = _run(
-            SHELFSYNC_DATABASE_URL=database_url, SHELFSYNC_WEBHOOK__PORT=str(port), SHELFSYNC_WEBHOOK__SECRET="x"
+            SHELFSYNC_DATABASE_URL=database_url, SHELFSYNC_WEBHOOK__PORT=str(port), SHELFSYNC_WEBHOOK__SECRET="x" * 16
         )
     assert ended.returncode == 3
     assert f"SHELFSYNC_WEBHOOK__PORT: cannot listen on 127.0.0.1:{port}" in ended.stderr
@@ -239,3 +239,25 @@ def test_without_a_secret_it_runs_refuses_everybody_and_says_so(database_url, en
             assert _answer(connection).startswith(b"HTTP/1.1 401")
         assert "SHELFSYNC_WEBHOOK__SECRET is not set" in "".join(receiver.log)
     assert _stored(engine) == set()
+
+
+@pytest.mark.parametrize("name", ["WEBHOOK__SECRET", "WEBHOOK__SECRET_PREVIOUS", "ORDERS__PICKING_SECRET"])
+def test_a_secret_that_can_be_guessed_is_refused_before_anything_is_received(name):
+    ended = _run(SHELFSYNC_DATABASE_URL="postgresql://x@127.0.0.1/x", **{f"SHELFSYNC_{name}": "canary-15-chars"})
+    assert ended.returncode == 3
+    assert ended.stderr.startswith(f"SHELFSYNC_{name}: is shorter than 16 characters")
+    assert "canary-15" not in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("host", "proxies", "warns"),
+    [("127.0.0.1", "", False), ("::1", "", False), ("0.0.0.0", "", True), ("0.0.0.0", "10.0.0.0/8", False)],
+)
+def test_listening_beyond_this_machine_without_tls_in_front_warns(database_url, host, proxies, warns):
+    port = "0"
+    settings = {"SHELFSYNC_WEBHOOK__HOST": host, "SHELFSYNC_WEBHOOK__PROXIES": proxies, "SHELFSYNC_WEBHOOK__PORT": port}
+    with LiveReceiver(database_url, **settings) as receiver:
+        with socket.create_connection((host if host != "0.0.0.0" else "127.0.0.1", receiver.port), timeout=20) as one:
+            one.sendall(request(JOB % 1))
+            assert one.recv(1024).startswith(b"HTTP/1.1 200")
+        assert ("other machines reach the receiver without TLS" in "".join(receiver.log)) is warns

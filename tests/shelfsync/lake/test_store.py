@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import datetime as dt
 import itertools
 from pathlib import Path
 
@@ -8,11 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shelfsync.errors import ConfigurationError, TryAgainError
+from shelfsync.errors import ConfigurationError, DataError, TryAgainError
 from shelfsync.lake.store import Lake
+from shelfsync.segment import segment
 
 TABLE = pa.table({"sku": ["a", "b"], "price": [1, None]})
 _roots = itertools.count()
+LATER = dt.datetime(2100, 1, 1, tzinfo=dt.UTC)
 
 
 @pytest.fixture(params=["folder", "object store"])
@@ -86,3 +89,37 @@ def test_a_full_disk_is_said_in_one_line_and_leaves_nothing(tmp_path):
     with pytest.raises(TryAgainError, match="No space left"):
         write()
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+@given(vendors=st.lists(st.text(min_size=1, max_size=400), min_size=2, max_size=2, unique=True))
+def test_every_name_has_a_folder_of_its_own_that_any_filesystem_takes(vendors):
+    one, other = (segment(vendor) for vendor in vendors)
+    assert one != other
+    for name in (one, other):
+        assert 0 < len(name.encode()) <= 255
+        assert name.isascii()
+        assert not name.startswith(".")
+        assert not set(name) & set("/\\\0")
+
+
+@pytest.mark.parametrize("vendor", [".", "..", ".staging", "x" * 5000, "\0", "\ud800", "", "é" * 100])
+def test_a_strange_name_is_written_inside_the_lake(tmp_path, vendor):
+    lake = Lake(str(tmp_path / "lake"))
+    path = lake.write_bytes("log", vendor, ".csv", b"x")
+    assert len(path.split("/")) == 3
+    assert (tmp_path / "lake" / path).resolve().is_relative_to(tmp_path / "lake" / "log")
+    with lake.open(path) as file:
+        assert file.read() == b"x"
+    assert [one.path for one in lake.files(path.rpartition("/")[0])] == [path]
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["../secret", "/etc/passwd", "a/../../b", "raw//x", "./x", "", "a\0b", ".", "..", ".staging/x", "a\\..\\b", "a\nb"],
+)
+def test_a_path_that_leads_out_of_the_lake_is_not_opened(lake, tmp_path, path):
+    (tmp_path / "secret").write_text("s", "utf-8")
+    for use in (lake.open, lake.exists, lake.read_table, lake.files, lambda one: lake.remove(one, not_after=LATER)):
+        with pytest.raises(DataError, match="no path inside the lake"):
+            use(path)
+    assert (tmp_path / "secret").exists()

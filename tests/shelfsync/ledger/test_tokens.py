@@ -1,9 +1,17 @@
 from __future__ import annotations
 
+import base64
+import hashlib
+import time
+
 import pytest
 import sqlalchemy as sa
+from cryptography.fernet import Fernet, InvalidToken
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from pydantic import SecretStr
 
+from shelfsync.ledger.slow_key import BLOCK, COST, slow_key
 from shelfsync.ledger.tables import token
 from shelfsync.ledger.tokens import SharedTokens
 
@@ -30,6 +38,31 @@ def test_neither_token_nor_secret_stands_readable_in_the_database(engine, tokens
         everything = row + connection.execute(sa.select(token.c.fingerprint)).scalar_one().encode()
     assert b"jwt-canary" not in everything
     assert b"s3cret" not in everything
+
+
+def test_whoever_reads_the_row_cannot_test_guesses_of_the_secret_quickly(engine, tokens):
+    """Neither by the fingerprint nor by opening the token: what a fast hash makes of the secret fits neither."""
+    tokens.save(tokens.lease(60), SecretStr("jwt-1"), 7200)
+    with engine.connect() as connection:
+        row = connection.execute(sa.select(token.c.sealed, token.c.fingerprint)).one()
+    identity = "\n".join(PLATFORM.values())
+    fast = [
+        hashlib.new(name, told.encode()).digest()
+        for name in ("md5", "sha1", "sha256", "sha512")
+        for told in ("s3cret", f"{identity}s3cret", f"{identity}\ns3cret", f"s3cret\n{identity}")
+    ]
+    assert row.fingerprint not in {one.hex() for one in fast}
+    for info in (b"", identity.encode()):
+        key = HKDF(algorithm=SHA256(), length=32, salt=None, info=info).derive(b"s3cret")
+        with pytest.raises(InvalidToken):
+            Fernet(base64.urlsafe_b64encode(key)).decrypt(bytes(row.sealed))
+
+
+def test_a_guess_costs_time_and_memory():
+    began_s = time.process_time()
+    slow_key.__wrapped__("guess", "salt")
+    assert time.process_time() - began_s > 0.01
+    assert 128 * COST * BLOCK >= 16 * 1024 * 1024
 
 
 def test_another_client_secret_cannot_read_it(engine, tokens):

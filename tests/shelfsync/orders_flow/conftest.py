@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from orders_world import KEY, PICKING_SECRET, SECRET, OrdersWorld
+from orders_world import KEY, PICKING_KEY, SECRET, OrdersWorld
 from sandbox_fixture import LiveSandbox
 from serving import serving
 from shelfsync.inbox.server import config, receiver_app
@@ -56,7 +59,7 @@ def make_settings(tmp_path, database_url, platform, store_folder):
                 "personal_key": KEY,
                 "hand_over": "files",
                 "hand_over_url": str(store_folder),
-                "picking_secret": PICKING_SECRET,
+                "picking_secret": PICKING_KEY,
                 "confirm_s": 0,
                 "retry_first_s": 0,
                 "history_lag_s": 0,
@@ -93,3 +96,34 @@ def open_receiver():
     """Receivers with settings of their own, closed at the end."""
     with contextlib.ExitStack() as stack:
         yield lambda settings: stack.enter_context(live_receiver(settings))
+
+
+@pytest.fixture
+def run(world, tmp_path):
+    """`shelfsync orders …` as a process of its own."""
+    settings = world.house.parts.settings
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("SHELFSYNC_", "AIRFLOW_"))}
+    environment |= {
+        "SHELFSYNC_HOME": str(tmp_path / "home"),
+        "SHELFSYNC_DATABASE_URL": settings.database_url.get_secret_value(),
+        "SHELFSYNC_PLATFORM__BASE_URL": settings.platform.base_url,
+        "SHELFSYNC_PLATFORM__CHAIN": "demo-chain",
+        "SHELFSYNC_PLATFORM__CLIENT_ID": "demo-client",
+        "SHELFSYNC_PLATFORM__CLIENT_SECRET": "demo-secret",
+        "SHELFSYNC_BUDGET__REQUESTS_PER_MINUTE": "60000",
+        "SHELFSYNC_ORDERS__PERSONAL_KEY": KEY,
+        "PYTHONPATH": str(Path(__file__).resolve().parents[3] / "include"),
+    }
+
+    def call(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "shelfsync", "orders", *arguments],
+            env=environment,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    return call

@@ -7,8 +7,9 @@ import datetime as dt
 import httpx
 import pytest
 import sqlalchemy as sa
+from pydantic import SecretStr
 
-from orders_world import PICKING_SECRET
+from orders_world import PICKING_KEY
 from shelfsync.erp import sample
 from shelfsync.stack import figures, sample_chain, scenario, summary
 from shelfsync.stack.comparison import compare
@@ -52,7 +53,7 @@ def synced(world, kind: str) -> str:
 def test_every_figure_comes_from_what_really_happened_and_the_summary_shows_it(world, erp_engine):
     now = dt.datetime.now(dt.UTC)
     sandbox = SandboxControl(world.platform.base_url)
-    hub = StoreHub(erp_engine, TABLE, world.receiver_url, PICKING_SECRET, picking_s=0)
+    hub = StoreHub(erp_engine, TABLE, world.receiver_url, SecretStr(PICKING_KEY), picking_s=0)
     placed = sandbox.place_order(STORE, [{"sku": sku} for sku in sample.plentiful(erp_engine, STORE, 2)])
     httpx.get(f"{world.platform.base_url}/", trust_env=False)
     before = sandbox.journal_end()

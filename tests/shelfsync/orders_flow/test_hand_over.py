@@ -322,7 +322,7 @@ def test_a_signed_call_is_repeated_with_the_same_number_until_the_store_has_it(m
     server = ThreadingHTTPServer(("127.0.0.1", 0), Till)
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     url = f"http://127.0.0.1:{server.server_port}/orders"
-    world = make_world(orders={"hand_over": "http", "hand_over_url": url, "hand_over_secret": "shared"})
+    world = make_world(orders={"hand_over": "http", "hand_over_url": url, "hand_over_secret": "shared by all of us"})
     world.place("MILK")
     world.heard()
     told = [world.house.orders.hand_over() for _ in range(2)]
@@ -332,13 +332,19 @@ def test_a_signed_call_is_repeated_with_the_same_number_until_the_store_has_it(m
     assert len({headers["X-Shelfsync-Hand-Over"] for headers, _ in got}) == 1
     headers, body = got[-1]
     at, signature = (part.split("=", 1)[1] for part in headers["X-Shelfsync-Signature"].split(","))
-    assert hmac.compare_digest(signature, hmac.new(b"shared", f"{at}.".encode() + body, hashlib.sha256).hexdigest())
+    assert hmac.compare_digest(
+        signature, hmac.new(b"shared by all of us", f"{at}.".encode() + body, hashlib.sha256).hexdigest()
+    )
     assert world.rows("SELECT state FROM ledger.hand_over") == [("taken",)]
 
 
 def test_orders_tell_of_people_and_do_not_travel_in_the_clear(make_world):
     world = make_world(
-        orders={"hand_over": "http", "hand_over_url": "http://till.example/orders", "hand_over_secret": "shared"}
+        orders={
+            "hand_over": "http",
+            "hand_over_url": "http://till.example/orders",
+            "hand_over_secret": "shared by all of us",
+        }
     )
     with pytest.raises(ConfigurationError, match="HAND_OVER_URL"):
         world.house.orders.hand_over()

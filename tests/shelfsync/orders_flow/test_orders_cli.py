@@ -3,48 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
-import pytest
 import sqlalchemy as sa
 
 from order_desk import ASSORTMENT
-from orders_world import KEY, PHONE
-
-ROOT = Path(__file__).resolve().parents[3]
-
-
-@pytest.fixture
-def run(world, tmp_path):
-    settings = world.house.parts.settings
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("SHELFSYNC_", "AIRFLOW_"))}
-    environment |= {
-        "SHELFSYNC_HOME": str(tmp_path / "home"),
-        "SHELFSYNC_DATABASE_URL": settings.database_url.get_secret_value(),
-        "SHELFSYNC_PLATFORM__BASE_URL": settings.platform.base_url,
-        "SHELFSYNC_PLATFORM__CHAIN": "demo-chain",
-        "SHELFSYNC_PLATFORM__CLIENT_ID": "demo-client",
-        "SHELFSYNC_PLATFORM__CLIENT_SECRET": "demo-secret",
-        "SHELFSYNC_BUDGET__REQUESTS_PER_MINUTE": "60000",
-        "SHELFSYNC_ORDERS__PERSONAL_KEY": KEY,
-        "PYTHONPATH": str(ROOT / "include"),
-    }
-
-    def call(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "shelfsync", "orders", *arguments],
-            env=environment,
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-
-    return call
+from orders_world import PHONE
 
 
 def test_orders_are_listed_shown_accepted_fulfilled_and_cancelled(world, run, tmp_path):

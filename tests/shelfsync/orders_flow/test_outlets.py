@@ -91,7 +91,7 @@ def test_a_call_whose_answer_was_lost_is_repeated_with_the_same_number(make_worl
     server = ThreadingHTTPServer(("127.0.0.1", 0), Till)
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     url = f"http://127.0.0.1:{server.server_port}/orders"
-    world = make_world(orders={"hand_over": "http", "hand_over_url": url, "hand_over_secret": "shared"})
+    world = make_world(orders={"hand_over": "http", "hand_over_url": url, "hand_over_secret": "shared by all of us"})
     world.place("MILK")
     world.heard()
     told = [world.house.orders.hand_over() for _ in range(3)]
@@ -119,7 +119,7 @@ def test_two_stores_never_share_a_folder_and_none_leaves_the_root(tmp_path):
     for number, vendor in enumerate(names, 1):
         assert Files(str(root)).write(Document(number, "o", "new", vendor, vendor)) is False
     folders = {file.parent.name: file.read_text() for file in root.rglob("*.json")}
-    assert len(folders) == len(names) - 1, "a store without a name is written as one that is called _"
+    assert len(folders) == len(names)
     assert not [file for file in tmp_path.rglob("*.json") if file.parent.parent != root]
     taken = Files(str(root)).taken([(number, vendor, "new") for number, vendor in enumerate(names, 1)])
     assert taken == []

@@ -84,7 +84,7 @@ def run(make_world, hub, clock):
     """hand_over with `orders` orders of `stores` stores that wait, the stores in turns."""
     url = f"http://127.0.0.1:{hub.server.server_port}/"
     world = make_world(
-        orders={"hand_over": "http", "hand_over_url": url, "hand_over_secret": "shared", "read_new": False}
+        orders={"hand_over": "http", "hand_over_url": url, "hand_over_secret": "shared by all of us", "read_new": False}
     )
     parts = dataclasses.replace(world.house.parts, clock=clock)
 

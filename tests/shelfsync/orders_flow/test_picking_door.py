@@ -9,8 +9,10 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from orders_world import PICKING_SECRET, picked
+from order_desk import STORE
+from orders_world import PICKING_KEY, PICKING_SECRET, picked
 from shelfsync.inbox.picking import BODY_BYTES_MAX
+from shelfsync.inbox.secret import StoreSecrets
 
 if TYPE_CHECKING:
     from shelfsync.settings import Settings
@@ -81,13 +83,67 @@ def test_numbers_are_exact_from_the_till_to_the_ledger(world):
 
 
 def test_the_secret_before_it_is_valid_while_it_is_changed(world, live_door):
-    url = live_door(picking_secret="new till", picking_secret_previous=PICKING_SECRET)
+    url = live_door(picking_secret="another picking secret", picking_secret_previous=PICKING_KEY)
+    new, other = (
+        StoreSecrets(SecretStr(key)).of(STORE) for key in ("another picking secret", "a third picking secret")
+    )
     body = json.dumps({"action": "cancel", "reason": "CLOSED"}).encode()
-    assert [post(url, body, Authorization=word).status_code for word in (PICKING_SECRET, "new till", "other")] == [
-        202,
-        200,
-        401,
-    ]
+    answers = [post(url, body, Authorization=word).status_code for word in (PICKING_SECRET, new, other)]
+    assert answers == [202, 200, 401]
+
+
+@pytest.mark.parametrize(
+    "presented",
+    [
+        PICKING_KEY,
+        f"store-002.{PICKING_SECRET.rpartition('.')[2]}",
+        f"{PICKING_SECRET}0",
+        PICKING_SECRET[:-1],
+        f".{PICKING_SECRET.rpartition('.')[2]}",
+        f"{STORE}.",
+        ".",
+        "\u00e9.\u00e9".encode().decode("latin-1"),
+    ],
+)
+def test_neither_the_key_itself_nor_a_secret_bent_to_another_store_opens_the_door(world, presented):
+    answer = httpx.post(
+        f"{world.receiver_url}/picking/{ORDER}",
+        json={"action": "cancel", "reason": "CLOSED"},
+        headers=[(b"Authorization", presented.encode("latin-1"))],
+        trust_env=False,
+    )
+    assert (answer.status_code, stored(world)) == (401, 0)
+
+
+OTHER = StoreSecrets(SecretStr(PICKING_KEY)).of("store-002")
+
+
+def test_a_stores_secret_changes_and_shows_nothing_of_another_stores_order(world):
+    order = world.place("MILK")
+    url = f"{world.receiver_url}/picking/{order['order_id']}"
+    theirs = httpx.Client(headers={"Authorization": OTHER}, trust_env=False)
+    early = theirs.post(url, json={"result_id": "early", "action": "cancel", "reason": "CLOSED"})
+    assert early.status_code == 202  # the order's own event may be on its way: whose it is is not known yet
+    world.heard()
+    late = theirs.post(url, json={"result_id": "late", "action": "fulfil", "items": [picked("MILK")]})
+    assert late.status_code == 202
+    world.tick()
+    told = theirs.get(url).json()["results"]
+    assert [(one["state"], one["rules"]) for one in told] == [("refused", ["store"])] * 2
+    assert world.puts(order) == 0
+    world.say(order, "fulfil", picked("MILK"), result_id="ours")
+    world.until(order, "done")
+    assert [one["result_id"] for one in world.told(order)] == ["ours"]
+    assert [one["result_id"] for one in theirs.get(url).json()["results"]] == ["early", "late"]
+    theirs.close()
+
+
+def test_a_result_of_the_table_or_of_a_person_needs_no_stores_secret(world):
+    order = world.place("MILK")
+    world.heard()
+    world.house.orders.say(order["order_id"], {"action": "fulfil", "items": [picked("MILK")]})
+    world.tick()
+    assert world.puts(order) == 1
 
 
 def test_without_a_secret_nobody_gets_in(world, live_door):

@@ -7,8 +7,9 @@ from decimal import Decimal
 
 import pytest
 import sqlalchemy as sa
+from pydantic import SecretStr
 
-from orders_world import PICKING_SECRET
+from orders_world import PICKING_KEY
 from shelfsync.erp import sample
 from shelfsync.erp.sample import picking
 from shelfsync.stack.store_hub import StoreHub
@@ -44,7 +45,9 @@ def make_hub(world, erp_engine):
     hubs = []
 
     def make(*, picking_s: float = 0.0, receiver_url: str = "") -> StoreHub:
-        hub = StoreHub(erp_engine, TABLE, receiver_url or world.receiver_url, PICKING_SECRET, picking_s=picking_s)
+        hub = StoreHub(
+            erp_engine, TABLE, receiver_url or world.receiver_url, SecretStr(PICKING_KEY), picking_s=picking_s
+        )
         hubs.append(hub)
         return hub
 
@@ -171,7 +174,7 @@ def test_a_refused_result_is_corrected_once_with_everything_as_ordered(world, ma
 def test_before_any_order_and_before_the_erp_is_made_there_is_nothing_to_do(world, make_hub, postgres):
     assert make_hub().look() == {"taken": 0, "returned": 0}
     empty = sa.create_engine(postgres.create_database("shelfsync_no_erp").replace("postgresql:", "postgresql+psycopg:"))
-    hub = StoreHub(empty, TABLE, world.receiver_url, PICKING_SECRET, picking_s=0)
+    hub = StoreHub(empty, TABLE, world.receiver_url, SecretStr(PICKING_KEY), picking_s=0)
     try:
         assert hub.look() == {"taken": 0, "returned": 0}
     finally:

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 def browse() -> Callable[..., TestClient]:
     """`browse(house, may_decide=True)`: a client in front of the pages of a house, mounted as deep as Airflow mounts them."""
 
-    def made(house: House, *, may_decide: bool = True) -> TestClient:
+    def made(house: House, *, may_decide: bool = True, may_stop: bool = True) -> TestClient:
         def guard(request: Request) -> None:
-            request.state.viewer = Viewer("ada", may_decide=may_decide)
+            request.state.viewer = Viewer("ada", may_decide=may_decide, may_stop=may_stop)
 
         app = create_app(lambda: house, guard)
         return TestClient(app, root_path="/shelfsync/pages", headers={"sec-fetch-site": "same-origin"})

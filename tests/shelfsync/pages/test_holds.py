@@ -42,7 +42,7 @@ def test_an_approval_on_the_page_is_sent_by_the_schedule(held, browse):
 
 
 def test_who_may_only_look_decides_nothing(held, browse):
-    pages = browse(held.house, may_decide=False)
+    pages = browse(held.house, may_decide=False, may_stop=False)
     assert "Approve" not in pages.get("/holds/1").text
     assert pages.post("/holds/1/approve").status_code == 403
     assert pages.post("/switches/pause", data={"scope": "all", "why": "x"}).status_code == 403

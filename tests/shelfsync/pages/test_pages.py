@@ -74,7 +74,6 @@ def _request(may_decide: bool, **headers: str) -> Request:
     [
         {"sec_fetch_site": "same-origin"},
         {"host": "airflow.test", "origin": "https://airflow.test"},
-        {"host": "airflow.test"},
     ],
 )
 def test_a_decision_from_one_of_our_pages_is_taken(headers):
@@ -88,6 +87,8 @@ def test_a_decision_from_one_of_our_pages_is_taken(headers):
         {"sec_fetch_site": "same-site"},
         {"host": "airflow.test", "origin": "https://evil.test"},
         {"host": "airflow.test", "origin": "null"},
+        {"host": "airflow.test"},
+        {},
     ],
 )
 def test_a_decision_from_elsewhere_is_refused(headers):
@@ -98,6 +99,63 @@ def test_a_decision_from_elsewhere_is_refused(headers):
 def test_who_may_only_look_cannot_decide():
     with pytest.raises(HTTPException, match="may look here but not decide"):
         decider(_request(False, sec_fetch_site="same-origin"))
+
+
+def test_who_may_decide_may_not_stop_by_that_nor_the_other_way_round(world, browse):
+    decider_only, stopper_only = browse(world.house, may_stop=False), browse(world.house, may_decide=False)
+    form = {"scope": "all", "why": "because"}
+    answer = decider_only.post("/switches/pause", data=form, follow_redirects=False)
+    assert answer.status_code == 403
+    assert "may look here but not stop" in answer.text
+    assert "<form" not in decider_only.get("/switches").text
+    assert world.house.paused() == []
+    assert stopper_only.post("/switches/pause", data=form, follow_redirects=False).status_code == 303
+    assert len(world.house.paused()) == 1
+    assert stopper_only.post("/holds/1/approve", data={}).status_code == 403
+    assert "(may look and decide)" in decider_only.get("/").text
+
+
+WEIRD = (
+    "/holds/99999999999999999999999",
+    "/holds/-1",
+    "/holds/1?first=99999999999999999999999",
+    "/holds/1?first=-5",
+    "/holds/x",
+    "/promotions/99999999999999999999999",
+    "/promotions/1?first=99999999999999999999999",
+    "/orders/%00",
+    "/orders/" + "9" * 23,
+    "/orders/%ed%a0%80",
+    "/explain?vendor=%00&sku=a",
+    "/explain?vendor=a&sku=%00",
+    "/explain?vendor=a&sku=b&at=%00",
+    "/explain?vendor=a&sku=b&at=0001-01-01T00:00%2B23:59",
+    "/explain?vendor=a&sku=b&at=9999-12-31T23:59-23:59",
+    "/explain?vendor=" + "x" * 300 + "&sku=b",
+    "/%00",
+    "/explain?%00=1",
+)
+
+
+@pytest.mark.parametrize("address", WEIRD)
+def test_an_address_that_names_nothing_is_answered_in_words(world, browse, address):
+    answer = browse(world.house).get(address)
+    assert answer.status_code in {200, 400, 404}
+    assert "<main" in answer.text or answer.json() == {"detail": "Not Found"}
+
+
+@pytest.mark.parametrize(
+    "address", ["/holds/99999999999999999999999/approve", "/holds/1/reconsider", "/switches/pause"]
+)
+@pytest.mark.parametrize(
+    "form", ["why=%00", "scope=vendor&vendor=%00&why=x", "threshold_max=1e308&threshold_x=9" + "9" * 400, "%00=1"]
+)
+def test_a_form_that_makes_no_sense_decides_nothing_and_is_answered_in_words(world, browse, address, form):
+    headers = {"content-type": "application/x-www-form-urlencoded"}
+    answer = browse(world.house).post(address, content=form, headers=headers, follow_redirects=False)
+    assert answer.status_code in {400, 404, 409}
+    assert "<main" in answer.text
+    assert world.house.paused() == []
 
 
 def test_a_first_sync_on_its_way_is_no_trouble(world, browse):

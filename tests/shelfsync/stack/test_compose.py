@@ -10,7 +10,7 @@ import yaml
 
 from shelfsync.stack.airflow_home import AirflowKeys
 from shelfsync.stack.place import PROJECT
-from shelfsync.stack.services import INIT, SANDBOX, STAYING, Addresses, Service, services
+from shelfsync.stack.services import INIT, SANDBOX, STAYING, Addresses, Service, services, stand_in
 
 ASKED_FOR = re.compile(r"\$\{([A-Z_]+):\?[^}]*\}")
 
@@ -36,6 +36,7 @@ def table() -> dict[str, Service]:
             public_url="http://localhost:8080",
             receiver_host="receiver",
             sandbox_host="sandbox",
+            receiver_database_url="postgresql://shelfsync_receiver:${RECEIVER_POSTGRES_PASSWORD}@postgres:5432/shelfsync",
         ),
         keys=AirflowKeys("${AIRFLOW_FERNET_KEY}", "${AIRFLOW_JWT_SECRET}", "${AIRFLOW_SESSION_KEY}"),
         webhook_secret="${SHELFSYNC_WEBHOOK_SECRET}",
@@ -99,7 +100,15 @@ def test_the_image_holds_the_project_where_the_table_looks_for_it_and_runs_as_no
     assert {"include", "plugins", "dags"} <= copied
     assert lines.index("USER shelfsync") > max(i for i, line in enumerate(lines) if line.startswith("RUN"))
     ignored = (PROJECT / ".dockerignore").read_text("utf-8").splitlines()
-    for name in ("include", "plugins", "dags", "requirements.txt", "pyproject.toml", "README.md"):
+    for name in (
+        "include",
+        "plugins",
+        "dags",
+        "requirements.txt",
+        "requirements-build.txt",
+        "pyproject.toml",
+        "README.md",
+    ):
         assert f"!{name}" in ignored
 
 
@@ -110,14 +119,36 @@ def test_no_secret_stands_in_the_file_itself(compose) -> None:
                 assert "${" in value, name
 
 
-def test_only_the_receiver_can_be_reached_from_outside(compose) -> None:
-    public = {
-        name
-        for name, service in compose["services"].items()
-        for port in service.get("ports", ())
-        if not str(port).startswith("127.0.0.1:")
-    }
-    assert public == {"receiver"}
+def test_nothing_can_be_reached_from_outside_without_a_proxy_on_this_machine(compose) -> None:
+    ports = [str(port) for service in compose["services"].values() for port in service.get("ports", ())]
+    assert any(port.endswith(":8480") for port in ports)
+    assert [port for port in ports if not port.startswith("127.0.0.1:")] == []
+
+
+def test_the_receivers_container_gets_no_other_secret_and_no_volume(compose) -> None:
+    receiver = compose["services"]["receiver"]
+    assert receiver.get("volumes", []) == []
+    assert [one["path"] for one in receiver["env_file"]] == ["receiver.env"]
+    text = " ".join(receiver["environment"].values())
+    assert set(re.findall(r"\$\{([A-Z_]+)", text)) == {"RECEIVER_POSTGRES_PASSWORD", "SHELFSYNC_WEBHOOK_SECRET"}
+    assert receiver["read_only"] is True
+    assert "VOLUME" not in (PROJECT / "Dockerfile").read_text("utf-8")
+
+
+def test_a_setting_of_another_part_never_reaches_the_receiver(table) -> None:
+    more = {"SHELFSYNC_PLATFORM__CLIENT_SECRET": "c", "SHELFSYNC_ORDERS__PERSONAL_KEY": "k", "SHELFSYNC_ERP__URL": "e"}
+    asked = {"SHELFSYNC_ORDERS__PICKING_SECRET": "p", "SHELFSYNC_LOG_FORMAT": "json", "SHELFSYNC_CONFIG": "f"}
+    made = services(
+        Addresses(home="/h", project="/p", database_url="d", airflow_database_url="a", receiver_database_url="r"),
+        keys=AirflowKeys("f", "j", "s"),
+        webhook_secret="w",
+        more=more | asked,
+    )
+    environment = made["receiver"].environment
+    assert asked.items() <= environment.items()
+    assert environment["SHELFSYNC_DATABASE_URL"] == "r"
+    assert more.keys() & environment.keys() == set()
+    assert more.items() <= stand_in("store-hub", made).environment.items()
 
 
 def test_the_project_is_found_from_the_package() -> None:

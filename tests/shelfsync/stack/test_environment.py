@@ -79,9 +79,17 @@ def test_every_setting_of_the_promotions_source_is_the_samples(field: str) -> No
 
 
 def test_a_users_own_configuration_file_is_reported_when_the_sample_runs(user, tmp_path) -> None:
-    file = tmp_path / "shelfsync.toml"
+    file = tmp_path / ".shelfsync" / "shelfsync.toml"
+    file.parent.mkdir()
     file.write_text("[sync]\nshard_vendors = 3\n")
     assert str(file.name) in keeper.wishes(user()).unused
+
+
+def test_a_users_own_configuration_file_is_named_to_every_service(user, tmp_path) -> None:
+    file = tmp_path / ".shelfsync" / "shelfsync.toml"
+    file.parent.mkdir()
+    file.write_text("[platform]\nbase_url = 'https://platform.example'\n")
+    assert keeper.wishes(user()).environment["SHELFSYNC_CONFIG"] == str(file)
 
 
 def test_what_the_stack_sets_itself_wins_and_is_reported_by_name(user, table) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from shelfsync.inbox import events
 from shelfsync.ledger import handovers, order_alarms, order_history, picking
 from shelfsync.ledger.instant import instant
 from shelfsync.ledger.order_tables import customer_order as ledger_order
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from shelfsync.flow.house import Parts
 
 _OPEN = ("RECEIVED", "ACCEPTED")
+_SET_ASIDE_MAX = 100
 
 
 def orders(parts: Parts, *, vendor: str | None, only_open: bool, limit: int) -> list[dict[str, Any]]:
@@ -33,6 +35,8 @@ def orders(parts: Parts, *, vendor: str | None, only_open: bool, limit: int) -> 
 
 def order(parts: Parts, name: str) -> dict[str, Any] | None:
     """One order; `name`: its order_id, its external number, or the short code of the newest that has it."""
+    if "\x00" in name or not name.isprintable():
+        return None  # no order is called so, and a database refuses even the question
     with parts.engine.connect() as connection:
         mine = sa.or_(
             customer_order.c.order_id == name.strip().lower(),
@@ -57,6 +61,8 @@ def today(parts: Parts) -> dict[str, Any]:
             "not_taken": [dict(row._mapping) for row in waiting],  # noqa: SLF001  SQLAlchemy's public name
             "gaps": order_history.gaps(connection, days=7),
             "alarms": order_alarms.lasting(connection),
+            "set_aside": events.orders_set_aside(connection, at_most=_SET_ASIDE_MAX),
+            "results_set_aside": [row._asdict() for row in picking.all_set_aside(connection, at_most=_SET_ASIDE_MAX)],
             "history": [dict(row._mapping) for row in order_history.standing(connection)],  # noqa: SLF001
         }
 

@@ -38,6 +38,7 @@ WANTED = {
 GIVE_UP_LOOKS = 20
 """So often, at growing distances, more than an hour together, the platform may say that it does not know an order of which it told us."""
 _UNKNOWN = Problem("unknown_order", "The platform does not know this order: check the order_id.")
+_NOT_YOURS = Problem("store", "This order belongs to another store.")
 _GONE = Problem("overtaken", "The order was cancelled meanwhile, and not by this store: put the goods back.")
 
 
@@ -69,6 +70,11 @@ class Course:
                 order = read_back(self._parts, self._one.order_id)  # its event may be late, or lost
             except NotFoundError:
                 return self._refuse(_UNKNOWN)
+        if self._one.vendor is not None:
+            if order.vendor is None:
+                order = read_back(self._parts, self._one.order_id)
+            if order.vendor != self._one.vendor:
+                return self._refuse(_NOT_YOURS)
         if order.status == "CANCELLED" and self._result.action != "cancel":
             return self._end("overtaken", _GONE)
         return self._send(order)

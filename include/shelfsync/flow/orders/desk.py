@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from shelfsync.errors import ConfigurationError
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from shelfsync.flow.house import Parts
 
@@ -40,6 +42,13 @@ class OrderDesk:
         from shelfsync.flow.orders.fulfil import fulfil
 
         return fulfil(self.parts, order_ids)
+
+    def retry(self, order_id: str) -> int:
+        """Has the picking results of an order that are set aside worked on again; how many."""
+        from shelfsync.ledger import picking
+
+        with self.parts.engine.begin() as connection:
+            return picking.retry(connection, order_id.strip().lower())
 
     def history(self, vendors: Iterable[str] = ()) -> dict[str, Any]:
         """Reads the history on."""
@@ -83,6 +92,31 @@ class OrderDesk:
 
         with self.parts.engine.connect() as connection:
             return picking.of_order(connection, order_id.strip().lower())
+
+    def orders_of(self, text: str) -> list[str]:
+        """The orders whose customer data hold this text."""
+        from shelfsync.flow.orders.forget import orders_of
+
+        return orders_of(self.parts, text)
+
+    def forget(self, order_ids: Sequence[str]) -> dict[str, Any]:
+        """Removes whatever tells who the customers of these orders are."""
+        from shelfsync.flow.orders.forget import forget
+
+        return forget(self.parts, order_ids)
+
+    def secret(self, vendor: str) -> str:
+        """What a store shows when it sends picking results."""
+        from shelfsync.inbox.secret import StoreSecrets
+
+        key = self.parts.settings.orders.picking_secret
+        if not (secrets := StoreSecrets(key)):
+            raise ConfigurationError(
+                "SHELFSYNC_ORDERS__PICKING_SECRET",
+                "is not set, so no store has a secret",
+                "Set it to a long random text, for the receiver and here alike.",
+            )
+        return secrets.of(vendor)
 
     def today(self) -> dict[str, Any]:
         """Today's orders and what stands in their way."""

@@ -13,6 +13,7 @@ from partner_api.errors import MisconfiguredError, PartnerError
 from shelfsync.errors import ConfigurationError, ShelfsyncError, TryAgainError
 from shelfsync.flow.orders.course import Course
 from shelfsync.ledger import picking
+from shelfsync.ledger.faults import is_database_trouble, reason
 from shelfsync.ledger.leases import LeaseLostError, leased
 from shelfsync.orders.result import read
 
@@ -26,17 +27,19 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 AT_ONCE = 500
+TRIES = 5
+"""So often a result is tried, at growing distances, that raises what shelfsync does not foresee; then it is set aside."""
 _PAUSE_MAX_S = 300.0
 
 
 def fulfil(parts: Parts, order_ids: Iterable[str] = ()) -> dict[str, Any]:
     """Goes on with every open result whose time has come (of these orders, if any are named).
 
-    `{"done", "checked", "refused", "overtaken", "answered", "later", "failed": {order_id: why}}`. One that fails stops no other; what
-    no repetition mends (credentials, settings) stands in `failed`.
+    `{"done", "checked", "refused", "overtaken", "answered", "later", "set_aside", "failed": {order_id: why}}`. One that fails stops no
+    other, whatever it raises; what no repetition mends (credentials, settings) stands in `failed`.
     """
     told: dict[str, Any] = {
-        **dict.fromkeys(("done", "checked", "refused", "overtaken", "answered", "later"), 0),
+        **dict.fromkeys(("done", "checked", "refused", "overtaken", "answered", "later", "set_aside"), 0),
         "failed": {},
     }
     seen: set[int] = set()
@@ -76,17 +79,23 @@ def lease_name(order_id: str) -> str:
 
 def _go_on(parts: Parts, one: Result, lease: Lease, failed: dict[str, str]) -> str:
     """The state it has now, or later."""
-    result = read(one.order_id, reading.mapping(reading.json_or_none(one.body.encode())))
     try:
+        result = read(one.order_id, reading.mapping(reading.json_or_none(one.body.encode())))
         return Course(parts, one, result, lease).run()
     except LeaseLostError:
         raise
-    except (PartnerError, ShelfsyncError) as error:
-        log.warning("fulfil: order %s: %s", one.order_id, error)
+    except Exception as error:
+        if is_database_trouble(error):
+            raise
+        why, foreseen = reason(error), isinstance(error, PartnerError | ShelfsyncError)
+        log.log(logging.WARNING if foreseen else logging.ERROR, "fulfil: order %s: %s", one.order_id, why)
         if isinstance(error, MisconfiguredError | ConfigurationError):
-            failed[one.order_id] = str(error)
+            failed[one.order_id] = why
         with parts.engine.begin() as connection:
-            picking.postponed(connection, lease, one.result_no, str(error), after_s=_pause_s(parts, one, error))
+            if not foreseen and one.looks + 1 >= TRIES:
+                picking.set_aside(connection, lease, one.result_no, why)
+                return "set_aside"
+            picking.postponed(connection, lease, one.result_no, why, after_s=_pause_s(parts, one, error))
         return "later"
 
 

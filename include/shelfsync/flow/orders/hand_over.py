@@ -13,6 +13,7 @@ from shelfsync.flow.orders.read_back import read_back
 from shelfsync.flow.orders.seal import Seal
 from shelfsync.handover.outlet import Document, open_outlet
 from shelfsync.ledger import handovers, orders, picking
+from shelfsync.ledger.faults import reason
 from shelfsync.orders.document import document, needed
 from shelfsync.orders.reading import as_json
 from shelfsync.warehouse.orders import sealed_customer
@@ -29,6 +30,7 @@ log = logging.getLogger(__name__)
 AT_ONCE = 500
 """Hand-overs a run (those left out for now not counted), and looked at together; the next run comes within the minute."""
 _PAUSE_MAX_S = 300.0
+_OF_ONE_ORDER = (NotFoundError, InvalidRequestError, UnexpectedAnswerError, DataError)
 
 
 def hand_over(parts: Parts, *, at_once: int = AT_ONCE) -> dict[str, Any]:
@@ -71,11 +73,11 @@ def _write_all(parts: Parts, outlet: Outlet, patience: Patience, told: dict[str,
             tried += 1
             try:
                 told["written"] += _write(parts, outlet, patience, one)
-            except (ShelfsyncError, PartnerError) as error:
-                log.warning("hand_over: order %s: %s", one.order_id, error)
-                told["failed"][str(one.hand_over_id)] = str(error)
+            except Exception as error:  # noqa: BLE001  one document stops no other, whatever it raises
+                told["failed"][str(one.hand_over_id)] = why = reason(error)
+                log.warning("hand_over: order %s: %s", one.order_id, why)
                 with parts.engine.begin() as connection:
-                    handovers.postponed(connection, one.hand_over_id, str(error), after_s=_pause_s(parts, one))
+                    handovers.postponed(connection, one.hand_over_id, why, after_s=_pause_s(parts, one))
     if told["left"]:
         log.warning("hand_over: %d documents are left for the next run: this one's patience was used up", told["left"])
 
@@ -90,9 +92,10 @@ def _ask_whose(parts: Parts) -> None:
     for order_id in names:
         try:
             read_back(parts, order_id)
-        except (PartnerError, ShelfsyncError) as error:
-            log.warning("hand_over: order %s names no store, and the platform was asked in vain: %s", order_id, error)
-            its_own = isinstance(error, NotFoundError | InvalidRequestError | UnexpectedAnswerError | DataError)
+        except Exception as error:  # noqa: BLE001  one order stops no other, whatever it raises
+            why = reason(error)
+            log.warning("hand_over: order %s names no store, and the platform was asked in vain: %s", order_id, why)
+            its_own = isinstance(error, _OF_ONE_ORDER) or not isinstance(error, PartnerError | ShelfsyncError)
             with parts.engine.begin() as connection:
                 orders.was_asked_in_vain(connection, order_id, again_after_s=_PAUSE_MAX_S if its_own else 0)
             if not its_own:

@@ -10,19 +10,23 @@ import hashlib
 import logging
 from typing import TYPE_CHECKING, Any
 
-from partner_api.errors import PartnerError
 from shelfsync import metrics
-from shelfsync.errors import DataError, ShelfsyncError, TryAgainError
-from shelfsync.flow.orders.apply import apply
-from shelfsync.ledger import order_history, orders
+from shelfsync.errors import DataError, TryAgainError
+from shelfsync.flow.orders.apply import Telling, apply_each
+from shelfsync.flow.orders.seal import Seal
+from shelfsync.ledger import order_history
+from shelfsync.ledger.faults import reason
 from shelfsync.warehouse.orders import forget_customers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
+
+    from sqlalchemy.engine import Connection
 
     from partner_api.models.order import OrderPage
     from shelfsync.flow.house import Parts
     from shelfsync.ledger.order_history import Reading
+    from shelfsync.orders.state import OrderState
 
 log = logging.getLogger(__name__)
 
@@ -33,9 +37,10 @@ REACH = dt.timedelta(days=60)
 def history(parts: Parts, vendors: Iterable[str] = ()) -> dict[str, Any]:
     """Reads on, the stores read longest ago first, until all are read or the run's pages are used up.
 
-    `{"vendors", "pages", "orders", "gaps", "left", "forgotten", "failed": {vendor: why}}`. A store that fails stops no other.
+    `{"vendors", "pages", "orders", "unreadable", "gaps", "left", "forgotten", "failed": {vendor: why}}`. A store that fails stops no other,
+    and neither does an order: it is `unreadable`, and its reason stands with its store until a page without such an order is read.
     """
-    told: dict[str, Any] = {"vendors": 0, "pages": 0, "orders": 0, "gaps": 0, "left": 0, "failed": {}}
+    told: dict[str, Any] = {"vendors": 0, "pages": 0, "orders": 0, "unreadable": 0, "gaps": 0, "left": 0, "failed": {}}
     with parts.engine.begin() as connection:
         names = list(vendors) or order_history.vendors(connection, parts.settings.sync.vendors)
         told["forgotten"] = forget_customers(connection)
@@ -50,11 +55,11 @@ def history(parts: Parts, vendors: Iterable[str] = ()) -> dict[str, Any]:
             log.info("history: vendor %s: %s", vendor, error)
             told["left"] = len(queue) - number  # the budget has no room now; the next run goes on with this page
             break
-        except (PartnerError, ShelfsyncError) as error:
-            log.warning("history: vendor %s: %s", vendor, error)
-            told["failed"][vendor] = str(error)
+        except Exception as error:  # noqa: BLE001  one store stops no other, whatever it raises
+            told["failed"][vendor] = why = reason(error)
+            log.warning("history: vendor %s: %s", vendor, why)
             with parts.engine.begin() as connection:
-                order_history.broke_off(connection, vendor, str(error))
+                order_history.broke_off(connection, vendor, why)
         else:
             told["vendors"] += done
             told["left"] += not done
@@ -106,15 +111,11 @@ def _land(parts: Parts, reading: Reading, page: OrderPage, told: dict[str, Any])
             fault: str | None = doubt
         else:
             fault = None
-            ids = {order.order_id for order in page.orders if order.order_id}
-            orders.lock_all(connection, ids)
+            states, unreadable = _apply(parts, connection, page)
+            told["orders"] += len(states)
+            told["unreadable"] += len(unreadable)
             first_event_at = order_history.first_event_at(connection)
-            for order in page.orders:
-                try:
-                    state = apply(parts, connection, order.raw, "history")
-                except DataError:
-                    continue  # an order without its identifier is nobody's
-                told["orders"] += 1
+            for state in states:
                 told["gaps"] += order_history.note_gap(
                     connection,
                     state.order_id,
@@ -129,11 +130,29 @@ def _land(parts: Parts, reading: Reading, page: OrderPage, told: dict[str, Any])
                 order_history.close_window(connection, reading)
             else:
                 reading = order_history.next_page(connection, reading, page.total_pages, digest)
+            if unreadable:
+                order_history.broke_off(connection, reading.vendor, unreadable[0])
     if fault is not None:
         raise DataError(
             f"vendor {reading.vendor}: its history cannot be trusted: {fault}. The window is read again from its first page."
         )
     return reading, finished
+
+
+def _apply(parts: Parts, connection: Connection, page: OrderPage) -> tuple[Collection[OrderState], list[str]]:
+    """(orders as they are now, why others of the page are not applied)."""
+    tellings: list[Telling] = []
+    unreadable: list[str] = []
+    for order in page.orders:
+        try:
+            tellings.append(Telling.of(order.raw, "history"))
+        except Exception as error:  # noqa: BLE001  one strange order stops no other, whatever it raises
+            unreadable.append(reason(error))
+    now, failed = apply_each(parts, connection, tellings, Seal(parts.settings.orders))
+    unreadable += [why for _, why in failed]
+    for why in unreadable:
+        log.error("history: an order cannot be applied: %s", why)
+    return now.values(), unreadable
 
 
 def _digest(page: OrderPage) -> str:

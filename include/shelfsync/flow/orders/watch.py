@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from shelfsync import metrics
 from shelfsync.flow.orders.overdue import overdue
+from shelfsync.flow.orders.set_aside import set_aside
 from shelfsync.ledger import handovers, order_alarms, order_history, picking
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ _DAY_S = 86_400.0
 
 
 def watch_stores(parts: Parts) -> list[str]:
-    """The alarms that are new: orders not taken or not picked, results not sent."""
+    """The alarms that are new: orders not taken or not picked, results not sent, what is set aside."""
     settings = parts.settings.orders
     with parts.engine.begin() as connection:
         found: dict[tuple[str, str], str] = {}
@@ -49,8 +50,9 @@ def watch_stores(parts: Parts) -> list[str]:
                 found["not_sent", ""] = (
                     f"{row.orders} picking results have not reached the platform, the oldest for {_minutes(row.age_s)}{why}"
                 )
+        found |= set_aside(connection)
         _count(waiting, results)
-        new = order_alarms.keep(connection, ("not_taken", "missed", "overdue", "not_sent"), found)
+        new = order_alarms.keep(connection, ("not_taken", "missed", "overdue", "not_sent", "set_aside"), found)
     return _told(new)
 
 

@@ -7,9 +7,10 @@ import logging
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from shelfsync.errors import ShelfsyncError, TryAgainError
+from shelfsync.errors import TryAgainError
 from shelfsync.flow.each_vendor import TAKEN_PATIENCE_S, Skip
 from shelfsync.flow.holding import holding
+from shelfsync.flow.isolation import database_is_away, reason_of
 from shelfsync.flow.promotions.facts import facts_of, known_vendors
 from shelfsync.flow.promotions.wait import ask_the_overdue
 from shelfsync.ledger import promotion_jobs, promotion_rejections, promotions
@@ -77,11 +78,25 @@ def _confirm_all(parts: Parts, lease: Lease, told: Confirmed) -> None:
                 told.failed[job.campaign] = f"job {job.job_id}: {_why_silent(job)}"
         except LeaseLostError:
             raise
-        except ShelfsyncError as error:  # one promotion stops no other (I10)
-            log.error("promotions, confirm: campaign %s, job %d: %s", job.campaign, job.job_id, error)  # noqa: TRY400
-            told.failed[job.campaign] = str(error)
+        except Exception as error:  # one promotion stops no other (I10)
+            if database_is_away(error):
+                raise
+            log.error("promotions, confirm: campaign %s, job %d: %s", job.campaign, job.job_id, reason_of(error))  # noqa: TRY400
+            told.failed[job.campaign] = reason_of(error)
+            if ended and job.overdue:
+                _end_overdue(parts, lease, job, error)
         else:
             told.done += 1
+
+
+def _end_overdue(parts: Parts, lease: Lease, job: PromotionJob, trouble: Exception) -> None:
+    """The deadline ends a job whose result cannot be read, whatever it raises."""
+    try:
+        in_doubt(parts, lease, job.job_id, f"its result cannot be used: {reason_of(trouble)}")
+    except Exception as error:
+        if isinstance(error, LeaseLostError) or database_is_away(error):
+            raise
+        log.error("promotions, confirm: job %d cannot be ended: %s", job.job_id, reason_of(error))  # noqa: TRY400
 
 
 def in_doubt(parts: Parts, lease: Lease, job_id: int, why: str) -> None:

@@ -19,6 +19,7 @@ from shelfsync.budget.switched import sending_to
 from shelfsync.errors import ConfigurationError, DataError, StaleRunError, StoppedError, TryAgainError
 from shelfsync.flow.each_vendor import TAKEN_PATIENCE_S, Skip
 from shelfsync.flow.holding import HeldBody, holding
+from shelfsync.flow.isolation import database_is_away, reason_of
 from shelfsync.flow.promotions.confirm import ALONE, in_doubt, refuse
 from shelfsync.ledger import promotion_jobs, promotions, switches
 from shelfsync.promotions.plan import meet
@@ -79,9 +80,11 @@ def _deliver_all(parts: Parts, lease: Lease, sent: Sent) -> None:
             raise
         except StoppedError as error:  # a person stopped it while it waited for its slot
             sent.paused[job.campaign] = str(error)
-        except (PartnerError, DataError) as error:  # one campaign stops no other (I10)
-            log.error("promotions, deliver: campaign %s, job %d: %s", job.campaign, job.job_id, error)  # noqa: TRY400
-            sent.failed[job.campaign] = str(error)
+        except Exception as error:  # one campaign stops no other (I10)
+            if database_is_away(error):
+                raise
+            log.error("promotions, deliver: campaign %s, job %d: %s", job.campaign, job.job_id, reason_of(error))  # noqa: TRY400
+            sent.failed[job.campaign] = reason_of(error)
         else:
             sent.done += done
             sent.skipped += not done
@@ -214,7 +217,7 @@ def _take_answer(parts: Parts, lease: Lease, job: PromotionJob, answer: Platform
         believed = answer.job_id is not None and promotion_jobs.answered(
             connection,
             job.job_id,
-            platform_job_id=str(answer.job_id),
+            platform_job_id=answer.job_id,
             status=answer.status,
             poll_after_s=parts.settings.promotions.poll_first_s,
         )

@@ -7,6 +7,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from shelfsync.erp.promotions import named, open_promotions
+from shelfsync.errors import DataError
 from shelfsync.flow.partition import Partition
 from shelfsync.ledger import promotion_runs
 from shelfsync.promotions.shape import EVERY, RAW, REQUIRED
@@ -36,6 +37,8 @@ def extract(parts: Parts, run_id: int) -> dict[str, Any]:
     """Reads the ERP's promotions once; `{"rows", "vendors", "proof"}`. A run that was planned is not read again."""
     with parts.engine.connect() as connection:
         run = promotion_runs.read(connection, run_id)
+    from shelfsync.promotions import normalise
+
     if run.planned_at is not None:
         return {"rows": 0, "vendors": 0, "proof": "planned before"}
     wanted = parts.settings.sync.vendors
@@ -47,10 +50,19 @@ def extract(parts: Parts, run_id: int) -> dict[str, Any]:
                 partition.add(_for_all(chunk))
             proof = extracted.proof()
         files = partition.finish()
+        nameless, failed = partition.nameless_raw, partition.failed
+    for vendor, (error, _) in failed.items():  # without its rows its promotions would seem to have ended
+        raise DataError(f"promotions, extract: the rows of vendor {vendor!r} could not be written: {error}")
     manifest = {"rows": proof.rows, "vendors": {vendor: path for vendor, (path, _) in sorted(files.items())}}
     path = parts.lake.write_bytes("promotion_manifest", "all", ".json", json.dumps(manifest).encode())
     with parts.engine.begin() as connection:
         promotion_runs.extracted(connection, run_id, manifest_path=path, proof=proof.how, complete=proof.complete)
+        record.replace_quarantine(connection, run_id, "", normalise.nameless(nameless))
+    if nameless.num_rows:
+        log.warning(
+            "promotions, extract: %d rows name no usable vendor and were set aside; see warehouse.promotion_quarantine",
+            nameless.num_rows,
+        )
     log.info("promotions, extract: %d rows, %s", proof.rows, proof.how)
     return {"rows": proof.rows, "vendors": len(files), "proof": proof.how}
 

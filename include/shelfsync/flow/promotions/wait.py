@@ -5,13 +5,10 @@ Nothing tells the end of a promotion's job (interface.md 6 lists no such event),
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import json
 import logging
+from functools import partial
 from typing import TYPE_CHECKING, Any
-
-from sqlalchemy.exc import InterfaceError, OperationalError
 
 from partner_api.errors import (
     NotEnabledError,
@@ -21,8 +18,10 @@ from partner_api.errors import (
     UnavailableError,
     UnexpectedAnswerError,
 )
-from shelfsync.errors import ShelfsyncError, TryAgainError
 from shelfsync.flow import status_path
+from shelfsync.flow.hear import storable
+from shelfsync.flow.isolation import ask_alone, reason_of, stops_every_job
+from shelfsync.flow.wait import until_none
 from shelfsync.ledger import promotion_jobs
 from shelfsync.promotions.outcome import ENDED
 from shelfsync.warehouse import promotions as record
@@ -33,28 +32,15 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-LOOK_AGAIN_S = 10.0
-_GRACE_S = 60.0
-
 
 async def until_settled(parts: Parts, run_id: int) -> dict[str, Any]:
     """Ends when no job of this run is worth waiting for. Counts only: the next step reads the ledger."""
-    loop = asyncio.get_running_loop()
-    end = loop.time() + parts.settings.promotions.job_deadline_s + _GRACE_S
-    seen = 0
-    while True:
-        jobs: list[PromotionJob] | None = None
-        with contextlib.suppress(OperationalError, InterfaceError):
-            jobs = await asyncio.to_thread(waiting, parts, run_id)
-        if jobs is not None:
-            seen = max(seen, len(jobs))
-            if not jobs:
-                return {"ended": seen, "left": 0}
-            if await asyncio.to_thread(ask_those_due, parts, jobs):
-                continue
-        if loop.time() >= end:
-            return {"ended": seen - len(jobs or []), "left": len(jobs or [])}
-        await asyncio.sleep(min([LOOK_AGAIN_S, *(max(0.05, min(job.wait_s, job.left_s)) for job in jobs or [])]))
+    return await until_none(
+        parts,
+        partial(waiting, parts, run_id),
+        partial(_ask_alone, parts),
+        deadline_s=parts.settings.promotions.job_deadline_s,
+    )
 
 
 def waiting(parts: Parts, run_id: int | None = None) -> list[PromotionJob]:
@@ -71,17 +57,19 @@ def has_ended(job: PromotionJob) -> bool:
 
 def ask_those_due(parts: Parts, jobs: list[PromotionJob]) -> bool:
     """Asks about jobs whose time has come; True when at least one was asked."""
-    asked = False
-    for job in jobs:
-        if not job.poll_due:
-            continue
-        asked = True
-        try:
-            ask(parts, job)
-        except (PartnerError, ShelfsyncError) as error:
-            log.warning("promotions, wait: campaign %s, job %d: %s", job.campaign, job.job_id, error)
-            _heard(parts, job, None, None)
-    return asked
+    due = [job for job in jobs if job.poll_due]
+    for job in due:
+        _ask_alone(parts, job)
+    return bool(due)
+
+
+def _ask_alone(parts: Parts, job: PromotionJob) -> bool:
+    return ask_alone(
+        job,
+        partial(ask, parts),
+        lambda it: _heard(parts, it, None, None),
+        f"promotions, campaign {job.campaign}, job {job.job_id}",
+    )
 
 
 def ask_the_overdue(parts: Parts) -> None:
@@ -96,11 +84,10 @@ def ask_the_overdue(parts: Parts) -> None:
             continue
         try:
             ask(parts, job)
-        except (UnavailableError, ThrottledError, TryAgainError) as error:
-            log.warning("promotions, wait: campaign %s, job %d: %s", job.campaign, job.job_id, error)
-            return
-        except (PartnerError, ShelfsyncError) as error:
-            log.warning("promotions, wait: campaign %s, job %d: %s", job.campaign, job.job_id, error)
+        except Exception as error:  # noqa: BLE001  whatever it is, the deadline ends this job and the others are asked about
+            log.warning("promotions, wait: campaign %s, job %d: %s", job.campaign, job.job_id, reason_of(error))
+            if isinstance(error, UnavailableError | ThrottledError) or stops_every_job(error):
+                return
 
 
 def ask(parts: Parts, job: PromotionJob) -> None:
@@ -136,7 +123,7 @@ def ask(parts: Parts, job: PromotionJob) -> None:
             "invalid_discounted_skus": answer.invalid_discounted_skus,
         }
         path = parts.lake.write_bytes("promotion_result", "all", ".json", json.dumps(lists).encode())
-    _heard(parts, job, answer.status, path)
+    _heard(parts, job, storable(answer.status), path)
 
 
 def _heard(parts: Parts, job: PromotionJob, status: str | None, result_path: str | None) -> None:

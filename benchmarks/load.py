@@ -1,0 +1,224 @@
+"""Events at a steady rate on the receiver as production runs it, while it and PostgreSQL are killed with -9 in turns.
+
+    make load SECONDS=30 RATE=500
+
+The caller does what a platform does: an event that is not answered 2xx is sent again. Afterwards every event that was answered 2xx has to
+be in the table, once. Caller, receiver and PostgreSQL (fsync on) share this machine. Exit 1: an event is missing, or there twice.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import random
+import re
+import signal
+import socket
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+
+from benchmarks import machine
+from kills.victims import kill
+from receiver_fixture import LiveReceiver, request
+from shelfsync.ledger.engine import create_engine
+from shelfsync.migrations import upgrade
+from shelfsync.stack.postgres import EmbeddedPostgres
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+CONNECTIONS = 64
+KILLS = 6
+AWAY_S = 1.0
+"""So long a killed PostgreSQL stays away; the receiver is started again at once."""
+TRY_TIMEOUT_S = 10.0
+"""As long as the platform waits for an answer."""
+GIVE_UP_S = 60.0
+PAUSE_S = 0.2
+
+
+@dataclass
+class Told:
+    """What the caller saw."""
+
+    answered: dict[int, float] = field(default_factory=dict)
+    """Event -> seconds from its time to be sent to its 2xx."""
+    tries: int = 0
+    given_up: int = 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.load", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=30.0)
+    parser.add_argument("--rate", type=float, default=500.0, help="events a second")
+    parser.add_argument("--kills", type=int, default=KILLS, help="of receiver and PostgreSQL in turns")
+    parser.add_argument("--result", type=Path, help="a file for the figures, as JSON")
+    chosen = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory(prefix="shelfsync-load-") as folder:
+        Path(folder).chmod(0o711)
+        figures = run(Path(folder), chosen.seconds, chosen.rate, chosen.kills)
+    print(json.dumps(figures, indent=1))
+    print(f"{figures['acknowledged']} acknowledged, {figures['missing']} missing, {figures['twice']} twice")
+    if chosen.result:
+        chosen.result.write_text(json.dumps(figures, indent=1) + "\n")
+    return 1 if figures["missing"] or figures["twice"] or figures["given_up"] else 0
+
+
+def run(home: Path, seconds: float, rate: float, kills: int) -> dict[str, Any]:
+    """The figures of one run."""
+    server = EmbeddedPostgres(home / "server")
+    server.ensure_started()
+    try:
+        url = server.create_database("load")
+        engine = create_engine(url)
+        upgrade(engine)
+        engine.dispose()
+        told, stop = Told(), threading.Event()
+        port = _free_port()
+        with LiveReceiver(url, SHELFSYNC_WEBHOOK__PORT=str(port)) as first:
+            victims = _Victims(home, server, url, port, first)
+            killer = threading.Thread(target=victims.kill_all, args=(kills, seconds, stop))
+            killer.start()
+            try:
+                asyncio.run(_send_all(port, int(seconds * rate), rate, told))
+            finally:
+                stop.set()
+                killer.join()
+                victims.close()
+        server.ensure_started()
+        with psycopg.connect(url) as connection:
+            bodies = [bytes(row[0]) for row in connection.execute("SELECT body FROM inbox.event")]
+    finally:
+        server.stop()
+    stored = [int(json.loads(body)["job_id"]) for body in bodies]
+    waited = sorted(told.answered.values())
+    return {
+        "machine": machine.described(),
+        "seconds": seconds,
+        "rate": rate,
+        "events": int(seconds * rate),
+        "acknowledged": len(told.answered),
+        "missing": len(told.answered.keys() - set(stored)),
+        "twice": len(stored) - len(set(stored)),
+        "given_up": told.given_up,
+        "sent_again": told.tries - len(told.answered),
+        "killed": victims.killed,
+        "median_ms": _ms(waited, 0.5),
+        "p99_ms": _ms(waited, 0.99),
+        "longest_ms": _ms(waited, 1.0),
+    }
+
+
+class _Victims:
+    """Receiver and server: killed, and started again."""
+
+    def __init__(self, home: Path, server: EmbeddedPostgres, url: str, port: int, receiver: LiveReceiver) -> None:
+        self._home = home
+        self._server = server
+        self._url = url
+        self._port = port
+        self._receiver = receiver
+        self._started: list[LiveReceiver] = []
+        self.killed = {"receiver": 0, "postgres": 0}
+
+    def kill_all(self, kills: int, seconds: float, stop: threading.Event) -> None:
+        """Evenly over the run, the first not before its first part is over."""
+        began_s = time.monotonic()
+        for number in range(kills):
+            if stop.wait(max(0.0, began_s + seconds * (number + 1) / (kills + 1) - time.monotonic())):
+                return
+            (self._kill_receiver, self._kill_postgres)[number % 2]()
+
+    def close(self) -> None:
+        """Ends the receivers that were started here."""
+        for receiver in self._started:
+            receiver.__exit__(None, None, None)
+
+    def _kill_receiver(self) -> None:
+        self._receiver.process.send_signal(signal.SIGKILL)
+        self._receiver.process.wait()
+        self.killed["receiver"] += 1
+        self._receiver = LiveReceiver(self._url, SHELFSYNC_WEBHOOK__PORT=str(self._port)).__enter__()
+        self._started.append(self._receiver)
+
+    def _kill_postgres(self) -> None:
+        assert kill(self._home, "postgres", random.Random()), "no server was there to be killed"
+        self.killed["postgres"] += 1
+        time.sleep(AWAY_S)
+        self._server.ensure_started()
+
+
+async def _send_all(port: int, events: int, rate: float, told: Told) -> None:
+    """Each event has its time; a caller that is late sends at once."""
+    queue: asyncio.Queue[tuple[int, float]] = asyncio.Queue()
+    callers = [asyncio.create_task(_call(port, queue, told)) for _ in range(CONNECTIONS)]
+    began_s = time.monotonic()
+    for number in range(events):
+        due_s = began_s + number / rate
+        if (left := due_s - time.monotonic()) > 0:
+            await asyncio.sleep(left)
+        queue.put_nowait((number, due_s))
+    await queue.join()
+    for caller in callers:
+        caller.cancel()
+    await asyncio.gather(*callers, return_exceptions=True)
+
+
+async def _call(port: int, queue: asyncio.Queue[tuple[int, float]], told: Told) -> None:
+    """One connection, made again whenever it breaks."""
+    streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+    while True:
+        number, due_s = await queue.get()
+        body = b'{"job_id": "%d", "status": "COMPLETED", "platform_vendor_id": "store-%03d"}' % (number, number % 1000)
+        while True:
+            told.tries += 1
+            try:
+                async with asyncio.timeout(TRY_TIMEOUT_S):
+                    if streams is None:
+                        streams = await asyncio.open_connection("127.0.0.1", port)
+                    answered, keeps = await _try(*streams, request(body))
+            except (OSError, TimeoutError, asyncio.IncompleteReadError):
+                answered, keeps = False, False
+            if not keeps and streams is not None:
+                streams[1].close()
+                streams = None
+            if answered:
+                told.answered[number] = time.monotonic() - due_s
+                break
+            if time.monotonic() - due_s > GIVE_UP_S:
+                told.given_up += 1
+                break
+            await asyncio.sleep(PAUSE_S)
+        queue.task_done()
+
+
+async def _try(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, call: bytes) -> tuple[bool, bool]:
+    """(answered 2xx, the connection may be used again)."""
+    writer.write(call)
+    head = (await reader.readuntil(b"\r\n\r\n")).lower()
+    length = re.search(rb"content-length: (\d+)", head)
+    await reader.readexactly(int(length[1]) if length else 0)
+    return head.startswith(b"http/1.1 2"), b"connection: close" not in head
+
+
+def _ms(waited: list[float], share: float) -> float | None:
+    return round(waited[min(len(waited) - 1, int(len(waited) * share))] * 1000, 1) if waited else None
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

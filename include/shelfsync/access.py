@@ -1,0 +1,46 @@
+"""Who else on this machine may read what shelfsync writes, and who may change what it trusts."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING
+
+from shelfsync.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+UMASK = 0o027
+"""Files 0640, folders 0750: order files, logs and the lake hold what is no other user's business."""
+
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+
+
+def keep_private() -> None:
+    """What this process writes from now on is for its user and group. The first line of every entry point."""
+    os.umask(UMASK)
+
+
+def refuse_shared(file: Path, setting: str) -> None:
+    """A ConfigurationError when another user may change this file, or put another one in its place: what it says is executed."""
+    for path in (file, file.parent, file.resolve(), file.resolve().parent):
+        if why := _changed_by(path):
+            raise ConfigurationError(
+                setting,
+                f"{str(path.absolute())!r} {why}, so another user may decide what is run and sent",
+                f"Run `chown $(id -un) {path.absolute()}; chmod go-w {path.absolute()}`, or move the file to a folder of yours.",
+            )
+
+
+def _changed_by(path: Path) -> str | None:
+    """Why another user may write here, or None. A sticky folder (/tmp) protects the files of each owner."""
+    if os.statvfs(path).f_flag & os.ST_RDONLY:
+        return None
+    found = path.lstat()
+    if stat.S_ISLNK(found.st_mode):
+        return None if found.st_uid in {0, os.geteuid()} else "is a link of another user"
+    if found.st_uid not in {0, os.geteuid()}:
+        return "belongs to another user"
+    sticky = stat.S_ISDIR(found.st_mode) and found.st_mode & stat.S_ISVTX
+    return "can be written by others" if found.st_mode & _OTHERS_WRITE and not sticky else None

@@ -1,0 +1,164 @@
+"""Logs and exports of a broken or hostile platform take bounded memory and time, and what is no result says why in one line."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+import nasty_files
+from nasty_files import EXPORT, LOG, corpus
+from shelfsync.catalog import result_csv
+from shelfsync.catalog.confirm import parse_log
+from shelfsync.catalog.export import parse_export
+from shelfsync.catalog.result_csv import JsonText
+from shelfsync.errors import DataError
+
+PEAK_MB = 700
+"""Of a whole process that reads one of these files, the libraries included."""
+SECONDS = 20
+HEADS = {"log": LOG, "export": EXPORT}
+TOUCHING = ["a column name of 60,000 characters", "names that fill the longest header", "100,000 columns"]
+
+
+def _measured(kind: str, name: str) -> tuple[int, float, str]:
+    here = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    told = subprocess.run(
+        [sys.executable, nasty_files.__file__, kind],
+        input=corpus(HEADS[kind])[name],
+        stdout=subprocess.PIPE,
+        check=True,
+        env=here,
+        cwd=Path(__file__).parents[3],
+    )
+    peak_mb, seconds, words = told.stdout.decode().split(" ", 2)
+    return int(peak_mb), float(seconds), words.strip()
+
+
+@pytest.mark.parametrize("kind", HEADS)
+@pytest.mark.parametrize("name", TOUCHING)
+def test_a_small_file_with_a_large_header_takes_bounded_memory_and_time(kind, name):
+    peak_mb, seconds, words = _measured(kind, name)
+    assert peak_mb < PEAK_MB
+    assert seconds < SECONDS
+    assert words == "read" if name == TOUCHING[1] else "the first line of" in words
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", HEADS)
+@pytest.mark.parametrize("name", corpus(LOG))
+def test_whatever_the_file_memory_and_time_are_bounded(kind, name):
+    peak_mb, seconds, words = _measured(kind, name)
+    assert peak_mb < PEAK_MB
+    assert seconds < SECONDS
+    assert words == "read" or (len(words) < 600 and "\n" not in words)
+
+
+def _read(kind: str, data: bytes):
+    return parse_log(io.BytesIO(data), whole=True) if kind == "log" else parse_export(io.BytesIO(data)).rows
+
+
+@pytest.mark.parametrize("kind", HEADS)
+def test_as_many_columns_as_are_allowed_are_read_and_one_more_is_refused(kind):
+    head, line = HEADS[kind], {"log": "a,success,", "export": "a,1.00,1"}[kind]
+    more = result_csv.COLUMNS_MAX - 3
+    assert _read(kind, f"{head}{',x' * more}\n{line}{',' * more}\n".encode()).num_rows == 1
+    with pytest.raises(DataError, match="257 columns, 256 are allowed"):
+        _read(kind, f"{head}{',x' * (more + 1)}\n{line}{',' * (more + 1)}\n".encode())
+
+
+@pytest.mark.parametrize("kind", HEADS)
+def test_a_header_as_long_as_is_allowed_is_read_and_one_byte_more_is_refused(kind):
+    head, line = HEADS[kind], {"log": "a,success,,", "export": "a,1.00,1,"}[kind]
+    name = "x" * (result_csv.HEADER_BYTES_MAX - len(head) - 1)
+    assert _read(kind, f"{head},{name}\n{line}\n".encode()).num_rows == 1
+    for data in (f"{head},{name}x\n{line}\n", f"{head},{name}x"):
+        with pytest.raises(DataError, match=r"the first line of .* has more than 16384 bytes"):
+            _read(kind, data.encode())
+
+
+@pytest.mark.parametrize("kind", HEADS)
+def test_too_many_lines_are_refused(kind, monkeypatch):
+    monkeypatch.setattr(result_csv, "LINES_MAX", 10)
+    data = f"{HEADS[kind]}\n{'a,ok,' if kind == 'log' else 'a,1,1'}\n".encode()
+    line = data.splitlines(keepends=True)[1]
+    assert _read(kind, data + line * 9).num_rows in {1, 10}
+    with pytest.raises(DataError, match="more than 10 lines"):
+        _read(kind, data + line * 10)
+
+
+def test_lines_that_cannot_be_read_are_counted_and_the_first_of_them_kept(monkeypatch):
+    monkeypatch.setattr(result_csv, "UNREADABLE_KEPT", 3)
+    rows = parse_log(io.BytesIO(b"sku,state\nA,success\n" + b"x\n" * 10)).to_pylist()
+    assert (rows[0]["sku"], rows[0]["state"]) == ("A", "accepted")
+    problems = [row["reason"] for row in rows[1:]]
+    assert problems == ["the line has 1 fields instead of 2"] * 3 + ["7 more lines have more or fewer fields than 2"]
+
+
+def test_where_the_json_of_a_file_grows_too_large_its_lines_count_all_the_same():
+    import pyarrow as pa
+
+    text = JsonText(["sku", "x" * 1000], bytes_max=300_000)
+    columns = [pa.array(["a"] * 20), pa.array(["b"] * 20)]
+    assert "x" * 1000 in text.objects(columns, 20)[0].as_py()
+    assert text.is_whole
+    assert text.objects([pa.array(["a"] * 2000)] * 2, 2000).to_pylist() == ["{}"] * 2000
+    assert not text.is_whole
+    assert text.objects(columns, 20).to_pylist() == ["{}"] * 20
+
+
+FIELDS = st.one_of(
+    st.sampled_from(
+        ["a", "success", "failed", "1.00", "1", "", '"', '""', "\x00", "\ufeff", "é", "=1+1", "9" * 60, "-0", "nan"]
+    ),
+    st.text(max_size=12),
+)
+HEADERS = st.lists(
+    st.sampled_from(["sku", "SKU", "state", "status", "errors", "price", "active", "barcode", "x", '"', "", "\x00"]),
+    max_size=8,
+)
+
+
+@st.composite
+def files(draw):
+    """Something near a CSV file, as bytes."""
+    header = draw(HEADERS)
+    lines = draw(st.lists(st.lists(FIELDS, max_size=9), max_size=12))
+    end = draw(st.sampled_from(["\n", "\r\n", "\r", ""]))
+    text = (end or "\n").join(",".join(fields) for fields in [header, *lines]) + end
+    data = text.encode("utf-8", "surrogatepass")
+    cut = draw(st.integers(0, len(data)))
+    return data[:cut] + draw(st.binary(max_size=8)) + data[cut:]
+
+
+def _claim(data: bytes, packed: bool) -> None:
+    import gzip
+
+    data = gzip.compress(data, 1) if packed else data
+    refusals = []
+    for read in (parse_log, parse_export):
+        try:
+            read(io.BytesIO(data))
+        except DataError as error:
+            refusals.append(str(error))
+    assert not any("\n" in line for line in refusals)
+
+
+@given(files(), st.booleans())
+@example(b"sku,state,price\n\xff,\x00,1e99999\n", False)
+@example(b"sku,price\n,,\n\n\n", True)
+def test_any_bytes_are_a_file_that_is_read_or_refused_in_one_line(data, packed):
+    _claim(data, packed)
+
+
+@pytest.mark.slow
+@settings(max_examples=12_000, deadline=None)
+@given(files(), st.booleans())
+def test_any_bytes_are_read_or_refused_for_a_minute(data, packed):
+    _claim(data, packed)

@@ -1,0 +1,67 @@
+"""Whatever the head of one promotion holds: it is a head, or a fault of this campaign alone."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from fuzz_minute import BRIEFLY, for_a_minute
+from shelfsync.promotions import head as heads
+from shelfsync.promotions.head import Fault, Heads
+from shelfsync.promotions.shape import HEAD
+from shelfsync.settings import PromotionSettings
+
+GOOD = {
+    "campaign": "c1",
+    "name": "Spring",
+    "start_time": "2026-03-01T10:00:00Z",
+    "end_time": "2026-03-02T10:00:00Z",
+    "purchased_quantity": "2",
+}
+CORPUS = (
+    "{" * 50_000,
+    '{"a":' * 2_000,
+    '{"en_US": "x"}',
+    "{}",
+    "1" + "0" * 5_000,
+    "000000000001" + "9" * 5_000,
+    "1e-999999999",
+    "1e999999999",
+    "sNaN",
+    "0001-01-01T00:00:00+23:59",
+    "9999-12-31T23:59:59-23:59",
+    "\0",
+    "\ud800",
+    "\u0661",
+    "",
+    None,
+)
+texts = st.one_of(st.none(), st.text(), st.sampled_from(CORPUS), st.integers().map(str), st.datetimes().map(str))
+STANDARD = dict.fromkeys(HEAD) | GOOD
+
+
+@BRIEFLY
+@given(changes=st.dictionaries(st.sampled_from(HEAD), texts))
+@example(changes={"purchased_quantity": "000000000001" + "9" * 5_000})
+@example(changes={"name": '{"a":' * 2_000})
+@example(changes={"max_discount_per_order": "1e-999999999"})
+def test_any_head_is_one_or_a_fault(changes):
+    found = Heads(PromotionSettings()).find(STANDARD | changes)
+    assert isinstance(found, (int, Fault))
+
+
+def test_a_head_that_raises_anything_is_a_fault_of_its_campaign(monkeypatch):
+    def broken(*_):
+        raise ZeroDivisionError
+
+    every = Heads(PromotionSettings())
+    assert every.find(STANDARD) == 0
+    monkeypatch.setattr(heads, "_head", broken)
+    found = every.find(STANDARD | {"campaign": "c2"})
+    assert (found.campaign, found.reason) == ("c2", "campaign_unreadable")
+
+
+@pytest.mark.slow
+def test_for_a_minute():
+    assert for_a_minute(test_any_head_is_one_or_a_fault) > 0

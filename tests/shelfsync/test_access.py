@@ -1,0 +1,144 @@
+"""Configuration that another user can change is not read, and what is written is no other user's to read."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from shelfsync.access import refuse_shared
+from shelfsync.erp.mapping import MappingHook
+from shelfsync.errors import ConfigurationError
+from shelfsync.handover.files import Files
+from shelfsync.handover.outlet import Document
+from shelfsync.settings import read_settings
+
+ROOT = Path(__file__).parents[2]
+SOMEBODY_ELSE = 4711
+HOOK = "def shape(frame):\n    return frame\n"
+ENTRY_POINTS = (
+    "from shelfsync.cli.app import main",
+    "from shelfsync.inbox.__main__ import main",
+    "from shelfsync.stack.up import main",
+    "from shelfsync.stack.down import main",
+    "from shelfsync.stack.demo import main",
+    "from shelfsync.stack.init import main",
+    "from shelfsync.stack.keeper import main",
+    "from shelfsync.stack.store_hub import main",
+    "from shelfsync.stack.customers import main",
+    "from partner_sandbox.cli import main",
+    "import shelfsync_airflow; main = lambda: None",
+)
+
+
+@pytest.fixture
+def elsewhere(tmp_path, monkeypatch):
+    """A current folder of its own, without any of our variables."""
+    for name in [name for name in os.environ if name.startswith("SHELFSYNC_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(file: Path, text: str = "[platform]\nchain = 'from-the-file'\n") -> Path:
+    file.parent.mkdir(exist_ok=True, parents=True)
+    file.write_text(text, "utf-8")
+    file.chmod(0o640)
+    return file
+
+
+def test_a_file_of_the_current_folder_is_not_read_and_that_is_said(elsewhere, caplog):
+    write(elsewhere / "shelfsync.toml")
+    assert read_settings().platform.chain is None
+    assert "name it by SHELFSYNC_CONFIG" in caplog.text
+
+
+def test_a_file_of_the_state_folder_is_read(elsewhere, monkeypatch):
+    write(elsewhere / ".shelfsync" / "shelfsync.toml")
+    assert read_settings().platform.chain == "from-the-file"
+    write(elsewhere / "state" / "shelfsync.toml", "[platform]\nchain = 'other'\n")
+    monkeypatch.setenv("SHELFSYNC_HOME", str(elsewhere / "state"))
+    assert read_settings().platform.chain == "other"
+
+
+@pytest.mark.parametrize("mode", [0o646, 0o660, 0o666])
+def test_a_file_that_others_can_write_is_refused(elsewhere, monkeypatch, mode):
+    file = write(elsewhere / "mine.toml")
+    monkeypatch.setenv("SHELFSYNC_CONFIG", str(file))
+    assert read_settings().platform.chain == "from-the-file"
+    file.chmod(mode)
+    with pytest.raises(ConfigurationError, match=r"SHELFSYNC_CONFIG: .*can be written by others.*chmod go-w"):
+        read_settings()
+
+
+def test_a_file_in_a_folder_that_others_can_write_is_refused(elsewhere, monkeypatch):
+    file = write(elsewhere / "shared" / "mine.toml")
+    monkeypatch.setenv("SHELFSYNC_CONFIG", str(file))
+    file.parent.chmod(0o777)
+    with pytest.raises(ConfigurationError, match="shared' can be written by others"):
+        read_settings()
+    file.parent.chmod(0o1777)  # as /tmp: each owner's files are safe
+    assert read_settings().platform.chain == "from-the-file"
+    (elsewhere / "link.toml").symlink_to(file)
+    monkeypatch.setenv("SHELFSYNC_CONFIG", str(elsewhere / "link.toml"))
+    file.parent.chmod(0o777)
+    with pytest.raises(ConfigurationError, match="shared' can be written by others"):
+        read_settings()
+
+
+@pytest.mark.parametrize("what", ["file", "folder", "link"])
+def test_a_file_of_another_user_is_refused(elsewhere, what):
+    file = write(elsewhere / "theirs" / "shelfsync.toml")
+    link = elsewhere / "link.toml"
+    link.symlink_to(file)
+    owned = {"file": file, "folder": file.parent, "link": link}[what]
+    try:
+        os.chown(owned, SOMEBODY_ELSE, SOMEBODY_ELSE, follow_symlinks=False)
+    except (
+        PermissionError
+    ):  # only root can give a file away: then another user's file is the machine's own check of root's folders
+        assert os.geteuid() != 0
+        return
+    with pytest.raises(ConfigurationError, match="another user"):
+        refuse_shared(link if what == "link" else file, "SHELFSYNC_CONFIG")
+
+
+def test_a_mapping_hook_that_others_can_write_is_not_run(elsewhere):
+    file = write(elsewhere / "hook.py", HOOK)
+    assert MappingHook(f"{file}:shape").load() is not None
+    file.chmod(0o666)
+    with pytest.raises(ConfigurationError, match=r"SHELFSYNC_ERP__MAPPING: .*can be written by others"):
+        MappingHook(f"{file}:shape").load()
+
+
+@pytest.mark.parametrize("start", ENTRY_POINTS)
+def test_every_entry_point_keeps_what_it_writes_from_other_users(tmp_path, start):
+    program = f"import os, sys\nos.umask(0)\nsys.argv = ['x', '--no-such-option']\n{start}\ntry:\n    main()\nexcept BaseException:\n    pass\nprint('umask', oct(os.umask(0)))\n"
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("SHELFSYNC_", "AIRFLOW_"))}
+    paths = os.pathsep.join(str(ROOT / folder) for folder in ("include", "plugins"))
+    # A setting that makes no sense ends each of them before it starts anything.
+    environment = clean | {"PYTHONPATH": paths, "SHELFSYNC_PLATFORM__KEY": "neither", "SHELFSYNC_HOME": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert "umask 0o27" in done.stdout, done.stderr
+
+
+def test_an_order_file_is_for_our_user_and_group_alone(tmp_path):
+    before = os.umask(0)
+    try:
+        Files(str(tmp_path / "stores")).write(Document(7, "o-1", "order", "store-001", '{"name": "canary"}'))
+    finally:
+        os.umask(before)
+    (file,) = (path for path in tmp_path.rglob("*") if path.is_file())
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640

@@ -1,0 +1,89 @@
+"""What comes from outside is shown, and does nothing to the terminal."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import logging
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shelfsync.cli.output import print_error, print_told
+from shelfsync.explain.event import Event
+from shelfsync.logs import JsonLines, Text
+from shelfsync.terminal import PlainConsole, status_tables, timeline_table
+
+NASTY = (
+    "[/x]",
+    "[red]",
+    "\x1b]0;title\x07",
+    "\x9b31m",
+    "a\rb",
+    "\u202egpj.exe",
+    "two\nlines",
+    "half \ud800",
+    ":smile:",
+    "\\[x]",
+)
+ACTING = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+COUNTS = ("erp_rows", "not_in_erp", "acknowledged", "pending", "in_flight", "unconfirmed", "held", "spared")
+COUNTS += ("rejected_for_good", "rejected_for_now", "quarantined")
+
+
+def status_of(text: str) -> dict:
+    vendor = {
+        "vendor": text,
+        "last_run": 1,
+        "last_state": text,
+        "error": text,
+        "paused": None,
+        **dict.fromkeys(COUNTS, 1),
+    }
+    run = {"run_id": 1, "kind": text, "dry_run": False, "state": text, "error": text, "run_key": text}
+    return {
+        "vendors": [vendor | {"oldest_unacknowledged_s": 1.0}],
+        "freshness": [],
+        "runs": [run | {"started_at": dt.datetime(2026, 1, 1, tzinfo=dt.UTC)}],
+    }
+
+
+def shown(*what) -> str:
+    console = PlainConsole(width=4000, record=True)
+    with console.capture() as captured:
+        for one in what:
+            console.print(one)
+    return captured.get()
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_a_vendor_of_any_name_is_shown_and_acts_on_nothing(text):
+    said = shown(*status_tables(status_of(text)), timeline_table([]), text)
+    assert not ACTING.search(said)
+    if text.isprintable():
+        assert text in said
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_lines_documents_errors_and_log_lines_act_on_nothing(text, capsys):
+    print_told({}, False, [text])
+    print_error(text)
+    said = capsys.readouterr()
+    assert not ACTING.search(said.out + said.err)
+    assert (said.out.count("\n"), said.err.count("\n")) == (1, 1)
+    print_told({"vendor": text}, True, [])
+    document = capsys.readouterr().out
+    assert not ACTING.search(document)
+    assert json.loads(document) == {"vendor": text}
+    record = logging.LogRecord("shelfsync", logging.INFO, "", 1, "vendor %s", (text,), None)
+    for line in (Text("%(message)s").format(record), JsonLines().format(record)):
+        assert not ACTING.search(line)
+        assert "\n" not in line
+
+
+@given(text=st.text())
+def test_no_text_at_all_breaks_a_table(text):
+    event = Event(at=dt.datetime(2026, 1, 1, tzinfo=dt.UTC), step="extract", said=text)
+    assert not ACTING.search(shown(timeline_table([event]), *status_tables(status_of(text))))
