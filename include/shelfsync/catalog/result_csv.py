@@ -10,9 +10,10 @@ import codecs
 import csv
 import gzip
 import io
+import tempfile
 import zlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, BinaryIO
+from typing import IO, TYPE_CHECKING, BinaryIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -99,26 +100,32 @@ def batches(source: Source, columns: int, unreadable: Unreadable) -> Iterator[pa
         raise DataError(f"{kind.name} has {columns} columns, {COLUMNS_MAX} are allowed; nothing of it counts")
     names = [str(place) for place in range(columns)]
     lines = 0
-    try:
-        for rows in pa_csv.open_csv(
-            source,
-            pa_csv.ReadOptions(column_names=names, block_size=LINE_BYTES_MAX, use_threads=False),
-            pa_csv.ParseOptions(newlines_in_values=True, invalid_row_handler=unreadable.add),
-            pa_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False),
-        ):
-            lines += rows.num_rows
-            if lines > LINES_MAX:
-                raise DataError(f"{kind.name} has more than {LINES_MAX} lines; nothing of it counts")
-            yield rows
-    except pa.ArrowInvalid as error:
-        why = str(error).splitlines()[0]
-        if unreadable.count > UNREADABLE_MAX:
-            why = f"more than {UNREADABLE_MAX} lines have more or fewer fields than the header"
-        elif "straddl" in why:
-            why = f"a line of more than {LINE_BYTES_MAX} bytes, or a quote that is never closed"
-        raise DataError(f"{kind.name} cannot be read as CSV: {why[:300]}; {kind.retry}") from None
-    finally:
-        source.stop()
+    # The CSV reader reads ahead in a thread of its own. It gets a plain file: Python code in that thread could still be at work
+    # while this process ends, which aborts it.
+    with tempfile.NamedTemporaryFile(prefix="shelfsync-") as plain:
+        source.copy_to(plain)
+        try:
+            for rows in pa_csv.open_csv(
+                plain.name,
+                pa_csv.ReadOptions(column_names=names, block_size=LINE_BYTES_MAX, use_threads=False),
+                pa_csv.ParseOptions(newlines_in_values=True, invalid_row_handler=unreadable.add),
+                pa_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False),
+            ):
+                lines += rows.num_rows
+                if lines > LINES_MAX:
+                    raise DataError(f"{kind.name} has more than {LINES_MAX} lines; nothing of it counts")
+                yield rows
+        except pa.ArrowInvalid as error:
+            raise DataError(f"{kind.name} cannot be read as CSV: {_why(error, unreadable)}; {kind.retry}") from None
+
+
+def _why(error: pa.ArrowInvalid, unreadable: Unreadable) -> str:
+    why = str(error).splitlines()[0]
+    if unreadable.count > UNREADABLE_MAX:
+        return f"more than {UNREADABLE_MAX} lines have more or fewer fields than the header"
+    if "straddl" in why:
+        return f"a line of more than {LINE_BYTES_MAX} bytes, or a quote that is never closed"
+    return why[:300]
 
 
 class JsonText:
@@ -146,14 +153,13 @@ def _cut(texts: pa.Array) -> pa.Array:
     return texts if longest <= CELL_CHARACTERS_MAX else pc.utf8_slice_codeunits(texts, 0, CELL_CHARACTERS_MAX)
 
 
-class Source(io.RawIOBase):
+class Source:
     """The plain bytes of a file, unpacked and counted; remembers what tells whether the last line is a whole one.
 
     What is not UTF-8 becomes U+FFFD: a text with it can be shown, and a SKU with it matches nothing.
     """
 
     def __init__(self, file: BinaryIO, kind: Kind, bytes_max: int) -> None:
-        super().__init__()
         first = file.read(2)
         rest = _Rest(first, file)
         self.kind = kind
@@ -165,13 +171,9 @@ class Source(io.RawIOBase):
         self.quotes = 0
         self.tail = b"\n"  # of the header
         self.cut_off: str | None = None
-        self._stopped = False
-
-    def readable(self) -> bool:
-        return True
 
     def header(self) -> bytes:
-        """The first line, without its end. What follows is what `read` gives."""
+        """The first line, without its end. What follows is for `copy_to`."""
         data = b""
         while b"\n" not in data and len(data) <= HEADER_BYTES_MAX:
             more = self._pull(HEADER_BYTES_MAX)
@@ -194,23 +196,14 @@ class Source(io.RawIOBase):
                 return True
         return False
 
-    def read(self, size: int = -1) -> bytes:
-        """As many bytes as asked for while there are some: the CSV reader takes what one call gives for a block of its own."""
-        if self._stopped:
-            return b""
-        parts, missing = [], size if size >= 0 else self._bytes_max
-        while missing > 0 and (data := self._pending or self._pull(_PULL_BYTES)):
-            parts.append(data[:missing])
-            self._pending = data[missing:]
-            missing -= len(parts[-1])
-        data = b"".join(parts)
-        self.quotes += data.count(b'"')
-        self.tail = (self.tail + data[-_TAIL_BYTES:])[-_TAIL_BYTES:]
-        return data
-
-    def stop(self) -> None:
-        """Nobody wants the rest: the CSV reader's thread, which reads ahead, comes to an end."""
-        self._stopped = True
+    def copy_to(self, plain: IO[bytes]) -> None:
+        """Everything that follows the header."""
+        while data := self._pending or self._pull(_PULL_BYTES):
+            self._pending = b""
+            self.quotes += data.count(b'"')
+            self.tail = (self.tail + data[-_TAIL_BYTES:])[-_TAIL_BYTES:]
+            plain.write(data)
+        plain.flush()
 
     @property
     def ends_with_a_line(self) -> bool:

@@ -73,6 +73,7 @@ export = sa.Table(
     ),
     sa.UniqueConstraint("run_key", "vendor"),
     sa.Index("ix_export_vendor", "vendor", "export_id"),
+    sa.Index("ix_export_unended", "deadline_at", postgresql_where=sa.text("state NOT IN ('reconciled', 'failed')")),
     sa.Index(
         "uq_export_platform_job_id",
         "platform_job_id",
