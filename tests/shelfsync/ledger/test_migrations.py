@@ -1,11 +1,18 @@
 from __future__ import annotations
 
+import hashlib
+
+import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.schema import CreateIndex, CreateTable
 
+from shelfsync.errors import ConfigurationError
 from shelfsync.ledger.engine import create_engine
-from shelfsync.migrations import upgrade
+from shelfsync.migrations import _config, upgrade
 from shelfsync.warehouse.every_table import SCHEMAS, metadata
 
 
@@ -20,20 +27,46 @@ def test_the_migrations_make_exactly_the_tables_that_the_code_knows(engine):
     assert differences == []
 
 
+def _declared() -> str:
+    """Digest of the statements that make the database."""
+    schema = ScriptDirectory.from_config(_config()).get_revision("head").module
+    parts = [str(CreateTable(table).compile(dialect=postgresql.dialect())) for table in metadata.sorted_tables]
+    parts += sorted(
+        str(CreateIndex(index).compile(dialect=postgresql.dialect()))
+        for table in metadata.sorted_tables
+        for index in table.indexes
+    )
+    return hashlib.sha256("\n".join([*parts, *schema.FUNCTIONS]).encode()).hexdigest()[:8]
+
+
+def test_the_revision_is_named_after_what_it_makes_so_that_no_older_database_is_taken_for_it():
+    assert ScriptDirectory.from_config(_config()).get_current_head() == f"schema_{_declared()}", (
+        "the tables changed: give the revision in migrations/versions/0001_schema.py this name"
+    )
+
+
+def test_a_database_of_another_version_is_refused_with_what_to_do(empty_database_url):
+    engine = create_engine(empty_database_url)
+    upgrade(engine)
+    with engine.begin() as connection:
+        connection.execute(sa.text("UPDATE public.shelfsync_revision SET version_num = '0049'"))
+    with pytest.raises(ConfigurationError, match=r"SHELFSYNC_DATABASE_URL: .* revision 0049.* empty database"):
+        upgrade(engine)
+    engine.dispose()
+
+
 def test_a_second_upgrade_does_nothing(engine):
     upgrade(engine)
     with engine.connect() as connection:
         assert connection.execute(sa.text("SELECT count(*) FROM public.shelfsync_revision")).scalar_one() == 1
 
 
-def test_every_step_of_the_history_can_be_taken_back(empty_database_url):
+def test_everything_that_was_made_can_be_taken_back(empty_database_url):
     from alembic import command
-
-    from shelfsync import migrations
 
     engine = create_engine(empty_database_url)
     upgrade(engine)
-    config = migrations._config()
+    config = _config()
     with engine.begin() as connection:
         config.attributes["connection"] = connection
         command.downgrade(config, "base")
