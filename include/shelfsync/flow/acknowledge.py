@@ -33,14 +33,16 @@ log = logging.getLogger(__name__)
 _SWAPS = 3
 
 
-def acknowledge(parts: Parts, run_id: int, names: Iterable[str], *, go_on: bool = True) -> StepReport:
+def acknowledge(
+    parts: Parts, run_id: int, names: Iterable[str], *, go_on: bool = True, comes_back: bool = True
+) -> StepReport:
     """Moves the baseline of each vendor by its confirmed job, then sends the vendor's next batch where there is one (`go_on`)."""
 
     def work(row: VendorRun) -> None:
         with holding(parts, row.vendor) as lease:
             acknowledge_job(parts, row, lease, go_on=go_on)
 
-    return each_vendor(parts, run_id, names, "acknowledge", work)
+    return each_vendor(parts, run_id, names, "acknowledge", work, comes_back=comes_back)
 
 
 def acknowledge_job(parts: Parts, row: VendorRun, lease: Lease, *, go_on: bool = True) -> None:

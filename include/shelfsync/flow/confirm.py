@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-def confirm(parts: Parts, run_id: int, names: Iterable[str]) -> StepReport:
+def confirm(parts: Parts, run_id: int, names: Iterable[str], *, comes_back: bool = True) -> StepReport:
     """Settles the open job of each vendor of this run, as far as the platform has ended it."""
 
     def work(row: VendorRun) -> None:
         with holding(parts, row.vendor) as lease:
             confirm_open_job(parts, row, lease)
 
-    return each_vendor(parts, run_id, names, "confirm", work)
+    return each_vendor(parts, run_id, names, "confirm", work, comes_back=comes_back)
 
 
 def confirm_open_job(parts: Parts, row: VendorRun, lease: Lease) -> None:

@@ -47,7 +47,7 @@ RESENDS = 2
 """How often an identical request follows one whose answer was lost, before the schedule takes over."""
 
 
-def deliver(parts: Parts, run_id: int, names: Iterable[str]) -> StepReport:
+def deliver(parts: Parts, run_id: int, names: Iterable[str], *, comes_back: bool = True) -> StepReport:
     """Sends one batch a vendor, the most urgent first. What a dead process may have sent is sent again, identical, unless something newer was planned."""
     away = TurnedAway()
 
@@ -60,7 +60,7 @@ def deliver(parts: Parts, run_id: int, names: Iterable[str]) -> StepReport:
     with parts.engine.connect() as connection:
         in_order = batches.most_urgent_first(connection, run_id, names)
     _foretell(parts)
-    return each_vendor(parts, run_id, in_order, "deliver", work)
+    return each_vendor(parts, run_id, in_order, "deliver", work, comes_back=comes_back)
 
 
 def _foretell(parts: Parts) -> None:

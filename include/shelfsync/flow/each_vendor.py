@@ -68,16 +68,22 @@ class Taken(Skip):
 
 
 def each_vendor(
-    parts: Parts, run_id: int, vendors: Iterable[str], step: str, work: Callable[[VendorRun], None]
+    parts: Parts,
+    run_id: int,
+    vendors: Iterable[str],
+    step: str,
+    work: Callable[[VendorRun], None],
+    *,
+    comes_back: bool = True,
 ) -> StepReport:
     """Calls `work` for each vendor that has come this far.
 
     What concerns every vendor (configuration, the database, a pause of the whole platform) is raised; all else is written to the
-    vendor's row, and the report of the run tells it. A vendor that another process works on comes again after the others.
+    vendor's row, and the report of the run tells it. A vendor that another process works on comes again after the others (`comes_back`).
     """
     report = StepReport(step)
     _round(parts, run_id, vendors, report, work)
-    until_s = parts.clock.monotonic_s() + TAKEN_PATIENCE_S
+    until_s = parts.clock.monotonic_s() + (TAKEN_PATIENCE_S if comes_back else 0.0)
     while report.taken and parts.clock.monotonic_s() < until_s:
         parts.clock.sleep(TAKEN_EVERY_S)
         _round(parts, run_id, report.taken, report, work)

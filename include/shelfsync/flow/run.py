@@ -112,14 +112,11 @@ def _first(shown: list[dict[str, Any]], found: list[dict[str, Any]], word: str) 
 
 def _waiting(connection: Connection, run_id: int) -> set[str]:
     """Vendors whose changes no run has sent: superseded by no newer run (an export moved the baseline, a pause), or planned alone."""
-    planned = sa.exists().where(
-        tables.batch.c.run_id == run_id, tables.batch.c.vendor == _ROW.vendor, tables.batch.c.state == "planned"
-    )
     statement = (
         sa.select(_ROW.vendor)
         .join(tables.vendor, tables.vendor.c.vendor == _ROW.vendor)
         .where(_ROW.run_id == run_id, tables.vendor.c.fence <= _ROW.generation)
-        .where((_ROW.state == "superseded") | ((_ROW.state == "open") & planned))
+        .where((_ROW.state == "superseded") | ((_ROW.state == "open") & _has_batch("planned")))
     )
     return set(connection.execute(statement).scalars())
 
@@ -183,17 +180,11 @@ def _plan_line(row: dict[str, Any]) -> str:
 
 def unfinished(connection: Connection, run_id: int) -> None:
     """Vendors that a broken task left behind are failures that say so, unless their job is on its way or a newer run went past them."""
-    on_its_way = sa.exists().where(
-        tables.batch.c.run_id == run_id,
-        tables.batch.c.vendor == _ROW.vendor,
-        tables.batch.c.generation == _ROW.generation,
-        tables.batch.c.state.in_(("planned", "sent")),
-    )
     reached = (_ROW.snapshot_path, _ROW.delta_path, _ROW.released_path, _ROW.batched_at)
     statement = (
         sa.select(_ROW.vendor, (tables.vendor.c.fence > _ROW.generation).label("outrun"), *reached)
         .join(tables.vendor, tables.vendor.c.vendor == _ROW.vendor)
-        .where(_ROW.run_id == run_id, _ROW.state == "open", ~on_its_way)
+        .where(_ROW.run_id == run_id, _ROW.state == "open", ~_has_batch("planned", "sent"))
     )
     for row in connection.execute(statement).all():
         if row.outrun:
@@ -204,6 +195,17 @@ def unfinished(connection: Connection, run_id: int) -> None:
         step = next((word for word, reached in stations if reached is None), "deliver")
         error = f"the step {step} did not end; see its log, then clear it"
         vendor_runs.write(connection, run_id, row.vendor, state="failed", failed_step=step, error=error)
+
+
+def _has_batch(*states: str) -> sa.Exists:
+    """Whether the vendor's generation in the run has a batch in one of these states."""
+    batch = tables.batch.c
+    return sa.exists().where(
+        batch.run_id == _ROW.run_id,
+        batch.vendor == _ROW.vendor,
+        batch.generation == _ROW.generation,
+        batch.state.in_(states),
+    )
 
 
 def _vendors(connection: Connection, run_id: int) -> list[dict[str, Any]]:

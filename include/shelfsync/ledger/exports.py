@@ -161,13 +161,11 @@ def end_lost(connection: Connection) -> list[str]:
         export.update()
         .where(export.c.state.in_(UNENDED), export.c.deadline_at < after(-LOST_AFTER_S))
         .values(
-            state="failed",
             failed_step=sa.func.coalesce(export.c.failed_step, "wait"),
             error=sa.func.coalesce(
                 export.c.error, "no process has ended it by its deadline; the next export asks anew"
             ),
-            log_url=None,
-            ended_at=instant(),
+            **_over(),
         )
         .returning(export.c.vendor)
     )
@@ -254,8 +252,13 @@ def trouble(connection: Connection, export_id: int, step: str, error: str, *, ov
     """A step failed; `over`: nothing more will come of this export."""
     values: dict[str, Any] = {"failed_step": step, "error": error}
     if over:
-        values |= {"state": "failed", "log_url": None, "ended_at": instant()}
+        values |= _over()
     _write(connection, export_id, values)
+
+
+def _over() -> dict[str, Any]:
+    """Of an export that is given up; its link may be a secret in itself."""
+    return {"state": "failed", "log_url": None, "ended_at": instant()}
 
 
 def _write(connection: Connection, export_id: int, values: dict[str, Any]) -> None:

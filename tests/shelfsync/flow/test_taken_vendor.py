@@ -43,3 +43,17 @@ def test_a_run_that_had_to_leave_a_vendor_planned_is_no_plain_success(shop, monk
     summary = shop.house.report(run_id)
     assert summary["state"] == "partly"
     assert summary["error"].startswith("1 of 2 vendors were passed over: store-001: its requests are planned")
+
+
+def test_settling_does_not_wait_for_a_vendor_that_is_taken_for_its_schedule_comes_back(shop, monkeypatch):
+    run_id, vendors = shop.begin("delta", upto="batch")
+    shop.house.step("deliver", run_id, vendors)
+    shop.platform.until_settled()
+
+    def no_sleep(*_: object) -> None:
+        pytest.fail("it waits")
+
+    monkeypatch.setattr(type(shop.house.parts.clock), "sleep", no_sleep)
+    with leased(shop.house.parts.engine, "store-001", LEASE_S):
+        settled = shop.house.settle()
+    assert (settled["acknowledged"], settled["open"]) == (1, 1)
