@@ -134,10 +134,9 @@ class Chain:
         self.run("sync")
         for name in self.campaigns:
             campaigns.end(self.installation, name)
-        for words in (
-            (("sync",), ("release", "*"), ("sync",)) if self.campaigns else ()
-        ):  # so many ends at once are held
-            self.run("promotions", *words)
+        if self.campaigns:  # so many ends at once are held
+            for words in (("sync",), ("release", "*"), ("sync",)):
+                self.run("promotions", *words)
 
 
 @contextmanager

@@ -17,9 +17,9 @@ from simulation.broken import Broken
 from simulation.erp import VENDORS
 from simulation.model import Model, converged
 from simulation.plan import Action
-from simulation.seam import Death, Killed, Seam
-from simulation.shape import KNOWN_SKUS, UNKNOWN_SKUS, Shape
-from simulation.sweep import Point, points
+from simulation.seam import Seam
+from simulation.shape import KNOWN_SKUS, Shape
+from simulation.sweep import Point, change, die, furnish, points, sweep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 SHAPE = Shape(job_seconds=5.0, skus=4, body_bytes_max=230, together_rows_max=0)
 """Small, and several requests a vendor."""
-FIRST, SECOND = VENDORS
+FIRST = VENDORS[0]
 RUN_AFTER_S = 60.0
 SETTLED_AFTER_S = (300.0, 300.0, 300.0, 300.0, 900.0)
 """The schedule of settling, until the deadline of a job (1,800 s) has passed."""
@@ -55,16 +55,10 @@ class Process:
     again: Work = lambda _world, _house: None
 
 
-def _change(world: World, _: House | None = None, seed: int = 2) -> None:
-    """New prices, a stop-sell, a SKU that leaves, one that goes bad, and a campaign that changes."""
-    chance = random.Random(seed)
-    world.erp.put((FIRST, KNOWN_SKUS[0]), chance)
-    world.erp.put((FIRST, KNOWN_SKUS[1]), chance)
-    world.erp.remove((FIRST, KNOWN_SKUS[2]))
-    world.erp.put((SECOND, KNOWN_SKUS[1]), chance, bad=("price", "NaN"))
-    world.erp.put((SECOND, KNOWN_SKUS[3]), chance)
-    world.erp.write()
-    world.campaigns.tick(chance)
+def _change(world: World, _: House | None = None) -> None:
+    """Of the catalog, and of a campaign."""
+    change(world)
+    world.campaigns.tick(random.Random(2))
 
 
 def _sync(world: World, house: House, kind: str) -> None:
@@ -163,12 +157,7 @@ class Case:
         self._world = world
         self._process = process
         self.model = Model(world)
-        world.reset(1, SHAPE)
-        chance = random.Random(1)
-        for vendor in VENDORS:
-            for sku in (*KNOWN_SKUS[: SHAPE.skus], UNKNOWN_SKUS[0]):
-                world.erp.put((vendor, sku), chance)
-        world.erp.write()
+        furnish(world, SHAPE)
         with world.house(Seam()) as house:
             _sync(world, house, "full")
             _promotions(world, house)
@@ -224,12 +213,7 @@ def effects_of(world: World, process: Process) -> int:
 def dies_at(world: World, process: Process, point: Point) -> None:
     """The process dies at a point and only the schedule follows; raises Broken when that is not enough."""
     case = Case(world, process)
-    try:
-        case.live(Seam(Death(point.nth, point.before)))
-    except Killed:
-        pass
-    else:
-        raise AssertionError(f"{process.name} has no place {point}")
+    die(case.live, point)
     case.follow()
 
 
@@ -241,13 +225,7 @@ def abandoned(
     for name in names:
         process = PROCESSES[name]
         chosen = points(effects_of(world, process))[::every]
-        before = len(wrong)
-        for point in chosen:
-            tried += 1
-            try:
-                dies_at(world, process, point)
-            except Exception as error:  # noqa: BLE001  the other points are tried all the same
-                wrong.append(f"{name} {point}: {type(error).__name__}: {error}")
-                say(wrong[-1])
-        say(f"{name}: {len(chosen) - len(wrong) + before} of {len(chosen)} deaths are followed up by the schedule")
+        found = [f"{name} {line}" for line in sweep(chosen, partial(dies_at, world, process), say)]
+        tried, wrong = tried + len(chosen), wrong + found
+        say(f"{name}: {len(chosen) - len(found)} of {len(chosen)} deaths are followed up by the schedule")
     return tried, wrong

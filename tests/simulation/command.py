@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,7 @@ from shelfsync.stack.postgres import EmbeddedPostgres
 from simulation.abandoned import PROCESSES, abandoned
 from simulation.seeds import Verdict, plan_of, try_plan
 from simulation.shrink import shrunk
-from simulation.sweep import effects_of_a_day, points, sweep
+from simulation.sweep import dies_at, effects_of_a_day, points, sweep
 from simulation.world import World
 
 if TYPE_CHECKING:
@@ -51,12 +52,9 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the server is stopped
     began_s = time.monotonic()
     with _server() as server:
-        if asked.sweep:
+        if asked.sweep or asked.abandoned is not None:
             with _world(server, "simulation_0") as world:
-                return _swept(world, asked.every)
-        if asked.abandoned is not None:
-            with _world(server, "simulation_0") as world:
-                return _abandoned(world, asked.abandoned or list(PROCESSES), asked.every)
+                return _died(asked, world)
         if asked.jobs == 1:
             with _world(server, "simulation_0") as world:
                 verdicts = []
@@ -68,22 +66,17 @@ def main() -> int:
     return _summary(verdicts, time.monotonic() - began_s)
 
 
-def _swept(world: World, every: int) -> int:
-    """Dies at each point of the day, and says how many of them ended as if nothing had been."""
+def _died(asked: argparse.Namespace, world: World) -> int:
+    """Dies at each point, and says how many of the deaths did no harm."""
     began_s = time.monotonic()
-    chosen = points(effects_of_a_day(world))[::every]
-    wrong = sweep(world, chosen, lambda line: print(line, flush=True))
-    print(f"{len(chosen) - len(wrong)} of {len(chosen)} crash points converge, in {time.monotonic() - began_s:.0f} s")
-    return 1 if wrong else 0
-
-
-def _abandoned(world: World, names: list[str], every: int) -> int:
-    """Lets each kind of process die, and says how many of the deaths the schedule made good."""
-    began_s = time.monotonic()
-    tried, wrong = abandoned(world, names, every, lambda line: print(line, flush=True))
-    print(
-        f"{tried - len(wrong)} of {tried} deaths are followed up by the schedule, in {time.monotonic() - began_s:.0f} s"
-    )
+    say = partial(print, flush=True)
+    if asked.sweep:
+        chosen = points(effects_of_a_day(world))[:: asked.every]
+        tried, wrong, well = len(chosen), sweep(chosen, partial(dies_at, world), say), "crash points converge"
+    else:
+        well = "deaths are followed up by the schedule"
+        tried, wrong = abandoned(world, asked.abandoned or list(PROCESSES), asked.every, say)
+    print(f"{tried - len(wrong)} of {tried} {well}, in {time.monotonic() - began_s:.0f} s")
     return 1 if wrong else 0
 
 

@@ -39,18 +39,35 @@ class Point:
         return f"{'before' if self.before else 'after'} effect {self.nth}"
 
 
+def furnish(world: World, shape: Shape) -> None:
+    """An empty world of this shape, and an ERP that has something for each vendor."""
+    world.reset(1, shape)
+    chance = random.Random(1)
+    for vendor in VENDORS:
+        for sku in (*KNOWN_SKUS[: shape.skus], UNKNOWN_SKUS[0]):
+            world.erp.put((vendor, sku), chance)
+    world.erp.write()
+
+
+def change(world: World) -> None:
+    """New prices, a stop-sell, a SKU that leaves, one that nobody knows, one that goes bad."""
+    chance = random.Random(2)
+    first, second = VENDORS
+    world.erp.put((first, KNOWN_SKUS[0]), chance)
+    world.erp.put((first, KNOWN_SKUS[1]), chance)
+    world.erp.remove((first, KNOWN_SKUS[2]))
+    world.erp.put((second, KNOWN_SKUS[1]), chance, bad=("price", "NaN"))
+    world.erp.put((second, KNOWN_SKUS[3]), chance)
+    world.erp.write()
+
+
 class Day:
     """Morning: a full sync. Then the ERP changes, a delta sync, a picture of what the platform shows, and settling. What is done of it is remembered, as a scheduler does."""
 
     def __init__(self, world: World) -> None:
         self._world = world
         self._model = Model(world)
-        world.reset(1, SHAPE)
-        chance = random.Random(1)
-        for vendor in VENDORS:
-            for sku in (*KNOWN_SKUS[: SHAPE.skus], UNKNOWN_SKUS[0]):
-                world.erp.put((vendor, sku), chance)
-        world.erp.write()
+        furnish(world, SHAPE)
         self._going: day.Going | None = None
         self._left = [("full", False), ("delta", True), ("export", False)]
 
@@ -60,7 +77,7 @@ class Day:
             while self._left:
                 kind, changes = self._left[0]
                 if changes and self._going is None:
-                    self._change()
+                    change(self._world)
                 if kind == "export":
                     errands.export(self._world, house, "day/export", (), errands.WORDS)
                 else:
@@ -97,18 +114,6 @@ class Day:
             self._going.left.pop(0)
         house.report(self._going.run_id)
 
-    def _change(self) -> None:
-        """New prices, a stop-sell, a SKU that leaves, one that nobody knows, one that goes bad."""
-        chance = random.Random(2)
-        first, second = VENDORS
-        erp = self._world.erp
-        erp.put((first, KNOWN_SKUS[0]), chance)
-        erp.put((first, KNOWN_SKUS[1]), chance)
-        erp.remove((first, KNOWN_SKUS[2]))
-        erp.put((second, KNOWN_SKUS[1]), chance, bad=("price", "NaN"))
-        erp.put((second, KNOWN_SKUS[3]), chance)
-        erp.write()
-
 
 def effects_of_a_day(world: World) -> int:
     """How many effects a day without a death has."""
@@ -123,12 +128,7 @@ def effects_of_a_day(world: World) -> int:
 def dies_at(world: World, point: Point) -> None:
     """A day that dies at a point and is taken up again; raises Broken when it does not end as it should."""
     today = Day(world)
-    try:
-        today.live(Seam(Death(point.nth, point.before)))
-    except Killed:
-        pass
-    else:
-        raise AssertionError(f"the day has no place {point}")
+    die(today.live, point)
     today.check()
     world.clock.sleep(60)
     today.live(Seam())
@@ -141,12 +141,23 @@ def points(effects: int) -> list[Point]:
     return [*(Point(number, before=True) for number in range(1, effects + 1)), Point(effects, before=False)]
 
 
-def sweep(world: World, chosen: Iterable[Point], say: Callable[[str], None] = lambda _: None) -> list[str]:
+def die(live: Callable[[Seam], None], point: Point) -> None:
+    """Lives until the point, and dies there."""
+    try:
+        live(Seam(Death(point.nth, point.before)))
+    except Killed:
+        return
+    raise AssertionError(f"there is no place {point}")
+
+
+def sweep(
+    chosen: Iterable[Point], dies: Callable[[Point], None], say: Callable[[str], None] = lambda _: None
+) -> list[str]:
     """Dies at each; what went wrong, a line each."""
     wrong = []
     for tried, point in enumerate(chosen, start=1):
         try:
-            dies_at(world, point)
+            dies(point)
         except Exception as error:  # noqa: BLE001  the other points are tried all the same
             wrong.append(f"{point}: {type(error).__name__}: {error}")
             say(wrong[-1])

@@ -5,18 +5,9 @@ from __future__ import annotations
 import pytest
 
 from simulation.abandoned import PROCESSES, abandoned
-from simulation.world import World
 
 EVERY = 9
 FEW = ("approve",)
-
-
-@pytest.fixture(scope="module")
-def world(postgres, migrated_template, tmp_path_factory):
-    url = postgres.create_database("simulation_abandoned", template=migrated_template)
-    with World(url, tmp_path_factory.mktemp("abandoned")) as opened:
-        yield opened
-    postgres.drop_database("simulation_abandoned")
 
 
 @pytest.mark.parametrize("name", FEW)

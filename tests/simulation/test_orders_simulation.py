@@ -9,15 +9,6 @@ from pathlib import Path
 import pytest
 
 from simulation.orders import OrdersCourse
-from simulation.world import World
-
-
-@pytest.fixture(scope="module")
-def world(postgres, migrated_template, tmp_path_factory):
-    url = postgres.create_database("simulation_orders", template=migrated_template)
-    with World(url, tmp_path_factory.mktemp("orders")) as opened:
-        yield opened
-    postgres.drop_database("simulation_orders")
 
 
 def play(world, seed, actions=40):

@@ -6,6 +6,8 @@ import dataclasses
 import datetime as dt
 import random
 import time
+from functools import partial
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,21 +20,15 @@ from simulation.seam import Death, Killed, Seam
 from simulation.seeds import Course, plan_of, try_plan, try_seed
 from simulation.shape import KNOWN_SKUS, Shape
 from simulation.shrink import shrunk
-from simulation.sweep import effects_of_a_day, points, sweep
-from simulation.world import World
+from simulation.sweep import dies_at, effects_of_a_day, points, sweep
+
+if TYPE_CHECKING:
+    from simulation.world import World
 
 BOX_S = 5.0
 RESUMED = (3061, 3150)
 """Sending goes on while the first of several bodies is on its way: these fail where a given-up run leaves its job open."""
 SMALL = Shape(job_seconds=1.0, skus=3)
-
-
-@pytest.fixture(scope="module")
-def world(postgres, migrated_template, tmp_path_factory):
-    url = postgres.create_database("simulation", template=migrated_template)
-    with World(url, tmp_path_factory.mktemp("simulation")) as world:
-        yield world
-    postgres.drop_database("simulation")
 
 
 @pytest.fixture
@@ -75,13 +71,13 @@ def test_what_seeds_once_found_stays_found(world, seed):
 @pytest.mark.slow
 def test_some_crash_points_of_a_day_converge(world):
     every = points(effects_of_a_day(world))
-    assert sweep(world, [every[3], every[len(every) // 2], every[-1]]) == []
+    assert sweep([every[3], every[len(every) // 2], every[-1]], partial(dies_at, world)) == []
 
 
 @pytest.mark.slow
 def test_every_second_crash_point_of_a_day_converges(world):
     every = points(effects_of_a_day(world))[::2]  # all of them: make sweep
-    wrong = sweep(world, every)
+    wrong = sweep(every, partial(dies_at, world))
     assert wrong == [], f"{len(every) - len(wrong)} of {len(every)} crash points converge"
 
 

@@ -90,15 +90,16 @@ def _converge(course: Course, result: Result) -> list[str]:
     began_s = time.monotonic()
     chance = random.Random(f"{course.seed} end")
     left = _of(course, lambda: claims.running(course.installation)) or set()
-    lines = ["nothing could be read"]
+    lines, running = ["nothing could be read"], list[str]()
     while (passed_s := time.monotonic() - began_s) < BOUND_S:
         _of(course, lambda: person.decide_all(course, chance))
         _of(course, lambda: chain.deliver_orders(course))
         now = _of(course, lambda: claims.running(course.installation))
         left &= left if now is None else now
+        running = [f"still running: {run}" for run in sorted(left)]
         found = _of(course, lambda: claims.said(course))
         if found is not None:
-            lines = [*found, *(f"still running: {run}" for run in sorted(left))]
+            lines = [*found, *running]
             course.note(f"after {passed_s:.0f} s {len(lines)} lines, the first: {lines[:3]}")
             if not lines:
                 result.figures["seconds_to_convergence"] = round(passed_s, 1)
@@ -107,7 +108,7 @@ def _converge(course: Course, result: Result) -> list[str]:
             course.say(f"after {passed_s:.0f} s {len(lines)} lines, the first: {lines[0][:160]}")
         time.sleep(LOOK_EVERY_S)
     every = _of(course, lambda: claims.said(course, whole=True))
-    return lines if every is None else [*every, *(f"still running: {run}" for run in sorted(left))]
+    return lines if every is None else [*every, *running]
 
 
 def _of(course: Course, look: Callable[[], Any]) -> Any:

@@ -1,0 +1,25 @@
+"""The world that all tests of a file share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from simulation.world import World
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from shelfsync.stack.postgres import EmbeddedPostgres
+
+
+@pytest.fixture(scope="module")
+def world(
+    postgres: EmbeddedPostgres, migrated_template: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[World]:
+    """A world with a database of its own."""
+    url = postgres.create_database("simulation", template=migrated_template)
+    with World(url, tmp_path_factory.mktemp("simulation")) as opened:
+        yield opened
+    postgres.drop_database("simulation")
