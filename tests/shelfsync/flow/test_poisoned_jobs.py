@@ -274,3 +274,34 @@ def test_no_event_stops_the_job_of_another_store(poll, first, second):
 @given(BODIES, BODIES)
 def test_no_event_stops_the_job_of_another_store_for_a_minute(poll, first, second):
     _poisoned(poll, first, second)
+
+
+def _poisoned_export(world, first: dict, second: dict) -> None:
+    run = f"export-{next(_tries)}"
+    world.house.plan_exports(run, STORES)
+    world.house.export_step("export", run, list(STORES))
+    number = world.rows(f"SELECT platform_job_id FROM ledger.export WHERE run_key = '{run}' AND vendor = 'store-001'")
+    for body in (first, second):
+        try:
+            _send(world, {"job_id": number[0].platform_job_id, "try": next(_tries), **body})
+        except UnreadableEventError:
+            continue
+    world.house.wait_exports(run, list(STORES))
+    told = world.house.export_step("observe", run, list(STORES))
+    states = dict(world.rows(f"SELECT vendor, state FROM ledger.export WHERE run_key = '{run}'"))
+    assert states["store-002"] == "observed", "what is behind goes on"
+    assert states["store-001"] == ("failed" if told["failed"] else "observed")
+
+
+@settings(max_examples=4, **FUZZ)
+@example({"job_status": "COMPLETED", "download_url": "http\u017f://x/"}, {"job_status": "FAILED"})
+@given(BODIES, BODIES)
+def test_no_event_stops_the_export_of_another_store(poll, first, second):
+    _poisoned_export(poll, first, second)
+
+
+@pytest.mark.slow
+@settings(max_examples=80, **FUZZ)
+@given(BODIES, BODIES)
+def test_no_event_stops_the_export_of_another_store_for_a_minute(poll, first, second):
+    _poisoned_export(poll, first, second)

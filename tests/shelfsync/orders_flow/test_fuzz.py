@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import threading
 import time
 import uuid
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from fastapi import Request  # noqa: TC002  FastAPI reads annotations
@@ -12,7 +14,7 @@ from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, event, given, seed, settings
 from hypothesis import strategies as st
 
-from order_strategies import as_text, encoded, order_bodies, result_bodies
+from order_strategies import as_text, encoded, mutated, order_bodies, result_bodies
 from orders_bodies import body
 from orders_world import SECRET, picked
 from shelfsync.pages.app import create_app
@@ -116,6 +118,60 @@ def test_whatever_an_order_says_of_amounts_its_results_and_others_come_to_an_end
 
     results = result_bodies().map(lambda one: as_text(one).encode())
     fuzz(law, st.tuples(order_bodies(str(uuid.uuid4())), results), seconds)
+    assert "Traceback" not in caplog.text
+
+
+class AnyHistory(BaseHTTPRequestHandler):
+    """A platform whose history holds, for each store, the bytes in `pages` of its server."""
+
+    def do_POST(self):
+        self._say(b'{"access_token": "x", "token_type": "Bearer", "expires_in": 7200}')
+
+    def do_GET(self):
+        self._say(next((page for store, page in self.server.pages.items() if store in self.path), b"{}"))
+
+    def _say(self, content):
+        self.rfile.read(int(self.headers.get("content-length") or 0))
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_):
+        """Quiet."""
+
+
+@durations
+def test_whatever_the_history_of_a_store_holds_that_of_another_is_read(make_world, caplog, seconds):
+    order_id = str(uuid.uuid4())
+    server = ThreadingHTTPServer(("127.0.0.1", 0), AnyHistory)
+    server.pages = {}
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    world = make_world(platform={"base_url": f"http://127.0.0.1:{server.server_port}"})
+
+    def law(content):
+        with world.house.parts.engine.begin() as connection:
+            connection.exec_driver_sql("DELETE FROM ledger.order_history")
+        good = body(order_id=str(uuid.uuid4()))
+        server.pages = {
+            "store-001": content,
+            "store-002": as_text({"page_number": 1, "total_pages": 1, "orders": [good]}).encode(),
+        }
+        told = world.house.orders.history(["store-001", "store-002"])
+        assert "store-002" not in told["failed"]
+        assert world.house.orders.order(good["order_id"]) is not None, "what is behind it is known"
+        assert all("\n" not in why and len(why) < 2000 for why in told["failed"].values())
+        event("failed" if told["failed"] else "read")
+
+    pages = st.builds(
+        lambda page, orders: {**page, "orders": orders} if "orders" in page else page,
+        mutated({"page_number": 1, "total_pages": 1, "orders": []}),
+        st.lists(order_bodies(order_id), max_size=3),
+    )
+    fuzz(law, encoded(pages), seconds)
+    server.shutdown()
+    server.server_close()
     assert "Traceback" not in caplog.text
 
 
