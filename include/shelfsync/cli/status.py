@@ -15,14 +15,13 @@ def status(as_json: AsJson = False) -> None:
         print_told(told, as_json, [])
         return
     from shelfsync.terminal import orders_lines, status_tables, wide_console
-    from shelfsync.warehouse import set_aside
 
     console = wide_console()
     for stop in told["paused"]:
         console.print(f"PAUSED: {stop}")
     for line in told["restorations"]:
         console.print(f"RESTORED: {line}")
-    for line in set_aside.lines(told["set_aside"]):
+    for line in told["alarms"]:
         console.print(f"ALARM: {line}")
     for table in status_tables(told):
         console.print(table)

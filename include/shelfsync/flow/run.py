@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from shelfsync.flow import counts, standing, urgent
 from shelfsync.flow.plan import lines as plan_lines
 from shelfsync.flow.plan import plan_of
+from shelfsync.inbox import events
 from shelfsync.ledger import freshness, runs, switches, tables, vendor_runs
 from shelfsync.warehouse import record, set_aside
 
@@ -66,6 +67,7 @@ def report(parts: Parts, run_id: int) -> dict[str, Any]:
         shown = _vendors(connection, run_id)
         state, error = _ending(shown, _waiting(connection, run_id))
         passed_over = vendor_runs.passed_over(connection, run_id)
+        lost_events = events.jobs_set_aside(connection, run_id=run_id)
         aside, new_aside = set_aside.of_run(connection, run_id), set_aside.news(connection, run_id)
         runs.close_run(connection, run_id, state=state, error=error)
         record.record_run(connection, run_id)
@@ -84,7 +86,7 @@ def report(parts: Parts, run_id: int) -> dict[str, Any]:
         f"vendor {vendor} was passed over by two runs in a row, so its changes wait: {why}"
         for vendor, why in passed_over.items()
     ]
-    summary["alarms"] = alarms + set_aside.lines(new_aside)
+    summary["alarms"] = alarms + lost_events + set_aside.lines(new_aside)
     if not run.dry_run:
         return {**summary, "lines": lines(summary)}
     plan = plan_of(parts, run_id)

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from shelfsync.flow.counts import counts
 from shelfsync.flow.orders.standing import standing
 from shelfsync.flow.outlook import outlook
+from shelfsync.inbox import events
 from shelfsync.ledger import freshness, restorations, switches
 from shelfsync.warehouse import set_aside
 
@@ -61,7 +62,7 @@ FROM ledger.run ORDER BY run_id DESC LIMIT :runs
 
 
 def status(parts: Parts, *, runs: int = 5) -> dict[str, Any]:
-    """`{"paused": [...], "restorations": [...], "set_aside": [...], "vendors": [...], "freshness": [...], "forecast": {...}, "runs": [...], "orders": {...}}`: who stopped what and why; what is kept as it was on another day, by whom and why; per vendor in which column its rows stand, and how old the oldest change is; how long the last day's changes took, lane by lane; how orders stand.
+    """`{"paused": [...], "restorations": [...], "set_aside": [...], "alarms": [...], "vendors": [...], "freshness": [...], "forecast": {...}, "runs": [...], "orders": {...}}`: who stopped what and why; what is kept as it was on another day, by whom and why; per vendor in which column its rows stand, and how old the oldest change is; how long the last day's changes took, lane by lane; how orders stand.
 
     Times are seconds by the database's clock; `oldest_unacknowledged_s` counts from the reading of the ERP that saw the change, and is
     null when nothing waits. The counts of a vendor are those of catalog.count: each row of the ERP is in one column; all are null where
@@ -76,6 +77,7 @@ def status(parts: Parts, *, runs: int = 5) -> dict[str, Any]:
         orders = standing(connection, parts.settings.orders)
         restored = restorations.in_force(connection)
         aside = set_aside.of_last(connection)
+        alarms = [*set_aside.lines(aside), *events.jobs_set_aside(connection)]
     for row in vendors:
         stop = switches.of_vendor(off, row["vendor"], chain=parts.settings.platform.chain)
         row["paused"] = None if stop is None else str(stop)
@@ -86,6 +88,7 @@ def status(parts: Parts, *, runs: int = 5) -> dict[str, Any]:
         "paused": [str(stop) for stop in off],
         "restorations": [str(one) for one in restored],
         "set_aside": aside,
+        "alarms": alarms,
         "vendors": vendors,
         "freshness": fresh,
         "forecast": _forecast(parts),

@@ -24,6 +24,17 @@ CHANNEL = "shelfsync_inbox"
 ORDER_CHANNEL = "shelfsync_orders"
 """The same for order events and picking results, without a word of what it is about."""
 
+_JOBS_SET_ASIDE = sa.text("""
+SELECT count(*) FILTER (WHERE lately) AS events, count(*) FILTER (WHERE NOT lately) AS before,
+       (array_agg(set_aside ORDER BY event_id DESC) FILTER (WHERE lately))[1] AS last
+FROM (
+    SELECT event_id, set_aside, processed_at >= began_at AS lately
+    FROM inbox.event,
+        (SELECT coalesce((SELECT started_at FROM ledger.run WHERE run_id = :run), now() - interval '1 day') AS began_at) AS run
+    WHERE kind = 'job' AND set_aside IS NOT NULL AND processed_at >= began_at - interval '1 day'
+) AS seen
+""")
+
 AT_ONCE = 20
 """Events of one job that are looked at together; a flood of them costs no more."""
 REASON_CHARACTERS_MAX = 500
@@ -133,6 +144,18 @@ def replay_orders(connection: Connection, event_ids: Collection[int]) -> int:
         .where(event.c.event_id.in_(list(event_ids)), event.c.set_aside.is_not(None))
         .values(processed_at=None, set_aside=None)
     ).rowcount
+
+
+def jobs_set_aside(connection: Connection, *, run_id: int | None = None) -> list[str]:
+    """One line about the job events that were set aside in the last day; none where there were none.
+
+    `run_id`: about those since this run began, and only if there was none in the day before, so that a spell of them is told once.
+    """
+    found = connection.execute(_JOBS_SET_ASIDE, {"run": run_id}).one()
+    if not found.events or (run_id is not None and found.before):
+        return []
+    line = f"{found.events:,} events about jobs were set aside, the last because {found.last}. Their jobs end by polling."
+    return [f"{line} See `shelfsync inbox list --set-aside` and the runbook of a poisoned event"]
 
 
 def orders_set_aside(connection: Connection, *, at_most: int) -> list[dict[str, Any]]:

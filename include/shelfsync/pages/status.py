@@ -8,7 +8,6 @@ from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse
 
 from shelfsync.pages.shell import house, show
-from shelfsync.warehouse import set_aside
 
 router = APIRouter()
 MENU = ("/", "Vendors")
@@ -28,8 +27,7 @@ def vendors(request: Request) -> HTMLResponse:
         "status.html",
         title="Vendors",
         vendors=rows,
-        aside=set_aside.lines(told["set_aside"]),
-        **{name: told[name] for name in ("paused", "restorations", "freshness", "forecast", "runs")},
+        **{name: told[name] for name in ("alarms", "paused", "restorations", "freshness", "forecast", "runs")},
     )
 
 

@@ -83,6 +83,21 @@ def test_a_poisoned_link_stops_no_job_and_the_poll_decides(poll, link):
     assert reason.startswith("download: the link")
     (listed,) = poll.house.inbox.listed(only_set_aside=True)
     assert listed["set_aside"] == reason
+    line = poll.house.report(run_id)["alarms"]
+    assert line == poll.house.status()["alarms"]
+    assert line[0].startswith(f"1 events about jobs were set aside, the last because {reason}")
+
+
+def test_a_spell_of_poisoned_events_raises_one_alarm_and_status_shows_it_all_day(poll):
+    told = []
+    for price in ("2.00", "3.00"):
+        poll.erp.put("store-001", "a", price)
+        run_id, vendors = poll.begin("full", upto="deliver")
+        _send(poll, {"job_id": _numbers(poll)["store-001"], "job_status": "COMPLETED", "download_url": "file:///x"})
+        _finish(poll, run_id, vendors)
+        told.append(poll.house.report(run_id)["alarms"])
+    assert [len(alarms) for alarms in told] == [1, 0]
+    assert poll.house.status()["alarms"][0].startswith("2 events about jobs were set aside")
 
 
 def test_events_sent_in_advance_for_numbers_to_come_change_nothing(poll):
