@@ -154,7 +154,9 @@ def jobs_set_aside(connection: Connection, *, run_id: int | None = None) -> list
     found = connection.execute(_JOBS_SET_ASIDE, {"run": run_id}).one()
     if not found.events or (run_id is not None and found.before):
         return []
-    line = f"{found.events:,} events about jobs were set aside, the last because {found.last}. Their jobs end by polling."
+    line = (
+        f"{found.events:,} events about jobs were set aside, the last because {found.last}. Their jobs end by polling."
+    )
     return [f"{line} See `shelfsync inbox list --set-aside` and the runbook of a poisoned event"]
 
 
