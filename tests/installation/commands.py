@@ -208,6 +208,13 @@ COMMANDS: dict[str, tuple[Call, ...]] = {
         Call(("--as-ordered", "--check"), state=_order(), claim=lambda told: told["state"] == "checked"),
         Call(state=_picked, claim=lambda told: told["state"] in {"answered", "confirmed"}),
     ),
+    "orders retry": (
+        Call(
+            state=_known_order,
+            claim=lambda told: told["retried"] == 0 and bool(told["results"]),
+            says="0 results are worked on again",
+        ),
+    ),
     "orders forget": (
         Call(("--yes",), state=_known_order, claim=lambda told: told["customers"] == 1, says="customers forgotten"),
     ),
