@@ -13,10 +13,10 @@ lock: setup   ## requirements*.in -> requirements*.txt; ARGS=--upgrade for newer
 	@scripts/lock.sh $(ARGS)
 
 test: setup   ## the tests, some ten minutes on two cores; ARGS="-k word" for some of them
-	@$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow and not scale" $(ARGS)
+	@$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not scale" $(ARGS)
 
 test-slow: setup   ## the long ones: real schedulers, real kills, large data, real minutes
-	@$(BIN)/python -m pytest -n 2 --dist loadgroup -m "(slow or scale) and not installation" $(ARGS)
+	@$(BIN)/python -m pytest -n 2 --dist loadfile -m "(slow or scale) and not installation" $(ARGS)
 
 test-installation: setup   ## every DAG, command and page in a whole installation, and a short soak; some three quarters of an hour; ARGS="-k word"
 	@$(BIN)/python -m pytest -m "installation and slow" $(ARGS)

@@ -36,16 +36,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The tests of a file share a process (`--dist loadgroup`), and all tests of the installation share one: they share what is running.
-
-    The soak has an installation of its own; it shares that process so that two installations never run side by side.
-    """
+    """The tests of the installation and the soak have a command of their own: two installations never run side by side."""
     here = Path(__file__).parent
     folders = {here / "installation", here / "soak"}
     for item in items:
-        whole = bool(folders & {*item.path.parents})
-        item.add_marker(pytest.mark.xdist_group(name="installation" if whole else str(item.path)))
-        if whole:
+        if folders & {*item.path.parents}:
             item.add_marker(pytest.mark.installation)
 
 

@@ -77,10 +77,10 @@ def test_any_answer_is_read_or_refused_in_one_line(name, draw):
 
 
 @pytest.mark.slow
-@names
-def test_any_answer_is_read_or_refused_in_one_line_for_a_minute(name):
-    @given(draw=st.data())
-    def law(draw):
+def test_any_answer_is_read_or_refused_in_one_line_for_a_minute():
+    @BRIEFLY
+    @given(name=st.sampled_from(sorted(CALLS)), draw=st.data())
+    def law(name, draw):
         _claim(name, draw)
 
     assert for_a_minute(law)

@@ -40,7 +40,7 @@ class Size:
 
 
 SMALL = Size(vendors=3, skus=40, deltas=8, changing_vendors=2, changes=6)
-LARGE = Size(vendors=30, skus=5000, deltas=96, changing_vendors=4, changes=25)
+LARGE = Size(vendors=30, skus=2000, deltas=24, changing_vendors=4, changes=25)
 
 
 @dataclass
