@@ -49,6 +49,8 @@ def test_settling_does_not_wait_for_a_vendor_that_is_taken_for_its_schedule_come
     run_id, vendors = shop.begin("delta", upto="batch")
     shop.house.step("deliver", run_id, vendors)
     shop.platform.until_settled()
+    with shop.house.parts.engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE ledger.job SET next_poll_at = now() - interval '1 second'")
 
     def no_sleep(*_: object) -> None:
         pytest.fail("it waits")
