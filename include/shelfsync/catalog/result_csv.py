@@ -11,6 +11,8 @@ import csv
 import gzip
 import io
 import tempfile
+import time
+import weakref
 import zlib
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, BinaryIO
@@ -40,6 +42,7 @@ UNREADABLE_KEPT = 1000
 _UNREADABLE_CHARACTERS = 2000
 _PULL_BYTES = 256 * 1024
 _TAIL_BYTES = 4096
+_GONE_S = 5.0
 
 
 @dataclass(frozen=True)
@@ -100,15 +103,15 @@ def batches(source: Source, columns: int, unreadable: Unreadable) -> Iterator[pa
         raise DataError(f"{kind.name} has {columns} columns, {COLUMNS_MAX} are allowed; nothing of it counts")
     names = [str(place) for place in range(columns)]
     lines = 0
-    # The CSV reader reads ahead in a thread of its own. It gets a plain file: Python code in that thread could still be at work
-    # while this process ends, which aborts it.
+    handler = _Handler(unreadable)
+    released = weakref.ref(handler)
     with tempfile.NamedTemporaryFile(prefix="shelfsync-") as plain:
         source.copy_to(plain)
         try:
             for rows in pa_csv.open_csv(
                 plain.name,
                 pa_csv.ReadOptions(column_names=names, block_size=LINE_BYTES_MAX, use_threads=False),
-                pa_csv.ParseOptions(newlines_in_values=True, invalid_row_handler=unreadable.add),
+                pa_csv.ParseOptions(newlines_in_values=True, invalid_row_handler=handler),
                 pa_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False),
             ):
                 lines += rows.num_rows
@@ -117,6 +120,26 @@ def batches(source: Source, columns: int, unreadable: Unreadable) -> Iterator[pa
                 yield rows
         except pa.ArrowInvalid as error:
             raise DataError(f"{kind.name} cannot be read as CSV: {_why(error, unreadable)}; {kind.retry}") from None
+        finally:
+            del handler
+            _until_gone(released)
+
+
+class _Handler:
+    """What the CSV reader calls for a line that it cannot read."""
+
+    def __init__(self, unreadable: Unreadable) -> None:
+        self._unreadable = unreadable
+
+    def __call__(self, row: pa_csv.InvalidRow) -> str:
+        return self._unreadable.add(row)
+
+
+def _until_gone(released: weakref.ref[_Handler]) -> None:
+    """Waits for the thread in which the CSV reader reads ahead: one that lets go of a Python object while this process ends aborts it."""
+    until_s = time.monotonic() + _GONE_S
+    while released() is not None and time.monotonic() < until_s:
+        time.sleep(0.001)
 
 
 def _why(error: pa.ArrowInvalid, unreadable: Unreadable) -> str:
