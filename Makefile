@@ -1,6 +1,6 @@
 # What people do with the project; `make help` lists it. Every target makes the environment it needs.
 .DEFAULT_GOAL := help
-.PHONY: help setup lock test test-slow test-long test-installation kills soak simulate sweep teeth bench load cost check audit sbom demo up down
+.PHONY: help setup lock test test-slow test-installation kills soak simulate sweep teeth bench load cost check audit sbom demo up down
 BIN := .venv/bin
 
 help:    ## this list
@@ -15,12 +15,10 @@ lock: setup   ## requirements*.in -> requirements*.txt; ARGS=--upgrade for newer
 test: setup   ## the tests, some ten minutes on two cores; ARGS="-k word" for some of them
 	@$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not scale" $(ARGS)
 
-test-slow: test-long test-installation   ## the long ones: real schedulers, kills, large data, real minutes, a whole installation; an hour
-
-test-long: setup   ## of these, what needs no installation of its own, some twenty minutes; ARGS="-k word"
+test-slow: setup   ## the long ones, half an hour: real schedulers, real kills, large data, real minutes
 	@$(BIN)/python -m pytest -n 2 --dist loadfile -m "(slow or scale) and not installation" $(ARGS)
 
-test-installation: setup   ## of these, every DAG, command and page in a whole installation, and a short soak; ARGS="-k word"
+test-installation: setup   ## every DAG, command and page in a whole installation, and a short soak; most of an hour; ARGS="-k word"
 	@$(BIN)/python -m pytest -m "installation and slow" $(ARGS)
 
 kills: setup   ## real processes killed with -9 at seeded instants; KILLS=50 SEED=1, some half an hour
