@@ -51,7 +51,7 @@ def test_a_delta_sends_what_changed_and_the_next_one_nothing(installation: Insta
 
     before = shelf.journal_end(installation)
     installation.run("catalog_delta_sync")
-    assert shelf.sent_since(installation, before) == []
+    assert shelf.sent_since(installation, before, vendor=VENDOR) == [], "elsewhere orders may move the stock"
 
 
 def test_an_urgent_run_sends_the_named_skus_and_again_nothing(installation: Installation) -> None:
@@ -64,7 +64,7 @@ def test_an_urgent_run_sends_the_named_skus_and_again_nothing(installation: Inst
     assert len(shelf.sent_since(installation, before, vendor=OTHER)) == BODIES
     before = shelf.journal_end(installation)
     installation.run("catalog_urgent_sync", vendors=[OTHER], skus=[other])
-    assert shelf.sent_since(installation, before) == []
+    assert shelf.sent_since(installation, before, vendor=OTHER) == []
 
 
 def _three_kinds_of_change(installation: Installation, vendor: str, skus: list[str]) -> None:
