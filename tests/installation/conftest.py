@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def installation(reachable_folder: Path) -> Iterator[Installation]:
-    """Up, with every DAG switched on, after its first full sync."""
+    """Up, with every DAG switched on, after its first full sync. It is down before the soak brings up its own."""
     home = Path(os.environ.get("INSTALLATION_HOME", reachable_folder / "installation"))
     schedules = {f"AIRFLOW__SHELFSYNC__{name}_SCHEDULE": cron for name, cron in SCHEDULES.items()}
     with installed(home, schedules | PATIENCE | SHORTENED) as up:
