@@ -71,7 +71,9 @@ def soak(home: Path, *, seed: int, minutes: float, victims: Sequence[str], say: 
         installation.up()
         installation.sandbox("PUT", "/settings", shortened.SANDBOX)
         installation.run("catalog_full_sync", timeout_s=600)
-        say("the first full sync is done; disturbances begin")
+        # Without an older export, nobody can tell whether a person or the sales buffer switched a product off.
+        installation.run("assortment_export", timeout_s=600)
+        say("the first full sync and export are done; disturbances begin")
         course.run(minutes, victims, ACTIONS)
         trouble.calm(course)
         say("disturbances are over")
