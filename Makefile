@@ -1,6 +1,6 @@
 # What people do with the project; `make help` lists it. Every target makes the environment it needs.
 .DEFAULT_GOAL := help
-.PHONY: help setup lock test test-slow test-installation kills soak simulate sweep teeth bench load cost check audit sbom demo up down
+.PHONY: help setup lock test test-slow test-installation crash soak fuzz simulate crash-sweep mutation bench load cost check audit sbom demo up down
 BIN := .venv/bin
 
 help:    ## this list
@@ -13,39 +13,42 @@ lock: setup   ## requirements*.in -> requirements*.txt; ARGS=--upgrade for newer
 	@scripts/lock.sh $(ARGS)
 
 test: setup   ## the tests, some ten minutes on two cores; ARGS="-k word" for some of them
-	@$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow and not scale" $(ARGS)
+	@$(BIN)/python -m pytest -n 2 --dist loadfile --timeout=300 -m "not slow and not scale" $(ARGS)
 
-test-slow: setup   ## the long ones, half an hour: real schedulers, real kills, large data, real minutes
-	@$(BIN)/python -m pytest -n 2 --dist loadfile -m "(slow or scale) and not installation" $(ARGS)
+test-slow: setup   ## the long ones, most of an hour: a whole installation, real kills, large data, real minutes; ARGS="-k word"
+	@scripts/test_slow.sh $(ARGS)
 
-test-installation: setup   ## every DAG, command and page in a whole installation, and a short soak; most of an hour; ARGS="-k word"
+test-installation: setup   ## of these, the installation alone: every DAG, command and page, and a short soak; ARGS="-k word"
 	@$(BIN)/python -m pytest -m "installation and slow" $(ARGS)
 
-kills: setup   ## real processes killed with -9 at seeded instants; KILLS=50 SEED=1, some half an hour
-	@PYTHONPATH=tests:include $(BIN)/python -m kills --kills $(or $(KILLS),50) --seed $(or $(SEED),1)
+crash: setup   ## real processes killed with -9 at seeded instants; KILLS=50 SEED=1, some half an hour
+	@PYTHONPATH=tests:tests/support:include $(BIN)/python -m crash --kills $(or $(KILLS),50) --seed $(or $(SEED),1)
 
 soak: setup   ## a real installation at work while everything around it goes wrong; MINUTES=20 SEED=1
-	@PYTHONPATH=tests:include $(BIN)/python -m soak --minutes $(or $(MINUTES),20) --seed $(or $(SEED),1) $(ARGS)
+	@PYTHONPATH=tests:tests/support:include $(BIN)/python -m soak --minutes $(or $(MINUTES),20) --seed $(or $(SEED),1) $(ARGS)
+
+fuzz: setup   ## ever new faulty input at each endpoint, file and form; SECONDS=60 for each
+	@FUZZ_S=$(or $(SECONDS),60) $(BIN)/python -m pytest -n 2 --timeout=0 -m slow -k "for_a_minute or test_fuzz" $(ARGS)
 
 simulate: setup   ## seeded faults over virtual days; SEEDS=100 START=0
-	@PYTHONPATH=tests:include $(BIN)/python -m simulation --seeds $(or $(SEEDS),20) --start $(or $(START),0)
+	@PYTHONPATH=tests:tests/support:include $(BIN)/python -m simulation --seeds $(or $(SEEDS),20) --start $(or $(START),0)
 
-sweep: setup   ## processes that die at each of their effects: taken up again, or by the schedule alone; ARGS="--every 10" for some
-	@PYTHONPATH=tests:include $(BIN)/python -m simulation --sweep $(ARGS)
-	@PYTHONPATH=tests:include $(BIN)/python -m simulation --abandoned $(ARGS)
+crash-sweep: setup   ## processes that die at each fault-injection point; recovered by a retry or by the schedule; ARGS="--every 10" for some
+	@PYTHONPATH=tests:tests/support:include $(BIN)/python -m simulation --crash-points $(ARGS)
+	@PYTHONPATH=tests:tests/support:include $(BIN)/python -m simulation --abandoned $(ARGS)
 
-teeth: setup   ## planted bugs, each of which the tests have to catch; BUG=words for some of them
-	@PYTHONPATH=tests $(BIN)/python -m teeth --only "$(BUG)"
+mutation: setup   ## planted bugs, each of which the tests have to catch; BUG=words for some of them
+	@PYTHONPATH=tests $(BIN)/python -m mutation --only "$(BUG)"
 
 bench: setup   ## what the hot path costs, against bounds and other ways, two minutes; SIZE=1m (10m, 50m), ARGS="--stage diff"
 	@scripts/peers.sh
 	@PYTHONPATH=include $(BIN)/python -m benchmarks --size $(or $(SIZE),1m) $(ARGS)
 
 load: setup   ## events at a rate on a real receiver that is killed meanwhile, and PostgreSQL too; SECONDS=30 RATE=500
-	@PYTHONPATH=tests:include $(BIN)/python -m benchmarks.load --seconds $(or $(SECONDS),30) --rate $(or $(RATE),500) $(ARGS)
+	@PYTHONPATH=tests:tests/support:include $(BIN)/python -m benchmarks.load --seconds $(or $(SECONDS),30) --rate $(or $(RATE),500) $(ARGS)
 
 cost: setup   ## how large ledger, warehouse and lake become: one day of two vendors, some ten minutes; ARGS="--skus 5000"
-	@PYTHONPATH=tests:include $(BIN)/python -m story.cost $(ARGS)
+	@PYTHONPATH=tests:tests/support:include $(BIN)/python -m scenarios.cost $(ARGS)
 
 check: setup   ## format, lint, types, import rules
 	$(BIN)/ruff format --check .
@@ -53,7 +56,7 @@ check: setup   ## format, lint, types, import rules
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-audit: setup   ## known vulnerabilities of the pinned packages; says so where the database of them cannot be reached
+audit: setup   ## known vulnerabilities of the pinned packages; reports if their database cannot be reached
 	@$(BIN)/python scripts/audit.py
 
 sbom: setup   ## what an installation consists of (CycloneDX), into dist/sbom.json; SBOM=FILE
@@ -62,13 +65,13 @@ sbom: setup   ## what an installation consists of (CycloneDX), into dist/sbom.js
 	@echo "sbom: $(or $(SBOM),dist/sbom.json)"
 
 demo: setup   ## the whole of it once: full sync, a changed ERP, delta sync, summary
-	@$(BIN)/python -m shelfsync.stack.demo
+	@$(BIN)/python -m shelfsync.local.demo
 
 up: setup   ## the same, left running; prints the addresses
-	@$(BIN)/python -m shelfsync.stack.up
+	@$(BIN)/python -m shelfsync.local.up
 
 down: setup   ## stops what `make up` started
-	@$(BIN)/python -m shelfsync.stack.down
+	@$(BIN)/python -m shelfsync.local.down
 
 .env:    # what docker-compose.yaml needs: passwords and keys
 	@python3 scripts/compose_env.py

@@ -1,7 +1,7 @@
 """`make bench`: every stage in turns, the table on the screen, JSON in benchmarks/results/.
 
 SIZE=1m is the default and takes under two minutes; SIZE=10m and SIZE=50m make their data once, below .shelfsync/bench.
-With --stage the file keeps what it says of the other stages; each says how busy the machine was.
+With --stage the file keeps its results of the other stages. Each result has the load of the machine.
 """
 
 from __future__ import annotations
@@ -31,18 +31,16 @@ def main() -> None:
     arguments.add_argument("--rounds", type=int, default=3)
     arguments.add_argument("--folder", type=Path, default=rounds.PROJECT / ".shelfsync" / "bench")
     arguments.add_argument("--keep", action="store_true", help="keep the generated chain for the next run")
-    arguments.add_argument(
-        "--result", type=Path, help="where the JSON goes; benchmarks/results/SIZE.json when not said"
-    )
+    arguments.add_argument("--result", type=Path, help="the file for the JSON; default: benchmarks/results/SIZE.json")
     chosen = arguments.parse_args()
     began_s = time.perf_counter()
     folder = chosen.folder / chosen.size
-    _tell(f"making {SIZES[chosen.size]:,} rows in {folder}")
+    _print(f"making {SIZES[chosen.size]:,} rows in {folder}")
     made = chain.make(folder, SIZES[chosen.size])
     stages: dict[str, Any] = {}
     try:
         for name in chosen.stage or STAGES:
-            measured = rounds.measure(STAGES[name], made, chosen.rounds, _tell)
+            measured = rounds.measure(STAGES[name], made, chosen.rounds, _print)
             busy = {"rounds": chosen.rounds, "load_average": load_average()}
             stages[name] = table.result(STAGES[name], measured) | busy
             _write(chosen, made, began_s, stages)  # what is measured is kept whatever comes after
@@ -70,7 +68,7 @@ def _write(chosen: argparse.Namespace, made: Chain, began_s: float, stages: dict
     return result | {"stages": list(stages.values())}
 
 
-def _tell(what: str) -> None:
+def _print(what: str) -> None:
     print(what, file=sys.stderr, flush=True)
 
 

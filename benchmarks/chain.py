@@ -16,8 +16,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.columns import BASELINE, PRICE, RAW, SNAPSHOT
-from shelfsync.lake.store import Lake
+from shelfsync.schemas import BASELINE, PRICE, RAW, SNAPSHOT
+from shelfsync.store.lake import Lake
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -133,7 +133,7 @@ def _vendor(chance: np.random.Generator) -> tuple[pa.Table, pa.Table]:
 
 
 def _values(picked: npt.NDArray[np.int64], chance: np.random.Generator) -> dict[str, npt.NDArray[np.int64]]:
-    """The four fields as whole numbers; -1 says nothing. A price is in thousandths."""
+    """The four fields as whole numbers; -1 means no value. A price is in thousandths."""
     count = len(picked)
     base = (picked * 7919) % 4000 * 10 + 990  # the pool's own price, in cents with an ending
     quantity = np.where(chance.random(count) < 0.1, 0, chance.geometric(0.04, count))

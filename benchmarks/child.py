@@ -20,7 +20,7 @@ def main() -> None:
     print(json.dumps({"figures": meter.figures(), "answer": answer}, default=str), flush=True)
     os._exit(
         0
-    )  # all is told: what the libraries' threads do while the interpreter is taken down has aborted a process, once
+    )  # the result is printed: threads of the libraries have once aborted a process while the interpreter ended
 
 
 if __name__ == "__main__":

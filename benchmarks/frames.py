@@ -34,7 +34,7 @@ def read(chain: Chain, kind: str) -> pd.DataFrame:
 
 
 def changes(now: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
-    """The rows of an outer merge in which something must be said; `change` says of what kind."""
+    """The rows of an outer merge that must be sent; `change` is the kind of the change."""
     both = now.merge(before, how="outer", on=["vendor", "sku"], suffixes=("", "_before"), indicator=True)
     differs = np.zeros(len(both), dtype=bool)
     for name in FIELDS:
@@ -59,11 +59,11 @@ def bodies(found: pd.DataFrame) -> Iterator[tuple[str, bytes]]:
     sent["active"] = sent["active"].where(~off, False).where(found["change"] != "removed", False)
     frame = pd.DataFrame({"vendor": found["vendor"], "sku": found["sku"], **{NAMES.get(n, n): sent[n] for n in FIELDS}})
     for vendor, rows in frame.groupby("vendor", sort=True):
-        items = [_said(row) for row in rows.sort_values("sku")[WIRE].to_dict("records")]
+        items = [_item(row) for row in rows.sort_values("sku")[WIRE].to_dict("records")]
         yield str(vendor), json.dumps({"products": items}).encode()
 
 
-def _said(row: dict[str, Any]) -> dict[str, Any]:
+def _item(row: dict[str, Any]) -> dict[str, Any]:
     return {name: _wire(name, value) for name, value in row.items() if value is not None and value == value}  # noqa: PLR0124
 
 

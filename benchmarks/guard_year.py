@@ -2,7 +2,7 @@
 
     .venv/bin/python benchmarks/guard_year.py --days 365 --ticks 4 --vendors 2 --skus 1500
 
-No platform and no HTTP: what is released counts as accepted. The person approves what is ordinary and rejects what is an accident.
+No platform and no HTTP: what is released counts as accepted. The person approves what is ordinary and declines what is an accident.
 An extract's accident lies between the ERP and us and is gone at the next tick.
 """
 
@@ -22,15 +22,14 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from shelfsync.catalog.diff import apply, diff
-from shelfsync.catalog.guard import Slice, guard
-from shelfsync.catalog.guards.case import Case, History
-from shelfsync.catalog.guards.categories import remembered
+from shelfsync.catalog.guard import HeldChanges, guard
+from shelfsync.catalog.guards.case import Case, History, last_categories
 from shelfsync.catalog.normalise import normalise
-from shelfsync.columns import BASELINE, RAW
 from shelfsync.erp import sample
-from shelfsync.ledger.engine import create_engine
+from shelfsync.local.postgres import EmbeddedPostgres
+from shelfsync.schemas import BASELINE, RAW
 from shelfsync.settings import GuardSettings, NormaliseSettings
-from shelfsync.stack.postgres import EmbeddedPostgres
+from shelfsync.store.engine import create_engine
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
@@ -47,7 +46,7 @@ class Shelf:
     rows: list[int] = field(default_factory=list)
     seen: list[pa.Table] = field(default_factory=list)
     categories: pa.Table | None = None
-    rejected: list[Slice] = field(default_factory=list)
+    declined: list[HeldChanges] = field(default_factory=list)
 
 
 class Year:
@@ -70,22 +69,22 @@ class Year:
         self.runs += 1
         if delta.num_rows == 0:
             return
-        known = remembered(shelf.categories, snapshot, shelf.baseline)
+        known = last_categories(shelf.categories, snapshot, shelf.baseline)
         repeats = any(old.equals(snapshot) for old in shelf.seen[:-1]) and not shelf.seen[-1].equals(snapshot)
         history = History(tuple(shelf.rows[::-1][:20]), "before" if repeats else None, known)
         case = Case(vendor, delta, snapshot, shelf.baseline, len(rows), GuardSettings(), history)
-        verdict = guard(case, rejected=shelf.rejected)
+        verdict = guard(case, declined=shelf.declined)
         self.released += verdict.released.num_rows
         shelf.baseline = apply(verdict.released, shelf.baseline)
-        asked = [one for one in verdict.slices if one.carried is None]
-        shelf.rejected = [one for one in verdict.slices if one.carried is not None]
+        asked = [one for one in verdict.held_changes if one.carried is None]
+        shelf.declined = [one for one in verdict.held_changes if one.carried is not None]
         for one in asked:
             if accident is None:
                 self.ordinary[f"{one.rule} ({event or 'the tick alone'})"] += 1
                 shelf.baseline = apply(one.rows, shelf.baseline)
             else:
                 self.held[f"{accident}: {one.rule}"] += 1
-                shelf.rejected.append(Slice(one.rule, one.category, one.message, one.thresholds, one.rows, 1))
+                shelf.declined.append(HeldChanges(one.rule, one.category, one.message, one.thresholds, one.rows, 1))
         if accident is not None and not asked:
             self.missed[accident] += 1
         if not any(one.rule in FEED_RULES and accident for one in asked):
@@ -143,37 +142,37 @@ def read(engine: sa.Engine) -> dict[str, list[Row]]:
     found: dict[str, list[Row]] = {}
     with engine.connect() as connection:
         for row in connection.exec_driver_sql(sample.SELECT_FILE.read_text("utf-8")).mappings():
-            told = {
+            values = {
                 key: None if value is None else str(value).lower() if isinstance(value, bool) else str(value)
                 for key, value in row.items()
             }
-            found.setdefault(told["vendor"], []).append(told)
+            found.setdefault(values["vendor"], []).append(values)
     return found
 
 
 def main() -> None:
-    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name, value in (("days", 365), ("ticks", 4), ("vendors", 2), ("skus", 1500), ("seed", 1)):
-        asked.add_argument(f"--{name}", type=int, default=value)
-    said = asked.parse_args()
+        parser.add_argument(f"--{name}", type=int, default=value)
+    options = parser.parse_args()
     began = time.monotonic()
-    year, chance = Year(said.seed), Random(said.seed)
+    year, chance = Year(options.seed), Random(options.seed)
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as closing:
         Path(folder).chmod(0o711)
-        server = EmbeddedPostgres(Path(folder) / "postgres", fsync=False, say=lambda _: None)
+        server = EmbeddedPostgres(Path(folder) / "postgres", fsync=False, echo=lambda _: None)
         server.ensure_started()
         closing.callback(server.stop)
         engine = create_engine(server.create_database("year"))
         closing.callback(engine.dispose)
-        sample.create(engine, seed=said.seed, vendors=said.vendors, skus_per_vendor=said.skus)
+        sample.create(engine, seed=options.seed, vendors=options.vendors, skus_per_vendor=options.skus)
         prices: dict[str, dict[str, Decimal]] = {}
         weeks: dict[str, list[list[Row]]] = {}
         gone: set[tuple[str, str]] = set()
-        for day in range(said.days):
-            for tick in range(said.ticks):
-                sample.tick(engine, seed=said.seed * 1_000_000 + day * 100 + tick)
+        for day in range(options.days):
+            for tick in range(options.ticks):
+                sample.tick(engine, seed=options.seed * 1_000_000 + day * 100 + tick)
                 one_tick(year, read(engine), day, tick, prices, weeks, gone, chance)
-    tell(year, said, time.monotonic() - began)
+    print_year(year, options, time.monotonic() - began)
 
 
 def one_tick(
@@ -209,15 +208,15 @@ def one_tick(
                 weeks[vendor] = [*weeks.get(vendor, []), left][-10:]
 
 
-def tell(year: Year, said: argparse.Namespace, seconds: float) -> None:
+def print_year(year: Year, options: argparse.Namespace, seconds: float) -> None:
     print(
-        f"{said.days} days, {said.ticks} ticks a day, {said.vendors} vendors of {said.skus} SKUs, seed {said.seed}: {year.runs} runs,"
+        f"{options.days} days, {options.ticks} ticks a day, {options.vendors} vendors of {options.skus} SKUs, seed {options.seed}: {year.runs} runs,"
         f" {year.released:,} changes released, in {seconds:.0f} s"
     )
-    print(f"asked on ordinary days: {sum(year.ordinary.values())}")
+    print(f"holds on ordinary days: {sum(year.ordinary.values())}")
     for why, count in year.ordinary.most_common():
         print(f"  {count:4}  {why}")
-    print(f"accidents held: {sum(year.held.values())} slices; not held at all: {dict(year.missed) or 'none'}")
+    print(f"accidents held: {sum(year.held.values())} holds; not held at all: {dict(year.missed) or 'none'}")
     for why, count in sorted(year.held.items()):
         print(f"  {count:4}  {why}")
 

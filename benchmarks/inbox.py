@@ -24,9 +24,9 @@ PROJECT = Path(__file__).parents[1]
 sys.path[:0] = [str(PROJECT / "include"), str(PROJECT / "tests")]
 
 from receiver_fixture import LiveReceiver, flood  # noqa: E402
-from shelfsync.ledger.engine import create_engine  # noqa: E402
+from shelfsync.local.postgres import running_postgres  # noqa: E402
 from shelfsync.migrations import upgrade  # noqa: E402
-from shelfsync.stack.postgres import running_postgres  # noqa: E402
+from shelfsync.store.engine import create_engine  # noqa: E402
 
 ROUNDS = 3
 
@@ -49,13 +49,13 @@ def _receive(dsn: str, round_: int, count: int, connections: int) -> float:
     bodies = _bodies(round_, count)
     with LiveReceiver(dsn) as receiver:
         began_s = time.perf_counter()
-        thanked = asyncio.run(flood(receiver.port, bodies, connections=connections))
+        accepted = asyncio.run(flood(receiver.port, bodies, connections=connections))
         took_s = time.perf_counter() - began_s
     with psycopg.connect(dsn) as connection:
         stored = {row[0] for row in connection.execute("SELECT body FROM inbox.event")}
-    lost = len(set(thanked) - stored)
-    assert len(thanked) == count, f"{count - len(thanked)} events were not taken"
-    assert not lost, f"{lost} events were thanked for and lost"
+    lost = len(set(accepted) - stored)
+    assert len(accepted) == count, f"{count - len(accepted)} events were not accepted"
+    assert not lost, f"{lost} events were accepted and lost"
     return count / took_s
 
 

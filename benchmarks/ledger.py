@@ -5,8 +5,10 @@ from __future__ import annotations
 import datetime as dt
 from typing import TYPE_CHECKING
 
-from shelfsync.ledger import batches, jobs, runs, vendor_runs
-from shelfsync.warehouse import partitions, record
+from shelfsync.catalog.ledger import batches, runs, vendor_runs
+from shelfsync.catalog.ledger import jobs as catalog_jobs
+from shelfsync.catalog.warehouse import record
+from shelfsync.store import partitions
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Engine
@@ -32,9 +34,15 @@ def open_jobs(engine: Engine, vendors: list[str], sent: int) -> dict[str, int]:
                 snapshot_path="snapshot",
                 pieces=[("items", sent, sent)],
             )
-            planned = batches.next_planned(connection, vendor, run_id=run_id)
-            assert planned is not None
-            job_id = jobs.begin(connection, batch_id=planned.batch_id, vendor=vendor, sent=sent, deadline_s=3600)
+            (planned,) = batches.planned(connection, vendor, run_id)
+            job_id = catalog_jobs.begin(
+                connection,
+                batch_id=planned.batch_id,
+                vendor=vendor,
+                plan=planned.plan,
+                sent=sent,
+                deadline_s=3600,
+            )
             assert job_id is not None
             record.record_job(connection, job_id)
             begun[vendor] = job_id

@@ -26,11 +26,11 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 
 from benchmarks import machine
-from kills.victims import kill
+from crash.victims import kill
 from receiver_fixture import LiveReceiver, request
-from shelfsync.ledger.engine import create_engine
+from shelfsync.local.postgres import EmbeddedPostgres
 from shelfsync.migrations import upgrade
-from shelfsync.stack.postgres import EmbeddedPostgres
+from shelfsync.store.engine import create_engine
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +46,7 @@ PAUSE_S = 0.2
 
 
 @dataclass
-class Told:
+class Deliveries:
     """What the caller saw."""
 
     answered: dict[int, float] = field(default_factory=dict)
@@ -82,14 +82,14 @@ def run(home: Path, seconds: float, rate: float, kills: int) -> dict[str, Any]:
         engine = create_engine(url)
         upgrade(engine)
         engine.dispose()
-        told, stop = Told(), threading.Event()
+        deliveries, stop = Deliveries(), threading.Event()
         port = _free_port()
         with LiveReceiver(url, SHELFSYNC_WEBHOOK__PORT=str(port)) as first:
             victims = _Victims(home, server, url, port, first)
             killer = threading.Thread(target=victims.kill_all, args=(kills, seconds, stop))
             killer.start()
             try:
-                asyncio.run(_send_all(port, int(seconds * rate), rate, told))
+                asyncio.run(_send_all(port, int(seconds * rate), rate, deliveries))
             finally:
                 stop.set()
                 killer.join()
@@ -100,17 +100,17 @@ def run(home: Path, seconds: float, rate: float, kills: int) -> dict[str, Any]:
     finally:
         server.stop()
     stored = [int(json.loads(body)["job_id"]) for body in bodies]
-    waited = sorted(told.answered.values())
+    waited = sorted(deliveries.answered.values())
     return {
         "machine": machine.described(),
         "seconds": seconds,
         "rate": rate,
         "events": int(seconds * rate),
-        "acknowledged": len(told.answered),
-        "missing": len(told.answered.keys() - set(stored)),
+        "acknowledged": len(deliveries.answered),
+        "missing": len(deliveries.answered.keys() - set(stored)),
         "twice": len(stored) - len(set(stored)),
-        "given_up": told.given_up,
-        "sent_again": told.tries - len(told.answered),
+        "given_up": deliveries.given_up,
+        "sent_again": deliveries.tries - len(deliveries.answered),
         "killed": victims.killed,
         "median_ms": _ms(waited, 0.5),
         "p99_ms": _ms(waited, 0.99),
@@ -157,10 +157,10 @@ class _Victims:
         self._server.ensure_started()
 
 
-async def _send_all(port: int, events: int, rate: float, told: Told) -> None:
+async def _send_all(port: int, events: int, rate: float, deliveries: Deliveries) -> None:
     """Each event has its time; a caller that is late sends at once."""
     queue: asyncio.Queue[tuple[int, float]] = asyncio.Queue()
-    callers = [asyncio.create_task(_call(port, queue, told)) for _ in range(CONNECTIONS)]
+    callers = [asyncio.create_task(_call(port, queue, deliveries)) for _ in range(CONNECTIONS)]
     began_s = time.monotonic()
     for number in range(events):
         due_s = began_s + number / rate
@@ -173,14 +173,14 @@ async def _send_all(port: int, events: int, rate: float, told: Told) -> None:
     await asyncio.gather(*callers, return_exceptions=True)
 
 
-async def _call(port: int, queue: asyncio.Queue[tuple[int, float]], told: Told) -> None:
+async def _call(port: int, queue: asyncio.Queue[tuple[int, float]], deliveries: Deliveries) -> None:
     """One connection, made again whenever it breaks."""
     streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
     while True:
         number, due_s = await queue.get()
         body = b'{"job_id": "%d", "status": "COMPLETED", "platform_vendor_id": "store-%03d"}' % (number, number % 1000)
         while True:
-            told.tries += 1
+            deliveries.tries += 1
             try:
                 async with asyncio.timeout(TRY_TIMEOUT_S):
                     if streams is None:
@@ -192,10 +192,10 @@ async def _call(port: int, queue: asyncio.Queue[tuple[int, float]], told: Told) 
                 streams[1].close()
                 streams = None
             if answered:
-                told.answered[number] = time.monotonic() - due_s
+                deliveries.answered[number] = time.monotonic() - due_s
                 break
             if time.monotonic() - due_s > GIVE_UP_S:
-                told.given_up += 1
+                deliveries.given_up += 1
                 break
             await asyncio.sleep(PAUSE_S)
         queue.task_done()

@@ -1,4 +1,4 @@
-"""docs/performance.md from what was measured: `python -m benchmarks.page` takes benchmarks/results/ over and writes page and plot.
+"""Writes docs/performance.md from the measurements: `python -m benchmarks.page` copies benchmarks/results/ and writes the page.
 
 Between the marks of the page nothing is written by hand; a test compares.
 """
@@ -10,17 +10,15 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from benchmarks import plot, table
+from benchmarks import table
 
 PROJECT = Path(__file__).parents[1]
 PUBLISHED = PROJECT / "benchmarks" / "published"
 DOCUMENT = PROJECT / "docs" / "performance.md"
-PLOT = PROJECT / "docs" / "pictures" / "performance.svg"
 SIZES = ("10m", "50m")
 """In the order of the page."""
 PROMOTIONS = "promotions"
 _BEGIN, _END = "<!-- measured: written by python -m benchmarks.page -->", "<!-- end of what was measured -->"
-_PLOTTED = ("diff", "stream")
 
 
 def main() -> None:
@@ -31,18 +29,12 @@ def main() -> None:
         if found.exists():
             shutil.copyfile(found, PUBLISHED / found.name)
     DOCUMENT.write_text(rendered(DOCUMENT.read_text(), measured()))
-    PLOT.write_text(plotted(measured()))
 
 
 def measured() -> dict[str, Any]:
     """What was published, by size; and the promotions."""
     names = (*SIZES, PROMOTIONS)
     return {name: json.loads(file.read_text()) for name in names if (file := PUBLISHED / f"{name}.json").exists()}
-
-
-def plotted(found: dict[str, Any]) -> str:
-    """The picture of the largest chain that all ways could be measured on."""
-    return plot.svg(next(iter(found.values())), _PLOTTED)
 
 
 def rendered(page: str, found: dict[str, Any]) -> str:
@@ -75,9 +67,11 @@ def _promotions(found: dict[str, Any]) -> str:
         "| shape | read s | plan s | send s | all s | requests | MB | peak MiB |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    for shape, told in found["shapes"].items():
-        seconds = " | ".join(f"{told[f'{step}_s']:.1f}" for step in ("extract", "plan", "deliver", "all"))
-        lines.append(f"| {shape} | {seconds} | {told['requests']} | {told['bytes'] / 1e6:.1f} | {told['peak_mib']} |")
+    for shape, figures in found["shapes"].items():
+        seconds = " | ".join(f"{figures[f'{step}_s']:.1f}" for step in ("extract", "plan", "deliver", "all"))
+        lines.append(
+            f"| {shape} | {seconds} | {figures['requests']} | {figures['bytes'] / 1e6:.1f} | {figures['peak_mib']} |"
+        )
     return "\n".join(lines)
 
 

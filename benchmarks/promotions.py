@@ -61,21 +61,21 @@ def measure(*, pairs: int, vendors: int, shape: str, requests_per_minute: int = 
         done = subprocess.run(command, env=environment, cwd=PROJECT, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(done.stderr[-2000:])
-    told: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
-    return told
+    figures: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return figures
 
 
 @contextlib.contextmanager
 def _world(vendors: int, skus: int, shape: str) -> Iterator[tuple[Path, str, str]]:
     """A database with the schema and a catalog, the ERP's file, and a sandbox that knows the vendors."""
-    from shelfsync.ledger.engine import create_engine
+    from shelfsync.local.postgres import EmbeddedPostgres
     from shelfsync.migrations import upgrade
-    from shelfsync.stack.postgres import EmbeddedPostgres
+    from shelfsync.store.engine import create_engine
 
     with tempfile.TemporaryDirectory(prefix="shelfsync-bench-") as name, contextlib.ExitStack() as stack:
         folder = Path(name)
         folder.chmod(0o711)
-        server = EmbeddedPostgres(folder / "postgres", say=lambda _: None)
+        server = EmbeddedPostgres(folder / "postgres", echo=lambda _: None)
         server.ensure_started()
         stack.callback(server.stop)
         url = server.create_database("bench")
@@ -103,8 +103,8 @@ def _world(vendors: int, skus: int, shape: str) -> Iterator[tuple[Path, str, str
 
 def _catalog(engine: sa.Engine, folder: Path, vendors: list[str], skus: int) -> None:
     """What the platform acknowledged: every SKU at 10, in one file that all vendors share."""
-    from shelfsync.columns import BASELINE
-    from shelfsync.lake.store import Lake
+    from shelfsync.schemas import BASELINE
+    from shelfsync.store.lake import Lake
 
     rows = {
         "sku": pa.array([f"sku-{number:07}" for number in range(skus)]),
@@ -119,15 +119,15 @@ def _catalog(engine: sa.Engine, folder: Path, vendors: list[str], skus: int) -> 
             sa.text("SET session_replication_role = replica")
         )  # a baseline without the job that moved it
         for number, vendor in enumerate(vendors, 1):
-            said = {"vendor": vendor, "path": path, "rows": skus, "job": number}
+            values = {"vendor": vendor, "path": path, "rows": skus, "job": number}
             connection.execute(
-                sa.text("INSERT INTO ledger.vendor (vendor, fence, baseline_version) VALUES (:vendor, 1, 1)"), said
+                sa.text("INSERT INTO ledger.vendor (vendor, fence, baseline_version) VALUES (:vendor, 1, 1)"), values
             )
             connection.execute(
                 sa.text(
                     "INSERT INTO ledger.baseline (vendor, version, path, rows, generation, job_id) VALUES (:vendor, 1, :path, :rows, 1, :job)"
                 ),
-                said,
+                values,
             )
 
 
@@ -168,39 +168,41 @@ def _settings(requests_per_minute: int) -> Settings:
             "client_secret": "demo-secret",
         },
         promotions={"files": str(folder / "promotions.parquet"), "assortment_share_max": 1.0},
-        budget={"requests_per_minute": requests_per_minute},
+        rate_limit={"requests_per_minute": requests_per_minute},
     )
 
 
 def _child(requests_per_minute: int) -> None:
     """The measured process."""
-    from shelfsync.wiring import open_house
+    from shelfsync.app import open_app
+    from shelfsync.promotions.steps.deliver import deliver
+    from shelfsync.promotions.steps.extract import extract, open_run
+    from shelfsync.promotions.steps.plan import plan
 
-    told: dict[str, float] = {}
+    figures: dict[str, float] = {}
     began_s = time.perf_counter()
-    with open_house(_settings(requests_per_minute)) as house:
-        path = house.promotions
-        run_id = path.open_run("bench")
+    with open_app(_settings(requests_per_minute)) as context:
+        run_id = open_run(context, "bench", dry_run=False)
         for word, step in (
-            ("extract", lambda: path.extract(run_id)),
-            ("plan", lambda: path.plan(run_id)),
-            ("deliver", path.deliver),
+            ("extract", lambda: extract(context, run_id)),
+            ("plan", lambda: plan(context, run_id)),
+            ("deliver", lambda: deliver(context)),
         ):
             step_s = time.perf_counter()
             step()
-            told[f"{word}_s"] = round(time.perf_counter() - step_s, 2)
-        told["all_s"] = round(time.perf_counter() - began_s, 2)
-        with house.parts.engine.connect() as connection:
+            figures[f"{word}_s"] = round(time.perf_counter() - step_s, 2)
+        figures["all_s"] = round(time.perf_counter() - began_s, 2)
+        with context.engine.connect() as connection:
             jobs = connection.execute(
                 sa.text(
-                    "SELECT count(*) FILTER (WHERE state = 'open'), count(*), sum(sent), sum(body_bytes) FROM ledger.promotion_job"
+                    "SELECT count(*) FILTER (WHERE state = 'open'), count(*), sum(sent), sum(body_bytes) FROM ledger.promotion_request JOIN ledger.job USING (request_id)"
                 )
             ).one()
-    told |= {"taken": jobs[0], "requests": jobs[1], "pairs": int(jobs[2] or 0), "bytes": int(jobs[3] or 0)}
+    figures |= {"taken": jobs[0], "requests": jobs[1], "pairs": int(jobs[2] or 0), "bytes": int(jobs[3] or 0)}
     peak = re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text("utf-8"))
     assert peak is not None
-    told["peak_mib"] = round(int(peak[1]) / 1024)
-    print(json.dumps(told))
+    figures["peak_mib"] = round(int(peak[1]) / 1024)
+    print(json.dumps(figures))
 
 
 def main() -> None:
@@ -217,10 +219,10 @@ def main() -> None:
         return
     shapes = {}
     for shape in asked.shape or ("shared", "apart"):
-        told = shapes[shape] = measure(
+        figures = shapes[shape] = measure(
             pairs=asked.pairs, vendors=asked.vendors, shape=shape, requests_per_minute=asked.requests_per_minute
         )
-        print(shape, json.dumps(told), flush=True)
+        print(shape, json.dumps(figures), flush=True)
     result = {"pairs": asked.pairs, "machine": described(), "load_average": load_average(), "shapes": shapes}
     RESULT.parent.mkdir(exist_ok=True)
     RESULT.write_text(json.dumps(result, indent=1) + "\n")

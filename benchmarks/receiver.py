@@ -1,4 +1,4 @@
-"""A platform that takes any body as fast as it comes, in a process of its own, and says how long it was and what it hashed to."""
+"""A platform in its own process that reads any body as fast as possible, and returns its length and hash."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ PEERS = PROJECT / ".tools" / "peers"
 TIMEOUT_S = 3600
 
 
-def measure(stage: Stage, chain: Chain, rounds: int, tell: Callable[[str], None]) -> Measured:
+def measure(stage: Stage, chain: Chain, rounds: int, progress: Callable[[str], None]) -> Measured:
     """All ways of a stage, `rounds` times in turns; every other round the other way round."""
     measured = Measured(chain.rows)
     for number in range(rounds):
@@ -30,7 +30,7 @@ def measure(stage: Stage, chain: Chain, rounds: int, tell: Callable[[str], None]
         for way in order:
             if number < way.rounds_max and way.name not in measured.left_out:
                 _once(stage, way, chain, measured)
-                tell(f"{stage.name} {number + 1}/{rounds} {way.name}")
+                progress(f"{stage.name} {number + 1}/{rounds} {way.name}")
     stage.agree({name: answer for name, answer in measured.answers.items() if name not in measured.left_out})
     return measured
 
@@ -52,13 +52,13 @@ def _once(stage: Stage, way: Way, chain: Chain, measured: Measured) -> None:
             measured.left_out[way.name] = done.stderr.strip().splitlines()[-1]
             return
         raise RuntimeError(f"{stage.name}/{way.name} failed:\n{done.stderr[-4000:]}")
-    told = json.loads(done.stdout.splitlines()[-1])
-    rows = told["answer"].get("rows", 0) or vendors
+    result = json.loads(done.stdout.splitlines()[-1])
+    rows = result["answer"].get("rows", 0) or vendors
     measured.rounds.setdefault(way.name, []).append(
-        {**told["figures"], "rows": rows, "bytes": told["answer"].get("bytes", 0)}
+        {**result["figures"], "rows": rows, "bytes": result["answer"].get("bytes", 0)}
     )
-    known = measured.answers.setdefault(way.name, told["answer"])
-    if known != told["answer"]:
+    known = measured.answers.setdefault(way.name, result["answer"])
+    if known != result["answer"]:
         raise AssertionError(
-            f"{stage.name}/{way.name} gave another answer in another round: {known} and {told['answer']}"
+            f"{stage.name}/{way.name} had different answers in two rounds: {known} and {result['answer']}"
         )

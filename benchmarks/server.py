@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from shelfsync.ledger.engine import create_engine
+from shelfsync.local.postgres import EmbeddedPostgres
 from shelfsync.migrations import upgrade
-from shelfsync.stack.postgres import EmbeddedPostgres
+from shelfsync.store.engine import create_engine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,7 +30,7 @@ def database(home: Path) -> Iterator[Engine]:
     try:
         upgrade(template)
     finally:
-        template.dispose()  # a template with somebody connected cannot be copied
+        template.dispose()  # a template with an open connection cannot be copied
     name = f"bench_{os.getpid()}"
     engine = create_engine(server.create_database(name, template=TEMPLATE))
     try:

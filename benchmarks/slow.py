@@ -28,12 +28,12 @@ def changes(snapshot: pa.Table, baseline: pa.Table, *, full: bool = False) -> di
             if old["active"] is not False:
                 found[sku] = ("removed", {"active": False})
             continue
-        said = {name: now[sku][name] for name in FIELDS if now[sku][name] is not None}
-        news = {name: value for name, value in said.items() if old.get(name) != value}
-        sent = dict(said) if full else dict(news)
+        values = {name: now[sku][name] for name in FIELDS if now[sku][name] is not None}
+        changed = {name: value for name, value in values.items() if old.get(name) != value}
+        sent = dict(values) if full else dict(changed)
         if not sent:
             continue
-        found[sku] = ("new" if sku not in before else "changed" if news else "same", _accompanied(sent, old))
+        found[sku] = ("new" if sku not in before else "changed" if changed else "same", _accompanied(sent, old))
     if len(found) == 1:  # in a request of one item a quantity switches nothing off
         ((sku, (_, only)),) = found.items()
         flag = before.get(sku, {}).get("active")
@@ -43,7 +43,7 @@ def changes(snapshot: pa.Table, baseline: pa.Table, *, full: bool = False) -> di
 
 
 def _accompanied(sent: Row, old: Row) -> Row:
-    """True takes the known quantity along; a quantity of something that is off says so."""
+    """`active` true is sent with the known quantity; a quantity of an inactive product with `active` false."""
     sent = dict(sent)
     if sent.get("active") is True and sent.get("quantity") is None and old.get("quantity") is not None:
         sent["quantity"] = old["quantity"]
@@ -59,7 +59,7 @@ def items(found: dict[str, tuple[str, Row]]) -> list[Row]:
     ]
 
 
-def bodies(found: dict[str, tuple[str, Row]], body_bytes_max: int) -> list[bytes]:
+def bodies(found: dict[str, tuple[str, Row]], body_max_bytes: int) -> list[bytes]:
     """The requests, each as long as it can be."""
     texts = [_text(item) for item in items(found)]
     cut: list[list[str]] = []
@@ -68,7 +68,7 @@ def bodies(found: dict[str, tuple[str, Row]], body_bytes_max: int) -> list[bytes
         size = len(text.encode())
         if not cut or size + 1 > room:
             cut.append([])
-            room = body_bytes_max - len('{"products":[]}') + 1
+            room = body_max_bytes - len('{"products":[]}') + 1
         cut[-1].append(text)
         room -= size + 1
     return [('{"products":[' + ",".join(part) + "]}").encode() for part in cut]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 Answer = dict[str, Any]
 Role = Literal["ours", "bound", "usual", "peer", "check"]
-"""bound: what nobody can beat; usual: what a team would write; peer: another engine or tool; check: the slow path, for its answer only."""
+"""bound: the theoretical limit; usual: what a team would write; peer: another engine or tool; check: the slow path, for its answer only."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Target:
     at_most: float | None = None
     at_least: float | None = None
     from_rows: int = 0
-    """Smaller chains are told but not judged: fixed costs weigh more there."""
+    """Smaller chains are measured but not compared with the targets: fixed costs weigh more there."""
 
     def holds(self, found: float) -> bool:
         """Whether the figure is within the target."""

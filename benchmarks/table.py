@@ -24,15 +24,15 @@ def result(stage: Stage, measured: Measured) -> dict[str, Any]:
 
 
 def _way(way: Way, measured: Measured) -> dict[str, Any]:
-    told: dict[str, Any] = {"name": way.name, "role": way.role, "title": way.title}
+    about: dict[str, Any] = {"name": way.name, "role": way.role, "title": way.title}
     if way.name in measured.left_out:
-        return {**told, "left_out": measured.left_out[way.name]}
+        return {**about, "left_out": measured.left_out[way.name]}
     parts = {
         name.removeprefix("part "): _spread(measured.of(way.name, name))
         for name in measured.rounds[way.name][0]
         if name.startswith("part ")
     }
-    return {**told, **{name: _spread(measured.of(way.name, name)) for name in _FIGURES}, "parts_cpu_s": parts}
+    return {**about, **{name: _spread(measured.of(way.name, name)) for name in _FIGURES}, "parts_cpu_s": parts}
 
 
 def _target(target: Any, measured: Measured) -> dict[str, Any] | None:
@@ -40,8 +40,8 @@ def _target(target: Any, measured: Measured) -> dict[str, Any] | None:
     if not values:
         return None
     judged = measured.rows >= target.from_rows
-    told = {"text": target.text, "limit": target.limit, "unit": target.unit, **_spread(values)}
-    return {**told, "holds": target.holds(median(values)) if judged else None}
+    result = {"text": target.text, "limit": target.limit, "unit": target.unit, **_spread(values)}
+    return {**result, "holds": target.holds(median(values)) if judged else None}
 
 
 def _spread(values: Iterable[float]) -> dict[str, float]:

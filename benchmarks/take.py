@@ -1,4 +1,4 @@
-"""Orders a second from the inbox into ledger and warehouse, with the customer sealed.
+"""Orders a second from the inbox into ledger and warehouse, with encrypted customer data.
 
     .venv/bin/python benchmarks/take.py [--orders 5000] [--items 5]
 
@@ -22,15 +22,15 @@ from typing import TYPE_CHECKING, Any
 PROJECT = Path(__file__).parents[1]
 sys.path[:0] = [str(PROJECT / "include")]
 
-from shelfsync.flow.orders import take as module  # noqa: E402
-from shelfsync.inbox.reading import read  # noqa: E402
+from shelfsync.app import open_app  # noqa: E402
+from shelfsync.inbox.event_body import read  # noqa: E402
 from shelfsync.inbox.tables import event  # noqa: E402
-from shelfsync.ledger import bulk  # noqa: E402
-from shelfsync.ledger.engine import create_engine  # noqa: E402
+from shelfsync.local.postgres import running_postgres  # noqa: E402
 from shelfsync.migrations import upgrade  # noqa: E402
+from shelfsync.orders.steps import take as module  # noqa: E402
 from shelfsync.settings import Settings  # noqa: E402
-from shelfsync.stack.postgres import running_postgres  # noqa: E402
-from shelfsync.wiring import open_house  # noqa: E402
+from shelfsync.store import bulk  # noqa: E402
+from shelfsync.store.engine import create_engine  # noqa: E402
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -91,15 +91,15 @@ def _fill(engine: Engine, orders: int, items: int) -> None:
             connection.execute(bulk.insertion(event, rows))
 
 
-def _rate(house: Any, orders: int, items: int, at_once: int) -> tuple[float, float]:
+def _rate(context: Any, orders: int, items: int, at_once: int) -> tuple[float, float]:
     """(orders a second, CPU seconds of this process an order)."""
-    _fill(house.parts.engine, orders, items)
+    _fill(context.engine, orders, items)
     module.AT_ONCE = at_once
     began_s, cpu_s = time.perf_counter(), time.process_time()
-    told = house.orders.take()
+    counts = module.take(context)
     took_s, cpu_s = time.perf_counter() - began_s, time.process_time() - cpu_s
-    assert told == {"events": 2 * orders, "orders": orders, "set_aside": 0}, told
-    return told["events"] / took_s, cpu_s / told["events"]
+    assert counts == {"events": 2 * orders, "orders": orders, "quarantined": 0}, counts
+    return counts["events"] / took_s, cpu_s / counts["events"]
 
 
 def main() -> None:
@@ -120,11 +120,11 @@ def main() -> None:
                 database_url=dsn,
                 lake_url=f"{folder}/lake",
                 platform=platform,
-                orders={"personal_key": "a key of the benchmark"},
+                orders={"encryption_key": "a key of the benchmark"},
             )
-            with open_house(settings) as house:
-                figures = [_rate(house, chosen.orders, chosen.items, at_once) for _ in range(ROUNDS)]
-                singly, _ = _rate(house, min(chosen.orders, 250), chosen.items, 1)
+            with open_app(settings) as context:
+                figures = [_rate(context, chosen.orders, chosen.items, at_once) for _ in range(ROUNDS)]
+                singly, _ = _rate(context, min(chosen.orders, 250), chosen.items, 1)
     rates = [rate for rate, _ in figures]
     bulk_per_s = statistics.median(rates)
     result = {

@@ -1,15 +1,15 @@
 """# Assortment export
 
-Brings back what the delivery platform really shows of every store, once a day, and compares it with what is wanted.
+Reads what the delivery platform really shows of every store, once a day, and compares it with the ERP.
 
 `plan` → for each shard of vendors: `export` → `wait` → `observe` → `reconcile` → `report`
 
-* The platform is asked for its own picture of each store; its file is kept as it came and loaded into the warehouse, once.
-* Every value that differs from the ERP, or from what the platform had accepted, gets a cause: never sent, refused, held, accepted
-  but not applied, changed on the platform, too young to show, unknown. What is done about it is a setting for each
-  (`SHELFSYNC_DRIFT__...`): healed by the next delta sync, reported, ignored. The table `warehouse.drift` has them one by one.
-* A confirmation that was lost is settled when the picture shows exactly what was sent.
-* A store whose export fails stops no other one; `report` fails at the end and names it with its reason.
+* shelfsync requests an export of each store from the platform. It stores the file unchanged and loads it into the warehouse once.
+* Every value that differs from the ERP, or from what the platform accepted, gets a cause: never sent, rejected, held, accepted
+  but not applied, changed on the platform, too young to show, unknown. A setting for each cause (`SHELFSYNC_DRIFT__...`) decides the
+  action: the next delta sync resends the value, or the run reports it or ignores it. The table `warehouse.drift` lists every difference.
+* If a confirmation was lost and the export shows exactly what was sent, the export confirms it.
+* If the export of a store fails, the other stores go on. `report` fails at the end and names the store and the reason.
 * Before the first sync there is nothing to export: the run is skipped.
 
 **Start it by hand** for some vendors. **Clear any task** to go on from there. The schedule is the option `export_schedule`.

@@ -1,16 +1,17 @@
 """# Catalog delta sync
 
-Brings what changed in the ERP since the last acknowledgement to the delivery platform, every quarter of an hour.
+Sends what changed in the ERP since the last acknowledgement to the delivery platform, every 15 minutes.
 
-`check` → `extract` → for each shard of vendors: `normalise` → `diff` → `guard` → `batch` → `deliver` → `wait` → `confirm` → `acknowledge` → `report`
+`check` → `recover` and `extract` → for each shard of vendors: `prepare` (normalise, diff, guard, batch) → `deliver` → `wait` → `confirm`
+(and acknowledge) → `report`
 
-* Only fields that differ from what the platform acknowledged are sent; a run without changes sends nothing.
-* What an earlier run could not get through is still different, so this run sends it again, with the newest values.
-* A product that has left the ERP is switched off; when that would concern many products of a vendor, it is held for a person.
-* A vendor that fails stops no other one; `report` fails at the end and names it with its reason.
+* shelfsync sends only fields that differ from what the platform acknowledged. A run without changes sends nothing.
+* A change that an earlier run did not complete is still a difference. This run sends it again, with the newest values.
+* A product that has left the ERP is deactivated. If this concerns many products of a vendor, a guard holds them for a person.
+* If a vendor fails, the others go on. `report` fails at the end and names the vendor and the reason.
 
-**Start it by hand** for some vendors, or as a dry run that shows what would be sent. **Clear any task** to go on from there: what
-has been sent and acknowledged stands in the ledger, so nothing old is sent again. The schedule is the option `delta_schedule`.
+**Start it by hand** for some vendors, or as a dry run that shows what would be sent. **Clear any task** to go on from there. The
+ledger records what was sent and acknowledged, so shelfsync sends nothing old again. The schedule is the option `delta_schedule`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from airflow.sdk import dag
 from shelfsync_airflow.failures import task_defaults
 from shelfsync_airflow.options import owner_links, schedule
 from shelfsync_airflow.sync_graph import shard, sync_form
-from shelfsync_airflow.tasks import check, extract, report
+from shelfsync_airflow.tasks import check, extract, recover_first, report
 
 
 @dag(
@@ -40,7 +41,7 @@ from shelfsync_airflow.tasks import check, extract, report
 def catalog_delta_sync() -> None:
     run = check("delta")
     shards = extract(run)
-    shard.expand(shard=shards) >> report(run)
+    recover_first(run) >> shard.expand(shard=shards) >> report(run)
 
 
 catalog_delta_sync()

@@ -2,15 +2,16 @@
 
 Makes the whole assortment of every store on the delivery platform equal to the ERP, once a day.
 
-`check` → `extract` → for each shard of vendors: `normalise` → `diff` → `guard` → `batch` → `deliver` → `wait` → `confirm` → `acknowledge` → `report`
+`check` → `recover` and `extract` → for each shard of vendors: `prepare` (normalise, diff, guard, batch) → `deliver` → `wait` → `confirm`
+(and acknowledge) → `report`
 
-* The whole assortment is sent, changed or not: what went wrong unseen on the platform is put right.
-* The ERP is read with a proof of completeness. A product that has left it is switched off on the platform; when that would
-  concern many products of a vendor, it is held for a person instead.
-* A vendor that fails stops no other one; `report` fails at the end and names it with its reason.
+* shelfsync sends the whole assortment, changed or not. This corrects errors on the platform that no delta detects.
+* shelfsync reads the ERP with a proof of completeness. A product that has left the ERP is deactivated on the platform. If this
+  concerns many products of a vendor, a guard holds them for a person.
+* If a vendor fails, the others go on. `report` fails at the end and names the vendor and the reason.
 
-**Start it by hand** for some vendors, or as a dry run that shows what would be sent. **Clear any task** to go on from there: what
-has been sent and acknowledged stands in the ledger, so nothing old is sent again. The schedule is the option `full_schedule`.
+**Start it by hand** for some vendors, or as a dry run that shows what would be sent. **Clear any task** to go on from there. The
+ledger records what was sent and acknowledged, so shelfsync sends nothing old again. The schedule is the option `full_schedule`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from airflow.sdk import dag
 from shelfsync_airflow.failures import task_defaults
 from shelfsync_airflow.options import owner_links, schedule
 from shelfsync_airflow.sync_graph import shard, sync_form
-from shelfsync_airflow.tasks import check, extract, report
+from shelfsync_airflow.tasks import check, extract, recover_first, report
 
 
 @dag(
@@ -40,7 +41,7 @@ from shelfsync_airflow.tasks import check, extract, report
 def catalog_full_sync() -> None:
     run = check("full")
     shards = extract(run)
-    shard.expand(shard=shards) >> report(run)
+    recover_first(run) >> shard.expand(shard=shards) >> report(run)
 
 
 catalog_full_sync()

@@ -1,18 +1,19 @@
 """# Catalog holds
 
-Asks a person about what the guards hold back: look under **Browse, Required Actions**.
+Asks a person to decide what the guards hold: look under **Browse, Required Actions**.
 
-`ask` → for each held slice: `approve` (waits for a person) → `release` → `deliver` → `wait` → `confirm` → `acknowledge`
+`ask` → for each hold: `approve` (waits for a person) → `release` → `deliver` → `wait` → `confirm`
 
-* A slice is what looks like an accident: a store that empties, prices whose decimal point has slipped, last week's file. Everything
-  else of the vendor, and every other vendor, has been sent already and goes on being sent while you think.
-* **Approve** sends these values. **Reject** keeps them held until the ERP says something else. **Use these thresholds once** sends what
-  the thresholds in the form let through and rejects the rest. If the form names none, nothing is decided and the question comes again.
-* Nobody in time is a rejection (`SHELFSYNC_GUARDS__HOLD_HOURS`). Every decision stands in `ledger.decision`, with person and reason.
-* A newer extract with other rows supersedes a slice: then an approval sends nothing, says so, and the new slice is asked about anew.
-  What new products have sold meanwhile makes no other slice: an approval sends their newest quantities.
+* A hold contains changes that look like an accident: an emptied store, prices with a wrong decimal point, a file of last week.
+  shelfsync keeps sending everything else of this vendor, and every other vendor, while the hold is open.
+* **Approve** sends these values. **Decline** keeps them held until the ERP sends other values. **Use these thresholds once** sends what
+  the thresholds in the form allow and declines the rest. If the form has no threshold, the hold stays open and the question is repeated.
+* If no decision comes in time (`SHELFSYNC_GUARDS__HOLD_HOURS`), the values stay held. `ledger.decision` records every decision with person
+  and reason.
+* If a newer extract has other rows, it supersedes the hold. Then an approval sends nothing and reports this, and the new hold gets a
+  question of its own. Sales of new products do not supersede a hold: an approval sends their newest quantities.
 
-No worker and no triggerer is held while a question waits. A run without a new question ends at once. The schedule is the option
+A waiting question occupies no worker and no triggerer. A run without a new question ends at once. The schedule is the option
 `holds_schedule`.
 """
 
@@ -23,7 +24,7 @@ import datetime as dt
 from airflow.sdk import dag
 
 from shelfsync_airflow.failures import task_defaults
-from shelfsync_airflow.holds import ask, held_slice
+from shelfsync_airflow.holds import ask, held_changes
 from shelfsync_airflow.options import owner_links, schedule
 
 
@@ -31,7 +32,7 @@ from shelfsync_airflow.options import owner_links, schedule
     schedule=schedule("holds"),
     start_date=dt.datetime(2025, 1, 1, tzinfo=dt.UTC),
     catchup=False,
-    max_active_runs=320,  # a run waits as long as its question, a day: more than begin in a day, or nobody is asked
+    max_active_runs=320,  # a run waits up to a day for a decision: more than start in one day
     max_active_tasks=256,
     dagrun_timeout=dt.timedelta(days=8),
     default_args=task_defaults(),
@@ -40,7 +41,7 @@ from shelfsync_airflow.options import owner_links, schedule
     doc_md=__doc__,
 )
 def catalog_holds() -> None:
-    held_slice.expand(hold=ask())
+    held_changes.expand(hold=ask())
 
 
 catalog_holds()

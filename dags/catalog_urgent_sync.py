@@ -1,14 +1,15 @@
 """# Catalog urgent sync
 
-Brings a few named SKUs of some vendors to the delivery platform at once, whatever else waits: a recall, a wrong price, a product that
-has just run out. Started by hand, and asked for its vendors and SKUs.
+Sends named SKUs of some vendors to the delivery platform at once, before all other work: a recall, a wrong price, a product that has
+just run out. A person starts it and enters vendors and SKUs in the form.
 
-`check` → `extract` → for each shard of vendors: `normalise` → `diff` → `guard` → `batch` → `deliver` → `wait` → `confirm` → `acknowledge` → `report`
+`check` → `recover` and `extract` → for each shard of vendors: `prepare` (normalise, diff, guard, batch) → `deliver` → `wait` → `confirm`
+(and acknowledge) → `report`
 
-* The ERP's newest word is read and sent; put it right there first.
-* What a guard holds stays held, also here; it asks a person as always.
-* A job of the vendor that is open already is waited for, up to five minutes; then the vendor is reported as busy.
-* Everything else of the vendor waits for the next delta. The report says what became of each SKU.
+* shelfsync reads the newest values from the ERP and sends them. Correct the ERP first.
+* The guards apply here too: what a guard holds stays held until a person decides.
+* If a job of the vendor is open, the run waits for it up to five minutes. Then it reports the vendor as busy.
+* Everything else of the vendor waits for the next delta. The report has the outcome of each SKU.
 
 The command line does the same: `shelfsync sync --vendor store-001 --sku 4711`. **Clear any task** to go on from there.
 """
@@ -22,7 +23,7 @@ from airflow.sdk import dag
 from shelfsync_airflow.failures import task_defaults
 from shelfsync_airflow.options import owner_links
 from shelfsync_airflow.sync_graph import shard, urgent_form
-from shelfsync_airflow.tasks import check, extract, report
+from shelfsync_airflow.tasks import check, extract, recover_first, report
 
 
 @dag(
@@ -40,7 +41,7 @@ from shelfsync_airflow.tasks import check, extract, report
 def catalog_urgent_sync() -> None:
     run = check("delta")
     shards = extract(run)
-    shard.expand(shard=shards) >> report(run)
+    recover_first(run) >> shard.expand(shard=shards) >> report(run)
 
 
 catalog_urgent_sync()

@@ -1,11 +1,11 @@
 """# Housekeeping
 
-Keeps ledger, warehouse and lake bounded: what is older than its retention (`SHELFSYNC_HOUSEKEEPING__...`) goes.
+Keeps ledger, warehouse and lake bounded: it removes what is older than its retention (`SHELFSYNC_HOUSEKEEPING__...`).
 
-* What a later step still needs stays whatever the settings say: open jobs, planned batches, the state in force, the newest export.
-* A file of the lake goes when no row points to it any more.
+* It never removes what a later step needs, whatever the settings are: open jobs, planned batches, the baseline, the newest export.
+* It removes a file of the lake when no row points to it.
 
-`shelfsync housekeeping --dry-run` shows what could go. The schedule is the option `housekeeping_schedule`.
+`shelfsync housekeeping --dry-run` shows what would be removed. The schedule is the option `housekeeping_schedule`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from airflow.sdk import dag
 
 from shelfsync_airflow.failures import task_defaults
 from shelfsync_airflow.options import owner_links, schedule
-from shelfsync_airflow.tasks import keep_house
+from shelfsync_airflow.tasks import remove_expired
 
 
 @dag(
@@ -26,12 +26,12 @@ from shelfsync_airflow.tasks import keep_house
     max_active_runs=1,
     dagrun_timeout=dt.timedelta(hours=6),
     default_args=task_defaults(),
-    tags=["shelfsync", "house"],
+    tags=["shelfsync", "housekeeping"],
     owner_links=owner_links(),
     doc_md=__doc__,
 )
 def housekeeping() -> None:
-    keep_house()
+    remove_expired()
 
 
 housekeeping()

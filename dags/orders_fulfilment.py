@@ -1,19 +1,19 @@
 """# Orders: fulfilment
 
-Brings customers' orders from the platform to the stores, and what the stores picked back to the platform; every minute, and at once when
-an event or a picking result comes.
+Brings customers' orders from the platform to the stores, and picking results back to the platform. It runs every minute, and at once
+when an event or a picking result comes.
 
 `take` → `hand_over` → `collect` → `fulfil` → `reply` → `watch`
 
-* `take` applies the order events of the inbox, in the order of the platform's own instants, whatever order they came in.
-* `hand_over` tells stores of new and cancelled orders; a new one is read back from the platform before a store sees it.
-* `collect` reads picking results out of the store's database; those that come by HTTP are there already.
-* `fulfil` holds each result against the platform's rules, sends it, and reads the order back before it sends anything twice.
-* `reply` tells stores what became of their results.
-* `watch` fails once for each stall: orders that no store takes, orders without a configured way to the stores, results that do not reach
-  the platform.
+* `take` applies the order events of the inbox in the order of the platform's timestamps, whatever order they arrived in.
+* `hand_over` sends new and cancelled orders to the stores. It reads a new order back from the platform before a store gets it.
+* `collect` reads picking results from the store's database. Results that come by HTTP are stored already.
+* `fulfil` validates each result against the platform's rules and sends it. It reads the order back before it sends anything twice.
+* `reply` sends the outcome of each result to its store.
+* `watch` fails once for each stall: orders that no store takes, orders without a configured hand-over, results that do not reach the
+  platform.
 
-A failure here never cancels an order. A pause of the catalog (`shelfsync pause`) does not stop orders. Everything may run again at any
+A failure here never cancels an order. A pause of the catalog (`shelfsync pause`) does not stop orders. Every task may run again at any
 time. The schedule is the option `orders_schedule`.
 """
 
@@ -25,12 +25,12 @@ from airflow.sdk import chain, dag
 
 from shelfsync_airflow.failures import task_defaults
 from shelfsync_airflow.options import owner_links
-from shelfsync_airflow.order_news import often_and_at_once
+from shelfsync_airflow.order_schedule import order_schedule
 from shelfsync_airflow.order_tasks import collect, fulfil, hand_over, reply, take, watch
 
 
 @dag(
-    schedule=often_and_at_once(),
+    schedule=order_schedule(),
     start_date=dt.datetime(2025, 1, 1, tzinfo=dt.UTC),
     catchup=False,
     max_active_runs=1,

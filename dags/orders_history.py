@@ -1,14 +1,14 @@
 """# Orders: history
 
-Reads what the platform knows of past orders, store by store, and finds the orders that no event told of.
+Reads past orders from the platform, store by store, and finds orders that no event reported.
 
 `history` → `watch_history`
 
-* Each store is read from its watermark (less an overlap) to the present, by windows of at most 60 days, page by page. A page and the cursor
-  behind it land together: the next run goes on where this one ended. The stores read longest ago come first; a run reads so many pages
-  as `SHELFSYNC_ORDERS__HISTORY_REQUESTS_MAX` says.
-* An order that only the history told of is a gap (`ledger.order_gap`); it is repaired by that, and an open one goes to its store.
-* Customers whose retention time is over are forgotten.
+* shelfsync reads each store from its watermark (less an overlap) to the present, in windows of at most 60 days, page by page. It stores
+  a page and its cursor in one transaction, so the next run continues there. The stores read longest ago come first. A run reads at most
+  `SHELFSYNC_ORDERS__HISTORY_REQUESTS_MAX` pages.
+* An order that only the history reports is a gap (`ledger.order_gap`). shelfsync stores the order; if it is open, its store gets it.
+* Customer data whose retention time is over are removed.
 * `watch_history` fails once for a store whose history will soon be out of reach: the platform shows 60 days.
 
 Clear a task to go on. The schedule is the option `history_schedule`.

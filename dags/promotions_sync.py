@@ -1,18 +1,18 @@
 """# Promotions sync
 
-Makes the promotions on the delivery platform equal to the ERP's, every hour and whenever something says that they changed.
+Makes the promotions on the delivery platform equal to the ERP's, every hour and on an event that reports a change.
 
 `check` → `extract` → `plan` → `deliver` → `wait` → `confirm` → `deliver_ends` → `wait_ends` → `confirm_ends` → `report`
 
-* A promotion is made, changed SKU by SKU, and ended with the data of its creation. Another name, window or set of vendors is another
-  promotion: a new one is made, and when the platform has it the old one ends (`deliver_ends` and what follows it).
-* Deep discounts, prices below cost, campaigns on most of the assortment, and many promotions that vanish at once are held for a person:
-  `shelfsync promotions status` shows them, `shelfsync promotions release CAMPAIGN` lets them pass.
-* What the platform refuses is known vendor by vendor and SKU by SKU, and is not repeated until something changes.
-* `report` also tells where promotions and catalog do not fit together, with the cause.
+* shelfsync creates a promotion, changes it SKU by SKU, and ends it with the data of its creation. Another name, window or set of vendors
+  makes another promotion. shelfsync creates the new one and then ends the old one (`deliver_ends` and the tasks after it).
+* A guard holds deep discounts, prices below cost, campaigns on most of the assortment, and many promotions that vanish at once. A person
+  decides: `shelfsync promotions status` shows them, `shelfsync promotions approve CAMPAIGN` approves them.
+* shelfsync records what the platform rejects by vendor and SKU. It does not send it again until something changes.
+* `report` also names conflicts between promotions and catalog, with the cause.
 
-**Start it at once** by an event of the asset `shelfsync_promotions_changed`, or by hand; a dry run shows what would be made, changed and
-ended. **Clear any task** to go on from there. The schedule is the option `promotions_schedule`.
+**Start it at once** by an event of the asset `shelfsync_promotions_changed`, or by hand. A dry run shows what would be created, changed
+and ended. **Clear any task** to go on from there. The schedule is the option `promotions_schedule`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """`make audit`: known vulnerabilities of every pinned package, from a public database of them (OSV), by pip-audit.
 
-Exit 0: none is known, or the database cannot be reached, and the output says which. Exit 1: some are known; they are listed.
+Exit 0: none is known, or the database cannot be reached, and the output shows which. Exit 1: some are known; they are listed.
 """
 
 # ruff: noqa: INP001, T201  a script, not a package
@@ -19,7 +19,7 @@ PINS = "requirements-dev.txt"
 
 
 def report() -> tuple[list[dict[str, Any]] | None, str]:
-    """(packages with their vulnerabilities, None when nobody answered; the last line of what went wrong)."""
+    """(packages with their vulnerabilities, None: no answer; the last line of what went wrong)."""
     command = [sys.executable, "-m", "pip_audit", "--requirement", PINS, "--require-hashes", "--disable-pip"]
     command += ["--vulnerability-service", "osv", "--format", "json", "--progress-spinner", "off", "--timeout", "15"]
     if url := os.environ.get("AUDIT_OSV_URL"):

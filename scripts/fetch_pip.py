@@ -22,7 +22,7 @@ PINS = Path(__file__).resolve().parent.parent / "requirements-build.txt"
 
 
 def index_url() -> str:
-    """Where pip was told to look: its variable, then its files."""
+    """Where pip looks: its variable, then its files."""
     if named := os.environ.get("PIP_INDEX_URL") or os.environ.get("UV_DEFAULT_INDEX"):
         return named
     files = configparser.ConfigParser(interpolation=None)

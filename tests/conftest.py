@@ -1,4 +1,4 @@
-"""What tests stand on: a real PostgreSQL, fresh migrated databases in it, and the platform to talk to."""
+"""What tests use: a real PostgreSQL, fresh migrated databases in it, and the platform to talk to."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from hypothesis import settings
 
 import canaries
 from memory_folder import throwaway_root
-from shelfsync.stack.lock import FileLock
-from shelfsync.stack.postgres import EmbeddedPostgres
+from shelfsync.local.place import FileLock
+from shelfsync.local.postgres import EmbeddedPostgres
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
     from sandbox_fixture import LiveSandbox
 
-# A busy machine must not make a law fail; CI repeats the same examples, a desk looks for new ones.
-settings.register_profile("desk", deadline=None)
+# A busy machine must not fail a property; CI repeats the same examples, a local run searches for new ones.
+settings.register_profile("local", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
-settings.load_profile("ci" if os.environ.get("CI") else "desk")
+settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -74,7 +74,7 @@ def reachable_folder(request: pytest.FixtureRequest) -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def postgres(reachable_folder: Path) -> Iterator[EmbeddedPostgres]:
-    """One server for the whole session, stopped at its end whatever happened."""
+    """One server for the whole session, stopped at its end in every case."""
     server = EmbeddedPostgres(reachable_folder / "session", fsync=False)
     server.ensure_started()
     yield server
@@ -84,14 +84,14 @@ def postgres(reachable_folder: Path) -> Iterator[EmbeddedPostgres]:
 @pytest.fixture(scope="session")
 def migrated_template(postgres: EmbeddedPostgres) -> str:
     """The name of a database that the migrations have been run on, to be copied."""
-    from shelfsync.ledger.engine import create_engine
     from shelfsync.migrations import upgrade
+    from shelfsync.store.engine import create_engine
 
     engine = create_engine(postgres.create_database(_TEMPLATE))
     try:
         upgrade(engine)
     finally:
-        engine.dispose()  # a template with somebody connected cannot be copied
+        engine.dispose()  # a template with a connection cannot be copied
     return _TEMPLATE
 
 
@@ -116,7 +116,7 @@ def database_url(postgres: EmbeddedPostgres, migrated_template: str) -> Iterator
 @pytest.fixture
 def engine(database_url: str) -> Iterator[Engine]:
     """An engine on this test's database."""
-    from shelfsync.ledger.engine import create_engine
+    from shelfsync.store.engine import create_engine
 
     engine = create_engine(database_url)
     yield engine

@@ -15,7 +15,7 @@ import pytest
 
 import canaries
 
-TESTS = Path(__file__).resolve().parent
+SUPPORT = Path(__file__).resolve().parent / "support"
 SECRET = "demo-" + "secret"  # in two halves: this file is among what is looked into
 TOKEN = f"{'eyJ' + 'a' * 30}.{'eyJ' + 'b' * 30}.{'c' * 30}"
 
@@ -23,14 +23,14 @@ TOKEN = f"{'eyJ' + 'a' * 30}.{'eyJ' + 'b' * 30}.{'c' * 30}"
 def test_each_canary_is_known_by_sight():
     seen: list[str] = []
     ours = ("token-7", "webhook-1", "picking-till", "password-3")
-    said = (
+    texts = (
         SECRET,
         *(f"canary-{one}" for one in ours),
         f"Bearer {TOKEN}",
         "call +4477009" + "00123",
         "nothing of the kind",
     )
-    for one in said:
+    for one in texts:
         canaries.look("here", one, seen)
     assert [line.split(" in ")[0] for line in seen] == [
         "the platform's client secret",
@@ -58,7 +58,7 @@ def test_every_table_is_looked_into_bytes_and_json_too(empty_database_url):
     with psycopg.connect(empty_database_url, autocommit=True) as connection:
         connection.execute("CREATE SCHEMA ledger; CREATE SCHEMA warehouse; CREATE SCHEMA inbox")
         for schema, kind in (("ledger", "bytea"), ("warehouse", "jsonb"), ("inbox", "text")):
-            connection.execute(f"CREATE TABLE {schema}.kept (number int, said {kind})")
+            connection.execute(f"CREATE TABLE {schema}.kept (number int, text {kind})")
         connection.execute("INSERT INTO ledger.kept VALUES (1, convert_to(%s, 'UTF8'))", (SECRET,))
         connection.execute(
             "INSERT INTO warehouse.kept VALUES (1, jsonb_build_object('to', %s::text))", ("Robin Example",)
@@ -78,7 +78,7 @@ def test_a_table_that_keeps_one_secret_by_right_is_looked_into_for_all_others(em
         connection.execute(
             "CREATE SCHEMA inbox; CREATE TABLE inbox.event (body text); CREATE TABLE inbox.other (body text)"
         )
-        for _ in range(6):  # more than are told of one database
+        for _ in range(6):  # more than are reported of one database
             connection.execute("INSERT INTO inbox.event VALUES (%s)", (f"https://h/1?X-Amz-Signature={signature}",))
         connection.execute("INSERT INTO inbox.other VALUES (%s)", (signature,))
         connection.execute("INSERT INTO inbox.event VALUES (%s)", (f"{signature} {SECRET}",))
@@ -92,7 +92,7 @@ def test_a_table_that_keeps_one_secret_by_right_is_looked_into_for_all_others(em
 
 LEAKS = {
     "a line that is printed": "print(SECRET)",
-    "a line that is logged": "import logging; logging.getLogger('shelfsync.flow').info('sent %s', SECRET)",
+    "a line that is logged": "import logging; logging.getLogger('shelfsync.catalog.steps').info('sent %s', SECRET)",
     "a traceback that is logged": """
     import logging
     try:
@@ -118,11 +118,11 @@ def test_a_session_that_leaks_a_canary_fails(tmp_path, leak, processes):
     (tmp_path / "test_leak.py").write_text(text, "utf-8")
     (tmp_path / "pytest.ini").write_text("[pytest]\n", "utf-8")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--basetemp={tmp_path / 'base'}"]
-    environment = {**os.environ, "PYTHONPATH": str(TESTS)}
-    told = subprocess.run(
+    environment = {**os.environ, "PYTHONPATH": str(SUPPORT)}
+    session = subprocess.run(
         [*command, *processes], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )
-    assert "2 passed" in told.stdout
-    assert told.returncode == 1
-    assert "the platform's client secret in " in told.stdout
+    assert "2 passed" in session.stdout
+    assert session.returncode == 1
+    assert "the platform's client secret in " in session.stdout
     shutil.rmtree(tmp_path / "base", ignore_errors=True)

@@ -210,9 +210,11 @@ def check(chain: Chain, meter: Meter) -> Answer:
 
 
 def _agree(answers: Mapping[str, Answer]) -> None:
-    told = {name: answer for name, answer in answers.items() if "sample" in answer}
-    assert len({answer["sample"] for answer in told.values()}) == 1, f"the changes of the sample differ: {told}"
-    counted = {name: answer["changes"] for name, answer in told.items() if "changes" in answer}
+    with_sample = {name: answer for name, answer in answers.items() if "sample" in answer}
+    assert len({answer["sample"] for answer in with_sample.values()}) == 1, (
+        f"the changes of the sample differ: {with_sample}"
+    )
+    counted = {name: answer["changes"] for name, answer in with_sample.items() if "changes" in answer}
     assert len({str(found) for found in counted.values()}) == 1, f"the numbers of changes differ: {counted}"
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from benchmarks.chain import Chain
     from benchmarks.meter import Meter
     from benchmarks.stage import Answer
-    from shelfsync.warehouse.shelf import Loaded
+    from shelfsync.catalog.warehouse.assortment_history import Loaded
 
 FIRST = dt.datetime(2026, 3, 2, 4, 0, tzinfo=dt.UTC)
 NEXT = FIRST + dt.timedelta(days=1)
@@ -35,7 +35,7 @@ def first(chain: Chain, meter: Meter) -> Answer:
         rows = 0
         for vendor, then, _ in _files(chain):
             rows += _load(connection, meter, vendor, then, FIRST, None)[0]
-        return {"rows": rows, "sample": _standing(connection)}
+        return {"rows": rows, "sample": _state_hash(connection)}
 
 
 def next_day(chain: Chain, meter: Meter) -> Answer:
@@ -66,8 +66,8 @@ def _load(
     connection: Connection, meter: Meter, vendor: str, file: bytes, at: dt.datetime, before: Loaded | None
 ) -> tuple[int, Loaded]:
     from shelfsync.catalog.export import parse_export
-    from shelfsync.ledger import observations, vendors
-    from shelfsync.warehouse import shelf
+    from shelfsync.catalog.ledger import observations, vendors
+    from shelfsync.catalog.warehouse import assortment_history
 
     with meter, connection.begin():
         rows = parse_export(io.BytesIO(file)).rows
@@ -75,11 +75,11 @@ def _load(
         number = observations.record(
             connection, vendor, how="export", path=f"{vendor}/{at:%d}", rows=rows.num_rows, observed_at=at, ended_at=at
         )
-        shelf.load_observation(connection, observations.read(connection, number), rows, before=before)
-    last = shelf.last_loaded(connection, vendor)
+        assortment_history.load_observation(connection, observations.read(connection, number), rows, before=before)
+    last = assortment_history.last_loaded(connection, vendor)
     connection.commit()
     assert last is not None
-    return rows.num_rows, shelf.Loaded(last, rows)
+    return rows.num_rows, assortment_history.Loaded(last, rows)
 
 
 def _copied(chain: Chain, meter: Meter, table: str) -> Answer:
@@ -105,7 +105,7 @@ def _copied(chain: Chain, meter: Meter, table: str) -> Answer:
                     connection.connection.cursor().copy(f"COPY {table} FROM STDIN (FORMAT csv)") as copy,
                 ):
                     copy.write(ready)
-            return {"rows": rows, "sample": _standing(connection)} if table != "bare" else {"rows": rows}
+            return {"rows": rows, "sample": _state_hash(connection)} if table != "bare" else {"rows": rows}
 
 
 def _prepare(engine: Engine) -> None:
@@ -114,9 +114,9 @@ def _prepare(engine: Engine) -> None:
 
 
 def _files(chain: Chain) -> Iterator[tuple[str, bytes, bytes]]:
-    """Of each vendor its export on the first day (what was acknowledged) and on the next (what the ERP then said)."""
-    for shelf, snapshot, baseline in chain.tables():
-        yield shelf.vendor, _csv(baseline), _csv(snapshot)
+    """Of each vendor its export on the first day (the acknowledged values) and on the next day (the ERP's values of then)."""
+    for assortment_history, snapshot, baseline in chain.tables():
+        yield assortment_history.vendor, _csv(baseline), _csv(snapshot)
 
 
 def _csv(table: pa.Table) -> bytes:
@@ -138,7 +138,7 @@ def _csv(table: pa.Table) -> bytes:
     return sink.getvalue()
 
 
-def _standing(connection: Connection) -> str:
+def _state_hash(connection: Connection) -> str:
     rows = connection.exec_driver_sql(
         "SELECT sku, price, active, max_sales_quantity FROM warehouse.assortment_history"
         " WHERE vendor = (SELECT min(vendor) FROM warehouse.assortment_history) ORDER BY sku"
@@ -147,8 +147,8 @@ def _standing(connection: Connection) -> str:
 
 
 def _agree(answers: Mapping[str, Answer]) -> None:
-    told = {name: answer["sample"] for name, answer in answers.items() if "sample" in answer}
-    assert len(set(told.values())) == 1, f"the history of the first vendor differs: {told}"
+    samples = {name: answer["sample"] for name, answer in answers.items() if "sample" in answer}
+    assert len(set(samples.values())) == 1, f"the history of the first vendor differs: {samples}"
 
 
 STAGE = Stage(

@@ -6,7 +6,7 @@ import json
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from benchmarks import peers, said, slow
+from benchmarks import body_checksum, peers, slow
 from benchmarks.stage import Stage, Target, Way
 
 if TYPE_CHECKING:
@@ -96,19 +96,19 @@ def standard(chain: Chain, meter: Meter) -> Answer:
 
 def check(chain: Chain, meter: Meter) -> Answer:
     """The slow way over the first vendor, byte for byte."""
-    from shelfsync.columns import BASELINE
+    from shelfsync.schemas import BASELINE
 
     _, snapshot, _ = next(chain.tables())
     with meter:
         bodies = slow.bodies(slow.changes(snapshot, BASELINE.empty_table(), full=True), BODY_BYTES_MAX)
     ours_bytes = [b"".join(body) for body in _bodies(next(_deltas(chain)))]
     assert ours_bytes == bodies, "the bodies are not byte for byte those of the slow path"
-    return {"rows": 1, "sample": said.checksum(bodies)}
+    return {"rows": 1, "sample": body_checksum.checksum(bodies)}
 
 
 def _deltas(chain: Chain) -> Iterator[pa.Table]:
     from shelfsync.catalog.diff import diff
-    from shelfsync.columns import BASELINE
+    from shelfsync.schemas import BASELINE
 
     for _, snapshot, _ in chain.tables():
         yield diff(snapshot, BASELINE.empty_table(), full=True)
@@ -117,7 +117,7 @@ def _deltas(chain: Chain) -> Iterator[pa.Table]:
 def _bodies(delta: pa.Table) -> Iterator[Iterable[bytes]]:
     from shelfsync.catalog.batch import cut
 
-    for batch in cut(delta, key="sku", sales_limit_name="maximum_sales_quantity", body_bytes_max=BODY_BYTES_MAX):
+    for batch in cut(delta, key="sku", sales_limit_name="maximum_sales_quantity", body_max_bytes=BODY_BYTES_MAX):
         yield batch.body
 
 
@@ -147,13 +147,13 @@ def _measured(
                 for chunk in body:
                     sent_bytes += len(chunk)
         if first is None and sample:
-            first = said.checksum(b"".join(map(bytes, body)) for body in bodies(delta))
+            first = body_checksum.checksum(b"".join(map(bytes, body)) for body in bodies(delta))
     return {"rows": chain.rows, "bytes": sent_bytes, "sample": first}
 
 
 def _agree(answers: Mapping[str, Answer]) -> None:
-    told = {name: answer["sample"] for name, answer in answers.items() if "sample" in answer}
-    assert len(set(told.values())) == 1, f"the bodies of the first vendor say different things: {told}"
+    samples = {name: answer["sample"] for name, answer in answers.items() if "sample" in answer}
+    assert len(set(samples.values())) == 1, f"the bodies of the first vendor differ: {samples}"
     assert answers["copied"]["bytes"] == answers["ours"]["bytes"]
 
 

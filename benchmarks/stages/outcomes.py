@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 JOBS_SHARE = 0.2
 JOBS_MAX = 8
 SLOW_ROWS = 5_000
-_REFUSED = 'price is too high; see section 4.1, "prices"'
+_REJECTED = 'price is too high; see section 4.1, "prices"'
 
 
 def ours(chain: Chain, meter: Meter) -> Answer:
     """Parse, match, COPY, a job after the other, a transaction each."""
-    from shelfsync.warehouse.load import load_outcomes
+    from shelfsync.catalog.warehouse.load import load_outcomes
 
     def load(connection: Connection, job_id: int, vendor: str, items: pa.Table, log: bytes) -> None:
         load_outcomes(connection, job_id, vendor, _outcomes(items, log))
@@ -90,22 +90,22 @@ def adbc(chain: Chain, meter: Meter) -> Answer:
 
 def core(chain: Chain, meter: Meter) -> Answer:
     """csv.DictReader and SQLAlchemy Core's executemany, a dictionary a row, on the first lines of one log."""
-    from shelfsync.warehouse import tables
+    from shelfsync.catalog.warehouse import tables
 
     def load(connection: Connection, job_id: int, vendor: str, items: pa.Table, log: bytes) -> None:
-        said = {line["sku"]: line for line in csv.DictReader(io.StringIO(log.decode()))}
-        settled = connection.exec_driver_sql("SELECT transaction_timestamp()").scalar_one()
+        lines = {line["sku"]: line for line in csv.DictReader(io.StringIO(log.decode()))}
+        ended_at = connection.exec_driver_sql("SELECT transaction_timestamp()").scalar_one()
         rows = []
         for row in (
             items.select(["sku", "change", "price", "quantity", "active", "max_sales_quantity"])
             .slice(0, SLOW_ROWS)
             .to_pylist()
         ):
-            line = said.get(row["sku"], {"state": "", "errors": "nothing"})
-            state = {"success": "accepted", "failed": "refused"}.get(line["state"], "unaccounted")
+            line = lines.get(row["sku"], {"state": "", "errors": "nothing"})
+            state = {"success": "accepted", "failed": "rejected"}.get(line["state"], "unaccounted")
             reason = None if state == "accepted" else line["errors"]
             rows.append(
-                {**row, "job_id": job_id, "vendor": vendor, "state": state, "reason": reason, "settled_at": settled}
+                {**row, "job_id": job_id, "vendor": vendor, "state": state, "reason": reason, "known_at": ended_at}
             )
         connection.execute(tables.sku_outcome.insert(), rows)
 
@@ -117,16 +117,16 @@ def check(chain: Chain, meter: Meter) -> Answer:
     """The first log by the csv module and a dictionary."""
     _, items, log = next(_jobs(chain))
     with meter:
-        said = {line["sku"]: line for line in csv.DictReader(io.StringIO(log.decode()))}
+        lines = {line["sku"]: line for line in csv.DictReader(io.StringIO(log.decode()))}
         rows = []
         for sku in items["sku"].to_pylist():
-            line = said.get(sku)
+            line = lines.get(sku)
             if line is None:
-                rows.append((sku, "unaccounted", "the log says nothing of this SKU"))
+                rows.append((sku, "unaccounted", "the log has no line about this SKU"))
             elif line["state"] == "success":
                 rows.append((sku, "accepted", None))
             else:
-                rows.append((sku, "refused", line["errors"]))
+                rows.append((sku, "rejected", line["errors"]))
     return {"rows": 1, "sample": _checksum(rows)}
 
 
@@ -135,7 +135,7 @@ def _outcomes(items: pa.Table, log: bytes) -> pa.Table:
     import pyarrow as pa
 
     from shelfsync.catalog.confirm import match, parse_log
-    from shelfsync.columns import FIELDS
+    from shelfsync.schemas import FIELDS
 
     outcomes = match(items, parse_log(io.BytesIO(log), whole=True))
     columns = {"sku": items["sku"], "state": outcomes["state"], "reason": outcomes["reason"], "change": items["change"]}
@@ -143,15 +143,15 @@ def _outcomes(items: pa.Table, log: bytes) -> pa.Table:
 
 
 def _jobs(chain: Chain) -> Iterator[tuple[str, pa.Table, bytes]]:
-    """Vendor, items and log of one job after the other: one line in fifty refused, one in a thousand missing, in any order."""
+    """Vendor, items and log of one job after the other: one line in fifty rejected, one in a thousand missing, in any order."""
     from shelfsync.catalog.diff import diff
-    from shelfsync.columns import BASELINE
+    from shelfsync.schemas import BASELINE
 
     chance = np.random.default_rng(7)
     for shelf, snapshot, _ in chain.first(JOBS_MAX).tables():
         items = diff(snapshot, BASELINE.empty_table(), full=True)
         skus = items["sku"].to_pylist()
-        quoted = _REFUSED.replace('"', '""')
+        quoted = _REJECTED.replace('"', '""')
         lines = [
             f'"{skus[row]}","failed","{quoted}"' if row % 50 == 0 else f'"{skus[row]}","success",""'
             for row in chance.permutation(len(skus)).tolist()
@@ -172,12 +172,12 @@ def _loaded(chain: Chain, meter: Meter, load: Callable[[Connection, int, str, pa
                 with meter, connection.begin():
                     load(connection, numbers[vendor], vendor, items, log)
                 log_bytes += len(log)
-            return {**_standing(connection, min(numbers.values())), "bytes": log_bytes}
+            return {**_counts(connection, min(numbers.values())), "bytes": log_bytes}
 
 
 def _copied(chain: Chain, meter: Meter, copy: Callable[[Connection, bytes], None], before: str = "SELECT 1") -> Answer:
     """The rows that ours writes, taken out as CSV, rolled back, and put there again by a plain COPY."""
-    from shelfsync.warehouse.load import load_outcomes
+    from shelfsync.catalog.warehouse.load import load_outcomes
 
     ready, rows = [], 0
     with database(chain.folder) as engine:
@@ -201,7 +201,7 @@ def _copied(chain: Chain, meter: Meter, copy: Callable[[Connection, bytes], None
                     copy(connection, one)
             if "bare" in before:
                 return {"rows": rows}
-            return _standing(connection, min(numbers.values()))
+            return _counts(connection, min(numbers.values()))
 
 
 def _copy(connection: Connection, table: str, ready: bytes) -> None:
@@ -209,7 +209,7 @@ def _copy(connection: Connection, table: str, ready: bytes) -> None:
         copy.write(ready)
 
 
-def _standing(connection: Connection, first_job: int) -> Answer:
+def _counts(connection: Connection, first_job: int) -> Answer:
     rows = connection.exec_driver_sql(
         "SELECT sku, state, reason FROM warehouse.sku_outcome WHERE job_id = %s", (first_job,)
     )
@@ -229,8 +229,8 @@ def _cpu(pid: int) -> Callable[[], float]:
 
 
 def _agree(answers: Mapping[str, Answer]) -> None:
-    told = {name: answer["sample"] for name, answer in answers.items() if "sample" in answer}
-    assert len(set(told.values())) == 1, f"the outcomes of the first job differ: {told}"
+    samples = {name: answer["sample"] for name, answer in answers.items() if "sample" in answer}
+    assert len(set(samples.values())) == 1, f"the outcomes of the first job differ: {samples}"
     assert answers["ours"]["rows"] == answers["plain_copy"]["rows"]
 
 

@@ -24,7 +24,7 @@ BODY_BYTES_MAX = 95 * 1024 * 1024
 
 def ours(chain: Chain, meter: Meter) -> Answer:
     """The path over some vendors, a vendor after the other."""
-    told = {"rows": 0, "quarantined": 0, "items": 0, "bytes": 0, "accepted": 0, "refused": 0, "unaccounted": 0}
+    totals = {"rows": 0, "quarantined": 0, "items": 0, "bytes": 0, "accepted": 0, "rejected": 0, "unaccounted": 0}
     folder = Path(mkdtemp(dir=chain.folder))
     try:
         for number in range(min(VENDORS_MAX, len(chain.shelves))):
@@ -32,24 +32,24 @@ def ours(chain: Chain, meter: Meter) -> Answer:
                 type(chain)(chain.folder, chain.shelves[number : number + 1]),
                 folder,
                 meter,
-                told,
+                totals,
             )
     finally:
         shutil.rmtree(folder)
-    assert told["items"] == told["accepted"] + told["refused"] + told["unaccounted"]
-    return told
+    assert totals["items"] == totals["accepted"] + totals["rejected"] + totals["unaccounted"]
+    return totals
 
 
-def _vendor(chain: Chain, folder: Path, meter: Meter, told: dict[str, int]) -> None:
-    from shelfsync.catalog.acknowledge import acknowledge, in_doubt
+def _vendor(chain: Chain, folder: Path, meter: Meter, totals: dict[str, int]) -> None:
+    from shelfsync.catalog.acknowledge import acknowledge, with_unconfirmed
     from shelfsync.catalog.batch import cut
     from shelfsync.catalog.confirm import match, parse_log
     from shelfsync.catalog.diff import diff
     from shelfsync.catalog.guard import guard
     from shelfsync.catalog.guards.case import Case
     from shelfsync.catalog.normalise import normalise
-    from shelfsync.lake.store import Lake
     from shelfsync.settings import GuardSettings, NormaliseSettings
+    from shelfsync.store.lake import Lake
 
     shelf, lake = chain.shelves[0], chain.lake
     with meter.part("read"):
@@ -62,26 +62,26 @@ def _vendor(chain: Chain, folder: Path, meter: Meter, told: dict[str, int]) -> N
         case = Case(shelf.vendor, delta, normalised.snapshot, baseline, raw.num_rows, GuardSettings())
         released = guard(case).released
     with meter.part("batch"):
-        for batch in cut(released, key="sku", sales_limit_name="maximum_sales_quantity", body_bytes_max=BODY_BYTES_MAX):
-            told["bytes"] += sum(len(chunk) for chunk in batch.body)
+        for batch in cut(released, key="sku", sales_limit_name="maximum_sales_quantity", body_max_bytes=BODY_BYTES_MAX):
+            totals["bytes"] += sum(len(chunk) for chunk in batch.body)
     log = io.BytesIO(_log(released))
     with meter.part("confirm"):
         outcomes = match(released, parse_log(log, whole=True))
     with meter.part("acknowledge"):
-        moved = in_doubt(acknowledge(baseline, released, outcomes), released, outcomes)
+        moved = with_unconfirmed(acknowledge(baseline, released, outcomes), released, outcomes)
     with meter.part("write"):
         Lake(str(folder)).write_table("baseline", shelf.vendor, moved)
-    if told["rows"] == 0:
+    if totals["rows"] == 0:
         _check(lake.read_table(shelf.snapshot), baseline, outcomes, moved)
-    told["rows"] += raw.num_rows
-    told["quarantined"] += normalised.quarantine.num_rows
-    told["items"] += released.num_rows
+    totals["rows"] += raw.num_rows
+    totals["quarantined"] += normalised.quarantine.num_rows
+    totals["items"] += released.num_rows
     for found in outcomes["state"].value_counts().to_pylist():
-        told[found["values"]] += found["counts"]
+        totals[found["values"]] += found["counts"]
 
 
 def _log(items: pa.Table) -> bytes:
-    """One line in fifty refused."""
+    """One line in fifty rejected."""
     lines = [
         f'"{sku}","{"failed" if row % 50 == 0 else "success"}","{"unknown SKU" if row % 50 == 0 else ""}"'
         for row, sku in enumerate(items["sku"].to_pylist())

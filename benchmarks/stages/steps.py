@@ -118,8 +118,8 @@ def match_dictionaries(chain: Chain, meter: Meter) -> Answer:
     log = _log(delta)
 
     def work() -> int:
-        said = {line["sku"]: line for line in csv.DictReader(io.StringIO(log.decode()))}
-        return sum(said[row["sku"]]["state"] == "success" for row in delta.to_pylist())
+        lines = {line["sku"]: line for line in csv.DictReader(io.StringIO(log.decode()))}
+        return sum(lines[row["sku"]]["state"] == "success" for row in delta.to_pylist())
 
     return _laps(chain, meter, work)
 
@@ -135,7 +135,7 @@ def acknowledge(chain: Chain, meter: Meter) -> Answer:
     outcomes = confirm.match(delta, confirm.parse_log(io.BytesIO(_log(delta)), whole=True))
 
     def work() -> int:
-        return step.in_doubt(step.acknowledge(baseline, delta, outcomes), delta, outcomes).num_rows
+        return step.with_unconfirmed(step.acknowledge(baseline, delta, outcomes), delta, outcomes).num_rows
 
     return _laps(chain, meter, work)
 
@@ -150,7 +150,7 @@ def _laps(chain: Chain, meter: Meter, work: Callable[[], int]) -> Answer:
 
 def _full(chain: Chain) -> pa.Table:
     from shelfsync.catalog.diff import diff as compare
-    from shelfsync.columns import BASELINE
+    from shelfsync.schemas import BASELINE
 
     return compare(next(chain.tables())[1], BASELINE.empty_table(), full=True)
 
@@ -164,7 +164,7 @@ def _raw(chain: Chain) -> pa.Table:
 def _json(delta: pa.Table) -> int:
     from shelfsync.catalog.batch import cut
 
-    batches = cut(delta, key="sku", sales_limit_name="maximum_sales_quantity", body_bytes_max=BODY_BYTES_MAX)
+    batches = cut(delta, key="sku", sales_limit_name="maximum_sales_quantity", body_max_bytes=BODY_BYTES_MAX)
     return sum(len(chunk) for batch in batches for chunk in batch.body)
 
 

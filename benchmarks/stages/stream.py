@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchmarks import said, slow
+from benchmarks import body_checksum, slow
 from benchmarks.stage import Stage, Target, Way
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def ours(chain: Chain, meter: Meter) -> Answer:
     return {
         "rows": chain.rows,
         "bytes": sent_bytes,
-        "sample": said.checksum(body for bodies in sample for body in bodies),
+        "sample": body_checksum.checksum(body for bodies in sample for body in bodies),
     }
 
 
@@ -68,7 +68,7 @@ def pandas(chain: Chain, meter: Meter) -> Answer:
             sent_bytes += len(body)
             if vendor in sampled:
                 sample.append(body)
-    return {"rows": chain.rows, "bytes": sent_bytes, "sample": said.checksum(sample)}
+    return {"rows": chain.rows, "bytes": sent_bytes, "sample": body_checksum.checksum(sample)}
 
 
 def iterrows(chain: Chain, meter: Meter) -> Answer:
@@ -83,8 +83,8 @@ def iterrows(chain: Chain, meter: Meter) -> Answer:
             sent_bytes += len(body)
             if number < SAMPLED:
                 sample.append(body)
-    told = {"rows": chain.rows, "bytes": sent_bytes}
-    return {**told, "sample": said.checksum(sample)} if len(chain.shelves) >= SAMPLED else told
+    sizes = {"rows": chain.rows, "bytes": sent_bytes}
+    return {**sizes, "sample": body_checksum.checksum(sample)} if len(chain.shelves) >= SAMPLED else sizes
 
 
 def check(chain: Chain, meter: Meter) -> Answer:
@@ -99,21 +99,21 @@ def check(chain: Chain, meter: Meter) -> Answer:
         bytes(body) for _, now, before in chain.first(SAMPLED).tables() for body in _bodies(now, before, BODY_BYTES_MAX)
     ]
     assert bodies == ours_bytes, "the bodies are not byte for byte those of the slow path"
-    return {"rows": SAMPLED, "sample": said.checksum(bodies)}
+    return {"rows": SAMPLED, "sample": body_checksum.checksum(bodies)}
 
 
-def _bodies(snapshot: pa.Table, baseline: pa.Table, body_bytes_max: int) -> Iterator[Body]:
+def _bodies(snapshot: pa.Table, baseline: pa.Table, body_max_bytes: int) -> Iterator[Body]:
     from shelfsync.catalog.batch import cut
     from shelfsync.catalog.diff import diff
 
     delta = diff(snapshot, baseline, full=False)
-    for batch in cut(delta, key="sku", sales_limit_name="maximum_sales_quantity", body_bytes_max=body_bytes_max):
+    for batch in cut(delta, key="sku", sales_limit_name="maximum_sales_quantity", body_max_bytes=body_max_bytes):
         yield batch.body
 
 
 def _agree(answers: Mapping[str, Answer]) -> None:
-    told = {name: answer["sample"] for name, answer in answers.items() if "sample" in answer}
-    assert len(set(told.values())) == 1, f"the bodies of the sample say different things: {told}"
+    samples = {name: answer["sample"] for name, answer in answers.items() if "sample" in answer}
+    assert len(set(samples.values())) == 1, f"the bodies of the sample differ: {samples}"
 
 
 STAGE = Stage(

@@ -41,7 +41,7 @@ def ours(chain: Chain, meter: Meter) -> Answer:
 
 def postgres(chain: Chain, meter: Meter) -> Answer:
     """Both tables loaded and analysed before; the join alone is measured, in one process of the server."""
-    from shelfsync.warehouse.load import copy_into
+    from shelfsync.store.bulk import copy_into
 
     differs = " OR ".join(f"(n.{name} IS NOT NULL AND n.{name} IS DISTINCT FROM b.{name})" for name in FIELDS)
     query = (
@@ -65,7 +65,7 @@ def postgres(chain: Chain, meter: Meter) -> Answer:
 
 
 def dlt(chain: Chain, meter: Meter) -> Answer:
-    """The baseline is in DuckDB; the snapshot is merged by key. It ends with an equal table and does not say what changed."""
+    """The baseline is in DuckDB; the snapshot is merged by key. It ends with an equal table and does not list the changes."""
     peers.on_path()
     folder = Path(mkdtemp(dir=chain.folder))
     os.environ |= {"DLT_DATA_DIR": str(folder), "RUNTIME__DLTHUB_TELEMETRY": "false", "RUNTIME__LOG_LEVEL": "ERROR"}
@@ -103,8 +103,8 @@ def _only_before(chain: Chain) -> int:
 
 
 def _agree(answers: Mapping[str, Answer]) -> None:
-    told = {name: answer["changes"] for name, answer in answers.items() if "changes" in answer}
-    assert len(set(told.values())) == 1, f"the numbers of changes differ: {told}"
+    counts = {name: answer["changes"] for name, answer in answers.items() if "changes" in answer}
+    assert len(set(counts.values())) == 1, f"the numbers of changes differ: {counts}"
 
 
 STAGE = Stage(

@@ -96,12 +96,12 @@ def _client(meter: Meter, chunks: Any, body_bytes: int) -> Answer:
     return {"rows": TIMES - 1, "bytes": (TIMES - 1) * body_bytes}
 
 
-def _check(told: str, chunks: Any, body_bytes: int) -> None:
+def _check(received: str, chunks: Any, body_bytes: int) -> None:
     """What arrived first is what was meant: its length and its hash."""
     digest = hashlib.sha256()
     for chunk in chunks:
         digest.update(chunk)
-    assert told == f"{body_bytes}-{digest.hexdigest()}", "the receiver got another body than was sent"
+    assert received == f"{body_bytes}-{digest.hexdigest()}", "the receiver got another body than was sent"
 
 
 def _items(chain: Chain) -> pa.Table:
@@ -110,7 +110,7 @@ def _items(chain: Chain) -> pa.Table:
 
     from shelfsync.catalog.batch import stream
     from shelfsync.catalog.diff import diff
-    from shelfsync.columns import BASELINE
+    from shelfsync.schemas import BASELINE
 
     _, snapshot, _ = next(chain.tables())
     delta = diff(snapshot, BASELINE.empty_table(), full=True)

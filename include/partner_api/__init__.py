@@ -1,17 +1,16 @@
-"""A typed client of the partner interface for catalog, promotions and order picking: sync and async from one definition."""
+"""A typed client of the partner interface for catalog, promotions and order picking."""
 
 from __future__ import annotations
 
-from partner_api.client import AsyncPartnerClient, PartnerClient
+from partner_api.client import PartnerClient
 from partner_api.dialect import Dialect, DownloadLimits
 from partner_api.errors import PartnerError
 from partner_api.gate import Gate
-from partner_api.operations.downloads import Downloaded
+from partner_api.operations.jobs import Downloaded
 from partner_api.tokens import ClientCredentials, HeldToken, MemoryTokenStore, StaticToken, TokenStore
 from partner_api.wire import StreamedBody
 
 __all__ = [
-    "AsyncPartnerClient",
     "ClientCredentials",
     "Dialect",
     "DownloadLimits",

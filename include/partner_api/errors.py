@@ -1,17 +1,17 @@
-"""What can go wrong between us and the platform, cut by what has to happen next.
+"""The errors of a call to the platform, one class for each next action.
 
-Every message is one line: which operation, what happened, what to do. A message never holds a secret, a link's signature or what
-belongs to a customer; `body_excerpt` has been through the same sieve (`excerpts.py`).
+Every message is one line: which operation, what happened, what to do. A message never holds a secret, a link's signature or personal
+data of a customer; `excerpts.py` removes them from `body_excerpt` too.
 """
 
 from __future__ import annotations
 
 
 class PartnerError(Exception):
-    """Base of all. The facts are attributes, so that nobody has to read them out of the text.
+    """Base class. The details are attributes, so that a caller need not parse the text.
 
-    `operation`: the client's name of the call; `status`: HTTP status or None when there was no answer; `request_id`: the platform's,
-    else ours; `code`: the platform's own error code; `retry_after_s`: the least wait in seconds, where the platform named one.
+    `operation`: the client's name of the call. `status`: HTTP status, None without an answer. `request_id`: the platform's, else the
+    client's. `code`: the platform's own error code. `retry_after_s`: the least wait in seconds, if the platform named one.
     """
 
     remedy = "Look at the answer and at the platform's documentation."
@@ -49,13 +49,13 @@ class PartnerError(Exception):
 
 
 class MisconfiguredError(PartnerError):
-    """A setting is wrong: trying again without changing it is pointless."""
+    """A setting is wrong: a retry without a change fails again."""
 
     remedy = "Correct the settings of the platform."
 
 
 class CredentialsError(MisconfiguredError):
-    """The platform does not accept who we are, or not for this chain or vendor (interface.md 5, 7)."""
+    """The platform rejects the credentials, or rejects them for this chain or vendor (interface.md 5, 7)."""
 
     remedy = "Check client id and secret (or the static token), and that they belong to this chain."
 
@@ -73,53 +73,53 @@ class NotFoundError(PartnerError):
 
 
 class InvalidRequestError(PartnerError):
-    """The platform refuses what is in the request (interface.md 7): sending the same again is pointless."""
+    """The platform rejects the content of the request (interface.md 7): the same request fails again."""
 
-    remedy = "Correct the data; one bad item refuses the whole request, so halve it to find the item."
+    remedy = "Correct the data. The platform rejects the whole request for one bad item: send it in two halves to find the item."
 
 
 class ThrottledError(PartnerError):
-    """Too many requests (interface.md 8); nothing was done. `retry_after_s` says when, if the platform did."""
+    """Too many requests (interface.md 8); the platform did nothing. `retry_after_s`: the wait in seconds, if the platform named one."""
 
     remedy = "Wait, with every process that shares the allowance, then send it again."
 
 
 class BlockedError(ThrottledError):
-    """The edge in front of the platform answers instead of it, for this whole address; nothing was done."""
+    """The edge in front of the platform blocks this whole address; the platform did nothing."""
 
     remedy = "Send nothing for a while; if it stays, ask the account manager whether this address is blocked."
 
 
 class UnavailableError(PartnerError):
-    """The platform could not be reached or could not answer, and nothing can have changed by it."""
+    """The platform is unreachable or cannot answer, and the call changed nothing."""
 
     remedy = "Try again later; nothing was changed."
 
 
 class AmbiguousError(PartnerError):
-    """The platform may have received and done it, and its answer is lost or makes no sense."""
+    """The platform may have carried out the request; its answer is lost or unreadable."""
 
     remedy = "Find out by job, log, read-back or an identical resend; count it neither as done nor as not done."
 
 
 class UnexpectedAnswerError(PartnerError):
-    """The answer is not what the interface promises, and nothing depends on it."""
+    """The answer does not follow the interface, and the call changed nothing."""
 
     remedy = "Check base address and dialect; the excerpt shows what came."
 
 
 class DownloadError(PartnerError):
-    """A log or export could not be fetched; what was written to the file so far must be thrown away."""
+    """The download of a log or export failed; the caller discards what is in the file so far."""
 
 
-class DownloadRefusedError(DownloadError):
-    """The link leads where we do not go. Nothing was sent there. Somebody should look at where the link came from."""
+class LinkNotAllowedError(DownloadError):
+    """The link leads to an address that is not allowed. The client sent nothing there. Find out where the link came from."""
 
     remedy = "If the host is the platform's, name it in the allowed download hosts; otherwise treat it as an attack."
 
 
 class LinkExpiredError(DownloadError):
-    """The link is dead."""
+    """The storage host no longer serves the link."""
 
     remedy = "Ask the job for a new link, or read the assortment back."
 
@@ -133,4 +133,4 @@ class DownloadTooLargeError(DownloadError):
 class DownloadBrokenError(DownloadError):
     """The file came damaged, empty, shorter than announced, too slowly, or without a provable end."""
 
-    remedy = "Throw the partial file away and fetch it again."
+    remedy = "Discard the partial file and download it again."

@@ -1,7 +1,7 @@
-"""One call from its request to its judged answer: token, gate, attempts, waits.
+"""One call from its request to its checked answer: token, gate, attempts, waits.
 
-What is repeated here is harmless: what never left, what was refused unread (429), the one repeat after a 401, and calls that change
-nothing. A call that changes something and may have been received ends as AmbiguousError and is never repeated by itself (I7).
+The client repeats only what is safe: a request that never left, one that the platform rejected unread (429), once after a 401, and
+calls that change nothing. A call that changes something and may have arrived ends as AmbiguousError; the client never repeats it (I7).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from partner_api import answers, bearer, excerpts, retry_after
+from partner_api import answers, bearer
 from partner_api.errors import (
     AmbiguousError,
     DownloadBrokenError,
@@ -18,7 +18,7 @@ from partner_api.errors import (
     UnexpectedAnswerError,
 )
 from partner_api.receivers import Collected
-from partner_api.wire import Answer, Do, Receiver, Request, Send, Steps, StreamedBody, TransportFailure
+from partner_api.wire import Answer, Receiver, Request, StreamedBody, TransportFailure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -30,83 +30,91 @@ if TYPE_CHECKING:
 BACKOFF_FIRST_S = 1.0
 BACKOFF_MAX_S = 30.0
 DEADLINE_TIMEOUTS = 10
+RECHECK_S = 1.0
+"""A shorter wait at the gate does not outlast a token; if it does, the platform answers 401 and the client renews it once."""
 UPLOAD_BYTES_PER_S = 100_000
-"""The slowest line for which a large body's deadline is still enough."""
+"""The slowest connection for which the deadline of a large body suffices."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of the interface. `harmless`: repeating it changes nothing. `personal`: its answers hold what belongs to customers."""
+    """One call of the interface. `safe_to_repeat`: a repeat changes nothing. `personal`: its answers hold personal data of customers."""
 
     operation: str
-    lane: str
+    priority: str
+    vendors: tuple[str, ...]
+    """The vendors that the request names, `*` for all of the chain; the gate receives them."""
     method: str
     url: str
     body: bytes | StreamedBody = field(default=b"", repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    harmless: bool = False
+    safe_to_repeat: bool = False
     personal: bool = False
     bearer: bool = True
     admitted: bool = False
-    """The caller has passed the gate with it already."""
-    ours: bool = True
-    """Goes to the platform itself; a storage host's refusals are no word of the platform and are not reported to the gate."""
+    """The caller has already passed the gate."""
+    to_platform: bool = True
+    """Goes to the platform itself. The gate receives no report of what a storage host answers."""
     connect_to: str | None = None
     deadline_s: float | None = None
-    """For the whole answer; DEADLINE_TIMEOUTS times the timeout of one read when not said."""
+    """Seconds for the whole answer; None: DEADLINE_TIMEOUTS times the timeout of one read."""
+    attempts_max: int | None = None
+    """None: that of the client."""
     receiver: Callable[[], Receiver] | None = None
 
 
-def exchange(session: Session, call: Call) -> Steps[Answer]:
-    """The answer, whatever its status, after every harmless attempt; raises where none came."""
+def exchange(session: Session, call: Call) -> Answer:
+    """The answer, whatever its status, after every safe attempt; raises the PartnerError of the last one if no answer came."""
     attempt = 0
-    refused: SecretStr | None = None
+    rejected: SecretStr | None = None
     while True:
         attempt += 1
-        token = yield from _admitted(session, call, refused)
+        token = _admitted(session, call, rejected)
         request_id = session.new_id()
         receiver = _receiver(session, call)
         try:
-            answer: Answer = yield Send(_request(session, call, token, request_id), receiver)
+            answer = session.sender.send(_request(session, call, token, request_id), receiver)
         except TransportFailure as failure:
-            if receiver.spent or attempt >= session.attempts_max or (failure.sent and not call.harmless):
+            if receiver.spent or attempt >= _attempts_max(session, call) or (failure.sent and not call.safe_to_repeat):
                 raise _unanswered(call, failure, request_id, cut=receiver.spent) from None
-            yield Do(session.clock.sleep, backoff_s(session, attempt))
+            session.clock.sleep(backoff_s(session, attempt))
             continue
         except PartnerError as error:
             raise _placed(error, call, request_id) from None
-        answer = replace(answer, request_id=excerpts.request_id(answer, request_id), token=token)
-        wait_s = yield from _report(session, call, answer)
-        if answer.status == 401 and token is not None and refused is None and bearer.can_renew(session):
-            refused = token
+        answer = replace(answer, request_id=answers.request_id(answer, request_id), token=token)
+        wait_s = _report(session, call, answer)
+        if answer.status == 401 and token is not None and rejected is None and bearer.can_renew(session):
+            rejected = token
             attempt -= 1  # the one repeat is not an attempt of its own
             continue
         pause_s = _pause_s(session, call, answer, wait_s, attempt)
         if pause_s is None:
             return answer
-        yield Do(session.clock.sleep, pause_s)
+        session.clock.sleep(pause_s)
 
 
-def judged(session: Session, call: Call) -> Steps[Answer]:
-    """The answer if it is a good one; otherwise the error that says what to do."""
-    answer = yield from exchange(session, call)
+def judged(session: Session, call: Call) -> Answer:
+    """The answer if it reports success (2xx, no web page); raises the PartnerError of any other answer."""
+    answer = exchange(session, call)
     if 200 <= answer.status < 300 and not (answers.is_page(answer) and call.receiver is None):
         return answer
     raise answers.error(answer, call, session)
 
 
-def _admitted(session: Session, call: Call, refused: SecretStr | None) -> Steps[SecretStr | None]:
-    """The token and the gate's leave. Waiting at the gate may outlast a token, so it is looked at again afterwards."""
+def _admitted(session: Session, call: Call, rejected: SecretStr | None) -> SecretStr | None:
+    """The token, once the gate admits the request. A token that waited longer than RECHECK_S at the gate is checked again."""
     if not call.bearer:
         if not call.admitted:
-            yield Do(session.gate.admit, call.operation, call.lane)
+            session.gate.admit(call.operation, call.priority, call.vendors)
         return None
-    token = yield from bearer.token(session, call.lane, refused)
-    yield Do(session.gate.admit, call.operation, call.lane)
-    if not (yield from bearer.is_usable(session, token)):
-        yield Do(session.gate.done, call.operation, call.lane, False)
-        token = yield from bearer.token(session, call.lane, refused)
-        yield Do(session.gate.admit, call.operation, call.lane)  # the first leave may have gone stale meanwhile
+    token = bearer.token(session, call.priority, rejected)
+    asked_s = session.clock.monotonic_s()
+    session.gate.admit(call.operation, call.priority, call.vendors)
+    waited_s = session.clock.monotonic_s() - asked_s
+    if waited_s > RECHECK_S and not bearer.is_usable(session, token):
+        session.gate.done(call.operation, call.priority, False)
+        token = bearer.token(session, call.priority, rejected)
+        session.gate.admit(call.operation, call.priority, call.vendors)  # the first permit may have expired meanwhile
     return token
 
 
@@ -117,7 +125,7 @@ def _request(session: Session, call: Call, token: SecretStr | None, request_id: 
         "User-Agent": "partner-api/2",
         **call.headers,
     }
-    if call.ours:
+    if call.to_platform:
         headers["X-Request-Id"] = request_id
     if token is not None:
         headers["Authorization"] = f"Bearer {token.get_secret_value()}"
@@ -127,35 +135,39 @@ def _request(session: Session, call: Call, token: SecretStr | None, request_id: 
 
 
 def _receiver(session: Session, call: Call) -> Receiver:
-    return call.receiver() if call.receiver else Collected(session.dialect.answer_bytes_max)
+    return call.receiver() if call.receiver else Collected(session.dialect.answer_max_bytes)
 
 
-def _report(session: Session, call: Call, answer: Answer) -> Steps[float | None]:
-    wait_s = retry_after.parse(
+def _report(session: Session, call: Call, answer: Answer) -> float | None:
+    wait_s = answers.parse(
         answer.headers.get("retry-after"),
         date=answer.headers.get("date"),
         now=session.clock.now(),
         max_s=session.dialect.retry_after_max_s,
     )
-    if call.ours:
-        yield Do(session.gate.report, call.operation, answer.status, wait_s, answers.is_block(answer))
+    if call.to_platform:
+        session.gate.report(call.operation, answer.status, wait_s, answers.is_block(answer))
     else:
-        yield Do(session.gate.done, call.operation, call.lane, True)
+        session.gate.done(call.operation, call.priority, True)
     return wait_s
 
 
 def _pause_s(session: Session, call: Call, answer: Answer, wait_s: float | None, attempt: int) -> float | None:
-    """How long to wait before another attempt; None when there is none."""
-    if attempt >= session.attempts_max or (call.ours and answers.is_block(answer)):
+    """Seconds to wait before another attempt; None: no further attempt."""
+    if attempt >= _attempts_max(session, call) or (call.to_platform and answers.is_block(answer)):
         return None
-    if answer.status == 429 or (answer.status >= 500 and answer.status != 501 and call.harmless):
+    if answer.status == 429 or (answer.status >= 500 and answer.status != 501 and call.safe_to_repeat):
         pause_s = backoff_s(session, attempt) if wait_s is None else wait_s
         return pause_s if pause_s <= session.wait_max_s else None
     return None
 
 
+def _attempts_max(session: Session, call: Call) -> int:
+    return session.attempts_max if call.attempts_max is None else call.attempts_max
+
+
 def backoff_s(session: Session, attempt: int) -> float:
-    """Half fixed, half by chance, doubling: callers that failed together do not come back together."""
+    """Seconds: half fixed, half random, doubling, so that callers that failed together do not return together."""
     ceiling_s = min(BACKOFF_FIRST_S * 2 ** (attempt - 1), BACKOFF_MAX_S)
     return float(ceiling_s * (0.5 + session.chance.random() / 2))
 
@@ -164,14 +176,14 @@ def _unanswered(call: Call, failure: TransportFailure, request_id: str, *, cut: 
     if cut:
         message = f"the connection was lost in the middle of the file: {failure}"
         return DownloadBrokenError(message, operation=call.operation, request_id=request_id)
-    if failure.sent and not call.harmless:
+    if failure.sent and not call.safe_to_repeat:
         return AmbiguousError(f"no answer came: {failure}", operation=call.operation, request_id=request_id)
     return UnavailableError(f"no answer came: {failure}", operation=call.operation, request_id=request_id)
 
 
 def _placed(error: PartnerError, call: Call, request_id: str) -> PartnerError:
-    """An error that a body or a receiver raised in mid-request, with the request it belongs to and what follows for the call."""
-    kind = AmbiguousError if isinstance(error, UnexpectedAnswerError) and not call.harmless else type(error)
+    """The error that a body or a receiver raised during the request, with operation and request id."""
+    kind = AmbiguousError if isinstance(error, UnexpectedAnswerError) and not call.safe_to_repeat else type(error)
     return kind(
         error.message,
         operation=call.operation,

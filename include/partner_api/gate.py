@@ -1,4 +1,4 @@
-"""The hook that every request passes before it leaves: here a shared request budget is plugged in."""
+"""The gate that every request passes before it leaves: a shared rate limit plugs in here."""
 
 from __future__ import annotations
 
@@ -20,36 +20,39 @@ OPERATIONS = (
     "list_orders",
     "outlet_status",
 )
-"""What `admit` and `report` name."""
+"""The operations that `admit` and `report` name."""
 
-LANES = ("order", "stop_sell", "price", "catalog", "promotion", "export", "history")
-"""By what starving costs, dearest first. Each call has a default and takes another by `lane=`."""
+PRIORITIES = ("order", "stop_sell", "price", "catalog", "promotion", "export", "history")
+"""The priorities of requests, highest first. Each call has a default and takes another by `priority=`."""
 
 
 class Gate(Protocol):
-    """Asked before every attempt, told after every answer. An async client awaits coroutine methods and runs others in a thread."""
+    """Admits every attempt before it leaves and receives a report of every answer."""
 
-    def admit(self, operation: str, lane: str) -> object:
-        """Returns when one request may leave; raises to forbid it (the exception reaches the caller as it is)."""
+    def admit(self, operation: str, priority: str, vendors: tuple[str, ...]) -> None:
+        """Returns when one request may leave; raises to forbid it (the exception reaches the caller as it is).
 
-    def report(self, operation: str, status: int, retry_after_s: float | None, blocked: bool) -> object:
-        """An answer of the platform came; `blocked`: its edge refuses this whole address.
-
-        Answers of storage hosts are not reported: their 403 is a dead link, not a pause.
+        `vendors`: those that the request names, `*` for all of the chain; empty where it names none (a token, a job, an order).
         """
 
-    def done(self, operation: str, lane: str, used: bool) -> object:
-        """A leave is through without a word of the platform: a storage host answered (`used`), or nothing was sent after all."""
+    def report(self, operation: str, status: int, retry_after_s: float | None, blocked: bool) -> None:
+        """Reports an answer of the platform; `retry_after_s`: the wait it asks for, in seconds; `blocked`: its edge blocks this whole address.
+
+        The client does not report answers of storage hosts: their 403 is an expired link, not a pause.
+        """
+
+    def done(self, operation: str, priority: str, used: bool) -> None:
+        """Ends a permit without an answer of the platform: a storage host answered (`used`), or the client sent nothing."""
 
 
 class OpenGate:
-    """Lets everything through: for tools and tests; a flow brings a budget."""
+    """Admits every request: for tools and tests. A sync brings a gate with a rate limit."""
 
-    def admit(self, operation: str, lane: str) -> None:
-        """Nothing to ask."""
+    def admit(self, operation: str, priority: str, vendors: tuple[str, ...]) -> None:
+        """Admits at once."""
 
     def report(self, operation: str, status: int, retry_after_s: float | None, blocked: bool) -> None:
-        """Nothing to remember."""
+        """Records nothing."""
 
-    def done(self, operation: str, lane: str, used: bool) -> None:
-        """Nothing to give back."""
+    def done(self, operation: str, priority: str, used: bool) -> None:
+        """Returns no permit."""

@@ -1,6 +1,6 @@
-"""Which addresses a download may go to (I12). Written as one strict grammar: what does not fit it is refused before any packet.
+"""Which addresses a download may go to (I12). One strict grammar: the client sends no packet to a link that does not fit it.
 
-Three gates, one after the other: the text of the link, the host against the allowed ones, and each address the host resolves to.
+Three checks, one after the other: the text of the link, the host against the allowed ones, and each address the host resolves to.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-from partner_api.errors import DownloadRefusedError, MisconfiguredError
+from partner_api.errors import LinkNotAllowedError, MisconfiguredError
 
 LINK_CHARS_MAX = 8192
 _PORTS = {"https": 443, "http": 80}
@@ -29,7 +29,7 @@ _V4_COMPATIBLE = ipaddress.ip_network("::/96")
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """An http(s) address taken apart. `target`: path and query; not shown, as a query may be a signature."""
+    """An http(s) address in its parts. `target`: path and query; never shown, as a query may hold a signature."""
 
     scheme: str
     host: str
@@ -58,16 +58,16 @@ class Link:
 def parse(text: str) -> Link:
     """A link in its one allowed form: absolute http(s), ASCII, no user, no backslash, no control character; a fragment is dropped."""
     if not isinstance(text, str) or len(text) > LINK_CHARS_MAX:
-        raise DownloadRefusedError(f"the link is no text of at most {LINK_CHARS_MAX} characters")
+        raise LinkNotAllowedError(f"the link is not text of at most {LINK_CHARS_MAX} characters")
     match = _LINK.fullmatch(text.split("#", 1)[0])
     if match is None or _FORBIDDEN_IN_TARGET.search(match["target"]):
-        raise DownloadRefusedError(
-            "the link is not a plain absolute http(s) address without user name and odd characters"
+        raise LinkNotAllowedError(
+            "the link is not a plain absolute http(s) address without user name and unusual characters"
         )
     scheme = match["scheme"].lower()
     port = int(match["port"] or _PORTS[scheme])
     if port > 65535 or ".." in match["host"]:
-        raise DownloadRefusedError("the link has no possible port or host")
+        raise LinkNotAllowedError("the link has no possible port or host")
     return Link(scheme, match["host"].lower(), port, match["target"])
 
 
@@ -75,7 +75,7 @@ def parse(text: str) -> Link:
 class LinkPolicy:
     """`platform`: the base address. `hosts`: `name` (on the scheme's own port) or `name:port`.
 
-    `private_hosts`: names that may be in a private network and be spoken to in the clear (a test platform among containers).
+    `private_hosts`: names that may be in a private network and be reached without TLS (a test platform among containers).
     """
 
     platform: Link
@@ -84,13 +84,13 @@ class LinkPolicy:
     result_paths: tuple[str, ...] = ()
     """Where the platform itself serves logs and exports; the token goes to no other path by a link. Empty: not known."""
     operations: tuple[str, ...] = ()
-    """Paths that serve something else: `{name}` is one segment, `…` at the end all that may follow."""
+    """Paths that serve something else: `{name}` is one segment, `…` at the end any further path."""
 
     def check(self, link: Link) -> None:
-        """Raises DownloadRefusedError unless scheme, host and port are allowed, and on the platform's own host the path."""
+        """Raises LinkNotAllowedError unless scheme, host and port are allowed, and on the platform's own host the path."""
         if link.origin == self.platform.origin:
             if not self._serves_results(link):
-                raise DownloadRefusedError(
+                raise LinkNotAllowedError(
                     f"the link leads to a path of {link.authority} that serves no logs or exports",
                     remedy=f"If the platform serves them there, name the path in the dialect's result_paths, now {list(self.result_paths)};"
                     " otherwise treat it as an attack",
@@ -98,27 +98,27 @@ class LinkPolicy:
         else:
             wanted = {f"{link.host}:{link.port}"} | ({link.host} if link.port == _PORTS[link.scheme] else set())
             if not wanted & self.hosts:
-                raise DownloadRefusedError(
+                raise LinkNotAllowedError(
                     f"the link leads to {link.authority}, which is neither the platform nor an allowed host"
                 )
         if link.scheme == "http" and not (is_loopback_name(link.host) or link.host in self.private_hosts):
-            raise DownloadRefusedError(f"the link to {link.authority} is not https")
+            raise LinkNotAllowedError(f"the link to {link.authority} is not https")
 
     def _serves_results(self, link: Link) -> bool:
         path = link.target.partition("?")[0]
         if not self.result_paths:
             plain = all(_is_plain(segment) for segment in path.removeprefix("/").split("/"))
-            return plain and not any(_is_of(one, path) for one in self.operations)
-        rest = next((path[len(one) :] for one in self.result_paths if path.startswith(one)), "")
+            return plain and not any(_is_of(operation, path) for operation in self.operations)
+        rest = next((path[len(prefix) :] for prefix in self.result_paths if path.startswith(prefix)), "")
         return bool(rest) and all(_is_plain(segment) for segment in rest.split("/"))
 
     def choose(self, link: Link, addresses: list[str]) -> str:
-        """The address to connect to; refused when any of them is not allowed, so that a mixed answer of a name server wins nothing."""
+        """The address to connect to. Raises LinkNotAllowedError if any address is not allowed, or if there is none."""
         if not addresses:
-            raise DownloadRefusedError(f"{link.host} resolves to no address")
+            raise LinkNotAllowedError(f"{link.host} resolves to no address")
         for text in addresses:
             if not self._may_connect(link, ipaddress.ip_address(text.split("%", 1)[0])):
-                raise DownloadRefusedError(
+                raise LinkNotAllowedError(
                     f"{link.host} resolves to {text}, where a download may not go",
                     remedy="If the host does lie in a private network of yours, name it as a private host; otherwise treat it as an attack",
                 )
@@ -140,14 +140,14 @@ class LinkPolicy:
 
 
 def _is_of(operation: str, path: str) -> bool:
-    """Whether a path without odd segments is one of this operation, however its letters are written."""
+    """Whether a path of plain segments belongs to this operation, in upper or lower case."""
     pattern = re.sub(r"\\{[a-z_]+\\}", "[^/]+", re.escape(operation.removesuffix("…")))
     more = "(?:/.*)?" if operation.endswith("…") else ""
     return re.fullmatch(pattern + more, unquote(path), re.IGNORECASE) is not None
 
 
 def _is_plain(segment: str) -> bool:
-    """Whether a segment of a path is a name to every server: it does not climb, and hides no further separator."""
+    """Whether every server reads this segment of a path as a name: no `..`, and no hidden separator."""
     plain = unquote(segment, errors="replace")
     return plain not in {"", ".", ".."} and plain.isprintable() and not set(plain) & set("/\\%;")
 
@@ -181,7 +181,7 @@ def base_address(text: str, private_hosts: frozenset[str]) -> Link:
     """The platform's base address, perhaps with a path before `/v2`; https unless it is loopback or named private."""
     try:
         link = parse(text.strip().rstrip("/"))
-    except DownloadRefusedError:
+    except LinkNotAllowedError:
         link = None
     if link is None or "?" in link.target:
         raise MisconfiguredError(

@@ -1,4 +1,4 @@
-"""Tolerant reading: numbers exact, several spellings of one name, never an exception for a strange value."""
+"""Tolerant reading: exact numbers, several spellings of one name, never an exception for an unexpected value."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ Raw = Mapping[str, Any]
 """What the platform sent, as it came; fractions are Decimals."""
 
 IDENTIFIER_CHARS_MAX = 255
-"""Longer than any genuine number of a job."""
+"""Longer than any genuine job id."""
 DIGITS_MAX = 100
-"""A number longer than that is no number of this interface; reading it would cost quadratic time."""
+"""The interface has no longer number; to read one costs quadratic time."""
 
 
 def json_or_none(body: bytes) -> Any:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from partner_api.dialect import DownloadLimits
 
 ERROR_BYTES_MAX = 64 * 1024
-"""Of an error's body no more than this is kept; the rest is not read."""
+"""A receiver reads and stores no more than this of an error's body."""
 _PIECE_BYTES = 64 * 1024
 _GZIP_MAGIC = b"\x1f\x8b"
 _SNIFF_BYTES = 64
@@ -24,10 +24,10 @@ _PAGE_STARTS = (b"<!doctype", b"<html", b"<head")
 
 
 class Expander:
-    """gzip (several members too) or zlib, as an iterator of pieces of at most 64 KiB, so that a bomb is met early."""
+    """gzip (several members too) or zlib, as an iterator of pieces of at most 64 KiB, so that a decompression bomb shows early."""
 
     def __init__(self) -> None:
-        self._engine = zlib.decompressobj(wbits=47)  # 32 + 15: gzip or zlib, told apart by the header
+        self._engine = zlib.decompressobj(wbits=47)  # 32 + 15: gzip or zlib, as the header shows
         self._started = False
 
     def feed(self, data: bytes) -> Iterator[bytes]:
@@ -50,13 +50,12 @@ class Expander:
 
 
 class Collected:
-    """An answer in memory: at most `bytes_max`. Of an error's body what can be read of the first 64 KiB: its head says enough."""
+    """An answer in memory: at most `max_bytes`. Of an error's body, what is readable of the first 64 KiB: its head suffices."""
 
-    blocking = False
     spent = False
 
-    def __init__(self, bytes_max: int) -> None:
-        self._bytes_max = bytes_max
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
         self._parts = bytearray()
         self._expander: Expander | None = None
         self._is_error = False
@@ -80,8 +79,8 @@ class Collected:
                 if self._is_error and len(self._parts) >= ERROR_BYTES_MAX:
                     self.cut = True
                     raise StopReceiving
-                if not self._is_error and len(self._parts) > self._bytes_max:
-                    raise UnexpectedAnswerError(f"the answer is longer than {self._bytes_max} bytes")
+                if not self._is_error and len(self._parts) > self._max_bytes:
+                    raise UnexpectedAnswerError(f"the answer is longer than {self._max_bytes} bytes")
         except zlib.error as error:
             if self._is_error:
                 self.cut = True
@@ -96,14 +95,12 @@ class Collected:
         return bytes(self._parts[:ERROR_BYTES_MAX] if self._is_error else self._parts)
 
 
-class StopReceiving(Exception):  # noqa: N818  a signal to the driver: enough was read
-    """The rest of the body is not wanted."""
+class StopReceiving(Exception):  # noqa: N818  a signal to the sender: enough was read
+    """The receiver needs no more of the body."""
 
 
 class Saved:
     """A download in a file: expanded, counted, hashed, within limits and time. A non-200 body is kept as an error's."""
-
-    blocking = True
 
     def __init__(self, file: BinaryIO, limits: DownloadLimits, monotonic_s: Callable[[], float]) -> None:
         self.written_bytes = 0
@@ -141,12 +138,10 @@ class Saved:
             raise UnexpectedAnswerError("a web page came instead of a file")
         announced = str(headers.get("content-length", ""))
         self._expected = int(announced) if announced.isascii() and announced.isdigit() and len(announced) < 19 else None
-        if self._expected is not None and self._expected > self._limits.bytes_max:
-            raise DownloadTooLargeError(f"{self._expected} bytes are announced, {self._limits.bytes_max} are allowed")
+        if self._expected is not None and self._expected > self._limits.max_bytes:
+            raise DownloadTooLargeError(f"{self._expected} bytes are announced, {self._limits.max_bytes} are allowed")
         if not framed:
-            raise DownloadBrokenError(
-                "the answer has neither a length nor chunks: its end could not be told from a cut connection"
-            )
+            raise DownloadBrokenError("the answer has neither a length nor chunks: its end looks like a cut connection")
         outer = _expander_for(headers)
         self._layers = [outer] if outer else []
 
@@ -155,8 +150,8 @@ class Saved:
             self._error.feed(chunk)
             return
         self.wire_bytes += len(chunk)
-        if self.wire_bytes > self._limits.bytes_max:
-            raise DownloadTooLargeError(f"more than the allowed {self._limits.bytes_max} bytes came")
+        if self.wire_bytes > self._limits.max_bytes:
+            raise DownloadTooLargeError(f"more than the allowed {self._limits.max_bytes} bytes came")
         if self._monotonic_s() > self._ends_at_s:
             raise DownloadBrokenError(f"not done after {self._limits.total_s:g} s; {self.wire_bytes} bytes came")
         try:
@@ -169,7 +164,7 @@ class Saved:
         if self._error is not None:
             return self._error.end()
         try:
-            self._settle_head()
+            self._flush_head()
         except zlib.error as error:
             raise DownloadBrokenError(f"the file's gzip is damaged: {error}") from None
         if self._expected is not None and self.wire_bytes != self._expected:
@@ -194,9 +189,9 @@ class Saved:
             return
         self._head += piece
         if len(self._head) >= _SNIFF_BYTES:
-            self._settle_head()
+            self._flush_head()
 
-    def _settle_head(self) -> None:
+    def _flush_head(self) -> None:
         if self._sniffed:
             return
         self._sniffed = True
@@ -214,8 +209,8 @@ class Saved:
     def _write(self, piece: bytes) -> None:
         self.written_bytes += len(piece)
         limits = self._limits
-        if self.written_bytes > limits.bytes_max:
-            raise DownloadTooLargeError(f"the file expands to more than the allowed {limits.bytes_max} bytes")
+        if self.written_bytes > limits.max_bytes:
+            raise DownloadTooLargeError(f"the file expands to more than the allowed {limits.max_bytes} bytes")
         if self.written_bytes > limits.ratio_grace_bytes and self.written_bytes > limits.ratio_max * self.wire_bytes:
             raise DownloadTooLargeError(f"the file expands to more than {limits.ratio_max:g} times its size")
         self._hash.update(piece)

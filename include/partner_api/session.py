@@ -1,4 +1,4 @@
-"""What every operation may use: addresses, dialect, gate, tokens, time, chance. Frozen, and without any connection of its own."""
+"""What every operation uses: addresses, dialect, gate, tokens, sender, time, randomness."""
 
 from __future__ import annotations
 
@@ -19,51 +19,58 @@ if TYPE_CHECKING:
     from partner_api.dialect import Dialect, DownloadLimits
     from partner_api.gate import Gate
     from partner_api.links import Link, LinkPolicy
+    from partner_api.sender import Sender
 
 Resolver = Callable[[str, int], list[str]]
 """Host and port to the addresses the host has now."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Session:
-    """Everything of one client except its transport."""
+    """Everything of one client except its operations."""
 
     platform: Link
     chain_id: str
-    credentials: Credentials = field(repr=False)
+    credentials: Credentials
     dialect: Dialect
     limits: DownloadLimits
     policy: LinkPolicy
     gate: Gate
     tokens: TokenStore
     clock: Clock
+    sender: Sender
     resolve: Resolver | None
     timeout_s: float
     attempts_max: int
     wait_max_s: float
-    chance: random.Random = field(repr=False)
-    new_id: Callable[[], str] = field(repr=False)
-    found: dict[str, str] = field(default_factory=dict)
-    """What was learned of the dialect by trying, e.g. which history path answers."""
+    chance: random.Random
+    new_id: Callable[[], str]
+    discovered: dict[str, str] = field(default_factory=dict)
+    """What the client finds out about the dialect by trying, e.g. which history path answers."""
 
     def url(self, path: str, **segments: str) -> str:
-        """The address of a path of the dialect; each segment is percent-encoded, and none may climb or vanish."""
+        """The address of a path of the dialect; each segment is percent-encoded, and none is empty, `.` or `..`."""
         filled = filled_path(path, {"chain_id": self.chain_id, **segments})
         return f"{self.platform.authority}{self.platform.target.rstrip('/')}/{filled.lstrip('/')}"
 
     def secrets(self) -> list[str]:
-        """What must never be shown: the credentials' secret."""
+        """The values that no text may show: the credentials' secret."""
         if isinstance(self.credentials, StaticToken):
             return [self.credentials.token.get_secret_value()]
         return [self.credentials.client_secret.get_secret_value()]
 
 
 def filled_path(path: str, segments: dict[str, str]) -> str:
-    """A path of the dialect with its placeholders filled in; each segment is percent-encoded, and none may climb or vanish."""
+    """A path of the dialect with its placeholders filled in; each segment is percent-encoded.
+
+    MisconfiguredError: a segment is empty, `.` or `..`, or the path has an unknown placeholder.
+    """
     encoded = {}
     for name, value in segments.items():
         if not isinstance(value, str) or value in {"", ".", ".."}:
-            raise MisconfiguredError(f"{name} is {value!r}, which cannot stand in a path", remedy=f"Give a real {name}")
+            raise MisconfiguredError(
+                f"{name} is {value!r}, which cannot be part of a path", remedy=f"Give a real {name}"
+            )
         encoded[name] = quote(value, safe="")
     try:
         return path.format(**encoded)
@@ -94,5 +101,5 @@ def system_resolver(host: str, port: int) -> list[str]:
 
 
 def new_request_id() -> str:
-    """A fresh name for one request."""
+    """A new id for one request."""
     return str(uuid.uuid4())

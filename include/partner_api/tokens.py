@@ -1,7 +1,7 @@
-"""Bearer tokens: taken from a store, renewed by one caller at a time before their end (interface.md 5).
+"""Bearer tokens: kept in a store, renewed by one caller at a time before they expire (interface.md 5).
 
-How long a token still lives is relative time, measured by the store (a shared one by its database's clock), never the token's own
-dates compared with this machine's clock.
+The store measures the remaining lifetime (a shared store by its database's clock). It never compares the token's own dates with this
+machine's clock.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from pydantic import SecretStr
 
 LEASE_S = 60.0
-"""Longest time for which one caller alone may ask for a token; then another may, whatever became of the first."""
+"""Longest time for which one caller alone may request a token; then another may."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClientCredentials:
-    """Client id and secret of the account manager; tokens are made from them."""
+    """Client id and secret from the account manager; the client requests tokens with them."""
 
     client_id: str
     client_secret: SecretStr
@@ -48,7 +48,7 @@ class StaticToken:
 
 
 def is_token(text: str) -> bool:
-    """Whether it can stand in a header as it is."""
+    """Whether a header can hold it as it is."""
     return bool(text) and text.isascii() and text.isprintable() and " " not in text
 
 
@@ -59,7 +59,7 @@ Lease = object
 
 @dataclass(frozen=True, slots=True)
 class HeldToken:
-    """A token as a store knows it now. `remaining_s` counts down; `lifetime_s` is what it had at birth."""
+    """A token as a store knows it now. `remaining_s` counts down; `lifetime_s` is what it had at first. Both in seconds."""
 
     secret: SecretStr
     remaining_s: float
@@ -71,31 +71,28 @@ class HeldToken:
 
 
 class TokenStore(Protocol):
-    """Where tokens are kept between requests. A shared one makes all workers of an installation use one token.
-
-    Methods may be coroutine functions for an async client; others are called in a thread there.
-    """
+    """Where tokens are kept between requests. A shared one makes all workers of an installation use one token."""
 
     def load(self) -> HeldToken | None:
-        """What is held, also when it has ended (`remaining_s` <= 0)."""
+        """The token in the store, also an expired one (`remaining_s` <= 0); None if there is none."""
 
-    def lease(self, seconds: float, mine: Lease | None = None) -> Lease | None:
-        """For one caller, who alone may ask the platform for a token until `save`, `release` or so many seconds; None for others.
+    def lease(self, seconds: float, replaces: Lease | None = None) -> Lease | None:
+        """A lease for one caller, who alone may request a token until `save`, `release` or so many seconds; None for others.
 
-        `mine`: a lease of this caller's, which the new one replaces if nobody took another since.
+        `replaces`: a lease of this caller, which the new one replaces unless another caller took one since.
         """
 
     def is_leased(self) -> bool:
-        """Whether somebody has a lease now."""
+        """Whether a caller holds a lease now."""
 
     def save(self, lease: Lease, secret: SecretStr, lifetime_s: float) -> None:
-        """Replaces what is held and ends the lease; nothing when another was taken since: that caller's token counts."""
+        """Stores the token and ends the lease. Does nothing if another caller took a lease since: that caller's token counts."""
 
     def release(self, lease: Lease) -> None:
-        """Ends the lease without a token, if it is still the one in force."""
+        """Ends the lease without a token, if it is still in force."""
 
     def discard(self, secret: SecretStr) -> None:
-        """Forgets this token if it is still the one held: the platform refused it."""
+        """Removes this token if the store still holds it: the platform rejected it."""
 
 
 @dataclass
@@ -115,9 +112,9 @@ class MemoryTokenStore:
             secret, born_s, lifetime_s = self._held
             return HeldToken(secret, born_s + lifetime_s - self.monotonic_s(), lifetime_s)
 
-    def lease(self, seconds: float, mine: Lease | None = None) -> Lease | None:
+    def lease(self, seconds: float, replaces: Lease | None = None) -> Lease | None:
         with self._lock:
-            if self._is_leased() and mine != self._leases:
+            if self._is_leased() and replaces != self._leases:
                 return None
             self._leased_until_s = self.monotonic_s() + seconds
             self._leases += 1

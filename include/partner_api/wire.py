@@ -1,10 +1,10 @@
-"""What goes over the wire, and what an operation asks its driver to do. No input or output here."""
+"""What goes over the wire. No input or output here."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Protocol
 
 import httpx
 
@@ -12,8 +12,6 @@ from partner_api.errors import InvalidRequestError
 
 if TYPE_CHECKING:
     from pydantic import SecretStr
-
-R = TypeVar("R")
 
 
 class StreamedBody:
@@ -28,7 +26,7 @@ class StreamedBody:
         self.body_bytes = body_bytes
 
     def __iter__(self) -> Iterator[bytes]:
-        """The chunks; each is held back until the next is known, so that a body of the wrong length is never sent whole."""
+        """The chunks; each waits until the next is known, so that a body of the wrong length is never sent whole."""
         seen_bytes = 0
         held = b""
         for chunk in self.chunks:
@@ -49,18 +47,14 @@ class StreamedBody:
         )
 
 
-class BodyStream(httpx.SyncByteStream, httpx.AsyncByteStream):
-    """A body for either kind of transport."""
+class BodyStream(httpx.SyncByteStream):
+    """A body as httpx's transports take it."""
 
     def __init__(self, chunks: Iterable[bytes]) -> None:
         self._chunks = chunks
 
     def __iter__(self) -> Iterator[bytes]:
         yield from self._chunks
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        for chunk in self._chunks:
-            yield chunk
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +77,7 @@ class Request:
 class Answer:
     """What came back. `body` is expanded and at most as long as the receiver allowed.
 
-    `cut`: the body of a refusal could not be read to its end; the head counts, and `body` is what was read.
+    `cut`: the body of a rejection was not readable to its end; the head counts, and `body` is the part that was read.
     """
 
     status: int
@@ -91,7 +85,7 @@ class Answer:
     body: bytes = field(default=b"", repr=False)
     request_id: str | None = None
     token: SecretStr | None = None
-    """The token that was shown, so that it can be kept out of excerpts."""
+    """The token that the request carried, so that excerpts can hide it."""
     cut: bool = False
 
     @property
@@ -102,25 +96,22 @@ class Answer:
 class Receiver(Protocol):
     """Takes an answer's body as it comes."""
 
-    blocking: bool
-    """Whether `feed` writes to a file: an event loop then calls it in a thread."""
-
     @property
     def spent(self) -> bool:
-        """Whether what came has already gone where it cannot be taken back from: then there is no other attempt."""
+        """Whether the receiver has already written a part that it cannot take back: then there is no other attempt."""
 
     @property
     def cut(self) -> bool:
-        """Whether the body of a refusal could not be read to its end."""
+        """Whether the body of a rejection was not readable to its end."""
 
     def begin(self, status: int, headers: httpx.Headers, *, framed: bool) -> None:
-        """The head is there. `framed`: the body's end can be told from a cut connection."""
+        """The head is there. `framed`: the protocol distinguishes the body's end from a cut connection."""
 
     def feed(self, chunk: bytes) -> None:
-        """A piece of the body, as it was on the wire."""
+        """A piece of the body, as sent over the wire."""
 
     def end(self) -> bytes:
-        """The body is over; what of it belongs into the Answer."""
+        """Ends the body; returns the part that belongs in the Answer."""
 
 
 class TransportFailure(Exception):  # noqa: N818  never leaves the package
@@ -129,25 +120,3 @@ class TransportFailure(Exception):  # noqa: N818  never leaves the package
     def __init__(self, what: str, *, sent: bool) -> None:
         super().__init__(what)
         self.sent = sent
-
-
-@dataclass(frozen=True, slots=True)
-class Send:
-    """Asks the driver for one request and its Answer; TransportFailure when there is none."""
-
-    request: Request
-    receiver: Receiver
-
-
-class Do:
-    """Asks the driver to call something that may wait: the gate, the clock, a token store, a name lookup."""
-
-    __slots__ = ("arguments", "function")
-
-    def __init__(self, function: Callable[..., Any], *arguments: Any) -> None:
-        self.function = function
-        self.arguments = arguments
-
-
-Steps: TypeAlias = Generator[Send | Do, Any, R]
-"""An operation: it asks for effects and ends with its result. It is written once and driven twice (`drivers.py`)."""

@@ -12,7 +12,7 @@ from partner_api.errors import InvalidRequestError
 
 
 def dumps(value: Any) -> bytes:
-    """UTF-8 JSON. A Decimal is written as it is; a float is refused, as nobody knows which decimal it was meant to be (I11)."""
+    """UTF-8 JSON. A Decimal is written as it is; InvalidRequestError for a float, whose intended decimal is unknown (I11)."""
     try:
         return _text(value).encode()
     except (UnicodeEncodeError, RecursionError):
@@ -44,5 +44,5 @@ def instant(value: dt.datetime, *, milliseconds: bool = False, suffix: str = "Z"
 
 
 def present(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Without what is None: an absent field says nothing, a null might clear something."""
+    """Without what is None: an absent field changes nothing, a null might clear something."""
     return {name: value for name, value in fields.items() if value is not None}

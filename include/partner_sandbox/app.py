@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 import httpx
 from fastapi import FastAPI
 
-from partner_sandbox import errors, seed
+from partner_sandbox import errors
 from partner_sandbox.access.outlet import router as outlet_router
 from partner_sandbox.access.router import router as access_router
 from partner_sandbox.catalog import creation, export, update
@@ -26,7 +26,7 @@ from partner_sandbox.orders.router import router as orders_router
 from partner_sandbox.portal.router import router as portal_router
 from partner_sandbox.promotions import apply as promotion
 from partner_sandbox.promotions.router import router as promotions_router
-from partner_sandbox.sandbox import Sandbox
+from partner_sandbox.sandbox import Sandbox, plant
 from partner_sandbox.settings import SandboxSettings
 from partner_sandbox.webhooks.courier import Courier
 
@@ -51,7 +51,7 @@ def create_app(
     Under a server its work goes on by itself. In a process without one (no lifespan), work that is due is done by
     `await app.state.sandbox.work.advance(seconds)` or by POST /_sandbox/clock/advance, and at no other time.
     """
-    sandbox = Sandbox(settings or SandboxSettings(), seed=seed.plant, webhook_transport=webhook_transport)
+    sandbox = Sandbox(settings or SandboxSettings(), seed=plant, webhook_transport=webhook_transport)
     sandbox.open()
     with sandbox.storage.begin() as connection:
         jobs.forget_unqueued(connection)

@@ -1,4 +1,4 @@
-"""How the platform behaves where its sources disagree or say nothing, and a named set of choices per dialect.
+"""How the platform behaves where its sources disagree or are silent, and a named set of choices per dialect.
 
 `spec` follows interface.md and, in its gaps, the published specification; `live` does what integrators recorded of the
 live service; `legacy` answers in the older forms. Every choice can be set by itself on top of a dialect.
@@ -28,16 +28,16 @@ class Behaviour(BaseModel):
     requests_per_minute: int = Field(60, ge=1)
     rate_key: Literal["address", "token", "chain"] = "address"
     rate_refusal: Literal["429_retry_after", "429", "403_html"] = "429_retry_after"
-    body_bytes_max: int = Field(100 * MIB, ge=1)
-    """100 MB read as mebibytes, the widest reading: who keeps to 100,000,000 is inside both."""
+    body_max_bytes: int = Field(100 * MIB, ge=1)
+    """100 MB read as mebibytes, the widest reading: a body of at most 100,000,000 bytes is within both readings."""
 
     # catalog update (interface.md 2.1, 4.1)
     sales_limit_name: Literal["both", "maximum_sales_quantity", "max_sales_quantity"] = "both"
     other_sales_limit: Literal["ignore", "refuse"] = "ignore"
-    """What happens to the spelling that is not the wire's."""
+    """What happens to the spelling that the wire does not use."""
     quantity_at_buffer: Literal["activates", "deactivates"] = "activates"
     single_item_answer: Literal["job", "sku"] = "job"
-    """`sku`: a request with one product is done at once and answered 200 {sku}."""
+    """`sku`: the platform applies a request with one product at once and answers 200 {sku}."""
     single_item_quantity: Literal["applies", "ignored"] = "applies"
     propagation_s: float = Field(900, ge=0)
     """How long a change takes to reach the app (interface.md 8: up to 15 minutes)."""
@@ -52,19 +52,19 @@ class Behaviour(BaseModel):
     job_seconds: float = Field(0.5, ge=0)
     job_id_type: Literal["text", "integer"] = "text"
     job_status_for: Literal["all", "creation"] = "all"
-    """Which jobs can be asked about: interface.md promises the call for creations only."""
+    """Which jobs have a status call: interface.md defines it for creations only."""
     job_webhook_status_name: Literal["job_status", "status"] = "job_status"
     job_webhook_link_name: Literal["downloadURL", "download_url"] = "downloadURL"
     job_webhook_vendor_name: Literal["platform_vendor_id", "vendor_id"] = "platform_vendor_id"
     log_format: Literal["newer", "older"] = "newer"
     log_no_errors: Literal["", "null"] = ""
     link: Literal["bearer", "presigned"] = "bearer"
-    """Where logs and exports lie: on the service behind the token, or on the storage host, which refuses one."""
+    """Where logs and exports are: on the service behind the token, or on the storage host, which rejects a token."""
     link_life_s: float = Field(900, gt=0)
 
     # creation (interface.md 4.5)
     review_seconds: float = Field(2.0, ge=0)
-    """How long the platform's people look at new products."""
+    """How long the platform's review of new products takes."""
 
     # promotions (interface.md 2.4, 4.7)
     promotion_values: Literal["published", "interface"] = "published"
@@ -76,7 +76,7 @@ class Behaviour(BaseModel):
     order_shape: Literal["both", "flat", "nested"] = "both"
     """Store identifiers and totals flat (interface.md 2.5), inside client and payment (field notes), or both."""
     order_first_event: Literal["RECEIVED", "READY_FOR_PICKUP"] = "RECEIVED"
-    """READY_FOR_PICKUP: a store that is told of an order only then."""
+    """READY_FOR_PICKUP: the store's first event of an order."""
     order_acceptance: Literal["enabled", "disabled"] = "enabled"
     """ACCEPTED may have to be enabled for a chain (interface.md 3.1)."""
     order_weighing: Literal["enabled", "disabled"] = "enabled"

@@ -17,15 +17,15 @@ NAMES = ("data", "dialect", "clock", "seed", "public_url", "storage_url", "expos
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs until interrupted; 2 for arguments that make no sense, 1 when the port is taken."""
-    os.umask(0o027)  # what it keeps holds names and addresses of those who ordered
+    """Runs until interrupted. Exit code 2: invalid arguments. 1: the port is in use."""
+    os.umask(0o027)  # its files hold names and addresses of customers
     given = _parser().parse_args(arguments)
     from partner_sandbox.behaviour import behaviour_of
     from partner_sandbox.server import Server
     from partner_sandbox.settings import SandboxSettings
 
     try:
-        settings = SandboxSettings(**_told(given))
+        settings = SandboxSettings(**_arguments(given))
         behaviour_of(settings.dialect, **settings.behaviour)
     except (ValidationError, ValueError) as error:
         sys.stderr.write(f"partner-sandbox: {_first_line(error)}\n")
@@ -76,11 +76,11 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _told(given: argparse.Namespace) -> dict[str, Any]:
-    """The settings that were given as arguments; the environment has the others."""
-    told = {name: getattr(given, name) for name in NAMES if getattr(given, name) is not None}
+def _arguments(given: argparse.Namespace) -> dict[str, Any]:
+    """The settings from the arguments; the environment gives the others."""
+    values = {name: getattr(given, name) for name in NAMES if getattr(given, name) is not None}
     choices = _choices(given)
-    return {**told, "behaviour": choices} if choices else told
+    return {**values, "behaviour": choices} if choices else values
 
 
 def _choices(given: argparse.Namespace) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The platform's clock: the machine's own, or one that stands still until it is advanced.
+"""The platform's clock: the machine's own, or one that stops until it is advanced.
 
 Instants are whole microseconds since 1970 UTC inside, ISO 8601 with milliseconds and Z outside.
 """
@@ -53,7 +53,7 @@ class Clock:
         return iso(self.now_us())
 
     def advance(self, seconds: float) -> None:
-        """Moves on; a real clock goes on running from there."""
+        """Advances the time; a real clock continues from there."""
         with self._lock:
             self._still_us += to_us(seconds)
             self._offset_us += to_us(seconds)

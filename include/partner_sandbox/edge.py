@@ -1,4 +1,4 @@
-"""What stands before the service: the journal, the request limit, the size limit, and the faults of the wire.
+"""The edge in front of the service: the journal, the request limit, the size limit, and the faults of the wire.
 
 Everything outside the control plane and the portal passes here. A connection is cut by the server's own hook
 (see server.py); where there is none, as in a process without sockets, ConnectionCut is raised through the app instead.
@@ -36,7 +36,7 @@ BLOCK_PAGE = (
 )
 
 
-class ConnectionCut(ConnectionError):  # noqa: N818  what happened, in the words of the other connection errors
+class ConnectionCut(ConnectionError):  # noqa: N818  named like the other connection errors
     """The connection was cut, for callers that reach the app without one."""
 
 
@@ -52,7 +52,7 @@ class Edge:
         if scope["type"] != "http" or scope["path"].startswith(INSIDE):
             await self._app(scope, receive, send)
             return
-        # a presigned link is a secret as long as it lives: its query is not written down
+        # a presigned link is a secret until it expires: the journal omits its query
         query = "" if self._kind == "storage" else scope.get("query_string", b"").decode("latin-1")
         entry = Entry(
             kind=self._kind,
@@ -68,14 +68,14 @@ class Edge:
         try:
             await self._pass(scope, _counted(receive, entry, self._sandbox), _watched(send, entry), entry)
         except ClientDisconnect:
-            pass  # the caller went away in the middle of its body: nobody is left to be answered, and nothing went wrong here
+            pass  # the caller disconnected in the middle of its body: no answer is possible, and the platform has no error
         finally:
             self._sandbox.journal.write(entry)
 
     async def _pass(self, scope: Scope, receive: Receive, send: Send, entry: Entry) -> None:
-        refusal = self._refusal(scope) if self._kind == "request" else None
-        if refusal is not None:
-            await refusal(scope, receive, send)
+        rejection = self._rejection(scope) if self._kind == "request" else None
+        if rejection is not None:
+            await rejection(scope, receive, send)
             return
         vendor = vendor_of(scope)
         before = self._sandbox.faults.draw(entry.operation, *BEFORE, vendor=vendor)
@@ -92,7 +92,7 @@ class Edge:
         await self._app(scope, receive, collected)
         await _spoil(after, collected, scope, receive, send)
 
-    def _refusal(self, scope: Scope) -> Response | None:
+    def _rejection(self, scope: Scope) -> Response | None:
         behaviour = self._sandbox.behaviour
         headers = Headers(scope=scope)
         now_us = self._sandbox.clock.now_us()
@@ -101,8 +101,8 @@ class Edge:
         if wait_us is not None:
             return _too_many(behaviour.rate_refusal, wait_us)
         length = headers.get("content-length", "")
-        if length.isdecimal() and int(length) > behaviour.body_bytes_max:
-            error = too_large(behaviour.body_bytes_max)
+        if length.isdecimal() and int(length) > behaviour.body_max_bytes:
+            error = too_large(behaviour.body_max_bytes)
             return answer(error.status, error.code, error.message, error.headers)
         return None
 
@@ -110,8 +110,8 @@ class Edge:
         if rule.kind == "block_page":
             await HTMLResponse(BLOCK_PAGE, 403)(scope, receive, send)
         elif rule.kind == "refuse_connection":
-            if rule.seconds and self._sandbox.refuse_connections is not None:
-                self._sandbox.refuse_connections(rule.seconds)
+            if rule.seconds and self._sandbox.close_port is not None:
+                self._sandbox.close_port(rule.seconds)
             await _cut(scope, receive)
         elif rule.kind == "never_answer":
             await _never_answer(rule, scope, receive)
@@ -134,9 +134,9 @@ def vendor_of(scope: Scope) -> str | None:
     return parts[5] if len(parts) > 5 and (parts[2], parts[4]) == ("chains", "vendors") else None
 
 
-def too_large(body_bytes_max: int) -> ApiError:
-    """413; the connection is closed, for what is left of the body is not read."""
-    message = f"The request body has more than {body_bytes_max} bytes"
+def too_large(body_max_bytes: int) -> ApiError:
+    """413. The connection is closed, because the rest of the body is not read."""
+    message = f"The request body has more than {body_max_bytes} bytes"
     return ApiError(413, "PAYLOAD_TOO_LARGE", message, {"Connection": "close"})
 
 
@@ -169,8 +169,8 @@ def _counted(receive: Receive, entry: Entry, sandbox: Sandbox) -> Receive:
     async def counted() -> Message:
         message = await receive()
         entry.bytes_in += len(message.get("body", b""))
-        if entry.bytes_in > sandbox.behaviour.body_bytes_max:
-            raise too_large(sandbox.behaviour.body_bytes_max)
+        if entry.bytes_in > sandbox.behaviour.body_max_bytes:
+            raise too_large(sandbox.behaviour.body_max_bytes)
         return message
 
     return counted
@@ -187,7 +187,7 @@ def _watched(send: Send, entry: Entry) -> Send:
 
 
 class _Collected:
-    """An answer kept back."""
+    """An answer that is not sent yet."""
 
     def __init__(self) -> None:
         self.start: Message = {}
@@ -248,5 +248,5 @@ async def _until_gone(receive: Callable[[], Awaitable[Message]]) -> None:
         try:
             if (await receive())["type"] == "http.disconnect":
                 return
-        except ApiError:  # the body is over the limit; nobody will be told
+        except ApiError:  # the body is over the limit; no caller is left to answer
             continue

@@ -1,4 +1,4 @@
-"""What the platform answers when it will not: `{code, message}`, one place for its shape."""
+"""Error answers of the platform: `{code, message}`, defined in one place."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _allowed(request: Request) -> str:
 
 
 def register(app: FastAPI) -> None:
-    """Every refusal of the app in this shape."""
+    """Gives every error of the app this form."""
     app.add_exception_handler(ApiError, _api_error)
     app.add_exception_handler(RequestValidationError, _validation_error)
     app.add_exception_handler(HTTPException, _http_error)

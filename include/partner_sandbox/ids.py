@@ -1,4 +1,4 @@
-"""Identifiers and chance from one place, so that a seed repeats a whole run."""
+"""Identifiers and random numbers from one source, so that a seed repeats a whole run."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Ids:
             return self._random.randrange(100_000_000, 1_000_000_000)
 
     def secret(self) -> str:
-        """An opaque text nobody can guess (or, with a seed, that a test can repeat)."""
+        """An opaque text that cannot be guessed (or, with a seed, that a test can repeat)."""
         if self._seed is None:
             return secrets.token_urlsafe(32)
         with self._lock:

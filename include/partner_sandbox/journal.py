@@ -1,4 +1,4 @@
-"""Every request that came and every webhook that went: when, what, how it ended, how large."""
+"""Every request received and every webhook sent: when, what, how it ended, how large."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ journal = Table(
     Column("n", Integer, primary_key=True),
     Column("kind", Text, nullable=False, comment="request, storage (a request to the storage host) or webhook"),
     Column("at_us", Integer, nullable=False, comment="when it arrived or left"),
-    Column("operation", Text, comment="the word faults are set by; null for a path nobody serves"),
+    Column("operation", Text, comment="the name by which a fault selects it; null for a path without a route"),
     Column("method", Text, nullable=False),
     Column("route", Text, nullable=False, comment="path with query, or the partner's address"),
     Column("status", Integer, comment="null when no answer was given or got"),
@@ -46,7 +46,7 @@ class Entry:
 
 
 class Journal:
-    """Lines are numbered in the order in which they ended; `at` says when each began."""
+    """Lines have numbers in the order in which they ended; `at` is when each began."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
@@ -55,7 +55,7 @@ class Journal:
         self._peak = 0
 
     def open(self) -> None:
-        """Takes up the highest number again from what is stored."""
+        """Reads the highest number from the stored journal."""
         with self._storage.begin() as connection:
             stored = connection.execute(
                 select(journal.c.at_us).where(journal.c.kind == "request").order_by(journal.c.at_us)
@@ -66,7 +66,7 @@ class Journal:
             self.count(at_us)
 
     def count(self, at_us: int) -> None:
-        """A request arrived; refused ones count too."""
+        """Counts an arriving request, rejected or not."""
         with self._lock:
             self._window.append(at_us)
             while self._window[0] <= at_us - WINDOW_US:
@@ -78,7 +78,7 @@ class Journal:
             connection.execute(journal.insert().values(**vars(entry)))
 
     def clear(self) -> None:
-        """Forgets the window and the peak; the table is cleared with the storage."""
+        """Clears the window and the peak; the storage clears the table."""
         with self._lock:
             self._window.clear()
             self._peak = 0

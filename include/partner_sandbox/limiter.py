@@ -1,4 +1,4 @@
-"""At most so many in any sixty seconds, exactly: a log of instants that slides."""
+"""At most so many requests in any sixty seconds, exactly: a sliding log of instants."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ WINDOW_US = 60_000_000
 
 
 class Limiter:
-    """Counts what was let in, key by key."""
+    """Counts the admitted requests of each key."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._seen: defaultdict[str, deque[int]] = defaultdict(deque)
 
     def admit(self, key: str, limit: int, now_us: int) -> int | None:
-        """None when let in; otherwise after how many microseconds the next one would be. The refused do not count."""
+        """None if admitted; otherwise the microseconds until the next permit. Rejected requests do not count."""
         with self._lock:
             seen = self._seen[key]
             while seen and seen[0] <= now_us - WINDOW_US:

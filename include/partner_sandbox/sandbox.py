@@ -1,4 +1,4 @@
-"""The platform as one object: storage, clock, faults, journal, and the work that falls due."""
+"""The platform as one object: storage, clock, faults, journal, and due work."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import httpx
-from sqlalchemy import Connection
+from sqlalchemy import Connection, func, select
 
+from partner_sandbox.access.tables import chain, client, vendor
 from partner_sandbox.behaviour import Behaviour, behaviour_of
 from partner_sandbox.clock import Clock
 from partner_sandbox.faults.rules import Faults
@@ -44,7 +45,7 @@ class Sandbox:
         self.webhook_transport = webhook_transport
         self.storage_url = settings.storage_url or STORAGE_URL
         self.runners: dict[str, Runner] = {}
-        self.refuse_connections: Callable[[float], None] | None = None
+        self.close_port: Callable[[float], None] | None = None
         """Closes the server's port for some seconds; None in a process without one."""
         self._seed = seed
 
@@ -56,7 +57,7 @@ class Sandbox:
         self.journal.open()
 
     def reset(self) -> None:
-        """As it was when new: the seed, no assortment, no jobs, no faults, the dialect it was started with."""
+        """Restores the initial state: the seed, no assortment, no jobs, no faults, the dialect of the start."""
         self.storage.clear()
         self.clock.restart()
         self.ids.restart()
@@ -70,3 +71,33 @@ class Sandbox:
 
     def close(self) -> None:
         self.storage.close()
+
+
+CHAIN = "demo-chain"
+VENDORS = tuple(f"store-{number:03d}" for number in range(1, 7))
+SALES_BUFFER = 1
+"""The default of a vendor: a product without stock goes off sale."""
+CLIENT_ID = "demo-client"
+CLIENT_SECRET = "demo-secret"  # noqa: S105  the sandbox's published example
+
+
+def plant(connection: Connection) -> None:
+    """Adds the seed to an empty database; a database that has chains is left as it is."""
+    if connection.execute(select(func.count()).select_from(chain)).scalar_one():
+        return
+    connection.execute(chain.insert().values(chain=CHAIN, enabled=True, creation_enabled=False))
+    connection.execute(client.insert().values(client_id=CLIENT_ID, client_secret=CLIENT_SECRET, chain=CHAIN))
+    for name in VENDORS:
+        add_vendor(connection, CHAIN, name)
+
+
+def add_vendor(connection: Connection, chain_id: str, vendor_id: str, **values: object) -> None:
+    """A new vendor with the platform's defaults and, on top of them, `values`."""
+    row = {
+        "chain": chain_id,
+        "vendor": vendor_id,
+        "name": vendor_id,
+        "sales_buffer": SALES_BUFFER,
+        "status": "OPEN",
+    }
+    connection.execute(vendor.insert().values({**row, **values}))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import signal
 import socket
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 import uvicorn
 from fastapi import FastAPI
@@ -14,14 +16,41 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from partner_sandbox.app import create_app
 from partner_sandbox.edge import CUT
-from partner_sandbox.jobs.storage_host import create_storage_app
-from partner_sandbox.prompt_server import PromptServer
+from partner_sandbox.jobs.router import create_storage_app
 from partner_sandbox.sandbox import Sandbox
 from partner_sandbox.settings import SandboxSettings
 
+if TYPE_CHECKING:
+    import socket
+
+TICK_S = 0.02
+
+
+class PromptServer(uvicorn.Server):
+    """Checks often whether it should stop, and waits only for open connections."""
+
+    async def main_loop(self) -> None:
+        for tick in itertools.cycle(range(1_000_000)):
+            if await self.on_tick(tick):
+                return
+            await asyncio.sleep(TICK_S)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for server in self.servers:
+            server.close()
+        for connection in list(self.server_state.connections):
+            connection.shutdown()  # closes those that wait for nothing
+        await asyncio.sleep(0)
+        if self.server_state.connections or self.server_state.tasks:
+            await super().shutdown(sockets)
+            return
+        for listener in sockets or ():
+            listener.close()
+        await self.lifespan.shutdown()
+
 
 class CuttableProtocol(HttpToolsProtocol):
-    """Tells the app how to cut its connection."""
+    """Gives the app a hook that cuts its connection."""
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -29,10 +58,10 @@ class CuttableProtocol(HttpToolsProtocol):
 
 
 class _Server(PromptServer):
-    """Leaves signals to who runs it, and can close its door for a while."""
+    """Leaves signals to the process that runs it, and can close its port for a while."""
 
-    async def refuse(self, seconds: float) -> None:
-        """Cuts every connection and leaves the port closed for so long: who calls is refused by the operating system."""
+    async def close_port(self, seconds: float) -> None:
+        """Closes every connection and leaves the port closed for so long: the operating system refuses connections."""
         host, port = self.servers[0].sockets[0].getsockname()[:2]
         while self.servers:
             self.servers.pop().close()
@@ -77,7 +106,7 @@ def _server(app: FastAPI) -> _Server:
 
 
 class Server:
-    """The platform on an address of its own."""
+    """The platform on a separate address."""
 
     def __init__(
         self, settings: SandboxSettings, *, host: str = "127.0.0.1", port: int = 0, storage_port: int = 0
@@ -108,7 +137,7 @@ class Server:
             stack.callback(self.sandbox.close)
             self.sandbox.storage_url = self._settings.storage_url or address(storage)
             self._servers = [_server(self.app), _server(create_storage_app(self.sandbox))]
-            self.sandbox.refuse_connections = self._refuse
+            self.sandbox.close_port = self._close_port
             stack.callback(self._open_again)
             announce = asyncio.create_task(self._announce(ready))
             stack.callback(announce.cancel)
@@ -119,9 +148,9 @@ class Server:
                 )
             )
 
-    def _refuse(self, seconds: float) -> None:
+    def _close_port(self, seconds: float) -> None:
         if self._closed is None or self._closed.done():
-            self._closed = asyncio.get_running_loop().create_task(self._servers[0].refuse(seconds))
+            self._closed = asyncio.get_running_loop().create_task(self._servers[0].close_port(seconds))
 
     def _open_again(self) -> None:
         if self._closed is not None:

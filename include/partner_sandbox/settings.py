@@ -13,7 +13,7 @@ from partner_sandbox.behaviour import DialectName
 
 
 class SandboxSettings(BaseSettings):
-    """Where the platform keeps its state, which clock it goes by, which dialect it speaks."""
+    """The platform's folder for its state, its clock and its dialect."""
 
     model_config = SettingsConfigDict(env_prefix="PARTNER_SANDBOX_", extra="forbid", frozen=True)
 

@@ -19,7 +19,7 @@ FILE_NAME = "partner-sandbox.sqlite"
 
 
 class Storage:
-    """The platform's memory."""
+    """The platform's stored state."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
@@ -27,7 +27,7 @@ class Storage:
         self._engine: Engine | None = None
 
     def open(self) -> None:
-        """Opens the database and makes what is missing in it."""
+        """Opens the database and creates missing tables."""
         if self._folder is not None:
             self._folder.mkdir(parents=True, exist_ok=True)
         url = "sqlite://" if self._folder is None else f"sqlite:///{self._folder / FILE_NAME}"
@@ -49,7 +49,7 @@ class Storage:
             yield connection
 
     def clear(self) -> None:
-        """Forgets everything."""
+        """Deletes all rows."""
         with self.begin() as connection:
             for table in reversed(metadata.sorted_tables):
                 connection.execute(table.delete())

@@ -1,4 +1,4 @@
-"""Work that falls due by the platform's clock: jobs, deliveries, and whatever else registers.
+"""Work that is due by the platform's clock: jobs, deliveries, and other registered work.
 
 On a running server each source has a task of its own, so that a receiver that does not answer holds up no job. Advancing
 a virtual clock visits every instant at which something falls due, in order, and does it there.
@@ -23,13 +23,13 @@ class Source(Protocol):
         """When the next piece falls due; None when there is none."""
 
     async def run_due(self) -> int:
-        """Does what is due now, or begins it; how many pieces that were."""
+        """Does the work that is due now, or begins it; returns the number of pieces."""
 
     async def finish(self) -> int:
-        """Waits for what was begun; how many pieces that were."""
+        """Waits for the begun work; returns the number of pieces."""
 
     async def stop(self) -> None:
-        """Drops what was begun."""
+        """Drops the begun work."""
 
 
 class Work:

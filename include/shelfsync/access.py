@@ -18,12 +18,12 @@ _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 def keep_private() -> None:
-    """What this process writes from now on is for its user and group. The first line of every entry point."""
+    """Files that this process writes are for its user and group only. The first line of every entry point."""
     os.umask(UMASK)
 
 
 def refuse_shared(file: Path, setting: str) -> None:
-    """A ConfigurationError when another user may change this file, or put another one in its place: what it says is executed."""
+    """Raises ConfigurationError if another user can change or replace this file: its content is executed."""
     for path in (file, file.parent, file.resolve(), file.resolve().parent):
         if why := _changed_by(path):
             raise ConfigurationError(
@@ -37,10 +37,10 @@ def _changed_by(path: Path) -> str | None:
     """Why another user may write here, or None. A sticky folder (/tmp) protects the files of each owner."""
     if os.statvfs(path).f_flag & os.ST_RDONLY:
         return None
-    found = path.lstat()
-    if stat.S_ISLNK(found.st_mode):
-        return None if found.st_uid in {0, os.geteuid()} else "is a link of another user"
-    if found.st_uid not in {0, os.geteuid()}:
+    status = path.lstat()
+    if stat.S_ISLNK(status.st_mode):
+        return None if status.st_uid in {0, os.geteuid()} else "is a link of another user"
+    if status.st_uid not in {0, os.geteuid()}:
         return "belongs to another user"
-    sticky = stat.S_ISDIR(found.st_mode) and found.st_mode & stat.S_ISVTX
-    return "can be written by others" if found.st_mode & _OTHERS_WRITE and not sticky else None
+    sticky = stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX
+    return "can be written by others" if status.st_mode & _OTHERS_WRITE and not sticky else None

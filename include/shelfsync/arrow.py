@@ -1,7 +1,7 @@
-"""pyarrow without pandas, where nobody asked for frames.
+"""pyarrow without pandas, unless a caller asks for frames.
 
-At its first array pyarrow looks whether pandas is there, and imports it: 0.7 s of CPU and some 50 MiB in every task of every run,
-for nothing. Told once that it is not there, pyarrow asks again only where it needs it (`to_pandas`, `from_pandas`).
+At its first array pyarrow imports pandas if it is installed: 0.7 s of CPU and some 50 MiB in every task of every run, for nothing.
+If its first look finds no pandas, pyarrow looks again only where it needs it (`to_pandas`, `from_pandas`).
 """
 
 from __future__ import annotations

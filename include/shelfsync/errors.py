@@ -5,14 +5,56 @@ Every message is one line: what happened, where, why, and what to do. Nothing se
 
 from __future__ import annotations
 
+from enum import IntEnum
+from typing import Self
+
+
+class ExitCode(IntEnum):
+    """How a command ends: the number for a script, what it means, and what to do next. `shelfsync --help` and docs/cli.md show this table."""
+
+    meaning: str
+    remedy: str
+
+    SUCCESS = 0, "everything was done", ""
+    FAILURE = 1, "nothing was done, or it broke off", "Read the message, then run the same command again."
+    USAGE = 2, "the command line is wrong", "Add --help to the command."
+    CONFIGURATION = (
+        3,
+        "a setting is missing or wrong",
+        "Correct the setting; `shelfsync config show` shows all of them.",
+    )
+    DATA = 4, "the data or the request cannot be used", "Correct what the message names."
+    TRY_AGAIN = 5, "a system does not answer at the moment", "Run the same command again later."
+    SUPERSEDED = 6, "a newer run has superseded this one", "Do nothing: the newer run sends what is wanted."
+    PAUSED = 7, "a person has paused sending", "Run `shelfsync resume` when sending may go on."
+    PLAN_MOVED = 8, "the plan is no longer what would be sent", "Make a new plan: `shelfsync plan --out FILE`."
+    PARTLY = (
+        9,
+        "a part was done: some failed or were passed over",
+        "Run `shelfsync runs show RUN`; it names the next command.",
+    )
+    INTERRUPTED = 130, "interrupted by Ctrl-C", "Run `shelfsync recover`."
+
+    def __new__(cls, value: int, meaning: str, remedy: str) -> Self:
+        code = int.__new__(cls, value)
+        code._value_ = value
+        code.meaning = meaning
+        code.remedy = remedy
+        return code
+
+    @classmethod
+    def of(cls, number: int) -> Self:
+        """The code of this number; any other number is a failure."""
+        return next((code for code in cls if code == number), cls.FAILURE)
+
 
 class ShelfsyncError(Exception):
-    """Something that shelfsync itself has to say to a person.
+    """An error with a message for the operator.
 
-    `exit_code` is what the command line ends with, so that a script can tell the kinds apart.
+    The command line exits with `exit_code`, so that a script can distinguish the kinds.
     """
 
-    exit_code = 1
+    exit_code: int = ExitCode.FAILURE
 
 
 class ConfigurationError(ShelfsyncError):
@@ -21,7 +63,7 @@ class ConfigurationError(ShelfsyncError):
     `setting` is the name of the environment variable or the connection, exactly as a person would write it.
     """
 
-    exit_code = 3
+    exit_code = ExitCode.CONFIGURATION
 
     def __init__(self, setting: str, problem: str, remedy: str) -> None:
         super().__init__(f"{setting}: {problem}. {remedy}")
@@ -33,7 +75,7 @@ class ConfigurationError(ShelfsyncError):
 class DataError(ShelfsyncError):
     """What the ERP or the platform gave cannot be used as it is; a person has to look at the data."""
 
-    exit_code = 4
+    exit_code = ExitCode.DATA
 
 
 class IncompleteExtractError(DataError):
@@ -47,7 +89,7 @@ class NothingSyncedError(DataError):
 class TryAgainError(ShelfsyncError):
     """It did not work this time and may the next; `after_s` is the least wait in seconds."""
 
-    exit_code = 5
+    exit_code = ExitCode.TRY_AGAIN
 
     def __init__(self, message: str, *, after_s: float = 0.0) -> None:
         super().__init__(message)
@@ -55,34 +97,38 @@ class TryAgainError(ShelfsyncError):
 
 
 class StaleRunError(ShelfsyncError):
-    """A newer run has already gone past this one: it must send nothing, and need not."""
+    """A newer run has superseded this one, so it must send nothing."""
 
-    exit_code = 6
+    exit_code = ExitCode.SUPERSEDED
 
 
 class StoppedError(ShelfsyncError):
     """A person has paused sending; nothing changes on the platform until a person lets it go on."""
 
-    exit_code = 7
+    exit_code = ExitCode.PAUSED
 
 
 class PlanMovedError(ShelfsyncError):
     """A plan is no longer what would be sent: ERP, baseline or configuration have moved since."""
 
-    exit_code = 8
+    exit_code = ExitCode.PLAN_MOVED
 
 
 class ReadOnlyError(ShelfsyncError):
     """Something tried to change the platform in a process that was opened to plan."""
 
 
-class PartlyFailedError(ShelfsyncError):
-    """Some vendors did not make it; the others did, and their work stands."""
+class RunFailedError(ShelfsyncError):
+    """A run that did its work for no vendor."""
 
-    exit_code = 2
+
+class PartlyFailedError(ShelfsyncError):
+    """Some vendors failed; the others succeeded, and their work is kept."""
+
+    exit_code = ExitCode.PARTLY
 
 
 class PassedOverError(ShelfsyncError):
     """Some vendors were passed over, because an earlier run is still at work with them; the next run sends what changed."""
 
-    exit_code = 9
+    exit_code = ExitCode.PARTLY

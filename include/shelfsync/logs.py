@@ -1,4 +1,4 @@
-"""Log records with fields: run, vendor, job and step of whatever is being done, on every line that is said meanwhile.
+"""Log records with fields: every line has the run, vendor, job and step that it is about.
 
 The fields live in structlog's context, which Airflow puts on its own task logs by itself. Outside Airflow `configure` shows them: behind
 the text, or as one JSON object a line.
@@ -25,7 +25,7 @@ FIELDS = ("run", "vendor", "job", "step")
 
 
 def about(**fields: str | int) -> AbstractContextManager[None]:
-    """What is said inside is about this run, vendor, job or step."""
+    """Adds these fields to every record that is logged inside the block."""
     return bound_contextvars(**fields)
 
 
@@ -33,7 +33,7 @@ class JsonLines(logging.Formatter):
     """One JSON object a line: time (UTC), level, logger, message, the fields, and the traceback where there is one."""
 
     def format(self, record: logging.LogRecord) -> str:
-        told: dict[str, Any] = {
+        values: dict[str, Any] = {
             "time": dt.datetime.fromtimestamp(record.created, dt.UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
@@ -41,17 +41,17 @@ class JsonLines(logging.Formatter):
             **_fields(),
         }
         if record.exc_info:
-            told["traceback"] = self.formatException(record.exc_info)
-        return plain_json(json.dumps(told, ensure_ascii=False, default=str))
+            values["traceback"] = self.formatException(record.exc_info)
+        return plain_json(json.dumps(values, ensure_ascii=False, default=str))
 
 
 class Text(logging.Formatter):
-    """A line for people; the fields stand behind it."""
+    """A line for people, followed by the fields."""
 
     def format(self, record: logging.LogRecord) -> str:
-        said = plain_lines(super().format(record))
+        line = plain_lines(super().format(record))
         fields = plain(" ".join(f"{name}={value}" for name, value in _fields().items()))
-        return f"{said} [{fields}]" if fields else said
+        return f"{line} [{fields}]" if fields else line
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  the name is logging's
         """The line without a traceback: a line break from outside begins no line of its own."""
@@ -61,7 +61,7 @@ class Text(logging.Formatter):
 def configure(
     form: Format, level: int, *, text: str = "%(levelname)s %(message)s", stream: TextIO | None = None
 ) -> None:
-    """The logging of a process of ours, in place of what was configured before. Never called inside Airflow."""
+    """Configures the logging of one of shelfsync's processes, replacing any earlier configuration. Never called inside Airflow."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(JsonLines() if form == "json" else Text(text))
     logging.basicConfig(level=level, handlers=[handler], force=True)

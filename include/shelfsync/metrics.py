@@ -1,7 +1,7 @@
 """Numbers for a monitoring system: counters, gauges and timers by dotted names that begin with the step's word.
 
-The steps only say what happened; where it goes is decided at the rim: Airflow's own metrics inside Airflow, StatsD elsewhere, nowhere
-by default. A number that cannot be delivered never disturbs the work.
+The steps only report numbers. The process decides where they go: Airflow's own metrics inside Airflow, StatsD elsewhere, nowhere by
+default. A number that cannot be delivered never disturbs the work.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Sink(Protocol):
 
 
 class Statsd:
-    """A StatsD server by UDP: what is not listened to is lost, and nobody waits."""
+    """A StatsD server by UDP. If it does not receive a number, the number is lost; no caller waits."""
 
     def __init__(self, address: str, prefix: str) -> None:
         from statsd import StatsClient
@@ -68,30 +68,30 @@ def use(sink: Sink | None) -> None:
 
 
 def listened_to() -> bool:
-    """Whether numbers go anywhere: what costs a query is not found out for nobody."""
+    """Whether numbers go anywhere: if not, the caller saves the query that computes them."""
     return _sink is not None
 
 
 def count(name: str, by: int = 1) -> None:
     """So many more of this."""
     if by:
-        _tell(lambda sink: sink.count(name, by))
+        _deliver(lambda sink: sink.count(name, by))
 
 
 def gauge(name: str, value: float) -> None:
     """So much of this now."""
-    _tell(lambda sink: sink.gauge(name, value))
+    _deliver(lambda sink: sink.gauge(name, value))
 
 
 def timing(name: str, seconds: float) -> None:
     """This took so long."""
-    _tell(lambda sink: sink.timing(name, seconds))
+    _deliver(lambda sink: sink.timing(name, seconds))
 
 
-def _tell(say: Callable[[Sink], None]) -> None:
+def _deliver(send: Callable[[Sink], None]) -> None:
     if _sink is None:
         return
     try:
-        say(_sink)
+        send(_sink)
     except Exception as error:  # noqa: BLE001  whatever a sink has, the work goes on
         log.debug("metrics: not delivered: %s", error)

@@ -20,7 +20,7 @@ def plain_lines(text: str) -> str:
 
 
 def plain_json(text: str) -> str:
-    """A JSON document with such characters as its own escapes: what it says stays the same."""
+    """A JSON document with such characters escaped: its value stays the same."""
     return _IN_LINES.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
 
 

@@ -24,20 +24,20 @@ PIPE_WIDTH = 160
 
 @contextlib.contextmanager
 def progress(console: Console) -> Iterator[Callable[[str, int, int], None]]:
-    """`tell(step, done, all)` that draws one bar a step on a terminal, and draws nothing where there is none."""
+    """A function `report(step, done, all)`. On a terminal it draws one bar per step; elsewhere it draws nothing."""
     columns = (TextColumn("{task.description:>12}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, disable=not console.is_terminal) as bars:
         known: dict[str, TaskID] = {}
 
-        def tell(step: str, done: int, everything: int) -> None:
+        def report(step: str, done: int, everything: int) -> None:
             if step not in known:
                 known[step] = bars.add_task(step, total=everything)
             bars.update(known[step], completed=done, total=everything)
 
-        yield tell
+        yield report
 
 
-def status_tables(told: dict[str, Any]) -> list[Table]:
+def status_tables(status: dict[str, Any]) -> list[Table]:
     """Vendors and the last runs."""
     vendors = Table(title="vendors", title_justify="left")
     names = (
@@ -49,7 +49,7 @@ def status_tables(told: dict[str, Any]) -> list[Table]:
         "in flight",
         "unconfirmed",
         "held",
-        "spared",
+        "suppressed",
         "rejected",
         "for now",
         "quarantined",
@@ -59,7 +59,7 @@ def status_tables(told: dict[str, Any]) -> list[Table]:
     for name in names:
         wide = name == "last run"
         vendors.add_column(name, justify="left" if name in {"vendor", "last run"} else "right", no_wrap=not wide)
-    for row in told["vendors"]:
+    for row in status["vendors"]:
         last = f"{row['last_run']}: {row['last_state']}" + (f" ({row['error']})" if row["error"] else "")
         last = f"PAUSED; {last}" if row["paused"] else last
         counts = [
@@ -72,7 +72,7 @@ def status_tables(told: dict[str, Any]) -> list[Table]:
                 "in_flight",
                 "unconfirmed",
                 "held",
-                "spared",
+                "suppressed",
                 "rejected_for_good",
                 "rejected_for_now",
                 "quarantined",
@@ -84,16 +84,16 @@ def status_tables(told: dict[str, Any]) -> list[Table]:
             age(row["oldest_unacknowledged_s"]),
             last,
         )
-    fresh = Table(title="from the ERP to the platform's word, last 24 hours", title_justify="left")
-    for name in ("lane", "SKUs", "jobs", "median", "95 %", "longest"):
-        fresh.add_column(name, justify="left" if name == "lane" else "right")
-    for row in told["freshness"]:
+    fresh = Table(title="from the ERP to the platform's outcome, last 24 hours", title_justify="left")
+    for name in ("priority", "SKUs", "jobs", "median", "95 %", "longest"):
+        fresh.add_column(name, justify="left" if name == "priority" else "right")
+    for row in status["freshness"]:
         times = [age(row[name]) for name in ("seconds_median", "seconds_p95", "seconds_max")]
-        fresh.add_row(row["lane"], f"{row['skus']:,}", f"{row['jobs']:,}", *times)
+        fresh.add_row(row["priority"], f"{row['skus']:,}", f"{row['jobs']:,}", *times)
     runs = Table(title="last runs", title_justify="left")
     for name in ("run", "kind", "state", "started", "what to know"):
         runs.add_column(name)
-    for row in told["runs"]:
+    for row in status["runs"]:
         kind = row["kind"] + (" (dry)" if row["dry_run"] else "")
         runs.add_row(
             str(row["run_id"]),
@@ -105,15 +105,15 @@ def status_tables(told: dict[str, Any]) -> list[Table]:
     return [vendors, fresh, runs]
 
 
-def orders_lines(told: dict[str, Any]) -> list[str]:
+def orders_lines(status: dict[str, Any]) -> list[str]:
     """Orders in one line, and each alarm that lasts; nothing where there is no order."""
-    if not any((told["open"], told["not_taken"], told["not_sent"], told["alarms"])):
+    if not any((status["open"], status["not_taken"], status["not_sent"], status["alarms"])):
         return []
-    line = f"orders: {told['open']} open, {told['not_taken']} not taken by their store"
-    line += f" (the oldest for {age(told['oldest_not_taken_s'])})" if told["not_taken"] else ""
-    line += f", {told['not_sent']} results on their way"
-    line += f" (the oldest for {age(told['oldest_not_sent_s'])})" if told["not_sent"] else ""
-    return [line, *(f"ALARM: {message}" for message in told["alarms"])]
+    line = f"orders: {status['open']} open, {status['not_taken']} not taken by their store"
+    line += f" (the oldest for {age(status['oldest_not_taken_s'])})" if status["not_taken"] else ""
+    line += f", {status['not_sent']} results on their way"
+    line += f" (the oldest for {age(status['oldest_not_sent_s'])})" if status["not_sent"] else ""
+    return [line, *(f"ALARM: {message}" for message in status["alarms"])]
 
 
 def timeline_table(events: Iterable[Event]) -> Table:
@@ -122,8 +122,8 @@ def timeline_table(events: Iterable[Event]) -> Table:
     for name in ("when (UTC)", "step", "what", "values"):
         table.add_column(name, no_wrap=name in {"when (UTC)", "step"})
     for event in events:
-        said = "" if event.values == type(event.values)() else str(event.values)
-        table.add_row(f"{event.at:%Y-%m-%d %H:%M:%S}", event.step, event.said, said)
+        values = "" if event.values == type(event.values)() else str(event.values)
+        table.add_row(f"{event.at:%Y-%m-%d %H:%M:%S}", event.step, event.message, values)
     return table
 
 
@@ -141,7 +141,7 @@ def wide_console() -> PlainConsole:
 
 
 def age(seconds: float | None) -> str:
-    """Seconds as a person says them."""
+    """Seconds as a text for people."""
     if seconds is None:
         return "-"
     for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):

@@ -1,4 +1,4 @@
-"""Airflow's list of connections tests a connection without a port as one with port 0, and its API server refuses that.
+"""Airflow's list of connections tests a connection without a port as one with port 0, and its API server rejects that.
 
 Stored secrets are only tested against the stored host and port, and 0 is another port than none. For the connection types of this
 provider 0 is taken out of the request: no server has that port, and the stored one, or none, counts.
@@ -30,7 +30,7 @@ class BlankPort:
     async def __call__(
         self, scope: MutableMapping[str, Any], receive: Receive, send: Callable[[Message], Awaitable[None]]
     ) -> None:
-        """One request; all but the test of a connection passes untouched."""
+        """One request; every request but the test of a connection passes unchanged."""
         if scope["type"] == "http" and scope["method"] == "POST" and scope["path"].endswith(PATH):
             scope, receive = await _without_port(scope, receive)
         await self._app(scope, receive, send)
@@ -58,12 +58,12 @@ async def _without_port(scope: MutableMapping[str, Any], receive: Receive) -> tu
 def without_port_0(body: bytes) -> bytes | None:
     """The request for a test without its port; None when it is to stay as it is."""
     try:
-        said = json.loads(body)
+        given = json.loads(body)
     except ValueError:
         return None
-    if not isinstance(said, dict) or said.get("port") != 0 or str(said.get("conn_type")) not in _types():
+    if not isinstance(given, dict) or given.get("port") != 0 or str(given.get("conn_type")) not in _types():
         return None
-    return json.dumps({name: value for name, value in said.items() if name != "port"}).encode()
+    return json.dumps({name: value for name, value in given.items() if name != "port"}).encode()
 
 
 def _types() -> set[str]:

@@ -1,4 +1,4 @@
-"""Airflow's connections as parts of shelfsync's settings: used for whatever environment and configuration file leave unset."""
+"""Airflow's connections as parts of shelfsync's settings: used for settings that environment and configuration file leave unset."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Find = Callable[[str], Connection | None]
 
 
 def find_connection(conn_id: str) -> Connection | None:
-    """The connection of that name, from wherever Airflow keeps them."""
+    """The connection of that name, from any place where Airflow stores connections."""
     try:
         connection: Connection = Connection.get(conn_id)
         return connection
@@ -50,7 +50,7 @@ def find_connection(conn_id: str) -> Connection | None:
 
 
 def overrides(settings: Settings, find: Find, needed: Collection[str]) -> dict[str, Any]:
-    """What the connections add to these settings, in the shape of the settings; nothing that is set already.
+    """The settings that the connections add, in the structure of the settings; never one that is set already.
 
     `needed`: which of platform, erp, webhook and orders are going to be used, besides the database. Where neither environment nor
     connection gives what is needed, a ConfigurationError names both ways to give it.
@@ -74,7 +74,7 @@ def _orders_need_erp(orders: OrdersSettings) -> bool:
 
 
 def database_override(settings: Settings, find: Find) -> dict[str, Any]:
-    """The ledger's database, when only a connection names it."""
+    """The ledger's database, if only a connection names it."""
     connection = find(DATABASE) if settings.database_url is None else None
     return {"database_url": _database_url(connection)} if connection else {}
 
@@ -88,7 +88,7 @@ def base_url(connection: Connection) -> str | None:
 
 
 def platform_parts(connection: Connection) -> dict[str, Any]:
-    """All that a connection of the platform's type says."""
+    """All fields of a connection of the platform's type."""
     extra = connection.extra_dejson
     parts = {
         "base_url": base_url(connection),

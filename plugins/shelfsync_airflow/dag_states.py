@@ -1,4 +1,4 @@
-"""Which DAGs are switched off, for the pages. Only the API server may ask: a task has no metadata database."""
+"""Which DAGs are switched off, for the pages. Only the API server can read this: a task has no metadata database."""
 
 from __future__ import annotations
 

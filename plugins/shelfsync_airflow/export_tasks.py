@@ -1,4 +1,4 @@
-"""The tasks of an export run, each named by its step's word; XCom carries references and counts alone."""
+"""The tasks of an export run, each named after its step; XCom carries references and counts alone."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from airflow.sdk import Param, chain, get_current_context, task, task_group
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
 from shelfsync.errors import NothingSyncedError
-from shelfsync_airflow.house import PLATFORM, open_house
+from shelfsync_airflow.app import PLATFORM, open_app
 from shelfsync_airflow.tasks import SHARD_LABEL, failed_tasks, stop_for
-from shelfsync_airflow.wait import SHARD_OF_THIS_EXPORT, ExportedTrigger, WaitOperator
+from shelfsync_airflow.wait import SHARD_OF_THIS_EXPORT, WaitOperator
 
 log = logging.getLogger(__name__)
 
 
 def export_form() -> dict[str, Param]:
-    """What a person may say when starting a run by hand."""
+    """The form for starting a run by hand."""
     return {
         "vendors": Param(
             [],
@@ -31,19 +31,21 @@ def export_form() -> dict[str, Param]:
 
 @task
 def plan() -> list[dict[str, Any]]:
-    """Notes which vendors are to be exported, and cuts them into shards."""
+    """Records the vendors to export, and divides them into shards."""
+    from shelfsync.catalog.steps.export import plan_exports
+
     context = get_current_context()
     vendors = tuple(vendor.strip() for vendor in context["params"]["vendors"] or () if vendor.strip())
-    with open_house(PLATFORM) as house:
+    with open_app(PLATFORM) as app:
         try:
-            return house.plan_exports(f"{context['dag'].dag_id}/{context['run_id']}", vendors)
+            return plan_exports(app, f"{context['dag'].dag_id}/{context['run_id']}", vendors)
         except NothingSyncedError as error:
             raise AirflowSkipException(str(error)) from None
 
 
 @task(map_index_template=SHARD_LABEL)
 def export(shard: dict[str, Any]) -> dict[str, Any]:
-    """Asks the platform for its own picture of each vendor."""
+    """Requests an export of each vendor from the platform."""
     return _take("export", shard)
 
 
@@ -55,20 +57,22 @@ def observe(shard: dict[str, Any]) -> dict[str, Any]:
 
 @task(map_index_template=SHARD_LABEL)
 def reconcile(shard: dict[str, Any]) -> dict[str, Any]:
-    """Compares what is shown with what is wanted and what was acknowledged; every difference gets a cause and is healed or told."""
+    """Compares the export with what is wanted and what was acknowledged; every difference gets a cause and is resent or reported."""
     return _take("reconcile", shard)
 
 
 @task(trigger_rule="all_done")
 def report(shards: list[dict[str, Any]] | None) -> dict[str, Any]:
-    """Says what differed and why; fails when an export or a task failed, and names each with its reason."""
+    """Reports what differed and why; fails when an export or a task failed, and names each with its reason."""
+    from shelfsync.catalog.steps.export_report import report_exports
+
     failed = failed_tasks()
     if not shards and not failed:
         raise AirflowSkipException("Nothing has been synced yet, so nothing was asked for.")
     if not shards:
         raise AirflowFailException("The run did not begin, nothing was asked for: see the log of the task plan.")
-    with open_house(PLATFORM) as house:
-        summary = house.report_exports(shards[0]["run"])
+    with open_app(PLATFORM) as app:
+        summary = report_exports(app, shards[0]["run"])
     for line in summary.pop("lines"):
         log.info("%s", line)
     troubles = [
@@ -82,11 +86,11 @@ def report(shards: list[dict[str, Any]] | None) -> dict[str, Any]:
 
 @task_group
 def shard(shard: dict[str, Any]) -> None:
-    """The exports of some vendors, side by side with the other shards; one that fails stops none of them."""
+    """The exports of some vendors, in parallel with the other shards; a failed export stops none of them."""
     chain(
         export(shard=shard),
         WaitOperator(
-            trigger=ExportedTrigger,
+            kind="export",
             shard=SHARD_OF_THIS_EXPORT,
             task_id="wait",
             doc_md="Waits in the triggerer until every export has ended or its deadline has passed.",
@@ -98,8 +102,10 @@ def shard(shard: dict[str, Any]) -> None:
 
 def _take(word: str, shard: dict[str, Any]) -> dict[str, Any]:
     """One step for one shard; returns counts."""
-    with open_house(PLATFORM) as house:
-        told = house.export_step(word, shard["run"], shard["vendors"])
-    for vendor, why in told["skipped"].items():
+    from shelfsync.catalog.steps.table import run_export_step
+
+    with open_app(PLATFORM) as app:
+        result = run_export_step(app, word, shard["run"], shard["vendors"])
+    for vendor, why in result["skipped"].items():
         log.info("%s: vendor %s passed over: %s", word, vendor, why)
-    return {"step": word, "done": told["done"], "skipped": len(told["skipped"]), "failed": len(told["failed"])}
+    return {"step": word, "done": result["done"], "skipped": len(result["skipped"]), "failed": len(result["failed"])}

@@ -1,4 +1,4 @@
-"""What an error of shelfsync means to Airflow: stop and say why, leave out, or try again and when."""
+"""What an error of shelfsync means to Airflow: stop with the reason, leave out, or try again and when."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ log = logging.getLogger(__name__)
 
 
 @contextmanager
-def told_to_airflow() -> Iterator[None]:
-    """Turns errors that no repetition mends into the one that Airflow does not repeat; their one line stands in the log by itself.
+def raised_to_airflow() -> Iterator[None]:
+    """Turns errors that no retry can fix into the one that Airflow does not retry; the log shows them in one line.
 
     What may work the next time passes as it is, and is repeated by the task's retries: an extract that was not whole,
-    a platform that is away, anything that nobody foresaw.
+    a platform that is away, any unexpected error.
     """
     try:
         yield
@@ -50,7 +50,7 @@ def told_to_airflow() -> Iterator[None]:
 
 
 class AfterItsTime(RetryPolicy):
-    """Repeats at the usual delay, or later where the error names a longer wait (a platform that throttles says when)."""
+    """Repeats at the usual delay, or later where the error names a longer wait (a platform that throttles names the time)."""
 
     def evaluate(
         self,

@@ -1,4 +1,4 @@
-"""An ASGI app inside Airflow's API server that is made at its first call.
+"""An ASGI app inside Airflow's API server that is created at its first call.
 
 A plugin is imported by every process of Airflow, and must cost nothing there. While the settings are wrong every call is answered 503,
 and the settings are read again every half minute.
@@ -25,7 +25,7 @@ LOOK_AGAIN_S = 30.0
 
 
 class MountedApp:
-    """`make` opens the app, in a thread; `loss` says in a log line what is missing while it cannot be made."""
+    """`make` opens the app, in a thread; `loss` is the log line about what is missing while it cannot be created."""
 
     def __init__(self, make: Callable[[], FastAPI], *, loss: str, answer: dict[str, str]) -> None:
         self._make = make
@@ -36,7 +36,7 @@ class MountedApp:
         self.app: FastAPI | None = None
 
     async def __call__(self, scope: Scope, receive: Any, send: Callable[[Any], Awaitable[None]]) -> None:
-        """One request; websockets are not spoken here."""
+        """One request; websockets are not supported."""
         if scope["type"] != "http":
             return
         app = self.app or await self._made()
@@ -54,7 +54,7 @@ class MountedApp:
                     self.app = await asyncio.to_thread(self._make)
                 except ShelfsyncError as error:
                     self._broken_until_s = time.monotonic() + LOOK_AGAIN_S
-                    log.error("%s: %s", self._loss, error)  # noqa: TRY400  one line is all there is to say
+                    log.error("%s: %s", self._loss, error)  # noqa: TRY400  one line is the whole message
             return self.app
 
     async def _answer_not_now(self, send: Callable[[Any], Awaitable[None]]) -> None:

@@ -24,16 +24,16 @@ VIEW = {
 
 def mounted_pages() -> MountedApp:
     """What the plugin mounts."""
-    answer = {"status": "refused", "reason": "the pages cannot be opened; the API server's log says why"}
+    answer = {"status": "refused", "reason": "the pages cannot be opened; the API server's log has the reason"}
     return MountedApp(_pages, loss="pages: cannot be shown", answer=answer)
 
 
 def _pages() -> FastAPI:
+    from shelfsync.app import shared_context
     from shelfsync.pages.app import create_app
-    from shelfsync.wiring import shared_house
+    from shelfsync_airflow.app import app_settings
     from shelfsync_airflow.dag_states import dag_states
-    from shelfsync_airflow.house import house_settings
     from shelfsync_airflow.page_guard import page_guard
 
-    settings = house_settings()
-    return create_app(lambda: shared_house(settings), page_guard(DAG_ID), dag_states)
+    settings = app_settings()
+    return create_app(lambda: shared_context(settings), page_guard(DAG_ID), dag_states)

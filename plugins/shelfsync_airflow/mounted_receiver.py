@@ -22,7 +22,7 @@ def mounted_receiver() -> MountedApp:
 
 
 def _receiver() -> FastAPI:
-    from shelfsync.inbox.server import receiver_app
-    from shelfsync_airflow.house import WEBHOOK, house_settings
+    from shelfsync.receiver.server import receiver_app
+    from shelfsync_airflow.app import WEBHOOK, app_settings
 
-    return receiver_app(house_settings(WEBHOOK))
+    return receiver_app(app_settings(WEBHOOK))

@@ -1,4 +1,4 @@
-"""Our numbers by way of Airflow's own metrics: whatever `[metrics]` of its configuration says, StatsD, OpenTelemetry or Datadog."""
+"""shelfsync's numbers in Airflow's own metrics: by `[metrics]` of its configuration, StatsD, OpenTelemetry or Datadog."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PREFIX = "shelfsync"
 
 
 class AirflowMetrics:
-    """A sink over a logger of our own made by Airflow's configuration; one for each process, also after a fork."""
+    """A sink on a separate logger from Airflow's configuration; one for each process, also after a fork."""
 
     def __init__(self) -> None:
         self._made: tuple[int, Any] | None = None

@@ -40,14 +40,16 @@ OPTIONS = {
         "string",
         "When catalog_holds asks about what the guards hold: a cron expression in UTC, or none.",
     ),
-    "settle_schedule": Option("*/5 * * * *", "string", "When catalog_settle runs: a cron expression in UTC, or none."),
+    "recover_schedule": Option(
+        "*/5 * * * *", "string", "When catalog_recover runs: a cron expression in UTC, or none."
+    ),
     "promotions_schedule": Option(
         "17 * * * *",
         "string",
         "When promotions_sync runs: a cron expression in UTC, or none; an event of its asset always starts it.",
     ),
-    "promotions_settle_schedule": Option(
-        "*/10 * * * *", "string", "When promotions_settle runs: a cron expression in UTC, or none."
+    "promotions_recover_schedule": Option(
+        "*/10 * * * *", "string", "When promotions_recover runs: a cron expression in UTC, or none."
     ),
     "housekeeping_schedule": Option(
         "17 5 * * *", "string", "When housekeeping runs: a cron expression in UTC, or none."
@@ -73,7 +75,7 @@ OPTIONS = {
 
 
 def schedule(kind: str) -> str | None:
-    """The schedule of one DAG, by its word: full, delta, export, settle, orders, history and so on."""
+    """The schedule of one DAG, by its name: full, delta, export, recover, orders, history and so on."""
     text = _text(f"{kind}_schedule").strip()
     return None if text.lower() in NEVER else text
 

@@ -1,4 +1,4 @@
-"""The tasks of the orders' DAGs: open the house, take the step, tell Airflow how it went. XCom carries counts alone."""
+"""The tasks of the orders' DAGs: open a context, run the step, report its result to Airflow. XCom has only counts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from airflow.sdk import task
 
-from shelfsync_airflow.house import ORDERS, PLATFORM, open_house
+from shelfsync_airflow.app import ORDERS, PLATFORM, open_app
 from shelfsync_airflow.tasks import SHOWN_MAX, failed_tasks, stop_for
 
 log = logging.getLogger(__name__)
@@ -15,73 +15,87 @@ log = logging.getLogger(__name__)
 
 @task
 def take() -> dict[str, int]:
-    """Applies the order events that wait in the inbox."""
-    with open_house(PLATFORM, ORDERS) as house:
-        return house.orders.take()
+    """Applies the unprocessed order events of the inbox."""
+    from shelfsync.orders.steps.take import take as take_events
+
+    with open_app(PLATFORM, ORDERS) as app:
+        return take_events(app)
 
 
 @task(trigger_rule="all_done")
 def hand_over() -> dict[str, Any]:
-    """Tells stores of new and cancelled orders, and finds out what they have taken."""
+    """Delivers new and cancelled orders to stores, and records which ones they have taken."""
     return _hand_over()
 
 
 @task(trigger_rule="all_done")
 def collect() -> dict[str, Any]:
-    """Reads picking results out of the store's database; fails once for each that cannot be taken."""
-    with open_house(PLATFORM, ORDERS) as house:
-        told = house.orders.collect()
-    stop_for(told.pop("alarms"))
-    return {**told, "refused": len(told["refused"])}
+    """Reads picking results from the store's database; fails once for each rejected one."""
+    from shelfsync.orders.steps.collect import collect as collect_results
+
+    with open_app(PLATFORM, ORDERS) as app:
+        counts = collect_results(app)
+    stop_for(counts.pop("alarms"))
+    return {**counts, "rejected": len(counts["rejected"])}
 
 
 @task(trigger_rule="all_done")
 def fulfil() -> dict[str, Any]:
-    """Sends what was picked; fails when something stands in the way that no repetition mends."""
-    with open_house(PLATFORM, ORDERS) as house:
-        told = house.orders.fulfil()
-    failed: dict[str, str] = told.pop("failed")
+    """Sends picking results; fails on errors that a retry cannot correct."""
+    from shelfsync.orders.steps.fulfil import fulfil as fulfil_orders
+
+    with open_app(PLATFORM, ORDERS) as app:
+        counts = fulfil_orders(app)
+    failed: dict[str, str] = counts.pop("failed")
     stop_for([f"order {order_id}: {why}" for order_id, why in failed.items()])
-    return told
+    return counts
 
 
 @task(trigger_rule="all_done")
 def reply() -> dict[str, Any]:
-    """Tells stores what became of their results, within the same minute."""
+    """Delivers the outcomes of picking results to stores, within the same minute."""
     return _hand_over()
 
 
 @task(trigger_rule="all_done")
 def watch() -> None:
-    """Fails once for each stall that is new: orders that no store takes, results that do not reach the platform; and for failed tasks."""
+    """Fails once for each new alarm, and for failed tasks."""
+    from shelfsync.orders.steps.watch import watch_stores
+
     failed = failed_tasks()
-    with open_house(PLATFORM, ORDERS) as house:
-        new = house.orders.watch_stores()
+    with open_app(PLATFORM, ORDERS) as app:
+        new = watch_stores(app)
     stop_for([f"task {name} failed: see its log" for name in failed] + new)
 
 
 @task
 def history() -> dict[str, Any]:
-    """Reads the order history on; fails when a store's cannot be read, after the others were."""
-    with open_house(PLATFORM, ORDERS) as house:
-        told = house.orders.history()
-    failed: dict[str, str] = told.pop("failed")
+    """Reads the order history; fails if the history of a store cannot be read, after all others."""
+    from shelfsync.orders.steps.history import history as read_history
+
+    with open_app(PLATFORM, ORDERS) as app:
+        counts = read_history(app)
+    failed: dict[str, str] = counts.pop("failed")
     stop_for([f"vendor {vendor}: {why}" for vendor, why in failed.items()])
-    return told
+    return counts
 
 
 @task(trigger_rule="all_done")
 def watch_history() -> None:
-    """Fails once for each store whose history will soon be out of reach."""
+    """Fails once for each store whose history will soon be out of range, and for failed tasks."""
+    from shelfsync.orders.steps.watch import watch_history as new_alarms
+
     failed = failed_tasks()
-    with open_house(PLATFORM, ORDERS) as house:
-        new = house.orders.watch_history()
+    with open_app(PLATFORM, ORDERS) as app:
+        new = new_alarms(app)
     stop_for([f"task {name} failed: see its log" for name in failed] + new)
 
 
 def _hand_over() -> dict[str, Any]:
-    with open_house(PLATFORM, ORDERS) as house:
-        told = house.orders.hand_over()
-    for number, why in list(told["failed"].items())[:SHOWN_MAX]:
+    from shelfsync.orders.steps.hand_over import hand_over
+
+    with open_app(PLATFORM, ORDERS) as app:
+        counts = hand_over(app)
+    for number, why in list(counts["failed"].items())[:SHOWN_MAX]:
         log.warning("hand_over: number %s: %s", number, why)
-    return {**told, "failed": len(told["failed"])}
+    return {**counts, "failed": len(counts["failed"])}

@@ -1,4 +1,4 @@
-"""Who looks at a page, decides or stops: Airflow's own rights say so (docs/access.md). Only the API server imports this."""
+"""Airflow's own rights control who may view a page, decide and stop (docs/access.md). Only the API server imports this."""
 
 from __future__ import annotations
 

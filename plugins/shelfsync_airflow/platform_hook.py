@@ -1,4 +1,4 @@
-"""The hook behind the connection type `shelfsync_platform`: it is what the Test button asks."""
+"""The hook of the connection type `shelfsync_platform`: the Test button calls it."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ class PlatformHook(BaseHook):
         self.conn_id = shelfsync_platform_conn_id
 
     def test_connection(self) -> tuple[bool, str]:
-        """Asks the platform for a token with exactly what the connection says, whatever the environment says; (worked, one line).
+        """Requests a token from the platform with the connection's fields alone, not the environment's; (worked, one line).
 
-        The request is charged to the shared budget like any other, so the ledger's database has to be there.
+        The request is charged to the shared rate limit like any other, so the ledger's database has to be there.
         """
         from partner_api.errors import PartnerError
+        from shelfsync.app import open_app
         from shelfsync.errors import ShelfsyncError
         from shelfsync.settings import read_settings
-        from shelfsync.wiring import open_house
         from shelfsync_airflow.connections import database_override, find_connection, platform_parts
 
-        said = platform_parts(self.get_connection(self.conn_id))
+        given = platform_parts(self.get_connection(self.conn_id))
         unset = dict.fromkeys(("base_url", "chain", "client_id", "client_secret", "token"))
         try:
             settings = read_settings()
             database = database_override(settings, find_connection)
-            with open_house(read_settings(platform=unset | said, **database)) as house:
-                house.parts.open_platform().check()
+            with open_app(read_settings(platform=unset | given, **database)) as context:
+                context.open_platform().check()
         except (ShelfsyncError, PartnerError) as error:
             return False, str(error)
-        return True, f"{said['base_url']} let us in. The task check of a sync also asks about chain and vendors."
+        return True, f"{given['base_url']} let us in. The task check of a sync also asks about chain and vendors."

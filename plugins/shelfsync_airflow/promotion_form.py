@@ -1,4 +1,4 @@
-"""What a person may say when starting a run of promotions by hand."""
+"""The form for starting a run of promotions by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Airflow learns about shelfsync from its installation: a connection type with its form, and the options of the DAGs."""
+"""What the installation of shelfsync reports to Airflow: a connection type with its form, and the options of the DAGs."""
 
 from __future__ import annotations
 

@@ -1,17 +1,21 @@
-"""The tasks, each named by its step's word: open the house, take the step, tell Airflow how it went.
+"""The tasks of a sync: each takes one or more steps and reports their result to Airflow.
 
-Every task may run again at any time: what has been done stands in the ledger, and XCom carries references and counts alone.
+Every task may run again at any time: the ledger records finished work, and XCom carries only references and counts.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import get_current_context, task
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
-from shelfsync_airflow.house import ERP, PLATFORM, open_house
+from shelfsync_airflow.app import ERP, PLATFORM, open_app
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 log = logging.getLogger(__name__)
 
@@ -21,85 +25,85 @@ SHARD_LABEL = "{{ task.op_kwargs['shard']['label'] }}"
 
 @task
 def check(kind: str) -> int:
-    """Asks database, ERP and platform whether they are there and let us in, before anything is read or sent; opens the run.
+    """Checks that database, ERP and platform are reachable and accept the credentials, before anything is read or sent; opens the run.
 
-    A delta believes a platform that let us in lately: it comes every quarter of an hour, and requests are rationed.
+    A delta skips the check if the platform accepted the credentials recently: it runs every quarter of an hour, and requests are limited.
     """
+    from shelfsync.catalog.steps.run import open_run
+    from shelfsync.catalog.steps.urgent import clear_the_way
+    from shelfsync.check import check as check_all
+
     context = get_current_context()
     params = context["params"]
     vendors = tuple(vendor.strip() for vendor in params["vendors"] or () if vendor.strip())
     skus = tuple(sku.strip() for sku in params.get("skus") or () if sku.strip())
     key = f"{context['dag'].dag_id}/{context['run_id']}"
-    with open_house(PLATFORM, ERP, read_only=_dry_run()) as house:
-        house.check(vendors, fresh=kind == "full")
+    with open_app(PLATFORM, ERP, read_only=_dry_run()) as app:
+        check_all(app, vendors, fresh=kind == "full")
         if skus and not params["dry_run"]:
-            house.clear_the_way(vendors)
-        return house.open_run(kind, key, vendors, skus=skus, dry_run=bool(params["dry_run"]))
+            asyncio.run(clear_the_way(app, vendors))
+        return open_run(app, kind=kind, key=key, vendors=vendors, skus=skus, dry_run=bool(params["dry_run"]))
+
+
+@task(task_id="recover")
+def recover_first(run: int) -> dict[str, Any]:
+    """Finishes what earlier runs left open with the vendors of this run; a vendor whose job is still open waits for the next run."""
+    from shelfsync.catalog.steps.table import run_recover
+
+    with open_app(PLATFORM, read_only=_dry_run()) as app:
+        result = run_recover(app, run)
+    for vendor, reason in result.pop("failed").items():
+        log.warning("vendor %s: %s", vendor, reason)
+    return result
 
 
 @task
 def extract(run: int) -> list[dict[str, Any]]:
     """Reads the ERP into the lake with a proof that nothing is missing, and cuts the vendors into shards."""
-    with open_house(PLATFORM, ERP, read_only=_dry_run()) as house:
-        return house.extract(run)
+    from shelfsync.catalog.steps.table import run_extract
+
+    with open_app(PLATFORM, ERP, read_only=_dry_run()) as app:
+        return run_extract(app, run)
 
 
 @task(map_index_template=SHARD_LABEL)
-def normalise(shard: dict[str, Any]) -> dict[str, Any]:
-    """Raw rows become a snapshot; what the platform would refuse is quarantined with its reason."""
-    return _take("normalise", shard)
+def prepare(shard: dict[str, Any]) -> list[dict[str, Any]]:
+    """Finds what must change on the platform, and divides the changes that no guard holds into request bodies; sends nothing.
+
+    Normalise (the platform would reject some rows: they are quarantined), diff (against what the platform acknowledged), guard (what
+    looks wrong is held for a person), batch (committed before anything is sent).
+    """
+    return take(("normalise", "diff", "guard", "batch"), shard)
 
 
 @task(map_index_template=SHARD_LABEL)
-def diff(shard: dict[str, Any]) -> dict[str, Any]:
-    """What must change on the platform: the snapshot against what the platform acknowledged."""
-    return _take("diff", shard)
-
-
-@task(map_index_template=SHARD_LABEL)
-def guard(shard: dict[str, Any]) -> dict[str, Any]:
-    """Holds what looks wrong; the rest flows."""
-    return _take("guard", shard)
-
-
-@task(map_index_template=SHARD_LABEL)
-def batch(shard: dict[str, Any]) -> dict[str, Any]:
-    """Cuts what was released into request bodies, committed before anything is sent."""
-    return _take("batch", shard)
-
-
-@task(map_index_template=SHARD_LABEL)
-def deliver(shard: dict[str, Any], params: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Sends the batches, one open job a vendor. A dry run ends here: the report holds the plan."""
+def deliver(shard: dict[str, Any], params: dict[str, Any] | None = None) -> list[dict[str, Any]]:
+    """Sends every batch of each vendor. A dry run ends here: the report holds the plan."""
     if params and params["dry_run"]:
         raise AirflowSkipException("Dry run: nothing is sent; the report holds the plan.")
-    return _take("deliver", shard)
+    return take(("deliver",), shard)
 
 
 @task(map_index_template=SHARD_LABEL)
-def confirm(shard: dict[str, Any]) -> dict[str, Any]:
-    """Fetches the jobs' logs and finds out, SKU by SKU, what became of what was sent."""
-    return _take("confirm", shard)
-
-
-@task(map_index_template=SHARD_LABEL)
-def acknowledge(shard: dict[str, Any]) -> dict[str, Any]:
-    """Moves the baseline by what the platform accepted, and by nothing else."""
-    return _take("acknowledge", shard)
+def confirm(shard: dict[str, Any]) -> list[dict[str, Any]]:
+    """Fetches the jobs' logs, finds the outcome of each SKU, and moves the baseline by what the platform accepted."""
+    return take(("confirm", "acknowledge"), shard)
 
 
 @task(trigger_rule="all_done")
 def report(run: int | None) -> dict[str, Any]:
-    """Closes the run and says how it went; fails when a vendor or a task failed, and names each with its reason."""
+    """Closes the run and reports it; fails when a vendor or a task failed, and names each with its reason."""
+    from shelfsync.catalog.steps.run import report as close_run
+
     if run is None:
         raise AirflowFailException("The run did not begin, nothing was read or sent: see the log of the task check.")
     failed = failed_tasks()
-    with open_house(PLATFORM) as house:
-        summary = house.report(run)
+    with open_app(PLATFORM) as app:
+        summary = close_run(app, run)
     for line in summary.pop("lines"):
         log.info("%s", line)
-    summary.pop("plan", None)  # the lines have said it
-    vendors = summary.pop("vendors")  # they stand in the ledger, and may be hundreds
+    summary.pop("plan", None)  # the lines have it
+    vendors = summary.pop("vendors")  # the ledger has them, and they may be hundreds
     troubles = [
         f"vendor {row['vendor']} failed at {row['failed_step']}: {row['error']}"
         for row in vendors
@@ -113,40 +117,52 @@ def report(run: int | None) -> dict[str, Any]:
 
 
 @task
-def settle() -> dict[str, Any]:
-    """Finishes what events lost: jobs whose webhook never came, logs never fetched, batches that never left."""
-    with open_house(PLATFORM) as house:
-        told = house.settle()
-    stop_for([f"vendor {vendor}: {why}" for vendor, why in told["failed"].items()])
-    return told
+def recover() -> dict[str, Any]:
+    """Finishes open work: jobs without a webhook, logs that were not fetched, batches that were not sent."""
+    from shelfsync.catalog.steps.recover import recover as recover_all
+
+    with open_app(PLATFORM) as app:
+        result = recover_all(app)
+    stop_for([f"vendor {vendor}: {why}" for vendor, why in result["failed"].items()])
+    return result
 
 
 @task
-def keep_house() -> dict[str, Any]:
-    """Removes what is older than its retention and needed by nothing."""
-    with open_house() as house:
-        told = house.keep_house()
-    for line in told.pop("lines"):
+def remove_expired() -> dict[str, Any]:
+    """Removes rows and files that are older than their retention and no longer needed."""
+    from shelfsync.housekeeping.remove_expired import remove_expired as remove
+
+    with open_app() as app:
+        result = remove(app)
+    for line in result.pop("lines"):
         log.info("%s", line)
-    return told
+    return result
 
 
-def _take(word: str, shard: dict[str, Any]) -> dict[str, Any]:
-    """One step for one shard; returns counts. A vendor that fails is told in the log and in the report, and stops nobody."""
-    with open_house(PLATFORM, read_only=_dry_run()) as house:
-        told = house.step(word, shard["run"], shard["vendors"])
-    for vendor, why in told["skipped"].items():
-        log.info("%s: vendor %s passed over: %s", word, vendor, why)
-    return {"step": word, "done": told["done"], "skipped": len(told["skipped"]), "failed": len(told["failed"])}
+def take(words: Sequence[str], shard: dict[str, Any]) -> list[dict[str, Any]]:
+    """These steps for one shard; counts of each. A vendor that fails is named in the log and in the report, and stops no other."""
+    from shelfsync.catalog.ledger import liveness
+    from shelfsync.catalog.steps.table import step
+
+    counts = []
+    with open_app(PLATFORM, read_only=_dry_run()) as app, liveness.at_work(app.engine, shard["run"]):
+        for word in words:
+            report = step(app, word, shard["run"], shard["vendors"])
+            for vendor, why in report["skipped"].items():
+                log.info("%s: vendor %s passed over: %s", word, vendor, why)
+            count = {"done": report["done"], "skipped": len(report["skipped"]), "failed": len(report["failed"])}
+            log.info("%s: %d vendors done, %d passed over, %d failed", word, *count.values())
+            counts.append({"step": word, **count})
+    return counts
 
 
 def _dry_run() -> bool:
-    """Whether this run was started to plan: then its client has no way to change the platform."""
+    """Whether this is a dry run: then its client cannot change the platform."""
     return bool(get_current_context()["params"].get("dry_run"))
 
 
 def stop_for(troubles: list[str]) -> None:
-    """Fails the task when there is trouble: a line for each, then all of them in the one that Airflow shows."""
+    """Fails the task if there are errors: one line for each, then all of them in the message that Airflow shows."""
     for trouble in troubles:
         log.error("%s", trouble)
     if troubles:

@@ -35,9 +35,9 @@ def test_a_stage_agrees_with_the_slow_path_and_tells_how_its_targets_fared(reach
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    told = json.loads(results.read_text())
-    assert [stage["name"] for stage in told["stages"]] == list(stages)
-    for stage in told["stages"]:
+    result = json.loads(results.read_text())
+    assert [stage["name"] for stage in result["stages"]] == list(stages)
+    for stage in result["stages"]:
         ours = [way for way in stage["ways"] if way["role"] == "ours"]
         assert all(way["cpu_s"]["median"] > 0 for way in ours)
         assert ours
@@ -47,7 +47,6 @@ def test_a_stage_agrees_with_the_slow_path_and_tells_how_its_targets_fared(reach
 
 def test_the_page_says_what_was_measured_and_nothing_else():
     assert page.rendered(DOCUMENT.read_text(), page.measured()) == DOCUMENT.read_text()
-    assert page.PLOT.read_text() == page.plotted(page.measured())
 
 
 def test_every_target_of_a_stage_stands_on_the_page():

@@ -13,14 +13,14 @@ import pyarrow as pa
 import pytest
 
 from benchmarks import chain, slow
-from shelfsync.catalog.acknowledge import acknowledge, in_doubt
+from shelfsync.catalog.acknowledge import acknowledge, with_unconfirmed
 from shelfsync.catalog.batch import cut
 from shelfsync.catalog.confirm import match, parse_log
 from shelfsync.catalog.diff import diff
 from shelfsync.catalog.guard import guard
 from shelfsync.catalog.guards.case import Case
 from shelfsync.catalog.normalise import normalise
-from shelfsync.columns import BASELINE
+from shelfsync.schemas import BASELINE
 from shelfsync.settings import GuardSettings, NormaliseSettings
 
 FEW, MANY = 2_000, 40_000
@@ -54,7 +54,7 @@ def bytecodes(work):
 
 
 def texts(delta):
-    for batch in cut(delta, key="sku", sales_limit_name="maximum_sales_quantity", body_bytes_max=95 << 20):
+    for batch in cut(delta, key="sku", sales_limit_name="maximum_sales_quantity", body_max_bytes=95 << 20):
         for _ in batch.body:
             pass
 
@@ -95,7 +95,7 @@ class Vendor:
         match(self.full, parse_log(io.BytesIO(self.log), whole=True))
 
     def acknowledge(self):
-        in_doubt(acknowledge(self.baseline, self.delta, self.outcomes), self.delta, self.outcomes)
+        with_unconfirmed(acknowledge(self.baseline, self.delta, self.outcomes), self.delta, self.outcomes)
 
     def slow_diff(self):
         slow.changes(self.snapshot, self.baseline)

@@ -25,7 +25,7 @@ def running_platform() -> Iterator[LiveSandbox]:
 
 @pytest.fixture
 def platform(running_platform: LiveSandbox) -> LiveSandbox:
-    """As new, on a clock that stands still."""
+    """In its initial state, on a clock that does not advance."""
     running_platform.control("POST", "reset")
     return running_platform
 

@@ -1,4 +1,4 @@
-"""Client and sandbox together, on promotions and orders: two readings of one contract that have to meet."""
+"""Client and sandbox together, on promotions and orders: both read one contract."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from pydantic import SecretStr
 
-from order_desk import ASSORTMENT, STORE
+from order_picker import ASSORTMENT, STORE
 from partner_api import ClientCredentials, PartnerClient, errors
 from partner_api.models.order_update import ItemUpdate, OrderUpdate
 from partner_api.models.promotion import Discount, Promotion
@@ -61,7 +61,7 @@ def test_a_promotion_lives_and_ends(platform, client):
     discounts = (Discount(("MILK", "NOWHERE"), Decimal("1.199")),)
     seen = []
     for active in (True, True, False):
-        job = client.put_promotion(Promotion(**offer, discounts=discounts, active=active))
+        job = client.put_promotion(Promotion(**offer, discounts=discounts, active=active), (STORE,))
         platform.advance(0)
         status = client.promotion_status(job.job_id)
         app = platform.products(STORE)["MILK"]["app"]["promotion"]

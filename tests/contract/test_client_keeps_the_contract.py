@@ -1,4 +1,4 @@
-"""The client against the contract: what it sends fits contract/openapi.yaml, and whatever that describes as an answer it reads."""
+"""The client against the contract: its requests fit contract/openapi.yaml, and it reads every answer described there."""
 
 from __future__ import annotations
 
@@ -35,35 +35,35 @@ PROMOTION = Promotion(
 )
 
 CALLS = {
-    "token": lambda client, told: client.check(),
-    "put_catalog": lambda client, told: client.update_catalog("store-001", UPDATE),
-    "list_catalog": lambda client, told: client.list_catalog(
+    "token": lambda client, example: client.check(),
+    "put_catalog": lambda client, example: client.update_catalog("store-001", UPDATE),
+    "list_catalog": lambda client, example: client.list_catalog(
         "store-001", 2, 50, query_term="tea", category_global_ids=["a", "b"], locale="en_GB", is_active=True
     ),
-    "categories": lambda client, told: client.categories("store-001", only_leaves=False),
-    "export": lambda client, told: client.export("store-001"),
-    "create_products": lambda client, told: client.create_products([NEW], ["store-001"]),
-    "job_status": lambda client, told: client.job_status(str(told.get("job_id", "8d8f99b2"))),
-    "log": lambda client, told: client.download(
+    "categories": lambda client, example: client.categories("store-001", only_leaves=False),
+    "export": lambda client, example: client.export("store-001"),
+    "create_products": lambda client, example: client.create_products([NEW], ["store-001"]),
+    "job_status": lambda client, example: client.job_status(str(example.get("job_id", "8d8f99b2"))),
+    "log": lambda client, example: client.download(
         "https://platform.example/v2/chains/demo-chain/catalog/downloads/8d8f99b2.csv", io.BytesIO()
     ),
-    "outlet_status": lambda client, told: client.outlet_status("store-001"),
-    "put_promotion": lambda client, told: client.put_promotion(PROMOTION),
-    "promotion_status": lambda client, told: client.promotion_status(str(told.get("job_id", "p1"))),
-    "put_order": lambda client, told: client.put_order(
+    "outlet_status": lambda client, example: client.outlet_status("store-001"),
+    "put_promotion": lambda client, example: client.put_promotion(PROMOTION, PROMOTION.vendors),
+    "promotion_status": lambda client, example: client.promotion_status(str(example.get("job_id", "p1"))),
+    "put_order": lambda client, example: client.put_order(
         OrderUpdate(
-            told.get("order_id", ORDER),
+            example.get("order_id", ORDER),
             "READY_FOR_PICKUP",
             (ItemUpdate("4711", "IN_CART", quantity=2, pricing_type="UNIT"),),
         )
     ),
-    "get_order": lambda client, told: client.get_order(told.get("order_id", ORDER)),
-    "list_orders": lambda client, told: client.list_orders("store-001", NOW, NOW + dt.timedelta(days=1)),
-    "list_orders_at_orders": lambda client, told: client.list_orders("store-001", NOW, NOW + dt.timedelta(days=1)),
+    "get_order": lambda client, example: client.get_order(example.get("order_id", ORDER)),
+    "list_orders": lambda client, example: client.list_orders("store-001", NOW, NOW + dt.timedelta(days=1)),
+    "list_orders_at_orders": lambda client, example: client.list_orders("store-001", NOW, NOW + dt.timedelta(days=1)),
 }
-"""Each call of the client; `told` is the example answer, whose identifiers are the ones to ask about."""
+"""Each call of the client; `example` is the example answer, which holds the identifiers for the call."""
 NOT_OURS = {"put_outlet_status"}
-"""Opening and closing a store is no business of this client."""
+"""This client does not open or close a store."""
 
 
 def resolved(node: Any) -> Any:
@@ -97,7 +97,7 @@ def valid(value: Any, schema: dict[str, Any]) -> None:
 
 
 def accepts(request: httpx.Request) -> str:
-    """The operation that this request is, after checking all of it; an assertion tells what the contract does not know."""
+    """The operation that this request is, after checking all of it; an assertion names what the contract does not describe."""
     fits = [
         name
         for name, (method, pattern, _, _) in OPERATIONS.items()
@@ -185,12 +185,12 @@ def test_the_client_has_a_call_for_everything_in_the_contract():
 @pytest.mark.parametrize(
     ("name", "status", "media", "value"), CASES, ids=[f"{c[0]}-{c[1]}-{n}" for n, c in enumerate(CASES)]
 )
-def test_each_call_fits_the_contract_and_each_answer_is_read_or_named(name, status, media, value):
+def test_each_call_fits_the_contract_and_each_answer_is_read_or_raises_an_error(name, status, media, value):
     seen: list[str] = []
-    told = value if isinstance(value, dict) else {}
+    example = value if isinstance(value, dict) else {}
     with client_for(name, status, media, value, seen) as client:
         if 200 <= status < 300:
-            CALLS[name](client, told)
+            CALLS[name](client, example)
         else:
             expected = {
                 400: errors.CredentialsError if name == "token" else errors.InvalidRequestError,
@@ -205,5 +205,5 @@ def test_each_call_fits_the_contract_and_each_answer_is_read_or_named(name, stat
                 501: errors.NotEnabledError,
             }[status]
             with pytest.raises(expected):
-                CALLS[name](client, told)
+                CALLS[name](client, example)
     assert name in seen

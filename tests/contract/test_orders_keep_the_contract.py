@@ -1,4 +1,4 @@
-"""Orders that are there against the contract: whatever is asked of them, no 5xx and no answer that is not described."""
+"""Existing orders against the contract: no request gets a 5xx or an undescribed answer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from schemathesis.checks import (
     status_code_conformance,
 )
 
-from order_desk import ASSORTMENT
+from order_picker import ASSORTMENT
 from sandbox_fixture import LiveSandbox, WebhookReceiver
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ PRICING = st.fixed_dictionaries(
 
 @st.composite
 def pickings(draw: st.DrawFn) -> list[tuple[int | None, dict[str, Any]]]:
-    """Items as a picker might send them: position of the order's item for `_id` and `replaced_id` to be filled in."""
+    """Items as a picker may send them: position of the order's item for `_id` and `replaced_id` to be filled in."""
     items = []
     for _ in range(draw(st.integers(0, 5))):
         status = draw(st.sampled_from(["NOT_PROCESSED", "IN_CART", "NOT_FOUND", "REPLACED", "ADDITION"]))
@@ -81,7 +81,7 @@ def pickings(draw: st.DrawFn) -> list[tuple[int | None, dict[str, Any]]]:
 
 @settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(case=PUT.as_strategy())
-def test_whatever_is_put_on_an_order_is_answered_as_described(case: schemathesis.Case, platform: LiveSandbox) -> None:
+def test_every_order_put_is_answered_as_described(case: schemathesis.Case, platform: LiveSandbox) -> None:
     order = place(platform)
     case.path_parameters = {"chain_id": "demo-chain", "order_id": order["order_id"]}
     if isinstance(case.body, dict) and "order_id" in case.body:
@@ -95,7 +95,7 @@ def test_whatever_is_put_on_an_order_is_answered_as_described(case: schemathesis
     status=st.sampled_from(["ACCEPTED", "READY_FOR_PICKUP", "DISPATCHED", "UPDATE_CART", "CANCELLED"]),
     transport=st.sampled_from(["LOGISTICS_DELIVERY", "VENDOR_DELIVERY"]),
 )
-def test_law_whatever_is_picked_the_order_answered_is_described_and_its_totals_are_its_items(
+def test_law_every_picked_order_is_answered_as_described_with_the_totals_of_its_items(
     platform: LiveSandbox, sent: list[tuple[int | None, dict[str, Any]]], status: str, transport: str
 ) -> None:
     order = place(platform, transport)

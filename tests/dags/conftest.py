@@ -1,6 +1,6 @@
 """An Airflow of this test session alone: its home, database and keys are set before anything imports Airflow.
 
-Whatever Airflow's and shelfsync's variables the caller's shell holds is dropped: a test must not read somebody's real connections.
+Whatever Airflow's and shelfsync's variables the caller's shell holds is dropped: a test must not read a user's real connections.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def closed_port() -> int:
-    """A port of this machine that nobody listens on."""
+    """A port of this machine on which no process listens."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -28,18 +28,18 @@ WRONG = {
     "no such ERP": ("ERP__URL", "postgresql+psycopg://u:erp-password@127.0.0.1:1/erp", "SHELFSYNC_ERP__URL"),
     "SQL without the key": ("ERP__SQL", "SELECT price, quantity FROM stock", "SHELFSYNC_ERP__COLUMNS"),
     "no such database": ("DATABASE_URL", "postgresql://u:ledger-password@127.0.0.1:1/ledger", "SHELFSYNC_DATABASE_URL"),
-    "a value that is none": ("SYNC__SHARD_VENDORS", "many", "SHELFSYNC_SYNC__SHARD_VENDORS"),
+    "a value that is none": ("SYNC__VENDORS_PER_SHARD", "many", "SHELFSYNC_SYNC__VENDORS_PER_SHARD"),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "value", "said"), WRONG.values(), ids=WRONG.keys())
-def test_a_wrong_setting_is_told_in_one_line_and_nothing_is_sent(
+@pytest.mark.parametrize(("name", "value", "lines"), WRONG.values(), ids=WRONG.keys())
+def test_a_wrong_setting_is_reported_in_one_line_and_nothing_is_sent(
     world: World,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
     name: str,
     value: str | None,
-    said: str,
+    lines: str,
 ) -> None:
     if value is None:
         monkeypatch.delenv(f"SHELFSYNC_{name}")
@@ -51,7 +51,7 @@ def test_a_wrong_setting_is_told_in_one_line_and_nothing_is_sent(
     assert ended["deliver"] == {"upstream_failed"}
     assert world.sent() == []
     (line,) = [record.getMessage() for record in caplog.records if record.name == "shelfsync_airflow.failures"]
-    assert said in line
+    assert lines in line
     assert "\n" not in line
     assert "password" not in line
     assert line.endswith(".")

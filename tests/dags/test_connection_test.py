@@ -25,7 +25,7 @@ CONN_ID = "the_platform"
 
 @pytest.fixture
 def server(airflow_database: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
-    """Airflow's API server with our plugin."""
+    """Airflow's API server with shelfsync's plugin."""
     monkeypatch.setenv("AIRFLOW__CORE__TEST_CONNECTION", "Enabled")
     from airflow import plugins_manager
 

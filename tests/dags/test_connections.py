@@ -1,4 +1,4 @@
-"""Airflow's connections fill what the environment leaves unset, and a missing one is told with both ways to give it."""
+"""Airflow's connections fill what the environment leaves unset, and a missing one is reported with both ways to set it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 
 from shelfsync.errors import ConfigurationError
-from shelfsync_airflow.house import ERP, PLATFORM, WEBHOOK, house_settings
+from shelfsync.settings import read_settings
+from shelfsync.settings.listing import CONNECTIONS
+from shelfsync_airflow.app import ERP, PLATFORM, WEBHOOK, app_settings
+from shelfsync_airflow.connections import find_connection, overrides
 
 PLATFORM_CONNECTION = {
     "conn_type": "shelfsync_platform",
@@ -44,7 +47,7 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
 
 def test_the_platform_comes_whole_from_its_connection(connect: Any) -> None:
     connect("shelfsync_platform", **PLATFORM_CONNECTION)
-    platform = house_settings(PLATFORM).platform
+    platform = app_settings(PLATFORM).platform
     assert (platform.base_url, platform.chain, platform.client_id) == (
         "https://partner.example.com",
         "chain-9",
@@ -58,7 +61,7 @@ def test_the_environment_goes_before_the_connection_part_by_part(connect: Any, m
     connect("shelfsync_platform", **PLATFORM_CONNECTION)
     monkeypatch.setenv("SHELFSYNC_PLATFORM__CHAIN", "chain-1")
     monkeypatch.setenv("SHELFSYNC_PLATFORM__TIMEOUT_S", "7")
-    platform = house_settings(PLATFORM).platform
+    platform = app_settings(PLATFORM).platform
     assert (platform.chain, platform.base_url, platform.timeout_s) == ("chain-1", "https://partner.example.com", 7.0)
 
 
@@ -67,7 +70,7 @@ def test_a_token_of_the_environment_is_not_mixed_with_a_client_of_the_connection
 ) -> None:
     connect("shelfsync_platform", **PLATFORM_CONNECTION)
     monkeypatch.setenv("SHELFSYNC_PLATFORM__TOKEN", "portal-token")
-    platform = house_settings(PLATFORM).platform
+    platform = app_settings(PLATFORM).platform
     assert (platform.token.get_secret_value(), platform.client_id, platform.client_secret) == (
         "portal-token",
         None,
@@ -81,15 +84,15 @@ def test_a_client_of_the_environment_is_not_mixed_with_a_token_of_the_connection
     connect("shelfsync_platform", **PLATFORM_CONNECTION | {"extra": {"chain": "chain-9", "token": "portal-token"}})
     monkeypatch.setenv("SHELFSYNC_PLATFORM__CLIENT_ID", "another-client")
     monkeypatch.setenv("SHELFSYNC_PLATFORM__CLIENT_SECRET", "another-secret")
-    platform = house_settings(PLATFORM).platform
+    platform = app_settings(PLATFORM).platform
     assert (platform.token, platform.client_id) == (None, "another-client")
 
 
-def test_nothing_is_asked_of_airflow_when_the_environment_says_all(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_airflow_is_not_queried_if_the_environment_has_every_setting(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("BASE_URL", "CHAIN", "TOKEN"):
         monkeypatch.setenv(f"SHELFSYNC_PLATFORM__{name}", "http://127.0.0.1:9")
     monkeypatch.setenv("SHELFSYNC_ERP__FILES", "/data/*.csv")
-    settings = house_settings(PLATFORM, ERP, WEBHOOK)
+    settings = app_settings(PLATFORM, ERP, WEBHOOK)
     assert (settings.erp.url, settings.database_url) == (None, None)
 
 
@@ -104,7 +107,7 @@ def test_nothing_is_asked_of_airflow_when_the_environment_says_all(monkeypatch: 
 )
 def test_an_address_may_be_whole_or_a_bare_name(connect: Any, host: str, port: int | None, address: str) -> None:
     connect("shelfsync_platform", **PLATFORM_CONNECTION | {"host": host, "port": port})
-    assert house_settings(PLATFORM).platform.base_url == address
+    assert app_settings(PLATFORM).platform.base_url == address
 
 
 @pytest.mark.parametrize(
@@ -128,14 +131,14 @@ def test_any_database_connection_becomes_the_address_of_the_erp(
 ) -> None:
     connect("shelfsync_platform", **PLATFORM_CONNECTION)
     connect("shelfsync_erp", **connection)
-    assert house_settings(PLATFORM, ERP, WEBHOOK).erp.url.get_secret_value() == url
+    assert app_settings(PLATFORM, ERP, WEBHOOK).erp.url.get_secret_value() == url
 
 
 def test_the_ledger_and_the_webhook_have_connections_of_their_own(connect: Any) -> None:
     connect("shelfsync_platform", **PLATFORM_CONNECTION)
     connect("shelfsync_database", conn_type="postgres", host="db", login="us", password="pw", schema="ledger")
     connect("shelfsync_webhook", conn_type="generic", password="taken-as-it-stands")
-    settings = house_settings(PLATFORM, WEBHOOK)
+    settings = app_settings(PLATFORM, WEBHOOK)
     assert settings.database_url.get_secret_value() == "postgresql://us:pw@db/ledger"
     assert settings.webhook.secret.get_secret_value() == "taken-as-it-stands"
 
@@ -148,7 +151,7 @@ def test_the_ledger_and_the_webhook_have_connections_of_their_own(connect: Any) 
 def test_a_gap_in_the_connection_is_named_in_one_line(connect: Any, missing: str, setting: str) -> None:
     connect("shelfsync_platform", **{name: value for name, value in PLATFORM_CONNECTION.items() if name != missing})
     with pytest.raises(ConfigurationError) as raised:
-        house_settings(PLATFORM, WEBHOOK)
+        app_settings(PLATFORM, WEBHOOK)
     line = str(raised.value)
     assert raised.value.setting == setting
     assert "connection shelfsync_platform" in line
@@ -160,20 +163,20 @@ def test_a_gap_in_the_connection_is_named_in_one_line(connect: Any, missing: str
     ("connection", "setting"),
     [("shelfsync_platform", "SHELFSYNC_PLATFORM__BASE_URL"), ("shelfsync_erp", "SHELFSYNC_ERP__URL")],
 )
-def test_a_missing_connection_is_told_with_both_ways_to_give_it(connect: Any, connection: str, setting: str) -> None:
+def test_a_missing_connection_is_reported_with_both_ways_to_set_it(connect: Any, connection: str, setting: str) -> None:
     if connection == "shelfsync_erp":
         connect("shelfsync_platform", **PLATFORM_CONNECTION)
     with pytest.raises(ConfigurationError) as raised:
-        house_settings(PLATFORM, ERP, WEBHOOK)
+        app_settings(PLATFORM, ERP, WEBHOOK)
     assert setting in str(raised.value)
     assert f"there is no connection {connection}" in str(raised.value)
 
 
-def test_the_ledger_is_refused_a_database_that_is_not_postgresql(connect: Any) -> None:
+def test_a_ledger_database_that_is_not_postgresql_is_rejected(connect: Any) -> None:
     connect("shelfsync_platform", **PLATFORM_CONNECTION)
     connect("shelfsync_database", conn_type="mysql", host="db")
     with pytest.raises(ConfigurationError, match="needs PostgreSQL"):
-        house_settings(PLATFORM, WEBHOOK)
+        app_settings(PLATFORM, WEBHOOK)
 
 
 def test_secrets_of_settings_are_masked_in_airflows_logs(connect: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,6 +185,20 @@ def test_secrets_of_settings_are_masked_in_airflows_logs(connect: Any, monkeypat
     connect("shelfsync_platform", **PLATFORM_CONNECTION)
     monkeypatch.setenv("SHELFSYNC_DATABASE_URL", "postgresql://us:ledger-password@db/ledger")
     monkeypatch.setenv("SHELFSYNC_WEBHOOK__SECRET", "webhook-secret-of-this-chain")
-    house_settings(PLATFORM, WEBHOOK)
-    told = redact("the-secret ledger-password webhook-secret-of-this-chain plain")
-    assert told == "*** *** *** plain"
+    app_settings(PLATFORM, WEBHOOK)
+    result = redact("the-secret ledger-password webhook-secret-of-this-chain plain")
+    assert result == "*** *** *** plain"
+
+
+def test_the_command_line_names_the_connection_of_every_setting_that_one_gives(connect: Any) -> None:
+    platform = PLATFORM_CONNECTION | {"extra": {"chain": "chain-9", "token": "portal-token"}}
+    for name, parts in {
+        "shelfsync_platform": platform,
+        "shelfsync_erp": ERP_CONNECTION,
+        "shelfsync_database": ERP_CONNECTION,
+        "shelfsync_webhook": {"conn_type": "generic", "password": "the-secret"},
+    }.items():
+        connect(name, **parts)
+    found = overrides(read_settings(), find_connection, (PLATFORM, ERP, WEBHOOK))
+    given = {f"{name}.{one}" for name, part in found.items() if isinstance(part, dict) for one in part}
+    assert given | {name for name, part in found.items() if not isinstance(part, dict)} == set(CONNECTIONS)

@@ -16,7 +16,6 @@ import pytest
 from croniter import croniter_range
 
 from shelfsync.settings import GuardSettings
-from shelfsync.wiring import STEPS
 from shelfsync_airflow.options import OPTIONS
 
 if TYPE_CHECKING:
@@ -29,10 +28,10 @@ DAG_IDS = {
     "catalog_delta_sync",
     "catalog_full_sync",
     "catalog_holds",
-    "catalog_settle",
+    "catalog_recover",
     "catalog_urgent_sync",
     "housekeeping",
-    "promotions_settle",
+    "promotions_recover",
     "promotions_sync",
     "orders_fulfilment",
     "orders_history",
@@ -106,7 +105,7 @@ def test_a_dag_file_holds_no_logic(file: Path) -> None:
 def test_a_worker_that_parses_the_dags_imports_nothing_heavy(parse: list[str]) -> None:
     assert HEAVY & {module.split(".")[0] for module in parse} == set()
     assert "shelfsync.settings" not in parse
-    assert "shelfsync.wiring" not in parse
+    assert "shelfsync.app" not in parse
 
 
 def test_parsing_imports_few_modules_beside_airflows(parse: list[str]) -> None:
@@ -129,11 +128,11 @@ def test_one_run_at_a_time_and_no_run_for_times_gone_by(dag_bag: DagBag, dag_id:
     assert (dag.catchup, dag.max_active_runs) == (False, runs)
     assert dag.dagrun_timeout is not None
     assert "shelfsync" in dag.tags
-    assert len(dag.tags & {"catalog", "promotions", "orders", "house"}) == 1
+    assert len(dag.tags & {"catalog", "promotions", "orders", "housekeeping"}) == 1
 
 
-def test_questions_that_nobody_answers_keep_no_other_from_being_asked(dag_bag: DagBag) -> None:
-    """A question waits a day unless a setting says otherwise, and every run of that day may ask one."""
+def test_unanswered_questions_block_no_other_question(dag_bag: DagBag) -> None:
+    """A question waits a day unless a setting changes that, and every run of that day may ask one."""
     begins = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
     ends = begins + dt.timedelta(hours=GuardSettings().hold_hours)
     runs = [*croniter_range(begins, ends, OPTIONS["holds_schedule"].default)]
@@ -143,14 +142,14 @@ def test_questions_that_nobody_answers_keep_no_other_from_being_asked(dag_bag: D
 @pytest.mark.parametrize("dag_id", SYNCS)
 def test_a_sync_walks_the_path_of_the_data_step_by_step(dag_bag: DagBag, dag_id: str) -> None:
     dag = dag_bag.dags[dag_id]
-    delivered = STEPS.index("deliver") + 1
-    one_round = ("wait", *STEPS[delivered:])
-    later = [f"{number}.{word}" for number in ("second", "third") for word in one_round]
-    inner = [f"shard.{word}" for word in (*STEPS[:delivered], *one_round, *later)]
-    assert set(dag.task_ids) == {"check", "extract", *inner, "report"}
+    inner = [f"shard.{task}" for task in ("prepare", "deliver", "wait", "confirm")]
+    assert set(dag.task_ids) == {"check", "recover", "extract", *inner, "report"}
     for word, following in itertools.pairwise(inner):
         assert dag.task_dict[word].downstream_task_ids == {following}
-    assert dag.task_dict["check"].downstream_task_ids == {"extract", "report"}
+    assert dag.task_dict["check"].downstream_task_ids == {"recover", "extract", "report"}
+    assert dag.task_dict[inner[0]].upstream_task_ids == {"recover", "extract"}, (
+        "diff meets no job that could have been ended"
+    )
     assert dag.task_dict["report"].upstream_task_ids >= {inner[-1], "check"}
     assert dag.task_dict["report"].trigger_rule == "all_done"
     assert [task.task_id for task in dag.leaves] == ["report"], "the state of the run is the state of its report"
@@ -160,20 +159,17 @@ def test_a_sync_walks_the_path_of_the_data_step_by_step(dag_bag: DagBag, dag_id:
 def test_waiting_begins_in_the_triggerer_and_is_no_mapped_operator(dag_bag: DagBag, dag_id: str) -> None:
     from airflow.sdk.bases.operator import BaseOperator
 
-    from shelfsync_airflow.wait import SettledTrigger
+    from shelfsync_airflow.wait import JobsTrigger
 
-    turns = {"shard.wait": "first", "shard.second.wait": "later", "shard.third.wait": "last"}
-    for task_id, turn in turns.items():
-        wait = dag_bag.dags[dag_id].task_dict[task_id]
-        assert isinstance(wait, BaseOperator), "an expanded operator does not start from its trigger"
-        assert wait.start_from_trigger
-        assert wait.start_trigger_args.trigger_kwargs["turn"] == turn
-        path, arguments = SettledTrigger(**wait.start_trigger_args.trigger_kwargs).serialize()
-        assert (path, arguments) == (wait.start_trigger_args.trigger_cls, wait.start_trigger_args.trigger_kwargs)
+    wait = dag_bag.dags[dag_id].task_dict["shard.wait"]
+    assert isinstance(wait, BaseOperator), "an expanded operator does not start from its trigger"
+    assert wait.start_from_trigger
+    path, arguments = JobsTrigger(**wait.start_trigger_args.trigger_kwargs).serialize()
+    assert (path, arguments) == (wait.start_trigger_args.trigger_cls, wait.start_trigger_args.trigger_kwargs)
 
 
 def test_an_export_walks_its_steps_and_waits_in_the_triggerer_alone(dag_bag: DagBag) -> None:
-    from shelfsync_airflow.wait import ExportedTrigger
+    from shelfsync_airflow.wait import JobsTrigger
 
     dag = dag_bag.dags["assortment_export"]
     inner = [f"shard.{word}" for word in ("export", "wait", "observe", "reconcile")]
@@ -183,8 +179,9 @@ def test_an_export_walks_its_steps_and_waits_in_the_triggerer_alone(dag_bag: Dag
     assert [task.task_id for task in dag.leaves] == ["report"], "the state of the run is the state of its report"
     wait = dag.task_dict["shard.wait"]
     assert wait.start_from_trigger
-    path, arguments = ExportedTrigger(wait.start_trigger_args.trigger_kwargs["shard"]).serialize()
+    path, arguments = JobsTrigger(**wait.start_trigger_args.trigger_kwargs).serialize()
     assert (path, arguments) == (wait.start_trigger_args.trigger_cls, wait.start_trigger_args.trigger_kwargs)
+    assert arguments["kind"] == "export"
 
 
 @pytest.mark.parametrize("dag_id", sorted(DAG_IDS))
@@ -197,7 +194,7 @@ def test_every_task_may_run_again_and_carries_its_words(
     for task in dag_bag.dags[dag_id].tasks:
         assert isinstance(task.retry_policy, AfterItsTime), task.task_id
         assert (task.retries, task.owner) == (options.retries(), "shelfsync"), task.task_id
-        assert task.doc_md, f"{task.task_id} does not say what it does"
+        assert task.doc_md, f"{task.task_id} has no description of what it does"
     monkeypatch.delenv("AIRFLOW__SHELFSYNC__RETRIES")
     assert options.retries() >= 3
     assert options.retry_delay() >= dt.timedelta(seconds=60)
@@ -213,7 +210,7 @@ def test_the_form_takes_vendors_and_a_dry_run(dag_bag: DagBag, dag_id: str) -> N
 
 
 @pytest.mark.parametrize(("name", "value"), [("vendors", [7]), ("vendors", "store-001"), ("dry_run", "yes")])
-def test_the_form_refuses_what_is_neither(dag_bag: DagBag, name: str, value: object) -> None:
+def test_the_form_rejects_any_other_value(dag_bag: DagBag, name: str, value: object) -> None:
     from airflow.sdk.exceptions import ParamValidationError
 
     form = dag_bag.dags["catalog_full_sync"].params.__copy__()
@@ -235,7 +232,7 @@ def test_every_templated_argument_of_a_trigger_is_a_template_field_of_its_operat
 
 
 def test_every_template_of_a_trigger_pulls_one_xcom_by_its_index(dag_bag: DagBag) -> None:
-    """Without `map_indexes` Airflow asks for a sequence, and a triggerer has no answer to that: the wait would never end."""
+    """Without `map_indexes` Airflow requests a sequence, which a triggerer cannot answer: the wait would never end."""
     waits = [task for dag in dag_bag.dags.values() for task in dag.tasks if getattr(task, "start_trigger_args", None)]
     pulling = [
         (task.dag_id, task.task_id, call)

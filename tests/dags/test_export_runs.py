@@ -1,4 +1,4 @@
-"""Whole runs of the export DAG by `dag.test()`: what the platform shows comes back, and the next delta heals what differs."""
+"""Whole runs of the export DAG by `dag.test()`: exports are observed, and the next delta resends what differs."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ DRIFT = "SELECT vendor, sku, field, cause, action FROM warehouse.drift ORDER BY 
 
 
 @pytest.mark.slow
-def test_what_somebody_changed_in_the_portal_comes_back_and_the_next_delta_heals_it(
+def test_a_change_in_the_portal_is_observed_and_the_next_delta_resends_the_value(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SHELFSYNC_DRIFT__PROPAGATION_S", "0")
-    monkeypatch.setenv("SHELFSYNC_SYNC__SHARD_VENDORS", "2")
+    monkeypatch.setenv("SHELFSYNC_SYNC__VENDORS_PER_SHARD", "2")
     world.run("catalog_full_sync")
     run = world.run("assortment_export")
     assert set.union(*states(run).values()) == {"success"}
@@ -28,7 +28,7 @@ def test_what_somebody_changed_in_the_portal_comes_back_and_the_next_delta_heals
     edited = [{"sku": sku, "title": sku, "price": 5.0 if sku == "b" else 1.234, "active": True} for sku in CUT]
     world.platform.put_products("store-002", edited)
     assert world.run("assortment_export").state == "success"
-    assert world.rows(DRIFT) == [("store-002", "b", "price", "changed_on_platform", "heal")]
+    assert world.rows(DRIFT) == [("store-002", "b", "price", "changed_on_platform", "resend")]
     world.run("catalog_delta_sync")
     assert world.prices() == [CUT] * 3
 
@@ -54,5 +54,7 @@ def test_a_store_whose_export_fails_stops_no_other_and_the_run_names_it(world: W
     assert run.state == "failed"
     assert states(run)["report"] == {"failed"}
     assert len(world.rows("SELECT vendor FROM warehouse.observation")) == 2
-    failed = world.rows("SELECT failed_step, error IS NOT NULL FROM ledger.export WHERE state <> 'reconciled'")
+    failed = world.rows(
+        "SELECT failed_step, error IS NOT NULL FROM ledger.export JOIN ledger.job USING (export_id) WHERE state <> 'acknowledged'"
+    )
     assert failed == [("export", True)]

@@ -17,7 +17,7 @@ from shelfsync.errors import (
     StaleRunError,
     TryAgainError,
 )
-from shelfsync_airflow.failures import AfterItsTime, told_to_airflow
+from shelfsync_airflow.failures import AfterItsTime, raised_to_airflow
 
 LINE = "SHELFSYNC_PLATFORM__CHAIN: the platform knows no chain 'x'. Correct it."
 
@@ -32,7 +32,7 @@ LINE = "SHELFSYNC_PLATFORM__CHAIN: the platform knows no chain 'x'. Correct it."
     ids=lambda error: type(error).__name__,
 )
 def test_what_no_repetition_mends_fails_at_once_with_its_one_line(error: Exception) -> None:
-    with pytest.raises(AirflowFailException) as raised, told_to_airflow():
+    with pytest.raises(AirflowFailException) as raised, raised_to_airflow():
         raise error
     assert str(raised.value) == LINE
     assert traceback.format_exception(raised.value)[-1].count("\n") == 1
@@ -40,7 +40,7 @@ def test_what_no_repetition_mends_fails_at_once_with_its_one_line(error: Excepti
 
 
 def test_a_run_that_was_overtaken_is_left_out_not_failed() -> None:
-    with pytest.raises(AirflowSkipException, match="a newer run"), told_to_airflow():
+    with pytest.raises(AirflowSkipException, match="a newer run"), raised_to_airflow():
         raise StaleRunError("a newer run went past this one")
 
 
@@ -50,7 +50,7 @@ def test_a_run_that_was_overtaken_is_left_out_not_failed() -> None:
     ids=lambda error: type(error).__name__,
 )
 def test_what_may_work_the_next_time_is_left_to_the_retries(error: Exception) -> None:
-    with pytest.raises(type(error)) as raised, told_to_airflow():
+    with pytest.raises(type(error)) as raised, raised_to_airflow():
         raise error
     assert raised.value is error
 

@@ -1,4 +1,4 @@
-"""A person decides in Airflow: the question is asked and answered through Airflow's own API, and what comes of it reaches the platform."""
+"""An operator decides in Airflow: Airflow's own API opens and answers the question, and the decision reaches the platform."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from airflow.sdk.exceptions import AirflowSkipException
 from fastapi.testclient import TestClient
 
 from airflow_world import CUT, STORES, states, written
-from shelfsync_airflow.holds import ONCE, REJECT, ApproveHoldOperator
+from shelfsync_airflow.holds import DECLINE, ONCE, ApproveHoldOperator
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +29,7 @@ DEADLINE_S = 120.0
 
 
 class Person(threading.Thread):
-    """Somebody at the Required Actions page: answers every question with the next of their answers."""
+    """An operator at the Required Actions page, who answers each question with the next answer of a list."""
 
     def __init__(self, server: TestClient, *answers: tuple[str, dict[str, Any]]) -> None:
         super().__init__(daemon=True)
@@ -46,21 +46,21 @@ class Person(threading.Thread):
         while not self._gone.wait(0.2):
             try:
                 for question in self._questions():
-                    self._answer(question, *(self._answers.pop(0) if self._answers else ("Reject", {})))
+                    self._answer(question, *(self._answers.pop(0) if self._answers else ("Decline", {})))
                 if time.monotonic() > end:
                     self._give_up(TimeoutError(f"the run has not ended within {DEADLINE_S:g} s"))
             except Exception as error:  # noqa: BLE001  a thread's trouble is the test's, once the run has ended
                 self._give_up(error)
 
     def _give_up(self, error: Exception) -> None:
-        """A run that nobody answers waits for ever: its question fails, and the test with it."""
+        """If no operator answers, the run waits until its question fails, and the test with it."""
         self._trouble = error
         tables = conf.get("database", "sql_alchemy_conn").removeprefix("sqlite:///")
         with contextlib.closing(sqlite3.connect(tables, timeout=30)) as connection, connection:
             connection.execute("UPDATE task_instance SET state = 'failed' WHERE state = 'awaiting_input'")
 
     def leave(self) -> None:
-        """Goes, and tells what went wrong meanwhile."""
+        """Leaves the page and returns the errors."""
         self._gone.set()
         self.join(DEADLINE_S)
         if self._trouble is not None:
@@ -76,8 +76,8 @@ class Person(threading.Thread):
         self.asked.append(question)
         ti = question["task_instance"]
         where = f"/api/v2/dags/{ti['dag_id']}/dagRuns/{ti['dag_run_id']}/taskInstances/{ti['task_id']}/{ti['map_index']}/hitlDetails"
-        said = {"chosen_options": [option], "params_input": dict.fromkeys(question["params"]) | form}
-        got = self._server.patch(where, json=said, headers=self._headers)
+        lines = {"chosen_options": [option], "params_input": dict.fromkeys(question["params"]) | form}
+        got = self._server.patch(where, json=lines, headers=self._headers)
         assert got.status_code == 200, got.text
 
 
@@ -110,11 +110,11 @@ def _ask(world: World, server: TestClient, *answers: tuple[str, dict[str, Any]])
 
 
 @pytest.mark.slow
-def test_an_approval_in_airflow_is_delivered_and_a_rejection_is_not(mistyped: World, server: TestClient) -> None:
-    run, person = _ask(mistyped, server, ("Approve", {}), ("Reject", {}))
+def test_an_approval_in_airflow_is_delivered_and_a_declined_hold_is_not(mistyped: World, server: TestClient) -> None:
+    run, person = _ask(mistyped, server, ("Approve", {}), ("Decline", {}))
     assert run.state == "success"
     decided = mistyped.rows("SELECT vendor, rule, state, decided_by FROM ledger.hold ORDER BY vendor")
-    assert {row[2] for row in decided} == {"approved", "rejected"}
+    assert {row[2] for row in decided} == {"approved", "declined"}
     assert {(row[1], row[3]) for row in decided} == {("shifted_decimal", "ada")}
     shown = mistyped.prices()
     approved = [row[0] for row in decided if row[2] == "approved"]
@@ -127,22 +127,22 @@ def test_an_approval_in_airflow_is_delivered_and_a_rejection_is_not(mistyped: Wo
     assert mistyped.rows("SELECT count(*) FROM ledger.hold WHERE decided_at IS NULL") == [(0,)]
     before = len(mistyped.sent())
     assert mistyped.run("catalog_delta_sync").state == "success"
-    assert len(mistyped.sent()) == before, "what was rejected stays held, and nobody is asked again"
-    assert states(mistyped.run("catalog_holds"))["held_slice.approve"] == {"skipped"}
+    assert len(mistyped.sent()) == before, "declined changes stay held, and no operator is asked again"
+    assert states(mistyped.run("catalog_holds"))["held_changes.approve"] == {"skipped"}
 
 
 @pytest.mark.slow
-def test_nobody_in_time_is_a_rejection_and_the_ledger_says_so(mistyped: World) -> None:
-    """What the scheduler hands to the task when the time is up, made by Airflow itself; `dag.test()` has no scheduler to do it."""
+def test_an_unanswered_hold_expires_and_the_ledger_records_it(mistyped: World) -> None:
+    """The event that the scheduler passes to the task after the timeout, created by Airflow; `dag.test()` has no scheduler."""
     unanswered = HITLDetail(
-        chosen_options=[REJECT], params_input={"rows": None, "why": None}, responded_at=timezone.utcnow()
+        chosen_options=[DECLINE], params_input={"max_rows": None, "why": None}, responded_at=timezone.utcnow()
     )
     for (number,) in mistyped.rows("SELECT hold_id FROM ledger.hold"):
         question = ApproveHoldOperator(task_id="approve", hold={"hold": number, "label": "a hold"})
-        assert question.defaults == [REJECT]
-        with pytest.raises(AirflowSkipException, match="expired by nobody, in time"):
+        assert question.defaults == [DECLINE]
+        with pytest.raises(AirflowSkipException, match="expired by timeout"):
             question.execute_complete({}, unanswered.as_resume_event_payload(timedout=True))
-    assert mistyped.rows("SELECT state, decided_by FROM ledger.hold") == [("expired", "nobody, in time")] * 2
+    assert mistyped.rows("SELECT state, decided_by FROM ledger.hold") == [("expired", "timeout")] * 2
     assert mistyped.prices("store-001", "store-002") == [CUT, CUT]
     mistyped.erp.put("store-001", "c", "1.60", 10)
     assert mistyped.run("catalog_delta_sync").state == "success"
@@ -151,30 +151,32 @@ def test_nobody_in_time_is_a_rejection_and_the_ledger_says_so(mistyped: World) -
 
 @pytest.mark.slow
 def test_other_thresholds_for_once_are_taken_from_the_form(mistyped: World, server: TestClient) -> None:
-    fields, script = {"rows": 5, "why": "packs of ten"}, {"thresholds": '{"rows": 5}'}
+    fields, script = {"max_rows": 5, "why": "packs of ten"}, {"thresholds": '{"max_rows": 5}'}
     run, person = _ask(mistyped, server, (ONCE, fields), (ONCE, script))
     assert run.state == "success"
     assert mistyped.prices("store-001", "store-002") == [CUT | {"a": 12.34}, CUT | {"b": 123.4}]
     shown = person.asked[0]["params"]
-    assert {name: field["value"] for name, field in shown.items()} == dict.fromkeys(("rows", "share", "slack", "why"))
-    kept = mistyped.rows("SELECT decided_by, why, thresholds ->> 'rows' FROM ledger.decision ORDER BY why")
+    assert {name: field["value"] for name, field in shown.items()} == dict.fromkeys(
+        ("max_rows", "max_share", "slack", "why")
+    )
+    kept = mistyped.rows("SELECT decided_by, why, thresholds ->> 'max_rows' FROM ledger.decision ORDER BY why")
     assert kept == [("ada", "packs of ten", "5"), ("ada", None, "5")]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fields", [{}, {"share": 7}, {"thresholds": "[object Object]"}, {"thresholds": "{}"}])
+@pytest.mark.parametrize("fields", [{}, {"max_share": 7}, {"thresholds": "[object Object]"}, {"thresholds": "{}"}])
 def test_an_answer_that_names_no_usable_threshold_decides_nothing_and_is_asked_again(
     mistyped: World, server: TestClient, fields: dict[str, Any]
 ) -> None:
-    run, person = _ask(mistyped, server, (ONCE, fields), (ONCE, fields), ("Reject", {"why": "slips"}))
+    run, person = _ask(mistyped, server, (ONCE, fields), (ONCE, fields), ("Decline", {"why": "slips"}))
     assert run.state == "success"
     assert len(person.asked) >= 3
     decided = mistyped.rows("SELECT DISTINCT state, decided_by FROM ledger.decision")
-    assert decided == [("rejected", "ada")]
+    assert decided == [("declined", "ada")]
 
 
 @pytest.mark.slow
-def test_an_approval_of_what_a_newer_extract_replaced_sends_nothing_and_says_so(
+def test_an_approval_of_changes_that_a_newer_extract_replaced_sends_nothing_and_is_reported(
     mistyped: World, server: TestClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     class LateDelta(Person):

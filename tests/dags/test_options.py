@@ -10,7 +10,7 @@ from shelfsync_airflow import options
 
 
 def test_the_schedules_are_daily_every_quarter_of_an_hour_and_every_five_minutes() -> None:
-    assert [options.schedule(kind) for kind in ("full", "delta", "settle")] == [
+    assert [options.schedule(kind) for kind in ("full", "delta", "recover")] == [
         "7 3 * * *",
         "*/15 * * * *",
         "*/5 * * * *",

@@ -15,7 +15,7 @@ import pytest
 
 from airflow_world import states
 from order_cases import CASES, LATER, VENDOR, Case
-from order_desk import ASSORTMENT, STORE
+from order_picker import ASSORTMENT, STORE
 from orders_world import KEY, PHONE, PICKING_KEY, PICKING_SECRET, SECRET, ago, picked
 from serving import serving
 
@@ -39,11 +39,11 @@ class Orders:
             "POST", f"chains/demo-chain/vendors/{STORE}/orders", {"items": items, **case.options, **more}
         )
 
-    def say(self, case: Case, order: dict[str, Any]) -> None:
+    def report_picking(self, case: Case, order: dict[str, Any]) -> None:
         ids = {f"@{item['sku']}": item["_id"] for item in order["items"]}
         lines = [
             {name: ids.get(str(value), value) if name == "item_id" else value for name, value in line.items()}
-            for line in case.said
+            for line in case.lines
         ]
         body = {"action": case.action, **({"items": lines} if lines else {}), **case.more}
         answer = httpx.post(
@@ -75,7 +75,7 @@ class Orders:
 
 @contextlib.contextmanager
 def live_receiver(database_url: str) -> Iterator[str]:
-    from shelfsync.inbox.server import config, receiver_app
+    from shelfsync.receiver.server import config, receiver_app
     from shelfsync.settings import OrdersSettings, Settings, WebhookSettings
 
     settings = Settings(
@@ -92,7 +92,7 @@ def orders(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[Orders]:
     """A store may know its customers, so its folder lies beside what is looked through for canaries."""
     store = tempfile.mkdtemp(prefix="store-")
     values = {
-        "PERSONAL_KEY": KEY,
+        "ENCRYPTION_KEY": KEY,
         "HAND_OVER": "files",
         "HAND_OVER_URL": store,
         "CONFIRM_S": "0",
@@ -108,26 +108,26 @@ def orders(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[Orders]:
     shutil.rmtree(store)
 
 
-def test_every_row_of_3_1_and_every_rule_of_4_8_ends_as_it_says(
+def test_every_row_of_3_1_and_every_rule_of_4_8_ends_as_specified(
     orders: Orders, caplog: pytest.LogCaptureFixture
 ) -> None:
     world = orders.world
     placed = {case.name: orders.place(case) for case in CASES}
-    world.platform.until_settled()
+    world.platform.until_quiescent()
     assert world.run("orders_fulfilment").state == "success"
     assert {paper["order_id"] for paper in orders.papers()} == {order["order_id"] for order in placed.values()}
     assert set(orders.platform_status().values()) == {"RECEIVED"}
     for case in CASES:
-        orders.say(case, placed[case.name])
+        orders.report_picking(case, placed[case.name])
     for _ in range(2):
         assert world.run("orders_fulfilment").state == "success"
-        world.platform.until_settled()
+        world.platform.until_quiescent()
     results, status, put = orders.results(), orders.platform_status(), orders.put()
     wrong = []
     for case in CASES:
         order_id = placed[case.name]["order_id"]
         state, rules = results[order_id]
-        wanted = "refused" if case.rule else "checked" if case.action == "check" else "done"
+        wanted = "rejected" if case.rule else "checked" if case.action == "check" else "done"
         good = (state, status[order_id]) == (wanted, case.ends)
         good &= rules == ([case.rule] if case.rule else []) or (case.rule == "sku" and "sku" in rules)
         good &= (order_id in put) == (case.rule is None)
@@ -139,31 +139,31 @@ def test_every_row_of_3_1_and_every_rule_of_4_8_ends_as_it_says(
 
 
 @pytest.mark.slow
-def test_an_accepted_order_is_dispatched_later_and_no_event_told_of_the_acceptance(orders: Orders) -> None:
+def test_an_accepted_order_is_dispatched_later_and_the_acceptance_has_no_event(orders: Orders) -> None:
     world = orders.world
     accepted = Case("accepted", ("MILK",), (), "ACCEPTED", action="accept", options=VENDOR, more=LATER)
     order = orders.place(accepted)
     for case, ends in ((accepted, "ACCEPTED"), (Case("dispatched", (), (picked("MILK"),), "DISPATCHED"), "DISPATCHED")):
-        orders.say(case, order)
+        orders.report_picking(case, order)
         for _ in range(2):
             assert world.run("orders_fulfilment").state == "success"
-            world.platform.until_settled()
+            world.platform.until_quiescent()
         assert orders.platform_status() == {order["order_id"]: ends}
         assert orders.results()[order["order_id"]][0] == "done"
     world.run("orders_fulfilment")
-    told = "SELECT source, status FROM warehouse.order_event WHERE source = 'event' ORDER BY updated_at"
-    assert [row[1] for row in world.rows(told)] == ["RECEIVED", "READY_FOR_PICKUP"]
+    result = "SELECT source, status FROM warehouse.order_event WHERE source = 'event' ORDER BY updated_at"
+    assert [row[1] for row in world.rows(result)] == ["RECEIVED", "READY_FOR_PICKUP"]
 
 
 @pytest.mark.slow
 def test_what_customers_and_logistics_cancel_reaches_the_store_as_cancelled(orders: Orders) -> None:
     case = CASES[0]
     by = {who: orders.place(case)["order_id"] for who in ("CUSTOMER", "LOGISTICS")}
-    orders.world.platform.until_settled()
+    orders.world.platform.until_quiescent()
     orders.world.run("orders_fulfilment")
     for who, order_id in by.items():
         orders.world.platform.control("POST", f"orders/{order_id}/cancel", {"by": who, "reason": "CLOSED"})
-    orders.world.platform.until_settled()
+    orders.world.platform.until_quiescent()
     orders.world.run("orders_fulfilment")
     assert {paper["order_id"] for paper in orders.papers() if paper["kind"] == "cancelled"} == set(by.values())
     rows = orders.world.rows("SELECT order_id, status, cancelled_by FROM warehouse.customer_order")
@@ -172,15 +172,15 @@ def test_what_customers_and_logistics_cancel_reaches_the_store_as_cancelled(orde
     }
 
 
-def test_a_run_with_nothing_to_do_ends_well_and_asks_nobody(orders: Orders) -> None:
+def test_a_run_with_nothing_to_do_succeeds_without_a_question(orders: Orders) -> None:
     run = orders.world.run("orders_fulfilment")
     assert set.union(*states(run).values()) == {"success"}
     assert [one["operation"] for one in orders.world.platform.journal()["entries"]] == []
 
 
-def test_the_history_finds_what_no_event_told_and_the_next_run_hands_it_over(orders: Orders) -> None:
+def test_an_order_without_an_event_is_found_in_the_history_and_handed_over(orders: Orders) -> None:
     orders.place(CASES[0])
-    orders.world.platform.until_settled()
+    orders.world.platform.until_quiescent()
     orders.world.run("orders_fulfilment")
     orders.world.platform.faults({"at": "order_webhook", "kind": "lost"})
     lost = orders.place(CASES[0], placed_at=ago(60))["order_id"]
@@ -194,9 +194,9 @@ def test_wrong_credentials_fail_the_run_and_leave_every_order_as_it_is(
     orders: Orders, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     order = orders.place(CASES[0])
-    orders.world.platform.until_settled()
+    orders.world.platform.until_quiescent()
     orders.world.run("orders_fulfilment")
-    orders.say(CASES[0], order)
+    orders.report_picking(CASES[0], order)
     with monkeypatch.context() as wrong:
         wrong.setenv("SHELFSYNC_PLATFORM__CLIENT_SECRET", "not it")
         run = orders.world.run("orders_fulfilment")
@@ -204,37 +204,37 @@ def test_wrong_credentials_fail_the_run_and_leave_every_order_as_it_is(
     assert orders.platform_status()[order["order_id"]] == "RECEIVED"
     for _ in range(2):
         orders.world.run("orders_fulfilment")
-        orders.world.platform.until_settled()
+        orders.world.platform.until_quiescent()
     assert orders.platform_status()[order["order_id"]] == "READY_FOR_PICKUP"
 
 
 def test_the_trigger_fires_when_something_waits_and_again_only_for_something_new(orders: Orders) -> None:
     import asyncio
 
-    from shelfsync_airflow.order_news import OrderNewsTrigger
+    from shelfsync_airflow.order_schedule import WaitingOrdersTrigger
 
     async def fired() -> list[int]:
-        path, arguments = OrderNewsTrigger().serialize()
-        assert (path.rsplit(".", 1)[1], arguments) == ("OrderNewsTrigger", {})
-        told = []
-        run = OrderNewsTrigger().run()
+        path, arguments = WaitingOrdersTrigger().serialize()
+        assert (path.rsplit(".", 1)[1], arguments) == ("WaitingOrdersTrigger", {})
+        result = []
+        run = WaitingOrdersTrigger().run()
         for count in (1, 2):
             await asyncio.to_thread(orders.place, CASES[0])
             event = await asyncio.wait_for(anext(run), 30)
-            told.append(event.payload["waiting"])
-            assert told[-1] == count
+            result.append(event.payload["waiting"])
+            assert result[-1] == count
         await run.aclose()
-        return told
+        return result
 
     assert asyncio.run(fired()) == [1, 2]
 
 
-def test_without_a_way_to_the_stores_the_first_order_fails_watch_once_and_says_why(
+def test_without_a_channel_to_the_stores_the_first_order_fails_watch_once_with_the_reason(
     orders: Orders, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("SHELFSYNC_ORDERS__HAND_OVER")
     order = orders.place(Case("first", ("MILK",), (), "RECEIVED"))
-    world.platform.until_settled()
+    world.platform.until_quiescent()
     first = world.run("orders_fulfilment")
     assert states(first)["watch"] == {"failed"}
     assert orders.platform_status() == {order["order_id"]: "RECEIVED"}

@@ -1,4 +1,4 @@
-"""The pages inside Airflow's real API server: nobody without a login, and who may only look does not decide."""
+"""The pages inside Airflow's real API server: no access without a login, and a viewer cannot decide."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ VENDORS = "/shelfsync/pages/"
 
 @pytest.fixture
 def server(airflow_database: None, database_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
-    """Airflow's API server with our plugin; each test gets its own, for it keeps the settings it began with."""
+    """Airflow's API server with shelfsync's plugin. Each test gets a separate one, because it keeps its first settings."""
     monkeypatch.setenv("SHELFSYNC_DATABASE_URL", database_url)
     from airflow import plugins_manager
 
@@ -49,7 +49,9 @@ def test_a_stranger_sees_nothing(server: TestClient) -> None:
         ("admin", "the-admin<"),
     ],
 )
-def test_airflow_says_who_looks_who_decides_and_who_stops(server: TestClient, role: str, rights: str) -> None:
+def test_airflow_decides_who_may_view_who_may_decide_and_who_may_stop(
+    server: TestClient, role: str, rights: str
+) -> None:
     answer = server.get(VENDORS, headers={"Authorization": f"Bearer {_token(role)}"})
     assert answer.status_code == 200
     assert rights in answer.text
@@ -66,15 +68,19 @@ def test_the_navigation_leads_there(server: TestClient) -> None:
     assert [view["href"] for view in ours["external_views"]] == [VENDORS.lstrip("/")]
 
 
-def test_a_page_says_which_of_its_dags_airflow_has_switched_off(server: TestClient) -> None:
-    """From Airflow's own database: one DAG is paused, one runs, one is gone."""
+def test_a_page_names_those_of_its_dags_that_airflow_has_paused(server: TestClient) -> None:
+    """From Airflow's own database: one DAG is paused, one runs, one is removed."""
     from airflow.dag_processing.bundles.manager import DagBundlesManager
     from airflow.models.dag import DagModel
     from airflow.utils.session import create_session
 
     headers = {"Authorization": f"Bearer {_token('viewer')}"}
     DagBundlesManager().sync_bundles_to_db()
-    states = {"catalog_full_sync": (True, False), "catalog_delta_sync": (False, False), "catalog_settle": (False, True)}
+    states = {
+        "catalog_full_sync": (True, False),
+        "catalog_delta_sync": (False, False),
+        "catalog_recover": (False, True),
+    }
     with create_session() as session:
         before = {
             row.dag_id: (row.is_paused, row.is_stale)
@@ -95,4 +101,4 @@ def test_a_page_says_which_of_its_dags_airflow_has_switched_off(server: TestClie
                     session.delete(row)
     assert "DAG catalog_full_sync is switched off: " in text
     assert "DAG catalog_delta_sync is" not in text
-    assert "DAG catalog_settle is not known to Airflow: " in text
+    assert "DAG catalog_recover is not known to Airflow: " in text

@@ -1,4 +1,4 @@
-"""The Test button of the connection: what the platform says to exactly these values, in one line."""
+"""The Test button of the connection: the platform's answer to exactly these values, in one line."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def test_a_right_connection_is_let_in(pressed: Any, world: World) -> None:
 @pytest.mark.parametrize(
     "wrong",
     [{"password": "wrong-secret"}, {"host": "http://127.0.0.1:1"}, {"host": None}, {"extra": {}}],
-    ids=["wrong secret", "nobody there", "no address", "no chain"],
+    ids=["wrong secret", "no server", "no address", "no chain"],
 )
-def test_a_wrong_connection_is_told_in_one_line_whatever_the_environment_holds(
+def test_a_wrong_connection_is_reported_in_one_line_whatever_the_environment_has(
     pressed: Any, world: World, wrong: dict[str, Any]
 ) -> None:
     worked, message = pressed(**wrong)
@@ -63,7 +63,7 @@ def test_the_token_of_another_connection_is_not_believed(pressed: Any, world: Wo
     assert not worked, "a token that a right secret earned must not vouch for a wrong one"
 
 
-def test_the_request_is_charged_to_the_shared_budget(pressed: Any, world: World) -> None:
-    assert world.rows("SELECT count(*) FROM budget.allowance WHERE free_at IS NOT NULL") == [(0,)]
+def test_the_request_is_charged_to_the_shared_rate_limit(pressed: Any, world: World) -> None:
+    assert world.rows("SELECT count(*) FROM rate_limit.allowance WHERE free_at IS NOT NULL") == [(0,)]
     pressed()
-    assert world.rows("SELECT count(*) FROM budget.allowance WHERE free_at IS NOT NULL") == [(1,)]
+    assert world.rows("SELECT count(*) FROM rate_limit.allowance WHERE free_at IS NOT NULL") == [(1,)]

@@ -80,7 +80,7 @@ def test_the_secret_and_the_database_may_come_from_connections(
     assert answer.status_code == 200
 
 
-def test_without_a_secret_every_call_is_refused(call: Any, database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_secret_every_call_is_rejected(call: Any, database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHELFSYNC_DATABASE_URL", database_url)
     body = json.dumps(EVENT).encode()
     answers = call((f"{PREFIX}/webhook", {"Authorization": ""}, body), (f"{PREFIX}/webhook", {}, body))
@@ -92,5 +92,5 @@ def test_without_a_database_the_sender_is_asked_to_come_again(call: Any, caplog:
     answers = call(request, request)
     assert [(answer.status_code, answer.headers["retry-after"]) for answer in answers] == [(503, "60")] * 2
     lines = [line for line in caplog.messages if "no event can be received" in line]
-    assert len(lines) == 1, "said once, not at every call"
+    assert len(lines) == 1, "logged once, not at every call"
     assert "SHELFSYNC_DATABASE_URL" in lines[0]

@@ -18,7 +18,7 @@ DO $$ BEGIN
     EXECUTE format('ALTER DATABASE %I SET shelfsync.instant = %L', current_database(), clock_timestamp() + interval '3 days');
 END $$
 """
-"""From the next connection on, the database lives three days later."""
+"""From the next connection on, the database's time is three days later."""
 PATH = (
     "check", "extract", "plan", "deliver", "wait", "confirm", "deliver_ends", "wait_ends", "confirm_ends", "report",
 )  # fmt: skip
@@ -43,13 +43,13 @@ def seen(world: World, vendor: str = "store-001") -> dict[str, float]:
 
 
 def portal(world: World) -> list[tuple[str, str]]:
-    told = world.platform.control("GET", "chains/demo-chain/promotions")["promotions"]
-    return sorted((row["name"], row["state"]) for row in told)
+    result = world.platform.control("GET", "chains/demo-chain/promotions")["promotions"]
+    return sorted((row["name"], row["state"]) for row in result)
 
 
 def outcomes(world: World) -> list[tuple[Any, ...]]:
     return world.rows(
-        "SELECT p.campaign, j.action, j.platform_status, j.sent, j.accepted, j.refused FROM warehouse.promotion_job AS j"
+        "SELECT p.campaign, j.action, j.platform_status, j.sent, j.accepted, j.rejected FROM warehouse.promotion_job AS j"
         " JOIN warehouse.promotion AS p USING (promotion_id) ORDER BY j.job_id"
     )
 
@@ -77,7 +77,7 @@ def test_the_whole_life_of_a_promotion_from_the_dag_to_the_warehouse(world: Worl
     before = len(outcomes(world))
     assert world.run("promotions_sync").state == "success"
     assert len(outcomes(world)) == before
-    # ended early, and a vendor that nobody knows
+    # ended early, and an unknown vendor
     erp.drop("life")
     erp.put("lost", "a", "8", vendor="store-404")
     assert world.run("promotions_sync").state == "success"
@@ -92,13 +92,13 @@ def test_the_whole_life_of_a_promotion_from_the_dag_to_the_warehouse(world: Worl
         ("life", "end", "COMPLETED", 1, 1, 0),
         ("lost", "create", "FAILED", 1, 0, 1),
     ]
-    assert world.rows("SELECT vendor, reason FROM warehouse.promotion_outcome WHERE state = 'refused'") == [
+    assert world.rows("SELECT vendor, reason FROM warehouse.promotion_outcome WHERE state = 'rejected'") == [
         ("store-404", "invalid vendor")
     ]
     assert world.rows("SELECT campaign, state FROM warehouse.promotion ORDER BY 1") == [
-        ("life", "ended"), ("life", "ended"), ("lost", "failed"), ("soon", "told"),
+        ("life", "ended"), ("life", "ended"), ("lost", "failed"), ("soon", "sent"),
     ]  # fmt: skip
-    # ended by time: three days on everything is over, and nothing has to be said
+    # ended by time: three days on everything is over, and nothing has to be sent
     before = len(outcomes(world))
     world.platform.advance(3 * 86_400)
     written(world, LATER)
@@ -108,7 +108,7 @@ def test_the_whole_life_of_a_promotion_from_the_dag_to_the_warehouse(world: Worl
 
 
 @pytest.mark.slow
-def test_a_job_that_fails_without_a_word_is_told_and_made_up_for(
+def test_a_job_that_fails_without_a_reason_is_reported_and_sent_again(
     world: World, erp: PromotionErp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     erp.put("c1", "a", "8")
@@ -125,7 +125,7 @@ def test_a_job_that_fails_without_a_word_is_told_and_made_up_for(
 
 
 @pytest.mark.slow
-def test_what_the_platform_has_already_is_a_duplicate_and_settled(world: World, erp: PromotionErp) -> None:
+def test_a_promotion_that_the_platform_already_has_is_a_duplicate_and_accepted(world: World, erp: PromotionErp) -> None:
     erp.put("c1", "a", "8")
     world.platform.faults({"at": "put_promotion", "kind": "drop_answer", "times": 1})
     assert world.run("promotions_sync").state == "success"
@@ -159,8 +159,10 @@ def test_settling_finishes_what_a_killed_run_left(world: World, erp: PromotionEr
     erp.put("c1", "a", "8")
     world.platform.faults({"at": "put_promotion", "kind": "drop_answer", "times": 6})
     world.run("promotions_sync")
-    assert world.rows("SELECT state FROM ledger.promotion_job") == [("submitting",)]
+    assert world.rows("SELECT state FROM ledger.job WHERE kind = 'promotion'") == [("submitting",)]
     for _ in range(3):
-        assert world.run("promotions_settle").state == "success"
-    assert world.rows("SELECT state, platform_status FROM ledger.promotion_job") == [("acknowledged", "DUPLICATE")]
+        assert world.run("promotions_recover").state == "success"
+    assert world.rows("SELECT state, platform_status FROM ledger.job WHERE kind = 'promotion'") == [
+        ("acknowledged", "DUPLICATE")
+    ]
     assert seen(world) == {"a": 8.0}

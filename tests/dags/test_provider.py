@@ -50,7 +50,7 @@ def test_the_hook_of_the_type_can_be_tested(connection_type: dict[str, Any]) -> 
     assert callable(hook.test_connection)
 
 
-def test_every_option_is_told_to_airflow() -> None:
+def test_every_option_is_reported_to_airflow() -> None:
     assert provider_info()["config"]["shelfsync"]["options"].keys() == OPTIONS.keys()
 
 

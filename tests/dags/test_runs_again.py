@@ -13,8 +13,8 @@ import pytest
 from airflow.sdk.definitions.dag import _run_task
 
 from airflow_world import CUT, PROJECT, STORES, a_new_day, read_dag
+from app_calls import open_calls
 from shelfsync.settings import read_settings
-from shelfsync.wiring import open_house
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,7 +53,7 @@ def test_every_task_after_the_extract_run_again_changes_nothing(world: World) ->
 
 
 @pytest.mark.slow
-def test_a_run_that_is_run_again_from_its_extract_sends_what_the_erp_says_now(world: World) -> None:
+def test_a_run_that_is_cleared_from_its_extract_sends_the_current_values_of_the_erp(world: World) -> None:
     day = a_new_day()
     world.run("catalog_full_sync", at=day)
     world.erp.put("store-001", "a", "8.5")
@@ -65,7 +65,7 @@ def test_a_run_that_is_run_again_from_its_extract_sends_what_the_erp_says_now(wo
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["slow_body", "never_answer"], ids=["the platform has it", "the platform has it not"])
-def test_a_run_killed_while_it_sends_is_finished_by_running_it_again_and_by_settle(world: World, kind: str) -> None:
+def test_a_run_killed_while_it_sends_is_finished_by_its_repeat_and_by_recover(world: World, kind: str) -> None:
     day = a_new_day()
     world.platform.faults({"at": "put_catalog", "kind": kind, "times": 1, "seconds": 30})
     process = subprocess.Popen(
@@ -86,42 +86,42 @@ def test_a_run_killed_while_it_sends_is_finished_by_running_it_again_and_by_sett
         process.wait()
     world.platform.faults()
     assert world.run("catalog_full_sync", at=day).state == "success"
-    until(lambda: world.run("catalog_settle").state == "success" and world.rows(OPEN_JOBS) == [(0,)])
+    until(lambda: world.run("catalog_recover").state == "success" and world.rows(OPEN_JOBS) == [(0,)])
     assert world.prices() == [CUT] * 3
     assert world.rows(ACCEPTED) == ALL_ONCE
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("last", ["batch", "deliver", "confirm"])
-def test_settle_finishes_what_a_run_that_vanished_left_behind(world: World, last: str) -> None:
+def test_recover_finishes_the_open_work_of_a_run_that_vanished(world: World, last: str) -> None:
     words = ("normalise", "diff", "guard", "batch", "deliver", "confirm")
-    with open_house(read_settings()) as house:
-        run = house.open_run("full", "a run whose tasks were all deleted")
-        house.extract(run)
+    with open_calls(read_settings()) as app:
+        run = app.open_run("full", "a run whose tasks were all deleted")
+        app.extract(run)
         for word in words[: words.index(last) + 1]:
-            house.step(word, run, STORES)
+            app.step(word, run, STORES)
             if word == "deliver":
-                house.wait(run, STORES)
-    until(lambda: world.run("catalog_settle").state == "success" and world.rows(OPEN_JOBS) == [(0,)])
+                app.wait(run, STORES)
+    until(lambda: world.run("catalog_recover").state == "success" and world.rows(OPEN_JOBS) == [(0,)])
     assert world.prices() == [CUT] * 3
     assert world.rows(ACCEPTED) == ALL_ONCE
     sent = world.sent()
-    assert world.run("catalog_settle").state == "success"
+    assert world.run("catalog_recover").state == "success"
     assert world.sent() == sent
 
 
-def test_settle_fails_and_says_so_when_a_job_never_ended(
+def test_recover_fails_with_the_reason_if_a_job_never_ended(
     world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("SHELFSYNC_SYNC__JOB_DEADLINE_S", "0.1")
     world.platform.faults({"at": "job", "kind": "stuck"})
-    with open_house(read_settings()) as house:
-        run = house.open_run("full", "a run whose jobs hang", ("store-002",))
-        house.extract(run)
+    with open_calls(read_settings()) as app:
+        run = app.open_run("full", "a run whose jobs hang", ("store-002",))
+        app.extract(run)
         for word in ("normalise", "diff", "guard", "batch", "deliver"):
-            house.step(word, run, ["store-002"])
+            app.step(word, run, ["store-002"])
     until(lambda: world.rows("SELECT count(*) FROM ledger.job WHERE deadline_at < clock_timestamp()") == [(1,)])
-    assert world.run("catalog_settle").state == "failed"
+    assert world.run("catalog_recover").state == "failed"
     assert [line for line in caplog.messages if line.startswith("vendor store-002: job ") and "deadline" in line]
 
 

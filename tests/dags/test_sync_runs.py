@@ -11,13 +11,11 @@ from airflow_world import CUT, STORES, states
 if TYPE_CHECKING:
     from airflow_world import World
 
-WORDS = ("normalise", "diff", "guard", "batch", "deliver", "wait", "confirm", "acknowledge")
-
 
 def test_a_full_sync_makes_the_platform_equal_to_the_erp_shard_by_shard(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("SHELFSYNC_SYNC__SHARD_VENDORS", "2")
+    monkeypatch.setenv("SHELFSYNC_SYNC__VENDORS_PER_SHARD", "2")
     run = world.run("catalog_full_sync")
     assert set.union(*states(run).values()) == {"success"}
     assert world.prices() == [CUT] * 3
@@ -50,8 +48,9 @@ def test_a_dry_run_sends_nothing_ends_quietly_and_shows_the_plan(
     run = world.run("catalog_full_sync", dry_run=True)
     ended = states(run)
     assert run.state == "success"
-    assert [word for word in WORDS if ended[word] == {"skipped"}] == ["deliver", "wait", "confirm", "acknowledge"]
-    assert [word for word in WORDS if ended[word] == {"success"}] == ["normalise", "diff", "guard", "batch"]
+    assert [ended[task] for task in ("prepare", "deliver", "wait", "confirm")] == [
+        {"success"}, {"skipped"}, {"skipped"}, {"skipped"},
+    ]  # fmt: skip
     assert ended["report"] == {"success"}
     assert world.sent() == []
     assert world.rows("SELECT count(*) FROM ledger.job") == [(0,)]
@@ -63,7 +62,7 @@ def test_only_the_vendors_of_the_form_are_synced(world: World) -> None:
     assert world.sent() == ["store-002"]
 
 
-def test_a_vendor_that_fails_stops_no_other_and_the_run_says_which_and_why(
+def test_a_vendor_that_fails_stops_no_other_and_the_run_reports_which_and_why(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
     world.erp.put("store-404", "a", "1.00")
@@ -73,8 +72,8 @@ def test_a_vendor_that_fails_stops_no_other_and_the_run_says_which_and_why(
     assert ended.pop("report") == {"failed"}
     assert set.union(*ended.values()) == {"success"}
     assert world.prices() == [CUT] * 3
-    said = [line for line in caplog.messages if line.startswith("vendor store-") and " failed at " in line]
-    assert {line.split(":")[0] for line in said} == {"vendor store-404 failed at deliver"}
+    lines = [line for line in caplog.messages if line.startswith("vendor store-") and " failed at " in line]
+    assert {line.split(":")[0] for line in lines} == {"vendor store-404 failed at deliver"}
 
 
 @pytest.mark.slow
@@ -87,11 +86,9 @@ def test_the_next_delta_sends_what_a_failed_vendor_still_needs(world: World) -> 
 
 
 @pytest.mark.slow
-def test_a_vendor_with_three_bodies_is_through_in_one_run_and_others_skip_the_later_rounds(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_vendor_with_several_bodies_is_through_in_one_run(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     world.run("catalog_full_sync")
-    monkeypatch.setenv("SHELFSYNC_SYNC__TOGETHER_ROWS_MAX", "0")
+    monkeypatch.setenv("SHELFSYNC_SYNC__PRIORITY_SPLIT_SKUS", "0")
     world.erp.put("store-002", "a", "1.2345", 0)
     world.erp.put("store-002", "b", "7.5", 10)
     world.erp.put("store-002", "c", "1.2345", 11)
@@ -101,18 +98,10 @@ def test_a_vendor_with_three_bodies_is_through_in_one_run_and_others_skip_the_la
     assert world.sent()[before:] == ["store-002"] * 2, (
         "a stop-sell and a price, which takes nothing along, and the rest"
     )
-    ended = states(run, rounds=True)
-    assert ended["second.wait"] == ended["second.acknowledge"] == {"success"}
-    assert ended["third.wait"] == ended["third.confirm"] == ended["third.acknowledge"] == {"skipped"}
-    lanes = "SELECT lane, state FROM ledger.batch WHERE run_id = (SELECT max(run_id) FROM ledger.run) ORDER BY batch_id"
-    assert world.rows(lanes) == [("stop_sell", "done"), ("catalog", "done")]
-
-
-@pytest.mark.slow
-def test_a_run_with_one_body_a_vendor_spends_no_worker_on_the_later_rounds(world: World) -> None:
-    ended = states(world.run("catalog_full_sync"), rounds=True)
-    for number in ("second", "third"):
-        assert [ended[f"{number}.{word}"] for word in ("wait", "confirm", "acknowledge")] == [{"skipped"}] * 3
+    priorities = (
+        "SELECT priority, state FROM ledger.batch WHERE run_id = (SELECT max(run_id) FROM ledger.run) ORDER BY batch_id"
+    )
+    assert world.rows(priorities) == [("stop_sell", "done"), ("catalog", "done")]
 
 
 @pytest.mark.slow

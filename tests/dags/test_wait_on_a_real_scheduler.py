@@ -13,14 +13,14 @@ import psutil
 import pytest
 
 from airflow_world import PROJECT, World
+from app_calls import open_calls
 from sandbox_fixture import LiveSandbox
+from shelfsync.local import ports
+from shelfsync.local.airflow_api import AirflowApi
+from shelfsync.local.dag_run import run_dag, wait_known
+from shelfsync.local.place import Place
+from shelfsync.local.stack import RunningStack, StackOptions, running_stack
 from shelfsync.settings import Settings
-from shelfsync.stack import ports
-from shelfsync.stack.airflow_api import AirflowApi
-from shelfsync.stack.dag_run import run_dag, wait_known
-from shelfsync.stack.place import Place
-from shelfsync.stack.stack import RunningStack, Wishes, running_stack
-from shelfsync.wiring import open_house
 from small_erp import SmallErp
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ FREEZE_TIMEOUT_S = 180.0
 
 @pytest.fixture(scope="module")
 def platform() -> Iterator[LiveSandbox]:
-    """A platform whose jobs never end and of which nobody is told."""
+    """A platform whose jobs never end, and which sends no webhooks."""
     with LiveSandbox() as live:
         live.faults({"at": "job", "kind": "stuck"})
         yield live
@@ -58,15 +58,15 @@ def stack(platform: LiveSandbox, reachable_folder: Path) -> Iterator[RunningStac
         "SHELFSYNC_SYNC__POLL_FIRST_S": "3600",  # so that nothing but an event ends a wait
     }
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("AIRFLOW", "SHELFSYNC"))}
-    wishes = Wishes("a test", lambda *_: settings, inherited, sandbox=False, silent_s=20)
+    options = StackOptions("a test", lambda *_: settings, inherited, sandbox=False, silent_s=20)
     place = Place(home / "state", project)
     place.make()
     for name in (
         "api-server",
         "receiver",
-    ):  # ports of the system's choice, not those that a stack of somebody's may take now
+    ):  # ports of the system's choice, not those that another stack may take now
         ports.remember(place.run / f"{name}.port", a_free_port())
-    with running_stack(place, wishes, say=print) as running:
+    with running_stack(place, options, echo=print) as running:
         running.wait_ready()
         yield running
 
@@ -84,13 +84,13 @@ def airflow(stack: RunningStack) -> Iterator[AirflowApi]:
 
 
 def instances(airflow: AirflowApi, dag_id: str, run_id: str, task: str) -> list[dict[str, Any]]:
-    """The task's instances as the REST API tells them."""
+    """The task's instances as the REST API returns them."""
     found: list[dict[str, Any]] = []
     while True:
         page = {"limit": 100, "offset": len(found)}
-        told = airflow._call("GET", f"/api/v2/dags/{dag_id}/dagRuns/{run_id}/taskInstances", params=page)
-        found += told["task_instances"]
-        if len(found) >= told["total_entries"] or not told["task_instances"]:
+        result = airflow._call("GET", f"/api/v2/dags/{dag_id}/dagRuns/{run_id}/taskInstances", params=page)
+        found += result["task_instances"]
+        if len(found) >= result["total_entries"] or not result["task_instances"]:
             return [ti for ti in found if ti["task_id"] == task]
 
 
@@ -149,7 +149,7 @@ def test_a_scheduler_that_is_there_and_does_nothing_is_replaced(stack: RunningSt
 
 
 def an_open_job(stack: RunningStack, platform: LiveSandbox, folder: Path) -> str:
-    """The platform's id of a job that run 1 has sent for store-001 and that nobody has heard of since."""
+    """The platform's id of a job that run 1 has sent for store-001 and of which shelfsync has received nothing since."""
     world = World(SmallErp(folder / "erp.sqlite"), platform, stack.addresses.database_url)
     world.furnish()
     values = world.settings(folder / "home")
@@ -158,11 +158,11 @@ def an_open_job(stack: RunningStack, platform: LiveSandbox, folder: Path) -> str
     for name, value in environment.items():
         section, _, key = name.partition("__")
         sections[section] = value if not key else {**sections.get(section, {}), key: value}
-    with open_house(Settings(**sections)) as house:
-        run = house.open_run("full", "the run that waits", ("store-001",))
+    with open_calls(Settings(**sections)) as app:
+        run = app.open_run("full", "the run that waits", ("store-001",))
         assert run == 1
-        house.extract(run)
+        app.extract(run)
         for word in ("normalise", "diff", "guard", "batch", "deliver"):
-            house.step(word, run, ["store-001"])
+            app.step(word, run, ["store-001"])
     ((job,),) = world.rows("SELECT platform_job_id FROM ledger.job WHERE state = 'open'")
     return str(job)

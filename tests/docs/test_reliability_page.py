@@ -1,4 +1,4 @@
-"""docs/reliability.md says which test holds which promise: each test it names is there, and each table is whole."""
+"""docs/reliability.md names the tests of each promise: each test it names is there, and each table is whole."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from teeth.bug import bugs, table
+from mutation.bug import bugs, table
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "reliability.md").read_text("utf-8")
@@ -50,7 +50,7 @@ def test_every_file_the_page_names_is_there():
 
 
 def test_the_table_of_planted_bugs_is_the_list():
-    """`PYTHONPATH=tests python -m teeth --table` writes it."""
+    """`PYTHONPATH=tests python -m mutation --table` writes it."""
     assert table(bugs()) in PAGE
 
 
@@ -76,6 +76,6 @@ def test_every_bug_that_the_simulation_found_is_a_test_now():
     assert all(NAMES.search(row[1]) for row in _rows("| found | test |"))
 
 
-def test_every_promise_is_told():
-    told = {row[0].strip("*") for row in _rows("| | promise |")}
-    assert told == PROMISES
+def test_every_promise_is_listed():
+    listed = {row[0].strip("*") for row in _rows("| | promise |")}
+    assert listed == PROMISES

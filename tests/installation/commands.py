@@ -1,4 +1,4 @@
-"""How every command of `shelfsync` is called by its user: words, the exit code, and a claim about what it prints."""
+"""How an operator calls every command of `shelfsync`: arguments, exit code, and a claim about the output."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ def _anything(_: dict[str, Any]) -> bool:
 
 @dataclass(frozen=True)
 class Call:
-    """One way to call a command. `state` makes what it needs and returns further words; it is made for each call anew.
+    """One way to call a command. `state` prepares what it needs, for each call anew, and returns further arguments.
 
-    It is called twice: with --json, when `claim` holds of its document, and for a person, when `says` is in what it printed.
+    It is called twice: with --json, when `claim` holds of its document, and for a person, when `prints` is in its output.
     """
 
     words: tuple[str, ...] = ()
     state: Callable[[Chain], tuple[str, ...]] = _nothing
     exit_code: int = 0
     claim: Callable[[dict[str, Any]], bool] = _anything
-    says: str = ""
+    prints: str = ""
     has_json: bool = True
 
 
 def _only(state: Callable[[Chain], tuple[str, ...]]) -> Callable[[Chain], tuple[str, ...]]:
-    """The state without its words: for a command that shows everything."""
+    """The state without its arguments: for a command that lists everything."""
     return lambda chain: state(chain)[:0]
 
 
@@ -49,13 +49,13 @@ def _changed(chain: Chain) -> tuple[str, ...]:
 def _plan(chain: Chain) -> tuple[str, ...]:
     chain.price("store-002", "1.05")
     file = chain.folder / "plan.json"
-    chain.told("plan", "--vendor", "store-002", "--out", str(file))
+    chain.document("plan", "--vendor", "store-002", "--out", str(file))
     return (str(file),)
 
 
 def _stale_plan(chain: Chain) -> tuple[str, ...]:
     words = _plan(chain)
-    chain.told("sync", "--vendor", "store-002")
+    chain.document("sync", "--vendor", "store-002")
     return words
 
 
@@ -63,12 +63,12 @@ def _old_state(chain: Chain) -> tuple[str, ...]:
     """A time before a price changed."""
     at = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
     sku = chain.price("store-003", "1.05")
-    chain.told("sync", "--vendor", "store-003")
+    chain.document("sync", "--vendor", "store-003")
     return ("--at", at, "--sku", sku)
 
 
 def _restored(chain: Chain) -> tuple[str, ...]:
-    chain.told("restore", "store-003", *_old_state(chain), "--why", "a wrong list")
+    chain.document("restore", "store-003", *_old_state(chain), "--reason", "a wrong list")
     return ()
 
 
@@ -78,15 +78,15 @@ def _order(kind: str = "LOGISTICS_DELIVERY") -> Callable[[Chain], tuple[str, ...
 
 def _known_order(chain: Chain) -> tuple[str, ...]:
     order = chain.order("store-001")
-    chain.told("orders", "fulfil", order, "--as-ordered")
+    chain.document("orders", "fulfil", order, "--as-ordered")
     return (order,)
 
 
 def _picked(chain: Chain) -> tuple[str, ...]:
     """An order and the file with what was picked of it."""
     order = chain.order("store-001")
-    chain.told("orders", "fulfil", order, "--as-ordered", "--check")
-    lines = chain.told("orders", "show", order)["lines"]
+    chain.document("orders", "fulfil", order, "--as-ordered", "--dry-run")
+    lines = chain.document("orders", "show", order)["lines"]
     items = [{"sku": line["sku"], "item_id": line["item_id"], "status": "picked"} for line in lines]
     file = chain.folder / "picked.json"
     file.write_text(json.dumps({"items": items}), "utf-8")
@@ -98,17 +98,22 @@ def _hold_at(vendor: str) -> Callable[[Chain], tuple[str, ...]]:
 
 
 def _event(chain: Chain) -> tuple[str, ...]:
-    return (str(chain.told("inbox", "list", "--kind", "job", "--limit", "1")["events"][0]["event_id"]),)
+    return (str(chain.document("inbox", "list", "--kind", "job", "--limit", "1")["events"][0]["event_id"]),)
 
 
-def _refused(chain: Chain) -> tuple[str, ...]:
-    rows = chain.told("rejections", "--vendor", "store-004")["rejections"]
-    return ("--release", str(rows[0]["sku"]))
+def _rejection(chain: Chain) -> tuple[str, ...]:
+    rows = chain.document("rejections", "list", "--vendor", "store-004")["rejections"]
+    return ("store-004", str(rows[0]["sku"]))
+
+
+def _run(chain: Chain) -> tuple[str, ...]:
+    """The last full run."""
+    return (str(chain.document("runs", "list", "--kind", "full", "--limit", "1")["runs"][0]["run_id"]),)
 
 
 def _paused(what: str) -> Callable[[Chain], tuple[str, ...]]:
     def state(chain: Chain) -> tuple[str, ...]:
-        chain.told("pause", what, "--why", "stocktaking")
+        chain.document("pause", what, "--reason", "stocktaking")
         return (what,)
 
     return state
@@ -119,7 +124,7 @@ def _product(chain: Chain) -> tuple[str, ...]:
 
 
 def _later(_: Chain) -> tuple[str, ...]:
-    return ("--for", (dt.datetime.now(dt.UTC) + dt.timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ"))
+    return ("--at", (dt.datetime.now(dt.UTC) + dt.timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ"))
 
 
 def _campaign(chain: Chain) -> tuple[str, ...]:
@@ -140,114 +145,127 @@ def _empty_home(chain: Chain) -> tuple[str, ...]:
 SUCCEEDED = "succeeded"
 COMMANDS: dict[str, tuple[Call, ...]] = {
     "sync": (
-        Call(("--vendor", "store-001"), claim=lambda told: told["state"] == SUCCEEDED),
-        Call(("--vendor", "store-001", "--full"), claim=lambda told: told["sent"] > 4000),
+        Call(("--vendor", "store-001"), claim=lambda data: data["state"] == SUCCEEDED),
+        Call(("--vendor", "store-001", "--full"), claim=lambda data: data["sent"] > 4000),
         Call(
             ("--vendor", "store-002"),
             state=lambda chain: ("--sku", chain.price("store-002", "1.05")),
-            claim=lambda told: told["accepted"] == 1,
-            says="accepted",
+            claim=lambda data: data["accepted"] == 1,
+            prints="accepted",
         ),
     ),
     "plan": (
         Call(
             state=_changed,
-            claim=lambda told: [one["vendor"] for one in told["plan"]["vendors"]] == ["store-002"],
-            says="store-002: ",
+            claim=lambda data: [one["vendor"] for one in data["plan"]["vendors"]] == ["store-002"],
+            prints="store-002: ",
         ),
     ),
     "apply": (
-        Call(state=_plan, claim=lambda told: told["accepted"] >= 1),
+        Call(state=_plan, claim=lambda data: data["accepted"] >= 1),
         Call(state=_stale_plan, exit_code=8, has_json=False),
     ),
-    "check": (Call(claim=lambda told: told == {"ok": True, "warnings": []}, says="database, ERP and platform answer"),),
-    "settle": (Call(claim=lambda told: told["failed"] == {}, says="jobs confirmed"),),
-    "status": (Call(claim=lambda told: len(told["vendors"]) == 6, says="store-006"),),
-    "export": (Call(("--vendor", "store-006"), claim=lambda told: told["state"] == SUCCEEDED, says="1 vendors, "),),
+    "check": (
+        Call(claim=lambda data: data == {"ok": True, "warnings": []}, prints="database, ERP and platform answer"),
+    ),
+    "recover": (Call(claim=lambda data: data["failed"] == {}, prints="jobs confirmed"),),
+    "status": (Call(claim=lambda data: len(data["vendors"]) == 6, prints="store-006"),),
+    "export": (Call(("--vendor", "store-006"), claim=lambda data: data["state"] == SUCCEEDED, prints="1 vendors, "),),
     "duckdb": (
-        Call(("today.duckdb",), claim=lambda told: told["warehouse.baseline"] > 20_000, says="warehouse.drift"),
+        Call(("today.duckdb",), claim=lambda data: data["warehouse.baseline"] > 20_000, prints="warehouse.drift"),
     ),
     "pause": (
-        Call(("store-006", "--why", "stocktaking", "--who", "ada"), says="store-006"),
-        Call(("--chain", "--why", "stocktaking"), says="demo-chain"),
+        Call(("store-006", "--reason", "stocktaking", "--user", "ada"), prints="store-006"),
+        Call(("--chain", "--reason", "stocktaking"), prints="demo-chain"),
     ),
     "resume": (
-        Call(state=_paused("store-006"), says="store-006"),
-        Call(state=_paused("--chain"), says="demo-chain"),
+        Call(state=_paused("store-006"), prints="store-006"),
+        Call(state=_paused("--chain"), prints="demo-chain"),
     ),
     "explain": (
-        Call(state=_product, claim=lambda told: bool(told["sentence"]) and bool(told["events"]), says="The ERP says"),
+        Call(state=_product, claim=lambda data: bool(data["sentence"]) and bool(data["events"]), prints="The ERP has"),
     ),
     "restore": (
-        Call(("store-003", "--plan"), state=_old_state, says="store-003"),
-        Call(("store-003", "--why", "a wrong list", "--for", "1h"), state=_old_state, says="store-003"),
-        Call(("store-003", "--end"), state=_restored, says="store-003"),
+        Call(("store-003", "--dry-run"), state=_old_state, prints="store-003"),
+        Call(("store-003", "--reason", "a wrong list", "--duration", "1h"), state=_old_state, prints="store-003"),
+        Call(("store-003", "--end"), state=_restored, prints="store-003"),
     ),
-    "housekeeping": (Call(("--dry-run",), claim=lambda told: "rows" in told), Call(claim=lambda told: "rows" in told)),
-    "rejections": (
-        Call(("--vendor", "store-001"), claim=lambda told: bool(told["rejections"]), says="store-001"),
-        Call(("--vendor", "store-004"), state=_refused),
+    "housekeeping": (Call(("--dry-run",), claim=lambda data: "rows" in data), Call(claim=lambda data: "rows" in data)),
+    "rejections list": (
+        Call(("--vendor", "store-001"), claim=lambda data: bool(data["rejections"]), prints="store-001"),
     ),
-    "up": (Call(has_json=False, says="everything is up already"),),
-    "down": (Call(state=_empty_home, has_json=False, says="everything is stopped"),),
+    "rejections release": (Call(state=_rejection, claim=lambda data: data["released"] == 1, prints="store-004"),),
+    "runs list": (
+        Call(claim=lambda data: bool(data["runs"]), prints="SKUs changed"),
+        Call(("--kind", "full", "--limit", "1"), claim=lambda data: data["runs"][0]["kind"] == "full", prints="full"),
+    ),
+    "runs show": (Call(state=_run, claim=lambda data: bool(data["of_vendors"]), prints="vendor store-"),),
+    "config show": (
+        Call(
+            claim=lambda data: {"platform.chain", "erp.url"} <= {row["name"] for row in data["settings"]},
+            prints="platform.client_secret = ***",
+        ),
+    ),
+    "up": (Call(has_json=False, prints="everything is up already"),),
+    "down": (Call(state=_empty_home, has_json=False, prints="everything is stopped"),),
     "demo": (Call(has_json=False, exit_code=1),),
     "orders list": (
-        Call(state=_only(_known_order), claim=lambda told: bool(told["orders"]), says="store-001"),
+        Call(state=_only(_known_order), claim=lambda data: bool(data["orders"]), prints="store-001"),
         Call(("--vendor", "store-001", "--open", "--limit", "3")),
     ),
-    "orders show": (Call(state=_known_order, claim=lambda told: len(told["lines"]) == 2, says="result"),),
+    "orders show": (Call(state=_known_order, claim=lambda data: len(data["lines"]) == 2, prints="result"),),
     "orders accept": (
         Call(
             state=lambda chain: (*_order("VENDOR_DELIVERY")(chain), *_later(chain)),
-            claim=lambda told: told["state"] in {"answered", "confirmed"},
-            says="accept",
+            claim=lambda data: data["state"] in {"answered", "confirmed"},
+            prints="accept",
         ),
     ),
     "orders fulfil": (
-        Call(("--as-ordered",), state=_order(), claim=lambda told: told["state"] in {"answered", "confirmed"}),
-        Call(("--as-ordered", "--check"), state=_order(), claim=lambda told: told["state"] == "checked"),
-        Call(state=_picked, claim=lambda told: told["state"] in {"answered", "confirmed"}),
+        Call(("--as-ordered",), state=_order(), claim=lambda data: data["state"] in {"answered", "confirmed"}),
+        Call(("--as-ordered", "--dry-run"), state=_order(), claim=lambda data: data["state"] == "checked"),
+        Call(state=_picked, claim=lambda data: data["state"] in {"answered", "confirmed"}),
     ),
     "orders retry": (
         Call(
             state=_known_order,
-            claim=lambda told: told["retried"] == 0 and bool(told["results"]),
-            says="0 results are worked on again",
+            claim=lambda data: data["retried"] == 0 and bool(data["results"]),
+            prints="0 results are processed again",
         ),
     ),
     "orders forget": (
-        Call(("--yes",), state=_known_order, claim=lambda told: told["customers"] == 1, says="customers forgotten"),
+        Call(("--force",), state=_known_order, claim=lambda data: data["customers"] == 1, prints="customers forgotten"),
     ),
     "orders secret": (
-        Call(("store-001",), claim=lambda told: told["secret"].startswith("store-001."), says="store-001."),
+        Call(("store-001",), claim=lambda data: data["secret"].startswith("store-001."), prints="store-001."),
     ),
     "orders cancel": (
         Call(
-            ("--reason", "TOO_BUSY", "--yes"),
+            ("--reason", "TOO_BUSY", "--force"),
             state=_order(),
-            claim=lambda told: told["state"] in {"answered", "confirmed"},
-            says="cancel",
+            claim=lambda data: data["state"] in {"answered", "confirmed"},
+            prints="cancel",
         ),
     ),
-    "promotions plan": (Call(state=_campaign, says="store-002-"),),
-    "promotions sync": (Call(state=_campaign, claim=lambda told: told["state"] == SUCCEEDED),),
-    "promotions status": (Call(state=_only(_held_campaign), says="held: store-002-"),),
-    "promotions settle": (Call(claim=lambda told: told["failed"] == {}, says="jobs confirmed"),),
-    "promotions release": (Call(state=_held_campaign, claim=lambda told: told["holds"] == 1, says="released"),),
-    "promotions refuse": (Call(state=_held_campaign, claim=lambda told: told["holds"] == 1, says="refused"),),
+    "promotions plan": (Call(state=_campaign, prints="store-002-"),),
+    "promotions sync": (Call(state=_campaign, claim=lambda data: data["state"] == SUCCEEDED),),
+    "promotions status": (Call(state=_only(_held_campaign), prints="held: store-002-"),),
+    "promotions recover": (Call(claim=lambda data: data["failed"] == {}, prints="jobs confirmed"),),
+    "promotions approve": (Call(state=_held_campaign, claim=lambda data: data["holds"] == 1, prints="approved"),),
+    "promotions decline": (Call(state=_held_campaign, claim=lambda data: data["holds"] == 1, prints="declined"),),
     "holds list": (
-        Call(state=_only(_hold_at("store-006")), claim=lambda told: bool(told["holds"]), says="open"),
-        Call(("--all",), says="store-006"),
+        Call(state=_only(_hold_at("store-006")), claim=lambda data: bool(data["holds"]), prints="open"),
+        Call(("--state", "any"), prints="store-006"),
     ),
-    "holds show": (Call(state=_hold_at("store-006"), claim=lambda told: bool(told["rows_shown"]), says="price"),),
+    "holds show": (Call(state=_hold_at("store-006"), claim=lambda data: bool(data["rows_shown"]), prints="price"),),
     "holds approve": (
-        Call(("--why", "it is right"), state=_hold_at("store-004"), claim=lambda told: told["state"] == "approved"),
+        Call(("--reason", "it is right"), state=_hold_at("store-004"), claim=lambda data: data["state"] == "approved"),
     ),
-    "holds reject": (
-        Call(("--why", "a slip"), state=_hold_at("store-005"), claim=lambda told: told["state"] == "rejected"),
+    "holds decline": (
+        Call(("--reason", "a slip"), state=_hold_at("store-005"), claim=lambda data: data["state"] == "declined"),
     ),
-    "holds rehearse": (Call(("--days", "1"), claim=bool),),
-    "inbox list": (Call(("--limit", "5"), claim=lambda told: len(told["events"]) == 5, says="job"),),
-    "inbox grant": (Call(("receiver_of_a_test",), claim=lambda told: "made" in told, says="and nothing else"),),
-    "inbox replay": (Call(state=_event, claim=lambda told: bool(told["replayed"]), says="read again"),),
+    "holds backtest": (Call(("--duration", "1d"), claim=bool),),
+    "inbox list": (Call(("--limit", "5"), claim=lambda data: len(data["events"]) == 5, prints="job"),),
+    "inbox grant": (Call(("receiver_of_a_test",), claim=lambda data: "made" in data, prints="and nothing else"),),
+    "inbox replay": (Call(state=_event, claim=lambda data: bool(data["replayed"]), prints="processed again"),),
 }

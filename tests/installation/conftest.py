@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from installation.installed import PATIENCE, SCHEDULES, SHORTENED, Installation, installed
+from installation.installed import SCHEDULES, SHORT_TIMEOUTS, SHORTENED, Installation, installed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +22,7 @@ def installation(reachable_folder: Path) -> Iterator[Installation]:
     """Up, with every DAG switched on, after its first full sync. It is down before the soak brings up its own."""
     home = Path(os.environ.get("INSTALLATION_HOME", reachable_folder / "installation"))
     schedules = {f"AIRFLOW__SHELFSYNC__{name}_SCHEDULE": cron for name, cron in SCHEDULES.items()}
-    with installed(home, schedules | PATIENCE | SHORTENED) as up:
+    with installed(home, schedules | SHORT_TIMEOUTS | SHORTENED) as up:
         up.sandbox("PUT", "/settings", {"propagation_s": 0, "promotion_propagation_s": 0})
         if not up.runs("catalog_full_sync", "success"):
             up.run("catalog_full_sync")

@@ -14,7 +14,7 @@ import time
 import tomllib
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,16 +38,16 @@ SCHEDULES = {
     "DELTA": "*/4 * * * *",
     "EXPORT": "7-59/20 * * * *",
     "HOLDS": "1-59/3 * * * *",
-    "SETTLE": "*/2 * * * *",
+    "RECOVER": "*/2 * * * *",
     "PROMOTIONS": "2-59/10 * * * *",
-    "PROMOTIONS_SETTLE": "1-59/4 * * * *",
+    "PROMOTIONS_RECOVER": "1-59/4 * * * *",
     "HOUSEKEEPING": "11-59/20 * * * *",
     "ORDERS": "*/2 * * * *",
     "HISTORY": "3-59/10 * * * *",
 }
 """A day's schedules within minutes, by the options an operator has."""
 
-PATIENCE = {
+SHORT_TIMEOUTS = {
     "AIRFLOW__SHELFSYNC__RETRY_DELAY_S": "5",
     "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT": "30",
     "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT_DETECTION_INTERVAL": "5",
@@ -56,15 +56,15 @@ PATIENCE = {
 """Airflow's own waits, shortened like the schedules."""
 
 SHORTENED = {
-    "SHELFSYNC_SYNC__TOGETHER_ROWS_MAX": "0",
+    "SHELFSYNC_SYNC__PRIORITY_SPLIT_SKUS": "0",
     "SHELFSYNC_HOUSEKEEPING__EVENT_DAYS": "0.006",
     "SHELFSYNC_DRIFT__PROPAGATION_S": "1",
     "SHELFSYNC_ORDERS__HISTORY_LAG_S": "5",
-    "SHELFSYNC_LOCAL__CUSTOMER_EVERY_S": "0",
-    "SHELFSYNC_LOCAL__PICKING_S": "3",
+    "SHELFSYNC_LOCAL__CUSTOMER_INTERVAL_S": "0",
+    "SHELFSYNC_LOCAL__PICKING_DELAY_S": "3",
 }
 """Small changes leave in several bodies, as large ones do; events are old after some nine minutes;
-what the platform shows is judged at once; nobody orders but tests."""
+what the platform shows is judged at once; only tests place orders."""
 
 
 def clean_environment() -> dict[str, str]:
@@ -75,7 +75,7 @@ def clean_environment() -> dict[str, str]:
 
 @dataclass
 class Installation:
-    """One installation in a folder of its own. `settings` are environment variables for `make up`."""
+    """One installation in a separate folder. `settings` are environment variables for `make up`."""
 
     home: Path
     settings: dict[str, str] = field(default_factory=dict, repr=False)
@@ -105,7 +105,7 @@ class Installation:
         )
 
     def shelfsync(self, *words: str, timeout_s: float = COMMAND_TIMEOUT_S) -> subprocess.CompletedProcess[str]:
-        """The command line, in a process of its own."""
+        """The command line, in a separate process."""
         return _run([str(PROJECT / ".venv/bin/shelfsync"), *words], self.environment, timeout_s)
 
     @property
@@ -157,7 +157,7 @@ class Installation:
 
     @cached_property
     def airflow(self) -> httpx.Client:
-        """A client of Airflow's REST API and of our pages, as the user admin."""
+        """A client of Airflow's REST API and of shelfsync's pages, as the user admin."""
         client = httpx.Client(base_url=self.airflow_url, timeout=60, trust_env=False)
         answer = client.post("/auth/token", json={"username": USER, "password": self.password})
         answer.raise_for_status()
@@ -233,14 +233,28 @@ class Installation:
                 process.kill()
 
     @contextlib.contextmanager
-    def switched_off(self, dag_id: str) -> Iterator[None]:
-        """While the block runs, the DAG is paused, and no run of it goes on."""
-        self.call("PATCH", f"/dags/{dag_id}", json={"is_paused": True})
+    def switched_off(self, *dag_ids: str) -> Iterator[None]:
+        """While the block runs, these DAGs are paused, and no run of them is under way."""
         try:
-            self.until(lambda: not self.runs(dag_id, "running", "queued"), f"the runs of {dag_id} to end")
+            for dag_id in dag_ids:
+                self.until(partial(self._switch_off, dag_id), f"{dag_id} to be off")
             yield
         finally:
-            self.call("PATCH", f"/dags/{dag_id}", json={"is_paused": False})
+            for dag_id in dag_ids:
+                self._switch(dag_id, is_paused=False)
+
+    def _switch_off(self, dag_id: str) -> bool:
+        """Airflow does not continue the runs of a paused DAG, so a run that began before has to end first."""
+        if self.runs(dag_id, "running", "queued"):
+            return False
+        self._switch(dag_id, is_paused=True)
+        if not self.runs(dag_id, "running", "queued"):
+            return True
+        self._switch(dag_id, is_paused=False)
+        return False
+
+    def _switch(self, dag_id: str, *, is_paused: bool) -> None:
+        self.call("PATCH", f"/dags/{dag_id}", json={"is_paused": is_paused})
 
     # --- Airflow's REST API -------------------------------------------------------------------------------------------------------
 
@@ -309,7 +323,7 @@ class Installation:
         return [_line(entry) for entry in answer.json().get("content") or []]
 
     def until(self, condition: Callable[[], Any], what: str, timeout_s: float = RUN_TIMEOUT_S) -> Any:
-        """Polls until the condition holds; returns what it gave. While a service is away, it does not hold.
+        """Polls until the condition holds; returns its value. While a service is unavailable, the condition is false.
 
         The pauses are longer than the looks, so that looking does not slow down what is waited for.
         """
@@ -351,7 +365,7 @@ def _line(entry: Any) -> str:
 
 @contextlib.contextmanager
 def installed(home: Path, settings: dict[str, str]) -> Iterator[Installation]:
-    """An installation that is up as long as the block runs. One that is up already stays up: tests are written against it."""
+    """An installation that runs during the block. If it runs already, it keeps running, so that tests can be written against it."""
     installation = Installation(home, settings)
     if (home / "run/ready.json").is_file():
         installation.up()

@@ -1,4 +1,4 @@
-"""What customers see, held against what the ERP says: from the ERP's own tables and the sandbox's own memory."""
+"""Compares the assortment of the platform with the ERP, by the ERP's tables and the sandbox's store."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SELECT = (PROJECT / "include/shelfsync/erp/sample/sample.sql").read_text("utf-8"
 
 
 def erp_rows(installation: Installation) -> dict[tuple[str, str], dict[str, Any]]:
-    """Vendor and SKU -> what the ERP says."""
+    """Vendor and SKU -> the row of the ERP."""
     return {(row["vendor"], row["sku"]): row for row in installation.erp(SELECT.rstrip().rstrip(";"))}
 
 
@@ -26,7 +26,7 @@ def products(installation: Installation, vendor: str) -> dict[str, dict[str, Any
 
 
 def differences(installation: Installation) -> list[str]:
-    """A line for each product of the platform that is not as the ERP says (interface.md 2.1)."""
+    """A line for each product of the platform that differs from the ERP (interface.md 2.1)."""
     rows = erp_rows(installation)
     found = []
     for vendor in sorted({vendor for vendor, _ in rows}):
@@ -93,7 +93,7 @@ def set_limit(installation: Installation, vendor: str, sku: str, pieces: int) ->
 
 
 def edit_in_portal(installation: Installation, vendor: str, sku: str, **values: Any) -> None:
-    """Somebody changes a product in the platform's portal, past the ERP."""
+    """Changes a product in the platform's portal, without the ERP."""
     path = f"/chains/{CHAIN}/vendors/{vendor}/products"
     kept = [
         {name: value for name, value in row.items() if name != "app"} for row in products(installation, vendor).values()

@@ -1,8 +1,7 @@
-"""State that a command or a page needs, made as it comes about in reality: a customer orders, a buyer changes a price, a run sends."""
+"""State that a command or a page needs, created as in reality: a customer orders, a buyer changes a price, a run sends."""
 
 from __future__ import annotations
 
-import json
 import re
 import secrets
 from contextlib import contextmanager
@@ -10,6 +9,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from documents import data
 from installation import campaigns
 from installation.installed import CHAIN, PROJECT, clean_environment
 from installation.process import run
@@ -52,7 +52,7 @@ class Chain:
     _used: set[tuple[str, str]] = field(default_factory=set)
 
     def run(self, *words: str, config: Path | None = None) -> subprocess.CompletedProcess[str]:
-        """`shelfsync …` in a process of its own, with nothing in its environment but what a user's shell has."""
+        """`shelfsync …` in a separate process, with only the environment of a user's shell."""
         environment = {
             "PATH": clean_environment()["PATH"],
             "HOME": str(self.folder),
@@ -60,11 +60,11 @@ class Chain:
         }
         return run([str(PROJECT / ".venv/bin/shelfsync"), *words], environment, self.folder)
 
-    def told(self, *words: str) -> dict[str, Any]:
+    def document(self, *words: str) -> dict[str, Any]:
         """The document of a command that has to succeed."""
         done = self.run(*words, "--json")
         assert done.returncode == 0, f"shelfsync {' '.join(words)}: {done.returncode}\n{done.stdout}\n{done.stderr}"
-        return dict(json.loads(done.stdout))
+        return dict(data(done.stdout))
 
     @property
     def config(self) -> Path:
@@ -92,8 +92,8 @@ class Chain:
     def hold(self, vendor: str) -> str:
         """A buyer slips a decimal point, and a run holds it; returns the number of the hold."""
         self.price(vendor, "10")
-        self.told("sync", "--vendor", vendor)
-        waiting = self.told("holds", "list")["holds"]
+        self.document("sync", "--vendor", vendor)
+        waiting = self.document("holds", "list")["holds"]
         self.holds.append(str(max(row["hold_id"] for row in waiting if row["vendor"] == vendor)))
         return self.holds[-1]
 
@@ -116,9 +116,9 @@ class Chain:
         return name
 
     def held_campaign(self, vendor: str) -> str:
-        """A campaign that gives nearly everything away, which a run holds."""
+        """A campaign with extreme discounts, which a run holds."""
         name = self.campaign(vendor, "0.1")
-        self.told("promotions", "sync")
+        self.document("promotions", "sync")
         return name
 
     def tidy(self) -> None:
@@ -127,15 +127,15 @@ class Chain:
         self.run("resume", "--chain")
         self.installation.erp("DELETE FROM erp.price WHERE price_id = ANY(%(ids)s)", ids=self._prices)
         for number in self.holds:
-            self.run("holds", "reject", number, "--why", "a slip of a test")
+            self.run("holds", "decline", number, "--reason", "a slip of a test")
         self.run("sync")
-        for hold in self.told("holds", "list")["holds"]:  # the way back from a slip that was approved is one, too
-            self.run("holds", "approve", str(hold["hold_id"]), "--why", "as it was before the test")
+        for hold in self.document("holds", "list")["holds"]:  # the return from an approved slip is a hold, too
+            self.run("holds", "approve", str(hold["hold_id"]), "--reason", "as it was before the test")
         self.run("sync")
         for name in self.campaigns:
             campaigns.end(self.installation, name)
         if self.campaigns:  # so many ends at once are held
-            for words in (("sync",), ("release", "*"), ("sync",)):
+            for words in (("sync",), ("approve", "*"), ("sync",)):
                 self.run("promotions", *words)
 
 
@@ -144,25 +144,5 @@ def sending_paused(installation: Installation) -> Iterator[None]:
     """Switches off what sends by schedule while none of its runs is under way, and switches it on again."""
     dags = installation.dags()
     named = [dag_id for dag_id, dag in dags.items() if SENDING_DAGS.match(dag_id) and not dag["is_paused"]]
-    try:
-        for dag_id in named:
-            installation.until(lambda dag_id=dag_id: _switched_off(installation, dag_id), f"{dag_id} to be off", 600)
+    with installation.switched_off(*named):
         yield
-    finally:
-        for dag_id in named:
-            _switch(installation, dag_id, is_paused=False)
-
-
-def _switched_off(installation: Installation, dag_id: str) -> bool:
-    """Airflow does not go on with the runs of a DAG that is off: one that began meanwhile has to end first."""
-    if installation.runs(dag_id, "running", "queued"):
-        return False
-    _switch(installation, dag_id, is_paused=True)
-    if not installation.runs(dag_id, "running", "queued"):
-        return True
-    _switch(installation, dag_id, is_paused=False)
-    return False
-
-
-def _switch(installation: Installation, dag_id: str, *, is_paused: bool) -> None:
-    installation.call("PATCH", f"/dags/{dag_id}", json={"is_paused": is_paused})

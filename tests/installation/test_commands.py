@@ -1,4 +1,4 @@
-"""Every command of `shelfsync --help`, each in a process of its own against a whole installation. The list is the program's own."""
+"""Every command of `shelfsync --help`, each in a separate process against a whole installation. The list is the program's own."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from documents import data
 from installation.commands import COMMANDS, Call
 from installation.installed import clean_environment
 from installation.process import run
@@ -33,7 +34,7 @@ def names(command, path=()):
     return [path] if not below else [name for word, one in sorted(below.items()) for name in names(one, (*path, word))]
 print(json.dumps([" ".join(path) for path in names(typer.main.get_command(module.app))]))
 """
-"""The commands of the program that is installed, as the parser of its words knows them."""
+"""The commands of the installed program, from its parser."""
 
 
 def listed(folder: Path) -> list[str]:
@@ -76,10 +77,10 @@ CALLS = [(name, call) for name, calls in COMMANDS.items() for call in calls]
 def test_a_command_does_what_its_user_asks_of_it(name: str, call: Call, chain: Chain) -> None:
     if call.has_json:
         done = _called(name, call, chain, "--json")
-        told = json.loads(done.stdout)
-        assert call.claim(told), done.stdout
+        document = data(done.stdout)
+        assert call.claim(document), done.stdout
     done = _called(name, call, chain)
-    assert call.says in done.stdout, done.stdout
+    assert call.prints in done.stdout, done.stdout
     if call.exit_code:
         assert len(done.stderr.strip().splitlines()) == 1, f"an error is one line:\n{done.stderr}"
 

@@ -86,9 +86,9 @@ def save(page: Page) -> None:
 def pressed(page: Page) -> dict[str, Any]:
     """Presses the button of the list; what Airflow answered, which the page has to show."""
     row = page.get_by_role("row").filter(has_text=CONN_ID)
-    with page.expect_response(re.compile(r"/api/v2/connections/test$")) as told:
+    with page.expect_response(re.compile(r"/api/v2/connections/test$")) as response:
         row.get_by_role("button", name="Test Connection").click()
-    answer = told.value
+    answer = response.value
     assert answer.status == 200, f"{answer.status} {answer.text()}"
     found = dict(answer.json())
     expect(page.get_by_text(found["message"]).last).to_be_visible()

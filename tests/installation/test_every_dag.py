@@ -21,7 +21,7 @@ HELD = "store-004"
 BODIES = 3
 """Stop-sells, prices and the rest each have a body."""
 READ_S = 8.0
-"""A person reads before answering. Airflow's LocalExecutor loses what is answered within some five seconds, and asks again."""
+"""An operator reads before answering. Airflow's LocalExecutor loses an answer within some five seconds, and repeats the question."""
 
 
 def test_every_dag_is_parsed_and_switched_on(installation: Installation) -> None:
@@ -107,10 +107,11 @@ def test_a_hold_is_asked_about_and_sent_when_a_person_approves(installation: Ins
 
 def test_an_export_finds_what_was_changed_in_the_portal_and_then_nothing(installation: Installation) -> None:
     (sku,) = shelf.on_sale(installation, VENDOR, 1, skip=20)
-    assert _drift_of(installation, VENDOR, sku) == set(), "a picture to compare the next one with"
+    assert _drift_of(installation, VENDOR, sku) == set(), "an export to compare the next one with"
     shelf.edit_in_portal(installation, VENDOR, sku, price=1.11)
     assert ("price", "changed_on_platform") in _drift_of(installation, VENDOR, sku)
-    installation.until(lambda: shelf.differences(installation) == [], "the next delta to send the ERP's price again")
+    installation.run("catalog_delta_sync")
+    assert shelf.differences(installation) == [], "the next delta sends the ERP's price again"
     assert _drift_of(installation, VENDOR, sku) == set()
 
 
@@ -171,8 +172,8 @@ def test_what_a_killed_sync_left_open_is_finished_by_the_schedule_of_settling(in
         installation.until(
             lambda: installation.rows(done, vendor=OTHER, sku=sku, price=price), "the job to be acknowledged"
         )
-    runs = installation.runs("catalog_settle", "success")
-    assert runs, "no run of catalog_settle has succeeded"
+    runs = installation.runs("catalog_recover", "success")
+    assert runs, "no run of catalog_recover has succeeded"
     assert shelf.products(installation, OTHER)[sku]["price"] == price
 
 
@@ -183,7 +184,7 @@ def test_what_a_killed_promotion_sync_left_open_is_finished_by_its_schedule(inst
         before = shelf.journal_end(installation)
         sent = partial(shelf.sent_since, installation, before, "put_promotion")
         installation.killed("promotions", "sync", after=sent)
-        still_open = "SELECT 1 FROM ledger.promotion_job WHERE state IN ('planned', 'submitting', 'open')"
+        still_open = "SELECT 1 FROM ledger.job WHERE kind = 'promotion' AND state IN ('planned', 'submitting', 'open')"
         installation.until(lambda: not installation.rows(still_open), "the promotion's job to end")
     assert campaigns.in_force(installation, "Offer left-open") == 1
 
@@ -203,7 +204,7 @@ def _still_on(installation: Installation, vendor: str, skus: list[str]) -> list[
 
 
 def _question(installation: Installation) -> dict[str, Any] | None:
-    """The task that asks a person about what this test made a guard hold."""
+    """The task with the question about the changes that a guard holds in this test."""
     asked = installation.get("/dags/catalog_holds/dagRuns/~/hitlDetails", response_received=False)["hitl_details"]
     ours = [one["task_instance"] for one in asked if one["subject"].startswith(f"{HELD}: send what mass_deactivation ")]
     return next((task for task in ours if task["state"] in {"awaiting_input", "deferred"}), None)

@@ -70,7 +70,7 @@ class Page(HTMLParser):
 
 @dataclass
 class Crawl:
-    """What a walk over all links found: answers by address, forms by the page that has them."""
+    """The result of following all links: answers by address, forms by page."""
 
     prefix: str
     client: httpx.Client
@@ -107,11 +107,11 @@ def routes(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, set[str]
 
 @pytest.fixture(scope="module")
 def crawl(installation: Installation, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawl]:
-    """Every page after there is one of each thing that has one: a hold, a promotion, one that is held, an order."""
+    """Every page, with at least one hold, promotion, held promotion and order."""
     folder: Path = tmp_path_factory.mktemp("user")
     chain = Chain(installation, folder)
     with sending_paused(installation):
-        chain.told("orders", "fulfil", chain.order("store-001"), "--as-ordered")
+        chain.document("orders", "fulfil", chain.order("store-001"), "--as-ordered")
         chain.campaign("store-003", "0.8")
         chain.held_campaign("store-003")
         chain.hold("store-002")
@@ -163,7 +163,7 @@ def test_every_route_of_the_pages_is_reached_by_a_link_or_a_form(
     assert missing == []
 
 
-def test_whoever_is_not_logged_in_sees_no_page(crawl: Crawl) -> None:
+def test_without_a_login_no_page_is_shown(crawl: Crawl) -> None:
     with httpx.Client(timeout=60, trust_env=False) as stranger:
         for url, answer in crawl.answers.items():
             if answer.headers["content-type"].startswith("text/html"):

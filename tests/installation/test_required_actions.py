@@ -1,8 +1,7 @@
-"""Required Actions as a person uses them, in a real browser: the form of a held slice, what it records, and what an empty field does."""
+"""Required Actions as a person uses them, in a real browser: the form of a hold, what it records, and what an empty field does."""
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from browser_fixture import browser, chromium  # noqa: F401  fixtures
+from documents import data
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
-PATIENCE_MS = 90_000
+TIMEOUT_MS = 90_000
 ONCE = "Use these thresholds once"
 WAITS = "SELECT hold_id, vendor, rows, state FROM ledger.hold WHERE state = 'open' ORDER BY hold_id"
 DECIDED = """
@@ -48,8 +48,8 @@ def page(installation: Installation, browser: Browser) -> Iterator[Page]:  # noq
     """A browser in which admin has logged in to Airflow."""
     context = browser.new_context(base_url=installation.airflow_url, viewport={"width": 1400, "height": 1200})
     page = context.new_page()
-    page.set_default_timeout(PATIENCE_MS)
-    expect.set_options(timeout=PATIENCE_MS)
+    page.set_default_timeout(TIMEOUT_MS)
+    expect.set_options(timeout=TIMEOUT_MS)
     page.goto("/auth/login/")
     page.get_by_role("textbox").first.fill(installation.user)
     page.locator("input[type=password]").fill(installation.password)
@@ -62,13 +62,13 @@ def page(installation: Installation, browser: Browser) -> Iterator[Page]:  # noq
 
 @pytest.fixture
 def held(installation: Installation) -> Iterator[dict[str, Any]]:
-    """Two prices of one store have slipped by a decimal point, and Airflow asks about them: `hold`, `vendor`, and the task's place."""
+    """Two prices of one store have slipped by a decimal point, and Airflow opens questions about them: `hold`, `vendor`, and the task's place."""
     vendor = installation.rows("SELECT min(vendor) AS vendor FROM ledger.vendor")[0]["vendor"]
     (last,) = installation.erp("SELECT max(price_id) AS last FROM erp.price")
     installation.erp(SLIP, vendor=vendor, products=2)
     done = installation.shelfsync("sync", "--vendor", vendor)
     assert done.returncode == 0, done.stderr
-    (hold,) = installation.until(lambda: installation.rows(WAITS), "a held slice")
+    (hold,) = installation.until(lambda: installation.rows(WAITS), "a hold")
     installation.trigger("catalog_holds")
     task = installation.until(lambda: _question(installation, hold["hold_id"]), "the question in Airflow")
     yield {**hold, "task": task}
@@ -77,15 +77,15 @@ def held(installation: Installation) -> Iterator[dict[str, Any]]:
 
 
 def _is_back(installation: Installation, vendor: str) -> bool:
-    """Sends what the ERP says, and lets through what looks like an accident again: nothing of the vendor differs or waits."""
+    """Sends the values of the ERP, and approves what a guard holds again: nothing of the vendor differs or waits."""
     done = installation.shelfsync("sync", "--vendor", vendor, "--json")
     assert done.returncode == 0, done.stderr
-    (row,) = json.loads(done.stdout)["vendors"]
-    quiet = row["state"] in {"unchanged", "acknowledged"} and row["changes_held"] == 0
+    (row,) = data(done.stdout)["vendors"]
+    quiescent = row["state"] in {"unchanged", "acknowledged"} and row["changes_held"] == 0
     for hold in installation.rows(WAITS):
-        done = installation.shelfsync("holds", "approve", str(hold["hold_id"]), "--why", "as it was")
+        done = installation.shelfsync("holds", "approve", str(hold["hold_id"]), "--reason", "as it was")
         assert done.returncode == 0, done.stderr
-    return quiet
+    return quiescent
 
 
 def _question(installation: Installation, hold_id: int) -> dict[str, Any] | None:
@@ -97,7 +97,7 @@ def _question(installation: Installation, hold_id: int) -> dict[str, Any] | None
 
 def _acknowledged(installation: Installation, hold_id: int) -> bool:
     """Lets the schedule's DAG go on once more: it sends what was approved on the page, and confirms what was sent."""
-    installation.run("catalog_settle")
+    installation.run("catalog_recover")
     (row,) = installation.rows(
         "SELECT h.released_at IS NOT NULL AND bool_and(b.state = 'done') AS done FROM ledger.hold AS h"
         " JOIN ledger.batch AS b USING (run_id, vendor) WHERE hold_id = %(hold)s GROUP BY h.released_at",
@@ -121,7 +121,7 @@ def test_the_form_takes_thresholds_as_numbers_and_an_empty_one_decides_nothing(
     installation: Installation, held: dict[str, Any], page: Page
 ) -> None:
     _open(page, held)
-    assert [_field(page, name).input_value() for name in ("rows", "share", "slack", "why")] == ["", "", "", ""]
+    assert [_field(page, name).input_value() for name in ("max_rows", "max_share", "slack", "why")] == ["", "", "", ""]
     expect(page.get_by_text("It is 0.12 now, and stays so if this is left empty.")).to_be_visible()
     page.get_by_test_id(f"hitl-option-{ONCE}").click()
     task = held["task"]
@@ -130,12 +130,12 @@ def test_the_form_takes_thresholds_as_numbers_and_an_empty_one_decides_nothing(
             "no threshold was given, so nothing was decided" in line
             for line in installation.log(task["dag_id"], task["dag_run_id"], task["task_id"], task["map_index"])
         ),
-        "the empty answer to be refused",
+        "the empty answer to be rejected",
     )
     installation.until(lambda: _question(installation, held["hold_id"]), "the question to be asked again")
     assert installation.rows(DECIDED, hold=held["hold_id"]) == []
     _open(page, held)
-    _field(page, "rows").fill("5")
+    _field(page, "max_rows").fill("5")
     _field(page, "why").fill("two packs of ten")
     page.get_by_test_id(f"hitl-option-{ONCE}").click()
     (row,) = installation.until(lambda: installation.rows(DECIDED, hold=held["hold_id"]), "the decision")
@@ -145,29 +145,33 @@ def test_the_form_takes_thresholds_as_numbers_and_an_empty_one_decides_nothing(
         installation.user,
         "two packs of ten",
     )
-    assert (row["thresholds"]["rows"], row["thresholds"]["share"]) == (5, 0)
+    assert (row["thresholds"]["max_rows"], row["thresholds"]["max_share"]) == (5, 0)
     installation.ended(task["dag_id"], task["dag_run_id"])
     page.reload()
     expect(_field(page, "why")).to_be_disabled()
-    assert [_field(page, name).input_value() for name in ("rows", "share", "why")] == ["5", "", "two packs of ten"]
+    assert [_field(page, name).input_value() for name in ("max_rows", "max_share", "why")] == [
+        "5",
+        "",
+        "two packs of ten",
+    ]
 
 
-def test_a_rejection_in_airflow_and_an_approval_on_the_page_are_both_kept_with_their_reasons(
+def test_a_declined_hold_in_airflow_and_an_approval_on_the_page_are_both_kept_with_their_reasons(
     installation: Installation, held: dict[str, Any], page: Page
 ) -> None:
     _open(page, held)
     _field(page, "why").fill("a typing error")
-    page.get_by_test_id("hitl-option-Reject").click()
+    page.get_by_test_id("hitl-option-Decline").click()
     installation.ended(held["task"]["dag_id"], held["task"]["dag_run_id"])
     page.goto(f"/shelfsync/pages/holds/{held['hold_id']}")
     expect(page.locator("#decisions tbody tr")).to_have_count(1)
     before = page.locator("table").last.inner_text()
     approve = page.locator("form", has=page.get_by_role("button", name="Approve: send these values"))
-    approve.get_by_label("why").fill("it is right after all")
+    approve.get_by_label("reason").fill("it is right after all")
     approve.get_by_role("button").click()
     rows = page.locator("#decisions tbody tr")
     expect(rows).to_have_count(2)
-    expect(rows.nth(0)).to_contain_text("rejected")
+    expect(rows.nth(0)).to_contain_text("declined")
     expect(rows.nth(0)).to_contain_text("a typing error")
     expect(rows.nth(1)).to_contain_text("approved")
     expect(rows.nth(1)).to_contain_text("it is right after all")

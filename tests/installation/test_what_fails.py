@@ -1,4 +1,4 @@
-"""Runs that fail are red and say why; a run that a person marks as failed is in nobody's way."""
+"""Failed runs are red and report the reason. A run that a person marks as failed blocks no other."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_full_sync_that_a_person_marks_as_failed_blocks_no_delta(installation:
         lambda: [
             task
             for task in installation.tasks("catalog_full_sync", run_id)
-            if task["task_id"] == "shard.normalise" and task["state"] == "success"
+            if task["task_id"] == "shard.prepare" and task["state"] == "success"
         ],
         "the full sync to be on its way",
     )

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 
-def test_no_secret_of_the_installation_stands_in_any_log(installation: Installation) -> None:
+def test_no_log_contains_a_secret_of_the_installation(installation: Installation) -> None:
     secrets = [file.read_text("utf-8") for file in (installation.home / "secrets").iterdir()]
     secrets += [(installation.home / "postgres/password").read_text("utf-8"), installation.password]
     logs = [file for file in installation.home.rglob("*.log") if file.is_file()]
@@ -23,7 +23,7 @@ def test_no_secret_of_the_installation_stands_in_any_log(installation: Installat
         assert not [secret for secret in secrets if secret in text], log
 
 
-def test_another_command_in_the_same_place_says_who_is_there(installation: Installation) -> None:
+def test_a_second_command_in_the_same_folder_reports_the_running_process(installation: Installation) -> None:
     demo = installation.make("demo")
     assert demo.returncode != 0
     assert "`make up` (process " in demo.stderr

@@ -30,7 +30,7 @@ def test_every_task_of_every_dag_was_run_by_a_worker_or_by_the_triggerer(install
 
 
 def test_what_a_trigger_was_given_has_been_rendered(installation: Installation) -> None:
-    """A trigger that got a raw template cannot tell what it waited for."""
+    """A trigger that got a raw template cannot know what it waited for."""
     saw = set()
     for dag_id in installation.dags():
         for run in installation.runs(dag_id, "success"):
@@ -49,12 +49,12 @@ def _waits(installation: Installation, dag_id: str) -> bool:
 
 
 def test_every_run_has_ended_and_none_failed_that_was_not_made_to(installation: Installation) -> None:
-    """Runs of the schedule never fail here but for what tests did to the ERP or the platform meanwhile, and those say so."""
-    unsaid = []
+    """Scheduled runs fail only by what tests did to the ERP or the platform, and these report it."""
+    without_reason = []
     for dag_id in installation.dags():
         for run in installation.runs(dag_id, "failed"):
             tasks = installation.tasks(dag_id, run["dag_run_id"])
             by_hand = [task for task in tasks if task["state"] not in {"success", "failed", "upstream_failed"}]
             if not by_hand and not installation.why(dag_id, run["dag_run_id"]):
-                unsaid.append(f"{dag_id} {run['dag_run_id']}")
-    assert unsaid == []
+                without_reason.append(f"{dag_id} {run['dag_run_id']}")
+    assert without_reason == []

@@ -1,8 +1,7 @@
-"""Real servers on loopback that say exactly what a test wants, down to the byte, and both clients behind one face."""
+"""Real servers on loopback that send exactly the bytes of a test, and a client that calls them."""
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
 import random
@@ -15,7 +14,7 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from partner_api import AsyncPartnerClient, ClientCredentials, PartnerClient
+from partner_api import ClientCredentials, PartnerClient
 from partner_api.clock import SystemClock
 
 if TYPE_CHECKING:
@@ -124,7 +123,7 @@ def http(status: int, body: bytes | str | dict | list = b"", **headers: str) -> 
 
 
 class Platform:
-    """A script for RawServer: gives tokens out, and answers each other request with the next of `answers` (the last one for ever)."""
+    """A script for RawServer: issues tokens, and answers each other request with the next of `answers` (the last one for ever)."""
 
     def __init__(
         self, *answers: bytes | Callable[[Seen, Callable[[bytes], None]], None], expires_in: Any = 7200
@@ -150,7 +149,7 @@ class Platform:
 
 
 class QuickClock(SystemClock):
-    """Real time, but waiting costs nothing: what was slept is remembered and added to the clock."""
+    """Real time, but a sleep returns at once: the clock records it and adds it to its time."""
 
     def __init__(self) -> None:
         self.slept: list[float] = []
@@ -164,22 +163,6 @@ class QuickClock(SystemClock):
             self.slept.append(seconds)
 
 
-class Blocking:
-    """An AsyncPartnerClient behind the face of a PartnerClient, on an event loop of its own."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        self._runner = asyncio.Runner()
-        self.inner = AsyncPartnerClient(*args, **kwargs)
-
-    def __getattr__(self, name: str) -> Any:
-        method = getattr(self.inner, name)
-        return (lambda *args, **kwargs: self._runner.run(method(*args, **kwargs))) if callable(method) else method
-
-    def close(self) -> None:
-        self._runner.run(self.inner.close())
-        self._runner.close()
-
-
 CREDENTIALS = ClientCredentials("canary-client", SecretStr("canary-secret-9f2c"))
 
 
@@ -187,7 +170,6 @@ CREDENTIALS = ClientCredentials("canary-client", SecretStr("canary-secret-9f2c")
 class Tools:
     """What the tests of this room share."""
 
-    kind: str
     stack: contextlib.ExitStack
     http = staticmethod(http)
     Platform = Platform
@@ -201,27 +183,19 @@ class Tools:
         return self.server(Platform(*answers, **kwargs))
 
     def client(self, base: RawServer | str, **kwargs: Any) -> PartnerClient:
-        """A client of the kind under test, with a clock that does not really wait."""
+        """A client whose clock returns at once from a sleep."""
         kwargs.setdefault("clock", QuickClock())
         kwargs.setdefault("chance", random.Random(1))
         kwargs.setdefault("timeout_s", 5.0)
         credentials = kwargs.pop("credentials", CREDENTIALS)
         address = base if isinstance(base, str) else base.base_url
-        make: Any = PartnerClient if self.kind == "sync" else Blocking
-        client = make(address, "demo-chain", credentials, **kwargs)
+        client = PartnerClient(address, "demo-chain", credentials, **kwargs)
         self.stack.callback(client.close)
         return client
 
 
 @pytest.fixture
 def tools() -> Iterator[Tools]:
-    """Servers and sync clients, closed at the end."""
+    """Servers and clients, closed at the end."""
     with contextlib.ExitStack() as stack:
-        yield Tools("sync", stack)
-
-
-@pytest.fixture(params=["sync", "async"])
-def both(request: pytest.FixtureRequest) -> Iterator[Tools]:
-    """The same, once with each client."""
-    with contextlib.ExitStack() as stack:
-        yield Tools(request.param, stack)
+        yield Tools(stack)

@@ -1,4 +1,4 @@
-"""Whatever the platform answers: a call returns what can be read of it, or raises one error of ours in one line."""
+"""For any answer of the platform, a call returns what is readable or raises one PartnerError of one line."""
 
 from __future__ import annotations
 
@@ -60,10 +60,10 @@ def _claim(name: str, draw: st.DataObject) -> None:
         try:
             call(client)
         except PartnerError as error:
-            told = str(error)
-            assert "\n" not in told
-            assert len(told) < 2000
-            assert "canary-token" not in told
+            message = str(error)
+            assert "\n" not in message
+            assert len(message) < 2000
+            assert "canary-token" not in message
             event(type(error).__name__)
         else:
             event("read")
@@ -72,15 +72,15 @@ def _claim(name: str, draw: st.DataObject) -> None:
 @names
 @BRIEFLY
 @given(draw=st.data())
-def test_any_answer_is_read_or_refused_in_one_line(name, draw):
+def test_any_answer_is_read_or_raises_a_one_line_error(name, draw):
     _claim(name, draw)
 
 
 @pytest.mark.slow
-def test_any_answer_is_read_or_refused_in_one_line_for_a_minute():
+def test_any_answer_is_read_or_raises_a_one_line_error_for_a_minute():
     @BRIEFLY
     @given(name=st.sampled_from(sorted(CALLS)), draw=st.data())
-    def law(name, draw):
+    def read_or_raise(name, draw):
         _claim(name, draw)
 
-    assert for_a_minute(law)
+    assert for_a_minute(read_or_raise)

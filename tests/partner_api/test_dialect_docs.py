@@ -16,10 +16,12 @@ ROWS = dict(re.findall(r"^\| `(\w+)` \| (.+?) \|", PAGE, re.MULTILINE))
 def test_the_page_names_every_setting_with_its_default(kind):
     for field in dataclasses.fields(kind):
         values = field.default if isinstance(field.default, tuple) else (field.default,)
-        told = re.findall(r"`([^`]+)`", ROWS[field.name])
-        assert [one.replace("_", "") if one[0].isdigit() else one for one in told] == [str(value) for value in values]
+        documented = re.findall(r"`([^`]+)`", ROWS[field.name])
+        assert [one.replace("_", "") if one[0].isdigit() else one for one in documented] == [
+            str(value) for value in values
+        ]
 
 
-def test_the_page_names_no_setting_that_is_gone():
+def test_the_page_names_no_removed_setting():
     known = {field.name for kind in (Dialect, DownloadLimits) for field in dataclasses.fields(kind)}
     assert set(ROWS) == known

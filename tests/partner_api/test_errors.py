@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partner_api import errors
-from partner_api.excerpts import EXCERPT_CHARS_MAX, sieve
+from partner_api.answers import EXCERPT_CHARS_MAX, sieve
 
 PAGE = "<!DOCTYPE html><html><head><title>x</title></head></html>"
 
 
 @pytest.mark.parametrize(
-    ("answer", "error", "says"),
+    ("answer", "error", "message"),
     [
         ((400, {"message": "bad"}), errors.InvalidRequestError, "halve"),
         ((401, {}), errors.CredentialsError, "client id and secret"),
@@ -43,10 +43,10 @@ PAGE = "<!DOCTYPE html><html><head><title>x</title></head></html>"
         ((200, {"products": "none"}), errors.UnexpectedAnswerError, "dialect"),
     ],
 )
-def test_each_refusal_has_its_error_and_says_what_to_do_next(both, answer, error, says):
-    server = both.platform(both.http(*answer, x_request_id="req-42"))
-    with pytest.raises(error, match=says) as caught:
-        both.client(server).list_catalog("v")
+def test_each_rejection_raises_its_error_with_the_next_action(tools, answer, error, message):
+    server = tools.platform(tools.http(*answer, x_request_id="req-42"))
+    with pytest.raises(error, match=message) as caught:
+        tools.client(server).list_catalog("v")
     assert type(caught.value) is error
     text = str(caught.value)
     assert (caught.value.status, caught.value.operation) == (answer[0], "list_catalog")
@@ -57,15 +57,15 @@ def test_each_refusal_has_its_error_and_says_what_to_do_next(both, answer, error
         assert caught.value.request_id == "req-42"
 
 
-def test_our_own_request_id_stands_in_where_the_platform_gives_none(both):
-    server = both.platform(both.http(404, b""))
+def test_the_client_uses_its_own_request_id_if_the_platform_returns_none(tools):
+    server = tools.platform(tools.http(404, b""))
     with pytest.raises(errors.NotFoundError) as caught:
-        both.client(server, new_id=iter(["a", "b"]).__next__).list_catalog("v")
+        tools.client(server, new_id=iter(["a", "b"]).__next__).list_catalog("v")
     assert caught.value.request_id == "b"
     assert [one.headers["x-request-id"] for one in server.seen] == ["a", "b"]
 
 
-def test_an_error_survives_being_copied_and_pickled_word_for_word():
+def test_an_error_keeps_its_text_when_copied_and_pickled():
     error = errors.ThrottledError(
         "the platform asks to wait", operation="export", status=429, request_id="r", retry_after_s=3.0
     )
@@ -73,35 +73,35 @@ def test_an_error_survives_being_copied_and_pickled_word_for_word():
         assert (str(twin), twin.retry_after_s, type(twin)) == (str(error), 3.0, errors.ThrottledError)
 
 
-def test_neither_error_nor_log_shows_a_secret_that_the_platform_echoes(both, caplog):
+def test_neither_error_nor_log_shows_a_secret_that_the_platform_echoes(tools, caplog):
     echo = {
         "message": "client canary-secret-9f2c used Bearer canary-token-1 from mail canary@example.com phone +49 170 1234567",
         "authorization": "Bearer canary-token-1",
         "jwt": "eyJhbGciOiJIUzI1.eyJzdWIiOiIxMjM0.SflKxwRJSMeKKF2",
         "link": "https://bucket.example/log.csv?X-Amz-Signature=canary-signature",
     }
-    server = both.platform(both.http(400, echo))
+    server = tools.platform(tools.http(400, echo))
     with caplog.at_level(logging.DEBUG), pytest.raises(errors.InvalidRequestError) as caught:
-        both.client(server).update_catalog("v", b"{}")
+        tools.client(server).update_catalog("v", b"{}")
     shown = f"{caught.value} {caught.value!r} {caught.value.__dict__} {caplog.text}"
     for secret in ("canary-secret", "canary-token", "canary@", "canary-signature", "1234567", "eyJ", "SflKx"):
         assert secret not in shown
 
 
-def test_of_an_orders_error_only_code_and_message_are_shown_and_no_number_that_could_be_a_phone(both):
+def test_of_an_orders_error_only_code_and_message_are_shown_and_no_number_that_could_be_a_phone(tools):
     body = {
         "code": "CART",
         "message": "no, call 0170 1234567",
         "customer": {"name": "canary-name", "phone_number": "+491701234567"},
     }
-    server = both.platform(both.http(400, body))
+    server = tools.platform(tools.http(400, body))
     with pytest.raises(errors.InvalidRequestError) as caught:
-        both.client(server).get_order("5b8e6f3c-0000-4000-8000-000000000000")
+        tools.client(server).get_order("5b8e6f3c-0000-4000-8000-000000000000")
     assert caught.value.body_excerpt == "CART no, call [hidden]"
     assert "canary-name" not in str(caught.value)
 
 
-def test_an_errors_body_is_read_no_further_than_needed(both):
+def test_an_errors_body_is_read_no_further_than_needed(tools):
     sent = []
 
     def endless(seen, send):
@@ -110,14 +110,14 @@ def test_an_errors_body_is_read_no_further_than_needed(both):
             send(b"8000\r\n" + b"x" * 32768 + b"\r\n")
             sent.append(32768)
 
-    server = both.platform(endless)
+    server = tools.platform(endless)
     with pytest.raises(errors.UnavailableError) as caught:
-        both.client(server, attempts_max=1).list_catalog("v")
+        tools.client(server, attempts_max=1).list_catalog("v")
     assert len(caught.value.body_excerpt) <= EXCERPT_CHARS_MAX
     assert sum(sent) < 2000 * 32768
 
 
-def test_an_answer_without_end_is_cut_at_its_limit(both):
+def test_an_answer_without_end_is_cut_at_its_limit(tools):
     from partner_api.dialect import Dialect
 
     def endless(seen, send):
@@ -125,9 +125,9 @@ def test_an_answer_without_end_is_cut_at_its_limit(both):
         while True:
             send(b"8000\r\n" + b"x" * 32768 + b"\r\n")
 
-    server = both.platform(endless)
+    server = tools.platform(endless)
     with pytest.raises(errors.UnexpectedAnswerError, match="longer than 1000000 bytes"):
-        both.client(server, dialect=Dialect(answer_bytes_max=1_000_000)).list_catalog("v")
+        tools.client(server, dialect=Dialect(answer_max_bytes=1_000_000)).list_catalog("v")
 
 
 @given(st.text(max_size=2000), st.booleans())
@@ -157,11 +157,11 @@ def test_what_is_named_like_a_secret_is_hidden(text):
         assert "Y2FuYXJ5OnB3" not in sieve(text)
 
 
-def test_a_barcode_in_a_refusal_stays_readable():
+def test_a_barcode_in_a_rejection_stays_readable():
     assert "4006381333931" in sieve("barcode 4006381333931 has no right check digit")
 
 
-def test_the_tree_says_what_to_do_in_every_branch():
+def test_every_error_class_names_the_next_action():
     def all_of(kind):
         return {kind}.union(*(all_of(child) for child in kind.__subclasses__()))
 
@@ -173,7 +173,7 @@ def test_the_tree_says_what_to_do_in_every_branch():
 
 
 @pytest.mark.parametrize("unit", ["a", "eyJ", "token", "http://", "a@", "+1", "1 ", "sig=", "\u202e"])
-def test_a_hostile_text_is_sifted_in_no_time(unit):
+def test_a_hostile_text_costs_linear_time(unit):
     began_s = time.thread_time()
     for personal in (True, False):
         sieve(unit * 1_000_000, ["secret"], personal=personal)
@@ -184,22 +184,22 @@ _A_DAY = dt.datetime(2026, 3, 1, tzinfo=dt.UTC), dt.datetime(2026, 3, 2, tzinfo=
 
 
 @pytest.mark.parametrize(
-    ("call", "status", "said"),
+    ("call", "status", "message"),
     [
         (lambda client: client.list_catalog("v"), 200, "the listing holds no products"),
         (lambda client: client.categories("v"), 200, "the answer holds no categories"),
-        (lambda client: client.job_status("1"), 200, "job 1 was asked for"),
-        (lambda client: client.promotion_status("1"), 200, "job 1 was asked for"),
+        (lambda client: client.job_status("1"), 200, "the client requested job 1"),
+        (lambda client: client.promotion_status("1"), 200, "the client requested job 1"),
         (lambda client: client.update_catalog("v", b"{}"), 202, "named no job"),
         (lambda client: client.list_orders("v", *_A_DAY), 200, "no history path"),
     ],
 )
-def test_an_answer_that_makes_no_sense_is_named_with_its_request_and_shown(tools, call, status, said):
+def test_the_error_of_an_unreadable_answer_names_its_request_and_shows_an_excerpt(tools, call, status, message):
     server = tools.platform(tools.http(status, {"job_id": "2", "message": "odd"}, x_request_id="req-9"))
-    if "named no job" in said:
+    if "named no job" in message:
         server = tools.platform(tools.http(status, {"message": "odd"}, x_request_id="req-9"))
     client = tools.client(server)
-    with pytest.raises((errors.UnexpectedAnswerError, errors.AmbiguousError), match=said) as caught:
+    with pytest.raises((errors.UnexpectedAnswerError, errors.AmbiguousError), match=message) as caught:
         call(client)
     assert (caught.value.status, caught.value.request_id) == (status, "req-9")
     assert "odd" in caught.value.body_excerpt

@@ -1,4 +1,4 @@
-"""The head of a refusal counts, whatever becomes of its body: an edge that refuses a large upload sends the head and cuts the line."""
+"""The head of a rejection counts, whether or not its body arrives: an edge that rejects a large upload sends the head and cuts the connection."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from partner_api.errors import (
 LISTING = {"page_number": 1, "page_size": 1, "total_pages": 1, "products": []}
 
 
-class Book:
-    """A gate that writes down what it is told."""
+class RecordingGate:
+    """A gate that records the reports."""
 
     def __init__(self):
         self.reported = []
 
-    def admit(self, operation, lane):
+    def admit(self, operation, priority, vendors):
         pass
 
     def report(self, operation, status, retry_after_s, blocked):
         self.reported.append((operation, status, retry_after_s, blocked))
 
-    def done(self, operation, lane, used):
-        """Nothing to give back."""
+    def done(self, operation, priority, used):
+        """Returns no permit."""
 
 
 def cut(tools, status, start, **headers):
@@ -75,12 +75,12 @@ PAGE = {"content_type": "text/html"}
         (302, PAGE, UnexpectedAnswerError, False),
     ],
 )
-def test_a_refusal_whose_body_cannot_be_read_is_a_refusal(both, broken, status, headers, error, blocked):
-    gate = Book()
+def test_a_rejection_with_an_unreadable_body_is_a_rejection(tools, broken, status, headers, error, blocked):
+    gate = RecordingGate()
     start = b"<html>no" if headers is PAGE else b'{"message": "no'
-    server = both.platform(broken(both, status, start, retry_after="120", **headers))
+    server = tools.platform(broken(tools, status, start, retry_after="120", **headers))
     with pytest.raises(error) as caught:
-        both.client(server, gate=gate, timeout_s=0.2).update_catalog("v", b'{"products":[]}')
+        tools.client(server, gate=gate, timeout_s=0.2).update_catalog("v", b'{"products":[]}')
     assert type(caught.value) is error
     assert (caught.value.status, caught.value.retry_after_s) == (status, 120.0)
     assert gate.reported[-1] == ("put_catalog", status, 120.0, blocked)
@@ -88,40 +88,40 @@ def test_a_refusal_whose_body_cannot_be_read_is_a_refusal(both, broken, status, 
 
 
 @pytest.mark.parametrize("broken", UNREADABLE)
-def test_a_token_refused_with_a_body_that_cannot_be_read_is_renewed(both, broken):
-    server = both.platform(broken(both, 401, b'{"message": "ex', **JSON), both.http(202, {"job_id": "j"}))
-    assert both.client(server, timeout_s=0.2).update_catalog("v", b'{"products":[]}').job_id == "j"
+def test_a_token_rejected_with_an_unreadable_body_is_renewed(tools, broken):
+    server = tools.platform(broken(tools, 401, b'{"message": "ex', **JSON), tools.http(202, {"job_id": "j"}))
+    assert tools.client(server, timeout_s=0.2).update_catalog("v", b'{"products":[]}').job_id == "j"
     assert len(server.of("POST", "/token")) == 2
 
 
 @pytest.mark.parametrize("broken", UNREADABLE)
-def test_a_429_whose_body_cannot_be_read_is_waited_for_as_it_asks(both, broken):
-    clock = both.QuickClock()
-    server = both.platform(broken(both, 429, b"slow", retry_after="7"), both.http(200, LISTING))
-    both.client(server, timeout_s=0.2, clock=clock).list_catalog("v")
+def test_the_client_waits_after_a_429_with_an_unreadable_body(tools, broken):
+    clock = tools.QuickClock()
+    server = tools.platform(broken(tools, 429, b"slow", retry_after="7"), tools.http(200, LISTING))
+    tools.client(server, timeout_s=0.2, clock=clock).list_catalog("v")
     assert clock.slept == [7.0]
 
 
-def test_what_came_of_a_refusal_before_the_line_was_cut_is_its_excerpt(both):
-    server = both.platform(cut(both, 413, b"the body is too la", content_type="text/plain"))
+def test_the_part_of_a_rejection_that_arrived_before_the_cut_is_its_excerpt(tools):
+    server = tools.platform(cut(tools, 413, b"the body is too la", content_type="text/plain"))
     with pytest.raises(InvalidRequestError) as caught:
-        both.client(server).update_catalog("v", b'{"products":[]}')
+        tools.client(server).update_catalog("v", b'{"products":[]}')
     assert caught.value.body_excerpt == "the body is too la"
 
 
 @pytest.mark.parametrize("broken", UNREADABLE)
 @pytest.mark.parametrize("status", [200, 202])
-def test_a_good_answer_whose_body_cannot_be_read_stays_in_doubt(both, broken, status):
-    server = both.platform(broken(both, status, b'{"job_id": ', **JSON))
+def test_a_success_with_an_unreadable_body_is_ambiguous(tools, broken, status):
+    server = tools.platform(broken(tools, status, b'{"job_id": ', **JSON))
     with pytest.raises(AmbiguousError) as caught:
-        both.client(server, timeout_s=0.2).update_catalog("v", b'{"products":[]}')
+        tools.client(server, timeout_s=0.2).update_catalog("v", b'{"products":[]}')
     assert caught.value.status is None
     assert len(server.of("PUT")) == 1
 
 
 @pytest.mark.parametrize("broken", UNREADABLE)
-def test_a_dead_link_whose_body_cannot_be_read_is_a_dead_link(both, broken):
-    server = both.platform(broken(both, 404, b"<html>gone", **PAGE))
-    client = both.client(server, timeout_s=0.2, download_hosts=["127.0.0.1"], private_hosts=["127.0.0.1"])
+def test_an_expired_link_with_an_unreadable_body_is_an_expired_link(tools, broken):
+    server = tools.platform(broken(tools, 404, b"<html>gone", **PAGE))
+    client = tools.client(server, timeout_s=0.2, download_hosts=["127.0.0.1"], private_hosts=["127.0.0.1"])
     with pytest.raises(LinkExpiredError):
         client.download(f"{server.base_url}/v2/chains/demo-chain/catalog/logs/1.csv", io.BytesIO())

@@ -39,9 +39,9 @@ class Pages:
         send(self.http(200, self.twist(page, answer)))
 
 
-def test_a_page_is_asked_for_by_page_and_page_size_and_every_filter(both):
-    server = both.platform(Pages(both.http, 3))
-    page = both.client(server).list_catalog(
+def test_a_page_is_requested_by_page_and_page_size_and_every_filter(tools):
+    server = tools.platform(Pages(tools.http, 3))
+    page = tools.client(server).list_catalog(
         "v", 2, 2, query_term="Öl & more", category_global_ids=["c1", "c2"], locale="en_GB", is_active=False
     )
     assert query(server.of("GET")[0]) == {
@@ -56,15 +56,15 @@ def test_a_page_is_asked_for_by_page_and_page_size_and_every_filter(both):
     assert (page.page_number, page.page_size, page.total_pages) == (2, 2, 2)
 
 
-def test_an_entry_is_read_exactly_and_tolerantly(both):
+def test_an_entry_is_read_exactly_and_tolerantly(tools):
     raw = b"""{"page_number": "1", "products": [
         {"remote_product_id": "u", "sku": 123, "barcodes": ["0000040063813", null, 7], "title": "Tea", "translations": {"en_GB": "Tea"},
          "images": "one.jpg", "price": "1.005", "active": 1, "is_sold_by_weight": "false", "unknown": {"kept": true},
          "categories": [{"global_id": "g", "details": {"name": {"en_GB": "Drinks"}}, "active": true}]},
         {"sku": "B", "price": 0.1, "status": "inactive"},
         {"price": "free", "active": null}, "rubbish", null]}"""
-    server = both.platform(both.http(200, raw))
-    tea, other, bare = both.client(server).list_catalog("v").products
+    server = tools.platform(tools.http(200, raw))
+    tea, other, bare = tools.client(server).list_catalog("v").products
     assert (tea.sku, tea.barcodes, tea.price, tea.active, tea.is_sold_by_weight, tea.images) == (
         "123",
         ("0000040063813", "7"),
@@ -79,28 +79,28 @@ def test_an_entry_is_read_exactly_and_tolerantly(both):
     assert (bare.sku, bare.price, bare.active) == (None, None, None)
 
 
-def test_the_whole_catalog_is_every_page_once(both):
-    server = both.platform(Pages(both.http, 1201))
-    listing = both.client(server).whole_catalog("v")
+def test_the_whole_catalog_is_every_page_once(tools):
+    server = tools.platform(Pages(tools.http, 1201))
+    listing = tools.client(server).whole_catalog("v")
     assert listing.complete
     assert listing.why is None
     assert [entry.sku for entry in listing.products] == [f"S{number}" for number in range(1201)]
     assert listing.pages == len(server.of("GET")) == 3
 
 
-def test_a_platform_that_counts_no_pages_ends_with_an_empty_one(both):
+def test_a_listing_without_a_page_count_ends_at_an_empty_page(tools):
     def twist(page, answer):
         return {"products": answer["products"]}
 
-    server = both.platform(Pages(both.http, 4, twist))
-    listing = both.client(server).whole_catalog("v", page_size=2)
+    server = tools.platform(Pages(tools.http, 4, twist))
+    listing = tools.client(server).whole_catalog("v", page_size=2)
     assert (listing.complete, len(listing.products), listing.pages) == (True, 4, 3)
 
 
 @pytest.mark.parametrize(
     ("twist", "why"),
     [
-        (lambda page, answer: {**answer, "page_number": 1}, "page 2 was asked for and 1 came"),
+        (lambda page, answer: {**answer, "page_number": 1}, "the client requested page 2 and 1 came"),
         (lambda page, answer: {**answer, "total_pages": answer["total_pages"] + page}, "pages at first"),
         (lambda page, answer: {**answer, "products": []} if page == 2 else answer, "page 2 of 3 was empty"),
         (
@@ -117,118 +117,118 @@ def test_a_platform_that_counts_no_pages_ends_with_an_empty_one(both):
         ),
     ],
 )
-def test_a_listing_that_cannot_be_trusted_ends_and_says_why(both, twist, why):
-    server = both.platform(Pages(both.http, 6, twist))
-    listing = both.client(server, dialect=Dialect(pages_max=7)).whole_catalog("v", page_size=2)
+def test_a_contradictory_listing_ends_with_the_reason(tools, twist, why):
+    server = tools.platform(Pages(tools.http, 6, twist))
+    listing = tools.client(server, dialect=Dialect(pages_max=7)).whole_catalog("v", page_size=2)
     assert not listing.complete
     assert why in listing.why
     assert len({entry.sku for entry in listing.products}) == len(listing.products)
 
 
-def test_an_empty_catalog_is_complete(both):
-    server = both.platform(both.http(200, {"page_number": 1, "total_pages": 0, "products": []}))
-    assert both.client(server).whole_catalog("v").complete
+def test_an_empty_catalog_is_complete(tools):
+    server = tools.platform(tools.http(200, {"page_number": 1, "total_pages": 0, "products": []}))
+    assert tools.client(server).whole_catalog("v").complete
 
 
-def test_categories_are_read_and_inner_ones_asked_for(both):
+def test_categories_are_read_and_inner_ones_requested(tools):
     answer = {
         "categories": [
             {"global_id": "a", "parent_global_id": None, "active": False},
             {"global_id": "b", "parent_global_id": "a"},
         ]
     }
-    server = both.platform(both.http(200, answer))
-    found = both.client(server).categories("v", only_leaves=False)
+    server = tools.platform(tools.http(200, answer))
+    found = tools.client(server).categories("v", only_leaves=False)
     assert [(one.global_id, one.parent_global_id, one.active) for one in found] == [
         ("a", None, False),
         ("b", "a", None),
     ]
     assert server.of("GET")[0].target.endswith("/vendors/v/categories?only_leaves=false")
-    server = both.platform(both.http(200, {"rows": []}))
+    server = tools.platform(tools.http(200, {"rows": []}))
     with pytest.raises(UnexpectedAnswerError, match="no categories"):
-        both.client(server).categories("v")
+        tools.client(server).categories("v")
 
 
 @pytest.mark.parametrize("status", [200, 202])
-def test_an_export_is_started_without_a_body_and_either_status_will_do(both, status):
-    server = both.platform(both.http(status, {"job_id": 5, "job_status": "QUEUED"}))
-    assert both.client(server).export("v").job_id == "5"
+def test_an_export_starts_without_a_body_and_accepts_either_status(tools, status):
+    server = tools.platform(tools.http(status, {"job_id": 5, "job_status": "QUEUED"}))
+    assert tools.client(server).export("v").job_id == "5"
     (sent,) = server.of("POST", "/catalog/export")
     assert (sent.body, sent.headers["content-length"]) == (b"", "0")
 
 
-def test_an_export_whose_answer_is_lost_is_not_started_twice(both):
-    server = both.platform(lambda seen, send: None)
+def test_an_export_whose_answer_is_lost_is_not_started_twice(tools):
+    server = tools.platform(lambda seen, send: None)
     with pytest.raises(AmbiguousError):
-        both.client(server).export("v")
+        tools.client(server).export("v")
     assert len(server.of("POST", "/catalog/export")) == 1
 
 
-def test_products_are_created_for_all_vendors_with_exact_prices(both):
-    server = both.platform(both.http(202, {"job_id": "j", "duplicated_products": ["v:1"]}))
-    job = both.client(server).create_products([{"sku": "A", "price": Decimal("1.10"), "title": {"de_DE": "Öl"}}])
+def test_products_are_created_for_all_vendors_with_exact_prices(tools):
+    server = tools.platform(tools.http(202, {"job_id": "j", "duplicated_products": ["v:1"]}))
+    job = tools.client(server).create_products([{"sku": "A", "price": Decimal("1.10"), "title": {"de_DE": "Öl"}}])
     (sent,) = server.of("POST", "/chains/demo-chain/catalog")
     assert sent.body.decode() == '{"vendors":["*"],"products":[{"sku":"A","price":1.10,"title":{"de_DE":"Öl"}}]}'
     assert job.duplicated_products == ("v:1",)
 
 
-def test_a_partner_outside_the_pilot_is_told_so(both):
-    server = both.platform(both.http(501, {"message": "not in pilot"}))
+def test_a_partner_outside_the_pilot_gets_its_error(tools):
+    server = tools.platform(tools.http(501, {"message": "not in pilot"}))
     with pytest.raises(NotEnabledError):
-        both.client(server).create_products([])
+        tools.client(server).create_products([])
 
 
-def test_a_jobs_status_is_read_under_every_name(both):
+def test_a_jobs_status_is_read_under_every_name(tools):
     feedback = {
         "item_level_feedback": [
             {"sku": "A", "status": "REJECTED", "rejection_reasons": [{"rejected_data": "x", "rejected_reason": "y"}]}
         ]
     }
-    server = both.platform(
-        both.http(
+    server = tools.platform(
+        tools.http(
             200, {"job_id": 9, "job_status": "COMPLETED", "result": feedback, "download_url": "https://x/y?sig=canary"}
         ),
-        both.http(200, {"status": "in_progress", "downloadURL": "https://x"}),
-        both.http(200, {"job_status": "SOMETHING_NEW"}),
+        tools.http(200, {"status": "in_progress", "downloadURL": "https://x"}),
+        tools.http(200, {"job_status": "SOMETHING_NEW"}),
     )
-    client = both.client(server)
+    client = tools.client(server)
     done, running, strange = (client.job_status("9") for _ in range(3))
-    assert (done.is_settled, done.download_url, "canary" in repr(done)) == (True, "https://x/y?sig=canary", False)
+    assert (done.is_finished, done.download_url, "canary" in repr(done)) == (True, "https://x/y?sig=canary", False)
     assert (done.feedback[0].sku, done.feedback[0].rejections[0].reason) == ("A", "y")
-    assert (running.status, running.is_settled, running.download_url) == ("IN_PROGRESS", False, "https://x")
-    assert (strange.status, strange.is_settled) == ("SOMETHING_NEW", False)
+    assert (running.status, running.is_finished, running.download_url) == ("IN_PROGRESS", False, "https://x")
+    assert (strange.status, strange.is_finished) == ("SOMETHING_NEW", False)
     assert server.of("GET")[0].path == "/v2/chains/demo-chain/catalog/jobs/9"
 
 
-def test_another_jobs_answer_is_not_taken_for_the_one_asked_about(both):
-    server = both.platform(both.http(200, {"job_id": "8", "job_status": "COMPLETED"}))
-    with pytest.raises(UnexpectedAnswerError, match="job 9 was asked for"):
-        both.client(server).job_status("9")
+def test_the_answer_about_another_job_is_an_error(tools):
+    server = tools.platform(tools.http(200, {"job_id": "8", "job_status": "COMPLETED"}))
+    with pytest.raises(UnexpectedAnswerError, match="the client requested job 9"):
+        tools.client(server).job_status("9")
 
 
-def test_a_platform_without_job_status_costs_no_request(both):
-    server = both.platform(both.http(200, {}))
+def test_a_platform_without_job_status_costs_no_request(tools):
+    server = tools.platform(tools.http(200, {}))
     with pytest.raises(NotEnabledError, match="webhook"):
-        both.client(server, dialect=Dialect(job_status_path="")).job_status("9")
+        tools.client(server, dialect=Dialect(job_status_path="")).job_status("9")
     assert server.connections == 0
 
 
-def test_the_connection_test_sees_the_vendor_by_its_status(both):
-    server = both.platform(both.http(200, {"status": "OPEN"}))
-    checked = both.client(server).check("v")
+def test_the_connection_test_finds_the_vendor_by_its_status(tools):
+    server = tools.platform(tools.http(200, {"status": "OPEN"}))
+    checked = tools.client(server).check("v")
     assert (checked.vendor_seen, checked.outlet_status) == (True, "OPEN")
     assert len(server.seen) == 2
 
 
-def test_the_connection_test_falls_back_to_the_listing(both):
-    server = both.platform(both.http(404, b""), both.http(200, {"products": []}))
-    checked = both.client(server).check("v")
+def test_the_connection_test_falls_back_to_the_listing(tools):
+    server = tools.platform(tools.http(404, b""), tools.http(200, {"products": []}))
+    checked = tools.client(server).check("v")
     assert (checked.vendor_seen, checked.outlet_status) == (True, None)
     assert query(server.of("GET")[-1]) == {"page": "1", "page_size": "1"}
 
 
 @pytest.mark.parametrize(
-    ("answer", "error", "says"),
+    ("answer", "error", "message"),
     [
         ((401, {}), CredentialsError, "Check client id and secret"),
         ((403, {"code": "X"}), CredentialsError, "Check client id and secret"),
@@ -236,16 +236,16 @@ def test_the_connection_test_falls_back_to_the_listing(both):
         ((404, {"message": "Platform Not Found"}), NotEnabledError, "account manager"),
     ],
 )
-def test_the_connection_test_names_what_is_wrong(both, answer, error, says):
-    server = both.platform(both.http(*answer))
-    with pytest.raises(error, match=says):
-        both.client(server).check("v")
+def test_the_connection_test_names_what_is_wrong(tools, answer, error, message):
+    server = tools.platform(tools.http(*answer))
+    with pytest.raises(error, match=message):
+        tools.client(server).check("v")
     assert len(server.seen) <= 5
 
 
-def test_without_a_vendor_the_connection_test_shows_the_token_at_the_chains_door(both):
-    server = both.platform(both.http(404, {"message": "no such job"}))
-    assert not both.client(server).check().vendor_seen
-    server = both.platform(both.http(401, {}))
+def test_without_a_vendor_the_connection_test_proves_the_token_at_the_chain(tools):
+    server = tools.platform(tools.http(404, {"message": "no such job"}))
+    assert not tools.client(server).check().vendor_seen
+    server = tools.platform(tools.http(401, {}))
     with pytest.raises(CredentialsError):
-        both.client(server).check()
+        tools.client(server).check()

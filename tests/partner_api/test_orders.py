@@ -51,9 +51,9 @@ NESTED = {
 }
 
 
-def test_an_order_is_read_nested_with_exact_money_and_the_ordered_quantity(both):
-    server = both.platform(both.http(200, NESTED))
-    order = both.client(server).get_order(ORDER_ID)
+def test_an_order_is_read_nested_with_exact_money_and_the_ordered_quantity(tools):
+    server = tools.platform(tools.http(200, NESTED))
+    order = tools.client(server).get_order(ORDER_ID)
     assert (order.vendor_id, order.store_id, order.chain_id) == ("our-9", "store-9", "demo-chain")
     assert (order.sub_total, order.order_total) == (Decimal("10.1"), Decimal("12.30"))
     assert order.created_at == dt.datetime(2026, 3, 1, 10, 0, 0, 500000, tzinfo=dt.UTC)
@@ -95,13 +95,13 @@ _json = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from(sorted(NESTED)), _json))
-def test_no_order_however_strange_breaks_the_reading(raw):
+def test_no_malformed_order_breaks_the_reading(raw):
     order = Order.read(raw)
     assert order.raw is raw
 
 
-def test_a_fulfilment_is_sent_exactly_and_its_answer_read(both):
-    server = both.platform(both.http(200, NESTED))
+def test_a_fulfilment_is_sent_exactly_and_its_answer_read(tools):
+    server = tools.platform(tools.http(200, NESTED))
     items = (
         ItemUpdate("A", "REPLACED", item_id=ITEM_ID, quantity=3, pricing_type="UNIT"),
         ItemUpdate("B", "IN_CART", quantity=2, unit_price=Decimal("1.10"), replaced_id=ITEM_ID),
@@ -109,7 +109,7 @@ def test_a_fulfilment_is_sent_exactly_and_its_answer_read(both):
         ItemUpdate("D", "NOT_FOUND"),
     )
     update = OrderUpdate(ORDER_ID, "READY_FOR_PICKUP", items, confirmed_amount=Decimal("9.90"))
-    assert both.client(server).put_order(update).order_code == "1234"
+    assert tools.client(server).put_order(update).order_code == "1234"
     (sent,) = server.of("PUT", f"/v2/chains/demo-chain/orders/{ORDER_ID}")
     assert b'"unit_price":1.10' in sent.body
     assert b'"weight":0.750' in sent.body
@@ -126,10 +126,10 @@ def test_a_fulfilment_is_sent_exactly_and_its_answer_read(both):
     }
 
 
-def test_an_acceptance_carries_its_instant_in_utc(both):
-    server = both.platform(both.http(200, NESTED))
+def test_an_acceptance_carries_its_instant_in_utc(tools):
+    server = tools.platform(tools.http(200, NESTED))
     then = dt.datetime(2026, 3, 1, 14, 0, tzinfo=dt.timezone(dt.timedelta(hours=2)))
-    both.client(server).put_order(OrderUpdate(ORDER_ID, "ACCEPTED", accepted_for=then))
+    tools.client(server).put_order(OrderUpdate(ORDER_ID, "ACCEPTED", accepted_for=then))
     assert json.loads(server.of("PUT")[0].body) == {
         "order_id": ORDER_ID,
         "status": "ACCEPTED",
@@ -137,22 +137,22 @@ def test_an_acceptance_carries_its_instant_in_utc(both):
     }
 
 
-def test_a_cancellation_is_the_partners_own_with_its_reason(both):
-    server = both.platform(both.http(200, NESTED))
+def test_a_cancellation_is_the_partners_own_with_its_reason(tools):
+    server = tools.platform(tools.http(200, NESTED))
     update = OrderUpdate(ORDER_ID, "CANCELLED", (ItemUpdate("A", "NOT_FOUND"),), cancel_reason="CLOSED")
-    both.client(server).put_order(update)
+    tools.client(server).put_order(update)
     assert json.loads(server.of("PUT")[0].body)["cancellation"] == {"reason": "CLOSED", "cancelled_by": "VENDOR"}
 
 
 @pytest.mark.parametrize("sku", ["", "  ", None])
 @pytest.mark.parametrize("status", ["IN_CART", "NOT_FOUND", "REPLACED", "ADDITION"])
-def test_an_item_without_its_sku_cannot_even_be_made(sku, status):
+def test_an_item_without_its_sku_cannot_be_built(sku, status):
     with pytest.raises(InvalidRequestError, match="cancels the order"):
         ItemUpdate(sku, status, item_id=ITEM_ID, quantity=1)
 
 
 @pytest.mark.parametrize(
-    ("make", "says"),
+    ("make", "message"),
     [
         (lambda: ItemUpdate("A", "REPLACED"), "needs its _id"),
         (lambda: ItemUpdate("A", "ADDITION"), "needs a quantity"),
@@ -193,33 +193,33 @@ def test_an_item_without_its_sku_cannot_even_be_made(sku, status):
         ),
     ],
 )
-def test_what_the_platform_would_refuse_or_cancel_is_refused_before_it_leaves(make, says):
-    with pytest.raises(InvalidRequestError, match=says):
+def test_an_update_that_the_platform_rejects_or_answers_by_cancelling_is_never_sent(make, message):
+    with pytest.raises(InvalidRequestError, match=message):
         make()
 
 
 @pytest.mark.parametrize("status", ["READY_FOR_PICKUP", "DISPATCHED", "ACCEPTED", "CANCELLED"])
-def test_an_order_put_whose_answer_is_lost_is_ambiguous_and_never_repeated_or_cancelled(both, status):
-    server = both.platform(lambda seen, send: None)
+def test_an_order_put_whose_answer_is_lost_is_ambiguous_and_never_repeated_or_cancelled(tools, status):
+    server = tools.platform(lambda seen, send: None)
     item = ItemUpdate("A", "NOT_FOUND")
     reason = "TOO_BUSY" if status == "CANCELLED" else None
     update = OrderUpdate(ORDER_ID, status, (item,), accepted_for=dt.datetime.now(dt.UTC), cancel_reason=reason)
     with pytest.raises(AmbiguousError, match="read-back"):
-        both.client(server).put_order(update)
+        tools.client(server).put_order(update)
     assert len(server.of("PUT")) == 1
 
 
-def test_a_validation_of_the_cart_changes_nothing_and_is_repeated(both):
-    server = both.platform(lambda seen, send: None, both.http(500, b""), both.http(200, NESTED))
-    both.client(server).put_order(OrderUpdate(ORDER_ID, "UPDATE_CART", (ItemUpdate("A", "IN_CART"),)))
+def test_a_validation_of_the_cart_changes_nothing_and_is_repeated(tools):
+    server = tools.platform(lambda seen, send: None, tools.http(500, b""), tools.http(200, NESTED))
+    tools.client(server).put_order(OrderUpdate(ORDER_ID, "UPDATE_CART", (ItemUpdate("A", "IN_CART"),)))
     assert len(server.of("PUT")) == 3
 
 
 @pytest.mark.parametrize("answer", [(200, b""), (200, {"order_id": "another"}), (500, {}), (200, "<html>")])
-def test_an_order_put_with_a_senseless_answer_is_ambiguous(both, answer):
-    server = both.platform(both.http(*answer))
+def test_an_order_put_with_an_unreadable_answer_is_ambiguous(tools, answer):
+    server = tools.platform(tools.http(*answer))
     with pytest.raises(AmbiguousError):
-        both.client(server).put_order(OrderUpdate(ORDER_ID, "DISPATCHED", (ItemUpdate("A", "IN_CART"),)))
+        tools.client(server).put_order(OrderUpdate(ORDER_ID, "DISPATCHED", (ItemUpdate("A", "IN_CART"),)))
 
 
 START = dt.datetime(2026, 3, 1, tzinfo=dt.UTC)
@@ -227,7 +227,7 @@ END = START + dt.timedelta(days=1)
 
 
 def history(http, live, total=3):
-    """A platform whose history lives at one of the two paths; the other answers 404 with an empty body."""
+    """A platform that serves the history on one of the two paths; the other answers 404 with an empty body."""
 
     def script(seen, send):
         if seen.path.endswith("/orders") is not live:
@@ -246,9 +246,9 @@ def history(http, live, total=3):
 
 
 @pytest.mark.parametrize(("live", "requests"), [(False, 2), (True, 3)])
-def test_the_history_path_is_found_out_once_and_remembered(both, live, requests):
-    server = both.platform(history(both.http, live))
-    client = both.client(server)
+def test_the_history_path_is_found_out_once_and_remembered(tools, live, requests):
+    server = tools.platform(history(tools.http, live))
+    client = tools.client(server)
     for _ in range(2):
         page = client.list_orders("store-1", START, END, 1, 2)
         assert [order.order_id for order in page.orders] == ["o0", "o1"]
@@ -259,28 +259,28 @@ def test_the_history_path_is_found_out_once_and_remembered(both, live, requests)
     )
 
 
-def test_a_vendors_own_page_is_not_taken_for_its_history(both):
+def test_a_vendors_own_page_is_not_taken_for_its_history(tools):
     def script(seen, send):
         live = seen.path.endswith("/orders")
-        send(both.http(200, {"orders": [{"order_id": "o"}], "total_pages": 1} if live else {"name": "a store"}))
+        send(tools.http(200, {"orders": [{"order_id": "o"}], "total_pages": 1} if live else {"name": "a store"}))
 
-    server = both.platform(script)
-    assert len(both.client(server).list_orders("v", START, END).orders) == 1
+    server = tools.platform(script)
+    assert len(tools.client(server).list_orders("v", START, END).orders) == 1
 
 
-def test_an_unknown_vendor_is_not_found_at_either_path(both):
-    server = both.platform(both.http(404, {"message": "no"}))
+def test_an_unknown_vendor_is_not_found_on_either_path(tools):
+    server = tools.platform(tools.http(404, {"message": "no"}))
     with pytest.raises(NotFoundError):
-        both.client(server).list_orders("v", START, END)
+        tools.client(server).list_orders("v", START, END)
     assert len(server.of("GET")) == 2
-    server = both.platform(both.http(200, {}))
+    server = tools.platform(tools.http(200, {}))
     with pytest.raises(UnexpectedAnswerError, match="no history path"):
-        both.client(server).list_orders("v", START, END)
+        tools.client(server).list_orders("v", START, END)
 
 
-def test_the_whole_history_is_every_page_once(both):
-    server = both.platform(history(both.http, live=True, total=1203))
-    found = both.client(server).whole_history("v", START, END)
+def test_the_whole_history_is_every_page_once(tools):
+    server = tools.platform(history(tools.http, live=True, total=1203))
+    found = tools.client(server).whole_history("v", START, END)
     assert (found.complete, len(found.orders), found.pages) == (True, 1203, 3)
 
 
@@ -295,7 +295,7 @@ def test_the_whole_history_is_every_page_once(both):
         (START, END, 1, 0),
     ],
 )
-def test_a_range_that_the_platform_refuses_is_refused_here(tools, start, end, page, size):
+def test_a_range_that_the_platform_rejects_is_never_sent(tools, start, end, page, size):
     server = tools.platform(tools.http(200, {"orders": []}))
     with pytest.raises(InvalidRequestError, match="Nothing was sent"):
         tools.client(server).list_orders("v", start, end, page, size)

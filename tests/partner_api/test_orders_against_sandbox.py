@@ -1,4 +1,4 @@
-"""Orders, promotions, exports and creation against the platform one can run."""
+"""Orders, promotions, exports and creation against the sandbox."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def platform(live):
 
 
 @pytest.fixture
-def client(both, platform):
-    return both.client(platform.base_url, credentials=DEMO, clock=SystemClock())
+def client(tools, platform):
+    return tools.client(platform.base_url, credentials=DEMO, clock=SystemClock())
 
 
 def place(platform, *skus, **more):
@@ -48,7 +48,7 @@ def place(platform, *skus, **more):
     )
 
 
-def settled(ask, job_id):
+def finished_job(ask, job_id):
     ends_at_s = time.monotonic() + 20
     while (status := ask(job_id)).status not in {"COMPLETED", "FAILED", "DUPLICATE"}:
         assert time.monotonic() < ends_at_s, status
@@ -99,7 +99,7 @@ def test_a_partner_cancels_with_its_reason(client, platform):
     assert client.put_order(update).status == "CANCELLED"
 
 
-def test_a_refused_price_is_told_without_the_customer(client, platform):
+def test_the_error_of_a_rejected_price_shows_no_personal_data(client, platform):
     order_id = place(platform, "JAM", customer={"phone_number": "+447700900999"})["order_id"]
     raised = (ItemUpdate("JAM", "IN_CART", quantity=1, unit_price=Decimal("9.99"), pricing_type="UNIT"),)
     with pytest.raises(InvalidRequestError) as caught:
@@ -120,20 +120,20 @@ def test_the_history_is_found_on_whichever_path_the_platform_has(client, platfor
         client.get_order("5b8e6f3c-1111-4222-8333-444455556666")
 
 
-def test_a_promotion_is_made_told_apart_from_its_double_and_ended(client, platform):
+def test_a_promotion_is_created_distinguished_from_its_duplicate_and_ended(client, platform):
     now = dt.datetime.now(dt.UTC)
     start, end = now + dt.timedelta(hours=1), now + dt.timedelta(days=2)
-    discounts = (Discount(("JAM", "NOBODY"), Decimal("1.990")),)
+    discounts = (Discount(("JAM", "UNKNOWN"), Decimal("1.990")),)
     promotion = Promotion((STORE,), {"en_GB": "March"}, start, end, discounts)
-    status = settled(client.promotion_status, client.put_promotion(promotion).job_id)
+    status = finished_job(client.promotion_status, client.put_promotion(promotion, (STORE,)).job_id)
     assert status.status == "COMPLETED"
-    assert status.missing_skus == {STORE: ("NOBODY",)}
+    assert status.missing_skus == {STORE: ("UNKNOWN",)}
     ended = Promotion((STORE,), {"en_GB": "March"}, start, end, discounts, active=False)
-    assert settled(client.promotion_status, client.put_promotion(ended).job_id).status == "COMPLETED"
+    assert finished_job(client.promotion_status, client.put_promotion(ended, (STORE,)).job_id).status == "COMPLETED"
 
 
-def test_an_export_brings_the_assortment(client, platform):
-    status = settled(client.job_status, client.export(STORE).job_id)
+def test_an_export_returns_the_assortment(client, platform):
+    status = finished_job(client.job_status, client.export(STORE).job_id)
     file = io.BytesIO()
     client.download(status.download_url, file)
     content = file.getvalue()

@@ -24,8 +24,8 @@ def promotion(**more):
     return Promotion(**{**values, **more})
 
 
-def test_a_promotion_is_sent_as_the_interface_writes_it(both):
-    server = both.platform(both.http(202, {"job_id": "p1", "job_status": "QUEUED"}))
+def test_a_promotion_is_sent_as_the_interface_writes_it(tools):
+    server = tools.platform(tools.http(202, {"job_id": "p1", "job_status": "QUEUED"}))
     body = promotion(
         active=False,
         discounts=(
@@ -35,7 +35,7 @@ def test_a_promotion_is_sent_as_the_interface_writes_it(both):
         conditions={"purchased_quantity": 2},
         limits={"max_items_per_order": 3},
     )
-    assert both.client(server).put_promotion(body).job_id == "p1"
+    assert tools.client(server).put_promotion(body, ["v1"]).job_id == "p1"
     (sent,) = server.of("PUT", "/v2/chains/demo-chain/promotion")
     assert b'"discount_value":1.990' in sent.body
     assert json.loads(sent.body) == {
@@ -57,11 +57,11 @@ def test_a_promotion_is_sent_as_the_interface_writes_it(both):
     }
 
 
-def test_ending_a_promotion_sends_the_same_bytes_but_for_the_flag(both):
-    server = both.platform(both.http(202, {"job_id": "p1"}))
-    client = both.client(server)
-    client.put_promotion(promotion())
-    client.put_promotion(promotion(active=False))
+def test_ending_a_promotion_sends_the_same_bytes_but_for_the_flag(tools):
+    server = tools.platform(tools.http(202, {"job_id": "p1"}))
+    client = tools.client(server)
+    client.put_promotion(promotion(), ["v1"])
+    client.put_promotion(promotion(active=False), ["v1"])
     begun, ended = (one.body for one in server.of("PUT"))
     assert begun.replace(b'"active":true,"reason"', b'"active":false,"reason"') == ended
 
@@ -84,29 +84,29 @@ def test_ending_a_promotion_sends_the_same_bytes_but_for_the_flag(both):
         {"display_name": {"de_DE": "\ud800"}},
     ],
 )
-def test_a_promotion_that_would_be_refused_whole_never_leaves(tools, broken):
+def test_a_promotion_that_the_platform_rejects_as_a_whole_is_never_sent(tools, broken):
     server = tools.platform(tools.http(202, {"job_id": "p1"}))
     with pytest.raises(InvalidRequestError):
-        tools.client(server).put_promotion(promotion(**broken))
+        tools.client(server).put_promotion(promotion(**broken), ["v1"])
     assert server.connections == 0
 
 
-def test_a_promotion_whose_answer_is_lost_is_not_sent_twice(both):
-    server = both.platform(lambda seen, send: None)
+def test_a_promotion_whose_answer_is_lost_is_not_sent_twice(tools):
+    server = tools.platform(lambda seen, send: None)
     with pytest.raises(AmbiguousError):
-        both.client(server).put_promotion(promotion())
+        tools.client(server).put_promotion(promotion(), ["v1"])
     assert len(server.of("PUT")) == 1
 
 
-def test_a_promotions_status_tells_what_was_left_out(both):
+def test_a_promotions_status_reports_what_it_left_out(tools):
     result = {"invalid_vendors": ["v9"], "missing_skus": {"v1": ["A", 2]}, "invalid_discounted_skus": {"v2": ["B"]}}
-    server = both.platform(
-        both.http(
+    server = tools.platform(
+        tools.http(
             200, {"job_id": "p1", "job_status": "completed", "created_at": "2026-03-01T00:00:00.000Z", "result": result}
         ),
-        both.http(200, {"job_id": "p1", "job_status": "DUPLICATE", "result": None}),
+        tools.http(200, {"job_id": "p1", "job_status": "DUPLICATE", "result": None}),
     )
-    client = both.client(server)
+    client = tools.client(server)
     done = client.promotion_status("p1")
     assert (done.status, done.invalid_vendors, done.missing_skus) == ("COMPLETED", ("v9",), {"v1": ("A", "2")})
     assert done.invalid_discounted_skus == {"v2": ("B",)}

@@ -88,7 +88,7 @@ _any = st.recursive(
         _any,
     )
 )
-def test_no_answer_however_strange_breaks_a_model(raw):
+def test_no_malformed_answer_breaks_a_model(raw):
     raw = reading.json_or_none(json.dumps(raw).encode())
     for model in (CatalogPage.read(raw), Job.read(raw), JobStatus.read("j", raw), PromotionStatus.read("j", raw)):
         assert model.raw is raw
@@ -116,7 +116,7 @@ def test_only_a_finite_number_is_one(value, number):
 
 
 @pytest.mark.parametrize("body", [b'{"a": NaN}', b'{"a": Infinity}', b'{"a": -Infinity}', b'{"a": 1e999999}'])
-def test_a_number_that_is_none_becomes_null_and_spares_the_rest(body):
+def test_an_unreadable_number_becomes_null_and_leaves_the_rest_readable(body):
     assert reading.json_or_none(body[:-1] + b', "b": 1}') == {"a": None, "b": 1}
 
 

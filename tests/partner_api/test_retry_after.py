@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from partner_api.answers import parse
 from partner_api.dialect import Dialect
 from partner_api.errors import ThrottledError
-from partner_api.retry_after import parse
 
 NOW = dt.datetime(2026, 3, 1, 12, 0, tzinfo=dt.UTC)
 
@@ -44,7 +44,7 @@ def test_every_form_of_retry_after_is_read_within_bounds(value, seconds):
     assert read(value) == seconds
 
 
-def test_a_date_is_measured_by_the_platforms_clock_not_ours():
+def test_a_date_is_compared_with_the_platforms_clock():
     assert read("Sun, 01 Mar 2026 15:00:30 GMT", date="Sun, 01 Mar 2026 15:00:00 GMT") == 30.0
 
 
@@ -61,29 +61,29 @@ def test_any_date_gives_seconds_within_bounds(then):
     assert 0 <= seconds <= 3600
 
 
-def test_a_short_wait_is_slept_and_the_call_repeated(both):
-    server = both.platform(both.http(429, b"", retry_after="7"), both.http(202, {"job_id": "j"}))
-    clock = both.QuickClock()
-    assert both.client(server, clock=clock).update_catalog("v", b"{}").job_id == "j"
+def test_a_short_wait_is_slept_and_the_call_repeated(tools):
+    server = tools.platform(tools.http(429, b"", retry_after="7"), tools.http(202, {"job_id": "j"}))
+    clock = tools.QuickClock()
+    assert tools.client(server, clock=clock).update_catalog("v", b"{}").job_id == "j"
     assert clock.slept == [7.0]
 
 
-def test_a_long_wait_is_handed_to_the_caller_with_its_cap(both):
-    server = both.platform(both.http(429, {"message": "slow down"}, retry_after="1000000000"))
-    clock = both.QuickClock()
+def test_a_long_wait_goes_to_the_caller_shortened_to_the_maximum(tools):
+    server = tools.platform(tools.http(429, {"message": "slow down"}, retry_after="1000000000"))
+    clock = tools.QuickClock()
     with pytest.raises(ThrottledError, match="Wait") as caught:
-        both.client(server, clock=clock, dialect=Dialect(retry_after_max_s=600)).update_catalog("v", b"{}")
+        tools.client(server, clock=clock, dialect=Dialect(retry_after_max_s=600)).update_catalog("v", b"{}")
     assert caught.value.retry_after_s == 600
     assert clock.slept == []
 
 
 @pytest.mark.parametrize("value", [None, "-3", "rubbish"])
-def test_without_a_usable_retry_after_the_pauses_grow_and_end(both, value):
+def test_without_a_usable_retry_after_the_pauses_grow_and_end(tools, value):
     headers = {"retry_after": value} if value else {}
-    server = both.platform(both.http(429, b"", **headers))
-    clock = both.QuickClock()
+    server = tools.platform(tools.http(429, b"", **headers))
+    clock = tools.QuickClock()
     with pytest.raises(ThrottledError) as caught:
-        both.client(server, clock=clock).list_catalog("v")
+        tools.client(server, clock=clock).list_catalog("v")
     assert caught.value.retry_after_s is None
     assert len(server.of("GET")) == 3
     assert 0.5 <= clock.slept[0] <= 1 <= clock.slept[1] <= 2

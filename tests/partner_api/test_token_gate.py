@@ -1,4 +1,4 @@
-"""A token's request at the gate: it may wait there for minutes, and still only one caller asks."""
+"""The request of a token may wait at the gate for minutes; still only one caller sends it."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ CALLERS = 8
 
 
 class PausedError(Exception):
-    """What a budget says to who cannot leave soon."""
+    """The error of a rate limit that admits no request for long."""
 
 
-class Paused:
-    """A gate that is closed until it is opened, or until it says why it stays closed. It counts its leaves and what became of them."""
+class ClosedGate:
+    """A gate that stays closed until a test opens it or gives the reason why it stays closed. It counts its permits and their ends."""
 
     def __init__(self):
         self.opened = threading.Event()
@@ -31,7 +31,7 @@ class Paused:
         self.elsewhere = []
         self._lock = threading.Lock()
 
-    def admit(self, operation, lane):
+    def admit(self, operation, priority, vendors):
         with self._lock:
             self.waiting += 1
         assert self.opened.wait(30)
@@ -44,12 +44,12 @@ class Paused:
     def report(self, operation, status, retry_after_s, blocked):
         pass
 
-    def done(self, operation, lane, used):
+    def done(self, operation, priority, used):
         (self.elsewhere if used else self.unused).append(operation)
 
 
-class Hands:
-    """A clock moved by hand."""
+class ManualClock:
+    """A clock that a test moves."""
 
     def __init__(self):
         self.now_s = 1000.0
@@ -59,7 +59,7 @@ class Hands:
 
 
 def _in_line(gate, number):
-    """Waits until so many callers stand at the gate; False when they do not come."""
+    """Waits until so many callers wait at the gate; False after 5 s."""
     ends_at_s = time.monotonic() + 5
     while gate.waiting < number and time.monotonic() < ends_at_s:
         time.sleep(0.01)
@@ -74,8 +74,8 @@ def _caller(server, tools, gate, store):
     return call
 
 
-class Slow:
-    """A platform whose token takes a while: long enough that others come through the gate meanwhile."""
+class SlowPlatform:
+    """A platform whose token takes so long that other callers pass the gate meanwhile."""
 
     def __init__(self, tools):
         self.inner = tools.Platform(tools.http(200, LISTING))
@@ -86,32 +86,32 @@ class Slow:
         self.inner(seen, send)
 
 
-def test_however_long_the_gate_keeps_all_waiting_one_of_them_asks_for_the_token(tools):
-    gate, hands = Paused(), Hands()
-    store = MemoryTokenStore(hands)
-    server = tools.server(Slow(tools))
+def test_however_long_the_gate_holds_all_callers_one_of_them_requests_the_token(tools):
+    gate, clock = ClosedGate(), ManualClock()
+    store = MemoryTokenStore(clock)
+    server = tools.server(SlowPlatform(tools))
     with ThreadPoolExecutor(CALLERS) as pool:
         calls = [pool.submit(_caller(server, tools, gate, store), n) for n in range(CALLERS)]
-        for waiting in range(1, 5):  # longer than any lease: whoever may, joins the line
+        for waiting in range(1, 5):  # longer than any lease: every caller that may joins the queue
             _in_line(gate, waiting)
-            hands.now_s += 61
+            clock.now_s += 61
         gate.opened.set()
         for call in calls:
             call.result(30)
     assert len(server.of("POST")) == 1
     assert len(server.of("GET")) == CALLERS
     tokens = gate.admitted.count("token")
-    assert gate.unused == ["token"] * (tokens - 1), "a leave that was not used is given back"
+    assert gate.unused == ["token"] * (tokens - 1), "the client returns an unused permit"
 
 
-def test_whoever_waits_for_a_token_hears_from_the_gate_why_nothing_leaves(tools):
-    gate = Paused()
+def test_every_caller_that_waits_for_a_token_receives_the_error_of_the_gate(tools):
+    gate = ClosedGate()
     gate.why = PausedError("nothing leaves for another 300 s")
     store = MemoryTokenStore()
     server = tools.platform(tools.http(200, LISTING))
     with ThreadPoolExecutor(CALLERS) as pool:
         calls = [pool.submit(_caller(server, tools, gate, store), n) for n in range(CALLERS)]
-        assert _in_line(gate, CALLERS), "everybody stands at the gate itself"
+        assert _in_line(gate, CALLERS), "every caller waits at the gate itself"
         gate.opened.set()
         for call in calls:
             with pytest.raises(PausedError):
@@ -120,13 +120,13 @@ def test_whoever_waits_for_a_token_hears_from_the_gate_why_nothing_leaves(tools)
     assert store.lease(1)
 
 
-def test_while_one_waits_at_the_gate_to_renew_others_use_the_token_that_has_not_ended(tools):
-    gate, hands = Paused(), Hands()
-    store = MemoryTokenStore(hands)
+def test_while_one_caller_waits_at_the_gate_to_renew_others_use_the_valid_token(tools):
+    gate, clock = ClosedGate(), ManualClock()
+    store = MemoryTokenStore(clock)
     server = tools.platform(tools.http(200, LISTING))
     gate.opened.set()
     _caller(server, tools, gate, store)(0)
-    hands.now_s += 7000
+    clock.now_s += 7000
     gate.opened.clear()
     with ThreadPoolExecutor(CALLERS) as pool:
         calls = [pool.submit(_caller(server, tools, gate, store), n) for n in range(CALLERS)]
@@ -139,13 +139,13 @@ def test_while_one_waits_at_the_gate_to_renew_others_use_the_token_that_has_not_
 
 
 def test_each_try_for_a_token_passes_the_gate_and_holds_the_lease_no_longer_than_itself(tools):
-    gate = Paused()
+    gate = ClosedGate()
     gate.opened.set()
     leases = []
 
     class Store(MemoryTokenStore):
-        def lease(self, seconds, mine=None):
-            leases.append(super().lease(seconds, mine))
+        def lease(self, seconds, replaces=None):
+            leases.append(super().lease(seconds, replaces))
             return leases[-1]
 
     class Weak(tools.Platform):
@@ -161,14 +161,14 @@ def test_each_try_for_a_token_passes_the_gate_and_holds_the_lease_no_longer_than
     assert len(set(leases)) == 3
 
 
-def test_a_caller_that_comes_back_too_late_neither_frees_nor_overwrites_the_lease_of_another():
+def test_a_caller_that_returns_too_late_neither_frees_nor_overwrites_the_lease_of_another():
     from pydantic import SecretStr
 
-    hands = Hands()
-    store = MemoryTokenStore(hands)
+    clock = ManualClock()
+    store = MemoryTokenStore(clock)
     late = store.lease(60)
     assert not store.lease(60)
-    hands.now_s += 61
+    clock.now_s += 61
     mine = store.lease(60)
     assert mine
     store.release(late)
@@ -183,11 +183,11 @@ def test_a_caller_that_comes_back_too_late_neither_frees_nor_overwrites_the_leas
     assert not store.is_leased()
 
 
-def test_a_file_of_a_storage_host_ends_its_leave_without_a_word_about_the_platform(both):
-    gate = Paused()
+def test_a_file_of_a_storage_host_ends_its_permit_without_a_report_about_the_platform(tools):
+    gate = ClosedGate()
     gate.opened.set()
-    storage = both.server(lambda seen, send: send(both.http(200, b"sku,status\n1,ok\n")))
-    server = both.platform(both.http(200, LISTING))
-    client = both.client(server, gate=gate, download_hosts=[f"localhost:{storage.port}"], private_hosts=["localhost"])
+    storage = tools.server(lambda seen, send: send(tools.http(200, b"sku,status\n1,ok\n")))
+    server = tools.platform(tools.http(200, LISTING))
+    client = tools.client(server, gate=gate, download_hosts=[f"localhost:{storage.port}"], private_hosts=["localhost"])
     client.download(f"http://localhost:{storage.port}/log.csv", io.BytesIO())
     assert (gate.admitted, gate.elsewhere, gate.unused) == (["download"], ["download"], [])

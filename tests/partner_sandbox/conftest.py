@@ -1,4 +1,4 @@
-"""One sandbox on a virtual clock for all these tests, as new for each; a partner with a token; a webhook receiver."""
+"""One sandbox on a virtual clock for all these tests, reset for each; a partner with a token; a webhook receiver."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from order_desk import OrderDesk
+from order_picker import OrderPicker
 from promotion_bodies import promotion_body
 from sandbox_fixture import LiveSandbox, WebhookReceiver
 
@@ -26,7 +26,7 @@ def running_platform() -> Iterator[LiveSandbox]:
 
 @pytest.fixture
 def platform(running_platform: LiveSandbox) -> LiveSandbox:
-    """As new, on a clock that stands still; jobs take no time."""
+    """In its initial state, on a clock that does not advance; jobs take no time."""
     running_platform.control("POST", "reset")
     return running_platform
 
@@ -49,7 +49,7 @@ def receiver(running_receiver: WebhookReceiver, platform: LiveSandbox) -> Iterat
     running_receiver.clear()
     platform.put_webhook(catalog_url=running_receiver.url, order_url=running_receiver.url)
     yield running_receiver
-    platform.advance(0)  # what is on its way arrives before the next test begins
+    platform.advance(0)  # the running deliveries end before the next test begins
 
 
 @pytest.fixture
@@ -59,14 +59,14 @@ def push(platform: LiveSandbox, partner: httpx.Client) -> Callable[..., dict[str
     def send(*items: dict[str, Any], vendor: str = "store-001") -> dict[str, Any]:
         answer = partner.put(f"/v2/chains/demo-chain/vendors/{vendor}/catalog", json={"products": list(items)})
         assert answer.status_code == 202, answer.text
-        return settled(platform, partner, answer.json()["job_id"])
+        return finished_job(platform, partner, answer.json()["job_id"])
 
     return send
 
 
 @pytest.fixture
-def refusal(partner: httpx.Client) -> Callable[..., str]:
-    """Sends a body that must be refused as a whole; the message of the 400."""
+def rejection(partner: httpx.Client) -> Callable[..., str]:
+    """Sends a body that the platform rejects as a whole; returns the message of the 400."""
 
     def send(body: Any) -> str:
         content = body if isinstance(body, bytes) else None
@@ -78,8 +78,8 @@ def refusal(partner: httpx.Client) -> Callable[..., str]:
     return send
 
 
-def settled(platform: LiveSandbox, partner: httpx.Client, job_id: str | int) -> dict[str, Any]:
-    """A job's status once the platform has nothing left to do now, with the lines of its file under `log`."""
+def finished_job(platform: LiveSandbox, partner: httpx.Client, job_id: str | int) -> dict[str, Any]:
+    """A job's status once all due work has ended, with the lines of its file under `log`."""
     platform.advance(0)
     status = partner.get(f"/v2/chains/demo-chain/catalog/jobs/{job_id}").json()
     if "download_url" in status:
@@ -88,9 +88,9 @@ def settled(platform: LiveSandbox, partner: httpx.Client, job_id: str | int) -> 
 
 
 @pytest.fixture
-def desk(platform: LiveSandbox, partner: httpx.Client, receiver: WebhookReceiver) -> OrderDesk:
+def picker(platform: LiveSandbox, partner: httpx.Client, receiver: WebhookReceiver) -> OrderPicker:
     """Orders of store-001, with a small assortment and the webhook configured."""
-    return OrderDesk(platform, partner, receiver)
+    return OrderPicker(platform, partner, receiver)
 
 
 @pytest.fixture

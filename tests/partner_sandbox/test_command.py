@@ -47,7 +47,7 @@ def signed_in(client: httpx.Client) -> None:
     client.headers["Authorization"] = f"Bearer {token}"
 
 
-def test_it_says_where_it_is_and_ends_on_a_signal():
+def test_the_program_prints_its_address_and_ends_on_a_signal():
     with running("--dialect", "live", "--clock", "virtual", "--job-seconds", "7", "--set", "propagation_s=5") as (
         client,
         _,
@@ -58,7 +58,7 @@ def test_it_says_where_it_is_and_ends_on_a_signal():
     assert (settings["link"], settings["requests_per_minute"]) == ("presigned", 60)
 
 
-def test_what_is_not_an_argument_is_read_from_the_environment(monkeypatch):
+def test_the_environment_gives_the_settings_that_no_argument_gives(monkeypatch):
     monkeypatch.setenv("PARTNER_SANDBOX_DIALECT", "legacy")
     monkeypatch.setenv("PARTNER_SANDBOX_BEHAVIOUR", '{"job_seconds": 3}')
     with running() as (client, _):
@@ -68,7 +68,7 @@ def test_what_is_not_an_argument_is_read_from_the_environment(monkeypatch):
 
 @pytest.mark.slow
 def test_it_starts_in_under_two_seconds_after_its_imports():
-    """The best of three, for a machine that has other things to do."""
+    """The best of three, for a busy machine."""
     took_s = []
     for _ in range(3):
         begin = time.monotonic()
@@ -77,7 +77,7 @@ def test_it_starts_in_under_two_seconds_after_its_imports():
     assert min(took_s) < 2
 
 
-def test_what_it_held_is_there_again_when_it_is_started_again(tmp_path):
+def test_a_restart_keeps_the_stored_state(tmp_path):
     folder = str(tmp_path / "state")
     with running("--data", folder, "--job-seconds", "1") as (client, _):
         products = {"products": [{"sku": "A", "price": 1}, {"sku": "B", "price": 1}]}
@@ -103,12 +103,12 @@ def test_what_it_held_is_there_again_when_it_is_started_again(tmp_path):
         (["--set", "link=pigeon"], "link: Input should be 'bearer' or 'presigned'"),
     ],
 )
-def test_an_argument_that_makes_no_sense_is_named(capsys, arguments, message):
+def test_an_invalid_argument_is_named(capsys, arguments, message):
     assert main(["--port", "0", *arguments]) == 2
     assert capsys.readouterr().err.strip().startswith(f"partner-sandbox: {message}")
 
 
-def test_a_port_that_is_taken_is_named(capsys):
+def test_a_port_in_use_is_named(capsys):
     with LiveSandbox() as live:
         port = live.base_url.rpartition(":")[2]
         assert main(["--port", port]) == 1
@@ -117,7 +117,7 @@ def test_a_port_that_is_taken_is_named(capsys):
 
 @pytest.mark.slow
 def test_ten_thousand_skus_are_accepted_in_a_second_and_logged_in_two():
-    """By the defaults of the program; the best of three, for a machine that has other things to do."""
+    """By the defaults of the program; the best of three, for a busy machine."""
     body = {"products": [{"sku": f"S{n}", "price": n + 0.5, "quantity": 3, "active": True} for n in range(10_000)]}
     measured = []
     with LiveSandbox(job_seconds=0.5) as live, live.partner() as partner:
@@ -137,7 +137,7 @@ def test_ten_thousand_skus_are_accepted_in_a_second_and_logged_in_two():
 
 @pytest.mark.slow
 @pytest.mark.scale
-def test_a_hundred_megabytes_are_taken_within_a_gibibyte():
+def test_a_hundred_megabytes_are_accepted_within_a_gibibyte():
     count = 1_100_000
     products = ",".join(f'{{"sku":"SKU-{n:08d}","price":1}}' for n in range(0, count, 11))
     items = ",".join(

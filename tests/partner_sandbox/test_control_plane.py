@@ -1,4 +1,4 @@
-"""The control plane under /_sandbox: what other programs steer the platform by."""
+"""The control plane under /_sandbox: other programs control the platform with it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_a_new_platform_has_the_demo_chain_its_stores_and_nothing_else(platform)
     assert chain["webhook"] == {"catalog_url": None, "order_url": None, "secret_set": False}
 
 
-def test_a_reset_forgets_everything_but_the_seed(platform, partner, receiver, push):
+def test_a_reset_deletes_everything_except_the_seed(platform, partner, receiver, push):
     platform.put_products(STORE, [{"sku": "A"}])
     push({"sku": "A"})
     platform.control("PUT", "settings", {"requests_per_minute": 5})
@@ -97,20 +97,20 @@ def test_an_assortment_replaces_the_one_before(platform, push):
         ({"sku": "A", "sales_buffer": 1.5}, "products[0].sales_buffer: must be int, not Decimal('1.5')"),
     ],
 )
-def test_an_assortment_that_cannot_be_is_refused_and_the_old_one_stays(platform, product, message):
+def test_an_invalid_assortment_is_rejected_and_the_old_one_stays(platform, product, message):
     platform.put_products(STORE, [{"sku": "old"}])
     answer = httpx.put(f"{platform.base_url}/_sandbox/{PRODUCTS}", json={"products": [product]})
     assert (answer.status_code, answer.json()["message"]) == (400, message)
     assert set(platform.products(STORE)) == {"old"}
 
 
-def test_a_sku_that_stands_twice_is_refused(platform):
+def test_a_repeated_sku_is_rejected(platform):
     body = {"products": [{"sku": "A"}, {"sku": "A"}]}
     answer = httpx.put(f"{platform.base_url}/_sandbox/{PRODUCTS}", json=body)
     assert answer.json()["message"] == "products[1].sku: 'A' stands there twice"
 
 
-def test_a_vendor_is_made_and_changed(platform):
+def test_a_vendor_is_created_and_changed(platform):
     path = "chains/demo-chain/vendors/store-900"
     assert platform.control("PUT", path, {"external_partner_config_id": "P-9", "buffer": 4}) == {
         "chain": "demo-chain",
@@ -157,7 +157,7 @@ def test_a_dialect_brings_its_whole_set_and_what_is_set_beside_it_wins(platform)
     assert (answer.status_code, answer.json()["message"].split(":")[0]) == (400, "dialect")
 
 
-def test_the_pages_of_other_sites_cannot_steer_it(platform):
+def test_the_pages_of_other_sites_cannot_control_the_platform(platform):
     path = f"{platform.base_url}/_sandbox/reset"
     assert httpx.post(path, headers={"Origin": "https://elsewhere.example"}).status_code == 403
     assert httpx.post(path, headers={"Origin": "null"}).status_code == 403
@@ -167,14 +167,14 @@ def test_the_pages_of_other_sites_cannot_steer_it(platform):
 @pytest.mark.parametrize(
     "name", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "10.0.0.1", "", "[::2]", "x]["]
 )
-def test_a_name_that_was_made_to_lead_here_cannot_steer_it(platform, name):
+def test_a_foreign_name_that_resolves_to_this_machine_cannot_control_the_platform(platform, name):
     path = f"{platform.base_url}/_sandbox/reset"
     assert httpx.post(path, headers={"Host": name}).status_code in {400, 403}
     assert httpx.post(path, headers={"Host": name, "Origin": f"http://{name}"}).status_code in {400, 403}
 
 
 @pytest.mark.parametrize("name", ["localhost", "LOCALHOST:1", "127.0.0.1", "[::1]:8470", "127.1.2.3"])
-def test_the_names_of_this_machine_can(platform, name):
+def test_the_names_of_this_machine_can_control_the_platform(platform, name):
     assert httpx.get(f"{platform.base_url}/_sandbox/state", headers={"Host": name}).status_code == 200
 
 
@@ -199,7 +199,7 @@ def test_the_journal_has_every_request_and_webhook_in_order(platform, partner, r
     assert platform.journal(after=journal["last"])["entries"] == []
 
 
-def test_the_journal_keeps_no_secret(platform, partner, receiver):
+def test_the_journal_stores_no_secret(platform, partner, receiver):
     partner.put(CATALOG, json={"products": [{"sku": "A"}]})
     receiver.wait_for(1)
     platform.advance(0)

@@ -17,7 +17,7 @@ CATALOG = "/v2/chains/demo-chain/vendors/store-001/catalog"
 LIMIT_NAME = {"spec": "max_sales_quantity", "live": "maximum_sales_quantity", "legacy": "max_sales_quantity"}
 
 
-def test_spec_is_the_choices_as_they_stand():
+def test_spec_is_the_defaults_of_the_choices():
     assert behaviour_of("spec") == Behaviour()
 
 
@@ -57,7 +57,7 @@ def test_the_sources_disagree_at_the_buffer_itself(dialect, active):
     with LiveSandbox(dialect=dialect) as live, live.partner() as partner:
         live.put_products("store-001", [{"sku": "A", "sales_buffer": 5, "active": not active}, {"sku": "B"}])
         partner.put(CATALOG, json={"products": [{"sku": "A", "quantity": 5}, {"sku": "B", "quantity": 5}]})
-        live.until_settled()
+        live.until_quiescent()
         assert live.products("store-001")["A"]["active"] is active
 
 
@@ -71,7 +71,7 @@ def test_on_a_real_clock_a_job_takes_its_seconds():
     with LiveSandbox(job_seconds=0.4) as live, live.partner() as partner:
         begin = time.monotonic()
         partner.put(CATALOG, json={"products": [{"sku": "A"}]})
-        live.until_settled()
+        live.until_quiescent()
         assert time.monotonic() - begin > 0.35
 
 

@@ -1,4 +1,4 @@
-"""Every fault can be asked for, strikes where it was set, as often as it was set, and does what its sentence says."""
+"""Every fault can be set, strikes where and as often as it is set, and has the effect that its sentence describes."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from partner_sandbox.faults.kinds import KINDS
-from partner_sandbox.faults.rules import Faults, Rule, RuleSet
+from partner_sandbox.faults.rules import KINDS, Faults, Rule, RuleSet
 
 STORE = "store-001"
 CATALOG = f"/v2/chains/demo-chain/vendors/{STORE}/catalog"
@@ -35,13 +34,15 @@ def price(platform) -> float:
 
 
 def log_of(platform, partner) -> httpx.Response:
-    """The log of an update that has just been done, as the fault at `log` leaves it."""
+    """The log of a finished update, as the fault at `log` leaves it."""
     job_id = put(partner).json()["job_id"]
     platform.advance(0)
     return partner.get(partner.get(f"{JOBS}/{job_id}").json()["download_url"])
 
 
-def test_a_caller_that_goes_away_in_the_middle_of_its_body_is_noted_and_no_error_of_the_service(platform, partner):
+def test_a_caller_that_disconnects_in_the_middle_of_its_body_is_in_the_journal_and_no_error_of_the_service(
+    platform, partner
+):
     errors: list[logging.LogRecord] = []
     handler = logging.Handler(logging.ERROR)
     handler.emit = errors.append
@@ -67,7 +68,7 @@ class TestRules:
         assert {kind["kind"] for kind in listed} == set(KINDS)
         assert all(kind["does"].endswith(".") and kind["at"] for kind in listed)
 
-    def test_a_rule_strikes_as_many_times_as_it_says_after_as_many_occasions_as_it_says(self, platform, partner):
+    def test_a_rule_strikes_times_times_after_the_given_number_of_occasions(self, platform, partner):
         platform.faults({"at": "list_catalog", "kind": "status_500", "after": 1, "times": 2})
         assert [partner.get(CATALOG).status_code for _ in range(5)] == [200, 500, 500, 200, 200]
         (rule,) = platform.control("GET", "faults")["rules"]
@@ -104,7 +105,7 @@ class TestRules:
         assert platform.control("GET", "state")["jobs"] == {"COMPLETED": 1, "FAILED": 1}
 
     @pytest.mark.parametrize("kind", ["status_403", "token_expired"])
-    def test_a_refusal_may_be_for_one_vendor(self, platform, partner, kind):
+    def test_a_rejection_may_be_for_one_vendor(self, platform, partner, kind):
         platform.faults({"at": "put_catalog", "kind": kind, "vendor": "store-002"})
         statuses = [
             partner.put(CATALOG.replace(STORE, vendor), json={"products": [{"sku": "A"}]}).status_code
@@ -122,18 +123,18 @@ class TestRules:
             ({"at": "export", "kind": "status_500", "oftenness": 2}, "rules.0.oftenness"),
         ],
     )
-    def test_a_rule_that_cannot_be_played_is_refused_and_leaves_the_old_ones(self, platform, rule, message):
+    def test_an_invalid_rule_is_rejected_and_leaves_the_old_ones(self, platform, rule, message):
         platform.faults({"at": "export", "kind": "status_500"})
         answer = httpx.put(f"{platform.base_url}/_sandbox/faults", json={"rules": [rule]})
         assert answer.status_code == 400
         assert answer.json()["message"].startswith(message)
         assert len(platform.control("GET", "faults")["rules"]) == 1
 
-    def test_a_kind_may_carry_the_word_of_its_place(self, platform):
+    def test_a_kind_may_carry_the_prefix_of_its_operation(self, platform):
         platform.faults({"at": "log", "kind": "log_truncated"}, {"at": "job_webhook", "kind": "webhook_lost"})
         assert [rule["kind"] for rule in platform.control("GET", "faults")["rules"]] == ["truncated", "lost"]
 
-    def test_the_journal_says_which_fault_was_played(self, platform, partner):
+    def test_the_journal_names_the_applied_fault(self, platform, partner):
         platform.faults({"at": "list_catalog", "kind": "status_500"})
         partner.get(CATALOG)
         assert platform.journal()["entries"][-1]["fault"] == "status_500"
@@ -237,7 +238,7 @@ class TestAnswers:
         ("kind", "answer"),
         [("no_job_id", {"job_status": "QUEUED"}), ("unknown_status", {"job_status": "PARTIALLY_DONE"})],
     )
-    def test_an_answer_lacks_its_id_or_has_a_status_nobody_knows(self, platform, partner, stocked, path, kind, answer):
+    def test_an_answer_lacks_its_id_or_has_an_unknown_status(self, platform, partner, stocked, path, kind, answer):
         platform.faults({"at": "put_catalog", "kind": kind}, {"at": "export", "kind": kind})
         got = put(partner) if path == CATALOG else partner.post(path)
         assert got.status_code == 202
@@ -249,12 +250,12 @@ class TestAnswers:
         platform.faults({"at": "put_catalog", "kind": "job_id_of_another"})
         assert put(partner).json()["job_id"] == first
 
-    def test_a_job_status_has_a_word_nobody_knows(self, platform, partner, stocked):
+    def test_a_job_status_has_an_unknown_value(self, platform, partner, stocked):
         job_id = put(partner).json()["job_id"]
         platform.faults({"at": "job_status", "kind": "unknown_status"})
         assert partner.get(f"{JOBS}/{job_id}").json()["job_status"] == "PARTIALLY_DONE"
 
-    def test_a_job_is_finished_and_told_before_its_202_is_read(self, platform, partner, receiver, stocked):
+    def test_a_job_is_finished_and_its_event_sent_before_its_202_is_read(self, platform, partner, receiver, stocked):
         platform.control("PUT", "settings", {"job_seconds": 100})
         platform.faults({"at": "put_catalog", "kind": "job_first"})
         answer = put(partner).json()
@@ -301,7 +302,7 @@ class TestJobs:
         platform.advance(0)
         assert platform.control("GET", "state")["jobs"] == {"COMPLETED": 1, "IN_PROGRESS": 1}
 
-    def test_a_job_says_success_and_has_applied_nothing(self, platform, partner, stocked):
+    def test_a_job_reports_success_and_has_applied_nothing(self, platform, partner, stocked):
         platform.faults({"at": "job", "kind": "not_applied"})
         assert log_of(platform, partner).text.count('"success"') == 3
         assert price(platform) == 1
@@ -326,7 +327,7 @@ class TestJobs:
 
 class TestWebhooks:
     def sent(self, platform, partner, receiver, rule: dict[str, Any]) -> list[Any]:
-        """What comes at once when one job ends under a rule."""
+        """The events that arrive at once when one job ends under a rule."""
         platform.faults({"at": "job_webhook", **rule})
         put(partner)
         platform.advance(0)
@@ -387,7 +388,7 @@ class TestWebhooks:
         receiver.statuses = [401]
         forged, genuine = self.sent(platform, partner, receiver, {"kind": "forged_secret"})
         platform.advance(86_400)
-        assert {forged.authorization, genuine.authorization} == {"s3cret", "Bearer forged-by-somebody-else"}
+        assert {forged.authorization, genuine.authorization} == {"s3cret", "Bearer forged-by-another-party"}
         assert forged.body == genuine.body
 
     @pytest.mark.parametrize(("rule", "least"), [({}, 2 * 1024 * 1024), ({"bytes": 70_000}, 70_000)])

@@ -1,4 +1,4 @@
-"""The platform as an ASGI app in one process: no sockets, no threads that matter, a whole run repeats from its seed."""
+"""The platform as an ASGI app in one process: without sockets; a whole run repeats from its seed."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def run_of(seed: int) -> str:
 
 
 async def _run(seed: int) -> str:
-    told: list[Any] = []
+    events_received: list[Any] = []
     partner_side = FastAPI()
 
     @partner_side.post("/events")
     async def events(request: Request) -> Response:
-        told.append([request.headers["authorization"], await request.json()])
-        return Response(status_code=204 if len(told) % 2 else 500)
+        events_received.append([request.headers["authorization"], await request.json()])
+        return Response(status_code=204 if len(events_received) % 2 else 500)
 
     settings = SandboxSettings(clock="virtual", clock_start=START, seed=seed, behaviour={"requests_per_minute": 600})
     app = create_app(settings, webhook_transport=httpx.ASGITransport(partner_side))
@@ -58,7 +58,7 @@ async def _run(seed: int) -> str:
         seen.append((await client.get(CATALOG)).json())
         journal = (await client.get("/_sandbox/journal")).json()
     sandbox.close()
-    return json.dumps([token, seen, told, journal])
+    return json.dumps([token, seen, events_received, journal])
 
 
 def test_law_the_same_seed_repeats_a_whole_run_to_the_byte():
@@ -89,7 +89,7 @@ def test_nothing_happens_until_the_clock_is_advanced():
     assert asyncio.run(run()) == ({"QUEUED": 1}, {"COMPLETED": 1})
 
 
-def test_time_stands_at_each_instant_at_which_something_falls_due():
+def test_the_clock_stops_at_each_instant_at_which_work_falls_due():
     async def run() -> list[str]:
         app = create_app(SandboxSettings(clock="virtual", clock_start=START, behaviour={"job_seconds": 10}))
         sandbox = app.state.sandbox

@@ -1,4 +1,4 @@
-"""Laws of what a picker can do to an order, over random changes (interface.md 4.8.4, 4.8.5)."""
+"""Properties of the changes of a picker to an order, over random changes (interface.md 4.8.4, 4.8.5)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from order_desk import picked
+from order_picker import picked
 from partner_sandbox.orders.body import CartError, SentPricing
 from partner_sandbox.orders.order import Pricing, total_milli
 from partner_sandbox.orders.pricing import changed
@@ -19,7 +19,7 @@ decimals = st.none() | st.decimals(0, 60, places=3)
 
 @st.composite
 def pricings(draw: st.DrawFn, kind: str) -> Pricing:
-    """A pricing as an order has it."""
+    """A pricing of an order."""
     unit = draw(milli)
     quantity = 1 if kind == "KG" else draw(st.integers(1, 20))
     weight_g = draw(st.integers(1, 5000)) if kind == "KG" else None
@@ -38,7 +38,7 @@ def pricings(draw: st.DrawFn, kind: str) -> Pricing:
 
 @st.composite
 def sent_pricings(draw: st.DrawFn) -> SentPricing:
-    """What a picker might send."""
+    """A pricing that a picker may send."""
     quantity = draw(st.none() | st.integers(0, 30).map(Decimal) | st.decimals(0, 30, places=1))
     values = {"quantity": quantity, **{name: draw(decimals) for name in ("weight", "unit_price", "total_price")}}
     return SentPricing.model_construct(pricing_type=None, **values)
@@ -85,9 +85,9 @@ def test_law_what_is_sent_back_as_it_came_changes_nothing(held):
     assert outcome(held, same) == held
 
 
-def test_of_many_fulfilments_at_once_one_is_done(desk):
-    order = desk.place("MILK")
+def test_of_many_concurrent_fulfilments_one_succeeds(picker):
+    order = picker.place("MILK")
     with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda _: desk.put(order, "READY_FOR_PICKUP", picked(order["items"][0])), range(8)))
+        answers = list(pool.map(lambda _: picker.put(order, "READY_FOR_PICKUP", picked(order["items"][0])), range(8)))
     assert sorted(answer.status_code for answer in answers) == [200] + [400] * 7
-    assert desk.happened() == ["RECEIVED", "READY_FOR_PICKUP"]
+    assert picker.event_names() == ["RECEIVED", "READY_FOR_PICKUP"]

@@ -1,4 +1,4 @@
-"""The portal over plain HTTP: who gets it, what a form may do, what a page never holds. A browser drives it in tests/browser."""
+"""The portal over plain HTTP: its access, the effect of a form, and what a page never holds. A browser drives it in tests/browser."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import asyncio
 import httpx
 import pytest
 
-from order_desk import STORE
+from order_picker import STORE
 from partner_sandbox.app import create_app
 from partner_sandbox.settings import SandboxSettings
 
@@ -21,12 +21,12 @@ def browser(platform):
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_every_page_is_html_without_scripts_or_foreign_parts(desk, browser, path):
-    desk.place("MILK")
+def test_every_page_is_html_without_scripts_or_foreign_parts(picker, browser, path):
+    picker.place("MILK")
     answer = browser.get(path)
     assert (answer.status_code, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
     assert answer.headers["content-security-policy"].startswith("default-src 'none'")
-    text = answer.text.replace(desk.platform.base_url, "")
+    text = answer.text.replace(picker.platform.base_url, "")
     assert "<script" not in text
     assert "style=" not in text
     assert 'src="http' not in text
@@ -36,14 +36,14 @@ def test_every_page_is_html_without_scripts_or_foreign_parts(desk, browser, path
 @pytest.mark.parametrize(
     "path", ["/jobs/nope", "/orders/nope", "/promotions/nope", "/promotions/9", "/vendors/nope", "?chain=nope"]
 )
-def test_what_is_not_there_is_a_page_with_a_way_back(browser, path):
+def test_a_missing_object_is_a_page_with_a_link_back(browser, path):
     answer = browser.get(path)
     assert (answer.status_code, answer.headers["content-type"]) == (404, "text/html; charset=utf-8")
     assert "not found" in answer.text
 
 
 @pytest.mark.parametrize("page", ["0", "x", "99999999999999999999"])
-def test_a_page_number_that_is_none_is_refused(browser, page):
+def test_an_invalid_page_number_is_rejected(browser, page):
     assert browser.get("/jobs", params={"page": page}).status_code == 400
 
 
@@ -57,12 +57,12 @@ def test_a_page_number_that_is_none_is_refused(browser, page):
     ],
 )
 @pytest.mark.parametrize("path", ["/orders", "/webhooks", "/faults", "/faults/clear", "/clock"])
-def test_a_form_of_another_site_does_nothing(desk, browser, headers, path):
-    before = desk.platform.control("GET", "state")
+def test_a_form_of_another_site_does_nothing(picker, browser, headers, path):
+    before = picker.platform.control("GET", "state")
     form = {"vendor": STORE, "sku": "MILK", "quantity": "1", "at": "log", "kind": "gzip", "seconds": "60"}
     assert browser.post(path, data=form, headers=headers).status_code == 403
-    assert desk.platform.control("GET", "state") == before
-    assert desk.platform.control("GET", "faults")["rules"] == []
+    assert picker.platform.control("GET", "state") == before
+    assert picker.platform.control("GET", "faults")["rules"] == []
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_form_never_leads_to_another_site(browser, back):
 
 
 @pytest.mark.parametrize("seconds", ["-1", "nan", "inf", "1e300", "soon", str(400 * 86_400)])
-def test_the_clock_goes_only_on_and_not_too_far(platform, browser, seconds):
+def test_the_clock_goes_only_forward_and_not_too_far(platform, browser, seconds):
     before = platform.control("GET", "state")["now"]
     assert browser.post("/clock", data={"seconds": seconds}).status_code == 400
     assert platform.control("GET", "state")["now"] == before
@@ -90,15 +90,15 @@ def test_the_clock_goes_only_on_and_not_too_far(platform, browser, seconds):
         ({"vendor": STORE, "sku": "MILK", "quantity": "1", "transport_type": "DRONE"}, "transport_type"),
     ],
 )
-def test_an_order_form_that_makes_no_sense_is_refused_with_the_reason(desk, browser, form, why):
+def test_an_invalid_order_form_is_rejected_with_the_reason(picker, browser, form, why):
     answer = browser.post("/orders", data=form)
     assert answer.status_code in {400, 404}
     assert why in answer.text
-    assert desk.platform.control("GET", "state")["orders"] == {}
+    assert picker.platform.control("GET", "state")["orders"] == {}
 
 
-def test_an_action_nobody_knows_is_refused(desk, browser):
-    order = desk.place("MILK")
+def test_an_unknown_action_is_rejected(picker, browser):
+    order = picker.place("MILK")
     assert browser.post(f"/orders/{order['order_id']}/teleport").status_code == 404
     assert browser.post(f"/orders/{order['order_id']}/dispatch").status_code == 409
 
@@ -112,14 +112,14 @@ def test_a_webhook_address_must_be_http_and_an_empty_secret_stays(platform, brow
     assert platform.control("GET", "state")["chains"][0]["webhook"]["secret_set"] is False
 
 
-def test_the_secret_is_on_no_page(desk, browser):
-    desk.place("MILK")
-    desk.events()
+def test_the_secret_is_on_no_page(picker, browser):
+    picker.place("MILK")
+    picker.events()
     for path in PAGES:
         assert "s3cret" not in browser.get(path).text
 
 
-def test_the_portal_uses_none_of_the_request_budget(platform, browser):
+def test_the_portal_does_not_count_against_the_rate_limit(platform, browser):
     for path in PAGES:
         browser.get(path)
     assert platform.journal()["requests"] == 0

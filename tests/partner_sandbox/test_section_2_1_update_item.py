@@ -56,8 +56,8 @@ def test_the_sku_decides_when_both_keys_are_there(platform, push):
     assert (held["A"]["price"], held["B"]["price"]) == (2, 1)
 
 
-def test_an_item_without_a_key_is_refused(refusal):
-    assert refusal({"products": [{"price": 1}]}) == "products[0]: sku or barcode is required"
+def test_an_item_without_a_key_is_rejected(rejection):
+    assert rejection({"products": [{"price": 1}]}) == "products[0]: sku or barcode is required"
 
 
 def test_every_field_but_the_key_is_optional(platform, push):
@@ -157,7 +157,7 @@ def test_law_a_price_in_text_and_in_json_reads_back_as_itself(price_milli):
 
 
 @pytest.mark.parametrize("price", ["-0.001", "-5", "1e15", "1e400"])
-def test_a_price_that_cannot_be_is_refused_for_its_item_alone(platform, partner, price):
+def test_an_invalid_price_is_rejected_for_its_item_alone(platform, partner, price):
     platform.put_products(STORE, [{"sku": "A", "price": 1}, {"sku": "B", "price": 1}])
     body = '{"products": [{"sku": "A", "price": ' + price + '}, {"sku": "B", "price": 2}]}'
     assert partner.put(f"/v2/chains/demo-chain/vendors/{STORE}/catalog", content=body).status_code == 202
@@ -166,7 +166,7 @@ def test_a_price_that_cannot_be_is_refused_for_its_item_alone(platform, partner,
     assert (held["A"]["price"], held["B"]["price"]) == (1, 2)
 
 
-def test_a_sales_limit_below_one_is_refused_for_its_item_alone(platform, push):
+def test_a_sales_limit_below_one_is_rejected_for_its_item_alone(platform, push):
     platform.put_products(STORE, [{"sku": "A", "price": 1, "max_sales_quantity": 3}, {"sku": "B", "price": 1}])
     job = push({"sku": "A", "maximum_sales_quantity": 0}, {"sku": "B", "maximum_sales_quantity": 2})
     held = platform.products(STORE)
@@ -184,9 +184,9 @@ def test_the_sales_limit_goes_by_the_spelling_of_the_dialect_and_the_other_is_dr
     assert read({"sku": "A", "max_sales_quantity": 7}, sales_limit_name=wire)[limit] == short
 
 
-def test_the_other_spelling_is_refused_where_the_dialect_says_so(platform, refusal):
+def test_the_other_spelling_is_rejected_if_the_dialect_rejects_it(platform, rejection):
     platform.control("PUT", "settings", {"sales_limit_name": "max_sales_quantity", "other_sales_limit": "refuse"})
-    message = refusal({"products": [{"sku": "A", "maximum_sales_quantity": 7}]})
+    message = rejection({"products": [{"sku": "A", "maximum_sales_quantity": 7}]})
     assert message == "products[0].maximum_sales_quantity: is not a known field"
 
 
@@ -212,9 +212,9 @@ def test_the_other_spelling_is_refused_where_the_dialect_says_so(platform, refus
         ("A", "products[1]: must be an object"),
     ],
 )
-def test_one_bad_item_fails_the_whole_request_and_is_named(platform, refusal, item, message):
+def test_one_bad_item_fails_the_whole_request_and_is_named(platform, rejection, item, message):
     platform.put_products(STORE, [{"sku": "good", "price": 1}])
-    assert refusal({"products": [{"sku": "good", "price": 2}, item]}) == message
+    assert rejection({"products": [{"sku": "good", "price": 2}, item]}) == message
     platform.advance(0)
     assert platform.products(STORE)["good"]["price"] == 1
 
@@ -233,12 +233,12 @@ def test_a_whole_number_may_be_written_in_any_way(platform, partner, quantity):
         st.none() | st.booleans() | st.integers() | st.decimals(allow_nan=False, allow_infinity=False) | st.text(),
     )
 )
-def test_law_an_item_is_read_to_values_that_can_be_kept_or_refused_with_its_place(item):
+def test_law_an_item_is_read_to_storable_values_or_rejected_with_its_position(item):
     try:
         number, sku, barcode, quantity, price, active, limit, error = read(item)
-    except BodyError as refused:
-        event("refused")
-        place = refused.field
+    except BodyError as rejection:
+        event("rejection")
+        place = rejection.field
     else:
         event("read")
         place = f"products[{number}]"

@@ -14,7 +14,7 @@ JOBS = "/v2/chains/demo-chain/catalog/jobs"
 
 @pytest.fixture
 def job_id(platform, partner) -> str:
-    """A job of ten seconds that has just been made: one item known, one not, one with a quote in its key."""
+    """A new job of ten seconds: one item known, one unknown, one with a quote in its key."""
     platform.control("PUT", "settings", {"job_seconds": 10})
     platform.put_products(STORE, [{"sku": "A", "price": 1, "barcodes": ["96385074"]}])
     items = [{"sku": "A", "price": 2}, {"sku": 'in"ch', "price": 2}, {"barcode": "96385074", "active": False}]
@@ -33,7 +33,7 @@ def test_an_open_job_shows_neither_result_nor_link(partner, job_id):
     assert partner.get(f"{JOBS}/{job_id}").json() == {"job_id": job_id, "job_status": "QUEUED"}
 
 
-def test_a_completed_job_may_contain_refused_items(platform, partner, job_id):
+def test_a_completed_job_may_contain_rejected_items(platform, partner, job_id):
     platform.advance(10)
     status = partner.get(f"{JOBS}/{job_id}").json()
     assert status["job_status"] == "COMPLETED"
@@ -75,7 +75,7 @@ def test_the_older_log_has_code_row_number_and_barcode(platform, partner, job_id
     ]
 
 
-def test_jobs_of_a_vendor_are_done_in_the_order_in_which_they_were_made(platform, partner):
+def test_jobs_of_a_vendor_run_in_the_order_of_their_creation(platform, partner):
     platform.control("PUT", "settings", {"job_seconds": 4})
     platform.put_products(STORE, [{"sku": "A", "price": 0}])
     for price in range(1, 6):
@@ -99,7 +99,7 @@ def test_a_job_of_another_chain_is_not_found(platform, partner, job_id):
         assert other.get(f"/v2/chains/other-chain/catalog/jobs/{job_id}").status_code == 404
 
 
-def test_an_update_job_cannot_be_asked_about_where_the_dialect_has_no_such_call(platform, partner, job_id):
+def test_an_update_job_has_no_status_if_the_dialect_has_no_such_call(platform, partner, job_id):
     platform.control("PUT", "settings", {"job_status_for": "creation"})
     assert partner.get(f"{JOBS}/{job_id}").status_code == 404
 
@@ -111,7 +111,7 @@ def test_a_job_id_may_be_a_number(platform, partner):
     assert partner.get(f"{JOBS}/{job_id}").json()["job_id"] == job_id
 
 
-def test_a_refused_item_is_counted_and_the_feedback_is_bounded(platform, partner):
+def test_a_rejected_item_is_counted_and_the_feedback_is_bounded(platform, partner):
     items = [{"sku": f"S{n}", "price": 1} for n in range(10_050)]
     job_id = partner.put(CATALOG, json={"products": items}).json()["job_id"]
     platform.advance(0)

@@ -15,7 +15,7 @@ FOOD = {"global_id": "c-food", "name": {"en_GB": "Food"}}
 
 
 @pytest.fixture
-def shelf(platform):
+def assortment(platform):
     """Seven products, three of them inactive, two in Dairy."""
     products: list[dict[str, Any]] = [
         {"sku": f"S{n}", "title": f"Thing {n}", "price": n, "active": n < 4} for n in range(6)
@@ -45,7 +45,7 @@ def skus(partner, **parameters: Any) -> list[str]:
     return [product["sku"] for product in listed(partner, **parameters)["products"]]
 
 
-def test_a_catalog_entry_has_title_images_status_price_category_sku_and_translations(partner, shelf):
+def test_a_catalog_entry_has_title_images_status_price_category_sku_and_translations(partner, assortment):
     (entry,) = listed(partner, query_term="MILK")["products"]
     assert uuid.UUID(entry.pop("remote_product_id"))
     assert entry == {
@@ -81,7 +81,7 @@ def test_a_product_may_have_no_barcode_and_no_price(platform, partner):
     ("term", "found"),
     [("milk", ["MILK"]), ("S3", ["S3"]), ("thing 4", ["S4"]), ("%", ["MILK"]), ("_", []), ("no such", [])],
 )
-def test_query_term_searches_by_name_or_sku(partner, shelf, term, found):
+def test_query_term_searches_by_name_or_sku(partner, assortment, term, found):
     assert skus(partner, query_term=term) == found
 
 
@@ -89,29 +89,29 @@ def test_query_term_searches_by_name_or_sku(partner, shelf, term, found):
     ("wanted", "found"),
     [(["c-dairy"], ["MILK", "S0"]), (["c-food"], ["MILK"]), (["c-food", "c-dairy"], ["MILK", "S0"]), (["c-x"], [])],
 )
-def test_category_global_ids_filters_by_categories(partner, shelf, wanted, found):
+def test_category_global_ids_filters_by_categories(partner, assortment, wanted, found):
     assert skus(partner, category_global_ids=wanted) == found
     assert skus(partner, category_global_ids=",".join(wanted)) == found
 
 
-def test_locale_gives_the_title_and_the_translation_of_that_locale(partner, shelf):
+def test_locale_gives_the_title_and_the_translation_of_that_locale(partner, assortment):
     (entry,) = listed(partner, query_term="MILK", locale="de_DE")["products"]
     assert entry["title"] == "Vollmilch"
     assert entry["translations"] == {"de_DE": "Vollmilch"}
 
 
-def test_a_locale_of_another_form_is_refused(partner, shelf):
+def test_a_locale_of_another_form_is_rejected(partner, assortment):
     answer = partner.get(CATALOG, params={"locale": "de-DE"})
     assert (answer.status_code, answer.json()["message"]) == (400, "locale: must have the form xx_YY")
 
 
-def test_is_active_filters_and_without_it_all_products_come(partner, shelf):
+def test_is_active_filters_and_without_it_all_products_come(partner, assortment):
     assert len(skus(partner)) == 7
     assert skus(partner, is_active="true") == ["S0", "S1", "S2", "S3"]
     assert skus(partner, is_active="false") == ["MILK", "S4", "S5"]
 
 
-def test_pages_are_disjoint_complete_and_counted(partner, shelf):
+def test_pages_are_disjoint_complete_and_counted(partner, assortment):
     pages = [listed(partner, page=page, page_size=3) for page in (1, 2, 3)]
     assert [(page["page_number"], page["page_size"], page["total_pages"]) for page in pages] == [
         (1, 3, 3),
@@ -122,25 +122,25 @@ def test_pages_are_disjoint_complete_and_counted(partner, shelf):
     assert len({product["sku"] for page in pages for product in page["products"]}) == 7
 
 
-def test_a_page_beyond_the_last_is_empty(partner, shelf):
+def test_a_page_beyond_the_last_is_empty(partner, assortment):
     beyond = listed(partner, page=9, page_size=3)
     assert (beyond["products"], beyond["total_pages"]) == ([], 3)
 
 
-def test_page_number_as_a_parameter_is_ignored(partner, shelf):
+def test_page_number_as_a_parameter_is_ignored(partner, assortment):
     assert listed(partner, page_number=2, page_size=3) == listed(partner, page=1, page_size=3)
 
 
 @pytest.mark.parametrize(
     "parameters", [{"page": 0}, {"page": "x"}, {"page_size": 0}, {"page_size": 501}, {"is_active": "maybe"}]
 )
-def test_a_wrong_parameter_is_refused_and_named(partner, shelf, parameters):
+def test_a_wrong_parameter_is_rejected_and_named(partner, assortment, parameters):
     answer = partner.get(CATALOG, params=parameters)
     assert answer.status_code == 400
     assert answer.json()["message"].startswith(f"{next(iter(parameters))}: ")
 
 
-def test_a_page_size_beyond_the_largest_is_capped_where_the_dialect_says_so(platform, partner, shelf):
+def test_a_page_size_beyond_the_largest_is_capped_if_the_dialect_caps_it(platform, partner, assortment):
     platform.control("PUT", "settings", {"listing_page_size_beyond": "cap", "listing_page_size_max": 5})
     assert listed(partner, page_size=6)["page_size"] == 5
 
@@ -149,7 +149,7 @@ def test_a_store_without_products_lists_nothing(partner):
     assert listed(partner) == {"page_number": 1, "page_size": 50, "total_pages": 0, "products": []}
 
 
-def test_categories_are_those_of_the_vendor_and_only_leaves_unless_asked(partner, shelf):
+def test_categories_are_those_of_the_vendor_and_only_leaves_unless_asked(partner, assortment):
     dairy = {
         "global_id": "c-dairy",
         "details": {"name": {"en_GB": "Dairy"}, "description": {}},

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import uuid
 
-from order_desk import by_sku, picked, replacing
+from order_picker import by_sku, picked, replacing
 
 
-def test_an_item_is_not_processed_as_received(desk):
-    order = desk.place("MILK", "CHEESE")
+def test_an_item_is_not_processed_as_received(picker):
+    order = picker.place("MILK", "CHEESE")
     assert {item["status"] for item in order["items"]} == {"NOT_PROCESSED"}
-    assert {item["status"] for item in desk.events()[0]["items"]} == {"NOT_PROCESSED"}
+    assert {item["status"] for item in picker.events()[0]["items"]} == {"NOT_PROCESSED"}
 
 
-def test_every_item_has_an_id_of_its_own(desk):
-    items = desk.place("MILK", "MILK", "BREAD")["items"]
+def test_every_item_has_an_id_of_its_own(picker):
+    items = picker.place("MILK", "MILK", "BREAD")["items"]
     assert len({uuid.UUID(item["_id"]) for item in items}) == 3
 
 
-def test_the_pricing_of_pieces_has_every_field_and_no_weight(desk):
-    (item,) = desk.place({"sku": "BREAD", "quantity": 3})["items"]
+def test_the_pricing_of_pieces_has_every_field_and_no_weight(picker):
+    (item,) = picker.place({"sku": "BREAD", "quantity": 3})["items"]
     assert (item["sku"], item["name"]) == ("BREAD", "Bread")
     assert item["pricing"] == {
         "pricing_type": "UNIT",
@@ -32,8 +32,8 @@ def test_the_pricing_of_pieces_has_every_field_and_no_weight(desk):
     }
 
 
-def test_the_quantity_of_a_weighed_item_is_1_and_its_bounds_are_weights(desk):
-    (item,) = desk.place({"sku": "CHEESE", "quantity": 1, "weight": 0.4})["items"]
+def test_the_quantity_of_a_weighed_item_is_1_and_its_bounds_are_weights(picker):
+    (item,) = picker.place({"sku": "CHEESE", "quantity": 1, "weight": 0.4})["items"]
     assert item["pricing"] == {
         "pricing_type": "KG",
         "quantity": 1,
@@ -46,28 +46,28 @@ def test_the_quantity_of_a_weighed_item_is_1_and_its_bounds_are_weights(desk):
     }
 
 
-def test_total_price_is_unit_price_times_quantity(desk):
-    order = desk.place({"sku": "MILK", "quantity": 7}, {"sku": "JAM", "quantity": 2})
+def test_total_price_is_unit_price_times_quantity(picker):
+    order = picker.place({"sku": "MILK", "quantity": 7}, {"sku": "JAM", "quantity": 2})
     for item in order["items"]:
         pricing = item["pricing"]
         assert pricing["total_price"] == pricing["unit_price"] * pricing["quantity"]
 
 
-def test_the_original_pricing_is_the_one_at_creation_whatever_is_sent(desk):
-    order = desk.place({"sku": "MILK", "quantity": 4})
+def test_the_original_pricing_is_the_one_at_creation_whatever_is_sent(picker):
+    order = picker.place({"sku": "MILK", "quantity": 4})
     sent = picked(order["items"][0], quantity=2) | {
         "original_pricing": {"unit_price": 99},
         "promotion": [{"name": "x"}],
     }
-    (item,) = desk.done(order, "READY_FOR_PICKUP", sent)["items"]
+    (item,) = picker.done(order, "READY_FOR_PICKUP", sent)["items"]
     assert item["pricing"]["quantity"] == 2
     assert item["original_pricing"] == order["items"][0]["pricing"]
     assert item["promotion"] == []
 
 
-def test_a_promotion_at_creation_stands_on_the_item_with_its_sponsor(desk, promote):
+def test_a_promotion_at_creation_is_on_the_item_with_its_sponsor(picker, promote):
     promote({"sku": ["MILK"], "discount_subtype": "FINAL_PRICE", "discount_value": 1.2}, name="Dairy week")
-    (item,) = desk.place({"sku": "MILK", "quantity": 3})["items"]
+    (item,) = picker.place({"sku": "MILK", "quantity": 3})["items"]
     assert item["promotion"] == [
         {
             "name": "Dairy week",
@@ -83,10 +83,10 @@ def test_a_promotion_at_creation_stands_on_the_item_with_its_sponsor(desk, promo
     )
 
 
-def test_a_put_sets_each_of_the_four_states(desk):
-    order = desk.place("MILK", "BREAD", "JAM")
+def test_a_put_sets_each_of_the_four_states(picker):
+    order = picker.place("MILK", "BREAD", "JAM")
     milk, bread, jam = order["items"]
-    after = desk.done(
+    after = picker.done(
         order,
         "READY_FOR_PICKUP",
         picked(milk),
@@ -103,8 +103,8 @@ def test_a_put_sets_each_of_the_four_states(desk):
     ]
 
 
-def test_the_replacing_item_names_the_replaced_one(desk):
-    order = desk.place("JAM")
-    after = desk.done(order, "READY_FOR_PICKUP", *replacing(order["items"][0], "MILK"))
+def test_the_replacing_item_names_the_replaced_one(picker):
+    order = picker.place("JAM")
+    after = picker.done(order, "READY_FOR_PICKUP", *replacing(order["items"][0], "MILK"))
     assert by_sku(after, "MILK")["replaced_id"] == order["items"][0]["_id"]
     assert "replaced_id" not in by_sku(after, "JAM")

@@ -9,7 +9,7 @@ def states(platform) -> list[str]:
     return [found["state"] for found in platform.control("GET", "chains/demo-chain/promotions")["promotions"]]
 
 
-def test_a_promotion_is_upcoming_then_running_then_ended(desk, platform, promote):
+def test_a_promotion_is_upcoming_then_running_then_ended(picker, platform, promote):
     promote(final(1.0, "MILK"), start_s=HOUR, end_s=2 * HOUR)
     seen = []
     for _ in range(3):
@@ -19,7 +19,7 @@ def test_a_promotion_is_upcoming_then_running_then_ended(desk, platform, promote
     assert seen == [("Upcoming", False), ("Running", True), ("Ended", False)]
 
 
-def test_a_deactivated_promotion_is_cancelled_for_good(desk, platform, promote):
+def test_a_deactivated_promotion_is_cancelled_for_good(picker, platform, promote):
     promote(final(1.0, "MILK"))
     promote(final(1.0, "MILK"), active=False)
     assert states(platform) == ["Cancelled"]
@@ -27,7 +27,7 @@ def test_a_deactivated_promotion_is_cancelled_for_good(desk, platform, promote):
     assert states(platform) == ["Cancelled"]
 
 
-def test_an_upcoming_promotion_can_be_cancelled(desk, platform, promote):
+def test_an_upcoming_promotion_can_be_cancelled(picker, platform, promote):
     promote(final(1.0, "MILK"), start_s=HOUR, end_s=2 * HOUR, name="Soon")
     platform.control("PUT", "settings", {"promotion_propagation_s": 0})
     body_like = {"start_s": HOUR, "end_s": 2 * HOUR, "name": "Soon"}
@@ -37,14 +37,14 @@ def test_an_upcoming_promotion_can_be_cancelled(desk, platform, promote):
     assert platform.products("store-001")["MILK"]["app"]["promotion"] is None
 
 
-def test_the_portal_shows_dates_skus_name_and_reason(desk, platform, promote):
+def test_the_portal_shows_dates_skus_name_and_reason(picker, platform, promote):
     promote(final(1.0, "MILK", "JAM"), name="Dairy", reason="EXPIRING_SOON")
     (found,) = platform.control("GET", "chains/demo-chain/promotions")["promotions"]
     assert (found["name"], found["reason"], found["skus"]) == ("Dairy", "EXPIRING_SOON", 2)
     assert found["start_time"] < platform.control("GET", "state")["now"] < found["end_time"]
 
 
-def test_the_customer_sees_the_promotion_with_its_name_and_window(desk, platform, promote):
+def test_the_customer_sees_the_promotion_with_its_name_and_window(picker, platform, promote):
     promote(final(1.0, "MILK"), name="Dairy")
     shown = platform.products("store-001")["MILK"]["app"]["promotion"]
     assert (shown["name"], shown["type"], shown["price"]) == ("Dairy", "STRIKETHROUGH", 1.0)

@@ -65,14 +65,14 @@ def test_an_update_touches_its_own_vendor_only(platform, push):
 
 def test_an_unknown_sku_is_an_error_in_the_log_and_the_others_go_through(platform, push):
     platform.put_products(STORE, [{"sku": "A", "price": 1}])
-    job = push({"sku": "nobody", "price": 5}, {"sku": "A", "price": 2})
+    job = push({"sku": "unknown", "price": 5}, {"sku": "A", "price": 2})
     assert job["job_status"] == "COMPLETED"
     assert job["log"] == [
         '"sku","state","errors"',
-        '"nobody","failed","product not found in the catalog of the vendor"',
+        '"unknown","failed","product not found in the catalog of the vendor"',
         '"A","success",""',
     ]
-    assert job["result"]["item_level_feedback"][0]["sku"] == "nobody"
+    assert job["result"]["item_level_feedback"][0]["sku"] == "unknown"
 
 
 def test_an_update_never_creates_a_product(platform, push):
@@ -123,18 +123,18 @@ def test_a_single_item_is_answered_at_once_in_the_older_form(platform, partner):
         (b'{"products": [{"sku": "A", "price": 1' + b"0" * 5000 + b"}]}", "the body has a number that is too long"),
     ],
 )
-def test_a_body_that_is_not_valid_is_refused_with_400_that_says_where(refusal, body, message):
-    assert refusal(body) == message
+def test_an_invalid_body_is_rejected_with_a_400_that_names_the_place(rejection, body, message):
+    assert rejection(body) == message
 
 
-def test_a_refused_request_leaves_no_job(platform, partner, refusal):
+def test_a_rejected_request_leaves_no_job(platform, partner, rejection):
     many = [{"sku": f"S{n}", "price": 1} for n in range(21_000)]
-    assert refusal({"products": [*many, {"sku": "A", "quantity": 0.5}]}).startswith("products[21000].quantity")
+    assert rejection({"products": [*many, {"sku": "A", "quantity": 0.5}]}).startswith("products[21000].quantity")
     assert platform.control("GET", "state")["jobs"] == {}
 
 
-def test_a_body_over_the_limit_is_refused_and_not_read(platform):
-    platform.control("PUT", "settings", {"body_bytes_max": 2_000_000})
+def test_a_body_over_the_limit_is_rejected_and_not_read(platform):
+    platform.control("PUT", "settings", {"body_max_bytes": 2_000_000})
     host, port = platform.base_url.removeprefix("http://").split(":")
     head = f"PUT {CATALOG} HTTP/1.1\r\nHost: {host}\r\nContent-Length: 2000001\r\n\r\n{{"
     with socket.create_connection((host, int(port)), timeout=10) as connection:
@@ -145,7 +145,7 @@ def test_a_body_over_the_limit_is_refused_and_not_read(platform):
 
 
 def test_a_body_without_a_length_is_stopped_at_the_limit(platform, partner):
-    platform.control("PUT", "settings", {"body_bytes_max": 2_000_000})
+    platform.control("PUT", "settings", {"body_max_bytes": 2_000_000})
 
     def endless() -> Any:
         while True:
@@ -158,8 +158,8 @@ def test_a_body_without_a_length_is_stopped_at_the_limit(platform, partner):
     assert entry["bytes_in"] < 3_000_000
 
 
-def test_a_body_of_exactly_the_limit_is_taken(platform, partner):
-    platform.control("PUT", "settings", {"body_bytes_max": 200_000})
+def test_a_body_of_exactly_the_limit_is_accepted(platform, partner):
+    platform.control("PUT", "settings", {"body_max_bytes": 200_000})
     platform.put_products(STORE, [{"sku": "A", "price": 1}])
     text = b'{"products": [{"sku": "A", "price": 2}]}'
     assert partner.put(CATALOG, content=text.ljust(200_000)).status_code == 202
@@ -186,7 +186,7 @@ def test_law_a_body_is_read_as_the_standard_parser_reads_it(items, others, ascii
 
 
 @given(st.text(alphabet='{}[]",:0123456789.eE+-truefalsn \n"products'), st.integers(min_value=1, max_value=7))
-def test_law_what_the_standard_parser_refuses_is_refused(text, piece_bytes):
+def test_law_what_the_standard_parser_rejects_is_rejected(text, piece_bytes):
     try:
         expected = json.loads(text)
     except ValueError:

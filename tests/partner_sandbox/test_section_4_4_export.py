@@ -45,7 +45,7 @@ def test_no_body_is_needed_and_the_work_is_asynchronous(platform, partner):
     assert "download_url" not in partner.get(f"{JOBS}/{answer.json()['job_id']}").json()
 
 
-def test_the_status_code_is_200_where_the_dialect_says_so(platform, partner):
+def test_the_status_code_is_200_in_a_dialect_that_has_it(platform, partner):
     platform.control("PUT", "settings", {"export_status": 200})
     assert partner.post(EXPORT).status_code == 200
 
@@ -77,7 +77,7 @@ def test_a_large_assortment_is_exported_to_the_last_product(platform, partner, c
     assert len(exported(platform, partner).splitlines()) == count + 1
 
 
-def test_what_was_exported_is_forgotten_when_its_link_has_expired(platform, partner):
+def test_an_export_is_deleted_when_its_link_has_expired(platform, partner):
     platform.put_products(STORE, [{"sku": "A", "price": 1}])
     job_id = partner.post(EXPORT).json()["job_id"]
     platform.advance(0)

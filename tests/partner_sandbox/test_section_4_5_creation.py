@@ -68,7 +68,7 @@ def test_a_created_product_is_inactive_and_priced_as_asked(platform, partner, pi
     assert (product["active"], product["price"], product["barcodes"]) == (False, 1.999, ["00000096385074"])
 
 
-def test_a_product_that_is_there_already_is_told_as_duplicated_and_left_alone(platform, partner, pilot):
+def test_an_existing_product_is_reported_as_duplicated_and_unchanged(platform, partner, pilot):
     platform.put_products("store-002", [{"sku": "NEW", "price": 7}])
     answer = create(partner, new(), vendors=("store-001", "store-002"))
     assert answer.json()["duplicated_products"] == ["store-002:NEW"]
@@ -121,7 +121,7 @@ def test_a_vendor_that_the_chain_does_not_have_is_not_found_and_nothing_is_creat
         ),
     ],
 )
-def test_a_body_that_is_not_valid_is_refused_and_the_field_is_named(partner, pilot, body, field):
+def test_an_invalid_body_is_rejected_and_the_field_is_named(partner, pilot, body, field):
     answer = partner.post(CATALOG, json=body)
     assert answer.status_code == 400
     assert answer.json()["message"].startswith(field)

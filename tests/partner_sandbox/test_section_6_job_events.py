@@ -1,4 +1,4 @@
-"""interface.md 6 and 5.6: the events of jobs, their secret, their tries. Orders have a file of their own."""
+"""interface.md 6 and 5.6: the events of jobs, their secret, their attempts. Orders have a file of their own."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_the_payload_is_spelt_as_the_dialect_has_it(platform, partner, receiver)
 
 
 @pytest.mark.parametrize("secret", ["any string: ünï", "Basic dXNlcjpwYXNz", "x"])
-def test_the_secret_stands_verbatim_in_the_authorization_header(platform, partner, receiver, secret):
+def test_the_secret_is_verbatim_in_the_authorization_header(platform, partner, receiver, secret):
     platform.put_webhook(catalog_url=receiver.url, secret=secret)
     put(partner)
     (event,) = receiver.wait_for(1)
@@ -69,7 +69,7 @@ def test_any_2xx_is_success(platform, partner, receiver, status):
 
 
 @pytest.mark.parametrize("status", [199 + 1 + 100, 400, 401, 404, 500, 503])
-def test_anything_else_is_tried_again_with_growing_waits_up_to_five_further_times(platform, partner, receiver, status):
+def test_any_other_status_is_retried_with_growing_waits_up_to_five_times(platform, partner, receiver, status):
     platform.control("PUT", "settings", {"webhook_backoff_s": [1, 5, 30, 120, 600]})
     receiver.statuses = [status] * 9
     put(partner)
@@ -84,7 +84,7 @@ def test_anything_else_is_tried_again_with_growing_waits_up_to_five_further_time
     assert len({str(event.body) for event in receiver.received}) == 1
 
 
-def test_a_try_that_succeeds_ends_the_tries(platform, partner, receiver):
+def test_a_successful_attempt_is_the_last(platform, partner, receiver):
     receiver.statuses = [500, 500, 204]
     put(partner)
     platform.advance(3600)
@@ -109,7 +109,7 @@ def test_an_answer_that_takes_too_long_counts_as_none(platform, partner, receive
     assert [entry["status"] for entry in webhooks(platform)] == [None]
 
 
-def test_an_address_nobody_listens_on_is_given_up_after_all_tries(platform, partner):
+def test_an_address_without_a_listener_is_given_up_after_all_attempts(platform, partner):
     platform.put_webhook(catalog_url="http://127.0.0.1:9/events")
     put(partner)
     platform.advance(3600)
@@ -117,7 +117,7 @@ def test_an_address_nobody_listens_on_is_given_up_after_all_tries(platform, part
     assert len(webhooks(platform)) == 6
 
 
-def test_a_failed_job_is_told_without_a_link(platform, partner, receiver):
+def test_the_event_of_a_failed_job_has_no_link(platform, partner, receiver):
     platform.faults({"at": "job", "kind": "failed"})
     job_id = put(partner)
     (event,) = receiver.wait_for(1)

@@ -20,7 +20,7 @@ CATALOG = "/v2/chains/demo-chain/vendors/store-001/catalog"
         ("POST", "/v2/chains/demo-chain/catalog", 501),
     ],
 )
-def test_every_refusal_has_a_code_and_a_message(partner, method, path, status):
+def test_every_error_has_a_code_and_a_message(partner, method, path, status):
     answer = partner.request(method, path)
     assert answer.status_code == status
     assert answer.json().keys() == {"code", "message"}
@@ -42,5 +42,5 @@ def test_the_status_of_an_outlet_serves_as_a_connection_test(platform, partner):
     assert partner.get(path).json() == closed
     assert partner.put(path, json={"status": "GONE"}).json()["message"].startswith("status: ")
     assert partner.get(path.replace("store-001", "store-999")).status_code == 404
-    with httpx.Client(base_url=platform.base_url, verify=False, trust_env=False) as anybody:
-        assert anybody.get(path).status_code == 401
+    with httpx.Client(base_url=platform.base_url, verify=False, trust_env=False) as anonymous:
+        assert anonymous.get(path).status_code == 401

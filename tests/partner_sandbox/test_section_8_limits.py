@@ -52,10 +52,10 @@ def test_every_call_counts_the_token_too_and_the_control_plane_does_not(platform
 
 
 @pytest.mark.parametrize(
-    ("refusal", "status", "header"), [("429_retry_after", 429, True), ("429", 429, False), ("403_html", 403, False)]
+    ("answer_kind", "status", "header"), [("429_retry_after", 429, True), ("429", 429, False), ("403_html", 403, False)]
 )
-def test_beyond_the_limit_the_answer_is_as_configured(platform, partner, refusal, status, header):
-    platform.control("PUT", "settings", {"requests_per_minute": 1, "rate_refusal": refusal})
+def test_beyond_the_limit_the_answer_is_as_configured(platform, partner, answer_kind, status, header):
+    platform.control("PUT", "settings", {"requests_per_minute": 1, "rate_refusal": answer_kind})
     answer = partner.get(CATALOG)
     assert answer.status_code == status
     assert ("Retry-After" in answer.headers) is header
@@ -73,7 +73,7 @@ def test_requests_are_counted_by_address_token_or_chain(platform, partner, key, 
         assert same_chain.get(CATALOG).status_code == second
 
 
-def test_the_journal_knows_the_highest_number_in_any_60_seconds(platform, partner):
+def test_the_journal_reports_the_highest_number_in_any_60_seconds(platform, partner):
     platform.advance(100)
     for _ in range(7):
         partner.get(CATALOG)
@@ -84,7 +84,7 @@ def test_the_journal_knows_the_highest_number_in_any_60_seconds(platform, partne
     assert platform.journal()["max_requests_in_60s"] == 8
 
 
-def test_law_a_limiter_never_lets_in_more_than_allowed_in_any_window_and_never_less_than_it_could():
+def test_law_a_limiter_admits_exactly_the_allowed_requests_in_any_window():
     chance = random.Random(7)
     limiter, limit = Limiter(), 20
     admitted: list[int] = []
@@ -101,7 +101,7 @@ def test_law_a_limiter_never_lets_in_more_than_allowed_in_any_window_and_never_l
 
 
 def test_a_request_may_have_100_mb():
-    assert behaviour_of("spec").body_bytes_max == 100 * 1024 * 1024
+    assert behaviour_of("spec").body_max_bytes == 100 * 1024 * 1024
 
 
 def test_a_change_reaches_the_app_after_15_minutes(platform, push):

@@ -9,14 +9,15 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from app_calls import Calls, open_calls
+from ledger_fixture import ledger  # noqa: F401  a fixture
 from promotion_shop import Shop, open_shop
 from sandbox_fixture import LiveSandbox
 from serving import serving
-from shelfsync.inbox.receiver import create_app
-from shelfsync.inbox.server import config
 from shelfsync.inbox.store import InboxStore
+from shelfsync.receiver.server import config
+from shelfsync.receiver.webhook import create_app
 from shelfsync.settings import Settings, WebhookSettings
-from shelfsync.wiring import House, open_house
 from small_erp import SQL, SmallErp
 
 _keys = itertools.count(1)
@@ -24,9 +25,9 @@ _keys = itertools.count(1)
 
 @dataclass
 class World:
-    """One ERP, one platform, one database and lake, and the house over them."""
+    """One ERP, one platform, one database and lake, and shelfsync over them."""
 
-    house: House
+    app: Calls
     erp: SmallErp
     platform: LiveSandbox
     settings: Settings
@@ -34,15 +35,15 @@ class World:
 
     def sync(self, kind: str = "delta", *vendors: str, dry_run: bool = False) -> dict[str, Any]:
         """One run from extract to report; its summary."""
-        run_id = self.house.open_run(kind, f"test/{next(_keys)}", vendors, dry_run=dry_run)
-        return self.house.sync(run_id, dry_run=dry_run, tell=lambda *_: None)
+        run_id = self.app.open_run(kind, f"test/{next(_keys)}", vendors, dry_run=dry_run)
+        return self.app.sync(run_id, dry_run=dry_run, progress=lambda *_: None)
 
     def begin(self, kind: str = "delta", upto: str = "batch") -> tuple[int, list[str]]:
         """A run taken as far as one step: (run, vendors)."""
-        run_id = self.house.open_run(kind, f"test/{next(_keys)}")
-        vendors = [vendor for shard in self.house.extract(run_id) for vendor in shard["vendors"]]
+        run_id = self.app.open_run(kind, f"test/{next(_keys)}")
+        vendors = [vendor for shard in self.app.extract(run_id) for vendor in shard["vendors"]]
         for word in ("normalise", "diff", "guard", "batch", "deliver"):
-            self.house.step(word, run_id, vendors)
+            self.app.step(word, run_id, vendors)
             if word == upto:
                 break
         return run_id, vendors
@@ -57,8 +58,8 @@ class World:
         return [entry for entry in entries if entry["operation"] == "put_catalog"]
 
     def rows(self, statement: str) -> list[Any]:
-        """What a SELECT says."""
-        with self.house.parts.engine.connect() as connection:
+        """The rows of a SELECT."""
+        with self.app.context.engine.connect() as connection:
             return list(connection.execute(sa.text(statement)).all())
 
 
@@ -93,7 +94,7 @@ def make_settings(tmp_path, database_url, platform, erp):
             },
             "erp": {"url": erp.url, "sql": SQL},
             "sync": {"poll_first_s": 0.05, "poll_max_s": 0.2, "job_deadline_s": 30},
-            "budget": {"requests_per_minute": 60_000},
+            "rate_limit": {"requests_per_minute": 60_000, "pause_max_s": 0.2},
         }
         merged = {name: base.get(name, {}) | sections.get(name, {}) for name in base | sections}
         return Settings(home=tmp_path / "home", database_url=database_url, lake_url=str(tmp_path / "lake"), **merged)
@@ -108,7 +109,7 @@ def make_world(make_settings, platform, erp):
 
         def make(**sections: dict[str, Any]) -> World:
             settings = make_settings(**sections)
-            return World(stack.enter_context(open_house(settings)), erp, platform, settings)
+            return World(stack.enter_context(open_calls(settings)), erp, platform, settings)
 
         yield make
 

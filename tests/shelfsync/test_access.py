@@ -1,4 +1,4 @@
-"""Configuration that another user can change is not read, and what is written is no other user's to read."""
+"""shelfsync reads no configuration that another user can change, and no other user can read its files."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ import pytest
 from shelfsync.access import refuse_shared
 from shelfsync.erp.mapping import MappingHook
 from shelfsync.errors import ConfigurationError
-from shelfsync.handover.files import Files
-from shelfsync.handover.outlet import Document
+from shelfsync.orders.handover.channel import Document
+from shelfsync.orders.handover.files import Files
 from shelfsync.settings import read_settings
 
 ROOT = Path(__file__).parents[2]
-SOMEBODY_ELSE = 4711
+OTHER_USER = 4711
 HOOK = "def shape(frame):\n    return frame\n"
 ENTRY_POINTS = (
     "from shelfsync.cli.app import main",
-    "from shelfsync.inbox.__main__ import main",
-    "from shelfsync.stack.up import main",
-    "from shelfsync.stack.down import main",
-    "from shelfsync.stack.demo import main",
-    "from shelfsync.stack.init import main",
-    "from shelfsync.stack.keeper import main",
-    "from shelfsync.stack.store_hub import main",
-    "from shelfsync.stack.customers import main",
+    "from shelfsync.receiver.__main__ import main",
+    "from shelfsync.local.up import main",
+    "from shelfsync.local.down import main",
+    "from shelfsync.local.demo import main",
+    "from shelfsync.local.init import main",
+    "from shelfsync.local.background import main",
+    "from shelfsync.local.store_hub import main",
+    "from shelfsync.local.customers import main",
     "from partner_sandbox.cli import main",
     "import shelfsync_airflow; main = lambda: None",
 )
@@ -37,7 +37,7 @@ ENTRY_POINTS = (
 
 @pytest.fixture
 def elsewhere(tmp_path, monkeypatch):
-    """A current folder of its own, without any of our variables."""
+    """A separate current folder, without any variable of shelfsync."""
     for name in [name for name in os.environ if name.startswith("SHELFSYNC_")]:
         monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
@@ -51,7 +51,7 @@ def write(file: Path, text: str = "[platform]\nchain = 'from-the-file'\n") -> Pa
     return file
 
 
-def test_a_file_of_the_current_folder_is_not_read_and_that_is_said(elsewhere, caplog):
+def test_a_file_of_the_current_folder_is_not_read_and_that_is_reported(elsewhere, caplog):
     write(elsewhere / "shelfsync.toml")
     assert read_settings().platform.chain is None
     assert "name it by SHELFSYNC_CONFIG" in caplog.text
@@ -66,7 +66,7 @@ def test_a_file_of_the_state_folder_is_read(elsewhere, monkeypatch):
 
 
 @pytest.mark.parametrize("mode", [0o646, 0o660, 0o666])
-def test_a_file_that_others_can_write_is_refused(elsewhere, monkeypatch, mode):
+def test_a_file_that_others_can_write_is_rejected(elsewhere, monkeypatch, mode):
     file = write(elsewhere / "mine.toml")
     monkeypatch.setenv("SHELFSYNC_CONFIG", str(file))
     assert read_settings().platform.chain == "from-the-file"
@@ -75,7 +75,7 @@ def test_a_file_that_others_can_write_is_refused(elsewhere, monkeypatch, mode):
         read_settings()
 
 
-def test_a_file_in_a_folder_that_others_can_write_is_refused(elsewhere, monkeypatch):
+def test_a_file_in_a_folder_that_others_can_write_is_rejected(elsewhere, monkeypatch):
     file = write(elsewhere / "shared" / "mine.toml")
     monkeypatch.setenv("SHELFSYNC_CONFIG", str(file))
     file.parent.chmod(0o777)
@@ -91,13 +91,13 @@ def test_a_file_in_a_folder_that_others_can_write_is_refused(elsewhere, monkeypa
 
 
 @pytest.mark.parametrize("what", ["file", "folder", "link"])
-def test_a_file_of_another_user_is_refused(elsewhere, what):
+def test_a_file_of_another_user_is_rejected(elsewhere, what):
     file = write(elsewhere / "theirs" / "shelfsync.toml")
     link = elsewhere / "link.toml"
     link.symlink_to(file)
     owned = {"file": file, "folder": file.parent, "link": link}[what]
     try:
-        os.chown(owned, SOMEBODY_ELSE, SOMEBODY_ELSE, follow_symlinks=False)
+        os.chown(owned, OTHER_USER, OTHER_USER, follow_symlinks=False)
     except (
         PermissionError
     ):  # only root can give a file away: then another user's file is the machine's own check of root's folders
@@ -121,7 +121,11 @@ def test_every_entry_point_keeps_what_it_writes_from_other_users(tmp_path, start
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("SHELFSYNC_", "AIRFLOW_"))}
     paths = os.pathsep.join(str(ROOT / folder) for folder in ("include", "plugins"))
     # A setting that makes no sense ends each of them before it starts anything.
-    environment = clean | {"PYTHONPATH": paths, "SHELFSYNC_PLATFORM__KEY": "neither", "SHELFSYNC_HOME": str(tmp_path)}
+    environment = clean | {
+        "PYTHONPATH": paths,
+        "SHELFSYNC_PLATFORM__ITEM_KEY": "neither",
+        "SHELFSYNC_HOME": str(tmp_path),
+    }
     done = subprocess.run(
         [sys.executable, "-c", program],
         env=environment,

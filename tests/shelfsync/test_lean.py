@@ -17,15 +17,15 @@ THE_PATH_OF_A_VENDOR = r"""
 import importlib, io, json, pkgutil, sys
 from decimal import Decimal
 from pathlib import Path
-import shelfsync.flow, shelfsync.wiring
-for module in pkgutil.walk_packages(shelfsync.flow.__path__, "shelfsync.flow."):
+import shelfsync.catalog.steps, shelfsync.app
+for module in pkgutil.walk_packages(shelfsync.catalog.steps.__path__, "shelfsync.catalog.steps."):
     importlib.import_module(module.name)
 from shelfsync.catalog import acknowledge, batch, confirm, diff, guard, normalise
 from shelfsync.catalog.guards.case import Case
-from shelfsync.columns import BASELINE
-from shelfsync.erp.source import open_source
-from shelfsync.flow.partition import Partition
-from shelfsync.lake.store import Lake
+from shelfsync.schemas import BASELINE
+from shelfsync.erp.open import open_source
+from shelfsync.catalog.steps.partition import Partition
+from shelfsync.store.lake import Lake
 from shelfsync.settings import ErpSettings, GuardSettings, NormaliseSettings
 folder = Path(sys.argv[1])
 rows = "\n".join(f"store-001,{sku},9.99,5,true" for sku in "abc")
@@ -39,16 +39,27 @@ normalised = normalise.normalise(lake.read_table(path), NormaliseSettings())
 delta = diff.diff(normalised.snapshot, BASELINE.empty_table(), full=True)
 case = Case("store-001", delta, normalised.snapshot, BASELINE.empty_table(), extract_rows=3, limits=GuardSettings())
 released = guard.guard(case).released
-(one,) = batch.cut(released, key="sku", sales_limit_name="maximum_sales_quantity", body_bytes_max=10_000)
+(one,) = batch.cut(released, key="sku", sales_limit_name="maximum_sales_quantity", body_max_bytes=10_000)
 log = io.BytesIO(b"sku,state,errors\n" + b"".join(sku.encode() + b",success,\n" for sku in "abc"))
 outcomes = confirm.match(one.items, confirm.parse_log(log, whole=True))
 lake.write_table("baseline", "store-001", acknowledge.acknowledge(BASELINE.empty_table(), one.items, outcomes))
 print(json.dumps({"body": bytes(one.body).decode(), "modules": sorted(sys.modules)}))
 """
 
+A_CONTEXT = r"""
+import sys
+from pydantic import SecretStr
+from shelfsync.app import open_app
+from shelfsync.settings import Settings
+home, url = sys.argv[1:]
+with open_app(Settings(home=home, database_url=SecretStr(url))) as context:
+    assert context.engine.pool.checkedin() == 1, context.engine.pool.status()
+assert "alembic" not in sys.modules
+"""
+
 A_HOOK_IN_FRAMES = r"""
 import sys
-from shelfsync import arrow, columns
+from shelfsync import arrow, schemas
 import pyarrow as pa
 assert "pandas" not in sys.modules
 import pandas as pd
@@ -76,6 +87,10 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> dict:
 def test_a_whole_path_loads_nothing_that_it_does_not_use(path):
     assert path["body"].startswith('{"products":[{"sku":"a","price":9.99,"quantity":5,"active":true}')
     assert {module.split(".")[0] for module in path["modules"]} & UNUSED == set()
+
+
+def test_a_context_over_a_database_of_this_version_takes_one_connection_and_no_migration_tool(tmp_path, database_url):
+    child(A_CONTEXT, str(tmp_path), database_url)
 
 
 def test_where_frames_are_used_pyarrow_knows_pandas_again():

@@ -21,15 +21,22 @@ def written():
 
 def test_each_json_line_carries_run_vendor_job_and_step(written):
     logs.configure("json", logging.INFO, stream=written)
-    log = logging.getLogger("shelfsync.flow.deliver")
+    log = logging.getLogger("shelfsync.catalog.steps.deliver")
     with logs.about(run=7, vendor="store-001", step="deliver"), logs.about(job=12):
-        log.warning("refused %d", 3)
-    log.info('said "outside"\nof any run')
+        log.warning("rejected %d", 3)
+    log.info('logged "outside"\nof any run')
     first, second = [json.loads(line) for line in written.getvalue().splitlines()]
-    told = {"run": 7, "vendor": "store-001", "step": "deliver", "job": 12, "level": "warning", "message": "refused 3"}
-    assert told.items() <= first.items()
+    fields = {
+        "run": 7,
+        "vendor": "store-001",
+        "step": "deliver",
+        "job": 12,
+        "level": "warning",
+        "message": "rejected 3",
+    }
+    assert fields.items() <= first.items()
     assert first["time"].endswith("+00:00")
-    assert second["message"] == 'said "outside"\nof any run'
+    assert second["message"] == 'logged "outside"\nof any run'
     assert not {"run", "vendor", "job", "step"} & second.keys()
 
 

@@ -27,10 +27,10 @@ class Listener:
 
     def lines(self, upto: str) -> list[str]:
         """What has come, as far as a line that begins so."""
-        told: list[str] = []
-        while not told or not told[-1].startswith(upto):
-            told += self._socket.recv(65536).decode().split("\n")
-        return told
+        received: list[str] = []
+        while not received or not received[-1].startswith(upto):
+            received += self._socket.recv(65536).decode().split("\n")
+        return received
 
     def close(self) -> None:
         self._socket.close()
@@ -44,7 +44,7 @@ def listener():
 
 
 @pytest.fixture
-def told(listener):
+def received(listener):
     sink = metrics.Statsd(f"127.0.0.1:{listener.port}", "shelfsync")
     metrics.use(sink)
     yield listener
@@ -52,12 +52,12 @@ def told(listener):
     sink.close()
 
 
-def test_each_number_reaches_a_statsd_server_in_its_form(told):
+def test_each_number_reaches_a_statsd_server_in_its_form(received):
     metrics.count("deliver.skus", 7)
     metrics.gauge("jobs.open", 2)
     metrics.timing("confirm.vendor", 0.25)
     metrics.count("end")
-    assert told.lines("shelfsync.end") == [
+    assert received.lines("shelfsync.end") == [
         "shelfsync.deliver.skus:7|c",
         "shelfsync.jobs.open:2|g",
         "shelfsync.confirm.vendor:250.000000|ms",
@@ -65,12 +65,12 @@ def test_each_number_reaches_a_statsd_server_in_its_form(told):
     ]
 
 
-def test_nothing_is_told_where_nobody_listens(listener):
+def test_without_a_sink_no_number_is_sent(listener):
     metrics.count("unheard")
     assert not metrics.listened_to()
 
 
-def test_a_sink_that_breaks_disturbs_nobody():
+def test_a_sink_that_fails_disturbs_no_caller():
     class Broken:
         def count(self, name, by):
             raise RuntimeError(name)
@@ -109,8 +109,8 @@ def test_inside_airflow_its_own_metrics_section_decides(listener, tmp_path):
         "AIRFLOW__METRICS__STATSD_PREFIX": "chain",
     }
     subprocess.run([sys.executable, "-c", code], env=variables, check=True, timeout=120)
-    told = listener.lines("chain.shelfsync.end")  # among Airflow's own
-    assert [line for line in told if line.startswith("chain.shelfsync.")] == [
+    received = listener.lines("chain.shelfsync.end")  # among Airflow's own
+    assert [line for line in received if line.startswith("chain.shelfsync.")] == [
         "chain.shelfsync.deliver.skus:7|c",
         "chain.shelfsync.jobs.open:2|g",
         "chain.shelfsync.confirm.vendor:250.000000|ms",

@@ -1,9 +1,8 @@
-"""What comes from outside is shown, and does nothing to the terminal."""
+"""Text from outside is shown, and does not control the terminal."""
 
 from __future__ import annotations
 
 import datetime as dt
-import json
 import logging
 import re
 
@@ -11,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shelfsync.cli.output import print_error, print_told
+from documents import data
+from shelfsync.cli.output import Answer, print_answer, print_error
 from shelfsync.explain.event import Event
 from shelfsync.logs import JsonLines, Text
 from shelfsync.terminal import PlainConsole, status_tables, timeline_table
@@ -29,7 +29,7 @@ NASTY = (
     "\\[x]",
 )
 ACTING = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-COUNTS = ("erp_rows", "not_in_erp", "acknowledged", "pending", "in_flight", "unconfirmed", "held", "spared")
+COUNTS = ("erp_rows", "not_in_erp", "acknowledged", "pending", "in_flight", "unconfirmed", "held", "suppressed")
 COUNTS += ("rejected_for_good", "rejected_for_now", "quarantined")
 
 
@@ -60,23 +60,23 @@ def shown(*what) -> str:
 
 @pytest.mark.parametrize("text", NASTY)
 def test_a_vendor_of_any_name_is_shown_and_acts_on_nothing(text):
-    said = shown(*status_tables(status_of(text)), timeline_table([]), text)
-    assert not ACTING.search(said)
+    text_shown = shown(*status_tables(status_of(text)), timeline_table([]), text)
+    assert not ACTING.search(text_shown)
     if text.isprintable():
-        assert text in said
+        assert text in text_shown
 
 
 @pytest.mark.parametrize("text", NASTY)
 def test_lines_documents_errors_and_log_lines_act_on_nothing(text, capsys):
-    print_told({}, False, [text])
+    print_answer(Answer({}, [text]), as_json=False)
     print_error(text)
-    said = capsys.readouterr()
-    assert not ACTING.search(said.out + said.err)
-    assert (said.out.count("\n"), said.err.count("\n")) == (1, 1)
-    print_told({"vendor": text}, True, [])
+    output = capsys.readouterr()
+    assert not ACTING.search(output.out + output.err)
+    assert (output.out.count("\n"), output.err.count("\n")) == (1, 1)
+    print_answer(Answer({"vendor": text}, []), as_json=True)
     document = capsys.readouterr().out
     assert not ACTING.search(document)
-    assert json.loads(document) == {"vendor": text}
+    assert data(document) == {"vendor": text}
     record = logging.LogRecord("shelfsync", logging.INFO, "", 1, "vendor %s", (text,), None)
     for line in (Text("%(message)s").format(record), JsonLines().format(record)):
         assert not ACTING.search(line)
@@ -85,5 +85,5 @@ def test_lines_documents_errors_and_log_lines_act_on_nothing(text, capsys):
 
 @given(text=st.text())
 def test_no_text_at_all_breaks_a_table(text):
-    event = Event(at=dt.datetime(2026, 1, 1, tzinfo=dt.UTC), step="extract", said=text)
+    event = Event(at=dt.datetime(2026, 1, 1, tzinfo=dt.UTC), step="extract", message=text)
     assert not ACTING.search(shown(timeline_table([event]), *status_tables(status_of(text))))

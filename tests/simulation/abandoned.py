@@ -1,7 +1,7 @@
-"""Processes of every kind die at each of their effects, and nothing takes them up but the schedule.
+"""Processes of every kind die at each of their effects, and only the schedule recovers them.
 
 No step is tried again and no run is continued: what follows is what Airflow starts by itself. It has the time of one job deadline
-and two runs of each DAG to bring everything in step (I3, I15). A person who saw no answer gives the same order once more.
+and two runs of each DAG to bring everything in step (I3, I15). An operator who received no answer repeats the action.
 """
 
 from __future__ import annotations
@@ -12,183 +12,185 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from simulation import day, errands, pauses, promotions
+from simulation import day, operator_actions, pauses, promotions
 from simulation.broken import Broken
+from simulation.crash_points import Point, change, crash_sweep, die, furnish, points
 from simulation.erp import VENDORS
+from simulation.fault_point import FaultPoint
 from simulation.model import Model, converged
 from simulation.plan import Action
-from simulation.seam import Seam
 from simulation.shape import KNOWN_SKUS, Shape
-from simulation.sweep import Point, change, die, furnish, points, sweep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from shelfsync.wiring import House
+    from app_calls import Calls
     from simulation.world import World
 
-    Work = Callable[[World, House], None]
+    Work = Callable[[World, Calls], None]
 
-SHAPE = Shape(job_seconds=5.0, skus=4, body_bytes_max=230, together_rows_max=0)
+SHAPE = Shape(job_seconds=5.0, skus=4, body_max_bytes=230, priority_split_skus=0)
 """Small, and several requests a vendor."""
 FIRST = VENDORS[0]
 RUN_AFTER_S = 60.0
-SETTLED_AFTER_S = (300.0, 300.0, 300.0, 300.0, 900.0)
-"""The schedule of settling, until the deadline of a job (1,800 s) has passed."""
+RECOVERED_AFTER_S = (300.0, 300.0, 300.0, 300.0, 900.0)
+"""The schedule of recovery, until the deadline of a job (1,800 s) has passed."""
 EXPORT_OVER_S = 4300.0
-"""Beyond the deadline of an export, which is longer: until then a lost one may be called open."""
+"""Beyond the deadline of an export, which is longer: until then a lost export may be open."""
 OPEN = {
-    "jobs": "SELECT job_id FROM ledger.job WHERE state IN ('submitting', 'open', 'confirmed')",
+    "jobs": "SELECT job_id FROM ledger.job WHERE kind = 'catalog' AND state IN ('submitting', 'open', 'confirmed')",
     "batches": "SELECT batch_id FROM ledger.batch WHERE state = 'planned'",
-    "promotion jobs": "SELECT job_id FROM ledger.promotion_job WHERE state IN ('planned', 'submitting', 'open')",
+    "promotion jobs": "SELECT job_id FROM ledger.job WHERE kind = 'promotion' AND state IN ('planned', 'submitting', 'open')",
 }
-OPEN_EXPORTS = "SELECT export_id FROM ledger.export WHERE state IN ('planned', 'requesting', 'open', 'observed')"
+OPEN_EXPORTS = (
+    "SELECT job_id FROM ledger.job WHERE kind = 'export' AND state IN ('planned', 'submitting', 'open', 'confirmed')"
+)
 
 
 @dataclass(frozen=True)
 class Process:
-    """One kind of process. `before` prepares what it works on; `again`: a person repeats the order that got no answer."""
+    """One kind of process. `before` prepares what it works on; `again`: an operator repeats the action that got no answer."""
 
     name: str
     work: Work
-    before: Work = lambda _world, _house: None
-    again: Work = lambda _world, _house: None
+    before: Work = lambda _world, _app: None
+    again: Work = lambda _world, _app: None
 
 
-def _change(world: World, _: House | None = None) -> None:
+def _change(world: World, _: Calls | None = None) -> None:
     """Of the catalog, and of a campaign."""
     change(world)
     world.campaigns.tick(random.Random(2))
 
 
-def _sync(world: World, house: House, kind: str) -> None:
-    day.whole_run(world, house, kind, f"{kind}/{world.clock.monotonic_s()}")
+def _sync(world: World, app: Calls, kind: str) -> None:
+    day.whole_run(world, app, kind, f"{kind}/{world.clock.monotonic_s()}")
 
 
-def _export(world: World, house: House) -> None:
-    errands.export(world, house, f"export/{world.clock.monotonic_s()}", (), errands.WORDS)
+def _export(world: World, app: Calls) -> None:
+    operator_actions.export(world, app, f"export/{world.clock.monotonic_s()}", (), operator_actions.STEPS)
 
 
-def _urgent(world: World, house: House) -> None:
-    errands.urgent_run(world, house, f"urgent/{world.clock.monotonic_s()}", FIRST, KNOWN_SKUS[:2])
+def _urgent(world: World, app: Calls) -> None:
+    operator_actions.urgent_run(app, f"urgent/{world.clock.monotonic_s()}", FIRST, KNOWN_SKUS[:2])
 
 
-def _promotions(world: World, house: House) -> None:
-    promotions.work(world, house, "run", f"promotions/{world.clock.monotonic_s()}")
+def _promotions(world: World, app: Calls) -> None:
+    promotions.work(world, app, "run", f"promotions/{world.clock.monotonic_s()}")
 
 
-def _promotions_settle(world: World, house: House) -> None:
-    promotions.work(world, house, "settle", "")
+def _promotions_recover(world: World, app: Calls) -> None:
+    promotions.work(world, app, "recover", "")
 
 
-def _half_sent(world: World, house: House) -> None:
+def _half_sent(world: World, app: Calls) -> None:
     """A run that was given up with its requests planned and the first of them sent."""
     _change(world)
-    day.whole_run(world, house, "delta", "half", "deliver")
+    day.whole_run(world, app, "delta", "half", "deliver")
 
 
-def _half_promoted(world: World, house: House) -> None:
+def _half_promoted(world: World, app: Calls) -> None:
     _change(world)
-    promotions.work(world, house, "deliver", "half")
+    promotions.work(world, app, "deliver", "half")
 
 
-def _slip(world: World, house: House) -> None:
+def _slip(world: World, app: Calls) -> None:
     """A price of the ERP loses its decimal point, and a guard holds it."""
     world.erp.slip((FIRST, KNOWN_SKUS[0]), random.Random(3))
     world.erp.write()
-    _sync(world, house, "delta")
+    _sync(world, app, "delta")
 
 
-def _decide(word: str, world: World, house: House) -> None:
-    errands.decide(world, house, Action("decide", 1, kind=word))
+def _decide(verb: str, world: World, app: Calls) -> None:
+    operator_actions.decide(world, app, Action("decide", 1, kind=verb))
 
 
-def _restore(world: World, house: House) -> None:
+def _restore(world: World, app: Calls) -> None:
     if not world.rows("SELECT 1 FROM ledger.restoration WHERE ended_at IS NULL"):
         row = world.rows("SELECT min(created_at) AS at FROM ledger.baseline WHERE vendor = :v", v=FIRST)[0]
-        house.restore(FIRST, at=row.at, span=dt.timedelta(days=30), skus=None, dry_run=False, **errands.WHO)
+        app.restore(FIRST, at=row.at, span=dt.timedelta(days=30), skus=None, dry_run=False, **operator_actions.WHO)
 
 
-def _restored(world: World, house: House) -> None:
+def _restored(world: World, app: Calls) -> None:
     _change(world)
-    _sync(world, house, "delta")
-    _restore(world, house)
-    _sync(world, house, "delta")
+    _sync(world, app, "delta")
+    _restore(world, app)
+    _sync(world, app, "delta")
 
 
-def _end_restoration(_: World, house: House) -> None:
-    house.end_restoration(FIRST, who=errands.WHO["who"])
+def _end_restoration(_: World, app: Calls) -> None:
+    app.end_restoration(FIRST, who=operator_actions.WHO["who"])
 
 
-def _turn(word: str, _: World, house: House) -> None:
-    pauses.turn(house, word, FIRST)
+def _turn(verb: str, _: World, app: Calls) -> None:
+    pauses.turn(app, verb, FIRST)
 
 
-def _paused(world: World, house: House) -> None:
-    _half_sent(world, house)
-    _turn("pause", world, house)
+def _paused(world: World, app: Calls) -> None:
+    _half_sent(world, app)
+    _turn("pause", world, app)
 
 
 PROCESSES = {
-    one.name: one
-    for one in (
+    process.name: process
+    for process in (
         Process("full", partial(_sync, kind="full"), _change),
         Process("delta", partial(_sync, kind="delta"), _change),
         Process("urgent", _urgent, _change),
-        Process("settle", lambda _, house: house.settle(), _half_sent),
+        Process("recover", lambda _, app: app.recover(), _half_sent),
         Process("export", _export, _change),
         Process("promotions", _promotions, _change),
-        Process("promotions-settle", _promotions_settle, _half_promoted),
+        Process("promotions-recover", _promotions_recover, _half_promoted),
         Process("approve", partial(_decide, "approve"), _slip, partial(_decide, "approve")),
-        Process("reject", partial(_decide, "reject"), _slip, partial(_decide, "reject")),
+        Process("decline", partial(_decide, "decline"), _slip, partial(_decide, "decline")),
         Process("restore", _restore, _change, _restore),
         Process("end-restoration", _end_restoration, _restored, _end_restoration),
         Process("pause", partial(_turn, "pause"), _half_sent, partial(_turn, "resume")),
         Process("resume", partial(_turn, "resume"), _paused, partial(_turn, "resume")),
-        Process("housekeeping", lambda _, house: house.keep_house(), _change),
+        Process("housekeeping", lambda _, app: app.remove_expired(), _change),
     )
 }
 
 
 class Case:
-    """One process in a world of its own, from a full sync on."""
+    """One process in a separate world, from a full sync on."""
 
     def __init__(self, world: World, process: Process) -> None:
         self._world = world
         self._process = process
         self.model = Model(world)
         furnish(world, SHAPE)
-        with world.house(Seam()) as house:
-            _sync(world, house, "full")
-            _promotions(world, house)
-            process.before(world, house)
+        with world.app(FaultPoint()) as app:
+            _sync(world, app, "full")
+            _promotions(world, app)
+            process.before(world, app)
         self.model.check()
 
-    def live(self, seam: Seam) -> None:
+    def live(self, fault_point: FaultPoint) -> None:
         """The process, to its end or to its death."""
-        with self._world.house(seam) as house:
-            self._process.work(self._world, house)
+        with self._world.app(fault_point) as app:
+            self._process.work(self._world, app)
 
     def follow(self) -> None:
         """What the schedule does, and what must be true after it; raises Broken."""
         world = self._world
         self.model.check()
-        with world.house(Seam()) as house:
-            self._process.again(world, house)
-            for number, waits_s in enumerate((SETTLED_AFTER_S, SETTLED_AFTER_S[:1])):
+        with world.app(FaultPoint()) as app:
+            self._process.again(world, app)
+            for number, waits_s in enumerate((RECOVERED_AFTER_S, RECOVERED_AFTER_S[:1])):
                 world.clock.sleep(RUN_AFTER_S)
-                day.tolerated(partial(_sync, world, house, "delta"))
-                day.tolerated(partial(_promotions, world, house))
+                day.tolerated(partial(_sync, world, app, "delta"))
+                day.tolerated(partial(_promotions, world, app))
                 if number == 0:
-                    day.tolerated(partial(_export, world, house))
+                    day.tolerated(partial(_export, world, app))
                 for wait_s in waits_s:
                     world.clock.sleep(wait_s)
-                    day.tolerated(house.settle)
-                    day.tolerated(partial(_promotions_settle, world, house))
+                    day.tolerated(app.recover)
+                    day.tolerated(partial(_promotions_recover, world, app))
             self.model.check()
             self._in_step()
             world.clock.sleep(EXPORT_OVER_S)
-            house.settle()
+            app.recover()
         if rows := world.rows(OPEN_EXPORTS):
             raise Broken("I15", f"{len(rows)} exports are still open")
 
@@ -203,11 +205,11 @@ class Case:
 
 
 def effects_of(world: World, process: Process) -> int:
-    """How many effects the process has where nothing goes wrong; afterwards everything is in step too."""
-    case, seam = Case(world, process), Seam()
-    case.live(seam)
+    """How many effects the process has without faults; afterwards platform and ERP are equal too."""
+    case, fault_point = Case(world, process), FaultPoint()
+    case.live(fault_point)
     case.follow()
-    return seam.effects
+    return fault_point.effects
 
 
 def dies_at(world: World, process: Process, point: Point) -> None:
@@ -218,14 +220,14 @@ def dies_at(world: World, process: Process, point: Point) -> None:
 
 
 def abandoned(
-    world: World, names: Iterable[str], every: int = 1, say: Callable[[str], None] = lambda _: None
+    world: World, names: Iterable[str], every: int = 1, log: Callable[[str], None] = lambda _: None
 ) -> tuple[int, list[str]]:
-    """Each of the named kinds dies at every so-manieth of its points: how many there were, and a line for each that went wrong."""
+    """Each of the named kinds dies at every N-th of its points: how many there were, and a line for each that went wrong."""
     tried, wrong = 0, []
     for name in names:
         process = PROCESSES[name]
         chosen = points(effects_of(world, process))[::every]
-        found = [f"{name} {line}" for line in sweep(chosen, partial(dies_at, world, process), say)]
+        found = [f"{name} {line}" for line in crash_sweep(chosen, partial(dies_at, world, process), log)]
         tried, wrong = tried + len(chosen), wrong + found
-        say(f"{name}: {len(chosen) - len(found)} of {len(chosen)} deaths are followed up by the schedule")
+        log(f"{name}: {len(chosen) - len(found)} of {len(chosen)} deaths are followed up by the schedule")
     return tried, wrong

@@ -1,4 +1,4 @@
-"""What may count as acknowledged (I2), and that everybody tells of the same (I6): folded together from the outcomes, job by job."""
+"""What may count as acknowledged (I2), and that ledger, lake and warehouse agree (I6): computed from the outcomes, job by job."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ State = dict[str, dict[str, Any]]
 
 
 class Acknowledged:
-    """Watches the baselines of one world."""
+    """Checks the baselines of one world."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
@@ -35,7 +35,7 @@ class Acknowledged:
     def _baseline_is_proven(self, taken: Taken) -> None:
         """I2: each acknowledged value was in an item of a job that the platform completed without an error for it, or was shown since."""
         if self._facts.has_struck_now("job_id_of_another"):
-            return  # a number that nobody else has claimed, because its own answer was never read, cannot be told from a right one
+            return  # a job id whose own answer was never read looks like a right one
         proven: dict[tuple[str, str], set[Any]] = defaultdict(set)
         for job, items in taken:
             at_once = self._facts.answered_at_once(items)
@@ -48,73 +48,77 @@ class Acknowledged:
         ):
             if self._world.listed.proves(row.vendor, row.sku, _values(row), row.created_at):
                 proven[row.vendor, row.sku] |= set(_values(row).items())
-        pictured = self._pictured()
+        exported = self._exported()
         for row in self._world.rows("SELECT * FROM warehouse.baseline"):
             for name, value in _values(row).items():
-                shown = (row.sku, name, getattr(row, name)) in pictured.get(row.vendor, ())
+                shown = (row.sku, name, getattr(row, name)) in exported.get(row.vendor, ())
                 if (name, value) not in proven[row.vendor, row.sku] and not shown:
                     raise Broken(
                         "I2",
                         f"{row.vendor}/{row.sku}: {name} {value} is acknowledged; no completed job carried it, no listing or export showed it",
                     )
 
-    def _pictured(self) -> dict[str, set[Any]]:
-        """What exports have shown, by vendor."""
+    def _exported(self) -> dict[str, set[Any]]:
+        """The values that exports have shown, by vendor."""
         jobs = self._world.platform_rows("SELECT file, vendor FROM job WHERE kind = 'export' AND file IS NOT NULL")
         files = {job.file: job.vendor for job in jobs}
-        return {vendor: self._world.listed.pictured(vendor, files) for vendor in set(files.values())}
+        return {vendor: self._world.listed.exported(vendor, files) for vendor in set(files.values())}
 
     def _baseline_is_what_was_accepted(self) -> None:
         """The baseline folds out of the outcomes of jobs, in warehouse and lake alike: accepted is known, unaccounted is unknown."""
         folded = {(vendor, sku): values for vendor, state in self._folded().items() for sku, values in state.items()}
-        told = {
+        in_warehouse = {
             (row.vendor, row.sku): {name: getattr(row, name) for name in FIELDS}
             for row in self._world.rows("SELECT * FROM warehouse.baseline")
         }
-        if told != folded:
-            raise Broken("I6", f"the warehouse's baseline is not what was accepted: {_first_difference(told, folded)}")
+        if in_warehouse != folded:
+            raise Broken(
+                "I6", f"the warehouse's baseline is not what was accepted: {_first_difference(in_warehouse, folded)}"
+            )
         stored: dict[Key, dict[str, Any]] = {}
         for row in self._world.rows(
             "SELECT v.vendor, b.path FROM ledger.vendor v JOIN ledger.baseline b ON b.vendor = v.vendor AND b.version = v.baseline_version"
         ):
             stored |= {(row.vendor, one["sku"]): _fields(one) for one in self._facts.file(row.path)}
-        if stored != told:
-            raise Broken("I6", f"lake and warehouse hold different baselines: {_first_difference(stored, told)}")
+        if stored != in_warehouse:
+            raise Broken(
+                "I6", f"lake and warehouse hold different baselines: {_first_difference(stored, in_warehouse)}"
+            )
 
     def _folded(self, until: dt.datetime | None = None) -> dict[str, State]:
-        """Version by version: what jobs were told of, and what pictures made unknown or, of what was unknown, known."""
+        """Version by version: the outcomes of jobs, and the values that exports made unknown or confirmed."""
         outcomes: dict[int, list[Any]] = defaultdict(list)
-        for row in self._world.rows("SELECT * FROM warehouse.sku_outcome WHERE state <> 'refused'"):
+        for row in self._world.rows("SELECT * FROM warehouse.sku_outcome WHERE state <> 'rejected'"):
             outcomes[row.job_id].append(row)
-        pictured: dict[str, set[Any]] | None = None
+        exported: dict[str, set[Any]] | None = None
         folded: dict[str, State] = {}
         for version in self._world.rows("SELECT * FROM ledger.baseline ORDER BY vendor, version"):
             if until is not None and version.created_at > until:
                 continue
             state = folded.setdefault(version.vendor, {})
             if version.job_id is None:
-                pictured = self._pictured() if pictured is None else pictured
-                self._moved_by_picture(version, state, pictured.get(version.vendor, set()))
+                exported = self._exported() if exported is None else exported
+                self._moved_by_export(version, state, exported.get(version.vendor, set()))
             for row in outcomes[version.job_id]:
                 sent = {name: getattr(row, name) for name in FIELDS if getattr(row, name) is not None}
                 known = sent if row.state == "accepted" else dict.fromkeys(sent)
                 state[row.sku] = state.get(row.sku, dict.fromkeys(FIELDS)) | known
         return folded
 
-    def _moved_by_picture(self, version: Any, state: State, pictured: set[Any]) -> None:
-        """A picture makes values unknown, or says of one that was sent and never confirmed what is shown; it adds no SKU and loses none."""
+    def _moved_by_export(self, version: Any, state: State, exported: set[Any]) -> None:
+        """An export makes values unknown or confirms unconfirmed ones. It adds no SKU and removes none."""
         stored = {row["sku"]: _fields(row) for row in self._facts.file(version.path)}
         if stored.keys() != state.keys():
-            raise Broken("I6", f"{version.vendor}: a picture has added or lost SKUs of the baseline")
+            raise Broken("I6", f"{version.vendor}: an export has added or removed SKUs of the baseline")
         for sku, values in stored.items():
             for name, value in values.items():
                 before = state[sku][name]
                 if value in {before, None}:
                     continue
                 if before is not None:
-                    raise Broken("I7", f"{version.vendor}/{sku}: a picture replaced the acknowledged {name} {before}")
-                if (sku, name, value) not in pictured:
-                    raise Broken("I2", f"{version.vendor}/{sku}: {name} {value} was settled, and no export showed it")
+                    raise Broken("I7", f"{version.vendor}/{sku}: an export replaced the acknowledged {name} {before}")
+                if (sku, name, value) not in exported:
+                    raise Broken("I2", f"{version.vendor}/{sku}: {name} {value} was confirmed, and no export showed it")
         state.update(stored)
 
 
@@ -123,9 +127,9 @@ def _fields(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _values(row: Any) -> dict[str, Any]:
-    """What a row of the warehouse says, the price in thousandths; without the fields that it does not say."""
-    said = {name: getattr(row, name) for name in FIELDS if getattr(row, name) is not None}
-    return said | ({"price": int(said["price"] * 1000)} if "price" in said else {})
+    """The values of a warehouse row without nulls, the price in thousandths."""
+    values = {name: getattr(row, name) for name in FIELDS if getattr(row, name) is not None}
+    return values | ({"price": int(values["price"] * 1000)} if "price" in values else {})
 
 
 def _first_difference(one: dict[Any, Any], other: dict[Any, Any]) -> str:

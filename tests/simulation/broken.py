@@ -1,4 +1,4 @@
-"""What a model says when an invariant does not hold."""
+"""The error of a model whose invariant does not hold."""
 
 from __future__ import annotations
 

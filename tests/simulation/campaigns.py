@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 HEADER = ("campaign", "vendor", "sku", "price", "name", "start_time", "end_time")
 KEEPS = "keep"
 SKUS = {"c0": ("s00", "s01"), "c1": ("s02", "s03", "u0"), "c2": ("s04", "s06"), KEEPS: ("s05",)}
-"""Each campaign has its own, so that no two overlap and nothing has to be refused for that."""
+"""Each campaign has its own, so that no two overlap and the platform rejects none for that."""
 CAMPAIGNS = tuple(name for name in SKUS if name != KEEPS)
 
 
@@ -63,7 +63,7 @@ class Campaigns:
         self.wanted.setdefault((campaign, sku), []).append(price)
 
     def tick(self, chance: random.Random) -> None:
-        """Somebody works on the campaigns."""
+        """Marketing changes the campaigns."""
         for _ in range(chance.randint(1, 3)):
             campaign = chance.choice(CAMPAIGNS)
             what = chance.choices(("put", "out", "drop", "window"), (10, 4, 2, 3))[0]

@@ -1,6 +1,6 @@
 """`python -m simulation --seeds N --start S [--jobs J] [--verbose]`: N seeds from S; exit 1 when one of them fails.
 
-`--sweep`: a day that dies at each of its effects instead. `--abandoned [NAME ...]`: processes of every kind die at each of their
+`--crash-points`: a day that dies at each of its effects instead. `--abandoned [NAME ...]`: processes of every kind die at each of their
 effects, and nothing but the schedule follows.
 """
 
@@ -21,19 +21,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory_folder import throwaway_root
-from shelfsync.ledger.engine import create_engine
+from shelfsync.local.postgres import EmbeddedPostgres
 from shelfsync.migrations import upgrade
-from shelfsync.stack.postgres import EmbeddedPostgres
+from shelfsync.store.engine import create_engine
 from simulation.abandoned import PROCESSES, abandoned
+from simulation.crash_points import crash_sweep, dies_at, effects_of_a_day, points
 from simulation.seeds import Verdict, plan_of, try_plan
 from simulation.shrink import shrunk
-from simulation.sweep import dies_at, effects_of_a_day, points, sweep
 from simulation.world import World
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-TOLD_EVERY = 100
+REPORTED_EVERY = 100
 
 
 def main() -> int:
@@ -42,96 +42,96 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=20, help="how many")
     parser.add_argument("--start", type=int, default=1, help="the first")
     parser.add_argument("--jobs", type=int, default=1, help="processes, each with a database of its own")
-    parser.add_argument("--verbose", action="store_true", help="tell every action")
+    parser.add_argument("--verbose", action="store_true", help="print every action")
     parser.add_argument("--former", action="store_true", help="plans as they were before exports, holds and switches")
-    parser.add_argument("--sweep", action="store_true", help="instead: a day that dies at each of its effects")
+    parser.add_argument("--crash-points", action="store_true", help="instead: a day that dies at each of its effects")
     parser.add_argument("--abandoned", nargs="*", choices=PROCESSES, help="instead: only the schedule follows a death")
     parser.add_argument("--every", type=int, default=1, help="of these, each so-manieth point alone")
     parser.add_argument("--no-shrink", action="store_true", help="leave a failing seed as long as it is")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the server is stopped
     began_s = time.monotonic()
     with _server() as server:
-        if asked.sweep or asked.abandoned is not None:
+        if options.crash_points or options.abandoned is not None:
             with _world(server, "simulation_0") as world:
-                return _died(asked, world)
-        if asked.jobs == 1:
+                return _died(options, world)
+        if options.jobs == 1:
             with _world(server, "simulation_0") as world:
                 verdicts = []
-                for seed in range(asked.start, asked.start + asked.seeds):
-                    verdicts.append(_told(_one(world, seed, asked)))
-                    _how_far(len(verdicts), asked)
+                for seed in range(options.start, options.start + options.seeds):
+                    verdicts.append(_reported(_run_seed(world, seed, options)))
+                    _how_far(len(verdicts), options)
         else:
-            verdicts = _many(server, asked)
+            verdicts = _many(server, options)
     return _summary(verdicts, time.monotonic() - began_s)
 
 
-def _died(asked: argparse.Namespace, world: World) -> int:
-    """Dies at each point, and says how many of the deaths did no harm."""
+def _died(options: argparse.Namespace, world: World) -> int:
+    """Dies at each point and prints how many deaths did no harm."""
     began_s = time.monotonic()
-    say = partial(print, flush=True)
-    if asked.sweep:
-        chosen = points(effects_of_a_day(world))[:: asked.every]
-        tried, wrong, well = len(chosen), sweep(chosen, partial(dies_at, world), say), "crash points converge"
+    log = partial(print, flush=True)
+    if options.crash_points:
+        chosen = points(effects_of_a_day(world))[:: options.every]
+        tried, wrong, well = len(chosen), crash_sweep(chosen, partial(dies_at, world), log), "crash points converge"
     else:
         well = "deaths are followed up by the schedule"
-        tried, wrong = abandoned(world, asked.abandoned or list(PROCESSES), asked.every, say)
+        tried, wrong = abandoned(world, options.abandoned or list(PROCESSES), options.every, log)
     print(f"{tried - len(wrong)} of {tried} {well}, in {time.monotonic() - began_s:.0f} s")
     return 1 if wrong else 0
 
 
-def _one(world: World, seed: int, asked: argparse.Namespace) -> Verdict:
-    of = plan_of(world, seed, now=not asked.former)
-    verdict = try_plan(world, of, print if asked.verbose else lambda _: None)
-    if verdict.broken and not asked.no_shrink:
+def _run_seed(world: World, seed: int, options: argparse.Namespace) -> Verdict:
+    of = plan_of(world, seed, now=not options.former)
+    verdict = try_plan(world, of, print if options.verbose else lambda _: None)
+    if verdict.broken and not options.no_shrink:
         least = shrunk(of, verdict.broken, lambda plan: try_plan(world, plan).broken)
         lines = "\n".join(f"    {action}" for action in least.actions)
         verdict.case += f"\n  fails the same with {len(least.actions)} actions in {least.shape}:\n{lines}"
     return verdict
 
 
-def _told(verdict: Verdict) -> Verdict:
-    """Tells of a seed that failed, as soon as it is known."""
+def _reported(verdict: Verdict) -> Verdict:
+    """Prints a seed that failed at once."""
     if verdict.broken:
         print(f"seed {verdict.seed} FAILED: {verdict.case}", flush=True)
         print(f"  again: python -m simulation --start {verdict.seed} --seeds 1 --verbose", flush=True)
     return verdict
 
 
-def _how_far(done: int, asked: argparse.Namespace) -> None:
-    """A long run says now and then how far it is."""
-    if done % TOLD_EVERY == 0 and done < asked.seeds:
-        print(f"{done} of {asked.seeds} seeds", flush=True)
+def _how_far(done: int, options: argparse.Namespace) -> None:
+    """Prints the progress of a long run."""
+    if done % REPORTED_EVERY == 0 and done < options.seeds:
+        print(f"{done} of {options.seeds} seeds", flush=True)
 
 
-def _many(server: EmbeddedPostgres, asked: argparse.Namespace) -> list[Verdict]:
+def _many(server: EmbeddedPostgres, options: argparse.Namespace) -> list[Verdict]:
     context = multiprocessing.get_context("spawn")
     seeds, verdicts = context.Queue(), context.Queue()
-    for seed in range(asked.start, asked.start + asked.seeds):
+    for seed in range(options.start, options.start + options.seeds):
         seeds.put(seed)
-    for _ in range(asked.jobs):
+    for _ in range(options.jobs):
         seeds.put(None)
-    urls = [_database(server, f"simulation_{number}") for number in range(asked.jobs)]
-    workers = [context.Process(target=_work, args=(url, seeds, verdicts, asked), daemon=True) for url in urls]
+    urls = [_database(server, f"simulation_{number}") for number in range(options.jobs)]
+    workers = [context.Process(target=_work, args=(url, seeds, verdicts, options), daemon=True) for url in urls]
     for worker in workers:
         worker.start()
     got: list[Verdict] = []
-    while len(got) < asked.seeds:
+    while len(got) < options.seeds:
         try:
-            got.append(_told(verdicts.get(timeout=5)))
-            _how_far(len(got), asked)
+            got.append(_reported(verdicts.get(timeout=5)))
+            _how_far(len(got), options)
         except queue.Empty:
             if not any(worker.is_alive() for worker in workers):
-                raise RuntimeError(f"every worker ended after {len(got)} of {asked.seeds} seeds") from None
+                raise RuntimeError(f"every worker ended after {len(got)} of {options.seeds} seeds") from None
     for worker in workers:
         worker.join()
     return got
 
 
-def _work(url: str, seeds: multiprocessing.Queue, verdicts: multiprocessing.Queue, asked: argparse.Namespace) -> None:
+def _work(url: str, seeds: multiprocessing.Queue, verdicts: multiprocessing.Queue, options: argparse.Namespace) -> None:
     with _folder() as folder, World(url, folder) as world:
         while (seed := seeds.get()) is not None:
-            verdicts.put(_one(world, seed, asked))
+            verdicts.put(_run_seed(world, seed, options))
 
 
 def _summary(verdicts: list[Verdict], seconds: float) -> int:
@@ -148,7 +148,7 @@ def _summary(verdicts: list[Verdict], seconds: float) -> int:
 @contextlib.contextmanager
 def _server() -> Iterator[EmbeddedPostgres]:
     with _folder() as folder:
-        server = EmbeddedPostgres(folder / "postgres", fsync=False, say=lambda _: None)
+        server = EmbeddedPostgres(folder / "postgres", fsync=False, echo=lambda _: None)
         server.ensure_started()
         try:
             yield server

@@ -11,14 +11,14 @@ from simulation.world import World
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from shelfsync.stack.postgres import EmbeddedPostgres
+    from shelfsync.local.postgres import EmbeddedPostgres
 
 
 @pytest.fixture(scope="module")
 def world(
     postgres: EmbeddedPostgres, migrated_template: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[World]:
-    """A world with a database of its own."""
+    """A world with a separate database."""
     url = postgres.create_database("simulation", template=migrated_template)
     with World(url, tmp_path_factory.mktemp("simulation")) as opened:
         yield opened

@@ -1,4 +1,4 @@
-"""What the schedule does in a day, by the same steps as the DAGs, and what comes of it when something goes wrong."""
+"""The schedule of a day, by the same steps as the DAGs, and its results after faults."""
 
 from __future__ import annotations
 
@@ -10,20 +10,16 @@ from sqlalchemy.exc import DBAPIError
 
 from partner_api.errors import PartnerError
 from shelfsync.errors import ShelfsyncError
-from shelfsync.flow import wait
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from shelfsync.wiring import House
+    from app_calls import Calls
     from simulation.world import World
 
 STEPS = ("normalise", "diff", "guard", "batch", "deliver", "wait", "confirm", "acknowledge")
-ROUND = ("wait", "confirm", "acknowledge")
-"""What the DAG does twice more for vendors with several bodies."""
 EXPECTED = (ShelfsyncError, PartnerError, DBAPIError)
 """What a task may fail with: it is tried again by the schedule. Anything else is a bug."""
-LOOKS_MAX = 400
 
 
 @dataclass
@@ -35,68 +31,52 @@ class Going:
     left: list[tuple[str, list[str]]] = field(default_factory=list)
 
 
-def begin(house: House, kind: str, key: str) -> Going:
-    """check, open, extract."""
-    house.check((), fresh=kind == "full")
-    run_id = house.open_run(kind, key)
-    shards = [list(shard["vendors"]) for shard in house.extract(run_id)]
+def begin(app: Calls, kind: str, key: str) -> Going:
+    """check, open, recover and extract."""
+    app.check((), fresh=kind == "full")
+    run_id = app.open_run(kind, key)
+    shards = [list(shard["vendors"]) for shard in app.extract(run_id)]
     going = Going(run_id, shards)
-    going.left = [(word, shard) for word in (*STEPS, *ROUND, *ROUND) for shard in shards]
+    going.left = [(word, shard) for word in STEPS for shard in shards]
     return going
 
 
-def go_on(world: World, house: House, going: Going) -> bool:
+def go_on(app: Calls, going: Going) -> bool:
     """The next step of a run; False when there is none left."""
     if not going.left:
         return False
     word, vendors = going.left.pop(0)
-    take(world, house, word, going.run_id, vendors)
+    take(app, word, going.run_id, vendors)
     if not going.left:
-        house.report(going.run_id)
+        app.report(going.run_id)
     return True
 
 
-def take(world: World, house: House, word: str, run_id: int, vendors: list[str]) -> None:
+def take(app: Calls, word: str, run_id: int, vendors: list[str]) -> None:
     """One step for some vendors; a step that fails as a task may fail is left to the schedule."""
     if word == "wait":
-        until_settled(world, house, run_id, vendors)
+        app.wait(run_id, vendors)
     else:
-        house.step(word, run_id, vendors)
+        app.step(word, run_id, vendors)
 
 
-def until_settled(world: World, house: House, run_id: int, vendors: list[str]) -> None:
-    """The wait of flow.wait with virtual pauses: it looks, asks those that are due, and sleeps."""
-    end_s = world.clock.monotonic_s() + house.parts.settings.sync.job_deadline_s + wait.GRACE_S
-    for _ in range(LOOKS_MAX):
-        left = wait.waiting(house.parts, run_id, vendors)
-        if not left or world.clock.monotonic_s() >= end_s:
-            return
-        due = [job for job in left if job.poll_due]
-        for job in due:
-            wait.ask(house.parts, job)
-        if not due:
-            pauses_s = (max(0.1, min(job.wait_s, job.left_s)) for job in left)
-            house.parts.clock.sleep(min([wait.LOOK_AGAIN_S, *pauses_s]))
-    raise AssertionError(f"I15: the wait of run {run_id} has not ended after {LOOKS_MAX} looks")
-
-
-def whole_run(world: World, house: House, kind: str, key: str, upto: str | None = None) -> Going:
+def whole_run(world: World, app: Calls, kind: str, key: str, upto: str | None = None) -> Going:
     """A run from check to report, or as far as one step; a step that fails is tried once more, as the scheduler would."""
-    going = begin(house, kind, key)
+    going = begin(app, kind, key)
     while going.left:
         word, vendors = going.left[0]
         try:
-            go_on(world, house, going)
+            go_on(app, going)
         except EXPECTED:
             world.clock.sleep(60)
-            take(world, house, word, going.run_id, vendors)
+            take(app, word, going.run_id, vendors)
         if word == upto and (not going.left or going.left[0][0] != word):
             break
     return going
 
 
 def tolerated(work: Callable[[], object]) -> str | None:
-    """Does it; what a task may fail with is told in a line, anything else is raised."""
+    """Calls it. An error that a task may fail with becomes a line; any other is raised."""
     try:
         work()
     except EXPECTED as error:
@@ -104,20 +84,20 @@ def tolerated(work: Callable[[], object]) -> str | None:
     return None
 
 
-def settle_down(world: World, house: House) -> list[str | None]:
+def recover_until_quiescent(world: World, app: Calls) -> list[str | None]:
     """The settling schedule, beyond every deadline."""
-    told = []
+    lines = []
     for pause_s in (300, 300, 300, 300, 1900):
         world.clock.sleep(pause_s)
-        told.append(tolerated(house.settle))
-    return told
+        lines.append(tolerated(app.recover))
+    return lines
 
 
-def quiet_rounds(world: World, house: House, rounds: int, kind: str = "delta") -> list[str]:
-    """The schedule when nothing goes wrong any more: settling and a run; what still failed, in lines."""
-    told = []
+def quiescent_rounds(world: World, app: Calls, rounds: int, kind: str = "delta") -> list[str]:
+    """The schedule after the last fault: recovery and a run; returns the remaining failures in lines."""
+    lines = []
     for _ in range(rounds):
-        told += settle_down(world, house)
-        key = f"quiet/{kind}/{world.clock.monotonic_s()}"
-        told.append(tolerated(partial(whole_run, world, house, kind, key)))
-    return [line for line in told if line]
+        lines += recover_until_quiescent(world, app)
+        key = f"quiescent/{kind}/{world.clock.monotonic_s()}"
+        lines.append(tolerated(partial(whole_run, world, app, kind, key)))
+    return [line for line in lines if line]

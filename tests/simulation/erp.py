@@ -1,6 +1,6 @@
 """The ERP of the simulation: a CSV file with a control file, and the naive truth about what it wants.
 
-Each version of a row has a price of its own, so that a price seen anywhere tells which version it is.
+Each version of a row has a price of its own, so that a price seen anywhere identifies its version.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ HALF_ROWS = 7
 
 @dataclass(frozen=True)
 class Row:
-    """What the ERP wants of one SKU; `bad` replaces one field by something nobody can send."""
+    """What the ERP wants of one SKU; `bad` replaces one field by a value that cannot be sent."""
 
     price: Decimal
     quantity: int
@@ -41,7 +41,7 @@ class Row:
     tail: str = ""
     """A digit after the third decimal, which the platform would cut."""
     least: int = BUFFER
-    """The smallest quantity that keeps it on sale: where the buffer itself switches off, one more than that."""
+    """The smallest quantity that keeps a product on sale: the buffer, or the buffer plus 1 if the buffer itself deactivates."""
 
     @property
     def on_sale(self) -> bool:
@@ -49,7 +49,7 @@ class Row:
         return self.active and self.quantity >= self.least
 
     def cells(self, key: Key, *, buffer_known: bool) -> list[str]:
-        said = {
+        values = {
             "vendor": key[0],
             "sku": key[1],
             "barcode": BARCODES[key[1]],
@@ -60,8 +60,8 @@ class Row:
             "sales_buffer": str(BUFFER) if buffer_known else "",
         }
         if self.bad is not None:
-            said[self.bad[0]] = self.bad[1]
-        return [said[name] for name in HEADER]
+            values[self.bad[0]] = self.bad[1]
+        return [values[name] for name in HEADER]
 
 
 @dataclass
@@ -73,10 +73,10 @@ class Erp:
     """An older platform: never active without stock, because a single item's quantity switches nothing off; the buffer itself is too little."""
     rows: dict[Key, Row] = field(default_factory=dict)
     wanted: dict[Key, list[Decimal]] = field(default_factory=dict)
-    said: dict[Key, dict[str, list[Any]]] = field(default_factory=dict)
+    history: dict[Key, dict[str, list[Any]]] = field(default_factory=dict)
     """The same of quantity, active and max_sales_quantity, each by itself."""
     ever_off: set[Key] = field(default_factory=set)
-    """SKUs that somebody once wanted off: inactive, without stock, or gone."""
+    """SKUs that the ERP once switched off: inactive, without stock, or gone."""
     version: int = 0
     buffer_known: bool = False
 
@@ -125,7 +125,7 @@ class Erp:
             self._set(key, Row(price, row.quantity, row.active, row.limit, least=self.least))
 
     def slip(self, key: Key, chance: random.Random) -> None:
-        """Somebody's decimal point slips."""
+        """A price loses its decimal point."""
         self.put(key, chance)
         row = self.rows[key]
         self._set(key, replace(row, price=row.price * chance.choice((10, 100))))
@@ -141,7 +141,7 @@ class Erp:
             if name == "price":
                 turns = self.wanted.setdefault(key, [])
             else:
-                turns = self.said.setdefault(key, {}).setdefault(name, [])
+                turns = self.history.setdefault(key, {}).setdefault(name, [])
             if not turns or turns[-1] != value:
                 turns.append(value)
 

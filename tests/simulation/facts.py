@@ -1,17 +1,17 @@
-"""What can be read of one world from outside: its ledger and lake, the platform's own memory, and which faults have struck."""
+"""Data of one world, read from outside: ledger, lake, the sandbox's store, and the faults that struck."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
-from shelfsync.lake.store import Lake
+from shelfsync.store.lake import Lake
 
 if TYPE_CHECKING:
     from simulation.world import World
 
 Item = tuple[str, int | None, int | None, bool | None, int | None]
-"""A SKU with price in thousandths, quantity, active and sales limit: what one item says."""
+"""A SKU with price in thousandths, quantity, active and sales limit: the values of one item."""
 Taken = list[tuple[Any, tuple[tuple[Item, str | None], ...]]]
 """Jobs of the platform in its order, each with its items and what was wrong with them."""
 
@@ -19,7 +19,7 @@ FIELDS = ("price", "quantity", "active", "max_sales_quantity")
 
 
 class Facts:
-    """Of one world, from its reset on."""
+    """The facts of one world since its reset."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -55,7 +55,7 @@ class Facts:
         return self._files[path]
 
     def answered_at_once(self, items: tuple[Any, ...]) -> bool:
-        """An older platform answers a single item with its SKU, whatever becomes of it."""
+        """An older platform answers a single item with its SKU, whether it accepts or rejects it."""
         return len(items) == 1 and self.world.choices.single_item_answer == "sku"
 
     def note_faults(self) -> None:

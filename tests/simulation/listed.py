@@ -1,4 +1,4 @@
-"""What went over the wire, heard by somebody who stands beside it: updates as they left, and what listings and exports have shown.
+"""What went over the wire, as the transport records it: updates as they were sent, and what listings and exports have shown.
 
 A value that the platform was seen to show is the other proof there is of it (I2).
 """
@@ -24,26 +24,26 @@ SHOWN = ("price", "active")
 
 
 class Listed:
-    """Every product of every answer that came to its end, with the instant at which it was heard."""
+    """Every product of every answer that came to its end, with the instant at which it was received."""
 
     def __init__(self, now: Callable[[], dt.datetime]) -> None:
         self._now = now
-        self._heard: dict[tuple[str, str], list[tuple[dt.datetime, dict[str, Any]]]] = defaultdict(list)
+        self._received: dict[tuple[str, str], list[tuple[dt.datetime, dict[str, Any]]]] = defaultdict(list)
         self._files: dict[str, list[dict[str, Any]]] = defaultdict(list)
         self.bodies: list[tuple[str, bytes]] = []
         """Every update as it left, in order: (vendor, body)."""
 
     def leaves(self, request: httpx.Request) -> None:
-        """A request on its way, whatever becomes of it."""
+        """A request in flight, with any outcome."""
         *_, vendors, vendor, last = ("", "", *request.url.path.split("/"))
         if (request.method, vendors, last) == ("PUT", "vendors", "catalog"):
             self.bodies.append((vendor, request.read()))
 
-    def hear(self, request: httpx.Request, status: int, raw: bytes) -> None:
+    def record(self, request: httpx.Request, status: int, raw: bytes) -> None:
         """An answer as it came."""
         *_, vendors, vendor, last = ("", "", *request.url.path.split("/"))
         if status == 200:
-            self._hear_export(last, raw)
+            self._record_export(last, raw)
         if (request.method, vendors, last, status) != ("GET", "vendors", "catalog", 200):
             return
         try:
@@ -52,9 +52,9 @@ class Listed:
         except (ValueError, KeyError, TypeError, ArithmeticError):
             return  # a fault has spoiled it
         for sku, values in shown.items():
-            self._heard[vendor, sku].append((self._now(), values))
+            self._received[vendor, sku].append((self._now(), values))
 
-    def _hear_export(self, name: str, raw: bytes) -> None:
+    def _record_export(self, name: str, raw: bytes) -> None:
         """The file of an export, known by its header; whose it is, the platform knows by the file's name."""
         with contextlib.suppress(OSError, EOFError):
             raw = gzip.decompress(raw) if raw.startswith(b"\x1f\x8b") else raw
@@ -71,7 +71,7 @@ class Listed:
                         }
                     )
 
-    def pictured(self, vendor: str, files: dict[str, str]) -> set[tuple[str, str, Any]]:
+    def exported(self, vendor: str, files: dict[str, str]) -> set[tuple[str, str, Any]]:
         """(SKU, field, value) that exports of this vendor ever showed; `files`: of a file's name, whose it is."""
         return {
             (row["sku"], name, row[name])
@@ -81,11 +81,11 @@ class Listed:
             for name in ("price", "active", "max_sales_quantity")
         }
 
-    def proves(self, vendor: str, sku: str, said: dict[str, Any], since: dt.datetime) -> bool:
+    def proves(self, vendor: str, sku: str, sent: dict[str, Any], since: dt.datetime) -> bool:
         """Whether one product was shown with all these values (price in thousandths) after they were sent."""
         return any(
-            heard >= since and all(name in SHOWN and values[name] == value for name, value in said.items())
-            for heard, values in self._heard[vendor, sku]
+            received_at >= since and all(name in SHOWN and values[name] == value for name, value in sent.items())
+            for received_at, values in self._received[vendor, sku]
         )
 
 

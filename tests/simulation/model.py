@@ -1,7 +1,7 @@
-"""The naive model: what must be true after every action, told from outside the house.
+"""The naive model: what must be true after every action, seen from outside shelfsync.
 
 It reads the ledger's and the warehouse's tables, the lake's files and the platform's own memory, and knows nothing of how the
-house comes to its decisions. A `Broken` names the invariant.
+app comes to its decisions. A `Broken` names the invariant.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from shelfsync.lake.store import Lake
+from shelfsync.store.lake import Lake
 from simulation.acknowledged import Acknowledged
 from simulation.broken import Broken
 from simulation.erp import VENDORS
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 REMOVED_FREE, REMOVED_SHARE = 5, Fraction("0.3")
 LEFT = "it left the ERP and is still on sale"
-ENDED = ("acknowledged", "unconfirmed", "failed", "refused")
+ENDED = ("acknowledged", "unconfirmed", "failed", "rejected")
 
 
 class Model:
-    """Watches one world from its reset on."""
+    """Checks one world since its reset."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -54,7 +54,7 @@ class Model:
         self._warehouse_knows(jobs)
         self._acknowledged.check(taken)
         self._onward.check(taken)
-        self._one_open_job(jobs, taken)
+        self._one_open_plan(jobs, taken)
         self._no_mass_deactivation()
         self._every_difference_is_accounted_for()
         self._trail.check(jobs)
@@ -67,16 +67,16 @@ class Model:
             counts[row.job_id][row.state] += 1
             skus[row.job_id].append(row.sku)
         for job in jobs:
-            told = (job.accepted, job.refused, job.unaccounted)
+            counted = (job.accepted, job.rejected, job.unaccounted)
             if job.accepted is None:
                 if skus[job.job_id]:
                     raise Broken("I1", f"job {job.job_id} ({job.state}) has outcomes and no counts")
                 continue
-            if sum(told) != job.sent or job.sent != job.item_count:
-                raise Broken("I1", f"job {job.job_id}: {job.sent} sent, {told} told")
+            if sum(counted) != job.sent or job.sent != job.item_count:
+                raise Broken("I1", f"job {job.job_id}: {job.sent} sent, {counted} reported")
             kept = counts[job.job_id]
-            if (kept["accepted"], kept["refused"], kept["unaccounted"]) != told:
-                raise Broken("I1", f"job {job.job_id}: counts {told}, warehouse {dict(kept)}")
+            if (kept["accepted"], kept["rejected"], kept["unaccounted"]) != counted:
+                raise Broken("I1", f"job {job.job_id}: counts {counted}, warehouse {dict(kept)}")
             if sorted(skus[job.job_id]) != sorted(row["sku"] for row in self.facts.file(job.items_path)):
                 raise Broken("I1", f"job {job.job_id}: the warehouse has other SKUs than were sent")
 
@@ -88,13 +88,20 @@ class Model:
             row = known.get(job.job_id)
             if row is None:
                 raise Broken("I6", f"job {job.job_id} has ended {job.state}, and the warehouse does not know it")
-            want = (job.state, job.sent, job.accepted or 0, job.refused or 0, job.unaccounted or 0, job.platform_job_id)
-            have = (row.state, row.sent, row.accepted, row.refused, row.unaccounted, row.platform_job_id)
+            want = (
+                job.state,
+                job.sent,
+                job.accepted or 0,
+                job.rejected or 0,
+                job.unaccounted or 0,
+                job.platform_job_id,
+            )
+            have = (row.state, row.sent, row.accepted, row.rejected, row.unaccounted, row.platform_job_id)
             if want != have:
                 raise Broken("I6", f"job {job.job_id}: ledger {want}, warehouse {have}")
 
     def believed_too_early(self) -> bool:
-        """Whether a single item was answered at once and then not done, which nobody can find out but a full sync."""
+        """Whether a single item was answered at once and then not done, which only a full sync corrects."""
         return any(
             self.facts.answered_at_once(items) and (job.state != "COMPLETED" or items[0][1] is not None)
             for job, items in self.facts.taken()
@@ -106,34 +113,44 @@ class Model:
         )
         return {row.vendor: self.facts.file(row.path) for row in current}
 
-    def _one_open_job(self, jobs: list[Any], taken: Taken) -> None:
-        """I5, and at the platform too: what it works on beside is a repeat, or one that the ledger has given up knowingly."""
-        open_of = Counter(job.vendor for job in jobs if job.state in {"submitting", "open", "confirmed"})
-        if any(count > 1 for count in open_of.values()):
-            raise Broken("I5", f"open jobs {dict(open_of)}")
+    def _one_open_plan(self, jobs: list[Any], taken: Taken) -> None:
+        """I5, also at the platform: a second job there is a repeat, or unconfirmed in the ledger."""
+        open_of: dict[str, set[int]] = defaultdict(set)
+        sent: dict[str, Counter[str]] = defaultdict(Counter)
+        for job in jobs:
+            if job.state in {"submitting", "open", "confirmed"}:
+                open_of[job.vendor].add(job.plan)
+                sent[job.vendor].update(row["sku"] for row in self.facts.file(job.items_path))
+        if any(len(plans) > 1 for plans in open_of.values()):
+            raise Broken("I5", f"open jobs of the plans {dict(open_of)}")
+        if any(count > 1 for skus in sent.values() for count in skus.values()):
+            raise Broken("I5", "two open jobs of one vendor share a SKU")
         states: dict[tuple[str, tuple[Item, ...]], set[str]] = defaultdict(set)
         for job in jobs:
             over = (
-                None not in (job.settled_at, job.deadline_at) and job.settled_at >= job.deadline_at
-            )  # a listing may have had the last word
+                None not in (job.ended_at, job.deadline_at) and job.ended_at >= job.deadline_at
+            )  # a listing may have confirmed it
             state = "unconfirmed" if over and job.state == "acknowledged" else job.state
             states[job.vendor, tuple(_item(row) for row in self.facts.file(job.items_path))].add(state)
         working: dict[str, set[tuple[Item, ...]]] = defaultdict(set)
-        for job, told in taken:
-            items = tuple(item for item, _ in told)
+        for job, results in taken:
+            items = tuple(item for item, _ in results)
             known = states.get((job.vendor, items), set())
             if not known:
                 raise Broken("I5", f"platform job {job.seq} of {job.vendor} is in no row of the ledger")
-            if known <= {"superseded", "refused"}:
-                raise Broken("I7", f"platform job {job.seq} of {job.vendor} was taken, and the ledger says {known}")
+            if known <= {"superseded", "rejected"}:
+                raise Broken("I7", f"platform job {job.seq} of {job.vendor} was taken, and the ledger has {known}")
             if job.state in {"QUEUED", "IN_PROGRESS"} and not known & {"unconfirmed"}:
                 working[job.vendor].add(items)
         for vendor, bodies in working.items():
-            if len(bodies) > 1:
-                raise Broken("I5", f"the platform works on {len(bodies)} different requests of {vendor}")
+            skus = Counter(item[0] for body in bodies for item in body)
+            if any(count > 1 for count in skus.values()):
+                raise Broken(
+                    "I5", f"the platform works on {len(bodies)} different requests of {vendor} that share a SKU"
+                )
 
     def _no_mass_deactivation(self) -> None:
-        """I9: no generation removes more than the guard lets through, and nobody is off whom nobody ever wanted off."""
+        """I9: no generation removes more than the guard allows, and no SKU is off that the ERP never switched off."""
         plans = self._world.rows(
             "SELECT b.vendor, b.generation, b.items_path, b.state, base.path AS base FROM ledger.batch b"
             " LEFT JOIN ledger.baseline base ON base.vendor = b.vendor AND base.version = b.base_version"
@@ -154,10 +171,10 @@ class Model:
         for vendor in VENDORS:
             for sku, product in self._world.platform.products(vendor).items():
                 if not product["active"] and (vendor, sku) not in self._world.erp.ever_off:
-                    raise Broken("I9", f"{vendor}/{sku} is off, and nobody ever wanted that")
+                    raise Broken("I9", f"{vendor}/{sku} is off, and the ERP never switched it off")
 
     def _every_difference_is_accounted_for(self) -> None:
-        """I1: where the newest run says that a vendor is done, what still differs is held, rejected or told as unaccounted."""
+        """I1: if the newest run reports a vendor as done, each remaining difference is held, rejected or unaccounted."""
         newest = self._world.rows(
             "SELECT DISTINCT ON (vendor) vr.*, run.skus FROM ledger.vendor_run vr JOIN ledger.run USING (run_id)"
             " WHERE NOT dry_run ORDER BY vendor, generation DESC"
@@ -168,11 +185,11 @@ class Model:
                 continue
             base = {row["sku"]: row for row in baselines.get(run.vendor, [])}
             held = {row["sku"] for row in self.facts.file(run.held_path)} if run.held_path else set()
-            spared = {row["sku"] for row in self.facts.file(run.spared_path)} if run.spared_path else set()
+            suppressed = {row["sku"] for row in self.facts.file(run.suppressed_path)} if run.suppressed_path else set()
             rejected = {
                 row.sku for row in self._world.rows("SELECT sku FROM ledger.rejection WHERE vendor = :v", v=run.vendor)
             }
-            silent = {
+            unaccounted = {
                 row.sku
                 for row in self._world.rows(
                     "SELECT sku FROM warehouse.sku_outcome o JOIN warehouse.catalog_job USING (job_id)"
@@ -181,7 +198,7 @@ class Model:
                     r=run.run_id,
                 )
             }
-            said_again = {
+            resent = {
                 row.sku
                 for row in self._world.rows(
                     "SELECT d.sku FROM warehouse.drift d JOIN ledger.baseline b USING (observation_id)"
@@ -191,27 +208,27 @@ class Model:
                 )
             }
             for row in self.facts.file(run.snapshot_path):
-                if (run.skus and row["sku"] not in run.skus) or row["sku"] in said_again:
-                    continue  # an urgent run says nothing of the others; what drifted is said by the next one
+                if (run.skus and row["sku"] not in run.skus) or row["sku"] in resent:
+                    continue  # an urgent run sends no other SKU; the next run resends what drifted
                 have = base.get(row["sku"], {})
                 differs = [name for name in FIELDS if row[name] is not None and row[name] != have.get(name)]
-                if differs == ["quantity"] and row["sku"] in spared:
+                if differs == ["quantity"] and row["sku"] in suppressed:
                     least = self._world.erp.least
                     if _shows(row, row, least) != _shows(row, have, least):
                         raise Broken(
-                            "I1", f"run {run.run_id}: {run.vendor}/{row['sku']} is spared, and it has an effect"
+                            "I1", f"run {run.run_id}: {run.vendor}/{row['sku']} is suppressed, and it has an effect"
                         )
                     continue
-                if differs and row["sku"] not in held | rejected | silent:
+                if differs and row["sku"] not in held | rejected | unaccounted:
                     raise Broken(
                         "I1", f"run {run.run_id} is {run.state} for {run.vendor}, and {row['sku']} differs in {differs}"
                     )
 
     def no_job_is_overdue(self) -> None:
-        """I15, after the schedule has settled: of no vendor that nobody works on a job is open beyond its deadline."""
+        """I15, after recovery: without a lease on its vendor, no job is open beyond its deadline."""
         late = self._world.rows(
             "SELECT j.job_id, j.vendor, j.state, j.deadline_at FROM ledger.job j LEFT JOIN ledger.lease l USING (vendor)"
-            " WHERE j.state IN ('submitting', 'open', 'confirmed') AND j.deadline_at < :now"
+            " WHERE j.kind = 'catalog' AND j.state IN ('submitting', 'open', 'confirmed') AND j.deadline_at < :now"
             " AND (l.vendor IS NULL OR l.until_at < :now)",
             now=self._world.clock.now(),
         )
@@ -230,7 +247,7 @@ class Model:
 def converged(
     world: World, *, may_be_rejected: bool, restored: Callable[[Key], dict[str, Any]] = lambda _: {}
 ) -> list[str]:
-    """I3: where platform and ERP still differ although nothing holds, rejects or quarantines it; one line each.
+    """I3: each remaining difference of platform and ERP that is not held, rejected or quarantined, as a line.
 
     `restored`: what counts instead of the ERP for a SKU.
     """
@@ -290,19 +307,19 @@ def _known(world: World, key: Key) -> bool:
 
 def _difference(row: Row | None, product: dict[str, Any] | None, *, rejected: bool, known: bool) -> str | None:
     if row is not None and row.bad is not None:
-        return None  # quarantined: it keeps what was acknowledged
+        return None  # quarantined: it keeps its acknowledged values
     if product is None:
         return None if row is None or rejected or known else "the platform does not know it, and it is not rejected"
     if row is None:
         return LEFT if product["active"] and known else None
-    told = (Decimal(str(product["price"])), product["active"], product["max_sales_quantity"])
+    shown = (Decimal(str(product["price"])), product["active"], product["max_sales_quantity"])
     want = (row.price, row.on_sale, row.limit)
-    return None if told == want else f"the ERP wants {want}, the platform shows {told}"
+    return None if shown == want else f"the ERP wants {want}, the platform shows {shown}"
 
 
-def _shows(row: dict[str, Any], told: dict[str, Any], least: int) -> bool:
-    """Whether a customer can buy what is active as the ERP says, when this was the quantity told last."""
-    return row["active"] is not False and told["quantity"] >= least
+def _shows(row: dict[str, Any], last: dict[str, Any], least: int) -> bool:
+    """Whether a customer can buy an active product, if this was the last quantity sent."""
+    return row["active"] is not False and last["quantity"] >= least
 
 
 def _item(row: dict[str, Any]) -> Item:

@@ -19,7 +19,7 @@ OTHERS = ("quantity", "active", "max_sales_quantity")
 
 
 class Onward:
-    """Watches one world. Prices and sales limits tell which version they are of; a quantity or availability may come again."""
+    """Checks one world. Prices and sales limits identify their version; a quantity or availability may come again."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
@@ -54,7 +54,7 @@ class Onward:
 
     def _go_on(self, reached: dict[tuple[Key, str], int], key: Key, name: str, value: Any, what: str) -> None:
         erp = self._world.erp
-        wanted = erp.wanted.get(key, []) if name == "price" else erp.said.get(key, {}).get(name, [])
+        wanted = erp.wanted.get(key, []) if name == "price" else erp.history.get(key, {}).get(name, [])
         since = reached.get((key, name), 0)
         try:
             reached[key, name] = wanted.index(value, since)

@@ -1,7 +1,7 @@
 """Orders under faults: customers, a rider, stores and dying processes of ours on the virtual clock, and a naive model of what must come of it.
 
-The model knows what customers and stores did, and nothing of how the house works. O1: no order is lost. O2: no store sees an order in a wrong
-state, or another store's. O3: nothing of ours cancels. O4: what a store said is what the order becomes, once. O5: what breaks a rule never
+The model knows what customers and stores did, and nothing of how shelfsync works. O1: no order is lost. O2: no store sees an order in a wrong
+state, or another store's. O3: nothing of ours cancels. O4: an order gets its store's result, once. O5: what breaks a rule never
 leaves the machine.
 """
 
@@ -14,12 +14,12 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from order_desk import ASSORTMENT
+from app_calls import Calls
+from order_picker import ASSORTMENT
 from shelfsync.settings import OrdersSettings
-from shelfsync.wiring import House
 from simulation import day
 from simulation.erp import VENDORS
-from simulation.seam import Death, Killed, Seam
+from simulation.fault_point import Death, FaultPoint, Killed
 from simulation.shape import Shape
 from simulation.world import SECRET
 
@@ -52,8 +52,8 @@ CHEAPER = {"JAM": "BREAD", "HONEY": "JAM", "BREAD": "MILK"}
 
 
 @dataclass
-class Wish:
-    """What a store said of an order, and keeps saying until it is told that it was stored."""
+class Result:
+    """A picking result of a store. The store repeats it until shelfsync has stored it."""
 
     raw: dict[str, Any]
     legal: bool
@@ -72,19 +72,19 @@ class OrdersVerdict:
     ends: Counter[str] = field(default_factory=Counter)
 
 
-class OrdersCourse:
-    """One seed: some virtual hours of everybody at once."""
+class OrdersRun:
+    """One seed: some virtual hours of all processes at once."""
 
-    def __init__(self, world: World, folder: Path, seed: int, say: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(self, world: World, folder: Path, seed: int, log: Callable[[str], None] = lambda _: None) -> None:
         self.world = world
         self.folder = folder
         self.chance = random.Random(f"orders {seed}")
         self.verdict = OrdersVerdict(seed)
-        self.say = say
+        self.log = log
         self.placed: dict[str, dict[str, Any]] = {}
         self.vendor: dict[str, str] = {}
         self.cancelled_by_customer: set[str] = set()
-        self.wishes: dict[str, list[Wish]] = {}
+        self.results: dict[str, list[Result]] = {}
         self.seen: set[str] = set()
         self.lagging = False
 
@@ -105,10 +105,10 @@ class OrdersCourse:
         )
         for number in range(actions):
             step = self.chance.choice(steps)
-            self.say(f"{number:3} +{self.world.clock.monotonic_s():.0f} s {step.__name__}")
+            self.log(f"{number:3} +{self.world.clock.monotonic_s():.0f} s {step.__name__}")
             step()
             self._look()
-        self._quiet()
+        self._quiescent()
         self._judge()
         return self.verdict
 
@@ -135,7 +135,7 @@ class OrdersCourse:
         self.verdict.orders += 1
 
     def _change(self) -> None:
-        """A customer changes their mind, or a rider comes."""
+        """A customer cancels, or a rider picks up the order."""
         if not self.placed:
             return
         order_id = self.chance.choice(sorted(self.placed))
@@ -147,23 +147,23 @@ class OrdersCourse:
             self.world.platform.control("POST", f"orders/{order_id}/pick-up")
 
     def _store(self) -> None:
-        """A store takes what it finds and says what it picked; a word that was lost is said again."""
+        """A store takes its new orders and sends picking results. It repeats a result that was lost."""
         for paper in self._papers():
             order_id = paper["order_id"]
-            if paper["kind"] == "new" and order_id not in self.wishes:
-                self.wishes[order_id] = [
-                    self._wish(self.placed[order_id], number) for number in range(self.chance.choice((1, 1, 1, 2)))
+            if paper["kind"] == "new" and order_id not in self.results:
+                self.results[order_id] = [
+                    self._result(self.placed[order_id], number) for number in range(self.chance.choice((1, 1, 1, 2)))
                 ]
-        with self._house(self._seam()) as house, contextlib.suppress(Killed):
-            for order_id, wishes in self.wishes.items():
-                for wish in wishes:
-                    if not wish.stored:
-                        house.orders.say(order_id, wish.raw)
-                        wish.stored = True
+        with self._app(self._fault_point()) as app, contextlib.suppress(Killed):
+            for order_id, results in self.results.items():
+                for result in results:
+                    if not result.stored:
+                        app.orders.report(order_id, result.raw)
+                        result.stored = True
         for file in self.folder.glob("*/*.json"):
             file.unlink()
 
-    def _wish(self, order: dict[str, Any], number: int) -> Wish:
+    def _result(self, order: dict[str, Any], number: int) -> Result:
         self.verdict.results += 1
         if self.chance.random() < 0.25:
             self.verdict.illegal += 1
@@ -176,9 +176,9 @@ class OrdersCourse:
                     [{"sku": item["sku"], "status": "not_found"} for item in order["items"]],
                 )
             )
-            return Wish({"result_id": f"bad-{number}", "action": "fulfil", "items": lines}, legal=False)
+            return Result({"result_id": f"bad-{number}", "action": "fulfil", "items": lines}, legal=False)
         if self.chance.random() < 0.1:
-            return Wish({"result_id": f"no-{number}", "action": "cancel", "reason": "TOO_BUSY"}, legal=True)
+            return Result({"result_id": f"no-{number}", "action": "cancel", "reason": "TOO_BUSY"}, legal=True)
         lines = []
         for place, item in enumerate(order["items"]):
             line: dict[str, Any] = {"sku": item["sku"], "item_id": item["_id"], "status": "picked"}
@@ -190,7 +190,7 @@ class OrdersCourse:
             elif item["sku"] == "CHEESE":
                 line["weight"] = "0.75"
             lines.append(line)
-        return Wish({"result_id": f"ok-{number}", "action": "fulfil", "items": lines}, legal=True)
+        return Result({"result_id": f"ok-{number}", "action": "fulfil", "items": lines}, legal=True)
 
     def _time(self) -> None:
         self.world.clock.sleep(self.chance.choice((1, 10, 70, 200)))
@@ -225,39 +225,39 @@ class OrdersCourse:
                 ("fulfil",),
             )
         )
-        self._work(steps, self._seam())
+        self._work(steps, self._fault_point())
 
-    def _work(self, steps: tuple[str, ...], seam: Seam) -> None:
+    def _work(self, steps: tuple[str, ...], fault_point: FaultPoint) -> None:
         try:
-            with self._house(seam) as house:
+            with self._app(fault_point) as app:
                 for step in steps:
-                    day.tolerated(getattr(house.orders, step))
+                    day.tolerated(getattr(app.orders, step))
         except Killed:
             self.verdict.deaths += 1
 
-    def _seam(self) -> Seam:
+    def _fault_point(self) -> FaultPoint:
         if self.chance.random() < 0.6:
-            return Seam()
-        return Seam(Death(self.chance.randint(1, 20), self.chance.random() < 0.5))
+            return FaultPoint()
+        return FaultPoint(Death(self.chance.randint(1, 20), self.chance.random() < 0.5))
 
     @contextlib.contextmanager
-    def _house(self, seam: Seam) -> Iterator[House]:
+    def _app(self, fault_point: FaultPoint) -> Iterator[Calls]:
         settings = OrdersSettings(
-            personal_key="the key of the simulation",
+            encryption_key="the key of the simulation",
             hand_over="files",
             hand_over_url=str(self.folder),
             history_window_days=59,
             history_lag_s=0,
             confirm_s=30,
         )
-        with self.world.house(seam) as house:
-            others = house.parts.settings
+        with self.world.app(fault_point) as app:
+            others = app.context.settings
             named = others.sync.model_copy(update={"vendors": VENDORS})  # as no catalog run ever names them here
             ours = others.model_copy(update={"orders": settings, "sync": named})
-            yield House(replace(house.parts, settings=ours))
+            yield Calls(replace(app.context, settings=ours))
 
     def _look(self) -> None:
-        """O2, while it happens: whatever lies in a store's folder is this store's, and a new order is one that could be picked."""
+        """O2, during the run: a store's folder has only orders of this store, and a new order can be picked."""
         shown = self._platform()
         for file in sorted(self.folder.glob("*/*.json")):
             paper = json.loads(file.read_text())
@@ -279,12 +279,12 @@ class OrdersCourse:
             if paper["kind"] == "cancelled":
                 assert shown[order_id]["state"] == "CANCELLED", f"O2: order {order_id} is {shown[order_id]['state']}"
 
-    def _quiet(self) -> None:
-        """Nothing goes wrong any more; the schedules go on."""
+    def _quiescent(self) -> None:
+        """No further faults; the schedules continue."""
         self.world.platform.faults()
         for _ in range(8):
             self.world.clock.sleep(120)
-            self._work(("history", "take", "hand_over", "fulfil", "hand_over"), Seam())
+            self._work(("history", "take", "hand_over", "fulfil", "hand_over"), FaultPoint())
             self._look()
             self._store_in_peace()
 
@@ -297,7 +297,7 @@ class OrdersCourse:
     def _judge(self) -> None:
         shown = self._platform()
         ours = {row[0]: row[1] for row in self.world.rows("SELECT order_id, status FROM warehouse.customer_order")}
-        told = {
+        handed_over = {
             row[0]: row[1] for row in self.world.rows("SELECT order_id, state FROM ledger.hand_over WHERE kind = 'new'")
         }
         put = self._put()
@@ -305,29 +305,31 @@ class OrdersCourse:
             state = order["state"]
             self.verdict.ends[state] += 1
             assert order_id in ours, f"O1: order {order_id} is lost"
-            assert ours[order_id] == state, f"O1: order {order_id} is {state}, and we say {ours[order_id]}"
+            assert ours[order_id] == state, f"O1: order {order_id} is {state}, and shelfsync has {ours[order_id]}"
             if state in {"RECEIVED", "ACCEPTED"}:
-                assert told.get(order_id) == "taken", (
-                    f"O1: order {order_id} is open, and its hand-over is {told.get(order_id)}"
+                assert handed_over.get(order_id) == "taken", (
+                    f"O1: order {order_id} is open, and its hand-over is {handed_over.get(order_id)}"
                 )
-            wishes = self.wishes.get(order_id, [])
-            asked = [wish for wish in wishes if wish.raw["action"] == "cancel" and wish.stored]
+            results = self.results.get(order_id, [])
+            asked = [result for result in results if result.raw["action"] == "cancel" and result.stored]
             if state == "CANCELLED":
-                assert order_id in self.cancelled_by_customer or asked, f"O3: nobody cancelled order {order_id}"
+                assert order_id in self.cancelled_by_customer or asked, (
+                    f"O3: neither customer nor store cancelled order {order_id}"
+                )
                 assert (order["cancellation"]["cancelled_by"] == "VENDOR") <= bool(asked), f"O3: order {order_id}"
-            legal = [wish for wish in wishes if wish.legal]
+            legal = [result for result in results if result.legal]
             if not legal:
                 assert order_id not in put, f"O5: order {order_id} was sent, and its results break the rules"
                 assert state not in ENDED, f"O5: order {order_id} is {state}"
             elif state != "CANCELLED":
                 assert state in ENDED, f"O4: order {order_id} is {state}: {self._results(order_id)}"
-                self._ended_as_said(order, legal[0].raw)
+                self._ended_as_reported(order, legal[0].raw)
         left = self.world.rows(
             "SELECT state, count(*) FROM ledger.picking_result WHERE state IN ('waiting', 'sending', 'answered') GROUP BY 1"
         )
         assert left == [], f"O4: results are left: {left}"
 
-    def _ended_as_said(self, order: dict[str, Any], raw: dict[str, Any]) -> None:
+    def _ended_as_reported(self, order: dict[str, Any], raw: dict[str, Any]) -> None:
         of_id = {item["id"]: item for item in order["items"]}
         words = {"picked": "IN_CART", "not_found": "NOT_FOUND", "replaced": "REPLACED"}
         for line in raw["items"]:

@@ -1,4 +1,4 @@
-"""When a seed's people stop sending and let it go on, drawn from a chance of its own and put between its other actions."""
+"""When the operators of a seed stop and resume sending: drawn from a separate generator, inserted between the other actions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from simulation.erp import VENDORS
 from simulation.plan import Action, _death
 
 if TYPE_CHECKING:
-    from shelfsync.wiring import House
+    from app_calls import Calls
 
 WHO = {"who": "ada", "why": "simulated"}
 
@@ -28,30 +28,30 @@ def actions_of(seed: int, length: int) -> list[tuple[int, Action]]:
             upto = chance.choice(("batch", "deliver", "deliver"))
             found += [(place, Action("tick", chance.getrandbits(32))), (place, _as_far_as(chance, upto))]
         found.append((place, _turn(chance, "pause", what)))
-        if chance.random() < 0.9:  # otherwise the quiet ends it
+        if chance.random() < 0.9:  # otherwise the convergence at the end resumes it
             found.append((min(place + chance.choice((0, 0, 1, 3)), length), _turn(chance, "resume", what)))
     return sorted(found, key=lambda one: one[0])
 
 
-def turn(house: House, word: str, what: str) -> None:
+def turn(app: Calls, verb: str, what: str) -> None:
     """Turns the switch of a vendor, of the chain or of all."""
     scope, vendor = (what, None) if what in {"all", "chain"} else ("vendor", what)
-    if word == "pause":
-        house.pause(scope, vendor, anyway=True, **WHO)
+    if verb == "pause":
+        app.pause(scope, vendor, anyway=True, **WHO)
     else:
-        house.resume(scope, vendor, **WHO)
+        app.resume(scope, vendor, **WHO)
 
 
-def end_all(house: House) -> None:
+def end_all(app: Calls) -> None:
     """Lets everything go on."""
     for what in (*VENDORS, "chain", "all"):
-        turn(house, "resume", what)
+        turn(app, "resume", what)
 
 
-def _turn(chance: random.Random, word: str, what: str) -> Action:
+def _turn(chance: random.Random, verb: str, what: str) -> Action:
     death = _death(chance) if chance.random() < 0.2 else None
-    return Action(word, chance.getrandbits(32), kind=what, death=death)
+    return Action(verb, chance.getrandbits(32), kind=what, death=death)
 
 
-def _as_far_as(chance: random.Random, word: str) -> Action:
-    return Action(f"upto_{word}", chance.getrandbits(32), kind=chance.choice(("full", "delta", "delta")))
+def _as_far_as(chance: random.Random, verb: str) -> Action:
+    return Action(f"upto_{verb}", chance.getrandbits(32), kind=chance.choice(("full", "delta", "delta")))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from simulation.day import STEPS
 from simulation.erp import DAMAGES, VENDORS
-from simulation.seam import KINDS, Death
+from simulation.fault_point import KINDS, Death
 from simulation.shape import UNKNOWN_SKUS, Shape, switched
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ OPERATIONS = {
     "outlet_status": 1,
     "list_catalog": 1,
 }
-"""Where the house meets the platform, and how often faults are put there; those of other operations cannot strike it."""
+"""The operations that shelfsync calls, with the weight of faults in each."""
 STATUSES = (400, 401, 403, 404, 408, 413, 422, 429, 500, 502, 503, 504)
 RETRY_AFTER = (None, "1", "90", "1000000000", "-5", "soon")
 SECONDS_REAL = 0.02
@@ -34,9 +34,9 @@ SECONDS_REAL = 0.02
 
 @dataclass(frozen=True)
 class Action:
-    """A word and what belongs to it; `seed` is the action's own chance."""
+    """A verb and its arguments; `seed` is the action's own chance."""
 
-    word: str
+    verb: str
     seed: int
     kind: str = ""
     number: int = 0
@@ -46,7 +46,7 @@ class Action:
     both: tuple[Action, ...] = ()
 
     def __str__(self) -> str:
-        parts = [self.word, self.kind, str(self.number) if self.word in {"step", "go"} else ""]
+        parts = [self.verb, self.kind, str(self.number) if self.verb in {"step", "go"} else ""]
         parts.append(f"{self.seconds:g} s" if self.seconds else "")
         parts += [f"[{one}]" for one in self.both]
         parts += [f"{rule['at']}/{rule['kind']}" for rule in map(dict, self.rules)]
@@ -67,11 +67,11 @@ class Plan:
 
 def plan(seed: int, kinds: Sequence[dict[str, Any]]) -> Plan:
     """The plan of a seed; `kinds` is what the sandbox lists of its faults."""
-    from simulation.errands import actions_of as errands
+    from simulation.operator_actions import actions_of as operator_actions
 
     of = former(seed, kinds)
     actions = list(of.actions)
-    for place, action in reversed(errands(seed, len(actions), kinds)):
+    for place, action in reversed(operator_actions(seed, len(actions), kinds)):
         actions.insert(place, action)
     shape = dataclasses.replace(
         of.shape,
@@ -83,14 +83,14 @@ def plan(seed: int, kinds: Sequence[dict[str, Any]]) -> Plan:
 
 
 def former(seed: int, kinds: Sequence[dict[str, Any]]) -> Plan:
-    """The plan as it was before exports, holds, restorations, switches and barcodes: what a number found then, it still finds."""
+    """The plan as it was before exports, holds, restorations, switches and barcodes: a recorded seed still finds what it found then."""
     chance = random.Random(f"plan {seed}")
     shape = Shape(
         dialect=chance.choice(("spec", "spec", "spec", "live", "legacy")),
         job_seconds=chance.choice((1.0, 5.0, 40.0, 400.0)),
         webhook=chance.random() < 0.7,
-        body_bytes_max=chance.choice((100_000, 100_000, 100_000, 420)),
-        together_rows_max=random.Random(f"together {seed}").choice((1000, 3, 0)),
+        body_max_bytes=chance.choice((100_000, 100_000, 100_000, 420)),
+        priority_split_skus=random.Random(f"together {seed}").choice((1000, 3, 0)),
         buffer_known=random.Random(f"buffer {seed}").random() < 0.6,
     )
     actions = [Action("tick", chance.getrandbits(32), kind="all"), Action("run", chance.getrandbits(32), kind="full")]
@@ -107,10 +107,10 @@ def former(seed: int, kinds: Sequence[dict[str, Any]]) -> Plan:
 
 
 def _scene(chance: random.Random, kinds: Sequence[dict[str, Any]]) -> list[Action]:
-    """One action, and before one that works often a changed ERP and sometimes faults: otherwise it would find nothing to do."""
+    """One action. Before a run, the ERP often changes and faults are sometimes set; otherwise the run would have no work."""
     action = _action(chance, kinds)
     before = []
-    if action.word in {"run", "begin", "together"}:
+    if action.verb in {"run", "begin", "together"}:
         if chance.random() < 0.7:
             before.append(Action("tick", chance.getrandbits(32)))
         if chance.random() < 0.6:
@@ -120,14 +120,14 @@ def _scene(chance: random.Random, kinds: Sequence[dict[str, Any]]) -> list[Actio
 
 def _action(chance: random.Random, kinds: Sequence[dict[str, Any]]) -> Action:
     seed = chance.getrandbits(32)
-    word = chance.choices(
+    verb = chance.choices(
         (
             "tick",
             "run",
             "begin",
             "go",
             "step",
-            "settle",
+            "recover",
             "time",
             "faults",
             "calm",
@@ -138,35 +138,35 @@ def _action(chance: random.Random, kinds: Sequence[dict[str, Any]]) -> Action:
         ),
         (6, 30, 8, 14, 5, 10, 10, 5, 2, 5, 12, 2, 2),
     )[0]
-    if word in {"run", "begin", "settle", "go", "step"}:
-        return _worker(chance, word)
+    if verb in {"run", "begin", "recover", "go", "step"}:
+        return _worker(chance, verb)
     more: dict[str, Any] = {}
-    if word == "together":
+    if verb == "together":
         more["both"] = tuple(_worker(chance) for _ in range(2))
-    elif word == "time":
+    elif verb == "time":
         more["seconds"] = chance.choice((5, 60, 900, 2000, 8000, 90_000))
-    elif word == "faults":
+    elif verb == "faults":
         more["rules"] = faults(chance, kinds)
-    elif word == "erp":
+    elif verb == "erp":
         more["kind"] = chance.choice(DAMAGES)
-    elif word == "receiver":
+    elif verb == "receiver":
         more["kind"] = chance.choice(("up", "down"))
-    elif word == "appear":
+    elif verb == "appear":
         more["kind"] = f"{chance.choice(VENDORS)} {chance.choice(UNKNOWN_SKUS)}"
-    return Action(word, seed, **more)
+    return Action(verb, seed, **more)
 
 
-def _worker(chance: random.Random, word: str = "") -> Action:
-    """Something a process of the house does, and perhaps dies of."""
+def _worker(chance: random.Random, verb: str = "") -> Action:
+    """Something a process of shelfsync does, and perhaps dies of."""
     seed = chance.getrandbits(32)
-    word = word or chance.choice(("run", "run", "settle", "go", "go", "step"))
+    verb = verb or chance.choice(("run", "run", "recover", "go", "go", "step"))
     kind = ""
-    if word in {"run", "begin"}:
+    if verb in {"run", "begin"}:
         kind = "full" if chance.random() < 0.2 else "delta"
-    elif word == "step":
+    elif verb == "step":
         kind = chance.choice(STEPS)
     death = _death(chance) if chance.random() < 0.4 else None
-    return Action(word, seed, kind=kind, number=chance.randint(0, 5), death=death)
+    return Action(verb, seed, kind=kind, number=chance.randint(0, 5), death=death)
 
 
 def _death(chance: random.Random) -> Death:
@@ -176,14 +176,14 @@ def _death(chance: random.Random) -> Death:
 
 
 def faults(chance: random.Random, kinds: Sequence[dict[str, Any]]) -> tuple[Any, ...]:
-    """Some rules among all that can strike the house, each with its own likelihood."""
+    """Some rules among all that can strike shelfsync, each with its own likelihood."""
     return rules(chance, kinds, OPERATIONS, range(2, 7))
 
 
 def rules(
     chance: random.Random, kinds: Sequence[dict[str, Any]], weights: dict[str, int], how_many: range
 ) -> tuple[Any, ...]:
-    """So many rules at these places, as often as their weights say; a place that no kind of fault can strike is left out."""
+    """So many rules at these places, by their weights; a place that no kind of fault can strike is left out."""
     known = {at: [kind["kind"] for kind in kinds if at in kind["at"]] for at in weights}
     able = [at for at in weights if known[at]]
     places = chance.choices(able, [weights[at] for at in able], k=chance.choice(how_many))

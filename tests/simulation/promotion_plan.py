@@ -1,4 +1,4 @@
-"""What a seed does about promotions, drawn from a chance of its own and put between its other actions: those stay what they were."""
+"""The actions of a seed about promotions: drawn from a separate generator and inserted between the other actions, which do not change."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def actions_of(seed: int, length: int, kinds: Sequence[dict[str, Any]]) -> list[
 
 
 def _worker(chance: random.Random) -> Action:
-    kind = chance.choices(("run", "settle", "begin", "deliver", "confirm", "both"), (8, 3, 2, 1, 1, 2))[0]
+    kind = chance.choices(("run", "recover", "begin", "deliver", "confirm", "both"), (8, 3, 2, 1, 1, 2))[0]
     if kind == "both":
         return Action(
             "together",
             chance.getrandbits(32),
-            both=(_alone(chance, "run"), _alone(chance, chance.choice(("run", "settle")))),
+            both=(_alone(chance, "run"), _alone(chance, chance.choice(("run", "recover")))),
         )
     return _alone(chance, kind)
 

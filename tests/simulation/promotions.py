@@ -1,4 +1,4 @@
-"""Promotions in the simulation: what the schedule does with them, and the naive truth about what must hold, told from outside."""
+"""Promotions in the simulation: what the schedule does, and a naive model of what must hold, seen from outside."""
 
 from __future__ import annotations
 
@@ -9,28 +9,25 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from shelfsync.errors import StaleRunError
-from shelfsync.flow.promotions import wait
 from simulation import day
 from simulation.broken import Broken
 from simulation.campaigns import CAMPAIGNS, KEEPS
 from simulation.erp import VENDORS
 
 if TYPE_CHECKING:
-    from shelfsync.wiring import House
+    from app_calls import Calls
     from simulation.world import World
 
 WRONG_BY_CHANCE = ("not_applied", "job_id_of_another", "portal_edit")
-"""Faults after which the platform differs although it said that all went well."""
+"""Faults after which the platform differs although it reported success."""
 US = 1_000_000
-LOOKS_MAX = 1000
-"""An hour of waiting is 366 looks, and each question is one more."""
 
 
-def work(world: World, house: House, kind: str, key: str) -> None:
+def work(world: World, app: Calls, kind: str, key: str) -> None:
     """What a process does: a whole run, or a part of one."""
-    path = house.promotions
-    if kind == "settle":
-        path.settle()
+    path = app.promotions
+    if kind == "recover":
+        path.recover()
     elif kind == "deliver":
         path.deliver()
     elif kind == "confirm":
@@ -39,14 +36,14 @@ def work(world: World, house: House, kind: str, key: str) -> None:
         run_id = path.open_run(key)
         steps = [partial(path.extract, run_id), partial(path.plan, run_id)]
         if kind == "run":
-            steps += [path.deliver, partial(until_settled, world, house, run_id), path.confirm] * 2
+            steps += [path.deliver, partial(path.wait, run_id), path.confirm] * 2
             steps.append(partial(path.report, run_id))
         for step in steps:
             _twice(world, step)
 
 
 def _twice(world: World, step: Any) -> None:
-    """A task that fails is tried once more, as the scheduler would; one that a newer run has gone past is skipped."""
+    """A task that fails is tried once more, as the scheduler would; a task of a superseded run is skipped."""
     try:
         step()
     except StaleRunError:
@@ -59,20 +56,8 @@ def _twice(world: World, step: Any) -> None:
             return
 
 
-def until_settled(world: World, house: House, run_id: int) -> None:
-    """The wait of flow.promotions.wait with virtual pauses."""
-    end_s = world.clock.monotonic_s() + house.parts.settings.promotions.job_deadline_s + day.wait.GRACE_S
-    for _ in range(LOOKS_MAX):
-        jobs = wait.waiting(house.parts, run_id)
-        if not jobs or world.clock.monotonic_s() >= end_s:
-            return
-        if not wait.ask_those_due(house.parts, jobs):
-            world.clock.sleep(min([day.wait.LOOK_AGAIN_S, *(max(0.1, min(job.wait_s, job.left_s)) for job in jobs)]))
-    raise AssertionError(f"I15: the wait of promotion run {run_id} has not ended after {LOOKS_MAX} looks")
-
-
 class PromotionModel:
-    """Watches the promotions of one world from outside."""
+    """Checks the promotions of one world from outside."""
 
     def __init__(self, world: World, *, wrong: Any) -> None:
         self._world = world
@@ -81,39 +66,41 @@ class PromotionModel:
 
     def check(self) -> None:
         """What has to hold at any time."""
-        jobs = self._world.rows("SELECT * FROM ledger.promotion_job ORDER BY job_id")
+        jobs = self._world.rows(
+            "SELECT * FROM ledger.promotion_request JOIN ledger.job USING (request_id) ORDER BY job_id"
+        )
         self._conservation(jobs)
         self._one_plan_at_a_time(jobs)
-        self._better_the_old_one_than_none(jobs)
-        self._only_told_is_known()
+        self._the_old_promotion_ends_last(jobs)
+        self._only_reported_values_are_known()
         self._nothing_older_is_shown()
 
     def _conservation(self, jobs: list[Any]) -> None:
-        """I1, I6: per job sent = accepted + refused + unaccounted, and the warehouse has one outcome for every SKU."""
+        """I1, I6: per job sent = accepted + rejected + unaccounted, and the warehouse has one outcome for every SKU."""
         known = {row.job_id: row for row in self._world.rows("SELECT * FROM warehouse.promotion_job")}
         outcomes: dict[int, Counter[str]] = defaultdict(Counter)
         for row in self._world.rows("SELECT job_id, sku, vendor, state FROM warehouse.promotion_outcome"):
             outcomes[row.job_id][row.sku] += 1
         for job in jobs:
-            if job.state not in {"acknowledged", "unconfirmed", "refused"}:
+            if job.state not in {"acknowledged", "unconfirmed", "rejected"}:
                 if outcomes[job.job_id]:
                     raise Broken("I1", f"promotion job {job.job_id} is {job.state} and has outcomes")
                 continue
-            if job.accepted + job.refused + job.unaccounted != job.sent:
+            if job.accepted + job.rejected + job.unaccounted != job.sent:
                 raise Broken(
                     "I1",
-                    f"promotion job {job.job_id}: {job.sent} sent, {job.accepted}, {job.refused}, {job.unaccounted} told",
+                    f"promotion job {job.job_id}: {job.sent} sent, {job.accepted}, {job.rejected}, {job.unaccounted} reported",
                 )
             row = known[job.job_id]
-            if (row.state, row.sent, row.accepted, row.refused) != (job.state, job.sent, job.accepted, job.refused):
-                raise Broken("I6", f"promotion job {job.job_id}: the warehouse tells otherwise than the ledger")
-            if job.state != "refused" and len(outcomes[job.job_id]) != job.skus:
+            if (row.state, row.sent, row.accepted, row.rejected) != (job.state, job.sent, job.accepted, job.rejected):
+                raise Broken("I6", f"promotion job {job.job_id}: warehouse and ledger differ")
+            if job.state != "rejected" and len(outcomes[job.job_id]) != job.skus:
                 raise Broken(
                     "I1", f"promotion job {job.job_id}: {job.skus} SKUs sent, outcomes of {len(outcomes[job.job_id])}"
                 )
 
     def _one_plan_at_a_time(self, jobs: list[Any]) -> None:
-        """I5: of one promotion only one plan's requests are on their way."""
+        """I5: requests in flight of a promotion belong to one plan."""
         runs: dict[int, set[int]] = defaultdict(set)
         for job in jobs:
             if job.state in {"submitting", "open"}:
@@ -124,10 +111,10 @@ class PromotionModel:
                     "I5", f"promotion {promotion_id}: requests of the runs {sorted(of)} are on their way at once"
                 )
 
-    def _better_the_old_one_than_none(self, jobs: list[Any]) -> None:
+    def _the_old_promotion_ends_last(self, jobs: list[Any]) -> None:
         """I2: the end of what was replaced has not left unless what takes its place was made; a 202 makes nothing."""
         promotions = {row.promotion_id: row for row in self._world.rows("SELECT * FROM ledger.promotion")}
-        made = {"acknowledged", "superseded"}
+        created = {"acknowledged", "superseded"}
         for end in jobs:
             if end.action != "end" or not end.attempts:
                 continue
@@ -135,7 +122,7 @@ class PromotionModel:
             for job in jobs:
                 new = promotions[job.promotion_id]
                 same = (job.run_id, new.campaign) == (end.run_id, old.campaign)
-                if same and job.action == "create" and {*new.vendors} & {*old.vendors} and job.state not in made:
+                if same and job.action == "create" and {*new.vendors} & {*old.vendors} and job.state not in created:
                     raise Broken(
                         "I2",
                         f"promotion {old.promotion_id} was ended by job {end.job_id}; job {job.job_id} is {job.state}",
@@ -149,8 +136,8 @@ class PromotionModel:
             " ORDER BY p.id, s.seen_from_us"
         )
 
-    def _only_told_is_known(self) -> None:
-        """I2: what counts as known was at some time held by the platform, at one vendor of the promotion at least."""
+    def _only_reported_values_are_known(self) -> None:
+        """I2: a known value was shown by the platform at some time, at least at one vendor of the promotion."""
         if self._wrong():
             return
         held = {(row.sku, row.value_milli, row.start_us, row.end_us) for row in self._held()}
@@ -159,7 +146,7 @@ class PromotionModel:
         ):
             key = (row.sku, int(row.value * 1000), _us(row.start_time), _us(row.end_time))
             if key not in held:
-                raise Broken("I2", f"{row.sku} at {row.value} counts as told, and the platform never held it")
+                raise Broken("I2", f"{row.sku} at {row.value} counts as reported, and the platform never held it")
 
     def _nothing_older_is_shown(self) -> None:
         """I4: the prices that the platform holds of a promotion go along what the ERP wanted, never back."""
@@ -180,21 +167,21 @@ class PromotionModel:
                     f"{key}: the platform holds {price}; wanted in turn {wanted}, already at {self._shown.get(key, 0)}",
                 ) from None
 
-    def quiet(self, house: House, say: Any) -> None:
-        """I3: when the last fault is over, the platform comes to hold what the ERP wants, and then nothing more is sent."""
+    def check_when_quiescent(self, app: Calls, log: Any) -> None:
+        """I3: after the last fault, the platform reaches what the ERP wants, and then no more requests are sent."""
         world = self._world
         for number in range(4):
             world.clock.sleep(90_000)  # beyond every deadline and every wait before another try
-            for kind in ("settle", "run", "settle"):
-                line = day.tolerated(partial(work, world, house, kind, f"promotions/quiet/{number}"))
+            for kind in ("recover", "run", "recover"):
+                line = day.tolerated(partial(work, world, app, kind, f"promotions/quiescent/{number}"))
                 if line:
-                    say(f"      {line}")
+                    log(f"      {line}")
             self.check()
         if self._wrong():
             return
         self.in_step()
         before = len(world.platform_rows("SELECT seq FROM job"))
-        work(world, house, "run", "promotions/quiet/last")
+        work(world, app, "run", "promotions/quiescent/last")
         if len(world.platform_rows("SELECT seq FROM job")) != before:
             raise Broken("I6", "a run of promotions without changes has sent something")
 

@@ -1,6 +1,6 @@
 """What restorations make of the wanted state: for a time the values that were acknowledged at an instant count, not the ERP's.
 
-Told from outside: a person's order is a row that was committed; what was acknowledged then is what the model itself folds together.
+Seen from outside: an operator's restoration is a row that was committed; what was acknowledged then is what the model itself folds together.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ Values = dict[str, Any]
 
 
 class Restorations:
-    """Of one world, from its reset on."""
+    """The restorations of one world since its reset."""
 
     def __init__(self, world: World, acknowledged: Callable[[str, Any], dict[str, Values]]) -> None:
         self._world = world
         self._acknowledged = acknowledged
         """The state of a vendor at an instant, by SKU."""
         self._state: dict[int, dict[str, Values]] = {}
-        self._told: dict[str, tuple[Any, ...]] = {}
+        self._known: dict[str, tuple[Any, ...]] = {}
 
     def in_force(self, vendor: str) -> list[dict[str, Values]]:
         """What counts instead of the ERP now, newest first."""
         return [self._values(row) for row in self._rows(vendor)]
 
     def wanted(self, key: Key) -> Values:
-        """What counts instead of the ERP for one SKU: of each value the newest that says it."""
+        """The desired state of one SKU instead of the ERP's: the newest known value of each field."""
         found: Values = {}
         for state in self.in_force(key[0]):
             for name, value in state.get(key[1], {}).items():
@@ -40,13 +40,13 @@ class Restorations:
         return found
 
     def note(self, vendor: str) -> None:
-        """Writes into the ERP's book what has come to be wanted in turn, so that going back is no going back."""
+        """Writes the restored values into the ERP's history of wanted values, so that they do not count as older values."""
         rows, erp = self._rows(vendor), self._world.erp
         now = (tuple(row.restoration_id for row in rows), erp.version, len(erp.rows))
-        before = self._told.get(vendor)
+        before = self._known.get(vendor)
         if (not rows and before is None) or before == now:
             return
-        self._told[vendor] = now
+        self._known[vendor] = now
         for state in map(self._values, rows):
             for sku, values in state.items():
                 erp.want((vendor, sku), values)

@@ -11,29 +11,29 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from simulation import day, errands, pauses, promotions
+from simulation import day, operator_actions, pauses, promotions
 from simulation.broken import Broken
 from simulation.erp import BAD, BAD_BARCODE, VENDORS
+from simulation.fault_point import FaultPoint, Killed, Turns
 from simulation.model import LEFT, Model, converged
 from simulation.plan import Plan, former, plan
-from simulation.seam import Killed, Seam, Turns
 from simulation.shape import KNOWN_SKUS, UNKNOWN_SKUS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from shelfsync.wiring import House
+    from app_calls import Calls
     from simulation.plan import Action
     from simulation.world import World
 
 TICK_ROWS_MAX = 5
 BY_CHANCE_WRONG = ("not_applied", "portal_edit", "job_first", "log_of_another", "job_id_of_another")
-"""Faults after which the platform differs although it said that all went well; only a full sync finds out."""
+"""Faults after which the platform differs although it reported success; only a full sync corrects it."""
 
-PICTURED, ONE_FAILS = 0.3, 0.25
-"""In so many seeds a picture is taken of what is in step, and heals nothing; and one vendor fails for a while by itself."""
+EXPORTED_SHARE, ONE_FAILS = 0.3, 0.25
+"""In so many seeds an export finds no drift and resends nothing; and one vendor fails for a while by itself."""
 BUSY_ROUNDS_MAX = 4
-"""Runs that pass a vendor over say nothing new; so many may, while what an older run had planned is brought to its end."""
+"""So many runs may pass a vendor over while the jobs of an older run end."""
 OF_ONE_VENDOR = (
     ("put_catalog", "status_500"),
     ("put_catalog", "status_400"),
@@ -47,7 +47,7 @@ OF_ONE_VENDOR = (
 
 @dataclass
 class Verdict:
-    """What became of a seed: `broken` names the invariant, None when all held."""
+    """The result of a seed: `broken` names the invariant, None if all held."""
 
     seed: int
     broken: str | None = None
@@ -59,7 +59,7 @@ class Verdict:
     struck: Counter[str] = field(default_factory=Counter)
 
 
-class _Told(logging.Handler):
+class _FirstError(logging.Handler):
     """Catches what a step calls an unexpected error."""
 
     def __init__(self) -> None:
@@ -71,13 +71,13 @@ class _Told(logging.Handler):
             self.first = record
 
 
-class Course:
+class SimulationRun:
     """The actions of a plan as they are done."""
 
-    def __init__(self, world: World, of: Plan, say: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(self, world: World, of: Plan, log: Callable[[str], None] = lambda _: None) -> None:
         self.world = world
         self.plan = of
-        self.say = say
+        self.log = log
         self.model = Model(world)
         self.promotions = promotions.PromotionModel(
             world, wrong=lambda: any(map(self.model.facts.has_struck_now, promotions.WRONG_BY_CHANCE))
@@ -86,31 +86,31 @@ class Course:
         self.effects = self.deaths = 0
         self._keys = 0
 
-    def run(self, *, quiet: bool = True) -> None:
-        """All of it, to the quiet at the end if wanted; raises Broken."""
+    def run(self, *, converge: bool = True) -> None:
+        """Performs all actions, then converges if wanted; raises Broken."""
         self.world.reset(self.plan.seed, self.plan.shape)
-        told = _Told()
-        logger = logging.getLogger("shelfsync.flow.each_vendor")
-        logger.addHandler(told)
+        errors = _FirstError()
+        logger = logging.getLogger("shelfsync.catalog.steps.each_vendor")
+        logger.addHandler(errors)
         try:
             for number, action in enumerate(self.plan.actions):
-                self.say(f"{number:3} +{self.world.clock.monotonic_s():.0f} s: {action}")
+                self.log(f"{number:3} +{self.world.clock.monotonic_s():.0f} s: {action}")
                 self._do(action)
-                self._verify(told)
-            if quiet:
-                self._quiet(told)
+                self._verify(errors)
+            if converge:
+                self._converge(errors)
         finally:
-            logger.removeHandler(told)
+            logger.removeHandler(errors)
 
-    def _verify(self, told: _Told) -> None:
-        if told.first is not None and told.first.exc_info:
-            error = told.first.exc_info[1]
-            raise Broken("unexpected error", f"{told.first.getMessage()}: {type(error).__name__}: {error}") from error
+    def _verify(self, errors: _FirstError) -> None:
+        if errors.first is not None and errors.first.exc_info:
+            error = errors.first.exc_info[1]
+            raise Broken("unexpected error", f"{errors.first.getMessage()}: {type(error).__name__}: {error}") from error
         self.model.check()
         self.promotions.check()
 
     def _do(self, action: Action) -> None:
-        match action.word:
+        match action.verb:
             case "campaigns":
                 self.world.campaigns.tick(random.Random(action.seed))
             case "tick":
@@ -136,10 +136,10 @@ class Course:
             case "together":
                 self._together(action)
             case _:
-                self._process(action, Seam(action.death))
+                self._process(action, FaultPoint(action.death))
 
     def _tick(self, chance: random.Random, kind: str) -> None:
-        """The ERP goes on."""
+        """The ERP changes its rows."""
         erp = self.world.erp
         bad = (*BAD, BAD_BARCODE) if self.world.shape.barcodes else BAD
         if kind == "all":
@@ -159,59 +159,59 @@ class Course:
                 erp.put(key, chance, bad=chance.choice(bad) if what == "bad" else None)
         erp.write()
 
-    def _process(self, action: Action, seam: Seam) -> None:
-        """A process of the house does one thing, or dies of it."""
+    def _process(self, action: Action, fault_point: FaultPoint) -> None:
+        """A process of shelfsync performs one action, or dies during it."""
         line: str | None
         try:
-            with self.world.house(seam) as house:
-                line = day.tolerated(lambda: self._work(action, house))
+            with self.world.app(fault_point) as app:
+                line = day.tolerated(lambda: self._work(action, app))
         except Killed:
             self.deaths += 1
-            line = f"killed: {seam.trail[-1]}"
-        self.effects += seam.effects
+            line = f"killed: {fault_point.trail[-1]}"
+        self.effects += fault_point.effects
         if line:
-            self.say(f"      {line}")
-        elif action.word == "settle" and seam.turns is None:
+            self.log(f"      {line}")
+        elif action.verb == "recover" and fault_point.turns is None:
             self.model.no_job_is_overdue()
 
-    def _work(self, action: Action, house: House) -> None:
-        match action.word:
+    def _work(self, action: Action, app: Calls) -> None:
+        match action.verb:
             case "run":
-                day.whole_run(self.world, house, action.kind, self._key(action))
+                day.whole_run(self.world, app, action.kind, self._key(action))
             case "begin":
-                self.runs.append(day.begin(house, action.kind, self._key(action)))
+                self.runs.append(day.begin(app, action.kind, self._key(action)))
             case "go":
-                self._go(action, house)
+                self._go(action, app)
             case "step":
                 known = self.world.rows(
                     "SELECT run_id FROM ledger.run ORDER BY run_id DESC OFFSET :n LIMIT 1", n=action.number
                 )
                 for row in known:
-                    day.take(self.world, house, action.kind, row.run_id, list(VENDORS))
+                    day.take(app, action.kind, row.run_id, list(VENDORS))
             case "upto_batch" | "upto_deliver":
-                word = action.word.removeprefix("upto_")
-                self.runs.append(day.whole_run(self.world, house, action.kind, self._key(action), word))
-            case "settle":
-                house.settle()
+                verb = action.verb.removeprefix("upto_")
+                self.runs.append(day.whole_run(self.world, app, action.kind, self._key(action), verb))
+            case "recover":
+                app.recover()
             case "pause" | "resume":
-                pauses.turn(house, action.word, action.kind)
+                pauses.turn(app, action.verb, action.kind)
             case "export" | "export_again" | "urgent" | "decide" | "restore" | "restore_end":
-                errands.work(self.world, house, action, self._key(action))
+                operator_actions.work(self.world, app, action, self._key(action))
             case "promotions":
-                promotions.work(self.world, house, action.kind, self._key(action))
+                promotions.work(self.world, app, action.kind, self._key(action))
             case other:
                 raise ValueError(other)
 
-    def _go(self, action: Action, house: House) -> None:
+    def _go(self, action: Action, app: Calls) -> None:
         """Some steps of a run that was begun."""
         going = [run for run in self.runs if run.left]
         if going:
             run = going[action.number % len(going)]
             for _ in range(1 + action.seed % 4):
-                day.go_on(self.world, house, run)
+                day.go_on(app, run)
 
     def _together(self, action: Action) -> None:
-        """Two processes at once: at each effect one of them goes on."""
+        """Two processes at once: at each effect a seeded choice continues one of them."""
         turns = Turns(action.seed)
         names = [f"worker {number}" for number in range(len(action.both))]
         turns.join(*names)
@@ -220,7 +220,7 @@ class Course:
         def work(name: str, what: Action) -> None:
             try:
                 turns.wait(name)
-                self._process(what, Seam(what.death, turns, name))
+                self._process(what, FaultPoint(what.death, turns, name))
             except BaseException as error:  # noqa: BLE001  handed to the thread that waits
                 wrong.append(error)
             finally:
@@ -238,33 +238,33 @@ class Course:
         self._keys += 1
         return f"simulation/{action.seed}/{self._keys}"
 
-    def _quiet(self, told: _Told) -> None:
+    def _converge(self, errors: _FirstError) -> None:
         """I3: the last fault is over."""
         world = self.world
         self.model.facts.note_faults()
         world.platform.faults()
         world.receive(up=True)
         world.erp.write()
-        self.say(f"quiet +{world.clock.monotonic_s():.0f} s")
-        with world.house(Seam()) as house:
-            pauses.end_all(house)
-            self._while_restored(house, told)
-            errands.end_all(house)
-            self._while_one_fails(house, told)
-            self._rounds(house, "delta", 2, told)
-            day.settle_down(world, house)
+        self.log(f"quiescent +{world.clock.monotonic_s():.0f} s")
+        with world.app(FaultPoint()) as app:
+            pauses.end_all(app)
+            self._while_restored(app, errors)
+            operator_actions.end_all(app)
+            self._while_one_fails(app, errors)
+            self._rounds(app, "delta", 2, errors)
+            day.recover_until_quiescent(world, app)
             for _ in range(2 * BUSY_ROUNDS_MAX):
                 if self._passed_over():
-                    self._rounds(house, "delta", 1, told)
+                    self._rounds(app, "delta", 1, errors)
                 elif not self._open():
                     break
-                day.settle_down(world, house)
+                day.recover_until_quiescent(world, app)
             wrong = self._wrong()
             if not wrong:
                 _expect(converged(world, may_be_rejected=True), "I3 by delta runs")
-            self._rounds(house, "full", 1, told)
+            self._rounds(app, "full", 1, errors)
             for _ in range(BUSY_ROUNDS_MAX):  # each body whose link has died takes its deadline
-                day.settle_down(world, house)
+                day.recover_until_quiescent(world, app)
                 if not self._open():
                     break
             lines = converged(world, may_be_rejected=False)
@@ -274,41 +274,44 @@ class Course:
                 ]  # a full sync does not repeat what has left the ERP
             _expect(lines, "I3 after a full run")
             _expect([f"job {row.job_id} is {row.state}" for row in self._open()], "I15")
-            pictured = random.Random(f"picture {self.plan.seed}").random() < PICTURED
+            # The text of a chance is part of every recorded seed: it stays as it is.
+            exported = random.Random(f"picture {self.plan.seed}").random() < EXPORTED_SHARE
             if (
-                pictured and not self.model.believed_too_early()
-            ):  # what was said to be done and was not, it rightly heals
-                errands.export(world, house, f"quiet/{world.clock.monotonic_s()}", (), errands.WORDS)
-                self._verify(told)
-                if wrong:  # what has left the ERP is not repeated by a full sync: a picture heals it
-                    self._rounds(house, "delta", 1, told)
-                    day.settle_down(world, house)
+                exported and not self.model.believed_too_early()
+            ):  # what was reported as done and was not, the export rightly resends
+                operator_actions.export(
+                    world, app, f"quiescent/{world.clock.monotonic_s()}", (), operator_actions.STEPS
+                )
+                self._verify(errors)
+                if wrong:  # what has left the ERP is not repeated by a full sync; an export resends it
+                    self._rounds(app, "delta", 1, errors)
+                    day.recover_until_quiescent(world, app)
             if world.rows("SELECT 1 FROM ledger.hold WHERE state = 'open'"):
-                self._rounds(house, "delta", 1, told)  # without what is refused, a slice may be small enough to pass
-                day.settle_down(world, house)
+                self._rounds(app, "delta", 1, errors)  # without rejected SKUs, a hold may be small enough to pass
+                day.recover_until_quiescent(world, app)
             for _ in range(BUSY_ROUNDS_MAX):
-                if not self._doubted():
+                if not self._unconfirmed():
                     break
-                self._rounds(house, "delta", 1, told)
-                day.settle_down(world, house)
+                self._rounds(app, "delta", 1, errors)
+                day.recover_until_quiescent(world, app)
             before = len(world.platform_rows("SELECT seq FROM job"))
-            self._rounds(house, "delta", 1, told)
+            self._rounds(app, "delta", 1, errors)
             if len(world.platform_rows("SELECT seq FROM job")) != before:
                 raise Broken("I6", "a run without changes has sent something")
-            self.promotions.quiet(house, self.say)
+            self.promotions.check_when_quiescent(app, self.log)
 
     def _open(self) -> list[Any]:
         return self.world.rows(
-            "SELECT job_id, state FROM ledger.job WHERE state IN ('submitting', 'open', 'confirmed')"
+            "SELECT job_id, state FROM ledger.job WHERE kind = 'catalog' AND state IN ('submitting', 'open', 'confirmed')"
         )
 
     def _passed_over(self) -> bool:
-        """Whether the last run found a vendor busy with what an older one had planned."""
+        """Whether the last run passed a vendor over because of jobs of an older run."""
         last = "SELECT 1 FROM ledger.vendor_run WHERE state = 'busy' AND run_id = (SELECT max(run_id) FROM ledger.run)"
         return bool(self.world.rows(last))
 
-    def _doubted(self) -> bool:
-        """Whether a job of the last run ended unconfirmed, as where a link dies before anybody settles: it is rightly said again (I7)."""
+    def _unconfirmed(self) -> bool:
+        """Whether a job of the last run ended unconfirmed, as where a link expires before recovery: it is rightly sent again (I7)."""
         last = (
             "SELECT 1 FROM ledger.job JOIN ledger.batch USING (batch_id) WHERE ledger.job.state = 'unconfirmed'"
             " AND run_id = (SELECT max(run_id) FROM ledger.run)"
@@ -316,23 +319,23 @@ class Course:
         return bool(self.world.rows(last))
 
     def _wrong(self) -> bool:
-        """Whether the platform differs although it said that all went well."""
+        """Whether the platform differs although it reported success."""
         return self.model.facts.has_struck(*BY_CHANCE_WRONG) or self.model.believed_too_early()
 
-    def _while_restored(self, house: House, told: _Told) -> None:
+    def _while_restored(self, app: Calls, errors: _FirstError) -> None:
         """I3 while a restoration lasts: the platform equals what was acknowledged then."""
         in_force = [self.model.restorations.in_force(vendor) for vendor in VENDORS]
         if not any(in_force):
             return
-        self._rounds(house, "delta", 2, told)
-        day.settle_down(self.world, house)
+        self._rounds(app, "delta", 2, errors)
+        day.recover_until_quiescent(self.world, app)
         lasts = in_force == [self.model.restorations.in_force(vendor) for vendor in VENDORS]
         if lasts and not self._wrong() and not self.world.erp.coherent:
             wanted = self.model.restorations.wanted
             _expect(converged(self.world, may_be_rejected=True, restored=wanted), "I3 while restored")
 
-    def _while_one_fails(self, house: House, told: _Told) -> None:
-        """I10: while everything of one vendor fails, the other one comes into step by the same runs."""
+    def _while_one_fails(self, app: Calls, errors: _FirstError) -> None:
+        """I10: while every call of one vendor fails, the same runs bring the other vendor in step."""
         chance = random.Random(f"one fails {self.plan.seed}")
         if chance.random() >= ONE_FAILS:
             return
@@ -340,18 +343,18 @@ class Course:
         at, kind = chance.choice(OF_ONE_VENDOR)
         self._tick(chance, "")
         self.world.platform.faults({"at": at, "kind": kind, "vendor": first})
-        self._rounds(house, "delta", 2, told)
-        day.settle_down(self.world, house)
+        self._rounds(app, "delta", 2, errors)
+        day.recover_until_quiescent(self.world, app)
         self.model.facts.note_faults()
         self.world.platform.faults()
         if not self._wrong():
             lines = converged(self.world, may_be_rejected=True)
             _expect([line for line in lines if line.startswith(f"{second}/")], "I10")
 
-    def _rounds(self, house: House, kind: str, rounds: int, told: _Told) -> None:
-        for line in day.quiet_rounds(self.world, house, rounds, kind):
-            self.say(f"      {line}")
-        self._verify(told)
+    def _rounds(self, app: Calls, kind: str, rounds: int, errors: _FirstError) -> None:
+        for line in day.quiescent_rounds(self.world, app, rounds, kind):
+            self.log(f"      {line}")
+        self._verify(errors)
 
 
 def _expect(lines: list[str], invariant: str) -> None:
@@ -359,31 +362,31 @@ def _expect(lines: list[str], invariant: str) -> None:
         raise Broken(invariant, f"{len(lines)} differences, the first {lines[0]}")
 
 
-def try_plan(world: World, of: Plan, say: Callable[[str], None] = lambda _: None) -> Verdict:
-    """Does a plan and says what became of it."""
+def try_plan(world: World, of: Plan, log: Callable[[str], None] = lambda _: None) -> Verdict:
+    """Runs a plan and returns its verdict."""
     verdict = Verdict(of.seed, actions=len(of.actions))
     began_s = time.monotonic()
-    course = Course(world, of, say)
+    simulation_run = SimulationRun(world, of, log)
     with _quietly():
         try:
-            course.run()
+            simulation_run.run()
         except Broken as broken:
             verdict.broken, verdict.case = broken.invariant, str(broken)
         except Exception as error:  # noqa: BLE001  whatever it is, it is this seed's failure
             verdict.broken, verdict.case = type(error).__name__, _where(error)
-    verdict.effects, verdict.deaths = course.effects, course.deaths
+    verdict.effects, verdict.deaths = simulation_run.effects, simulation_run.deaths
     verdict.seconds = time.monotonic() - began_s
-    verdict.struck = course.model.facts.struck
+    verdict.struck = simulation_run.model.facts.struck
     return verdict
 
 
-def try_seed(world: World, seed: int, say: Callable[[str], None] = lambda _: None) -> Verdict:
+def try_seed(world: World, seed: int, log: Callable[[str], None] = lambda _: None) -> Verdict:
     """A seed's own plan."""
-    return try_plan(world, plan_of(world, seed), say)
+    return try_plan(world, plan_of(world, seed), log)
 
 
 def plan_of(world: World, seed: int, *, now: bool = True) -> Plan:
-    """The plan of a number; not `now`: as it was before errands and switches were in it."""
+    """The plan of a number; not `now`: as it was before operator actions and switches."""
     kinds = world.platform.control("GET", "faults")["kinds"]
     return plan(seed, kinds) if now else former(seed, kinds)
 

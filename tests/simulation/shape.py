@@ -1,4 +1,4 @@
-"""How one seed's world is: the platform's dialect with the switches that differ from it, and how the house calls its products."""
+"""How one seed's world is: the platform's dialect with the switches that differ from it, and how shelfsync calls its products."""
 
 from __future__ import annotations
 
@@ -40,27 +40,27 @@ TOGETHER = {
     "quantity_at_buffer": {"single_item_quantity": "ignored"},
     "listing_page_size_max": {"listing_page_size_beyond": "cap"},
 }
-"""What goes with a choice: a platform that switches off at the buffer is the older one, and a small page has to be a cut one."""
+"""Switches that belong together: a platform that deactivates at the buffer is the older one; a small page is truncated."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """How a world is: the platform's dialect, how long its jobs take, whether it tells of their end, how small bodies are."""
+    """How a world is: the platform's dialect, how long its jobs take, whether it reports their end, how small bodies are."""
 
     dialect: str = "spec"
     job_seconds: float = 5.0
     webhook: bool = True
-    body_bytes_max: int = 100_000
+    body_max_bytes: int = 100_000
     skus: int = len(KNOWN_SKUS)
-    together_rows_max: int = 1000
+    priority_split_skus: int = 1000
     buffer_known: bool = False
-    """Whether the ERP says the platform's sales buffer, so that quantities without effect are spared."""
+    """Whether the ERP has the platform's sales buffer, so that no-op quantities are suppressed."""
     key: str = "sku"
-    """What the house calls items by."""
+    """What shelfsync calls items by."""
     switches: tuple[tuple[str, Any], ...] = ()
     """Choices of the platform that differ from its dialect's."""
     static_token: bool = False
-    """Whether the house has a token of the portal instead of a client's id and secret."""
+    """Whether shelfsync has a token of the portal instead of a client's id and secret."""
 
     @property
     def behaviour(self) -> Behaviour:
@@ -74,7 +74,7 @@ class Shape:
         return self.key == "barcode"
 
     def sku_of(self, sku: str | None, barcode: str | None) -> str:
-        """The SKU of an item that the platform was sent; its barcode as it is padded when nobody has that one."""
+        """The SKU of an item that the platform was sent; its barcode as it is padded when no SKU has that one."""
         found = next((known for known, code in BARCODES.items() if code.zfill(14) == barcode), barcode)
         return sku or str(found)
 

@@ -14,7 +14,7 @@ TRIES_MAX = 120
 
 
 def shrunk(of: Plan, broken: str, fails_as: Callable[[Plan], str | None]) -> Plan:
-    """A plan with as few actions as can be found in TRIES_MAX tries that breaks the same invariant."""
+    """The smallest plan found in TRIES_MAX tries that breaks the same invariant."""
     kept = list(of.actions)
     pieces, tries = 2, 0
     while len(kept) > 1 and pieces <= len(kept) and tries < TRIES_MAX:

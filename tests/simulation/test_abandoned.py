@@ -1,4 +1,4 @@
-"""Some deaths that only the schedule follows in every run of the suite, many more under `slow`; all of them: make sweep."""
+"""Some deaths that only the schedule follows in every run of the suite, many more under `slow`; all of them: make crash-sweep."""
 
 from __future__ import annotations
 

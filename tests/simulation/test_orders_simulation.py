@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from simulation.orders import OrdersCourse
+from simulation.orders import OrdersRun
 
 
 def play(world, seed, actions=40):
     with tempfile.TemporaryDirectory(prefix="store-") as folder:
-        return OrdersCourse(world, Path(folder), seed).run(actions)
+        return OrdersRun(world, Path(folder), seed).run(actions)
 
 
 def test_no_order_is_lost_handed_over_in_a_wrong_state_or_cancelled_by_us(world):

@@ -13,21 +13,21 @@ import pytest
 
 from simulation import day
 from simulation.broken import Broken
+from simulation.crash_points import crash_sweep, dies_at, effects_of_a_day, points
 from simulation.erp import VENDORS
+from simulation.fault_point import Death, FaultPoint, Killed
 from simulation.model import Model, converged
 from simulation.plan import Action, Plan, plan
-from simulation.seam import Death, Killed, Seam
-from simulation.seeds import Course, plan_of, try_plan, try_seed
+from simulation.seeds import SimulationRun, plan_of, try_plan, try_seed
 from simulation.shape import KNOWN_SKUS, Shape
 from simulation.shrink import shrunk
-from simulation.sweep import dies_at, effects_of_a_day, points, sweep
 
 if TYPE_CHECKING:
     from simulation.world import World
 
 BOX_S = 5.0
 RESUMED = (3061, 3150)
-"""Sending goes on while the first of several bodies is on its way: these fail where a given-up run leaves its job open."""
+"""Sending continues while the first of several bodies is in flight: these seeds fail if a given-up run leaves its job open."""
 SMALL = Shape(job_seconds=1.0, skus=3)
 
 
@@ -40,8 +40,8 @@ def synced(world) -> World:
         for sku in KNOWN_SKUS[: SMALL.skus]:
             world.erp.put((vendor, sku), chance)
     world.erp.write()
-    with world.house(Seam()) as house:
-        day.whole_run(world, house, "full", "first")
+    with world.app(FaultPoint()) as app:
+        day.whole_run(world, app, "full", "first")
     return world
 
 
@@ -62,7 +62,7 @@ def test_more_seeds_hold(world, seed):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", RESUMED)
-def test_what_seeds_once_found_stays_found(world, seed):
+def test_seeds_that_once_failed_converge(world, seed):
     """By the plan that the seed had then."""
     verdict = try_plan(world, plan_of(world, seed, now=False))
     assert verdict.broken is None, verdict.case
@@ -71,13 +71,13 @@ def test_what_seeds_once_found_stays_found(world, seed):
 @pytest.mark.slow
 def test_some_crash_points_of_a_day_converge(world):
     every = points(effects_of_a_day(world))
-    assert sweep([every[3], every[len(every) // 2], every[-1]], partial(dies_at, world)) == []
+    assert crash_sweep([every[3], every[len(every) // 2], every[-1]], partial(dies_at, world)) == []
 
 
 @pytest.mark.slow
 def test_every_eighth_crash_point_of_a_day_converges(world):
-    every = points(effects_of_a_day(world))[::8]  # all of them: make sweep
-    wrong = sweep(every, partial(dies_at, world))
+    every = points(effects_of_a_day(world))[::8]  # all of them: make crash-sweep
+    wrong = crash_sweep(every, partial(dies_at, world))
     assert wrong == [], f"{len(every) - len(wrong)} of {len(every)} crash points converge"
 
 
@@ -86,12 +86,12 @@ def test_a_seed_repeats_itself(world):
     """With two workers too, down to every line and the number of effects."""
     of = plan_of(world, 6)
     of = dataclasses.replace(of, actions=(*of.actions[:4], Action("together", 5, both=(_run(1), _run(2)))))
-    told: list[list[str]] = [[], []]
-    courses = [Course(world, of, lines.append) for lines in told]
-    for course in courses:
-        course.run(quiet=False)
-    assert told[0] == told[1] != []
-    assert courses[0].effects == courses[1].effects > 0
+    lines: list[list[str]] = [[], []]
+    simulation_runs = [SimulationRun(world, of, each.append) for each in lines]
+    for simulation_run in simulation_runs:
+        simulation_run.run(converge=False)
+    assert lines[0] == lines[1] != []
+    assert simulation_runs[0].effects == simulation_runs[1].effects > 0
 
 
 def test_a_plan_comes_from_its_seed_alone():
@@ -118,12 +118,12 @@ def test_the_day_converges_without_a_death(synced):
 @pytest.mark.parametrize("before", [True, False])
 def test_death_before_a_commit_leaves_nothing_and_after_it_everything(synced, before):
     runs = len(synced.rows("SELECT 1 FROM ledger.run"))
-    seam = Seam(Death(1, before, "commit"))
-    with pytest.raises(Killed), synced.house(seam) as house:
-        house.open_run("delta", "dies")
+    fault_point = FaultPoint(Death(1, before, "commit"))
+    with pytest.raises(Killed), synced.app(fault_point) as app:
+        app.open_run("delta", "dies")
     assert len(synced.rows("SELECT 1 FROM ledger.run")) - runs == (0 if before else 1)
     with pytest.raises(Killed):
-        seam.alive()
+        fault_point.alive()
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_death_before_a_commit_leaves_nothing_and_after_it_everything(synced, be
         ("I5", "UPDATE ledger.batch SET items_path = (SELECT min(items_path) FROM ledger.batch)"),
         ("I8", "DELETE FROM inbox.event WHERE event_id = 1"),
         ("I16", "UPDATE ledger.batch SET snapshot_path = (SELECT max(snapshot_path) FROM ledger.batch)"),
-        ("I7", "UPDATE ledger.job SET state = 'superseded', accepted = NULL, refused = NULL, unaccounted = NULL"),
+        ("I7", "UPDATE ledger.job SET state = 'superseded', accepted = NULL, rejected = NULL, unaccounted = NULL"),
     ],
 )
 def test_the_model_sees_a_ledger_that_lies(synced, invariant, sabotage):
@@ -160,9 +160,9 @@ def test_the_model_sees_an_older_value_on_the_platform(synced):
     model = Model(synced)
     synced.erp.put(key, random.Random(1))
     synced.erp.wanted[key].reverse()
-    with synced.house(Seam()) as house:
+    with synced.app(FaultPoint()) as app:
         synced.erp.write()
-        day.whole_run(synced, house, "delta", "second")
+        day.whole_run(synced, app, "delta", "second")
     with pytest.raises(Broken) as broken:
         model.check()
     assert broken.value.invariant == "I4"
@@ -179,19 +179,19 @@ def test_the_model_sees_an_older_value_of_any_field_on_its_way(synced, field, co
     changed = dataclasses.replace(row, **{column: again}, price=row.price + 5)
     synced.erp.rows[key] = changed
     synced.erp.wanted[key].append(changed.price)
-    synced.erp.said[key][field].insert(0, again)
+    synced.erp.history[key][field].insert(0, again)
     if field == "active":
-        synced.erp.said[key][field] = [again]
+        synced.erp.history[key][field] = [again]
     synced.erp.write()
-    with synced.house(Seam()) as house:
-        day.whole_run(synced, house, "delta", "second")
+    with synced.app(FaultPoint()) as app:
+        day.whole_run(synced, app, "delta", "second")
     with pytest.raises(Broken) as broken:
         model.check()
     assert (broken.value.invariant, field in str(broken.value)) == ("I4", True)
 
 
 @pytest.mark.parametrize("price", ["1.2345", "-1", "NaN", "77"])
-def test_the_model_sees_money_on_the_wire_that_the_erp_never_said(synced, price):
+def test_the_model_detects_a_sent_price_that_the_erp_never_had(synced, price):
     Model(synced).check()
     synced.listed.bodies.append((VENDORS[0], f'{{"products":[{{"sku":"s01","price":{price}}}]}}'.encode()))
     with pytest.raises(Broken) as broken:
@@ -214,22 +214,22 @@ def test_the_model_sees_a_restored_value_that_the_platform_does_not_show(synced)
     key = (VENDORS[0], "s01")
     then = synced.clock.now()
     synced.clock.sleep(5)
-    with synced.house(Seam()) as house:
+    with synced.app(FaultPoint()) as app:
         span = dt.timedelta(days=1)
-        house.restore(key[0], at=then, span=span, skus=["s01"], why="test", who="ada", dry_run=False)
+        app.restore(key[0], at=then, span=span, skus=["s01"], why="test", who="ada", dry_run=False)
         before = synced.erp.rows[key].price
         synced.erp.put(key, random.Random(1))
         synced.erp.write()
         model = Model(synced)
         model.check()
-        day.whole_run(synced, house, "delta", "second")
+        day.whole_run(synced, app, "delta", "second")
         model.check()
     assert model.restorations.wanted(key)["price"] == before
     assert converged(synced, may_be_rejected=False, restored=model.restorations.wanted) == []
     assert [line.split(":")[0] for line in converged(synced, may_be_rejected=False)] == ["/".join(key)]
 
 
-def test_the_model_sees_a_product_that_nobody_wanted_off(synced):
+def test_the_model_detects_a_product_that_is_inactive_without_a_request(synced):
     synced.erp.ever_off.clear()
     shown = synced.platform.products(VENDORS[0])
     kept = [{name: value for name, value in row.items() if name != "app"} for row in shown.values()]

@@ -1,4 +1,4 @@
-"""What leads from one place to another: money on the wire (I11), webhooks into the inbox (I8), values back to where they came from (I16)."""
+"""Checks of the trail: prices in requests (I11), webhook events in the inbox (I8), values back to their snapshot (I16)."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ PLACES = 3
 
 
 class Trail:
-    """Watches one world; what was looked at once is not looked at again."""
+    """Checks one world; each row is checked once."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
         self._world = facts.world
         self._bodies = 0
-        self._thanked: set[int] = set()
+        self._answered: set[int] = set()
         self._events = 0
         self._kept: dict[str, int] = {}
         self._led_back: set[int] = set()
@@ -32,7 +32,7 @@ class Trail:
         self._values_lead_back(jobs)
 
     def _money(self) -> None:
-        """I11: every price that left is finite, not negative, of three places at most, and one that the ERP said, cut."""
+        """I11: every price that was sent is finite, not negative, of three places at most, and a price of the ERP, cut."""
         bodies = self._world.listed.bodies
         for vendor, body in bodies[self._bodies :]:
             for item in json.loads(body, parse_float=Decimal, parse_constant=Decimal)["products"]:
@@ -45,11 +45,11 @@ class Trail:
                 if not price.is_finite() or price < 0 or places > PLACES:
                     raise Broken("I11", f"{'/'.join(key)}: the price {price} left")
                 if price not in self._world.erp.wanted.get(key, ()):
-                    raise Broken("I11", f"{'/'.join(key)}: the price {price} left, and the ERP never said it")
+                    raise Broken("I11", f"{'/'.join(key)}: the price {price} was sent, and the ERP never had it")
         self._bodies = len(bodies)
 
     def _events_are_kept(self) -> None:
-        """I8: every event that was thanked stands in the inbox, once however often it came; a forged one was never thanked."""
+        """I8: every event that was answered 2xx is in the inbox exactly once, and a forged one was never answered 2xx."""
         for row in self._world.rows(
             "SELECT event_id, body FROM inbox.event WHERE event_id > :n ORDER BY event_id", n=self._events
         ):
@@ -60,17 +60,17 @@ class Trail:
             'SELECT d.id, d.body, d."authorization" FROM delivery AS d WHERE EXISTS (SELECT 1 FROM attempt AS a'
             " WHERE a.delivery_id = d.id AND a.status BETWEEN 200 AND 299)"
         ):
-            if row.id in self._thanked:
+            if row.id in self._answered:
                 continue
-            self._thanked.add(row.id)
+            self._answered.add(row.id)
             if row.authorization is not None:
-                raise Broken("I8", f"delivery {row.id} had a wrong secret and was thanked for")
+                raise Broken("I8", f"delivery {row.id} had a wrong secret and was answered 2xx")
             kept = self._kept.get(_meaning(row.body.encode()), 0)
             if kept != 1:
-                raise Broken("I8", f"delivery {row.id} was thanked for, and the inbox has it {kept} times")
+                raise Broken("I8", f"delivery {row.id} was answered 2xx, and the inbox has it {kept} times")
 
     def _values_lead_back(self, jobs: list[Any]) -> None:
-        """I16: every request leads to its run and the reading of the ERP, and what it says of a SKU to that snapshot or to the state before."""
+        """I16: every request leads to its run and extract, and each of its values to that snapshot or to the state before."""
         new = [job for job in jobs if job.job_id not in self._led_back]
         if not new:
             return

@@ -1,9 +1,10 @@
-"""The world of one seed: ERP file, live sandbox, receiver, database, lake; and the house, which may die and be built again."""
+"""The world of one seed: ERP file, live sandbox, receiver, database, lake; and shelfsync, which may die and restart."""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import random
 import uuid
 from typing import TYPE_CHECKING, Any, Self
@@ -13,24 +14,31 @@ import httpx
 import sqlalchemy as sa
 from pydantic import SecretStr
 
+from app_calls import Calls
 from partner_api import ClientCredentials, Dialect, PartnerClient, StaticToken
 from partner_sandbox.settings import SandboxSettings
 from sandbox_fixture import LiveSandbox
 from serving import serving
-from shelfsync.budget import RequestBudget
-from shelfsync.inbox.receiver import create_app
-from shelfsync.inbox.server import config
+from shelfsync.app import assemble
 from shelfsync.inbox.store import InboxStore
-from shelfsync.ledger.engine import database_url, libpq_url
-from shelfsync.ledger.instant import instant
-from shelfsync.ledger.tokens import SharedTokens
+from shelfsync.platform.rate_limit import RateLimiter
+from shelfsync.platform.tokens import SharedTokens
+from shelfsync.receiver.server import config
+from shelfsync.receiver.webhook import create_app
 from shelfsync.settings import Settings, WebhookSettings
-from shelfsync.wiring import House, assemble
+from shelfsync.store.engine import database_url, libpq_url
+from shelfsync.store.instant import instant
 from simulation.campaigns import Campaigns
-from simulation.clock import START, VirtualClock
+from simulation.clock import START, VirtualClock, subscribed
 from simulation.erp import VENDORS, Erp
+from simulation.fault_point import (
+    FaultPoint,
+    FaultPointClock,
+    FaultPointConnection,
+    FaultPointLake,
+    FaultPointTransport,
+)
 from simulation.listed import Listed
-from simulation.seam import Seam, SeamClock, SeamConnection, SeamLake, SeamTransport
 from simulation.shape import BARCODES, KNOWN_SKUS, REQUESTS_PER_MINUTE, Shape
 
 if TYPE_CHECKING:
@@ -116,12 +124,12 @@ class World:
             self.platform.put_products(vendor, [*kept, _product(sku)])
 
     @contextlib.contextmanager
-    def house(self, seam: Seam) -> Iterator[House]:
+    def app(self, fault_point: FaultPoint) -> Iterator[Calls]:
         """A process: what it holds in memory and its connections end with the block, however that ends."""
         with contextlib.ExitStack() as closing:
             engine = sa.create_engine(
                 self.url,
-                creator=lambda: self._connect(seam),
+                creator=lambda: self._connect(fault_point),
                 pool_size=5,
                 max_overflow=5,
                 pool_reset_on_return="rollback",
@@ -129,13 +137,14 @@ class World:
             closing.callback(engine.dispose)
             sa.event.listen(engine, "begin", self._set_instant)
             sa.event.listen(engine, "commit", _keep_instant)
-            sa.event.listen(engine, "before_cursor_execute", lambda *_: seam.alive())
+            sa.event.listen(engine, "before_cursor_execute", lambda *_: fault_point.alive())
             settings = self.settings()
-            clock = SeamClock(self.clock, seam)
-            parts = assemble(settings, engine, clock=clock, closing=closing)
-            client = self._client(settings, engine, clock, seam)
-            lake = SeamLake(self._lake, seam)
-            yield House(dataclasses.replace(parts, lake=lake, open_platform=lambda: client))
+            clock = FaultPointClock(self.clock, fault_point)
+            context = assemble(settings, engine, clock=clock, closing=closing)
+            client = self._client(settings, engine, clock, fault_point)
+            lake = FaultPointLake(self._lake, fault_point)
+            pauses = functools.partial(subscribed, clock)
+            yield Calls(dataclasses.replace(context, lake=lake, open_platform=lambda: client, subscribed=pauses))
 
     def settings(self) -> Settings:
         choices = self.choices
@@ -143,7 +152,7 @@ class World:
             "base_url": self.platform.base_url,
             "chain": "demo-chain",
             "timeout_s": 5.0,
-            "key": self.shape.key,
+            "item_key": self.shape.key,
         }
         if self.shape.static_token:
             platform["token"] = TOKEN
@@ -160,9 +169,9 @@ class World:
             platform=platform,
             erp={"files": str(self.erp.file), "control_file": str(self.erp.control)},
             sync={
-                "body_bytes_max": self.shape.body_bytes_max,
-                "shard_vendors": 1,
-                "together_rows_max": self.shape.together_rows_max,
+                "body_max_bytes": self.shape.body_max_bytes,
+                "vendors_per_shard": 1,
+                "priority_split_skus": self.shape.priority_split_skus,
             },
             promotions={
                 "files": str(self.campaigns.file),
@@ -172,23 +181,23 @@ class World:
                 "assortment_share_max": 1.0,
                 "ended_share_max": 1.0,
             },
-            effect={"at_buffer": choices.quantity_at_buffer},
-            budget={"requests_per_minute": REQUESTS_PER_MINUTE, "wait_s_max": 20.0, "pause_s_max": 900.0},
+            suppression={"at_buffer": choices.quantity_at_buffer},
+            rate_limit={"requests_per_minute": REQUESTS_PER_MINUTE, "wait_max_s": 20.0, "pause_max_s": 900.0},
         )
 
     def rows(self, statement: str, **values: Any) -> list[Any]:
-        """What the database says to somebody who stands outside."""
+        """The rows of a query from outside shelfsync."""
         with self.observer.connect() as connection:
             return list(connection.execute(sa.text(statement), values).all())
 
-    def tell(self, *statements: str) -> None:
-        """Says something to the database, as somebody outside would."""
+    def execute(self, *statements: str) -> None:
+        """Executes statements in the database from outside shelfsync."""
         with self.observer.begin() as connection:
             for statement in statements:
                 connection.exec_driver_sql(statement)
 
     def platform_rows(self, statement: str) -> list[Any]:
-        """What the platform's own memory says."""
+        """The rows of a query on the sandbox's store."""
         with self.platform._server.sandbox.storage.begin() as connection:
             return list(connection.execute(sa.text(statement)).all())
 
@@ -197,8 +206,10 @@ class World:
         rules: list[dict[str, Any]] = self.platform._server.sandbox.faults.state()["rules"]
         return rules
 
-    def _client(self, settings: Settings, engine: sa.Engine, clock: SeamClock, seam: Seam) -> PartnerClient:
-        """As wiring makes it, with network, time and chance of the simulation."""
+    def _client(
+        self, settings: Settings, engine: sa.Engine, clock: FaultPointClock, fault_point: FaultPoint
+    ) -> PartnerClient:
+        """As `app` makes it, with network, time and chance of the simulation."""
         base_url, secret = self.platform.base_url, SecretStr(LiveSandbox.client_secret)
         static = StaticToken(SecretStr(TOKEN)) if self.shape.static_token else None
         chance = random.Random(self.chance.random())
@@ -206,9 +217,9 @@ class World:
             base_url,
             LiveSandbox.chain_id,
             static or ClientCredentials(LiveSandbox.client_id, secret),
-            dialect=Dialect(body_bytes_max=settings.sync.body_bytes_max),
+            dialect=Dialect(body_max_bytes=settings.sync.body_max_bytes),
             timeout_s=settings.platform.timeout_s,
-            gate=RequestBudget(engine, settings.budget, clock, chance=chance, database_time=instant(), outage_s=0.0),
+            gate=RateLimiter(engine, settings.rate_limit, clock, chance=chance, database_time=instant(), outage_s=0.0),
             token_store=None
             if static
             else SharedTokens(
@@ -219,22 +230,22 @@ class World:
                 client_secret=secret,
             ),
             download_hosts=settings.platform.download_hosts,
-            transport=SeamTransport(self._network, seam, self.clock, chance, self.listed),
+            transport=FaultPointTransport(self._network, fault_point, self.clock, chance, self.listed),
             clock=clock,
             chance=chance,
             new_id=lambda: str(uuid.UUID(int=chance.getrandbits(128))),
         )
 
-    def _connect(self, seam: Seam) -> SeamConnection:
-        seam.alive()
+    def _connect(self, fault_point: FaultPoint) -> FaultPointConnection:
+        fault_point.alive()
         where = self.url.set(drivername="postgresql").render_as_string(hide_password=False)
-        connection = SeamConnection.connect(where, options="-c lock_timeout=10s -c statement_timeout=30s")
-        connection.seam = seam
+        connection = FaultPointConnection.connect(where, options="-c lock_timeout=10s -c statement_timeout=30s")
+        connection.fault_point = fault_point
         return connection
 
     def _set_instant(self, connection: Connection) -> None:
-        """Each session lives now; it is told when it thinks otherwise."""
-        now = connection.info["said"] = self.clock.now().isoformat()
+        """Sets the instant of a session whose instant is another one."""
+        now = connection.info["set_instant"] = self.clock.now().isoformat()
         if now != connection.info.get("instant"):
             connection.exec_driver_sql("SELECT set_config('shelfsync.instant', %s, false)", (now,))
 
@@ -242,7 +253,7 @@ class World:
         with self.observer.begin() as connection:
             named = "SELECT string_agg(format('%I.%I', schemaname, tablename), ', ') FROM pg_tables"
             schemas = (
-                " WHERE schemaname IN ('ledger', 'inbox', 'budget', 'warehouse') AND tablename <> 'alembic_version'"
+                " WHERE schemaname IN ('ledger', 'inbox', 'rate_limit', 'warehouse') AND tablename <> 'alembic_version'"
             )
             tables = connection.execute(sa.text(named + schemas)).scalar_one()
             connection.execute(sa.text(f"TRUNCATE {tables} RESTART IDENTITY CASCADE"))
@@ -250,8 +261,8 @@ class World:
 
 
 def _keep_instant(connection: Connection) -> None:
-    """What is set in a transaction that does not end well is no longer set."""
-    connection.info["instant"] = connection.info["said"]
+    """A setting of a transaction that fails is no longer in force."""
+    connection.info["instant"] = connection.info["set_instant"]
 
 
 def _product(sku: str) -> dict[str, Any]:

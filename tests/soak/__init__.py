@@ -1,1 +1,1 @@
-"""A day in twenty minutes: a real installation at work while everything around it goes wrong, and what is true when that is over."""
+"""A day in twenty minutes: a real installation under faults of everything around it, and the state after the last fault."""

@@ -25,24 +25,26 @@ def main() -> int:
         "--home", type=Path, help="an empty folder, kept; without it a temporary one, kept only if a claim fails"
     )
     parser.add_argument("--result", type=Path, default=RESULT)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     began_s = time.monotonic()
 
-    def say(text: str) -> None:
+    def log(text: str) -> None:
         print(f"soak {time.monotonic() - began_s:6.0f} s  {text}", flush=True)
 
-    home = (asked.home or Path(tempfile.mkdtemp(prefix="shelfsync-soak-"))).absolute()
+    home = (options.home or Path(tempfile.mkdtemp(prefix="shelfsync-soak-"))).absolute()
     home.mkdir(parents=True, exist_ok=True)
     home.chmod(0o711)  # PostgreSQL runs as a user of its own where we are root
-    victims = [word for word in asked.victims.split(",") if word]
-    result = soak(home, seed=asked.seed, minutes=asked.minutes, victims=victims, say=say)
-    result.write(asked.result)
+    victims = [victim for victim in options.victims.split(",") if victim]
+    result = soak(home, seed=options.seed, minutes=options.minutes, victims=victims, report=log)
+    result.write(options.result)
     for line in lines(result):
         print(line)
-    if not result.faults and asked.home is None:
+    if not result.faults and options.home is None:
         shutil.rmtree(home)
     kills, faults = sum(result.figures["kills"].values()), len(result.faults)
-    print(f"seed {asked.seed}: {asked.minutes:g} minutes, {kills} kills, {faults} faults; figures: {asked.result}")
+    print(
+        f"seed {options.seed}: {options.minutes:g} minutes, {kills} kills, {faults} faults; figures: {options.result}"
+    )
     return 1 if result.faults else 0
 
 

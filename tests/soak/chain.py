@@ -10,18 +10,18 @@ import sqlalchemy as sa
 from installation import orders, shelf
 from installation.installed import CHAIN
 from shelfsync.erp.sample import tick  # the sample ERP: not the product, but a stand-in for what a chain has
-from soak.course import RefusedError
+from soak.soak_run import NotPossibleError
 
 if TYPE_CHECKING:
     from random import Random
 
-    from soak.course import Course
     from soak.plan import Event
+    from soak.soak_run import SoakRun
 
 STORES = tuple(f"store-{number:03}" for number in range(1, 7))
 CLOSED_SHARE = 0.9
 GIFT_SHARE = 0.2
-"""So many campaigns give nearly everything away, and a guard holds them."""
+"""So many campaigns have extreme discounts, and a guard holds them."""
 
 GOODS = """
 SELECT product.product_id, product.item_code AS sku, product.list_price
@@ -53,155 +53,157 @@ SELECT %(product)s, store_id, %(amount)s, current_date FROM erp.store WHERE code
 SELLS = """
 SELECT product_id FROM erp.listing JOIN erp.store USING (store_id) WHERE store.code = %(vendor)s AND listing.active ORDER BY 1
 """
-HIS = (
+PAIRS = (
     "SELECT campaign_id, product_id FROM erp.campaign JOIN erp.campaign_price USING (campaign_id) WHERE code = %(code)s"
 )
 
 
-def till(course: Course, event: Event) -> str:
+def till(soak_run: SoakRun, event: Event) -> str:
     """A quarter of an hour at all tills."""
-    url = course.installation.erp_url.replace("postgresql://", "postgresql+psycopg://", 1)
+    url = soak_run.installation.erp_url.replace("postgresql://", "postgresql+psycopg://", 1)
     engine = sa.create_engine(url, poolclass=sa.NullPool)
-    happened = tick(engine, seed=course.seed * 1000 + event.number)
+    happened = tick(engine, seed=soak_run.seed * 1000 + event.number)
     return f"{happened.sold} listings sold, {happened.repriced} products and {happened.repriced_in_store} listings repriced"
 
 
-def price(course: Course, event: Event) -> str:
+def price(soak_run: SoakRun, event: Event) -> str:
     """A buyer changes some prices of one store by little."""
-    chance, vendor = _at(course, event)
-    for good in chance.sample(_goods(course, vendor), chance.randint(1, 15)):
+    chance, vendor = _at(soak_run, event)
+    for good in chance.sample(_goods(soak_run, vendor), chance.randint(1, 15)):
         amount = _share(good, chance.uniform(0.8, 1.25))
-        course.installation.erp(PRICE, vendor=vendor, product=good["product_id"], amount=Decimal(amount))
+        soak_run.installation.erp(PRICE, vendor=vendor, product=good["product_id"], amount=Decimal(amount))
     return vendor
 
 
-def limit(course: Course, event: Event) -> str:
+def limit(soak_run: SoakRun, event: Event) -> str:
     """A buyer changes how many pieces a customer may order."""
-    chance, vendor = _at(course, event)
-    good = chance.choice(_goods(course, vendor))
-    shelf.set_limit(course.installation, vendor, good["sku"], chance.randint(2, 9))
+    chance, vendor = _at(soak_run, event)
+    good = chance.choice(_goods(soak_run, vendor))
+    shelf.set_limit(soak_run.installation, vendor, good["sku"], chance.randint(2, 9))
     return f"{vendor} {good['sku']}"
 
 
-def close(course: Course, event: Event) -> str:
+def close(soak_run: SoakRun, event: Event) -> str:
     """A store takes nearly all of its range off sale."""
-    chance, vendor = _at(course, event)
-    sells = [row["product_id"] for row in course.installation.erp(SELLS, vendor=vendor)]
+    chance, vendor = _at(soak_run, event)
+    sells = [row["product_id"] for row in soak_run.installation.erp(SELLS, vendor=vendor)]
     products = chance.sample(sells, int(len(sells) * CLOSED_SHARE))
-    course.closed[event.number] = vendor, products
-    course.installation.erp(CLOSE, vendor=vendor, products=products)
+    soak_run.closed[event.number] = vendor, products
+    soak_run.installation.erp(CLOSE, vendor=vendor, products=products)
     return f"{vendor}, {len(products)} products"
 
 
-def open_again(course: Course, event: Event) -> str:
+def open_again(soak_run: SoakRun, event: Event) -> str:
     """The store sells again what it sold before."""
-    if event.number not in course.closed:
+    if event.number not in soak_run.closed:
         return ""
-    vendor, products = course.closed[event.number]
-    course.installation.erp(OPEN, vendor=vendor, products=products)
+    vendor, products = soak_run.closed[event.number]
+    soak_run.installation.erp(OPEN, vendor=vendor, products=products)
     return vendor
 
 
-def begin_campaign(course: Course, event: Event) -> str:
+def begin_campaign(soak_run: SoakRun, event: Event) -> str:
     """Marketing begins a campaign of one store: now or in some minutes, for hours or for some minutes."""
-    chance, vendor = _at(course, event)
-    code = f"soak-{course.seed}-{event.number}"
+    chance, vendor = _at(soak_run, event)
+    code = f"soak-{soak_run.seed}-{event.number}"
     gift = chance.random() < GIFT_SHARE
-    goods = chance.sample(_goods(course, vendor), chance.randint(1, 12))
+    goods = chance.sample(_goods(soak_run, vendor), chance.randint(1, 12))
     after_s = chance.choice([-3600, -3600, 30, 240])
     until_s = chance.choice([36_000, 36_000, 480])
-    erp = course.installation.erp
+    erp = soak_run.installation.erp
     erp("DELETE FROM erp.campaign WHERE code = %(code)s", code=code)  # of a first try that broke off
     erp(BEGIN, code=code, name=f"Offer {code}", vendor=vendor, after=after_s, until=until_s)
     for good in goods:
         amount = _share(good, 0.05 if gift else chance.uniform(0.4, 0.6))
         erp(REDUCE, code=code, product=good["product_id"], amount=Decimal(amount))
-    if code not in course.campaigns:
-        course.campaigns.append(code)
+    if code not in soak_run.campaigns:
+        soak_run.campaigns.append(code)
     return f"{code}, {vendor}, {len(goods)} products{', a gift' if gift else ''}, from {after_s} to {until_s} s"
 
 
-def change_campaign(course: Course, event: Event) -> str:
+def change_campaign(soak_run: SoakRun, event: Event) -> str:
     """A product leaves a campaign, becomes a little dearer or cheaper in it, or all of it ends at another time."""
-    code, chance = _one(course, event)
-    rows = course.installation.erp(HIS, code=code) if code else []
+    code, chance = _any_campaign(soak_run, event)
+    rows = soak_run.installation.erp(PAIRS, code=code) if code else []
     if not rows:
         return ""
     row = chance.choice(rows)
     what = chance.choice(["amount = amount + 0.01", "amount = amount * 0.98", "leaves", "ends"])
-    mine = f"campaign_id = {row['campaign_id']}"
+    of_campaign = f"campaign_id = {row['campaign_id']}"
     if what == "ends":
-        course.installation.erp(f"UPDATE erp.campaign SET ends_at = ends_at + interval '1 hour' WHERE {mine}")
+        soak_run.installation.erp(f"UPDATE erp.campaign SET ends_at = ends_at + interval '1 hour' WHERE {of_campaign}")
     elif what == "leaves":
-        course.installation.erp(f"DELETE FROM erp.campaign_price WHERE {mine} AND product_id = {row['product_id']}")
+        soak_run.installation.erp(
+            f"DELETE FROM erp.campaign_price WHERE {of_campaign} AND product_id = {row['product_id']}"
+        )
     else:
-        course.installation.erp(
-            f"UPDATE erp.campaign_price SET {what} WHERE {mine} AND product_id = {row['product_id']}"
+        soak_run.installation.erp(
+            f"UPDATE erp.campaign_price SET {what} WHERE {of_campaign} AND product_id = {row['product_id']}"
         )
     return f"{code}: {what}"
 
 
-def end_campaign(course: Course, event: Event) -> str:
+def end_campaign(soak_run: SoakRun, event: Event) -> str:
     """The buyer takes a campaign back."""
-    code, _ = _one(course, event)
+    code, _ = _any_campaign(soak_run, event)
     if code is None:
         return ""
-    course.campaigns.remove(code)
-    course.installation.erp("DELETE FROM erp.campaign WHERE code = %(code)s", code=code)
+    soak_run.campaigns.remove(code)
+    soak_run.installation.erp("DELETE FROM erp.campaign WHERE code = %(code)s", code=code)
     return code
 
 
-def order(course: Course, event: Event) -> str:
-    """A customer orders one of the two deliveries, or collects."""
-    chance, vendor = _at(course, event)
-    skus = [sku for sku, product in shelf.products(course.installation, vendor).items() if product["app"]["active"]]
+def order(soak_run: SoakRun, event: Event) -> str:
+    """A customer places an order: one of the two deliveries, or pickup."""
+    chance, vendor = _at(soak_run, event)
+    skus = [sku for sku, product in shelf.products(soak_run.installation, vendor).items() if product["app"]["active"]]
     if not skus:
         return ""
     items = [{"sku": sku, "quantity": 1} for sku in chance.sample(skus, min(len(skus), chance.randint(1, 4)))]
     ways = [{"transport_type": "VENDOR_DELIVERY"}, {"order_type": "PICKUP"}, {}, {}]
     path = f"/chains/{CHAIN}/vendors/{vendor}/orders"
-    return str(course.sandbox("POST", path, {"items": items, **chance.choice(ways)})["order_id"])
+    return str(soak_run.sandbox("POST", path, {"items": items, **chance.choice(ways)})["order_id"])
 
 
-def cancel_order(course: Course, event: Event) -> str:
+def cancel_order(soak_run: SoakRun, event: Event) -> str:
     """A customer, or logistics, cancels an order that is not delivered yet."""
-    chance = event.chance(course.seed)
-    waiting = [one for one, state in orders.states(course.installation).items() if state in {"RECEIVED", "ACCEPTED"}]
+    chance = event.chance(soak_run.seed)
+    waiting = [one for one, state in orders.states(soak_run.installation).items() if state in {"RECEIVED", "ACCEPTED"}]
     if not waiting:
         return ""
     chosen = chance.choice(sorted(waiting))
-    course.sandbox("POST", f"/orders/{chosen}/cancel", {"by": chance.choice(["CUSTOMER", "LOGISTICS"])})
+    soak_run.sandbox("POST", f"/orders/{chosen}/cancel", {"by": chance.choice(["CUSTOMER", "LOGISTICS"])})
     return chosen
 
 
-def deliver_orders(course: Course) -> int:
+def deliver_orders(soak_run: SoakRun) -> int:
     """Riders take along what is ready, and customers get it; how many orders have not ended yet."""
     waiting = 0
-    for one, state in orders.states(course.installation).items():
+    for one, state in orders.states(soak_run.installation).items():
         waiting += state not in {"PICKED_UP", "CANCELLED"}
         if state in {"READY_FOR_PICKUP", "DISPATCHED"}:
             for step in ("dispatch", "pick-up"):
                 try:
-                    course.sandbox("POST", f"/orders/{one}/{step}")
-                except RefusedError:
+                    soak_run.sandbox("POST", f"/orders/{one}/{step}")
+                except NotPossibleError:
                     continue  # a customer who collects needs no rider
     return waiting
 
 
-def _at(course: Course, event: Event) -> tuple[Random, str]:
-    chance = event.chance(course.seed)
+def _at(soak_run: SoakRun, event: Event) -> tuple[Random, str]:
+    chance = event.chance(soak_run.seed)
     return chance, chance.choice(STORES)
 
 
-def _one(course: Course, event: Event) -> tuple[str | None, Random]:
-    chance = event.chance(course.seed)
-    return (chance.choice(course.campaigns) if course.campaigns else None), chance
+def _any_campaign(soak_run: SoakRun, event: Event) -> tuple[str | None, Random]:
+    chance = event.chance(soak_run.seed)
+    return (chance.choice(soak_run.campaigns) if soak_run.campaigns else None), chance
 
 
-def _goods(course: Course, vendor: str) -> list[dict[str, Any]]:
-    found = course.installation.erp(GOODS, vendor=vendor)
+def _goods(soak_run: SoakRun, vendor: str) -> list[dict[str, Any]]:
+    found = soak_run.installation.erp(GOODS, vendor=vendor)
     if len(found) < 20:  # closed just now
-        raise RefusedError(f"{vendor} sells {len(found)} products")
+        raise NotPossibleError(f"{vendor} sells {len(found)} products")
     return found
 
 

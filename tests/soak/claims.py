@@ -1,32 +1,32 @@
-"""What has to be true when it is over: each claim gives a line for whatever is not as it has to be, by what can be seen from outside."""
+"""The claims after a soak, checked from outside. Each claim returns one line for each violation."""
 
 from __future__ import annotations
 
 import datetime as dt
 from typing import TYPE_CHECKING, Any
 
+from crash.verdict import NO_ROWS
 from installation import orders, shelf
 from installation.installed import PROJECT
-from kills.verdict import NONE
 from soak.person import HELD, OPEN, questions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from installation.installed import Installation
-    from soak.course import Course
+    from soak.soak_run import SoakRun
 
 CAMPAIGNS = (PROJECT / "include/shelfsync/erp/sample/promotions.sql").read_text("utf-8").rstrip().rstrip(";")
 EDGE_S = 60.0
 """A campaign that began or ended within so many seconds may or may not show yet."""
 REQUESTS_MAX = 60
 COLUMNS = (
-    "acknowledged", "spared", "pending", "in_flight", "unconfirmed", "held", "rejected_for_good", "rejected_for_now",
+    "acknowledged", "suppressed", "pending", "in_flight", "unconfirmed", "held", "rejected_for_good", "rejected_for_now",
     "quarantined",
 )  # fmt: skip
 ENDED = {"PICKED_UP", "CANCELLED"}
-DECLINED = "SELECT hold_id, vendor FROM ledger.hold WHERE state IN ('rejected', 'expired')"
-REFUSED = "SELECT DISTINCT campaign FROM ledger.promotion_hold WHERE state = 'refused'"
+DECLINED = "SELECT hold_id, vendor FROM ledger.hold WHERE state IN ('declined', 'expired')"
+DECLINED_CAMPAIGNS = "SELECT DISTINCT campaign FROM ledger.promotion_hold WHERE state = 'declined'"
 BASELINE = "SELECT sku, price, quantity, active, max_sales_quantity FROM warehouse.baseline WHERE vendor = %(vendor)s"
 REJECTED = "SELECT vendor, sku, kind, reason FROM ledger.rejection"
 RUNNING = """
@@ -35,27 +35,27 @@ UNION ALL SELECT 'promotions', run_id, run_key FROM ledger.promotion_run WHERE s
 """
 
 
-def platform_is_as_the_erp_says(course: Course) -> Iterable[str]:
-    """Less what a person declined, SKU by SKU."""
-    declined = declined_skus(course)
-    for line in shelf.differences(course.installation):
+def platform_equals_the_erp(soak_run: SoakRun) -> Iterable[str]:
+    """Except the SKUs that a person declined."""
+    declined = declined_skus(soak_run)
+    for line in shelf.differences(soak_run.installation):
         vendor, sku = line.partition(":")[0].split(" ", 1)
         if (vendor, sku) not in declined:
             yield line
 
 
-def promotions_are_as_the_erp_says(course: Course) -> Iterable[str]:
-    """What each product shows is the one campaign in force for it, at its price; less campaigns that a person refused."""
-    installation = course.installation
+def promotions_equal_the_erp(soak_run: SoakRun) -> Iterable[str]:
+    """Each product shows the campaign that is in force, at its price, except campaigns that a person declined."""
+    installation = soak_run.installation
     now, edge = dt.datetime.now(dt.UTC), dt.timedelta(seconds=EDGE_S)
-    refused = {row["campaign"] for row in installation.rows(REFUSED)}
+    declined = {row["campaign"] for row in installation.rows(DECLINED_CAMPAIGNS)}
     wanted: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in installation.erp(CAMPAIGNS):
         wanted.setdefault((row["vendor"], row["sku"]), []).append(row)
     for vendor in sorted({vendor for vendor, _ in wanted}):
         for sku, product in shelf.products(installation, vendor).items():
             rows = wanted.get((vendor, sku), [])
-            unsure = [row for row in rows if row["campaign"] in refused or _near(row, now, edge)]
+            unsure = [row for row in rows if row["campaign"] in declined or _near(row, now, edge)]
             in_force = [row for row in rows if row["start_time"] <= now < row["end_time"]]
             if unsure:
                 continue
@@ -68,12 +68,13 @@ def promotions_are_as_the_erp_says(course: Course) -> Iterable[str]:
                 yield f"{vendor} {sku} shows {has}, the ERP has {[(row['campaign'], str(row['price'])) for row in in_force]}"
 
 
-def orders_have_ended_for_both_sides(course: Course) -> Iterable[str]:
-    """The platform, the warehouse and the system that stores pick with know one end of each order."""
-    at_platform = orders.states(course.installation)
-    ours = orders.archived(course.installation, at_platform)
+def orders_have_ended_for_both_sides(soak_run: SoakRun) -> Iterable[str]:
+    """Platform, warehouse and the stores' picking system have the same end of each order."""
+    at_platform = orders.states(soak_run.installation)
+    ours = orders.archived(soak_run.installation, at_platform)
     picked = {
-        row["order_id"]: row["state"] for row in course.installation.erp("SELECT order_id, state FROM erp.store_order")
+        row["order_id"]: row["state"]
+        for row in soak_run.installation.erp("SELECT order_id, state FROM erp.store_order")
     }
     for order, state in at_platform.items():
         if state not in ENDED:
@@ -88,39 +89,39 @@ def orders_have_ended_for_both_sides(course: Course) -> Iterable[str]:
     )
 
 
-def no_alarm_is_open(course: Course) -> Iterable[str]:
+def no_alarm_is_open(soak_run: SoakRun) -> Iterable[str]:
     """By `shelfsync status`."""
-    told = course.document("status")
-    yield from (f"alarm: {message}" for message in told["orders"]["alarms"])
-    yield from (f"paused: {stop}" for stop in told["paused"])
+    status = soak_run.document("status")
+    yield from (f"alarm: {message}" for message in status["orders"]["alarms"])
+    yield from (f"paused: {stop}" for stop in status["paused"])
     for name in ("open", "not_taken", "not_sent"):
-        if told["orders"][name]:
-            yield f"status: orders {name}: {told['orders'][name]}"
+        if status["orders"][name]:
+            yield f"status: orders {name}: {status['orders'][name]}"
 
 
-def counts_add_up(course: Course) -> Iterable[str]:
-    """Each row of the ERP stands in one column of `shelfsync status`, and none is on its way any more."""
+def counts_add_up(soak_run: SoakRun) -> Iterable[str]:
+    """Each row of the ERP is in one column of `shelfsync status`, and none is in flight."""
     rows: dict[str, int] = {}
-    for vendor, _ in shelf.erp_rows(course.installation):
+    for vendor, _ in shelf.erp_rows(soak_run.installation):
         rows[vendor] = rows.get(vendor, 0) + 1
-    for told in course.document("status")["vendors"]:
-        vendor, columns = told["vendor"], {name: told[name] for name in COLUMNS}
-        if sum(columns.values()) != told["erp_rows"] + told["not_in_erp"] or told["erp_rows"] != rows[vendor]:
-            yield f"{vendor}: the ERP has {rows[vendor]} rows, status {told['erp_rows']} and {told['not_in_erp']}, {columns}"
+    for status in soak_run.document("status")["vendors"]:
+        vendor, columns = status["vendor"], {name: status[name] for name in COLUMNS}
+        if sum(columns.values()) != status["erp_rows"] + status["not_in_erp"] or status["erp_rows"] != rows[vendor]:
+            yield f"{vendor}: the ERP has {rows[vendor]} rows, status {status['erp_rows']} and {status['not_in_erp']}, {columns}"
         yield from (
             f"{vendor}: {columns[name]} SKUs are {name}"
             for name in ("pending", "in_flight", "unconfirmed", "quarantined")
             if columns[name]
         )
-    for sentence, query in NONE.items():
-        yield from (sentence.format(*row.values()) for row in course.installation.rows(query))
+    for sentence, query in NO_ROWS.items():
+        yield from (sentence.format(*row.values()) for row in soak_run.installation.rows(query))
 
 
-def baseline_is_what_the_platform_holds(course: Course) -> Iterable[str]:
-    """Product by product, against the sandbox's own memory."""
-    for vendor in sorted({vendor for vendor, _ in shelf.erp_rows(course.installation)}):
-        held = shelf.products(course.installation, vendor)
-        kept = {row["sku"]: row for row in course.installation.rows(BASELINE, vendor=vendor)}
+def baseline_is_what_the_platform_holds(soak_run: SoakRun) -> Iterable[str]:
+    """Product by product, against the sandbox's store."""
+    for vendor in sorted({vendor for vendor, _ in shelf.erp_rows(soak_run.installation)}):
+        held = shelf.products(soak_run.installation, vendor)
+        kept = {row["sku"]: row for row in soak_run.installation.rows(BASELINE, vendor=vendor)}
         yield from (
             f"{vendor} {sku}: in the baseline, unknown to the platform" for sku in sorted(kept.keys() - held.keys())
         )
@@ -130,59 +131,59 @@ def baseline_is_what_the_platform_holds(course: Course) -> Iterable[str]:
                 yield f"{vendor} {sku}: at the platform, not in the baseline"
                 continue
             enough = row["quantity"] is None or row["quantity"] >= int(product["sales_buffer"])
-            said = {
+            acknowledged = {
                 "price": row["price"],
                 "active": None if row["active"] is None else bool(row["active"] and enough),
                 "max_sales_quantity": row["max_sales_quantity"],
             }
             wrong = {
                 name: (product[name], value)
-                for name, value in said.items()
+                for name, value in acknowledged.items()
                 if value is not None and product[name] != value
             }
             yield from (
-                f"{vendor} {sku}: {name} is {has}, the baseline says {value}" for name, (has, value) in wrong.items()
+                f"{vendor} {sku}: {name} is {has}, the baseline has {value}" for name, (has, value) in wrong.items()
             )
 
 
-def only_what_the_platform_does_not_know_is_rejected(course: Course) -> Iterable[str]:
+def only_what_the_platform_does_not_know_is_rejected(soak_run: SoakRun) -> Iterable[str]:
     """A fault that is over leaves no product behind."""
     known: dict[str, set[str]] = {}
-    for row in course.installation.rows(REJECTED):
+    for row in soak_run.installation.rows(REJECTED):
         vendor, sku = row["vendor"], row["sku"]
         if vendor not in known:
-            known[vendor] = {*shelf.products(course.installation, vendor)}
+            known[vendor] = {*shelf.products(soak_run.installation, vendor)}
         if sku in known[vendor]:
             yield f"{vendor} {sku} is rejected ({row['kind']}: {row['reason']}), and the platform knows it"
 
 
-def nothing_is_held(course: Course) -> Iterable[str]:
-    """Every hold is decided, and nobody is asked."""
+def nothing_is_held(soak_run: SoakRun) -> Iterable[str]:
+    """Every hold is decided, and Airflow has no open question."""
     yield from (
-        f"hold {row['hold_id']}: {row['vendor']} {row['rule']} is open" for row in course.installation.rows(OPEN)
+        f"hold {row['hold_id']}: {row['vendor']} {row['rule']} is open" for row in soak_run.installation.rows(OPEN)
     )
-    yield from (f"campaign {row['campaign']} is held" for row in course.installation.rows(HELD))
-    yield from (f"Airflow asks: {one['subject']}" for one in questions(course))
+    yield from (f"campaign {row['campaign']} is held" for row in soak_run.installation.rows(HELD))
+    yield from (f"Airflow asks: {one['subject']}" for one in questions(soak_run))
 
 
-def the_request_limit_was_kept(course: Course) -> Iterable[str]:
-    """In every window of a minute, refused requests too."""
-    most = course.sandbox("GET", f"/journal?after={10**9}")["max_requests_in_60s"]
+def the_request_limit_was_kept(soak_run: SoakRun) -> Iterable[str]:
+    """In every window of a minute, rejected requests too."""
+    most = soak_run.sandbox("GET", f"/journal?after={10**9}")["max_requests_in_60s"]
     if most > REQUESTS_MAX:
         yield f"{most} requests within 60 s"
 
 
-def every_dag_is_on(course: Course) -> Iterable[str]:
+def every_dag_is_on(soak_run: SoakRun) -> Iterable[str]:
     """None was paused, none is lost."""
-    dags = course.installation.dags()
+    dags = soak_run.installation.dags()
     files = {file.stem for file in (PROJECT / "dags").glob("*.py")}
     yield from (f"the DAG {name} is lost" for name in sorted(files - dags.keys()))
     yield from (f"the DAG {name} is paused" for name, dag in dags.items() if dag["is_paused"])
 
 
-CLAIMS: dict[str, Callable[[Course], Iterable[str]]] = {
-    "platform = ERP": platform_is_as_the_erp_says,
-    "promotions = ERP": promotions_are_as_the_erp_says,
+CLAIMS: dict[str, Callable[[SoakRun], Iterable[str]]] = {
+    "platform = ERP": platform_equals_the_erp,
+    "promotions = ERP": promotions_equal_the_erp,
     "orders ended": orders_have_ended_for_both_sides,
     "no alarm": no_alarm_is_open,
     "counts add up": counts_add_up,
@@ -194,11 +195,11 @@ CLAIMS: dict[str, Callable[[Course], Iterable[str]]] = {
 }
 
 
-def declined_skus(course: Course) -> set[tuple[str, str]]:
-    """What a person keeps from being sent."""
+def declined_skus(soak_run: SoakRun) -> set[tuple[str, str]]:
+    """The SKUs that a person declined."""
     found = set()
-    for row in course.installation.rows(DECLINED):
-        shown = course.document("holds", "show", str(row["hold_id"]), "--rows", "0")["rows_shown"]
+    for row in soak_run.installation.rows(DECLINED):
+        shown = soak_run.document("holds", "show", str(row["hold_id"]), "--limit", "0")["rows_shown"]
         found |= {(row["vendor"], str(one["sku"])) for one in shown}
     return found
 
@@ -215,10 +216,10 @@ def _near(row: dict[str, Any], now: dt.datetime, edge: dt.timedelta) -> bool:
     return any(abs(row[name] - now) < edge for name in ("start_time", "end_time"))
 
 
-def said(course: Course, *, whole: bool = False) -> list[str]:
-    """The lines of the first claim that does not hold, or of every one, each with its claim in front; none: all hold."""
+def violations(soak_run: SoakRun, *, whole: bool = False) -> list[str]:
+    """The violations of the first claim that does not hold, or of all claims if `whole`; each line begins with the name of the claim."""
     found: list[str] = []
     for name, claim in CLAIMS.items():
         if whole or not found:
-            found += [f"{name}: {line}" for line in claim(course)]
+            found += [f"{name}: {line}" for line in claim(soak_run)]
     return found

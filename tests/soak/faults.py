@@ -1,4 +1,4 @@
-"""Faults of the platform in an order that one seed decides: every kind has its turn before one comes again."""
+"""Faults of the platform in an order from a seed: every kind occurs before any kind occurs again."""
 
 from __future__ import annotations
 

@@ -10,20 +10,20 @@ from installation import orders, shelf
 
 if TYPE_CHECKING:
     from installation.installed import Installation
-    from soak.course import Course
+    from soak.soak_run import SoakRun
 
 PAGE = 100
 
 
-def figures(course: Course) -> dict[str, Any]:
+def figures(soak_run: SoakRun) -> dict[str, Any]:
     """Actions, kills, faults, runs, orders and requests; nothing that names a person or a secret."""
-    installation = course.installation
+    installation = soak_run.installation
     lines = shelf.journal(installation, 0)
     requests = [line for line in lines if line["kind"] == "request"]
     return {
-        "actions": dict(course.done),
-        "refused_actions": dict(course.refused),
-        "kills": dict(course.killed),
+        "actions": dict(soak_run.done),
+        "actions_not_possible": dict(soak_run.not_possible),
+        "kills": dict(soak_run.killed),
         "faults": dict(sorted(Counter(line["fault"] for line in lines if line["fault"]).items())),
         "runs": runs(installation),
         "orders": dict(Counter(orders.states(installation).values())),
@@ -33,7 +33,7 @@ def figures(course: Course) -> dict[str, Any]:
         },
         "requests": {
             "total": len(requests),
-            "max_in_60_s": course.sandbox("GET", f"/journal?after={10**9}")["max_requests_in_60s"],
+            "max_in_60_s": soak_run.sandbox("GET", f"/journal?after={10**9}")["max_requests_in_60s"],
             "by_operation": dict(Counter(line["operation"] or "other" for line in requests)),
         },
         "webhooks": len([line for line in lines if line["kind"] == "webhook"]),

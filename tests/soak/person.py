@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from random import Random
 
-    from soak.course import Course
     from soak.plan import Event
+    from soak.soak_run import SoakRun
 
 WHO = "soak"
 LEFT_SHARE = 0.3
@@ -19,64 +19,68 @@ HELD = "SELECT DISTINCT campaign FROM ledger.promotion_hold WHERE state = 'held'
 QUESTIONS = "/dags/catalog_holds/dagRuns/~/hitlDetails"
 
 
-def decide(course: Course, event: Event) -> str:
+def decide(soak_run: SoakRun, event: Event) -> str:
     """Some of what is held is decided, some is left for later."""
-    chance = event.chance(course.seed)
+    chance = event.chance(soak_run.seed)
     done = [
-        _decide(course, hold, chance)
-        for hold in course.installation.rows(OPEN)
-        if chance.random() >= LEFT_SHARE and not course.ended.is_set()
+        _decide(soak_run, hold, chance)
+        for hold in soak_run.installation.rows(OPEN)
+        if chance.random() >= LEFT_SHARE and not soak_run.ended.is_set()
     ]
     done += [
-        _promotion(course, row["campaign"], chance)
-        for row in course.installation.rows(HELD)
+        _promotion(soak_run, row["campaign"], chance)
+        for row in soak_run.installation.rows(HELD)
         if chance.random() >= LEFT_SHARE
     ]
     return "; ".join(done)
 
 
-def decide_all(course: Course, chance: Random) -> int:
-    """Everything that is held is decided, and no question is left; how many things that were."""
-    holds, campaigns = course.installation.rows(OPEN), course.installation.rows(HELD)
+def decide_all(soak_run: SoakRun, chance: Random) -> int:
+    """Decides every hold and answers every question; returns how many."""
+    holds, campaigns = soak_run.installation.rows(OPEN), soak_run.installation.rows(HELD)
     for hold in holds:
-        course.note(f"at the end: {_decide(course, hold, chance)}")
+        soak_run.note(f"at the end: {_decide(soak_run, hold, chance)}")
     for row in campaigns:
-        course.note(f"at the end: {_promotion(course, row['campaign'], chance)}")
-    left = questions(course)
-    for question in left:  # of holds that were decided elsewhere, or superseded: what was decided stands
-        _answer(course, question, "Reject")
+        soak_run.note(f"at the end: {_promotion(soak_run, row['campaign'], chance)}")
+    left = questions(soak_run)
+    for question in left:  # of holds that were decided elsewhere, or superseded: the decision stays
+        _answer(soak_run, question, "Decline")
     return len(holds) + len(campaigns) + len(left)
 
 
-def questions(course: Course) -> list[dict[str, Any]]:
+def questions(soak_run: SoakRun) -> list[dict[str, Any]]:
     """What waits for a person in Airflow."""
-    found = course.installation.get(QUESTIONS, response_received=False, limit=100)["hitl_details"]
-    return [one for one in found if one["task_instance"]["state"] in {"awaiting_input", "deferred"}]
+    found = soak_run.installation.get(QUESTIONS, response_received=False, limit=100)["hitl_details"]
+    return [question for question in found if question["task_instance"]["state"] in {"awaiting_input", "deferred"}]
 
 
-def _decide(course: Course, hold: dict[str, Any], chance: Random) -> str:
+def _decide(soak_run: SoakRun, hold: dict[str, Any], chance: Random) -> str:
     declined = chance.random() < DECLINED_SHARE
     label = f"{hold['vendor']} {hold['rule']}"
     asked = [
-        one for one in questions(course) if one["subject"].startswith(f"{hold['vendor']}: send what {hold['rule']} ")
+        question
+        for question in questions(soak_run)
+        if question["subject"].startswith(f"{hold['vendor']}: send what {hold['rule']} ")
     ]
-    course.done["decline" if declined else "approve"] += 1
+    soak_run.done["decline" if declined else "approve"] += 1
     if asked and chance.random() < IN_AIRFLOW_SHARE:
-        _answer(course, asked[0], "Reject" if declined else "Approve")
+        _answer(soak_run, asked[0], "Decline" if declined else "Approve")
         return f"hold {hold['hold_id']} {label}: {'declined' if declined else 'approved'} in Airflow"
-    word = "reject" if declined else "approve"
-    ended = course.command("holds", word, str(hold["hold_id"]), "--who", WHO, "--why", "soak")
-    return f"hold {hold['hold_id']} {label}: {word}: {ended.returncode} {ended.stdout.strip()[-200:]}"
+    verb = "decline" if declined else "approve"
+    ended = soak_run.command("holds", verb, str(hold["hold_id"]), "--user", WHO, "--reason", "soak")
+    return f"hold {hold['hold_id']} {label}: {verb}: {ended.returncode} {ended.stdout.strip()[-200:]}"
 
 
-def _answer(course: Course, question: dict[str, Any], option: str) -> None:
+def _answer(soak_run: SoakRun, question: dict[str, Any], option: str) -> None:
     task = question["task_instance"]
     path = f"/dags/catalog_holds/dagRuns/{task['dag_run_id']}/taskInstances/{task['task_id']}/{task['map_index']}/hitlDetails"
-    answer = course.installation.airflow.patch(f"/api/v2{path}", json={"chosen_options": [option], "params_input": {}})
-    course.note(f"{option} in Airflow, {task['dag_run_id']} [{task['map_index']}]: {answer.status_code}")
+    answer = soak_run.installation.airflow.patch(
+        f"/api/v2{path}", json={"chosen_options": [option], "params_input": {}}
+    )
+    soak_run.note(f"{option} in Airflow, {task['dag_run_id']} [{task['map_index']}]: {answer.status_code}")
 
 
-def _promotion(course: Course, campaign: str, chance: Random) -> str:
-    word = "refuse" if chance.random() < DECLINED_SHARE else "release"
-    ended = course.command("promotions", word, campaign, "--by", WHO)
-    return f"campaign {campaign}: {word}: {ended.returncode}"
+def _promotion(soak_run: SoakRun, campaign: str, chance: Random) -> str:
+    verb = "decline" if chance.random() < DECLINED_SHARE else "approve"
+    ended = soak_run.command("promotions", verb, campaign, "--user", WHO)
+    return f"campaign {campaign}: {verb}: {ended.returncode}"

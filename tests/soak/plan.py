@@ -1,4 +1,4 @@
-"""What happens in a soak, and when: a list of events that one seed decides, whatever the machine does with it."""
+"""The events of a soak and their times, from the seed alone."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _times(chance: random.Random, every_s: float, length_s: float) -> Iterator[f
 
 
 def _kills(chance: random.Random, length_s: float, victims: Sequence[str]) -> list[Event]:
-    """Each victim has its turn before one has its second."""
+    """Each victim is killed once before any is killed twice."""
     times, turn, found = list(_times(chance, EVERY_S["kills"]["kill"], length_s)), list[str](), list[Event]()
     for number, at_s in enumerate(times if victims else ()):
         turn = turn or chance.sample(list(victims), len(victims))

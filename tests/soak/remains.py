@@ -17,7 +17,7 @@ writes leaves a file there, and housekeeping removes it after SHELFSYNC_HOUSEKEE
 
 
 def processes(home: Path) -> list[str]:
-    """Each with the folder among its words or in its environment, but for us and those who started us."""
+    """Processes with the folder in their command line or environment, except this process and its parents."""
     ours = {process.pid for process in (psutil.Process(), *psutil.Process().parents())}
     return sorted(f"process {pid} is left: {command[:200]}" for pid, command in _with(str(home)) if pid not in ours)
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from installation.installed import Installation
 from soak import chain, claims, person, remains, shortened, trouble
-from soak.course import AWAY, Course, RefusedError
 from soak.figures import figures
+from soak.soak_run import UNAVAILABLE, NotPossibleError, SoakRun
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -54,76 +54,76 @@ class Result:
 
     def write(self, file: Path) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
-        told = {"seed": self.seed, "minutes": self.minutes, **self.figures, "failed_claims": self.faults}
-        file.write_text(json.dumps(told, indent=2, default=float) + "\n", "utf-8")
+        document = {"seed": self.seed, "minutes": self.minutes, **self.figures, "failed_claims": self.faults}
+        file.write_text(json.dumps(document, indent=2, default=float) + "\n", "utf-8")
 
 
-def soak(home: Path, *, seed: int, minutes: float, victims: Sequence[str], say: Callable[[str], None]) -> Result:
+def soak(home: Path, *, seed: int, minutes: float, victims: Sequence[str], report: Callable[[str], None]) -> Result:
     """One soak in an empty folder."""
     home.mkdir(parents=True, exist_ok=True)
     (home / "tmp").mkdir(exist_ok=True)
     settings = shortened.environment(minutes) | {"TMPDIR": str(home / "tmp")}  # whatever is left there is seen
     installation = Installation(home, settings)
-    course = Course(installation, seed, say, home / "soak.log")
+    soak_run = SoakRun(installation, seed, report, home / "soak.log")
     result = Result(seed, minutes)
-    say(f"seed {seed}, {minutes:g} minutes, log {course.log}")
+    report(f"seed {seed}, {minutes:g} minutes, log {soak_run.log}")
     try:
         installation.up()
         installation.sandbox("PUT", "/settings", shortened.SANDBOX)
         installation.run("catalog_full_sync", timeout_s=600)
-        # Without an older export, nobody can tell whether a person or the sales buffer switched a product off.
+        # Without an older export, the test cannot know whether a person or the sales buffer switched a product off.
         installation.run("assortment_export", timeout_s=600)
-        say("the first full sync and export are done; disturbances begin")
-        course.run(minutes, victims, ACTIONS)
-        trouble.calm(course)
-        say("disturbances are over")
-        result.faults += _converge(course, result)
-        result.faults += course.troubles
-        result.figures |= figures(course)
+        report("the first full sync and export are done; disturbances begin")
+        soak_run.run(minutes, victims, ACTIONS)
+        trouble.calm(soak_run)
+        report("disturbances are over")
+        result.faults += _converge(soak_run, result)
+        result.faults += soak_run.troubles
+        result.figures |= figures(soak_run)
     finally:
-        say("taking it down")
+        report("taking it down")
         installation.down()
     result.faults += remains.processes(home) + remains.files(home)
     return result
 
 
-def _converge(course: Course, result: Result) -> list[str]:
+def _converge(soak_run: SoakRun, result: Result) -> list[str]:
     """Waits until every claim holds at once, no longer than the bound; the lines of what does not hold by then."""
     began_s = time.monotonic()
-    chance = random.Random(f"{course.seed} end")
-    left = _of(course, lambda: claims.running(course.installation)) or set()
+    chance = random.Random(f"{soak_run.seed} end")
+    left = _of(soak_run, lambda: claims.running(soak_run.installation)) or set()
     lines, running = ["nothing could be read"], list[str]()
     while (passed_s := time.monotonic() - began_s) < BOUND_S:
-        _of(course, lambda: person.decide_all(course, chance))
-        _of(course, lambda: chain.deliver_orders(course))
-        now = _of(course, lambda: claims.running(course.installation))
+        _of(soak_run, lambda: person.decide_all(soak_run, chance))
+        _of(soak_run, lambda: chain.deliver_orders(soak_run))
+        now = _of(soak_run, lambda: claims.running(soak_run.installation))
         left &= left if now is None else now
         running = [f"still running: {run}" for run in sorted(left)]
-        found = _of(course, lambda: claims.said(course))
+        found = _of(soak_run, lambda: claims.violations(soak_run))
         if found is not None:
             lines = [*found, *running]
-            course.note(f"after {passed_s:.0f} s {len(lines)} lines, the first: {lines[:3]}")
+            soak_run.note(f"after {passed_s:.0f} s {len(lines)} lines, the first: {lines[:3]}")
             if not lines:
                 result.figures["seconds_to_convergence"] = round(passed_s, 1)
-                course.say(f"all claims hold after {passed_s:.0f} s")
+                soak_run.report(f"all claims hold after {passed_s:.0f} s")
                 return []
-            course.say(f"after {passed_s:.0f} s {len(lines)} lines, the first: {lines[0][:160]}")
+            soak_run.report(f"after {passed_s:.0f} s {len(lines)} lines, the first: {lines[0][:160]}")
         time.sleep(LOOK_EVERY_S)
-    every = _of(course, lambda: claims.said(course, whole=True))
+    every = _of(soak_run, lambda: claims.violations(soak_run, whole=True))
     return lines if every is None else [*every, *running]
 
 
-def _of(course: Course, look: Callable[[], Any]) -> Any:
-    """What a look finds; None while a part is away."""
+def _of(soak_run: SoakRun, look: Callable[[], Any]) -> Any:
+    """The result of a check; None while a part is unavailable."""
     try:
         return look()
-    except (*AWAY, RefusedError, AssertionError) as error:
-        course.note(f"not yet: {str(error)[:300]}")
+    except (*UNAVAILABLE, NotPossibleError, AssertionError) as error:
+        soak_run.note(f"not yet: {str(error)[:300]}")
         return None
 
 
 def lines(result: Result) -> list[str]:
     """For a person."""
-    told = [f"{name}: {value}" for name, value in result.figures.items()]
+    document = [f"{name}: {value}" for name, value in result.figures.items()]
     more = len(result.faults) - SHOWN_MAX
-    return [*told, *result.faults[:SHOWN_MAX], *([f"and {more} more"] if more > 0 else [])]
+    return [*document, *result.faults[:SHOWN_MAX], *([f"and {more} more"] if more > 0 else [])]

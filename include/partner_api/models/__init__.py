@@ -1,1 +1,1 @@
-"""What the platform says, typed. Reading is tolerant, and `raw` keeps every word."""
+"""Answers of the platform, typed. Reading is tolerant, and `raw` holds the whole answer."""

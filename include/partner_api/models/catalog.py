@@ -74,7 +74,7 @@ class CatalogEntry:
 
 @dataclass(frozen=True, slots=True)
 class CatalogPage:
-    """One page of the listing. `page_number` is what the platform says it gave: compare it with what was asked for."""
+    """One page of the listing. `page_number` is the platform's own: compare it with the requested one."""
 
     page_number: int | None
     page_size: int | None
@@ -96,7 +96,7 @@ class CatalogPage:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """All pages of a vendor's catalog, each product once. Not `complete`: nothing may be concluded from what is absent; `why` tells."""
+    """All pages of a vendor's catalog, each product once. If not `complete`, absence means nothing; `why` is the reason."""
 
     products: tuple[CatalogEntry, ...] = field(repr=False)
     pages: int

@@ -10,14 +10,14 @@ from partner_api import reading
 if TYPE_CHECKING:
     from partner_api.reading import Raw
 
-SETTLED = frozenset({"COMPLETED", "FAILED", "DUPLICATE"})
+FINISHED = frozenset({"COMPLETED", "FAILED", "DUPLICATE"})
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """The receipt of accepted work: nothing is done yet, and a job that completes may still have refused items.
+    """The receipt of accepted work: the platform has done nothing yet, and a completed job may still reject items.
 
-    `job_id` and `status` are None only where the platform did the work at once (an older form answers 200 {sku}).
+    `job_id` and `status` are None only if the platform did the work at once (an older form answers 200 {sku}).
     """
 
     job_id: str | None
@@ -37,7 +37,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """Why an item was refused, in the platform's words."""
+    """Why the platform rejected an item, in its own text."""
 
     data: str | None
     reason: str | None
@@ -45,7 +45,7 @@ class Rejection:
 
 @dataclass(frozen=True, slots=True)
 class ItemFeedback:
-    """What the status call says of one item."""
+    """The result of one item in the status call."""
 
     sku: str | None
     status: str | None
@@ -63,7 +63,7 @@ class ItemFeedback:
 
 @dataclass(frozen=True, slots=True)
 class JobStatus:
-    """Where a job stands. `status` is upper case and may be a word that is not known here; `job_id` is the one asked for."""
+    """The state of a job. `status` is upper case and may be a value unknown to the client; `job_id` is the requested one."""
 
     job_id: str
     status: str | None
@@ -88,9 +88,9 @@ class JobStatus:
         )
 
     @property
-    def is_settled(self) -> bool:
-        """Whether the platform works on it no longer. A completed job may contain refused items."""
-        return self.status in SETTLED
+    def is_finished(self) -> bool:
+        """Whether the platform has finished the job. A completed job may contain rejected items."""
+        return self.status in FINISHED
 
 
 def state(raw: Raw) -> str | None:

@@ -1,7 +1,7 @@
-"""Orders as the platform tells them, by GET, by PUT's answer or by webhook (interface.md 2.5 to 2.7).
+"""Orders as the platform reports them, by GET, by PUT's answer or by webhook (interface.md 2.5 to 2.7).
 
-Identifiers and totals stand flat or inside `client` and `payment`: both are read. What belongs to the customer is kept out of every
-repr; it is there for whoever must deliver, and for nobody's log.
+Identifiers and totals are flat or inside `client` and `payment`: both are read. No repr shows personal data of the customer; a store
+needs it to deliver, and no log may hold it.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 AMOUNT_MAX = Decimal(10) ** 12
 """Of quantities, weights and sums: the product of two of them is exact to three places in the usual 28 digits."""
 _FIRST_YEAR, _LAST_YEAR = 1970, 2999
-"""Years that every time zone and every clock can tell."""
+"""Years that every time zone can express."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pricing:
-    """Quantities and prices of an item, exact. The ordered quantity stands here and nowhere else; for `KG` it is 1, the weight counts."""
+    """Quantities and prices of an item, exact. Only this class holds the ordered quantity; for `KG` it is 1 and the weight counts."""
 
     pricing_type: str | None
     quantity: Decimal | None
@@ -149,7 +149,7 @@ class Order:
 
     @property
     def vendor_id(self) -> str | None:
-        """The store as this partner calls it: its own identifier where it has one, else the platform's."""
+        """The partner's own identifier of the store if there is one, else the platform's."""
         return self.external_partner_config_id or self.store_id
 
 
@@ -176,7 +176,7 @@ class OrderPage:
 
 @dataclass(frozen=True, slots=True)
 class OrderHistory:
-    """All pages of a range, each order once. Not `complete`: some may be missing, and `why` tells."""
+    """All pages of a range, each order once. If not `complete`, orders may be missing; `why` is the reason."""
 
     orders: tuple[Order, ...] = field(repr=False)
     pages: int
@@ -190,13 +190,13 @@ def _either(inner: Raw, outer: Raw, name: str) -> Decimal | None:
 
 
 def _amount(raw: Raw, name: str) -> Decimal | None:
-    """A quantity, a weight or a sum; one that no order can have is not known."""
+    """A quantity, a weight or a sum; None for one that no order can have."""
     number = reading.decimal(raw, name)
     return number if number is not None and abs(number) <= AMOUNT_MAX else None
 
 
 def _instant(raw: Raw, name: str) -> dt.datetime | None:
-    """A time at which there can be an order; every other is not known."""
+    """A time at which an order is possible; None for any other."""
     moment = reading.instant(raw, name)
     return moment if moment is not None and _FIRST_YEAR <= moment.year <= _LAST_YEAR else None
 

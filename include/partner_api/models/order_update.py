@@ -1,6 +1,6 @@
-"""What may be sent about an order (interface.md 4.8), with the rules that can be seen in the request alone.
+"""The body of an order update (interface.md 4.8), with the rules that the request alone can break.
 
-Whatever the interface answers by cancelling the order cannot be built here (I18): an item without its SKU least of all.
+A body that makes the platform cancel the order cannot be built here (I18), above all an item without its SKU.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class ItemUpdate:
     def _problem(self) -> str | None:
         prices = (self.unit_price, self.total_price)
         numbers = [number for number in (self.quantity, self.weight, *prices) if number is not None]
-        laws = {
+        rules = {
             "an item without its SKU cancels the order": not isinstance(self.sku, str) or not self.sku.strip(),
             "a replaced item needs its _id": self.status == "REPLACED" and not self.item_id,
             "an addition needs a quantity": self.status == "ADDITION" and self.quantity is None,
@@ -59,7 +59,7 @@ class ItemUpdate:
                 not Decimal(number).is_finite() or number < 0 for number in numbers
             ),
         }
-        return next((law for law, broken in laws.items() if broken), None)
+        return next((rule for rule, broken in rules.items() if broken), None)
 
     def wire(self) -> dict[str, Any]:
         """As the platform reads it."""
@@ -85,7 +85,7 @@ class ItemUpdate:
 
 @dataclass(frozen=True, slots=True)
 class OrderUpdate:
-    """The body of the order PUT. CANCELLED is a partner's own decision with its reason; nothing here falls back to it."""
+    """The body of the order PUT. Only the partner decides on CANCELLED, with a reason; the client never falls back to it."""
 
     order_id: str
     status: OrderState
@@ -105,17 +105,17 @@ class OrderUpdate:
         replaced = {item.item_id for item in self.items if item.status == "REPLACED"}
         replacing = [item.replaced_id for item in self.items if item.replaced_id is not None]
         cancelling = self.status == "CANCELLED"
-        laws = {
+        rules = {
             "ACCEPTED needs accepted_for": self.status == "ACCEPTED" and self.accepted_for is None,
             f"{self.status} needs the items": not self.items and self.status != "ACCEPTED",
             "a replacing item names an item that is not replaced here": any(one not in replaced for one in replacing),
-            "a replaced item and what replaces it stand in one request": len(replaced) > len(set(replacing)),
+            "a replaced item and what replaces it belong in one request": len(replaced) > len(set(replacing)),
             "an item has one replacement at most": len(replacing) != len(set(replacing)),
             "CANCELLED needs its reason, and a reason needs CANCELLED": cancelling != (self.cancel_reason is not None),
             "a cancelled order finds none of its items": cancelling
             and any(item.status != "NOT_FOUND" for item in self.items),
         }
-        return next((law for law, broken in laws.items() if broken), None)
+        return next((rule for rule, broken in rules.items() if broken), None)
 
     def wire(self) -> dict[str, Any]:
         """As the platform reads it."""

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Discount:
-    """One group of SKUs. `value`: the final price, the percentage (1 to 100) or the amount off, as `subtype` says.
+    """One group of SKUs. `value`: the final price, the percentage (1 to 100) or the amount off, depending on `subtype`.
 
-    `active=False` takes these SKUs out of the running promotion.
+    `active=False` removes these SKUs from the running promotion.
     """
 
     skus: tuple[str, ...]
@@ -53,10 +53,10 @@ class Discount:
 
 @dataclass(frozen=True, slots=True)
 class Promotion:
-    """The body of the promotion PUT. Its identity is display name, vendors, start and end: change one and it is a second promotion.
+    """The body of the promotion PUT. Its identity is display name, vendors, start and end: a change of one makes a second promotion.
 
     `display_name`: locale (`en_GB`) to text; instants are aware; `conditions` and `limits`: further fields as the platform names them.
-    To end it send the same with `active=False`.
+    To end it, send the same body with `active=False`.
     """
 
     vendors: tuple[str, ...]
@@ -71,7 +71,7 @@ class Promotion:
     limits: Mapping[str, Any] = field(default_factory=dict)
 
     def wire(self) -> dict[str, Any]:
-        """As the platform reads it; InvalidRequestError for what it would refuse whole."""
+        """As the platform reads it; InvalidRequestError for a body that the platform rejects as a whole."""
         if not self.vendors or not self.display_name or not self.discounts:
             raise InvalidRequestError(
                 "a promotion needs vendors, a display name and discounts", operation="put_promotion"
@@ -98,7 +98,7 @@ class Promotion:
 
 @dataclass(frozen=True, slots=True)
 class PromotionStatus:
-    """Where a promotion's job stands, and what it left out. DUPLICATE: the platform has this promotion already."""
+    """The state of a promotion's job, and what it left out. DUPLICATE: the platform already has this promotion."""
 
     job_id: str
     status: str | None

@@ -17,35 +17,34 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from partner_api.session import Session
-    from partner_api.wire import Answer, Steps, StreamedBody
+    from partner_api.wire import Answer, StreamedBody
 
 JSON = {"Content-Type": "application/json"}
 
 
-def update_catalog(
-    session: Session, vendor_id: str, body: bytes | StreamedBody, *, lane: str = "catalog"
-) -> Steps[Job]:
+def update_catalog(session: Session, vendor_id: str, body: bytes | StreamedBody, *, priority: str = "catalog") -> Job:
     """Sends changes of one vendor (4.1); `body` is the whole JSON text `{"products": [...]}` and goes out with its exact length.
 
-    The answer is a receipt, no success. AmbiguousError: the platform may have it, find out before counting on either.
-    InvalidRequestError: one bad item refuses all of it.
+    The answer is a receipt, not a success. AmbiguousError: the platform may have received it; find out before the next step.
+    InvalidRequestError: the platform rejects the whole body for one bad item.
     """
     call = Call(
         operation="put_catalog",
-        lane=lane,
+        priority=priority,
+        vendors=(vendor_id,),
         method="PUT",
         url=session.url(session.dialect.catalog_path, vendor_id=vendor_id),
         body=body,
         headers=JSON,
     )
     body_bytes = len(body) if isinstance(body, bytes) else body.body_bytes
-    if body_bytes > session.dialect.body_bytes_max:
+    if body_bytes > session.dialect.body_max_bytes:
         raise InvalidRequestError(
-            f"the body has {body_bytes} bytes, {session.dialect.body_bytes_max} are allowed; nothing was sent",
+            f"the body has {body_bytes} bytes, {session.dialect.body_max_bytes} are allowed; nothing was sent",
             operation=call.operation,
             remedy="Send smaller batches",
         )
-    answer = yield from judged(session, call)
+    answer = judged(session, call)
     return receipt(session, call, answer, at_once=answer.status == 200)
 
 
@@ -59,8 +58,8 @@ def list_catalog(
     category_global_ids: Sequence[str] = (),
     locale: str | None = None,
     is_active: bool | None = None,
-    lane: str = "catalog",
-) -> Steps[CatalogPage]:
+    priority: str = "catalog",
+) -> CatalogPage:
     """One page of a vendor's products (4.2), counted from 1."""
     parameters: list[tuple[str, str]] = [
         ("page", str(page)),
@@ -74,8 +73,8 @@ def list_catalog(
     if is_active is not None:
         parameters.append(("is_active", "true" if is_active else "false"))
     url = session.url(session.dialect.catalog_path, vendor_id=vendor_id)
-    call = _get("list_catalog", lane, f"{url}?{urlencode(parameters)}")
-    answer = yield from judged(session, call)
+    call = _get("list_catalog", priority, vendor_id, f"{url}?{urlencode(parameters)}")
+    answer = judged(session, call)
     body = answers.body_of(answer, call, session)
     if not isinstance(body.get("products", body.get("items")), list):
         raise UnexpectedAnswerError("the listing holds no products", **answers.of(answer, call, session))
@@ -88,18 +87,18 @@ def whole_catalog(
     *,
     page_size: int | None = None,
     is_active: bool | None = None,
-    lane: str = "catalog",
-) -> Steps[Listing]:
-    """All pages, each product once. A listing that repeats itself, changes its length or does not end is marked incomplete."""
-    fetch = partial(_listed, session, vendor_id, page_size, is_active, lane)
-    found = yield from walk(fetch, lambda page: page.products, _identity, session.dialect.pages_max)
+    priority: str = "catalog",
+) -> Listing:
+    """All pages, each product once. A listing that repeats itself, changes its length or does not end is incomplete."""
+    fetch = partial(_listed, session, vendor_id, page_size, is_active, priority)
+    found = walk(fetch, lambda page: page.products, _identity, session.dialect.pages_max)
     return Listing(tuple(found.entries.values()), found.pages, found.repeated, found.why is None, found.why)
 
 
 def _listed(
-    session: Session, vendor_id: str, page_size: int | None, is_active: bool | None, lane: str, page: int
-) -> Steps[CatalogPage]:
-    return list_catalog(session, vendor_id, page, page_size, is_active=is_active, lane=lane)
+    session: Session, vendor_id: str, page_size: int | None, is_active: bool | None, priority: str, page: int
+) -> CatalogPage:
+    return list_catalog(session, vendor_id, page, page_size, is_active=is_active, priority=priority)
 
 
 def _identity(entry: CatalogEntry) -> object:
@@ -107,45 +106,57 @@ def _identity(entry: CatalogEntry) -> object:
 
 
 def categories(
-    session: Session, vendor_id: str, *, only_leaves: bool | None = None, lane: str = "catalog"
-) -> Steps[tuple[Category, ...]]:
-    """A vendor's categories (4.3). `only_leaves=False` asks for the inner ones too; the platform's default is leaves."""
+    session: Session, vendor_id: str, *, only_leaves: bool | None = None, priority: str = "catalog"
+) -> tuple[Category, ...]:
+    """A vendor's categories (4.3). `only_leaves=False` returns the inner ones too; the platform's default is leaves."""
     url = session.url(session.dialect.categories_path, vendor_id=vendor_id)
     if only_leaves is not None:
         url += f"?only_leaves={'true' if only_leaves else 'false'}"
-    call = _get("categories", lane, url)
-    answer = yield from judged(session, call)
+    call = _get("categories", priority, vendor_id, url)
+    answer = judged(session, call)
     entries = answers.body_of(answer, call, session).get("categories")
     if not isinstance(entries, list):
         raise UnexpectedAnswerError("the answer holds no categories", **answers.of(answer, call, session))
     return tuple(Category.read(entry) for entry in entries if isinstance(entry, dict))
 
 
-def export(session: Session, vendor_id: str, *, lane: str = "export") -> Steps[Job]:
+def export(session: Session, vendor_id: str, *, priority: str = "export") -> Job:
     """Starts an export of a vendor's assortment (4.4); its file comes by webhook or by the job's status."""
-    call = Call("export", lane, "POST", session.url(session.dialect.export_path, vendor_id=vendor_id))
-    answer = yield from judged(session, call)
+    call = Call("export", priority, (vendor_id,), "POST", session.url(session.dialect.export_path, vendor_id=vendor_id))
+    answer = judged(session, call)
     return receipt(session, call, answer, at_once=False)
 
 
 def create_products(
-    session: Session, products: Iterable[Mapping[str, Any]], vendors: Sequence[str] = ("*",), *, lane: str = "catalog"
-) -> Steps[Job]:
+    session: Session,
+    products: Iterable[Mapping[str, Any]],
+    vendors: Sequence[str] = ("*",),
+    *,
+    priority: str = "catalog",
+) -> Job:
     """Proposes new products for these vendors, `*` for all (4.5, early access). NotEnabledError outside the pilot."""
     body = writing.dumps({"vendors": list(vendors), "products": list(products)})
-    call = Call("create_products", lane, "POST", session.url(session.dialect.creation_path), body=body, headers=JSON)
-    answer = yield from judged(session, call)
+    call = Call(
+        "create_products",
+        priority,
+        tuple(vendors),
+        "POST",
+        session.url(session.dialect.creation_path),
+        body=body,
+        headers=JSON,
+    )
+    answer = judged(session, call)
     return receipt(session, call, answer, at_once=False)
 
 
 def receipt(session: Session, call: Call, answer: Answer, *, at_once: bool) -> Job:
-    """The job of a good answer; AmbiguousError when it names none, because then nobody can say what became of the work."""
+    """The job of a good answer; AmbiguousError if it names none: the fate of the work is then unknown."""
     body = answers.body_of(answer, call, session)
     job = Job.read(body)
     if job.job_id is not None or (at_once and "sku" in body):
         return job
-    raise AmbiguousError("the platform took it and named no job", **answers.of(answer, call, session))
+    raise AmbiguousError("the platform accepted the request and named no job", **answers.of(answer, call, session))
 
 
-def _get(operation: str, lane: str, url: str) -> Call:
-    return Call(operation, lane, "GET", url, harmless=True)
+def _get(operation: str, priority: str, vendor_id: str, url: str) -> Call:
+    return Call(operation, priority, (vendor_id,), "GET", url, safe_to_repeat=True)

@@ -11,38 +11,37 @@ from partner_api.operations import catalog, jobs, outlet
 
 if TYPE_CHECKING:
     from partner_api.session import Session
-    from partner_api.wire import Steps
 
 NO_SUCH_JOB = "00000000-0000-0000-0000-000000000000"
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What the connection test saw: reaching the platform and its word on us; `vendor_seen` only when a vendor was asked about."""
+    """The result of the connection test. `vendor_seen`: the platform knows the vendor; False if the test names none."""
 
     vendor_seen: bool
     outlet_status: str | None
 
 
-def check(session: Session, vendor_id: str | None = None, *, lane: str = "catalog") -> Steps[Checked]:
+def check(session: Session, vendor_id: str | None = None, *, priority: str = "catalog") -> Checked:
     """Reaches the platform, proves the credentials and, with a vendor, chain and vendor. Costs one to three requests.
 
-    CredentialsError, NotFoundError (chain or vendor), NotEnabledError, UnavailableError (not reachable) say what is wrong.
-    The outlet status is not in interface.md: where it is missing, one product is listed instead.
+    Raises CredentialsError, NotFoundError (chain or vendor), NotEnabledError or UnavailableError (not reachable).
+    The outlet status is not in interface.md: if the platform lacks it, the client lists one product instead.
     """
-    yield from bearer.token(session, lane)
+    bearer.token(session, priority)
     if vendor_id is None:
-        yield from _prove_token(session, lane)
+        _prove_token(session, priority)
         return Checked(vendor_seen=False, outlet_status=None)
     if session.dialect.outlet_status_path:
         try:
-            status = yield from outlet.outlet_status(session, vendor_id, lane=lane)
+            status = outlet.outlet_status(session, vendor_id, priority=priority)
         except (NotFoundError, NotEnabledError):
-            pass  # perhaps only this call is unknown; the listing, which the interface promises, decides
+            pass  # perhaps only this call is unknown; the listing, which the interface defines, decides
         else:
             return Checked(vendor_seen=True, outlet_status=status.status)
     try:
-        yield from catalog.list_catalog(session, vendor_id, 1, 1, lane=lane)
+        catalog.list_catalog(session, vendor_id, 1, 1, priority=priority)
     except NotFoundError as error:
         raise NotFoundError(
             f"the platform knows no vendor {vendor_id!r} of chain {session.chain_id!r}",
@@ -54,11 +53,11 @@ def check(session: Session, vendor_id: str | None = None, *, lane: str = "catalo
     return Checked(vendor_seen=True, outlet_status=None)
 
 
-def _prove_token(session: Session, lane: str) -> Steps[None]:
-    """Shows the token at a chain's door: a job that cannot exist is not found by those who are let in, and refused to others."""
+def _prove_token(session: Session, priority: str) -> None:
+    """Asks the chain for a job that cannot exist: the platform answers 404 to a valid token and rejects any other."""
     if not session.dialect.job_status_path:
         return
     try:
-        yield from jobs.job_status(session, NO_SUCH_JOB, lane=lane)
+        jobs.job_status(session, NO_SUCH_JOB, priority=priority)
     except NotFoundError:
         return

@@ -1,4 +1,4 @@
-"""Order picking and order history (interface.md 4.8 to 4.10). Answers hold what belongs to customers: no excerpt of theirs is shown."""
+"""Order picking and order history (interface.md 4.8 to 4.10). Answers hold personal data: errors show no excerpt of them."""
 
 from __future__ import annotations
 
@@ -19,36 +19,37 @@ if TYPE_CHECKING:
 
     from partner_api.models.order_update import OrderUpdate
     from partner_api.session import Session
-    from partner_api.wire import Answer, Steps
+    from partner_api.wire import Answer
 
 RANGE_MAX = dt.timedelta(days=60)
 PAGE_SIZE_MAX = 500
 
 
-def put_order(session: Session, update: OrderUpdate, *, lane: str = "order") -> Steps[Order]:
+def put_order(session: Session, update: OrderUpdate, *, priority: str = "order") -> Order:
     """Accepts, fulfils, changes, validates (UPDATE_CART) or cancels one order (4.8); the order as the platform has it now.
 
-    AmbiguousError: read the order before anything else. Only UPDATE_CART, which changes nothing, is repeated by itself.
+    AmbiguousError: read the order before anything else. The client repeats only UPDATE_CART, which changes nothing.
     """
     call = Call(
         operation="put_order",
-        lane=lane,
+        priority=priority,
+        vendors=(),
         method="PUT",
         url=session.url(session.dialect.order_path, order_id=update.order_id),
         body=writing.dumps(update.wire()),
         headers=JSON,
-        harmless=update.status == "UPDATE_CART",
+        safe_to_repeat=update.status == "UPDATE_CART",
         personal=True,
     )
-    answer = yield from judged(session, call)
+    answer = judged(session, call)
     return _order(session, call, answer, update.order_id)
 
 
-def get_order(session: Session, order_id: str, *, lane: str = "order") -> Steps[Order]:
+def get_order(session: Session, order_id: str, *, priority: str = "order") -> Order:
     """One order of the past 60 days (4.9); NotFoundError for an older or unknown one."""
     url = session.url(session.dialect.order_path, order_id=order_id)
-    call = Call("get_order", lane, "GET", url, harmless=True, personal=True)
-    answer = yield from judged(session, call)
+    call = Call("get_order", priority, (), "GET", url, safe_to_repeat=True, personal=True)
+    answer = judged(session, call)
     return _order(session, call, answer, order_id)
 
 
@@ -60,11 +61,11 @@ def list_orders(
     page: int = 1,
     page_size: int = PAGE_SIZE_MAX,
     *,
-    lane: str = "history",
-) -> Steps[OrderPage]:
+    priority: str = "history",
+) -> OrderPage:
     """One page of a vendor's orders (4.10), counted from 1. The range is at most 60 days; without one the platform finds nothing.
 
-    `vendor_id` is the store id, or the partner's own where it has some. Which of the history paths answers is found out once.
+    `vendor_id` is the store id, or the partner's own if there is one. The client finds out once which history path answers.
     """
     _check_range(start_time, end_time, page, page_size)
     parameters = {
@@ -74,38 +75,38 @@ def list_orders(
         "page_size": str(page_size),
     }
     missing: NotFoundError | None = None
-    said: dict[str, Any] = {"operation": "list_orders"}
+    details: dict[str, Any] = {"operation": "list_orders"}
     for path in list(_paths(session)):
         url = f"{session.url(path, vendor_id=vendor_id)}?{urlencode(parameters)}"
-        call = Call("list_orders", lane, "GET", url, harmless=True, personal=True)
+        call = Call("list_orders", priority, (vendor_id,), "GET", url, safe_to_repeat=True, personal=True)
         try:
-            answer = yield from judged(session, call)
+            answer = judged(session, call)
         except NotFoundError as error:
             missing = error
             continue
         body = reading.mapping(reading.json_or_none(answer.body))
         if isinstance(body.get("orders"), list):
-            session.found["history_path"] = path
+            session.discovered["history_path"] = path
             return OrderPage.read(body)
-        said = answers.of(answer, call, session)
+        details = answers.of(answer, call, session)
     if missing is not None:
         raise missing
-    raise UnexpectedAnswerError("no history path of the dialect answers with orders", **said)
+    raise UnexpectedAnswerError("no history path of the dialect answers with orders", **details)
 
 
 def whole_history(
-    session: Session, vendor_id: str, start_time: dt.datetime, end_time: dt.datetime, *, lane: str = "history"
-) -> Steps[OrderHistory]:
-    """All orders of a range, each once; marked incomplete when the pages cannot be trusted."""
-    fetch = partial(_page, session, vendor_id, start_time, end_time, lane)
-    found = yield from walk(fetch, lambda page: page.orders, _identity, session.dialect.pages_max)
+    session: Session, vendor_id: str, start_time: dt.datetime, end_time: dt.datetime, *, priority: str = "history"
+) -> OrderHistory:
+    """All orders of a range, each once; incomplete if the pages contradict each other."""
+    fetch = partial(_page, session, vendor_id, start_time, end_time, priority)
+    found = walk(fetch, lambda page: page.orders, _identity, session.dialect.pages_max)
     return OrderHistory(tuple(found.entries.values()), found.pages, found.why is None, found.why)
 
 
 def _page(
-    session: Session, vendor_id: str, start_time: dt.datetime, end_time: dt.datetime, lane: str, page: int
-) -> Steps[OrderPage]:
-    return list_orders(session, vendor_id, start_time, end_time, page, lane=lane)
+    session: Session, vendor_id: str, start_time: dt.datetime, end_time: dt.datetime, priority: str, page: int
+) -> OrderPage:
+    return list_orders(session, vendor_id, start_time, end_time, page, priority=priority)
 
 
 def _identity(order: Order) -> object:
@@ -113,7 +114,7 @@ def _identity(order: Order) -> object:
 
 
 def _paths(session: Session) -> Iterator[str]:
-    known = session.found.get("history_path")
+    known = session.discovered.get("history_path")
     yield from (known,) if known else session.dialect.history_paths
 
 
@@ -133,9 +134,9 @@ def _order(session: Session, call: Call, answer: Answer, order_id: str) -> Order
     body = answers.body_of(answer, call, session)
     order = Order.read(reading.mapping(body.get("order")) or body)
     if order.order_id is not None and order.order_id.lower() != order_id.lower():
-        kind = UnexpectedAnswerError if call.harmless else AmbiguousError
+        kind = UnexpectedAnswerError if call.safe_to_repeat else AmbiguousError
         raise kind(
-            "another order came than was asked for",
+            "the answer holds another order than the requested one",
             operation=call.operation,
             status=answer.status,
             request_id=answer.request_id,

@@ -12,7 +12,6 @@ from partner_api.exchange import Call, judged
 if TYPE_CHECKING:
     from partner_api.reading import Raw
     from partner_api.session import Session
-    from partner_api.wire import Steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +24,15 @@ class OutletStatus:
     raw: Raw = field(repr=False)
 
 
-def outlet_status(session: Session, vendor_id: str, *, lane: str = "catalog") -> Steps[OutletStatus]:
-    """One look at a vendor's door; the usual connection test. NotEnabledError where the dialect has no such call."""
+def outlet_status(session: Session, vendor_id: str, *, priority: str = "catalog") -> OutletStatus:
+    """Whether a vendor is open; the usual connection test. NotEnabledError: the dialect has no such call."""
     if not session.dialect.outlet_status_path:
         raise NotEnabledError(
             "the dialect has no path for it", operation="outlet_status", remedy="List the catalog instead"
         )
     url = session.url(session.dialect.outlet_status_path, vendor_id=vendor_id)
-    call = Call("outlet_status", lane, "GET", url, harmless=True)
-    answer = yield from judged(session, call)
+    call = Call("outlet_status", priority, (vendor_id,), "GET", url, safe_to_repeat=True)
+    answer = judged(session, call)
     body = answers.body_of(answer, call, session)
     return OutletStatus(
         reading.text(body, "status"), reading.text(body, "closed_reason"), reading.text(body, "closed_until"), body

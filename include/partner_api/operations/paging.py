@@ -1,4 +1,4 @@
-"""Reading all pages of something that changes, repeats, loops or lies about its length (fault 61)."""
+"""Reads all pages of a listing that may change, repeat, loop or report a wrong length (fault 61)."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
-    from partner_api.wire import Steps
 
 T = TypeVar("T")
 
 
 class Page(Protocol):
-    """What every page says of itself."""
+    """What every page reports of itself."""
 
     @property
     def page_number(self) -> int | None: ...
@@ -28,7 +27,7 @@ PageT = TypeVar("PageT", bound=Page)
 
 @dataclass(slots=True)
 class Walk(Generic[T]):
-    """What was gathered: each entry once, and why it may not be all (None: it is)."""
+    """The entries of all pages, each once, and why some may be missing (None: none are)."""
 
     entries: dict[Hashable, T] = field(default_factory=dict)
     pages: int = 0
@@ -37,19 +36,19 @@ class Walk(Generic[T]):
 
 
 def walk(
-    fetch: Callable[[int], Steps[PageT]],
+    fetch: Callable[[int], PageT],
     entries_of: Callable[[PageT], Sequence[T]],
     key: Callable[[T], Hashable],
     pages_max: int,
-) -> Steps[Walk[T]]:
-    """All pages from 1 on, until the last, an empty one where none are counted, or the first sign that they cannot be trusted."""
+) -> Walk[T]:
+    """All pages from 1 on, up to the last one, an empty one if the pages report no total, or the first contradiction."""
     found: Walk[T] = Walk()
     total: int | None = None
     while found.why is None and (total is None or found.pages < total):
         if found.pages >= pages_max:
             found.why = f"it had not ended after {pages_max} pages"
             break
-        page = yield from fetch(found.pages + 1)
+        page = fetch(found.pages + 1)
         found.pages += 1
         entries = entries_of(page)
         before = len(found.entries)
@@ -57,7 +56,7 @@ def walk(
             found.entries.setdefault(key(entry), entry)
         new = len(found.entries) - before
         found.repeated += len(entries) - new
-        found.why = _doubt(found.pages, total, page, entries=len(entries), new=new)
+        found.why = _problem(found.pages, total, page, entries=len(entries), new=new)
         if page.total_pages is None and not entries:
             break
         total = page.total_pages
@@ -66,9 +65,9 @@ def walk(
     return found
 
 
-def _doubt(asked: int, total: int | None, page: Page, *, entries: int, new: int) -> str | None:
+def _problem(asked: int, total: int | None, page: Page, *, entries: int, new: int) -> str | None:
     if page.page_number is not None and page.page_number != asked:
-        return f"page {asked} was asked for and {page.page_number} came"
+        return f"the client requested page {asked} and {page.page_number} came"
     if total is not None and page.total_pages != total:
         return f"it had {total} pages at first and {page.total_pages} at page {asked}"
     if entries and not new:

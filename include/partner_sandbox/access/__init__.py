@@ -1,1 +1,1 @@
-"""Tokens and who may see what (interface.md 5)."""
+"""Tokens and the access they give (interface.md 5)."""

@@ -1,4 +1,4 @@
-"""Who calls and for which vendor: the checks every operation of the interface begins with (interface.md 5, 7)."""
+"""The caller and its vendor: the checks that every operation of the interface begins with (interface.md 5, 7)."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def bearer(request: Request) -> str | None:
 
 
 def caller(request: Request, sandbox: TheSandbox) -> tokens.Caller:
-    """Whose token it is; 401 for a missing, unknown or expired one."""
+    """The caller that holds the token; 401 for a missing, unknown or expired one."""
     text = bearer(request)
     if text is None or sandbox.faults.draw(
         request.state.operation, "token_expired", vendor=request.path_params.get("vendor_id")
@@ -70,7 +70,7 @@ TheCaller = Annotated[tokens.Caller, Depends(caller)]
 
 
 def chain(chain_id: str, sandbox: TheSandbox, who: TheCaller) -> Chain:
-    """The chain of the path; a token sees its own only, any other is not there."""
+    """The chain of the path; 404 unless it is the chain of the token."""
     with sandbox.storage.begin() as connection:
         row = connection.execute(select(chain_table).where(chain_table.c.chain == chain_id)).one_or_none()
     if row is None or row.chain != who.chain:
@@ -94,7 +94,7 @@ def find_vendor(connection: Connection, chain_id: str, vendor_id: str) -> Vendor
 
 
 def vendor(vendor_id: str, sandbox: TheSandbox, within: TheChain) -> Vendor:
-    """The vendor of the path; 404 for one the chain does not have."""
+    """The vendor of the path; 404 if the chain has no such vendor."""
     with sandbox.storage.begin() as connection:
         found = find_vendor(connection, within.chain, vendor_id)
     if found is None:

@@ -21,12 +21,12 @@ FORM_BYTES_MAX = 64 * 1024
 
 @router.post("/v2/oauth/token", name="token")
 async def token(request: Request, sandbox: TheSandbox) -> Response:
-    """Issues a token; the form is the only shape it reads."""
+    """Issues a token; reads a form only."""
     form = await _form(request)
     client_id = _field(form, "client_id")
     client_secret = _field(form, "client_secret")
     if _field(form, "grant_type") != "client_credentials":
-        return _refusal(400, "unsupported_grant_type", "grant_type must be client_credentials")
+        return _error(400, "unsupported_grant_type", "grant_type must be client_credentials")
     now_us = sandbox.clock.now_us()
     wait_us = sandbox.limiter.admit(f"client {client_id}", sandbox.behaviour.token_requests_per_minute, now_us)
     if wait_us is not None:
@@ -37,7 +37,7 @@ async def token(request: Request, sandbox: TheSandbox) -> Response:
         chain = tokens.chain_of_client(connection, client_id, client_secret)
         if chain is None:
             status = sandbox.behaviour.wrong_credentials_status
-            return _refusal(status, "invalid_client", "client_id or client_secret is wrong")
+            return _error(status, "invalid_client", "client_id or client_secret is wrong")
         text = tokens.issue(connection, sandbox.ids, chain, client_id, now_us, life_s)
     return JSONResponse({"access_token": text, "token_type": "Bearer", "expires_in": int(life_s)})
 
@@ -71,6 +71,6 @@ class _MissingError(ApiError):
         super().__init__(400, "invalid_request", f"{name} is required")
 
 
-def _refusal(status: int, error: str, description: str) -> Response:
+def _error(status: int, error: str, description: str) -> Response:
     body: dict[str, Any] = {"code": error, "message": description, "error": error, "error_description": description}
     return JSONResponse(body, status_code=status)

@@ -17,7 +17,7 @@ from partner_sandbox.ids import Ids
 
 @dataclass(frozen=True)
 class Caller:
-    """Whom a request comes from."""
+    """The caller of a request."""
 
     chain: str
     client_id: str | None
@@ -32,7 +32,7 @@ def chain_of_client(connection: Connection, client_id: str, client_secret: str) 
 
 
 def issue(connection: Connection, ids: Ids, chain: str, client_id: str, now_us: int, life_s: float) -> str:
-    """A new token. It reads as a JWT, and is looked up like any opaque text."""
+    """A new token. It has the form of a JWT, and the platform looks it up like any opaque text."""
     expires_us = now_us + to_us(life_s)
     claims = {
         "iss": "partner-sandbox",
@@ -52,7 +52,7 @@ def issue(connection: Connection, ids: Ids, chain: str, client_id: str, now_us: 
 
 
 def caller_of(connection: Connection, text: str, now_us: int) -> Caller | None:
-    """Who holds this token; None for an unknown or expired one."""
+    """The holder of this token; None for an unknown or expired one."""
     row = connection.execute(select(token).where(token.c.token == text)).one_or_none()
     if row is None or (row.expires_us is not None and row.expires_us <= now_us):
         return None

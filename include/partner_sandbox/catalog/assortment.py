@@ -15,7 +15,7 @@ from partner_sandbox.access.callers import Vendor
 from partner_sandbox.catalog import money
 from partner_sandbox.catalog.body import BodyError
 from partner_sandbox.catalog.item import barcode_problem, padded
-from partner_sandbox.catalog.propagation import settle
+from partner_sandbox.catalog.propagation import show_due
 from partner_sandbox.catalog.tables import barcode, category, product, product_category, visible_change
 from partner_sandbox.ids import Ids
 
@@ -45,8 +45,8 @@ FIELDS = frozenset({"sku", "price", "app", *_KINDS})
 
 
 def replace(connection: Connection, ids: Ids, vendor: Vendor, items: Iterable[Any], now_us: int) -> int:
-    """Puts these products in the place of all there were; customers see them at once. How many there are now."""
-    settle(connection, now_us)
+    """Replaces the assortment by these products; customers see them at once. Returns the number of products."""
+    show_due(connection, now_us)
     clear(connection, vendor)
     total = 0
     seen: set[str] = set()
@@ -60,7 +60,7 @@ def replace(connection: Connection, ids: Ids, vendor: Vendor, items: Iterable[An
 
 
 def clear(connection: Connection, vendor: Vendor) -> None:
-    """Takes every product and category from a vendor."""
+    """Removes every product and category of a vendor."""
     mine = select(product.c.id).where(product.c.vendor_key == vendor.key)
     for table in (visible_change, product_category, barcode):
         connection.execute(delete(table).where(table.c.product_id.in_(mine)))
@@ -93,8 +93,8 @@ def add(connection: Connection, ids: Ids, vendor: Vendor, items: Iterable[dict[s
 
 
 def read(connection: Connection, vendor: Vendor, now_us: int) -> Iterator[dict[str, Any]]:
-    """Every product in the fields it was put with; under `app` what a customer sees now."""
-    settle(connection, now_us)
+    """Every product with the fields that were put; under `app` what a customer sees now."""
+    show_due(connection, now_us)
     codes: defaultdict[int, list[str]] = defaultdict(list)
     for row in connection.execute(
         select(barcode).where(barcode.c.vendor_key == vendor.key).order_by(barcode.c.product_id, barcode.c.position)

@@ -17,7 +17,7 @@ _SPACE = " \t\n\r"
 
 
 class BodyError(ValueError):
-    """The request is refused as a whole: `field` and what is wrong with it."""
+    """The platform rejects the whole request: `field` and what is wrong with it."""
 
     def __init__(self, field: str, problem: str) -> None:
         super().__init__(f"{field}: {problem}" if field else problem)

@@ -1,4 +1,4 @@
-"""New products: reviewed by the platform's people, then assigned to vendors (interface.md 4.5; field notes, Product creation)."""
+"""New products: the platform reviews them, then assigns them to vendors (interface.md 4.5; field notes, Product creation)."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Creation(BaseModel):
 
 
 def take(sandbox: Sandbox, chain: Chain, asked: Creation, address: str) -> tuple[jobs.Job, list[str]]:
-    """Queues the review; beside it, what is already there as "vendor:sku"."""
+    """Queues the review. Returns the job and the products that already exist, as "vendor:sku"."""
     with sandbox.storage.begin() as connection:
         vendors = _vendors(connection, chain.chain, asked.vendors)
         known = [f"{name}:{sku}" for name, sku in _known(connection, vendors, asked)]
@@ -95,7 +95,7 @@ def take(sandbox: Sandbox, chain: Chain, asked: Creation, address: str) -> tuple
 
 
 def run(sandbox: Sandbox, job: jobs.Job) -> None:
-    """The end of the review: sound products are assigned, inactive until the partner activates them."""
+    """Ends the review: assigns valid products, inactive until the partner activates them."""
     asked = Creation.model_validate_json(json.dumps(job.payload))
     feedback: list[dict[str, Any]] = []
     with sandbox.storage.begin() as connection:
@@ -111,8 +111,8 @@ def run(sandbox: Sandbox, job: jobs.Job) -> None:
                 {"sku": new.sku, "status": "failed" if reasons else "success", "rejection_reasons": reasons}
             )
         result = {"item_level_feedback": feedback, "duplicated_products": duplicated}
-        refused = sum(line["status"] == "failed" for line in feedback)
-        jobs.change(connection, job.seq, result=result, refused=refused)
+        rejected = sum(line["status"] == "failed" for line in feedback)
+        jobs.change(connection, job.seq, result=result, rejected=rejected)
 
 
 def _vendors(connection: Connection, chain: str, names: list[str]) -> list[Vendor]:
@@ -140,7 +140,7 @@ def _known(connection: Connection, vendors: list[Vendor], asked: Creation) -> li
 def _objections(
     connection: Connection, vendors: list[Vendor], new: NewProduct, taken: set[str]
 ) -> list[dict[str, str]]:
-    """What the platform's people would send it back for."""
+    """Why the review rejects a product, or None."""
     keys = [vendor.key for vendor in vendors]
     reasons = [] if new.sku not in taken else [_reason(new.sku, "the SKU stands in the request twice")]
     known = select(category.c.global_id).where(

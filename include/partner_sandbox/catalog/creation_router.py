@@ -10,14 +10,14 @@ from partner_sandbox.access.callers import TheChain, TheSandbox
 from partner_sandbox.catalog import creation
 from partner_sandbox.errors import ApiError
 from partner_sandbox.jobs import answers
-from partner_sandbox.jobs.links import address_of
+from partner_sandbox.jobs.files import address_of
 
 router = APIRouter()
 
 
 @router.post("/v2/chains/{chain_id}/catalog", name="create_products")  # noqa: FAST003  chain_id: TheChain takes it
 async def create_products(request: Request, sandbox: TheSandbox, chain: TheChain) -> Response:
-    """Takes new products for review; a job tells what became of them."""
+    """Accepts new products for review; a job reports the result."""
     if not chain.creation_enabled:
         raise ApiError(501, "NOT_IMPLEMENTED", "Product creation is in early access and not enabled for this partner")
     asked = await bodies.read(request, creation.Creation)

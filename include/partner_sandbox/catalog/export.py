@@ -1,4 +1,4 @@
-"""The export of an assortment: a job, and a CSV of what was there when it ran (interface.md 2.2, 4.4; field notes, Export)."""
+"""The export of an assortment: a job, and a CSV of the assortment at its run (interface.md 2.2, 4.4; field notes, Export)."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def take(sandbox: Sandbox, vendor: Vendor, address: str) -> jobs.Job:
 
 
 def run(sandbox: Sandbox, job: jobs.Job) -> None:
-    """Takes the snapshot, and forgets those whose links have expired."""
+    """Takes the snapshot, and deletes those with expired links."""
     with sandbox.storage.begin() as connection:
         connection.execute(_FORGET, {"job": job.seq, "now": sandbox.clock.now_us()})
         connection.execute(_TAKE, {"job": job.seq, "vendor": job.vendor_key})

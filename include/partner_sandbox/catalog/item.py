@@ -1,6 +1,6 @@
 """One product update item: what makes the whole request invalid, and what only this item (interface.md 2.1).
 
-Whole-request refusals: wrong types, no key, a barcode with a non-digit or more than 14 digits, a quantity or a sales
+The platform rejects the whole request for: wrong types, no key, a barcode with a non-digit or more than 14 digits, a quantity or a sales
 limit that is no whole number. Null counts as absent.
 """
 
@@ -24,7 +24,7 @@ class ItemReader:
     """Reads items by the platform's choices."""
 
     limit_names: tuple[str, ...]
-    refused_names: tuple[str, ...]
+    rejected_names: tuple[str, ...]
 
     def read(self, number: int, item: Any) -> tuple[Any, ...]:
         """A row of jobs.tables.job_item after the job: number, sku, barcode, quantity, price, active, limit, error."""
@@ -46,7 +46,7 @@ class ItemReader:
         return (number, sku, barcode, _clamped(quantity), price, active, _clamped(limit), error)
 
     def _limit(self, item: dict[str, Any], where: str) -> int | None:
-        for name in self.refused_names:
+        for name in self.rejected_names:
             if name in item:
                 raise BodyError(f"{where}.{name}", "is not a known field")
         for name in self.limit_names:
@@ -60,17 +60,17 @@ def reader_of(behaviour: Behaviour) -> ItemReader:
     """The reader for a dialect."""
     both = behaviour.sales_limit_name == "both"
     known = SALES_LIMIT_NAMES if both else (behaviour.sales_limit_name,)
-    refused = () if behaviour.other_sales_limit == "ignore" else tuple(set(SALES_LIMIT_NAMES) - set(known))
-    return ItemReader(known, refused)
+    rejected_names = () if behaviour.other_sales_limit == "ignore" else tuple(set(SALES_LIMIT_NAMES) - set(known))
+    return ItemReader(known, rejected_names)
 
 
 def padded(barcode: str) -> str:
-    """A barcode as the platform keeps it: 14 digits, zeros on the left."""
+    """A barcode as the platform stores it: 14 digits, zeros on the left."""
     return barcode.zfill(BARCODE_DIGITS_MAX)
 
 
 def barcode_problem(barcode: str) -> str | None:
-    """Why a barcode is none, or None."""
+    """Why a barcode is invalid, or None."""
     if not (barcode.isascii() and barcode.isdigit()):
         return "must have digits only"
     return None if len(barcode) <= BARCODE_DIGITS_MAX else f"must have at most {BARCODE_DIGITS_MAX} digits"

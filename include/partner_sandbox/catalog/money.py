@@ -5,7 +5,6 @@ from __future__ import annotations
 from decimal import ROUND_DOWN, Decimal
 
 PRICE_MILLI_MAX = 10**15
-_MILLI = Decimal(1)
 
 
 def cut(price: Decimal | int) -> int:

@@ -15,8 +15,8 @@ _FORGET = text("DELETE FROM visible_change WHERE visible_us <= :now")
 _ANY = text("SELECT 1 FROM visible_change WHERE visible_us <= :now LIMIT 1")
 
 
-def settle(connection: Connection, now_us: int) -> None:
-    """Lets the app show every change whose time has come."""
+def show_due(connection: Connection, now_us: int) -> None:
+    """Makes every change that is due by `now_us` (microseconds) visible in the app."""
     at = {"now": now_us}
     if connection.execute(_ANY, at).first() is not None:
         connection.execute(_SHOW, at)

@@ -10,13 +10,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse, Response
 
-from partner_sandbox import query
+from partner_sandbox import bodies
 from partner_sandbox.access.callers import TheSandbox, TheVendor
 from partner_sandbox.catalog import export, listing, update
 from partner_sandbox.catalog.body import BodyError
 from partner_sandbox.errors import invalid
 from partner_sandbox.jobs import answers, jobs, runner
-from partner_sandbox.jobs.links import address_of
+from partner_sandbox.jobs.files import address_of
 from partner_sandbox.sandbox import Sandbox
 
 router = APIRouter(prefix="/v2/chains/{chain_id}/vendors/{vendor_id}")
@@ -27,7 +27,7 @@ LOCALE = re.compile(r"[a-z]{2}_[A-Z]{2}")
 
 @router.put("/catalog", name="put_catalog")
 async def put_catalog(request: Request, sandbox: TheSandbox, vendor: TheVendor) -> Response:
-    """Takes items and answers at once; a job applies them (interface.md 4.1)."""
+    """Accepts items and answers at once; a job applies them (interface.md 4.1)."""
     with tempfile.SpooledTemporaryFile(max_size=IN_MEMORY_BYTES_MAX) as file:
         async for piece in request.stream():
             file.write(piece)
@@ -42,7 +42,7 @@ async def put_catalog(request: Request, sandbox: TheSandbox, vendor: TheVendor) 
 
 
 def _done_at_once(sandbox: Sandbox, job: jobs.Job) -> Response:
-    """The older form: no job is shown, the single product is answered."""
+    """The older form: the answer holds the single product and no job."""
     sku = update.single_key(sandbox, job)
     runner.finish(sandbox, job)
     return JSONResponse({"sku": sku})
@@ -61,15 +61,15 @@ def list_catalog(
 ) -> dict[str, Any]:
     """A page of products. `page_number` as a parameter is ignored, as live."""
     behaviour = sandbox.behaviour
-    number = query.whole("page", page, 1, most=PAGE_MAX)
+    number = bodies.whole("page", page, 1, most=PAGE_MAX)
     largest = behaviour.listing_page_size_max
-    refused_beyond = largest if behaviour.listing_page_size_beyond == "refuse" else None
-    size = query.whole("page_size", page_size, behaviour.listing_page_size_default, most=refused_beyond)
+    page_size_max = largest if behaviour.listing_page_size_beyond == "refuse" else None
+    size = bodies.whole("page_size", page_size, behaviour.listing_page_size_default, most=page_size_max)
     wanted = listing.Wanted(
         term=query_term or None,
         categories=_words(category_global_ids),
         locale=_locale(locale),
-        active=query.truth("is_active", is_active),
+        active=bodies.truth("is_active", is_active),
     )
     stuck = sandbox.faults.draw("list_catalog", "first_page_again", vendor=vendor.vendor)
     with sandbox.storage.begin() as connection:
@@ -81,8 +81,8 @@ def list_catalog(
 
 @router.get("/categories", name="categories")
 def list_categories(sandbox: TheSandbox, vendor: TheVendor, only_leaves: str | None = None) -> dict[str, Any]:
-    """The categories of the vendor; only those without children unless asked otherwise."""
-    leaves = query.truth("only_leaves", only_leaves) is not False
+    """The categories of the vendor; by default only those without children."""
+    leaves = bodies.truth("only_leaves", only_leaves) is not False
     with sandbox.storage.begin() as connection:
         return {"categories": listing.categories(connection, vendor, only_leaves=leaves)}
 

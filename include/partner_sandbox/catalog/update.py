@@ -1,4 +1,4 @@
-"""PUT catalog: items are taken whole or not at all, and applied when the job runs (interface.md 2.1, 4.1)."""
+"""PUT catalog: the platform accepts all items or none, and applies them when the job runs (interface.md 2.1, 4.1)."""
 
 from __future__ import annotations
 
@@ -6,16 +6,83 @@ from decimal import Decimal
 from itertools import islice
 from typing import IO, Any
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, text
 
 from partner_sandbox.access.callers import Vendor
 from partner_sandbox.behaviour import Behaviour
-from partner_sandbox.catalog import money, statements
+from partner_sandbox.catalog import money
 from partner_sandbox.catalog.body import BodyError, products
 from partner_sandbox.catalog.item import reader_of
 from partner_sandbox.clock import to_us
 from partner_sandbox.jobs import jobs
 from partner_sandbox.sandbox import Sandbox
+
+FIND_BY_SKU = text("""
+    UPDATE job_item SET wave = 1, product_id = (
+        SELECT id FROM product WHERE product.vendor_key = :vendor AND product.sku = job_item.sku)
+    WHERE job_seq = :job AND number >= :first AND number < :beyond AND sku IS NOT NULL AND error IS NULL
+""")
+FIND_BY_BARCODE = text("""
+    UPDATE job_item SET wave = 1, (product_id, error) = (
+        SELECT max(product_id),
+            CASE WHEN count(DISTINCT product_id) > 1 THEN 'barcode belongs to more than one product' END
+        FROM barcode WHERE barcode.vendor_key = :vendor AND barcode.barcode = job_item.barcode)
+    WHERE job_seq = :job AND number >= :first AND number < :beyond AND sku IS NULL AND error IS NULL
+""")
+REJECT_UNKNOWN = text("""
+    UPDATE job_item SET error = 'product not found in the catalog of the vendor'
+    WHERE job_seq = :job AND number >= :first AND number < :beyond AND product_id IS NULL AND error IS NULL
+""")
+REPEATED = text("""
+    SELECT 1 FROM job_item
+    WHERE job_seq = :job AND number >= :first AND number < :beyond AND error IS NULL
+    GROUP BY product_id HAVING count(*) > 1 LIMIT 1
+""")
+WAVES = text("""
+    UPDATE job_item SET wave = ranked.wave
+    FROM (
+        SELECT number AS n, row_number() OVER (PARTITION BY product_id ORDER BY number) AS wave
+        FROM job_item WHERE job_seq = :job AND number >= :first AND number < :beyond AND error IS NULL) AS ranked
+    WHERE job_item.job_seq = :job AND job_item.number = ranked.n
+""")
+LAST_WAVE = text("""
+    SELECT max(wave) FROM job_item
+    WHERE job_seq = :job AND number >= :first AND number < :beyond AND error IS NULL
+""")
+# An explicit active=false wins; otherwise a quantity decides by the buffer; otherwise an explicit active=true.
+APPLY = text("""
+    UPDATE product SET
+        price_milli = coalesce(i.price_milli, product.price_milli),
+        sales_limit = coalesce(i.sales_limit, product.sales_limit),
+        active = CASE
+            WHEN i.active = 0 THEN 0
+            WHEN i.quantity IS NOT NULL AND :with_quantity
+                THEN i.quantity + :at_buffer > coalesce(product.sales_buffer, vendor.sales_buffer)
+            ELSE coalesce(i.active, product.active) END
+    FROM job_item AS i, vendor
+    WHERE i.job_seq = :job AND i.number >= :first AND i.number < :beyond AND i.error IS NULL AND i.wave = :wave
+        AND product.id = i.product_id AND vendor.id = :vendor
+""")
+SHOW = text("""
+    INSERT INTO visible_change (visible_us, product_id, price_milli, active, sales_limit)
+    SELECT :visible, id, price_milli, active, sales_limit FROM product
+    WHERE id IN (
+            SELECT product_id FROM job_item
+            WHERE job_seq = :job AND number >= :first AND number < :beyond AND error IS NULL)
+        AND (price_milli IS NOT app_price_milli OR active IS NOT app_active OR sales_limit IS NOT app_sales_limit
+            OR EXISTS (SELECT 1 FROM visible_change AS c WHERE c.product_id = product.id))
+""")
+SINGLE_KEY = text("SELECT sku, barcode FROM job_item WHERE job_seq = :job")
+EDIT = text("""
+    UPDATE product SET price_milli = coalesce(:price, price_milli + 1000, 1000)
+    WHERE id = (SELECT product_id FROM job_item WHERE job_seq = :job AND error IS NULL ORDER BY number LIMIT 1)
+""")
+EDIT_SHOWN = text("""
+    INSERT INTO visible_change (visible_us, product_id, price_milli, active, sales_limit)
+    SELECT :visible, id, price_milli, active, sales_limit FROM product
+    WHERE id = (SELECT product_id FROM job_item WHERE job_seq = :job AND error IS NULL ORDER BY number LIMIT 1)
+""")
+
 
 PIECE_ITEMS = 20_000
 _INSERT = (
@@ -25,7 +92,7 @@ _INSERT = (
 
 
 def take(sandbox: Sandbox, vendor: Vendor, file: IO[bytes], address: str) -> jobs.Job:
-    """Checks every item and keeps them as a job; BodyError for the first that makes the request invalid."""
+    """Checks every item and stores them as a job; BodyError for the first that makes the request invalid."""
     reader = reader_of(sandbox.behaviour)
     rows = (reader.read(number, item) for number, item in enumerate(products(file)))
     piece = list(islice(rows, PIECE_ITEMS))
@@ -61,18 +128,18 @@ def run(sandbox: Sandbox, job: jobs.Job) -> None:
             apply_piece(connection, sandbox.behaviour, job, first, sandbox.clock.now_us(), apply=apply)
     edit = sandbox.faults.draw("job", "portal_edit", vendor=job.vendor)
     with sandbox.storage.begin() as connection:
-        jobs.count_refused(connection, job.seq)
+        jobs.count_rejected(connection, job.seq)
         if edit is not None:
             price_milli = None if edit.price is None else money.cut(Decimal(str(edit.price)))
             visible_us = sandbox.clock.now_us() + to_us(sandbox.behaviour.propagation_s)
-            connection.execute(statements.EDIT, {"job": job.seq, "price": price_milli})
-            connection.execute(statements.EDIT_SHOWN, {"job": job.seq, "visible": visible_us})
+            connection.execute(EDIT, {"job": job.seq, "price": price_milli})
+            connection.execute(EDIT_SHOWN, {"job": job.seq, "visible": visible_us})
 
 
 def single_key(sandbox: Sandbox, job: jobs.Job) -> str:
     """The SKU of a job's only item, or its barcode."""
     with sandbox.storage.begin() as connection:
-        row = connection.execute(statements.SINGLE_KEY, {"job": job.seq}).one()
+        row = connection.execute(SINGLE_KEY, {"job": job.seq}).one()
     return str(row.sku or row.barcode)
 
 
@@ -81,15 +148,15 @@ def apply_piece(
 ) -> None:
     """The items from `first` on: found, then applied, later items of a product over earlier ones."""
     piece = {"job": job.seq, "first": first, "beyond": first + PIECE_ITEMS}
-    for statement in (statements.FIND_BY_SKU, statements.FIND_BY_BARCODE):
+    for statement in (FIND_BY_SKU, FIND_BY_BARCODE):
         connection.execute(statement, {**piece, "vendor": job.vendor_key})
-    connection.execute(statements.REFUSE_UNKNOWN, piece)
+    connection.execute(REJECT_UNKNOWN, piece)
     if not apply:
         return
     waves = 1
-    if connection.execute(statements.REPEATED, piece).first() is not None:
-        connection.execute(statements.WAVES, piece)
-        waves = connection.execute(statements.LAST_WAVE, piece).scalar_one()
+    if connection.execute(REPEATED, piece).first() is not None:
+        connection.execute(WAVES, piece)
+        waves = connection.execute(LAST_WAVE, piece).scalar_one()
     ignored = behaviour.single_item_quantity == "ignored" and job.items == 1
     rule = {
         **piece,
@@ -98,8 +165,8 @@ def apply_piece(
         "with_quantity": int(not ignored),
     }
     for wave in range(1, waves + 1):
-        connection.execute(statements.APPLY, {**rule, "wave": wave})
-    connection.execute(statements.SHOW, {**piece, "visible": now_us + to_us(behaviour.propagation_s)})
+        connection.execute(APPLY, {**rule, "wave": wave})
+    connection.execute(SHOW, {**piece, "visible": now_us + to_us(behaviour.propagation_s)})
 
 
 def _insert(connection: Connection, job_seq: int, piece: list[tuple[Any, ...]]) -> None:

@@ -1,1 +1,1 @@
-"""The control plane under /_sandbox: what a person or a test does to the platform from outside."""
+"""The control plane under /_sandbox: a person or a test steers the platform with it."""

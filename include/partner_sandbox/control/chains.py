@@ -17,9 +17,8 @@ from partner_sandbox.catalog import assortment
 from partner_sandbox.catalog.body import BodyError, products
 from partner_sandbox.errors import invalid, not_found
 from partner_sandbox.promotions import seen
-from partner_sandbox.sandbox import Sandbox
-from partner_sandbox.seed import add_vendor
-from partner_sandbox.webhooks.tables import webhook
+from partner_sandbox.sandbox import Sandbox, add_vendor
+from partner_sandbox.webhooks.notices import webhook
 
 router = APIRouter(prefix="/chains/{chain_id}")
 IN_MEMORY_BYTES_MAX = 4 * 1024 * 1024
@@ -70,8 +69,8 @@ def put_chain(chain_id: str, sandbox: TheSandbox, body: ChainBody) -> dict[str, 
             connection.execute(chain_table.insert().values(row))
         elif given:
             connection.execute(update(chain_table).where(chain_table.c.chain == chain_id).values(given))
-        for one in body.clients:
-            row = {**one.model_dump(), "chain": chain_id}
+        for credentials in body.clients:
+            row = {**credentials.model_dump(), "chain": chain_id}
             connection.execute(client.insert().prefix_with("OR REPLACE").values(row))
         for text in body.tokens:
             row = {"token": text, "chain": chain_id, "issued_us": sandbox.clock.now_us()}

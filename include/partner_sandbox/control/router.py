@@ -8,13 +8,67 @@ from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from sqlalchemy import Connection, Integer, cast, func, select
 
 from partner_sandbox.access.callers import TheSandbox
+from partner_sandbox.access.tables import chain, vendor
 from partner_sandbox.behaviour import Behaviour, behaviour_of
-from partner_sandbox.control import state
+from partner_sandbox.catalog.tables import product
 from partner_sandbox.errors import ApiError, invalid
 from partner_sandbox.faults.rules import RuleSet
+from partner_sandbox.jobs.jobs import job
+from partner_sandbox.orders.store import orders
+from partner_sandbox.sandbox import Sandbox
 from partner_sandbox.settings import SandboxSettings
+from partner_sandbox.webhooks.notices import delivery, webhook
+
+
+def overview(sandbox: Sandbox) -> dict[str, Any]:
+    """The answer of GET /_sandbox/state."""
+    with sandbox.storage.begin() as connection:
+        chains = [_chain(connection, row.chain) for row in connection.execute(select(chain).order_by(chain.c.chain))]
+        return {
+            "now": sandbox.clock.now_iso(),
+            "clock": "virtual" if sandbox.clock.virtual else "real",
+            "dialect": sandbox.behaviour.dialect,
+            "storage_url": sandbox.storage_url,
+            "chains": chains,
+            "jobs": _counts(connection, job.c.state),
+            "orders": _counts(connection, orders.c.state),
+            "deliveries": _counts(connection, delivery.c.state),
+            "max_requests_in_60s": sandbox.journal.max_requests_in_60s,
+        }
+
+
+def _chain(connection: Connection, name: str) -> dict[str, Any]:
+    hook = connection.execute(select(webhook).where(webhook.c.chain == name)).one_or_none()
+    counted = (
+        select(
+            vendor.c.vendor,
+            vendor.c.external_partner_config_id,
+            vendor.c.sales_buffer,
+            func.count(product.c.id).label("products"),
+            func.coalesce(func.sum(cast(product.c.active, Integer)), 0).label("active"),
+        )
+        .outerjoin(product, product.c.vendor_key == vendor.c.id)
+        .where(vendor.c.chain == name)
+        .group_by(vendor.c.id)
+        .order_by(vendor.c.vendor)
+    )
+    return {
+        "chain": name,
+        "webhook": {
+            "catalog_url": hook.catalog_url if hook else None,
+            "order_url": hook.order_url if hook else None,
+            "secret_set": bool(hook and hook.secret),
+        },
+        "vendors": [dict(row) for row in connection.execute(counted).mappings()],
+    }
+
+
+def _counts(connection: Connection, column: Any) -> dict[str, int]:
+    rows = connection.execute(select(column, func.count()).group_by(column).order_by(column))
+    return {name: count for name, count in rows if name != "RECEIVING"}
 
 
 def on_this_machine(request: Request, sandbox: TheSandbox) -> None:
@@ -33,14 +87,14 @@ def on_this_machine(request: Request, sandbox: TheSandbox) -> None:
 
 
 def check_host(request: Request, settings: SandboxSettings) -> None:
-    """403 for a name that is not ours: a page of another site whose name was made to lead here would pass as this one."""
+    """403 for a host name that is not the platform's own: it may belong to another site whose name resolves to this machine."""
     try:
         name = urlsplit(f"//{request.headers.get('host', '')}").hostname or ""
     except ValueError:
         name = ""
     listening = (request.scope.get("server") or ("",))[
         0
-    ]  # an address of this machine; in one process, the client's own word
+    ]  # an address of this machine; in one process, the client's own value
     own = {"localhost", listening, *settings.control_hosts, urlsplit(settings.public_url or "").hostname} - {""}
     try:
         known = name in own or ipaddress.ip_address(name).is_loopback
@@ -63,13 +117,13 @@ class Advance(BaseModel):
 def reset(sandbox: TheSandbox) -> dict[str, Any]:
     """As it was when new."""
     sandbox.reset()
-    return state.overview(sandbox)
+    return overview(sandbox)
 
 
 @router.get("/state")
 def read_state(sandbox: TheSandbox) -> dict[str, Any]:
     """The clock, the choices in force, and counts of everything."""
-    return state.overview(sandbox)
+    return overview(sandbox)
 
 
 @router.post("/clock/advance")
@@ -87,7 +141,7 @@ def read_faults(sandbox: TheSandbox) -> dict[str, Any]:
 
 @router.put("/faults")
 def put_faults(sandbox: TheSandbox, rules: RuleSet) -> dict[str, Any]:
-    """Replaces the rules; an empty body takes all away."""
+    """Replaces the rules; an empty body removes all."""
     try:
         sandbox.faults.put(rules)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""How a job is told: the answer that accepts it, and the answer of the status call (interface.md 2.2, 4.1, 4.6)."""
+"""Answers about a job: the one that accepts it, and the one of the status call (interface.md 2.2, 4.1, 4.6)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from fastapi.responses import JSONResponse, Response
 from sqlalchemy import select
 
 from partner_sandbox.jobs import jobs
-from partner_sandbox.jobs.jobs import Job
-from partner_sandbox.jobs.links import link_of
-from partner_sandbox.jobs.tables import job_item
+from partner_sandbox.jobs.files import link_of
+from partner_sandbox.jobs.jobs import Job, job_item
 from partner_sandbox.sandbox import Sandbox
 from partner_sandbox.webhooks import notices
 
@@ -22,10 +21,10 @@ UNKNOWN_STATE = "PARTIALLY_DONE"
 async def accepted(
     sandbox: Sandbox, job: Job, request: Request, *, status: int = 202, more: dict[str, Any] | None = None
 ) -> Response:
-    """The job object at its making; the faults that strike between a job and its answer strike here."""
+    """The new job as the answer; applies the faults between a job and its answer."""
     operation = request.state.operation
     draw = sandbox.faults.draw
-    if job.kind in notices.TOLD and draw("job_webhook", "early", vendor=job.vendor):
+    if job.kind in notices.REPORTED_KINDS and draw("job_webhook", "early", vendor=job.vendor):
         with sandbox.storage.begin() as connection:
             notices.job_announced(connection, sandbox, job)
         await sandbox.work.run_due()
@@ -47,7 +46,7 @@ async def accepted(
 
 
 def status_of(sandbox: Sandbox, job: Job) -> dict[str, Any]:
-    """How far a job is and, once it has ended, what it refused and where its file is."""
+    """The state of a job and, once it has ended, its rejected items and the link to its file."""
     answer: dict[str, Any] = {"job_id": shown_id(sandbox, job), "job_status": job.state}
     if sandbox.faults.draw("job_status", "unknown_status", vendor=job.vendor):
         answer["job_status"] = UNKNOWN_STATE
@@ -55,7 +54,7 @@ def status_of(sandbox: Sandbox, job: Job) -> dict[str, Any]:
         return answer
     result = {"item_level_feedback": [], "duplicated_products": [], **(job.result or {})}
     if job.kind == "update":
-        result["item_level_feedback"] = _refused_items(sandbox, job)
+        result["item_level_feedback"] = _rejected_items(sandbox, job)
     answer["result"] = result
     link = link_of(sandbox, job)
     if link is not None:
@@ -68,15 +67,15 @@ def shown_id(sandbox: Sandbox, job: Job) -> str | int:
     return int(job.job_id) if sandbox.behaviour.job_id_type == "integer" and job.job_id.isdecimal() else job.job_id
 
 
-def _refused_items(sandbox: Sandbox, job: Job) -> list[dict[str, Any]]:
-    refused = (
+def _rejected_items(sandbox: Sandbox, job: Job) -> list[dict[str, Any]]:
+    rejected = (
         select(job_item)
         .where(job_item.c.job_seq == job.seq, job_item.c.error.is_not(None))
         .order_by(job_item.c.number)
         .limit(FEEDBACK_ITEMS_MAX)
     )
     with sandbox.storage.begin() as connection:
-        rows = connection.execute(refused).all()
+        rows = connection.execute(rejected).all()
     return [
         {
             "sku": row.sku or row.barcode,

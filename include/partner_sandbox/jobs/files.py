@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
+import hmac
 import itertools
 from collections.abc import Iterable, Iterator
 
+from fastapi import Request
 from fastapi.responses import Response, StreamingResponse
 
 from partner_sandbox.catalog import export
+from partner_sandbox.clock import SECOND_US
 from partner_sandbox.faults.rules import Rule
 from partner_sandbox.jobs import jobs, log
 from partner_sandbox.jobs.jobs import Job
@@ -21,7 +25,7 @@ HTML = "<!DOCTYPE html><html><body><h1>Service temporarily unavailable</h1></bod
 
 
 def expired(sandbox: Sandbox, job: Job) -> bool:
-    """Whether the link is past its life, or a fault says so."""
+    """Whether the link has expired, or a fault makes it expire."""
     struck = sandbox.faults.draw("log", "expired", vendor=job.vendor) is not None
     return struck or job.link_ends_us is None or job.link_ends_us <= sandbox.clock.now_us()
 
@@ -74,3 +78,30 @@ def _altered(sandbox: Sandbox, job: Job, rule: Rule) -> Iterator[str]:
             (row, row._replace(error="contradicted")) if row.number == 0 else (row,) for row in rows
         )
     return log.written(changed, behaviour, unknown_columns=rule.kind == "unknown_columns")
+
+
+_KEY = b"the storage host of the sandbox"
+PRESIGNED_PATH = "/catalog-files"
+FOREIGN_URL = "http://downloads.attacker.invalid/log.csv"
+
+
+def address_of(sandbox: Sandbox, request: Request) -> str:
+    """The service's own address in links: as configured, or as the caller reached it."""
+    return (sandbox.settings.public_url or str(request.base_url)).rstrip("/")
+
+
+def link_of(sandbox: Sandbox, job: Job) -> str | None:
+    """The link to the job's file; None if it has none."""
+    if job.file is None or job.link_ends_us is None:
+        return None
+    if job.link is not None:
+        return job.link
+    if sandbox.behaviour.link == "bearer":
+        return f"{job.address}/v2/chains/{job.chain}/catalog/downloads/{job.file}"
+    ends_s = job.link_ends_us // SECOND_US
+    return f"{sandbox.storage_url}{PRESIGNED_PATH}/{job.file}?expires={ends_s}&signature={signature(job.file, ends_s)}"
+
+
+def signature(file: str, ends_s: int) -> str:
+    """The signature of a presigned link."""
+    return hmac.new(_KEY, f"{file} {ends_s}".encode(), hashlib.sha256).hexdigest()

@@ -8,13 +8,73 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, select, update
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    Column,
+    Connection,
+    ForeignKey,
+    Index,
+    Integer,
+    Row,
+    Table,
+    Text,
+    delete,
+    func,
+    select,
+    update,
+)
 
 from partner_sandbox.access.callers import Vendor
 from partner_sandbox.clock import to_us
 from partner_sandbox.errors import ApiError
-from partner_sandbox.jobs.tables import job, job_item
 from partner_sandbox.sandbox import Sandbox
+from partner_sandbox.storage import metadata
+
+job = Table(
+    "job",
+    metadata,
+    Column("seq", Integer, primary_key=True),
+    Column("job_id", Text, nullable=False, unique=True),
+    Column("chain", Text, nullable=False),
+    Column("vendor_key", Integer, comment="null for jobs of the whole chain"),
+    Column("vendor", Text),
+    Column("kind", Text, nullable=False, comment="update, export, creation, promotion"),
+    Column("state", Text, nullable=False, comment="RECEIVING, QUEUED, IN_PROGRESS, COMPLETED, FAILED, DUPLICATE"),
+    Column("created_us", Integer, nullable=False),
+    Column("due_us", Integer, comment="when its next step falls due; null: never"),
+    Column("finish_us", Integer, nullable=False, comment="when it is to be done"),
+    Column("ended_us", Integer),
+    Column("items", Integer, nullable=False, default=0),
+    Column("rejected", Integer, nullable=False, default=0),
+    Column("address", Text, nullable=False, comment="the service's address as the request knew it"),
+    Column("file", Text, comment="the name its log or export is fetched by"),
+    Column("link_ends_us", Integer, comment="when the link stops working"),
+    Column("link", Text, comment="an address to give instead of the real one"),
+    Column("announced", Boolean, nullable=False, default=False, comment="its event went out before it ended"),
+    Column("payload", JSON, comment="what the job was asked, for kinds without items"),
+    Column("result", JSON, comment="what came out besides the items"),
+    Index("job_by_due", "due_us"),
+    sqlite_autoincrement=True,
+)
+
+job_item = Table(
+    "job_item",
+    metadata,
+    Column("job_seq", Integer, ForeignKey("job.seq"), primary_key=True),
+    Column("number", Integer, primary_key=True, comment="position in the request, from 0"),
+    Column("sku", Text),
+    Column("barcode", Text, comment="padded to 14 digits"),
+    Column("quantity", Integer, comment="compared with the buffer, then forgotten"),
+    Column("price_milli", Integer),
+    Column("active", Boolean),
+    Column("sales_limit", Integer),
+    Column("error", Text, comment="null while and when all is well"),
+    Column("product_id", Integer, comment="found when the job runs"),
+    Column("wave", Integer, comment="1 for the first item of a product within a piece, 2 for the next"),
+    sqlite_with_rowid=False,
+)
+
 
 OPEN = ("QUEUED", "IN_PROGRESS")
 WITHOUT_FILE = (*OPEN, "FAILED")
@@ -25,7 +85,7 @@ FIRST_NUMBER = 700_000_000
 
 @dataclass(frozen=True)
 class Job:
-    """A row of the table job; `payload` and `result` are what its kind makes of them."""
+    """A row of the table job; its kind defines `payload` and `result`."""
 
     seq: int
     job_id: str
@@ -39,12 +99,12 @@ class Job:
     finish_us: int
     ended_us: int | None
     items: int
-    refused: int
+    rejected: int
     address: str
     file: str | None
     link_ends_us: int | None
     link: str | None
-    told: bool
+    announced: bool
     payload: Any
     result: Any
 
@@ -59,7 +119,7 @@ def receive(
     chain: str | None = None,
     payload: Any = None,
 ) -> Job:
-    """Begins a job of a vendor or of a whole chain; it is not queued yet, and nothing sees it until `queue`."""
+    """Begins a job of a vendor or of a whole chain. It is invisible until `queue`."""
     now_us = sandbox.clock.now_us()
     row = {
         "job_id": sandbox.ids.uuid(),
@@ -71,8 +131,8 @@ def receive(
         "created_us": now_us,
         "finish_us": now_us,
         "items": 0,
-        "refused": 0,
-        "told": False,
+        "rejected": 0,
+        "announced": False,
         "address": address,
         "payload": payload,
     }
@@ -99,7 +159,7 @@ def queue(connection: Connection, sandbox: Sandbox, seq: int, items: int, second
 
 
 def by_seq(connection: Connection, seq: int) -> Job:
-    """A job by its number; 503 when a reset has forgotten it in the middle of a request."""
+    """A job by its number; 503 if a reset deleted it during a request."""
     row = connection.execute(select(job).where(job.c.seq == seq)).one_or_none()
     if row is None:
         raise ApiError(503, "RESET", "The platform was reset")
@@ -121,7 +181,7 @@ def by_file(connection: Connection, file: str) -> Job | None:
 
 
 def due(connection: Connection, now_us: int) -> list[Job]:
-    """Jobs with a step that is due, in the order in which they were made."""
+    """Jobs with a step that is due, in the order of their creation."""
     rows = connection.execute(
         select(job).where(job.c.due_us <= now_us, job.c.state.in_(OPEN)).order_by(job.c.due_us, job.c.seq)
     )
@@ -135,38 +195,38 @@ def next_due_us(connection: Connection) -> int | None:
 
 
 def before(connection: Connection, of: Job) -> Job:
-    """The job made before this one in the same chain; itself when it is the first."""
+    """The previous job of the same chain; the job itself if it is the first."""
     earlier = select(job).where(job.c.chain == of.chain, job.c.seq < of.seq, job.c.kind == of.kind)
     row = connection.execute(earlier.order_by(job.c.seq.desc()).limit(1)).one_or_none()
     return of if row is None else _job(row)
 
 
 def file_name(sandbox: Sandbox) -> str:
-    """A name for a job's file that nobody guesses."""
+    """A name for a job's file that cannot be guessed."""
     return f"{sandbox.ids.uuid()}.csv"
 
 
 def change(connection: Connection, seq: int, **values: Any) -> bool:
-    """Changes a job; False when a reset has forgotten it."""
+    """Changes a job; False if a reset deleted it."""
     return bool(connection.execute(update(job).where(job.c.seq == seq).values(values)).rowcount)
 
 
 def forget_unqueued(connection: Connection) -> None:
-    """Requests that a stopped server had not read to their end."""
+    """Deletes the jobs of requests that a stopped server did not read to their end."""
     for row in connection.execute(select(job.c.seq).where(job.c.state == "RECEIVING")).all():
         forget(connection, row.seq)
 
 
 def forget(connection: Connection, seq: int) -> None:
-    """As if the request had never come."""
+    """Deletes the job, as if the request never arrived."""
     connection.execute(delete(job_item).where(job_item.c.job_seq == seq))
     connection.execute(delete(job).where(job.c.seq == seq))
 
 
-def count_refused(connection: Connection, seq: int) -> None:
-    """Writes down how many items the job refused."""
-    refused = select(func.count()).where(job_item.c.job_seq == seq, job_item.c.error.is_not(None)).scalar_subquery()
-    connection.execute(update(job).where(job.c.seq == seq).values(refused=refused))
+def count_rejected(connection: Connection, seq: int) -> None:
+    """Stores the number of items that the job rejected."""
+    rejected = select(func.count()).where(job_item.c.job_seq == seq, job_item.c.error.is_not(None)).scalar_subquery()
+    connection.execute(update(job).where(job.c.seq == seq).values(rejected=rejected))
 
 
 def _job(row: Row[Any]) -> Job:

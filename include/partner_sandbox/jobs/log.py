@@ -23,7 +23,7 @@ UNKNOWN = ("processed_by", "remarks")
 
 
 class LogRow(NamedTuple):
-    """What became of one item; `error` is None when all is well."""
+    """The outcome of one item; `error` is None for a success."""
 
     number: int
     sku: str | None
@@ -40,7 +40,7 @@ def lines(storage: Storage, behaviour: Behaviour, job: Job) -> Iterator[str]:
 
 
 def rows(storage: Storage, job: Job) -> Iterator[LogRow]:
-    """The items of a job and what became of them, in the order they were sent."""
+    """The items of a job and their outcomes, in the order they were sent."""
     for first in range(0, job.items, PAGE_ROWS):
         with storage.begin() as connection:
             page = connection.execute(_PAGE, {"job": job.seq, "first": first, "beyond": first + PAGE_ROWS}).all()

@@ -1,4 +1,4 @@
-"""Does the jobs whose time has come, one after the other, and tells the partner."""
+"""Runs the jobs that are due, one after the other, and notes their events."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from partner_sandbox.clock import to_us
 from partner_sandbox.jobs import jobs
-from partner_sandbox.jobs.links import FOREIGN_URL
+from partner_sandbox.jobs.files import FOREIGN_URL
 from partner_sandbox.sandbox import Sandbox
 from partner_sandbox.webhooks import notices
 
@@ -17,7 +17,7 @@ WITH_FILE = frozenset({"update", "export"})
 logger = logging.getLogger(__name__)
 
 Runner = Callable[[Sandbox, jobs.Job], str | None]
-"""Does the work of one kind of job; the state it ends in, COMPLETED when it says nothing."""
+"""Does the work of one kind of job. Returns the final state; None means COMPLETED."""
 
 
 class JobSource:
@@ -41,11 +41,11 @@ class JobSource:
             return len(due)
 
     async def finish(self) -> int:
-        """Nothing is left on its way: a job is done before the next one is looked at."""
+        """Waits for nothing: a job ends before the next one starts."""
         return 0
 
     async def stop(self) -> None:
-        """A job in the middle of its work is done again when the platform starts again."""
+        """Drops nothing: an interrupted job runs again when the platform starts again."""
 
     async def _step(self, job: jobs.Job, now_us: int) -> None:
         stuck = job.state == "QUEUED" and self._sandbox.faults.draw("job", "stuck", vendor=job.vendor)
@@ -57,7 +57,7 @@ class JobSource:
 
 
 def finish(sandbox: Sandbox, job: jobs.Job) -> None:
-    """Does the job's work, writes its end down and notes the webhook."""
+    """Does the job's work, stores its end and notes the webhook."""
     with sandbox.storage.begin() as connection:
         jobs.change(connection, job.seq, state="IN_PROGRESS")
     state = _work(sandbox, job)
@@ -65,7 +65,7 @@ def finish(sandbox: Sandbox, job: jobs.Job) -> None:
     ended: dict[str, Any] = {"state": state, "due_us": None, "ended_us": ended_us}
     if state == "COMPLETED" and job.kind in WITH_FILE:
         ended["link_ends_us"] = ended_us + to_us(sandbox.behaviour.link_life_s)
-        if not job.told:
+        if not job.announced:
             ended["file"] = jobs.file_name(sandbox)
         astray = sandbox.faults.draw("job", "foreign_link", vendor=job.vendor)
         if astray is not None:

@@ -65,12 +65,12 @@ class OrderUpdate(Body):
 
     @property
     def cancels(self) -> bool:
-        """Whether an item has `_id` and no `sku`, which cancels the order whatever was meant."""
+        """Whether an item has `_id` and no `sku`, which cancels the order in any case."""
         return any(item.cancels for item in self.items)
 
 
 class CartError(ApiError):
-    """400: what was asked of an item cannot be done to it."""
+    """400: the requested change of an item is not possible."""
 
     def __init__(self, code: str, where: str, problem: str) -> None:
         super().__init__(400, code, f"{where}: {problem}" if where else problem)

@@ -1,4 +1,4 @@
-"""What a PUT makes of an order's items (interface.md 3.2, 4.8.2 to 4.8.8). Pure: the catalog's answers are given."""
+"""The effect of a PUT on an order's items (interface.md 3.2, 4.8.2 to 4.8.8). Pure: the catalog's answers are given."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Cart:
         return found[0]
 
     def _add(self, number: int, sent: SentItem) -> None:
-        """A new entry, also of what is in the order already; neither price nor quantity are held against anything."""
+        """A new entry, also for a product that the order already has; price and quantity are not checked."""
         where = f"items[{number}]"
         values = self._complete(where, sent)
         self._added[number] = self._entry(where, self._good(where, sent), values, "ADDITION", None)
@@ -162,5 +162,5 @@ class Cart:
 
 
 def named(sent: Iterable[SentItem]) -> set[str]:
-    """The SKUs for which the catalog has to be asked."""
+    """The SKUs that need a look-up in the catalog."""
     return {item.sku for item in sent if item.sku and (item.status == "ADDITION" or item.replaced_id is not None)}

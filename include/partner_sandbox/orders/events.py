@@ -1,4 +1,4 @@
-"""What the partner is told of an order: the order itself, nothing around it (interface.md 6; field notes, Orders)."""
+"""The events of an order: the body is the order itself, without an envelope (interface.md 6; field notes, Orders)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the catalog knows of the SKUs that a cart names, whether they are active or not (interface.md 4.8.7, 4.8.8)."""
+"""The catalog's data of the SKUs that a cart names, active or not (interface.md 4.8.7, 4.8.8)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 
 from sqlalchemy import Connection, text
 
-from partner_sandbox.catalog.propagation import settle
+from partner_sandbox.catalog.propagation import show_due
 from partner_sandbox.orders.order import Pricing, total_milli
 
 DEFAULT_BASE_G = 1000
 MOST_OF_UNLIMITED = 2
-"""An item without a sales limit may come to so many times what was ordered."""
+"""An item without a sales limit may reach this multiple of the ordered quantity."""
 _SOME = text("""
     SELECT sku, title, is_sold_by_weight, details, price_milli, app_price_milli, app_active, app_sales_limit
     FROM product WHERE vendor_key = :vendor AND sku IN (SELECT value FROM json_each(:skus))
@@ -39,7 +39,7 @@ class Good:
     def pricing(
         self, quantity: int, weight_g: int | None, *, unit_milli: int | None = None, list_milli: int | None = None
     ) -> Pricing:
-        """So much of it. Bounds: the sales limit or twice what was asked for; half to one and a half of the weight."""
+        """The pricing of so much of it. Bounds: the sales limit or twice the requested quantity; half to one and a half of the weight."""
         unit = self.price_milli if unit_milli is None else unit_milli
         kind = "KG" if self.by_weight else "UNIT"
         weight_g = (self.base_g if weight_g is None else weight_g) if self.by_weight else None
@@ -62,7 +62,7 @@ class Good:
 
 def find(connection: Connection, vendor_key: int, skus: Iterable[str], now_us: int) -> dict[str, Good]:
     """Those of the SKUs that the vendor has."""
-    settle(connection, now_us)
+    show_due(connection, now_us)
     rows = connection.execute(_SOME, {"vendor": vendor_key, "skus": json.dumps(sorted(set(skus)))}).mappings()
     return {row["sku"]: _good(dict(row)) for row in rows}
 

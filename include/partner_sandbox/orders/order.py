@@ -1,4 +1,4 @@
-"""An order as the platform keeps it (interface.md 2.5, 2.6): money in thousandths, weights in grams, instants in microseconds."""
+"""An order as the platform stores it (interface.md 2.5, 2.6): money in thousandths, weights in grams, instants in microseconds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The order PUT: checked as a whole, then done as a whole (interface.md 4.8)."""
+"""The order PUT: checked as a whole, then applied as a whole (interface.md 4.8)."""
 
 from __future__ import annotations
 
@@ -9,27 +9,61 @@ from sqlalchemy import Connection
 
 from partner_sandbox.catalog import money
 from partner_sandbox.errors import ApiError, invalid, not_found
-from partner_sandbox.orders import cart, events, goods, store, transitions
-from partner_sandbox.orders.body import VALIDATION_ERROR, Cancellation, CartError, OrderUpdate
+from partner_sandbox.orders import cart, events, goods, store
+from partner_sandbox.orders.body import INVALID_STATUS, VALIDATION_ERROR, Cancellation, CartError, OrderUpdate
 from partner_sandbox.orders.order import Order
 from partner_sandbox.orders.shown import shown
 from partner_sandbox.sandbox import Sandbox
 
+FULFILLABLE = ("RECEIVED", "ACCEPTED")
+
+
+def check(order: Order, wanted: OrderUpdate, *, acceptance: bool) -> None:
+    """400 where the order's state, transport or type do not allow it. UPDATE_CART is allowed in any state."""
+    problem = _problem(order, wanted.status, acceptance=acceptance)
+    if problem is not None:
+        raise ApiError(400, INVALID_STATUS, f"status: {problem}")
+
+
+def _problem(order: Order, wanted: str, *, acceptance: bool) -> str | None:
+    by_vendor = order.transport_type == "VENDOR_DELIVERY"
+    collected = order.order_type == "PICKUP"
+    laws = {
+        "ACCEPTED": {
+            "ACCEPTED is for vendor delivery only": not by_vendor,
+            "ACCEPTED is not enabled for the chain": not acceptance,
+            f"an order that is {order.state} cannot be accepted": order.state != "RECEIVED",
+        },
+        "READY_FOR_PICKUP": {
+            "an order with vendor delivery is fulfilled with DISPATCHED": by_vendor and not collected,
+            f"an order that is {order.state} cannot be fulfilled": order.state not in FULFILLABLE,
+        },
+        "DISPATCHED": {
+            "an order with platform delivery is fulfilled with READY_FOR_PICKUP": not by_vendor,
+            "an order that is collected in store is fulfilled with READY_FOR_PICKUP": by_vendor and collected,
+            f"an order that is {order.state} cannot be fulfilled": order.state not in FULFILLABLE,
+        },
+        "CANCELLED": {f"an order that is {order.state} cannot be cancelled": order.state not in FULFILLABLE},
+        "UPDATE_CART": {},
+    }
+    return next((law for law, broken in laws[wanted].items() if broken), None)
+
+
 TOLERANCE_TENTHS = 1
-"""confirmed_amount may be so many tenths of the platform's total away from it (interface.md 4.8.6)."""
+"""confirmed_amount may differ from the platform's total by so many tenths of it (interface.md 4.8.6)."""
 FULFILLING = ("READY_FOR_PICKUP", "DISPATCHED")
 
 
 @dataclass(frozen=True)
 class Done:
-    """The answer, and the vendor of whose order an event was noted."""
+    """The answer, and the vendor of the order if an event was noted."""
 
     answer: dict[str, Any]
-    told_of: str | None = None
+    notified_vendor: str | None = None
 
 
 def put(sandbox: Sandbox, chain: str, order_id: str, wanted: OrderUpdate) -> Done:
-    """Does what was asked for and answers the order; ApiError where a rule is broken, and nothing has changed then."""
+    """Applies the request and returns the order; ApiError if it breaks a rule, and nothing changes."""
     if wanted.order_id != order_id:
         raise invalid("order_id", "is not the one of the path")
     unapplied = sandbox.faults.draw("put_order", "not_applied") is not None
@@ -43,18 +77,17 @@ def put(sandbox: Sandbox, chain: str, order_id: str, wanted: OrderUpdate) -> Don
         if unapplied:
             return Done(shown(after, sandbox.behaviour, "answer"))
         saved = store.save(connection, order, after, sandbox.clock.now_us())
-        told = _tell(connection, sandbox, order, saved, wanted)
-    return Done(shown(saved, sandbox.behaviour, "answer"), saved.vendor if told else None)
+        noted = _note_event(connection, sandbox, order, saved, wanted)
+    return Done(shown(saved, sandbox.behaviour, "answer"), saved.vendor if noted else None)
 
 
 def _after(connection: Connection, sandbox: Sandbox, order: Order, wanted: OrderUpdate) -> Order:
-    """The order as it would be afterwards."""
+    """The order after the request, not stored yet."""
     if wanted.cancels:
-        spared = wanted.status == "UPDATE_CART" and sandbox.behaviour.order_validation_without_sku == "refused"
-        if spared:
+        if wanted.status == "UPDATE_CART" and sandbox.behaviour.order_validation_without_sku == "refused":
             raise CartError(VALIDATION_ERROR, "items", "_id without sku; in any other request this cancels the order")
         return cancelled(order, "VENDOR", "ITEM_WITHOUT_SKU")
-    transitions.check(order, wanted, acceptance=sandbox.behaviour.order_acceptance == "enabled")
+    check(order, wanted, acceptance=sandbox.behaviour.order_acceptance == "enabled")
     if wanted.status == "CANCELLED":
         return _cancelled_by_partner(order, wanted)
     if not wanted.items and wanted.status != "ACCEPTED":
@@ -110,12 +143,12 @@ def _cancelled_by_partner(order: Order, wanted: OrderUpdate) -> Order:
 
 
 def cancelled(order: Order, by: str, reason: str) -> Order:
-    """The order cancelled; what was in it stays readable."""
+    """Cancels the order; its items stay readable."""
     return order.model_copy(update={"state": "CANCELLED", "cancellation": {"reason": reason, "cancelled_by": by}})
 
 
-def _tell(connection: Connection, sandbox: Sandbox, before: Order, order: Order, wanted: OrderUpdate) -> bool:
-    """Section 6: an event for a fulfilment, always named READY_FOR_PICKUP, and none for ACCEPTED."""
+def _note_event(connection: Connection, sandbox: Sandbox, before: Order, order: Order, wanted: OrderUpdate) -> bool:
+    """Notes the event of a fulfilment, always named READY_FOR_PICKUP; ACCEPTED has none (interface.md 6). Returns whether it noted one."""
     if order.state in FULFILLING and wanted.status in FULFILLING and not wanted.cancels:
         events.note(connection, sandbox, order, "READY_FOR_PICKUP")
         return True

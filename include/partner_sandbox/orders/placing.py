@@ -14,9 +14,9 @@ from partner_sandbox.catalog import money
 from partner_sandbox.clock import to_us
 from partner_sandbox.errors import invalid
 from partner_sandbox.orders import events, goods, pricing, store
-from partner_sandbox.orders.discounts import Basket
 from partner_sandbox.orders.goods import Good
 from partner_sandbox.orders.order import Order, OrderType, TransportType
+from partner_sandbox.orders.pricing import Basket
 from partner_sandbox.promotions import seen
 from partner_sandbox.sandbox import Sandbox
 from partner_sandbox.wire import Body, InstantUs, Number
@@ -63,7 +63,7 @@ class Placement(Body):
 
 
 def place(sandbox: Sandbox, vendor: Vendor, wanted: Placement) -> Order:
-    """Makes the order and tells the partner; ApiError for what a customer could not order."""
+    """Creates the order and notes its event; ApiError for an order that a customer cannot place."""
     with sandbox.storage.begin() as connection:
         order = _make(connection, sandbox, vendor, wanted)
         store.add(connection, vendor.key, order)
@@ -146,7 +146,7 @@ def _weight_g(good: Good, line: Line) -> int | None:
 
 
 def _bounds(where: str, good: Good, line: Line) -> dict[str, int]:
-    """The bounds that were asked for instead of the platform's."""
+    """The requested bounds instead of the platform's."""
     given = {"least": line.min_quantity, "most": line.max_quantity}
     asked = {name: value for name, value in given.items() if value is not None}
     if good.by_weight:

@@ -9,7 +9,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
-from partner_sandbox import bodies, query
+from partner_sandbox import bodies
 from partner_sandbox.access.callers import TheChain, TheSandbox
 from partner_sandbox.errors import invalid, not_found
 from partner_sandbox.orders import picking, store
@@ -33,7 +33,7 @@ async def put_order(order_id: str, request: Request, sandbox: TheSandbox, chain:
         raise not_found("Order")
     wanted = await bodies.read(request, OrderUpdate)
     done = await asyncio.to_thread(picking.put, sandbox, chain.chain, _uuid(order_id), wanted)
-    if done.told_of is not None and sandbox.faults.draw("order_webhook", "early", vendor=done.told_of):
+    if done.notified_vendor is not None and sandbox.faults.draw("order_webhook", "early", vendor=done.notified_vendor):
         await sandbox.work.run_due()
     sandbox.work.wake()
     return done.answer
@@ -68,8 +68,8 @@ def list_orders(
     path = "orders" if request.scope["route"].path.endswith("/orders") else "vendor"
     if served not in {"both", path}:
         return Response(status_code=404)
-    number = query.whole("page", page, 1, most=PAGE_MAX)
-    size = query.whole("page_size", page_size, PAGE_SIZE_DEFAULT, most=PAGE_SIZE_MAX)
+    number = bodies.whole("page", page, 1, most=PAGE_MAX)
+    size = bodies.whole("page_size", page_size, PAGE_SIZE_DEFAULT, most=PAGE_SIZE_MAX)
     start_us = _instant_us(sandbox, "start_time", start_time)
     end_us = _instant_us(sandbox, "end_time", end_time)
     draw = sandbox.faults.draw

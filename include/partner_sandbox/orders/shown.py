@@ -1,4 +1,4 @@
-"""An order as the interface tells it (interface.md 2.5, 2.6; field notes, Orders)."""
+"""An order as the interface shows it (interface.md 2.5, 2.6; field notes, Orders)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Where = Literal["answer", "history", "event"]
 
 
 def shown(order: Order, behaviour: Behaviour, where: Where, *, state: str | None = None) -> dict[str, Any]:
-    """In an answer of the PUT, in the history (both GETs) or in an event; `state` where it tells of another one."""
+    """In an answer of the PUT, in the history (both GETs) or in an event; `state` replaces the order's own."""
     status = state or order.state
     if where == "history" and behaviour.order_ended_status == "history" and status in {"PICKED_UP", "CANCELLED"}:
         status = status.lower()
@@ -76,7 +76,9 @@ def _payment(order: Order, behaviour: Behaviour) -> dict[str, Any]:
         "delivery_fee": money.number(order.delivery_fee_milli),
         "service_fee": money.number(order.service_fee_milli),
         "discount": money.number(order.discount_milli),
-        "discounts": [{"name": one.name, "value": money.number(one.value_milli)} for one in order.discounts],
+        "discounts": [
+            {"name": discount.name, "value": money.number(discount.value_milli)} for discount in order.discounts
+        ],
     }
     if behaviour.order_shape != "flat":
         payment["sub_total"] = money.number(order.sub_total_milli)
@@ -94,12 +96,12 @@ def _item(item: Item) -> dict[str, Any]:
         "original_pricing": _pricing(item.original_pricing),
         "promotion": [
             {
-                "name": one.name,
-                "type": one.type,
-                "discount_amount": money.number(one.discount_milli),
-                "sponsorships": [{"sponsor": "VENDOR", "amount": money.number(one.discount_milli)}],
+                "name": promotion.name,
+                "type": promotion.type,
+                "discount_amount": money.number(promotion.discount_milli),
+                "sponsorships": [{"sponsor": "VENDOR", "amount": money.number(promotion.discount_milli)}],
             }
-            for one in item.promotions
+            for promotion in item.promotions
         ],
     }
     return body if item.replaced_id is None else {**body, "replaced_id": item.replaced_id}

@@ -1,11 +1,11 @@
-"""What the portal's forms do; each leads back to a page."""
+"""The actions of the portal's forms; each returns to a page."""
 
 from __future__ import annotations
 
 import asyncio
 from decimal import Decimal
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import parse_qs, urlencode
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
@@ -13,14 +13,65 @@ from pydantic import ValidationError
 from sqlalchemy import select
 
 from partner_sandbox import bodies
-from partner_sandbox.errors import invalid, not_found
+from partner_sandbox.errors import ApiError, invalid, not_found
 from partner_sandbox.faults.rules import Rule, RuleSet
 from partner_sandbox.orders import lifecycle, placing, store
 from partner_sandbox.orders.order import Order
-from partner_sandbox.portal import forms
-from partner_sandbox.portal.forms import Form
 from partner_sandbox.portal.frame import Frame, PageRoute, TheFrame, from_this_site
-from partner_sandbox.webhooks.tables import webhook
+from partner_sandbox.webhooks.notices import webhook
+
+FORM_BYTES_MAX = 256 * 1024
+FIELDS_MAX = 2000
+
+
+class Form:
+    """Field by field; a field may occur several times."""
+
+    def __init__(self, fields: dict[str, list[str]]) -> None:
+        self._fields = fields
+
+    def all(self, name: str) -> list[str]:
+        return self._fields.get(name, [])
+
+    def text(self, name: str) -> str:
+        """Without the spaces around it; empty when it is not there."""
+        return self._fields.get(name, [""])[0].strip()
+
+    def ticked(self, name: str) -> bool:
+        return bool(self.text(name))
+
+    def number(self, name: str) -> float | None:
+        """None when it is empty."""
+        text = self.text(name).replace(",", ".")
+        if not text:
+            return None
+        try:
+            number = float(text)
+        except ValueError:
+            raise invalid(name, "must be a number") from None
+        if not abs(number) < 1e12:
+            raise invalid(name, "is too large")
+        return number
+
+    def back(self, otherwise: str) -> str:
+        """The page of the portal to return to; never another site."""
+        wanted = self.text("back")
+        inside = wanted == "/portal" or wanted.startswith(("/portal/", "/portal?"))
+        return wanted if inside and not set(wanted) & set("\\\r\n") else otherwise
+
+
+async def read(request: Request) -> Form:
+    """The form of a request; 413 for one that no page of the portal sends."""
+    body = b""
+    async for piece in request.stream():
+        body += piece
+        if len(body) > FORM_BYTES_MAX:
+            raise ApiError(413, "PAYLOAD_TOO_LARGE", f"A form has at most {FORM_BYTES_MAX} bytes")
+    try:
+        return Form(parse_qs(body.decode(), keep_blank_values=True, max_num_fields=FIELDS_MAX, errors="strict"))
+    except ValueError:
+        raise invalid("", "the body is no form") from None
+
 
 router = APIRouter(dependencies=[Depends(from_this_site)], route_class=PageRoute)
 ADVANCE_S_MAX = 366 * 86_400
@@ -30,7 +81,7 @@ _MOVES = {"dispatch": lifecycle.dispatch, "pick-up": lifecycle.pick_up}
 @router.post("/orders")
 async def place(request: Request, frame: TheFrame) -> Response:
     """A customer orders."""
-    form = await forms.read(request)
+    form = await read(request)
     order = await asyncio.to_thread(_place, frame, form)
     return _to(f"/portal/orders/{order.order_id}?{urlencode({'chain': order.chain})}")
 
@@ -38,7 +89,7 @@ async def place(request: Request, frame: TheFrame) -> Response:
 @router.post("/orders/{order_id}/{move}")
 async def move(request: Request, frame: TheFrame, order_id: str, move: str) -> Response:
     """Customer, logistics or rider do something with an order."""
-    form = await forms.read(request)
+    form = await read(request)
     if move == "cancel":
         by = "LOGISTICS" if form.text("by") == "LOGISTICS" else "CUSTOMER"
         await asyncio.to_thread(lifecycle.cancel, frame.sandbox, order_id, by, form.text("reason") or "CHANGED_MIND")
@@ -52,7 +103,7 @@ async def move(request: Request, frame: TheFrame, order_id: str, move: str) -> R
 @router.post("/webhooks")
 async def put_webhook(request: Request, frame: TheFrame) -> Response:
     """Where events go; a secret that is left empty stays as it is."""
-    form = await forms.read(request)
+    form = await read(request)
     urls = {name: _url(form, name) for name in ("catalog_url", "order_url")}
     with frame.sandbox.storage.begin() as connection:
         known = connection.execute(select(webhook).where(webhook.c.chain == frame.chain)).one_or_none()
@@ -64,8 +115,8 @@ async def put_webhook(request: Request, frame: TheFrame) -> Response:
 
 @router.post("/faults")
 async def add_fault(request: Request, frame: TheFrame) -> Response:
-    """One more fault; all begin to count anew."""
-    form = await forms.read(request)
+    """Adds a fault; the counts of all faults start again."""
+    form = await read(request)
     faults = frame.sandbox.faults
     names = set(Rule.model_fields)
     held = [{name: value for name, value in rule.items() if name in names} for rule in faults.state()["rules"]]
@@ -78,16 +129,16 @@ async def add_fault(request: Request, frame: TheFrame) -> Response:
 
 @router.post("/faults/clear")
 async def clear_faults(request: Request, frame: TheFrame) -> Response:
-    """No faults any more."""
-    form = await forms.read(request)
+    """Removes all faults."""
+    form = await read(request)
     frame.sandbox.faults.clear()
     return _to(form.back("/portal/faults"))
 
 
 @router.post("/clock")
 async def advance(request: Request, frame: TheFrame) -> Response:
-    """Moves the clock; what falls due on the way is done before the page comes back."""
-    form = await forms.read(request)
+    """Moves the clock; the work that falls due ends before the page returns."""
+    form = await read(request)
     seconds = form.number("seconds") or 0.0
     if not 0 <= seconds <= ADVANCE_S_MAX:
         raise invalid("seconds", f"must be from 0 to {ADVANCE_S_MAX}")
@@ -111,7 +162,7 @@ def _place(frame: Frame, form: Form) -> Order:
     try:
         wanted = placing.Placement.model_validate({"items": lines, **choices})
     except ValidationError as error:
-        raise bodies.refusal(error) from None
+        raise bodies.validation_error(error) from None
     return placing.place(frame.sandbox, vendor, wanted)
 
 
@@ -139,7 +190,7 @@ def _rule(form: Form) -> Rule:
     try:
         return Rule(**values)
     except ValidationError as error:
-        raise bodies.refusal(error) from None
+        raise bodies.validation_error(error) from None
 
 
 def _to(path: str) -> RedirectResponse:

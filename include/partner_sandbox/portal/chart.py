@@ -1,4 +1,4 @@
-"""The request budget as a picture: requests in the sixty seconds before each moment of the last ten minutes."""
+"""The rate limit as a chart: requests in the sixty seconds before each moment of the last ten minutes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WIDTH, HEIGHT = 1240, 210
 LEFT, RIGHT, TOP, BOTTOM = 44, 12, 12, 26
 RECENT_LINES = 200_000
 _SECONDS = text("""
-    SELECT at_us / 1000000 AS second, count(*) AS requests, sum(coalesce(status = 429, 0)) AS refused
+    SELECT at_us / 1000000 AS second, count(*) AS requests, sum(coalesce(status = 429, 0)) AS rejected
     FROM journal
     WHERE kind = 'request' AND n > (SELECT coalesce(max(n), 0) FROM journal) - :recent AND at_us > :first AND at_us <= :now
     GROUP BY second
@@ -41,7 +41,7 @@ class Chart:
     line: str
     area: str
     limit_y: float | None
-    refused: tuple[float, ...]
+    rejected: tuple[float, ...]
     rows: tuple[Tick, ...]
     columns: tuple[Tick, ...]
     used: int
@@ -54,7 +54,7 @@ def draw(connection: Connection, now_us: int, limit: int) -> Chart:
     now_s = now_us // SECOND_US
     first_s = now_s - SPAN_S - WINDOW_S
     counted = {"now": now_us, "first": first_s * SECOND_US, "recent": RECENT_LINES}
-    seconds = {row.second: (row.requests, row.refused) for row in connection.execute(_SECONDS, counted)}
+    seconds = {row.second: (row.requests, row.rejected) for row in connection.execute(_SECONDS, counted)}
     loads = _loads({second: requests for second, (requests, _) in seconds.items()}, now_s)
     peak = max(loads)
     shown_limit = limit <= max(4 * peak, 120)
@@ -79,7 +79,7 @@ def draw(connection: Connection, now_us: int, limit: int) -> Chart:
         line=line,
         area=f"{line} L{x(now_s)},{base} L{x(now_s - SPAN_S)},{base} Z",
         limit_y=y(limit) if shown_limit else None,
-        refused=tuple(x(second) for second, (_, refused) in seconds.items() if refused and second > now_s - SPAN_S),
+        rejected=tuple(x(second) for second, (_, rejected) in seconds.items() if rejected and second > now_s - SPAN_S),
         rows=tuple(Tick(y(top * part / 4), f"{top * part // 4}") for part in range(5)),
         columns=tuple(Tick(x(now_s - back), iso((now_s - back) * SECOND_US)[11:16]) for back in reversed(minutes)),
         used=loads[-1],

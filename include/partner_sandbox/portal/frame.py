@@ -1,4 +1,4 @@
-"""What every page has around it: the chain it is about, the clock, the dialect; and who may see it."""
+"""The frame of every page: its chain, the clock, the dialect; and the check of access."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Frame:
 
 
 class PageRoute(APIRoute):
-    """A refusal as a page with a way back, for people have no use for JSON."""
+    """An error as a page with a link back, as a person cannot use JSON."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         answer = super().get_route_handler()
@@ -56,9 +56,7 @@ class PageRoute(APIRoute):
             try:
                 return await answer(request)
             except ApiError as error:
-                return pages.render(
-                    "refused.html", status=error.status, message=error.message, back=_came_from(request)
-                )
+                return pages.render("error.html", status=error.status, message=error.message, back=_came_from(request))
 
         return handle
 
@@ -73,7 +71,7 @@ def _came_from(request: Request) -> str:
 
 
 def frame(request: Request, sandbox: TheSandbox, chain: str = "", follow: str = "") -> Frame:
-    """The chain that was asked for, or the first one."""
+    """The requested chain, or the first one."""
     with sandbox.storage.begin() as connection:
         names = tuple(views.chains(connection))
     if chain and chain not in names:
@@ -92,7 +90,7 @@ TheFrame = Annotated[Frame, Depends(frame)]
 
 
 def from_this_site(request: Request) -> None:
-    """403 for a form that another site sends: the portal knows no login that would tell them apart."""
+    """403 for a form that another site sends: the portal has no login that distinguishes them."""
     origin = request.headers.get("origin")
     foreign = origin is not None and urlsplit(origin).netloc != request.headers.get("host", "")
     if foreign or request.headers.get("sec-fetch-site", "same-origin") not in {"same-origin", "none"}:
@@ -101,7 +99,7 @@ def from_this_site(request: Request) -> None:
 
 @dataclass(frozen=True)
 class Pager:
-    """Where a page stands among its kind."""
+    """The place of a page in its list."""
 
     page: int
     size: int

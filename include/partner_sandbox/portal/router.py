@@ -7,11 +7,11 @@ from typing import Any
 from fastapi import APIRouter, Depends
 from fastapi.responses import HTMLResponse, Response
 
-from partner_sandbox import query
+from partner_sandbox import bodies
 from partner_sandbox.access.callers import find_vendor
 from partner_sandbox.control.router import on_this_machine
 from partner_sandbox.errors import not_found
-from partner_sandbox.faults import kinds
+from partner_sandbox.faults import rules
 from partner_sandbox.jobs import jobs
 from partner_sandbox.orders import store as orders
 from partner_sandbox.portal import actions, chart, pages, shelves, views
@@ -86,26 +86,26 @@ def jobs_page(frame: TheFrame, page: str | None = None) -> HTMLResponse:
 
 
 @router.get("/jobs/{job_id}")
-def job_page(frame: TheFrame, job_id: str, page: str | None = None, refused: str = "") -> HTMLResponse:
-    """A job with what became of each SKU."""
+def job_page(frame: TheFrame, job_id: str, page: str | None = None, rejected: str = "") -> HTMLResponse:
+    """A job with the outcome of each SKU."""
     number = _page(page)
-    only_refused = refused == "1"
+    only_rejected = rejected == "1"
     with frame.sandbox.storage.begin() as connection:
         job = jobs.by_id(connection, frame.chain, job_id)
         if job is None:
             raise not_found("Job")
         first = (number - 1) * PAGE_ROWS
-        total, items = views.job_items(connection, job.seq, first, PAGE_ROWS, only_refused=only_refused)
-        _, told = views.deliveries(connection, frame.chain, 0, PAGE_ROWS, subject=job.job_id)
-    left_out = views.refusals(vars(job))
+        total, items = views.job_items(connection, job.seq, first, PAGE_ROWS, only_rejected=only_rejected)
+        _, events = views.deliveries(connection, frame.chain, 0, PAGE_ROWS, subject=job.job_id)
+    left_out = views.left_out(vars(job))
     return frame.page(
         "job.html",
         job=job,
         items=items,
         left_out=left_out[:1000],
         left_out_total=len(left_out),
-        only_refused=only_refused,
-        deliveries=told,
+        only_rejected=only_rejected,
+        deliveries=events,
         pager=Pager(number, PAGE_ROWS, total),
     )
 
@@ -150,8 +150,8 @@ def order_page(frame: TheFrame, order_id: str) -> HTMLResponse:
         order = orders.find(connection, order_id.lower(), frame.now_us, chain=frame.chain)
         if order is None:
             raise not_found("Order")
-        _, told = views.deliveries(connection, frame.chain, 0, PAGE_ROWS, subject=order.order_id)
-    return frame.page("order.html", order=order, deliveries=told)
+        _, events = views.deliveries(connection, frame.chain, 0, PAGE_ROWS, subject=order.order_id)
+    return frame.page("order.html", order=order, deliveries=events)
 
 
 @router.get("/webhooks")
@@ -171,7 +171,7 @@ def webhooks_page(frame: TheFrame, page: str | None = None) -> HTMLResponse:
 def faults_page(frame: TheFrame) -> HTMLResponse:
     """The faults in force, a form for one more, and every kind with a sentence."""
     return frame.page(
-        "faults.html", faults=frame.sandbox.faults.state(), operations=kinds.OPERATIONS, requests=[*kinds.REQUESTS]
+        "faults.html", faults=frame.sandbox.faults.state(), operations=rules.OPERATIONS, requests=[*rules.REQUESTS]
     )
 
 
@@ -184,4 +184,4 @@ def _choices(connection: Any, shops: list[dict[str, Any]]) -> list[str]:
 
 
 def _page(text: str | None) -> int:
-    return query.whole("page", text, 1, most=1_000_000)
+    return bodies.whole("page", text, 1, most=1_000_000)

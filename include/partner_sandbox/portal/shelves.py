@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, func, or_, select
 
 from partner_sandbox.access.callers import Vendor
-from partner_sandbox.catalog.propagation import settle
+from partner_sandbox.catalog.propagation import show_due
 from partner_sandbox.catalog.tables import barcode, product, visible_change
 from partner_sandbox.promotions import seen
 from partner_sandbox.promotions.seen import Seen
@@ -55,7 +55,7 @@ def read(
     connection: Connection, of: Vendor, now_us: int, first: int, count: int, term: str = ""
 ) -> tuple[int, list[Shown]]:
     """How many products fit the term, and some of them in the order of their SKUs."""
-    settle(connection, now_us)
+    show_due(connection, now_us)
     where = [product.c.vendor_key == of.key]
     if term:
         found = (product.c.title.icontains(term, autoescape=True), product.c.sku.icontains(term, autoescape=True))

@@ -10,11 +10,11 @@ from sqlalchemy import Connection, Integer, cast, func, select
 
 from partner_sandbox.access.tables import chain as chain_table
 from partner_sandbox.access.tables import vendor
-from partner_sandbox.catalog.propagation import settle
+from partner_sandbox.catalog.propagation import show_due
 from partner_sandbox.catalog.tables import product, visible_change
-from partner_sandbox.jobs.tables import job, job_item
+from partner_sandbox.jobs.jobs import job, job_item
 from partner_sandbox.promotions import seen
-from partner_sandbox.webhooks.tables import attempt, delivery, webhook
+from partner_sandbox.webhooks.notices import attempt, delivery, webhook
 
 
 def chains(connection: Connection) -> list[str]:
@@ -23,7 +23,7 @@ def chains(connection: Connection) -> list[str]:
 
 def vendors(connection: Connection, chain: str, now_us: int) -> list[dict[str, Any]]:
     """Each vendor with how much of it customers see now."""
-    settle(connection, now_us)
+    show_due(connection, now_us)
     counted = (
         select(
             vendor.c.id,
@@ -67,11 +67,11 @@ def jobs(connection: Connection, chain: str, first: int, count: int) -> tuple[in
 
 
 def job_items(
-    connection: Connection, job_seq: int, first: int, count: int, *, only_refused: bool
+    connection: Connection, job_seq: int, first: int, count: int, *, only_rejected: bool
 ) -> tuple[int, list[dict[str, Any]]]:
-    """What became of each item of an update."""
+    """The outcome of each item of an update."""
     where = [job_item.c.job_seq == job_seq]
-    if only_refused:
+    if only_rejected:
         where.append(job_item.c.error.is_not(None))
     total = connection.execute(select(func.count()).select_from(job_item).where(*where)).scalar_one()
     rows = connection.execute(
@@ -110,8 +110,8 @@ def deliveries(
     return total, [{**row, "tried": tried[row["id"]]} for row in rows]
 
 
-def refusals(job_row: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """Vendor, SKU and reason of what a promotion or a creation left out."""
+def left_out(job_row: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """Vendor, SKU and reason of each item that a promotion or a creation left out."""
     result = job_row["result"] or {}
     lines = [(name, "", "no such vendor in the chain") for name in result.get("invalid_vendors", [])]
     for field, reason in (
@@ -120,7 +120,9 @@ def refusals(job_row: dict[str, Any]) -> list[tuple[str, str, str]]:
     ):
         lines += [(name, sku, reason) for name, skus in result.get(field, {}).items() for sku in skus]
     for line in result.get("item_level_feedback", []):
-        reasons = "; ".join(f"{one['rejected_data']}: {one['rejected_reason']}" for one in line["rejection_reasons"])
+        reasons = "; ".join(
+            f"{reason['rejected_data']}: {reason['rejected_reason']}" for reason in line["rejection_reasons"]
+        )
         lines.append(("", line["sku"], reasons or line["status"]))
     lines += [(*name.partition(":")[::2], "already there") for name in result.get("duplicated_products", [])]
     return lines

@@ -1,4 +1,4 @@
-"""How promotions are told: the job's status to the partner, the state to people (interface.md 3.4, 4.7)."""
+"""How promotions are shown: the job's status to the partner, the state to people (interface.md 3.4, 4.7)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from partner_sandbox.catalog import money
 from partner_sandbox.clock import iso
 from partner_sandbox.jobs import jobs
 from partner_sandbox.jobs.answers import UNKNOWN_STATE, shown_id
-from partner_sandbox.promotions.tables import promotion, promotion_sku
+from partner_sandbox.promotions.store import promotion, promotion_sku
 from partner_sandbox.sandbox import Sandbox
 
 

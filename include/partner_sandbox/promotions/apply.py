@@ -17,7 +17,7 @@ from partner_sandbox.clock import to_us
 from partner_sandbox.jobs import jobs
 from partner_sandbox.promotions import store
 from partner_sandbox.promotions.body import EVERY_VENDOR, PromotionBody
-from partner_sandbox.promotions.price import discounted_milli
+from partner_sandbox.promotions.seen import discounted_milli
 from partner_sandbox.promotions.store import Value
 from partner_sandbox.sandbox import Sandbox
 
@@ -28,20 +28,20 @@ Wanted = dict[str, Value | None]
 
 @dataclass
 class Outcome:
-    """What became of a request."""
+    """The outcome of a request."""
 
     invalid_vendors: list[str] = field(default_factory=list)
     missing: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
-    refused: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    rejected: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     sound: int = 0
     changed: int = 0
 
     def result(self) -> dict[str, Any]:
-        """As the status call tells it."""
+        """As the status call returns it."""
         return {
             "invalid_vendors": self.invalid_vendors,
             "missing_skus": dict(self.missing),
-            "invalid_discounted_skus": dict(self.refused),
+            "invalid_discounted_skus": dict(self.rejected),
         }
 
 
@@ -52,11 +52,11 @@ def run(sandbox: Sandbox, job: jobs.Job) -> str | None:
         store.forget_request(connection, job.seq)
         vendors, unknown = _vendors(connection, job.chain, body.vendors)
     if sandbox.faults.draw("job", "not_applied"):
-        _tell(sandbox, job, Outcome())
+        _save_outcome(sandbox, job, Outcome())
         return None
     outcome = Outcome(invalid_vendors=unknown)
     state = _put(sandbox, job, body, vendors, outcome) if body.active else _deactivate(sandbox, job, body)
-    _tell(sandbox, job, outcome)
+    _save_outcome(sandbox, job, outcome)
     return state
 
 
@@ -106,7 +106,7 @@ def _put_piece(
         if sku not in prices and (value is not None or sku not in held):
             outcome.missing[name].append(sku)
         elif value is not None and discounted_milli(value, prices.get(sku)) is None:
-            outcome.refused[name].append(sku)
+            outcome.rejected[name].append(sku)
         else:
             sound[sku] = value
     changed = {sku: value for sku, value in sound.items() if held.get(sku) != value}
@@ -151,7 +151,7 @@ def _seen_us(sandbox: Sandbox) -> int:
     return sandbox.clock.now_us() + to_us(sandbox.behaviour.promotion_propagation_s)
 
 
-def _tell(sandbox: Sandbox, job: jobs.Job, outcome: Outcome) -> None:
-    refused = sum(map(len, outcome.missing.values())) + sum(map(len, outcome.refused.values()))
+def _save_outcome(sandbox: Sandbox, job: jobs.Job, outcome: Outcome) -> None:
+    rejected = sum(map(len, outcome.missing.values())) + sum(map(len, outcome.rejected.values()))
     with sandbox.storage.begin() as connection:
-        jobs.change(connection, job.seq, result=outcome.result(), refused=refused)
+        jobs.change(connection, job.seq, result=outcome.result(), rejected=rejected)

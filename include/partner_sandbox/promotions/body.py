@@ -95,7 +95,7 @@ class PromotionBody(Body):
 
     @property
     def identity(self) -> str:
-        """Display name, vendors, start and end: changing one of them makes another promotion (field notes)."""
+        """Display name, vendors, start and end: changing one of them creates another promotion (field notes)."""
         parts = [self.display_name, sorted(set(self.vendors)), self.conditions.start_time, self.conditions.end_time]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 

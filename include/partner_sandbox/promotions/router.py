@@ -1,4 +1,4 @@
-"""PUT a promotion and ask what became of it (interface.md 4.7; field notes, Promotions)."""
+"""PUT a promotion and read its result (interface.md 4.7; field notes, Promotions)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from partner_sandbox.access.tables import vendor as vendor_table
 from partner_sandbox.errors import not_found
 from partner_sandbox.jobs import answers as job_answers
 from partner_sandbox.jobs import jobs
-from partner_sandbox.jobs.links import address_of
+from partner_sandbox.jobs.files import address_of
 from partner_sandbox.promotions import answers, store
 from partner_sandbox.promotions.body import PromotionBody, check
 from partner_sandbox.sandbox import Sandbox
@@ -46,7 +46,7 @@ def _take(sandbox: Sandbox, chain: Chain, text: bytes, address: str) -> jobs.Job
     try:
         body = PromotionBody.model_validate_json(text)
     except ValidationError as error:
-        raise bodies.refusal(error) from None
+        raise bodies.validation_error(error) from None
     with sandbox.storage.begin() as connection:
         vendors = select(func.count()).select_from(vendor_table).where(vendor_table.c.chain == chain.chain)
         check(body, sandbox.behaviour, connection.execute(vendors).scalar_one())

@@ -5,13 +5,36 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from sqlalchemy import Connection, text
 
 from partner_sandbox.catalog import money
 from partner_sandbox.clock import iso
-from partner_sandbox.promotions.price import discounted_milli
+
+
+class Discounted(Protocol):
+    """Anything with a kind of discount and its value in thousandths."""
+
+    @property
+    def subtype(self) -> str: ...
+    @property
+    def value_milli(self) -> int: ...
+
+
+def discounted_milli(by: Discounted, price_milli: int | None) -> int | None:
+    """The price after the discount, cut to thousandths; None where it would not be above zero and below the price."""
+    if price_milli is None:
+        return None
+    if by.subtype == "FINAL_PRICE":
+        price = by.value_milli
+    elif by.subtype == "ABSOLUTE":
+        price = price_milli - by.value_milli
+    else:  # 100,000 thousandths of a per cent are the whole
+        price = price_milli * (100_000 - by.value_milli) // 100_000
+    free = by.subtype == "PERCENTAGE" and by.value_milli == 100_000
+    return price if (price > 0 or free) and price < price_milli else None
+
 
 STRIKETHROUGH = "STRIKETHROUGH"
 _SEEN = """
@@ -50,7 +73,7 @@ class Seen:
         return discounted_milli(self, shelf_milli)
 
     def shown(self, shelf_milli: int | None) -> dict[str, Any] | None:
-        """As the control plane tells it; None where there is nothing to strike through."""
+        """As the control plane shows it; None if no price is struck through."""
         price = self.price_milli(shelf_milli)
         if price is None:
             return None

@@ -1,1 +1,1 @@
-"""What is sent to the partner, and what became of each attempt (interface.md 6)."""
+"""Events for the partner, and the result of each attempt (interface.md 6)."""

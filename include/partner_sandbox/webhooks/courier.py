@@ -20,14 +20,14 @@ from partner_sandbox.clock import to_us
 from partner_sandbox.journal import Entry
 from partner_sandbox.sandbox import Sandbox
 from partner_sandbox.webhooks import notices
-from partner_sandbox.webhooks.tables import attempt, delivery
+from partner_sandbox.webhooks.notices import attempt, delivery
 
 AT_ONCE_MAX = 32
 
 
 @dataclass(frozen=True)
 class _Flight:
-    """A delivery on its way."""
+    """A delivery in flight."""
 
     subject: str
     event: str
@@ -54,7 +54,7 @@ class Courier:
         return None if row is None else int(row.due_us)
 
     async def run_due(self) -> int:
-        """Sends off what is due; how many that were."""
+        """Starts the due deliveries; returns how many."""
         begun = 0
         for row in self._due():
             if any(flight.goes_before(row) for flight in self._flying.values()):
@@ -65,26 +65,26 @@ class Courier:
         return begun
 
     async def finish(self) -> int:
-        """Waits until everything that was sent off has landed; how many that were."""
+        """Waits until every started delivery has ended; returns how many."""
         tasks = [flight.task for flight in self._flying.values()]
         await asyncio.gather(*tasks)
         return len(tasks)
 
     async def stop(self) -> None:
-        """Drops what is on its way; it is due again when the platform starts again."""
+        """Drops the running deliveries; they are due again when the platform starts again."""
         tasks = [flight.task for flight in self._flying.values()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def _waiting(self) -> Select[Any]:
-        """Deliveries whose job or order has none on its way, the earliest due first."""
+        """Deliveries whose job or order has none in flight, the earliest due first."""
         subjects = {flight.subject for flight in self._flying.values()}
         waiting = select(delivery).where(delivery.c.state == "pending", delivery.c.subject.not_in(subjects))
         return waiting.order_by(delivery.c.due_us, delivery.c.id)
 
     def _due(self) -> list[Row[Any]]:
-        """Those that are due, copies of what is on its way among them."""
+        """The due deliveries, including copies of those in flight."""
         room = AT_ONCE_MAX - len(self._flying)
         ripe = (
             select(delivery)
@@ -110,7 +110,7 @@ class Courier:
             entry = Entry("webhook", at_us, "POST", row.url, row.operation, status, fault=row.fault)
             entry.bytes_out = len(row.body.encode())
             sandbox.journal.write(entry)
-            self._settle(row, at_us, status, problem)
+            self._record(row, at_us, status, problem)
         finally:
             del self._flying[row.id]
             sandbox.work.wake()
@@ -129,7 +129,7 @@ class Courier:
             return None, f"{type(error).__name__}: {error}"
         return answer.status_code, None
 
-    def _settle(self, row: Row[Any], at_us: int, status: int | None, problem: str | None) -> None:
+    def _record(self, row: Row[Any], at_us: int, status: int | None, problem: str | None) -> None:
         waits = self._sandbox.behaviour.webhook_backoff_s
         attempts = row.attempts + 1
         done = status is not None and 200 <= status < 300
@@ -140,7 +140,7 @@ class Courier:
             values |= {"state": "pending", "due_us": self._sandbox.clock.now_us() + to_us(waits[attempts - 1])}
         with self._sandbox.storage.begin() as connection:
             known = connection.execute(update(delivery).where(delivery.c.id == row.id).values(values)).rowcount
-            if known:  # a reset in between has forgotten it
+            if known:  # unless a reset in between deleted it
                 line = {"delivery_id": row.id, "number": attempts, "at_us": at_us, "status": status, "problem": problem}
                 connection.execute(attempt.insert().values(line))
                 held = (delivery.c.chain == row.chain, delivery.c.operation == row.operation, delivery.c.after_next)

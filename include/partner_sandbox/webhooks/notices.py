@@ -1,28 +1,70 @@
-"""Notes down what the partner is to be told; the courier carries it (interface.md 6)."""
+"""Notes the events for the partner; the courier delivers them (interface.md 6)."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Boolean, Column, Connection, ForeignKey, Index, Integer, Row, Table, Text, select
 
 from partner_sandbox.access.tables import vendor as vendor_table
 from partner_sandbox.clock import to_us
 from partner_sandbox.faults.rules import Rule
 from partner_sandbox.jobs import jobs
+from partner_sandbox.jobs.files import link_of
 from partner_sandbox.jobs.jobs import Job
-from partner_sandbox.jobs.links import link_of
 from partner_sandbox.sandbox import Sandbox
-from partner_sandbox.webhooks.tables import delivery, webhook
+from partner_sandbox.storage import metadata
+
+webhook = Table(
+    "webhook",
+    metadata,
+    Column("chain", Text, ForeignKey("chain.chain"), primary_key=True),
+    Column("catalog_url", Text),
+    Column("order_url", Text),
+    Column("secret", Text, comment="verbatim in the Authorization header; mandatory, nothing is sent without it"),
+)
+
+delivery = Table(
+    "delivery",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("chain", Text, nullable=False),
+    Column("operation", Text, nullable=False, comment="job_webhook or order_webhook"),
+    Column("subject", Text, nullable=False, comment="the job's or the order's id"),
+    Column("event", Text, nullable=False, comment="the status it reports"),
+    Column("url", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("authorization", Text, comment="instead of the configured secret, for a forged one"),
+    Column("once", Boolean, nullable=False, default=False, comment="no further tries"),
+    Column("after_next", Boolean, nullable=False, default=False, comment="held back until a later one has gone"),
+    Column("fault", Text, comment="the fault that made it so"),
+    Column("state", Text, nullable=False, comment="pending, delivered, given_up, lost"),
+    Column("created_us", Integer, nullable=False),
+    Column("due_us", Integer, comment="when the next attempt falls due"),
+    Column("attempts", Integer, nullable=False, default=0),
+    Index("delivery_by_due", "due_us"),
+    sqlite_autoincrement=True,
+)
+
+attempt = Table(
+    "attempt",
+    metadata,
+    Column("delivery_id", Integer, ForeignKey("delivery.id"), primary_key=True),
+    Column("number", Integer, primary_key=True, comment="from 1"),
+    Column("at_us", Integer, nullable=False),
+    Column("status", Integer, comment="null when no answer came"),
+    Column("problem", Text, comment="why no answer came"),
+)
+
 
 FAULTS = ("lost", "repeated", "reordered", "late", "forged_secret", "oversized", "other_vendor")
-FORGED = "Bearer forged-by-somebody-else"
+FORGED = "Bearer forged-by-another-party"
 OVERSIZE_BYTES = 2 * 1024 * 1024
 LATE_S = 300.0
 HELD_S = 60.0
 COPIES = 3
-TOLD = frozenset({"update", "export"})
+REPORTED_KINDS = frozenset({"update", "export"})
 """The kinds of job whose end is an event (interface.md 6)."""
 
 
@@ -71,17 +113,17 @@ def note(
 
 def job_ended(connection: Connection, sandbox: Sandbox, job: Job) -> None:
     """The completion event of an update or an export."""
-    if job.kind in TOLD and not job.told:
+    if job.kind in REPORTED_KINDS and not job.announced:
         _note_job(connection, sandbox, job)
 
 
 def job_announced(connection: Connection, sandbox: Sandbox, job: Job) -> None:
-    """The same event before the job has run, as a fault wants it; its file is there once the job has ended."""
+    """The same event before the job has run, for a fault; its file exists once the job has ended."""
     link_ends_us = job.finish_us + to_us(sandbox.behaviour.link_life_s)
     file = jobs.file_name(sandbox)
-    jobs.change(connection, job.seq, told=True, file=file, link_ends_us=link_ends_us)
-    told = jobs.by_seq(connection, job.seq)
-    _note_job(connection, sandbox, told, state="COMPLETED")
+    jobs.change(connection, job.seq, announced=True, file=file, link_ends_us=link_ends_us)
+    announced = jobs.by_seq(connection, job.seq)
+    _note_job(connection, sandbox, announced, state="COMPLETED")
 
 
 def job_event(sandbox: Sandbox, job: Job, state: str) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """acknowledge: the baseline moves by what the platform accepted, SKU by SKU, and by nothing else (I2).
 
-What was sent and of which the platform said nothing is neither the old value nor the new one: it becomes unknown, a null (I7).
+If the platform reports no outcome for a value that was sent, the platform may hold the old value or the new one. It becomes null (I7).
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import pyarrow.compute as pc
 
 from shelfsync.catalog.alignment import aligned, column
 from shelfsync.catalog.diff import apply
-from shelfsync.columns import BASELINE, FIELDS, completed
+from shelfsync.schemas import BASELINE, FIELDS, completed
 
 
 def acknowledge(baseline: pa.Table, items: pa.Table, outcomes: pa.Table) -> pa.Table:
-    """The new baseline (BASELINE shape, sorted by sku) after a job that carried `items` (DELTA shape) ended in `outcomes` (OUTCOME shape).
+    """The new baseline (BASELINE schema, sorted by sku) after a job with `items` (DELTA schema) ended in `outcomes` (OUTCOME schema).
 
-    Only SKUs with the state `accepted` and no other move, and of them only the fields that were sent.
+    A SKU moves only if each of its outcomes has the state `accepted`; only the fields that were sent move.
     """
     skus, states = column(outcomes, "sku"), column(outcomes, "state")
     accepted = pc.equal(states, "accepted")
@@ -28,26 +28,26 @@ def acknowledge(baseline: pa.Table, items: pa.Table, outcomes: pa.Table) -> pa.T
     return apply(items.filter(moves), baseline)
 
 
-def in_doubt(baseline: pa.Table, items: pa.Table, outcomes: pa.Table) -> pa.Table:
-    """The baseline (BASELINE shape) in which the fields that were sent for `unaccounted` SKUs are null: nobody knows what the platform holds.
+def with_unconfirmed(baseline: pa.Table, items: pa.Table, outcomes: pa.Table) -> pa.Table:
+    """The baseline (BASELINE schema, sorted by sku) in which the fields of `items` (DELTA schema) sent for unaccounted SKUs are null.
 
-    The next delta says them again, also when the ERP has gone back meanwhile to what was acknowledged before; a SKU that was not
-    known yet is from now on, so that it is switched off should it leave the ERP.
+    `outcomes`: OUTCOME schema. The next delta sends these fields again, even if the ERP has reverted to the acknowledged value. A SKU that
+    the baseline does not have is added without values, so that it is switched off if it leaves the ERP.
     """
     baseline = completed(baseline, BASELINE)
-    silent = column(outcomes, "sku").filter(pc.equal(column(outcomes, "state"), "unaccounted"))
-    sent = items.filter(pc.is_in(column(items, "sku"), value_set=silent))
+    unaccounted = column(outcomes, "sku").filter(pc.equal(column(outcomes, "state"), "unaccounted"))
+    sent = items.filter(pc.is_in(column(items, "sku"), value_set=unaccounted))
     known = column(baseline, "sku")
-    said = aligned(sent, known, FIELDS)
+    values = aligned(sent, known, FIELDS)
     columns = {name: column(baseline, name) for name in BASELINE.names}
     for name in FIELDS:
-        columns[name] = pc.if_else(said[name].is_valid(), pa.scalar(None, columns[name].type), columns[name])
-    held = pa.Table.from_arrays([columns[name] for name in BASELINE.names], schema=BASELINE)
+        columns[name] = pc.if_else(values[name].is_valid(), pa.scalar(None, columns[name].type), columns[name])
+    result = pa.Table.from_arrays([columns[name] for name in BASELINE.names], schema=BASELINE)
     new = sent.filter(pc.invert(pc.is_in(column(sent, "sku"), value_set=known)))
     if not new.num_rows:
-        return held
+        return result
     nothing = {name: pa.nulls(new.num_rows, BASELINE.field(name).type) for name in (*FIELDS, "sales_buffer")}
     keys = {name: column(new, name) for name in ("sku", "barcode")}
     rows = pa.Table.from_arrays([(keys | nothing)[name] for name in BASELINE.names], schema=BASELINE)
-    whole = pa.concat_tables([held, rows])
+    whole = pa.concat_tables([result, rows])
     return whole.take(pc.array_sort_indices(column(whole, "sku")))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def column(table: pa.Table, name: str) -> pa.Array:
-    """One column in one piece, whatever pieces a file came in; without a copy where it is in one piece already."""
+    """One column as one contiguous array; no copy if it is contiguous already."""
     values = table[name]
     if values.num_chunks == 1:
         return values.chunk(0)
@@ -21,12 +21,12 @@ def column(table: pa.Table, name: str) -> pa.Array:
 
 
 def ascending(skus: pa.Array) -> bool:
-    """Whether the SKUs grow strictly in byte order, which also says that each stands once."""
+    """Whether the SKUs ascend strictly in byte order, so that each is there once."""
     return not skus.null_count and bool(pc.all(pc.greater(skus[1:], skus[:-1]), min_count=0).as_py())
 
 
 def require_order(skus: pa.Array, what: str) -> None:
-    """A ValueError when the SKUs do not grow strictly in byte order: everything after this relies on it."""
+    """Raises ValueError if the SKUs do not ascend strictly in byte order, which all later steps rely on."""
     if not ascending(skus):
         raise ValueError(
             f"{what} is not sorted by sku, each once and none null; it was not written by normalise, diff or acknowledge"
@@ -34,14 +34,14 @@ def require_order(skus: pa.Array, what: str) -> None:
 
 
 def positions(skus: pa.Array, among: pa.Array) -> pa.Array:
-    """For each SKU its row in `among`, null where it has none. Tables that name the same SKUs are recognised at the price of a comparison."""
+    """For each SKU its row in `among`, null if it has none. Two tables with the same SKUs need only one comparison."""
     if skus.equals(among):
         return pa.array(np.arange(len(skus), dtype=np.int32))
     return pc.index_in(skus, value_set=among)
 
 
 def unmentioned(places: pa.Array, rows: int) -> pa.Array:
-    """A mask over `rows` rows: those that no place names. What `positions` the other way round would cost a second time."""
+    """A mask over `rows` rows: those that no place refers to. It is cheaper than `positions` in the other direction."""
     mask = np.ones(rows + 1, dtype=np.bool_)
     mask[places.fill_null(rows).to_numpy()] = False  # the one past the last is for those without a place
     return pa.array(mask[:rows])
@@ -60,5 +60,5 @@ def aligned(table: pa.Table, skus: pa.Array, names: Iterable[str]) -> dict[str, 
 
 
 def _in_order(places: pa.Array) -> bool:
-    """Whether the places, as many as there are rows, are all rows as they stand."""
+    """Whether the places, as many as there are rows, are all rows in their order."""
     return bool((places.to_numpy() == np.arange(len(places))).all())

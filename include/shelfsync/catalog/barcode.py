@@ -1,4 +1,4 @@
-"""Barcodes: what the platform takes as one, and when two are the same."""
+"""Barcodes: which texts the platform accepts, and when two are the same."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _AS_FLOAT = r"^[+-]?(?:\d+\.\d*|\.\d+|\d+(?:\.\d*)?[eE][+-]?\d+|\.\d+[eE][+-]?\d
 
 
 def faults(barcodes: pa.Array) -> list[tuple[str, Mask]]:
-    """What makes a barcode useless, in the order in which it is looked at; null has no fault."""
+    """The first fault of each barcode; null has no fault."""
     strange = mask(pc.invert(pc.ascii_is_decimal(barcodes)))
     as_float = mask(pc.match_substring_regex(barcodes, _AS_FLOAT)) if strange.any() else strange
     return [
@@ -35,6 +35,6 @@ def alike(one: str, other: str) -> bool:
 
 
 def padded(barcodes: pa.Array) -> pa.Array:
-    """Barcodes as the platform gives them back: zeros on the left up to 14 digits. What is not all digits becomes null."""
+    """Barcodes as the platform returns them: padded on the left with zeros to 14 digits. A text with a non-digit becomes null."""
     text = pc.ascii_lpad(barcodes, width=DIGITS_MAX, padding="0")
     return pc.if_else(pc.match_substring_regex(text, rf"^\d{{{DIGITS_MAX}}}$"), text, pa.scalar(None, pa.string()))

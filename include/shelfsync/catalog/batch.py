@@ -22,12 +22,12 @@ Key = Literal["sku", "barcode"]
 
 _OPEN, _CLOSE = b'{"products":[', b"]}"
 _ROWS_AT_ONCE = 32_768
-"""Items turned into text in one go: what bounds the memory of a body that is streamed."""
+"""Items turned into text at a time; it bounds the memory of a streamed body."""
 _CHUNK_BYTES = 256 * 1024
 
 
 class Body:
-    """The bytes of one request as an iterable of chunks that can be gone through again; `len()` is their exact number."""
+    """The bytes of one request as an iterable of chunks that can be read again; `len()` is their exact number."""
 
     def __init__(self, pieces: Callable[[], Iterator[memoryview]], body_bytes: int) -> None:
         self._pieces = pieces
@@ -37,7 +37,7 @@ class Body:
         return self._body_bytes
 
     def __iter__(self) -> Iterator[bytes]:
-        """Chunks of at most 256 KiB. Each piece of items ends in a comma; the very last one gives way to the closing brackets."""
+        """Chunks of at most 256 KiB. Each piece of items ends in a comma; the closing brackets replace the last comma."""
         left = self._body_bytes - len(_OPEN) - len(_CLOSE)
         yield _OPEN
         for piece in self._pieces():
@@ -54,19 +54,19 @@ class Body:
 
 @dataclass(frozen=True)
 class Batch:
-    """One request: its `items` in DELTA shape, its `body`, and the exact length of that."""
+    """One request: its `items` in DELTA schema, its `body`, and the exact length of that."""
 
     items: pa.Table
     body: Body
     body_bytes: int
 
 
-def cut(delta: pa.Table, *, key: Key, sales_limit_name: str, body_bytes_max: int) -> Iterator[Batch]:
+def cut(delta: pa.Table, *, key: Key, sales_limit_name: str, body_max_bytes: int) -> Iterator[Batch]:
     """The delta as batches, each as long as it can be; their items one after the other are the delta. An empty delta gives none.
 
     Holds the text of one body at a time. A DataError names the SKU whose item alone is over the limit.
     """
-    room = body_bytes_max - len(_OPEN) - len(_CLOSE) + 1  # the last item's comma is not sent
+    room = body_max_bytes - len(_OPEN) - len(_CLOSE) + 1  # the last item's comma is not sent
     first, used, pieces = 0, 0, list[memoryview]()
     for start, ends, text in _texts(delta, key, sales_limit_name):
         row, rows = 0, len(ends) - 1
@@ -78,7 +78,7 @@ def cut(delta: pa.Table, *, key: Key, sales_limit_name: str, body_bytes_max: int
                 row = fit
             if row < rows:
                 if not pieces:
-                    raise _oversized(delta, start + row, int(ends[row + 1] - ends[row]), body_bytes_max)
+                    raise _oversized(delta, start + row, int(ends[row + 1] - ends[row]), body_max_bytes)
                 yield _batch(delta.slice(first, start + row - first), pieces, used)
                 first, used, pieces = start + row, 0, []
     if pieces:
@@ -92,9 +92,9 @@ def body(items: pa.Table, *, key: Key, sales_limit_name: str) -> bytes:
 
 
 def stream(items: pa.Table, *, key: Key, sales_limit_name: str, body_bytes: int | None = None) -> Body:
-    """The same bytes, made while they are read, in memory that does not grow with their number.
+    """The same bytes, produced while they are read, in bounded memory.
 
-    `body_bytes`: their length where it is known already (a batch's); otherwise they are made once for the sake of counting.
+    `body_bytes`: their length, if it is known (of a batch); otherwise they are produced twice, once to count them.
     """
     if body_bytes is None:
         counted = sum(int(ends[-1]) for _, ends, _ in _texts(items, key, sales_limit_name))
@@ -103,7 +103,7 @@ def stream(items: pa.Table, *, key: Key, sales_limit_name: str, body_bytes: int 
 
 
 def _texts(items: pa.Table, key: Key, sales_limit_name: str) -> Iterator[tuple[int, npt.NDArray[np.int64], memoryview]]:
-    """The items' texts some rows at a time: number of the first row, where each begins (and the last ends), all bytes in a row."""
+    """The items' texts, some rows at a time: number of the first row, the offset of each item (and the end of the last), all bytes."""
     import numpy as np
 
     for start in range(0, items.num_rows, _ROWS_AT_ONCE):
@@ -118,10 +118,10 @@ def _batch(items: pa.Table, pieces: list[memoryview], used: int) -> Batch:
     return Batch(items, Body(lambda: iter(pieces), body_bytes), body_bytes)
 
 
-def _oversized(delta: pa.Table, row: int, item_bytes: int, body_bytes_max: int) -> DataError:
+def _oversized(delta: pa.Table, row: int, item_bytes: int, body_max_bytes: int) -> DataError:
     sku = delta["sku"][row].as_py()
     alone = len(_OPEN) + item_bytes - 1 + len(_CLOSE)
     return DataError(
-        f"batch: the item of SKU {sku!r} alone makes a body of {alone} bytes, more than the {body_bytes_max} that"
-        " SHELFSYNC_SYNC__BODY_BYTES_MAX allows; raise that or shorten the key in the ERP"
+        f"batch: the item of SKU {sku!r} alone makes a body of {alone} bytes, more than the {body_max_bytes} that"
+        " SHELFSYNC_SYNC__BODY_MAX_BYTES allows; raise that or shorten the key in the ERP"
     )

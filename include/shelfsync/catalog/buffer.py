@@ -1,4 +1,4 @@
-"""buffer: which sales buffer holds for which SKU, from what the ERP says and from rules by SKU, category and vendor."""
+"""buffer: the sales buffer of each SKU, from the ERP and from rules by SKU, category and vendor."""
 
 from __future__ import annotations
 
@@ -8,29 +8,58 @@ from typing import TYPE_CHECKING, Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.alignment import column
-from shelfsync.columns import SNAPSHOT, completed
+from shelfsync.catalog.alignment import aligned, column
+from shelfsync.schemas import SNAPSHOT, completed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 KNOWN = pa.schema([pa.field("sku", pa.string(), nullable=False), pa.field("sales_buffer", pa.int64())])
-"""SKUs with the buffer that holds for each, null where nobody says; in the order of the snapshot."""
+"""SKUs with their sales buffer in pieces, null if it is unknown; in the order of the snapshot."""
 
 AtBuffer = Literal["activates", "deactivates"]
 """What a quantity equal to the buffer does."""
 
 
-def sold_out(quantity: pa.Array, buffer: pa.Array, at_buffer: AtBuffer) -> pa.Array:
-    """Rows whose quantity switches them off: nothing there, or too little for the buffer where one knows it. No null in it."""
+def too_little(quantity: pa.Array, buffer: pa.Array, at_buffer: AtBuffer) -> pa.Array:
+    """A mask of the rows whose quantity switches them off by their buffer; null where one of the two is unknown."""
     below = pc.less if at_buffer == "activates" else pc.less_equal
+    return below(quantity, buffer)
+
+
+def sold_out(quantity: pa.Array, buffer: pa.Array, at_buffer: AtBuffer) -> pa.Array:
+    """A mask without nulls of the rows that customers cannot buy: no stock, or too little for a known buffer."""
     nothing = pc.less_equal(quantity, 0).fill_null(False)
-    return pc.or_(nothing, below(quantity, buffer).fill_null(False))
+    return pc.or_(nothing, too_little(quantity, buffer, at_buffer).fill_null(False))
+
+
+@dataclass(frozen=True)
+class Buffers:
+    """The sales buffers that are known now. `known`: sku and sales_buffer (pieces), unique by sku.
+
+    `at_buffer`: what a quantity equal to the buffer does; the sources disagree (field notes).
+    """
+
+    known: pa.Table
+    at_buffer: AtBuffer = "activates"
+
+    @property
+    def unknown(self) -> bool:
+        """True when nothing is known of any SKU."""
+        return bool(self.known["sales_buffer"].null_count == self.known.num_rows)
+
+    def of(self, skus: pa.Array) -> pa.Array:
+        """The buffer of each, null where it is not known."""
+        return aligned(self.known, skus, ["sales_buffer"])["sales_buffer"]
+
+    def switches_on(self, quantity: pa.Array, buffer: pa.Array) -> pa.Array:
+        """Whether a quantity is enough for a buffer; null where one of them is unknown."""
+        return pc.invert(too_little(quantity, buffer, self.at_buffer))
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A buffer in whole pieces for all SKUs that fit; None fits any. The most special rule wins: SKU, then category, then vendor."""
+    """A buffer in pieces for all SKUs that match; None matches any. The most specific rule wins: SKU, then category, then vendor."""
 
     sales_buffer: int
     vendor: str | None = None
@@ -39,12 +68,12 @@ class Rule:
 
     @property
     def rank(self) -> tuple[bool, bool, bool]:
-        """Greater is more special."""
+        """Greater is more specific."""
         return (self.sku is not None, self.category is not None, self.vendor is not None)
 
 
 def known(snapshot: pa.Table, vendor: str, rules: Iterable[Rule]) -> pa.Table:
-    """The buffers of a snapshot's SKUs (KNOWN shape): the ERP's own word, else the most special rule; of equal rules the last."""
+    """The buffers of a snapshot's SKUs (KNOWN schema): the ERP's own value, else the most specific rule; of equal rules the last."""
     snapshot = completed(snapshot, SNAPSHOT)
     skus, categories = column(snapshot, "sku"), column(snapshot, "category")
     found = column(snapshot, "sales_buffer")
@@ -56,7 +85,7 @@ def known(snapshot: pa.Table, vendor: str, rules: Iterable[Rule]) -> pa.Table:
 
 
 def _by_level(level: list[Rule], skus: pa.Array, categories: pa.Array) -> pa.Array:
-    """What rules of one rank say about each SKU; many rules cost no more than a look-up."""
+    """The buffer of each SKU by rules of one rank; many rules cost no more than a look-up."""
     by_sku, by_category, _ = level[0].rank
     if not by_sku and not by_category:
         return pa.repeat(pa.scalar(level[-1].sales_buffer, pa.int64()), len(skus))

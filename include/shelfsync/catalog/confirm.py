@@ -1,6 +1,6 @@
-"""confirm: what became of each SKU that was sent, read from the platform's own words and never concluded from silence.
+"""confirm: the outcome of each SKU that was sent, read from what the platform reports and never concluded from a missing report.
 
-sent = accepted + refused + unaccounted, always: there is exactly one outcome for every SKU of the items (I1).
+Always sent = accepted + rejected + unaccounted: there is exactly one outcome for every SKU of the items (I1).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from shelfsync.catalog import log as job_log
 from shelfsync.catalog import verdict
 from shelfsync.catalog.alignment import column, require_order
 from shelfsync.catalog.barcode import padded
-from shelfsync.columns import LOG, OUTCOME
+from shelfsync.schemas import LOG, OUTCOME
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,27 +27,27 @@ if TYPE_CHECKING:
 
 Key = Literal["sku", "barcode"]
 
-_SILENCE = "the log says nothing of this SKU"
-_AMBIGUOUS = "the log does not say which of two SKUs it means"
-_NOBODY = -1
+_NO_LINE = "the log has no line about this SKU"
+_AMBIGUOUS = "a line of the log may be about either of two SKUs"
+_NO_ITEM = -1
 
 
-def parse_log(file: BinaryIO, *, whole: bool = False, expanded_bytes_max: int = job_log.EXPANDED_BYTES_MAX) -> pa.Table:
-    """A log file in LOG shape, line by line in its order; the text is read as a stream.
+def parse_log(file: BinaryIO, *, whole: bool = False, expanded_max_bytes: int = job_log.EXPANDED_BYTES_MAX) -> pa.Table:
+    """A log file in LOG schema, line by line in its order; the text is read as a stream.
 
     `whole`: the length of the file was proven, so a last line without a line break is a line. Raises a TruncatedLogError with the
-    lines that came whole where the file is cut off, and a DataError where it is no log (a web page, JSON, nothing, damaged gzip).
+    complete lines if the file is truncated, and a DataError if it is no log (a web page, JSON, nothing, damaged gzip).
     """
     tables: list[pa.Table] = []
     try:
-        tables.extend(job_log.read(file, whole=whole, expanded_bytes_max=expanded_bytes_max))
+        tables.extend(job_log.read(file, whole=whole, expanded_max_bytes=expanded_max_bytes))
     except job_log.TruncatedLogError as error:
         raise job_log.TruncatedLogError(error.problem, _joined(tables)) from None
     return _joined(tables)
 
 
 def parse_feedback(feedback: Sequence[Any]) -> pa.Table:
-    """The `item_level_feedback` of a job's status in LOG shape, for when there is no log. What is no item is a line that names nobody."""
+    """The `item_level_feedback` of a job's status in LOG schema, for a job without a log. An entry that is no item names no SKU."""
     entries = [entry for entry in feedback if isinstance(entry, dict)]
     strange = [entry for entry in feedback if not isinstance(entry, dict)]
     lines = verdict.lines(
@@ -62,19 +62,20 @@ def parse_feedback(feedback: Sequence[Any]) -> pa.Table:
 
 
 def match(items: pa.Table, log: pa.Table, key: Key = "sku") -> pa.Table:
-    """One outcome (OUTCOME shape, sorted by sku) for every item sent (DELTA shape), by the lines of its job's log (LOG shape).
+    """One outcome (OUTCOME schema, sorted by sku) for every item sent (DELTA schema), by the lines of its job's log (LOG schema).
 
-    `key` is what the items were called by, and nothing else identifies one. Of several lines about one SKU the worst counts:
-    refused, then unaccounted, then accepted. A SKU without a line, or with one that could mean another SKU too, is unaccounted.
+    Only `key`, by which the items were sent, identifies an item. Of several lines about one SKU the worst counts: rejected, then
+    unaccounted, then accepted. A SKU without a line, or with a line that may be about another SKU too, is unaccounted. Raises ValueError if
+    the items are not sorted and unique by sku.
     """
     skus = column(items, "sku")
     require_order(skus, "the table of items sent")
     places, ambiguous = _places(items, log, key)
     lines = _worst(places, column(log, "state"), len(skus))
-    lines[ambiguous] = _NOBODY
-    taken = pa.array(lines, mask=lines == _NOBODY)
+    lines[ambiguous] = _NO_ITEM
+    taken = pa.array(lines, mask=lines == _NO_ITEM)
     states, reasons = column(log, "state").take(taken), column(log, "reason").take(taken)
-    why = pc.if_else(pa.array(ambiguous, pa.bool_()), _AMBIGUOUS, _SILENCE)
+    why = pc.if_else(pa.array(ambiguous, pa.bool_()), _AMBIGUOUS, _NO_LINE)
     columns = {
         "sku": skus,
         "state": states.fill_null("unaccounted"),
@@ -85,60 +86,60 @@ def match(items: pa.Table, log: pa.Table, key: Key = "sku") -> pa.Table:
 
 
 def unmatched(items: pa.Table, log: pa.Table, key: Key = "sku") -> pa.Table:
-    """The lines (LOG shape) that speak of no SKU sent: strangers, another job's, and lines that cannot be read. They move nothing."""
+    """The lines (LOG schema) about no SKU that was sent: those of other jobs, and those that cannot be read. They move nothing."""
     places, _ = _places(items, log, key)
-    return log.filter(pa.array(places == _NOBODY, pa.bool_()))
+    return log.filter(pa.array(places == _NO_ITEM, pa.bool_()))
 
 
 def _places(items: pa.Table, log: pa.Table, key: Key) -> tuple[npt.NDArray[np.int64], Mask]:
-    """For each line the row of the item it speaks of, or -1; and which items it cannot be said of with certainty."""
+    """For each line the row of its item, or -1; and a mask of the items whose lines are ambiguous."""
     ambiguous = np.zeros(items.num_rows, dtype=np.bool_)
     if key == "sku":
         return _found(column(log, "sku"), column(items, "sku")), ambiguous
     called = padded(column(items, "barcode"))
     by_barcode = _found(padded(column(log, "barcode")), called)
-    by_sku = _found(padded(column(log, "sku")), called)  # a log may write into `sku` whatever the item was called by
-    torn = (by_barcode != _NOBODY) & (by_sku != _NOBODY) & (by_barcode != by_sku)
+    by_sku = _found(padded(column(log, "sku")), called)  # a log may have the item's key in `sku`, whichever key that is
+    torn = (by_barcode != _NO_ITEM) & (by_sku != _NO_ITEM) & (by_barcode != by_sku)
     ambiguous[by_barcode[torn]] = True
     ambiguous[by_sku[torn]] = True
-    shared = called.dictionary_encode().indices.fill_null(_NOBODY).to_numpy(zero_copy_only=False)
-    counts = np.bincount(shared[shared != _NOBODY], minlength=1)
-    ambiguous |= (shared != _NOBODY) & (counts[shared] > 1)
-    return np.where(by_barcode == _NOBODY, by_sku, by_barcode), ambiguous
+    shared = called.dictionary_encode().indices.fill_null(_NO_ITEM).to_numpy(zero_copy_only=False)
+    counts = np.bincount(shared[shared != _NO_ITEM], minlength=1)
+    ambiguous |= (shared != _NO_ITEM) & (counts[shared] > 1)
+    return np.where(by_barcode == _NO_ITEM, by_sku, by_barcode), ambiguous
 
 
 def _found(names: pa.Array, among: pa.Array) -> npt.NDArray[np.int64]:
-    places = pc.index_in(names, value_set=among, skip_nulls=True).fill_null(_NOBODY)
+    places = pc.index_in(names, value_set=among, skip_nulls=True).fill_null(_NO_ITEM)
     return np.asarray(places.to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
 def _worst(places: npt.NDArray[np.int64], states: pa.Array, items: int) -> npt.NDArray[np.int64]:
     """For each item the number of the line that decides, or -1: the worst state, and of equals the first line."""
-    badness = pc.index_in(states, value_set=pa.array(["accepted", "unaccounted", "refused"])).to_numpy(
+    badness = pc.index_in(states, value_set=pa.array(["accepted", "unaccounted", "rejected"])).to_numpy(
         zero_copy_only=False
     )
     lines = np.arange(len(places))
-    decisive = np.full(items, _NOBODY, dtype=np.int64)
-    told = places != _NOBODY
-    if not told.any() or np.bincount(places[told]).max() == 1:  # no item has two lines, as it should be
-        decisive[places[told]] = lines[told]
+    decisive = np.full(items, _NO_ITEM, dtype=np.int64)
+    matched = places != _NO_ITEM
+    if not matched.any() or np.bincount(places[matched]).max() == 1:  # no item has two lines, as it should be
+        decisive[places[matched]] = lines[matched]
         return decisive
     order = np.lexsort((lines, -badness.astype(np.int64), places))
-    order = order[places[order] != _NOBODY]
+    order = order[places[order] != _NO_ITEM]
     found, first = np.unique(places[order], return_index=True)
     decisive[found] = order[first]
     return decisive
 
 
 def _reasons(entry: dict[str, Any]) -> str:
-    """Why the platform refused, in one text: each reason with the data it is about."""
+    """Why the platform rejected the item, in one text: each reason with the data it is about."""
     given = entry.get("rejection_reasons") or []
     texts = []
     for reason in given if isinstance(given, list) else [given]:
         if isinstance(reason, dict):
             why, data = reason.get("rejected_reason"), reason.get("rejected_data")
-            told = str(why or "no reason given")
-            texts.append(told if data is None or data == "" else f"{told} ({data})")
+            reason_text = str(why or "no reason given")
+            texts.append(reason_text if data is None or data == "" else f"{reason_text} ({data})")
         else:
             texts.append(str(reason))
     return "; ".join(texts)

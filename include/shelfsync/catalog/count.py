@@ -1,4 +1,4 @@
-"""count: in which one column each row of the ERP stands. The only definition of these numbers (I1); whoever shows them asks for them.
+"""count: the one column in which each row of the ERP counts. The only definition of these numbers (I1) for every page and report.
 
 The first of these that is true of a SKU names its column:
 
@@ -8,12 +8,12 @@ The first of these that is true of a SKU names its column:
 | held | a guard holds it, and no person has approved it |
 | rejected_for_good, rejected_for_now | the platform rejects it, and it is not planned to be sent again |
 | unconfirmed | it differs from the baseline, and the last job that sent it ended without a result for it |
-| spared | it differs in a quantity that changes nothing for a customer and waits for the full sync |
+| suppressed | it differs in a quantity that changes nothing for a customer and waits for the full sync |
 | pending | it differs from the baseline or is not in it, or it is planned to be sent |
-| acknowledged | none of these: the baseline has all that the ERP says, from success lines and observations |
+| acknowledged | none of these: the baseline has every value of the ERP, from success lines and observations |
 
-Rows in quarantine are a column of their own. A SKU that has no row in the ERP counts too (`not_in_erp`): one that left it and is not
-acknowledged as off sale, one that a job or a plan still carries, one that the platform rejects, one that a restoration keeps.
+Rows in quarantine are a column of their own. A SKU without a row in the ERP counts too (`not_in_erp`): one that left the ERP and is not
+acknowledged as off sale, one that is in a job or a plan, one that the platform rejects, and one that a restoration brought back.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 COLUMNS = (
     "acknowledged",
-    "spared",
+    "suppressed",
     "pending",
     "in_flight",
     "unconfirmed",
@@ -43,30 +43,30 @@ COLUMNS = (
 )
 """They exclude each other; together they are `erp_rows` and `not_in_erp`."""
 
-_ORDER = ("in_flight", "held", "rejected_for_good", "rejected_for_now", "unconfirmed", "spared", "pending")
+_ORDER = ("in_flight", "held", "rejected_for_good", "rejected_for_now", "unconfirmed", "suppressed", "pending")
 """The first that is true of a SKU names its column; of a SKU of which none is, it is `acknowledged`."""
 
 
 @dataclass(frozen=True)
 class Carried:
-    """SKUs of one vendor by what is known of them: each an array, in any order, with repeats."""
+    """SKUs of one vendor by state: each an array, in any order, with repeats."""
 
     in_flight: pa.Array
     planned: pa.Array
     held: pa.Array
     rejected_for_good: pa.Array
     rejected_for_now: pa.Array
-    spared: pa.Array
+    suppressed: pa.Array
 
 
 @dataclass(frozen=True)
 class Counts:
-    """How many rows and SKUs of a vendor stand where: sum(COLUMNS) = erp_rows + not_in_erp."""
+    """How many rows and SKUs of a vendor are in each column: sum(COLUMNS) = erp_rows + not_in_erp."""
 
     erp_rows: int = 0
     not_in_erp: int = 0
     acknowledged: int = 0
-    spared: int = 0
+    suppressed: int = 0
     pending: int = 0
     in_flight: int = 0
     unconfirmed: int = 0
@@ -84,7 +84,7 @@ def differing(
 ) -> pa.Table:
     """What is not acknowledged as it is wanted: sku and change (new, changed, removed), sorted by sku.
 
-    `complete`: what is absent from the snapshot has left the ERP. `quarantined`: rows in QUARANTINE shape; their SKUs have not left it.
+    `complete`: what is absent from the snapshot has left the ERP. `quarantined`: rows in QUARANTINE schema; their SKUs have not left it.
     """
     delta = diff(snapshot, baseline, full=False, quarantined=quarantined, key=key).select(["sku", "change"])
     return delta if complete else delta.filter(pc.not_equal(delta["change"], "removed"))
@@ -121,7 +121,7 @@ def count(
         "rejected_for_good": pc.and_(rests, pc.is_in(every, value_set=carried.rejected_for_good)),
         "rejected_for_now": pc.and_(rests, pc.is_in(every, value_set=carried.rejected_for_now)),
         "unconfirmed": pc.and_(differ, pc.is_in(every, value_set=unconfirmed)),
-        "spared": pc.and_(pc.and_(differ, rests), pc.is_in(every, value_set=carried.spared)),
+        "suppressed": pc.and_(pc.and_(differ, rests), pc.is_in(every, value_set=carried.suppressed)),
         "pending": pc.or_(pc.or_(differ, planned), pc.invert(pc.is_in(every, value_set=baseline))),
     }
     numbers: dict[str, int] = {}
@@ -148,7 +148,7 @@ def sentence(counts: Counts) -> str:
     """For a person, with what is not zero."""
     words = {
         "acknowledged": counts.acknowledged,
-        "spared": counts.spared,
+        "suppressed": counts.suppressed,
         "pending": counts.pending,
         "in flight": counts.in_flight,
         "unconfirmed": counts.unconfirmed,

@@ -1,4 +1,4 @@
-"""What a person's word about a held slice has to do with a delta."""
+"""How a person's decision about a hold applies to a later delta."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.catalog.alignment import aligned, column
-from shelfsync.columns import DELTA, FIELDS
+from shelfsync.schemas import DELTA, FIELDS
 
 _ROWS_A_PIECE = 1 << 16
 
 
 def identity(held: pa.Table) -> str:
-    """What makes a slice (DELTA shape) the same question in the next extract, as a hash: its rows without what moves by itself.
+    """The SHA-256, in hexadecimal, by which held changes (DELTA schema) are recognised in the next extract.
 
-    A new product waits whole, and sells at the counter meanwhile: its quantity is none of the question. Nor is a sales buffer.
+    It covers the rows without the values that change by themselves: the sales buffers, and the quantity of a new product, which sells at
+    the counter while it waits.
     """
     columns = {name: column(held, name) for name in ("sku", "barcode", *FIELDS, "change")}
     columns["quantity"] = pc.if_else(
@@ -35,45 +36,45 @@ def identity(held: pa.Table) -> str:
 
 
 def known_before(held: pa.Table, reference: pa.Table) -> pa.Table:
-    """What a slice is compared with: the rows of its SKUs that were known (`reference` in BASELINE shape)."""
+    """The last known state of the SKUs of held changes: their rows of `reference` (BASELINE schema)."""
     return reference.filter(pc.is_in(column(reference, "sku"), value_set=column(held, "sku")))
 
 
-def today(approved: pa.Table, delta: pa.Table) -> pa.Table:
-    """What was approved, with the quantities of today for new products that the delta still has as they were approved otherwise."""
+def with_current_quantities(approved: pa.Table, delta: pa.Table) -> pa.Table:
+    """The approved rows (DELTA schema); new products have the delta's quantity, if the delta has all other values as approved."""
     skus = column(approved, "sku")
     now = aligned(delta, skus, (*FIELDS, "change"))
     same = pc.and_(pc.equal(column(approved, "change"), "new"), pc.equal(now["change"], "new").fill_null(False))
     for name in FIELDS:
         if name != "quantity":
-            said = column(approved, name)
-            both_silent = pc.and_(said.is_null(), now[name].is_null())
-            same = pc.and_(same, pc.or_(both_silent, pc.equal(said, now[name]).fill_null(False)))
+            then = column(approved, name)
+            both_null = pc.and_(then.is_null(), now[name].is_null())
+            same = pc.and_(same, pc.or_(both_null, pc.equal(then, now[name]).fill_null(False)))
     place = approved.schema.get_field_index("quantity")
     quantity = pc.if_else(same, now["quantity"], column(approved, "quantity"))
     return approved.set_column(place, approved.schema.field(place), quantity)
 
 
-def beside(delta: pa.Table, held: pa.Table) -> pa.Table:
-    """The delta (DELTA shape) without the fields of the SKUs that `held` names: all that is no question of that slice."""
-    mine = aligned(held, column(delta, "sku"), FIELDS)
+def without_held(delta: pa.Table, held: pa.Table) -> pa.Table:
+    """The delta (DELTA schema) without the values that `held` (DELTA schema) has; all its rows stay."""
+    of_hold = aligned(held, column(delta, "sku"), FIELDS)
     columns = {name: column(delta, name) for name in DELTA.names}
     for name in FIELDS:
         values = columns[name]
-        columns[name] = pc.if_else(mine[name].is_valid(), pa.scalar(None, values.type), values)
+        columns[name] = pc.if_else(of_hold[name].is_valid(), pa.scalar(None, values.type), values)
     return pa.Table.from_arrays([columns[name] for name in DELTA.names], schema=DELTA)
 
 
 def pending(delta: pa.Table, baseline: pa.Table, approved: pa.Table) -> bool:
-    """Whether the delta still asks for a value that was approved and that the baseline does not have.
+    """Whether the delta still has an approved value that the baseline does not have.
 
-    False: it has been acknowledged, or the ERP has said something else. What a full sync repeats asks for nothing.
+    False: the value is acknowledged, or the ERP has another one now. A value that a full sync only repeats does not count.
     """
     skus = column(delta, "sku")
-    let, before = (aligned(table, skus, FIELDS) for table in (approved, baseline))
+    wanted, before = (aligned(table, skus, FIELDS) for table in (approved, baseline))
     for name in FIELDS:
         values = column(delta, name)
         news = pc.invert(pc.equal(values, before[name]).fill_null(False))
-        if pc.any(pc.and_(pc.equal(values, let[name]).fill_null(False), news)).as_py():
+        if pc.any(pc.and_(pc.equal(values, wanted[name]).fill_null(False), news)).as_py():
             return True
     return False

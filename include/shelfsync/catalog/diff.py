@@ -1,7 +1,7 @@
-"""diff: what must be said to the platform so that it comes to hold what the ERP says.
+"""diff: what must be sent to the platform so that it holds what the ERP holds.
 
-Laws: apply(diff(snapshot, baseline), baseline) is the baseline overlaid with all that the snapshot says, SKUs that left it inactive;
-diff of that result and the same snapshot is empty. What a snapshot says null about is not talked about.
+Properties: apply(diff(snapshot, baseline), baseline) is the baseline overlaid with every value of the snapshot; SKUs that left the snapshot
+are inactive in it. The diff of that result and the same snapshot is empty. A null of the snapshot is never sent.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog import companion
 from shelfsync.catalog.alignment import aligned, column, placed, positions, require_order, unmentioned
 from shelfsync.catalog.barcode import padded
-from shelfsync.columns import BASELINE, DELTA, FIELDS, completed
+from shelfsync.catalog.item import with_active_if_single, with_co_sent_fields
+from shelfsync.schemas import BASELINE, DELTA, FIELDS, completed
 
 Key = Literal["sku", "barcode"]
 
@@ -25,16 +25,18 @@ def diff(
     baseline: pa.Table,
     *,
     full: bool,
-    refused: pa.Table | None = None,
+    rejected: pa.Table | None = None,
     quarantined: pa.Table | None = None,
     key: Key = "sku",
 ) -> pa.Table:
-    """The delta (DELTA shape, sorted by sku) from what was acknowledged to what the ERP says.
+    """The delta (DELTA schema, sorted by sku) from the baseline (BASELINE schema) to the snapshot (SNAPSHOT schema), both sorted by sku.
 
-    `full`: every SKU with all that is said of it, changed or not. `refused`: sku and the four values that the platform refused (a
-    `barcode` too, if known); a row that would only repeat them is left out, except in a full delta. `quarantined`: rows in QUARANTINE
-    shape; their SKUs are in the extract, so they have not left it and keep what was acknowledged. `key`: what items are called by; by
-    barcode, a SKU with a new barcode says everything again, and one that left is only switched off if its barcode left too.
+    `full`: the delta has every SKU with all its values, changed or not. `rejected`: sku and the four values that the platform rejected
+    (a `barcode` too, if known). A row that only repeats them is left out, except in a full delta. `quarantined`: rows in QUARANTINE
+    schema. Their SKUs are in the extract, so they keep what was acknowledged. `key`: what identifies an item. By barcode, a SKU with a
+    new barcode is sent whole, and a SKU that left is switched off only if its barcode left too.
+
+    Raises ValueError if the snapshot or the baseline is not sorted and unique by sku.
     """
     baseline = completed(baseline, BASELINE)
     skus, known = column(snapshot, "sku"), column(baseline, "sku")
@@ -46,21 +48,24 @@ def diff(
     if removed.num_rows:
         rows = pa.concat_tables([rows, removed])
         rows = rows.take(pc.array_sort_indices(column(rows, "sku")))
-    if refused is not None and refused.num_rows and not full:
-        rows = rows.filter(pc.invert(_repeats(rows, baseline, refused, key)))
-    return companion.alone(rows, baseline)
+    if rejected is not None and rejected.num_rows and not full:
+        rows = rows.filter(pc.invert(_repeats(rows, baseline, rejected, key)))
+    return with_active_if_single(rows, baseline)
 
 
 def apply(delta: pa.Table, baseline: pa.Table) -> pa.Table:
-    """What the platform holds once all of the delta is accepted: BASELINE shape, sorted by sku. Takes any table with a delta's columns."""
+    """The state of the platform once it has accepted all of the delta: BASELINE schema, sorted by sku.
+
+    `delta` may be any table with a delta's columns.
+    """
     delta, baseline = completed(delta, DELTA), completed(baseline, BASELINE)
     changes, known = column(delta, "sku"), column(baseline, "sku")
     places = positions(known, changes)
-    said = placed(delta, places, BASELINE.names[1:])
-    kept = {name: pc.coalesce(said[name], column(baseline, name)) for name in BASELINE.names[1:-1]}
-    told_before = column(baseline, "sales_buffer")  # it belongs to the quantity and goes with it, unknown or not
-    kept["sales_buffer"] = pc.if_else(said["quantity"].is_valid(), said["sales_buffer"], told_before)
-    result = pa.Table.from_arrays([known, *kept.values()], schema=BASELINE)
+    sent = placed(delta, places, BASELINE.names[1:])
+    values = {name: pc.coalesce(sent[name], column(baseline, name)) for name in BASELINE.names[1:-1]}
+    buffer_before = column(baseline, "sales_buffer")  # it belongs to the quantity and goes with it, unknown or not
+    values["sales_buffer"] = pc.if_else(sent["quantity"].is_valid(), sent["sales_buffer"], buffer_before)
+    result = pa.Table.from_arrays([known, *values.values()], schema=BASELINE)
     new = unmentioned(places, len(changes))
     if not pc.any(new).as_py():
         return result
@@ -84,17 +89,17 @@ def _present(snapshot: pa.Table, baseline: pa.Table, places: pa.Array, *, full: 
     if not full:
         nothing = {name: pa.scalar(None, sent[name].type) for name in FIELDS}
         sent |= {name: pc.if_else(differs[name].filter(keep), sent[name], nothing[name]) for name in FIELDS}
-    sent = companion.accompanied(sent, before)
+    sent = with_co_sent_fields(sent, before)
     change = pc.if_else(places.is_null(), "new", pc.if_else(changed, "changed", "same"))
-    unsaid = pa.nulls(len(skus), pa.int64())
-    return pa.Table.from_arrays([skus, *(sent[name] for name in ("barcode", *FIELDS)), change, unsaid], schema=DELTA)
+    buffers = pa.nulls(len(skus), pa.int64())
+    return pa.Table.from_arrays([skus, *(sent[name] for name in ("barcode", *FIELDS)), change, buffers], schema=DELTA)
 
 
 def _differs(now: pa.Array, before: pa.Array, again: pa.Array | None) -> pa.Array:
-    """Rows where something is said and it is not what the baseline says; `again`: rows where what is said counts anyway."""
-    said = now.is_valid()
-    differs = pc.coalesce(pc.not_equal(now, before), said)  # not comparable: one of them is null
-    return differs if again is None else pc.or_(differs, pc.and_(again, said))
+    """Rows whose value is not null and not the baseline's; `again`: rows where any value that is not null counts."""
+    has_value = now.is_valid()
+    differs = pc.coalesce(pc.not_equal(now, before), has_value)  # not comparable: one of them is null
+    return differs if again is None else pc.or_(differs, pc.and_(again, has_value))
 
 
 def _removed(
@@ -125,24 +130,24 @@ def _removed(
 
 
 def _first_of_each(texts: pa.Array) -> pa.Array:
-    """The rows where each text stands first.
+    """The number of the first row of each text.
 
-    Of two SKUs that share a barcode one goes now and the other next time: together their outcomes could not be told apart.
+    If two SKUs share a barcode, one is sent now and the other by the next run. Sent together, their outcomes could not be distinguished.
     """
     codes = texts.dictionary_encode().indices.to_numpy(zero_copy_only=False)
     return pa.array(np.sort(np.unique(codes, return_index=True)[1]))
 
 
-def _repeats(rows: pa.Table, baseline: pa.Table, refused: pa.Table, key: Key) -> pa.Array:
-    """Rows that say nothing but what was refused, while the ERP still wants all that was refused then."""
+def _repeats(rows: pa.Table, baseline: pa.Table, rejected: pa.Table, key: Key) -> pa.Array:
+    """Rows that only repeat rejected values, while the ERP still wants every value that was rejected with them."""
     skus = column(rows, "sku")
-    wanted_then = _wanted_then(refused, skus, key)
+    wanted_then = _wanted_then(rejected, skus, key)
     before = aligned(baseline, skus, FIELDS)
     repeats = wanted_then["sku"].is_valid()
     for name in FIELDS:
         then, now = wanted_then[name], column(rows, name)
         desired = pc.coalesce(now, before[name])
-        nothing_new = pc.or_(now.is_null(), _equal(now, before[name]))  # a companion brings no news either
+        nothing_new = pc.or_(now.is_null(), _equal(now, before[name]))  # a co-sent field changes nothing either
         repeats = pc.and_(repeats, pc.or_(nothing_new, _equal(then, now)))
         repeats = pc.and_(repeats, pc.or_(then.is_null(), _equal(then, desired)))
     if "barcode" in wanted_then:
@@ -151,20 +156,20 @@ def _repeats(rows: pa.Table, baseline: pa.Table, refused: pa.Table, key: Key) ->
     return repeats
 
 
-def _wanted_then(refused: pa.Table, skus: pa.Array, key: Key) -> dict[str, pa.Array]:
-    """What was refused of these SKUs; all null where nothing was."""
-    names = ["sku", *FIELDS, *(["barcode"] if key == "barcode" and "barcode" in refused.column_names else [])]
-    table = refused.select(names).cast(pa.schema([DELTA.field(name) for name in names]))
+def _wanted_then(rejected: pa.Table, skus: pa.Array, key: Key) -> dict[str, pa.Array]:
+    """The rejected values of these SKUs; all null for a SKU without a rejection."""
+    names = ["sku", *FIELDS, *(["barcode"] if key == "barcode" and "barcode" in rejected.column_names else [])]
+    table = rejected.select(names).cast(pa.schema([DELTA.field(name) for name in names]))
     return aligned(table, skus, names)
 
 
 def _equal(one: pa.Array, other: pa.Array) -> pa.Array:
-    """Both said and the same."""
+    """Both have a value, and it is the same."""
     return pc.equal(one, other).fill_null(False)
 
 
 def _barcode_moved(now: pa.Array, before: pa.Array) -> pa.Array:
-    """Rows that are now called by another barcode than the acknowledged values went to; padding is no difference."""
+    """Rows whose barcode differs from the one that the acknowledged values were sent to; padding is no difference."""
     if now.equals(before):
         return pa.repeat(pa.scalar(False), len(now))
     return pc.not_equal(padded(now), padded(before)).fill_null(False)

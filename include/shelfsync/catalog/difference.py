@@ -1,4 +1,4 @@
-"""Where a picture of the platform differs from what the ERP wants or from what was acknowledged: by whole columns, without a cause yet."""
+"""Where an observed state of the platform differs from what the ERP wants or from what was acknowledged, without a cause yet."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.catalog.alignment import aligned, column
-from shelfsync.columns import BASELINE, SHOWN
+from shelfsync.catalog.buffer import KNOWN, Buffers, too_little
+from shelfsync.schemas import BASELINE, SHOWN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from shelfsync.catalog.buffer import AtBuffer
 
 DIFFERENCE = pa.schema(
     [
@@ -20,8 +23,8 @@ DIFFERENCE = pa.schema(
         pa.field("desired", pa.string()),
         pa.field("acknowledged", pa.string()),
         pa.field("observed", pa.string()),
-        pa.field("previous", pa.string()),  # what the picture before showed
-        pa.field("pictured", pa.bool_(), nullable=False),  # whether there is a picture before that had the SKU
+        pa.field("previous", pa.string()),  # the value in the previous observation
+        pa.field("pictured", pa.bool_(), nullable=False),  # whether the previous observation had the SKU
     ]
 )
 LISTED, ABSENT = "listed", "absent"
@@ -35,12 +38,14 @@ def differences(
     previous: pa.Table | None,
     complete: bool,
     quarantined: pa.Table | None = None,
+    buffers: Buffers | None = None,
 ) -> pa.Table:
-    """Every value of a SKU we know of that may need a cause, in DIFFERENCE shape, values as plain text.
+    """Every value of the SKUs of baseline and `desired` that may need a cause, in DIFFERENCE schema, values as plain text.
 
-    A field that a picture shows for no SKU at all is one that it does not have. `complete`: what the ERP no longer has is wanted
-    inactive. Besides real differences this has values that were never acknowledged and are shown, which may settle a lost
-    confirmation, and `active` that turned without a reason to be seen.
+    `observed`, `previous`: this observation and the one before (OBSERVED schema); `baseline`: BASELINE schema; `desired`: SNAPSHOT schema.
+    `buffers`: what is known of the sales buffers. A quantity below a known buffer must show `active` false, and so must no
+    stock beside an unknown one. A field that is null for every observed SKU is not compared. `complete`: a SKU that the ERP no longer has should be inactive. The
+    result also has unconfirmed values that the platform shows, and values of `active` that changed without a visible reason.
     """
     wanted = BASELINE.empty_table() if desired is None else desired
     before = observed.slice(0, 0) if previous is None else previous
@@ -49,16 +54,22 @@ def differences(
     pictured = pc.is_in(skus, value_set=column(before, "sku"))
     base, want = aligned(baseline, skus, BASELINE.names), aligned(wanted, skus, BASELINE.names)
     shown, then = aligned(observed, skus, SHOWN), aligned(before, skus, SHOWN)
-    known_active = _known_active(base, want, here, shown, then, pictured)
+    buffers = buffers or Buffers(KNOWN.empty_table())
+    buffer = buffers.of(skus)
+    off_before = _off(base["quantity"], buffer, buffers.at_buffer)
+    known_active = _known_active(base, want, here, shown, then, pictured, off_before)
     if complete and desired is not None:
         want["active"] = pc.if_else(_gone(skus, base, want, quarantined), False, want["active"])
-    say, ack = dict(want), dict(base)
-    say["active"], ack["active"] = _sure(want["active"], pc.coalesce(want["quantity"], base["quantity"])), known_active
+    desired_values, acknowledged = dict(want), dict(base)
+    quantity = pc.coalesce(want["quantity"], base["quantity"])
+    desired_values["active"] = _sure(want["active"], quantity, _off(quantity, buffer, buffers.at_buffer))
+    acknowledged["active"] = known_active
     parts = []
     for name in SHOWN:
         if shown[name].null_count == len(skus):
             continue
-        parts.append(_of_field(name, skus, here, say[name], ack[name], shown[name], then[name], pictured, base["sku"]))
+        values = (desired_values[name], acknowledged[name], shown[name], then[name])
+        parts.append(_of_field(name, skus, here, *values, pictured, base["sku"]))
     parts.append(_absent(skus, here, base, want, pictured))
     return pa.concat_tables(parts).sort_by([("sku", "ascending"), ("field", "ascending")])
 
@@ -81,9 +92,9 @@ def _of_field(
     pictured: pa.Array,
     known: pa.Array,
 ) -> pa.Table:
-    unsettled = pc.and_(pc.and_(acknowledged.is_null(), known.is_valid()), observed.is_valid())
-    wrong = pc.or_(_says_other(desired, observed), _says_other(acknowledged, observed))
-    rows = pc.and_(here, pc.or_(wrong, unsettled))
+    unconfirmed = pc.and_(pc.and_(acknowledged.is_null(), known.is_valid()), observed.is_valid())
+    wrong = pc.or_(_differs(desired, observed), _differs(acknowledged, observed))
+    rows = pc.and_(here, pc.or_(wrong, unconfirmed))
     texts = [text_of(values.filter(rows)) for values in (desired, acknowledged, observed, previous)]
     count = len(texts[0])
     columns = [skus.filter(rows), pa.repeat(pa.scalar(name), count), *texts, pictured.filter(rows)]
@@ -110,15 +121,22 @@ def _absent(
     return pa.Table.from_arrays(columns, schema=DIFFERENCE)
 
 
-def _says_other(one: pa.Array, shown: pa.Array) -> pa.Array:
-    """Rows where something is said and something else, or nothing, is shown."""
-    return pc.and_(one.is_valid(), pc.invert(pc.equal(one, shown).fill_null(False)))
+def _differs(expected: pa.Array, shown: pa.Array) -> pa.Array:
+    """Rows with an expected value, where another value or none is shown."""
+    return pc.and_(expected.is_valid(), pc.invert(pc.equal(expected, shown).fill_null(False)))
 
 
-def _sure(active: pa.Array, quantity: pa.Array) -> pa.Array:
-    """What `active` must come out as: false wins; beside a quantity the platform's sales buffer decides, and nobody knows it."""
+def _off(quantity: pa.Array, buffer: pa.Array, at_buffer: AtBuffer) -> pa.Array:
+    """A mask without nulls: the quantity switches the product off. Without a known buffer only no stock is sure to."""
+    nothing = pc.less_equal(quantity, 0)
+    return pc.if_else(buffer.is_null(), nothing, too_little(quantity, buffer, at_buffer)).fill_null(False)
+
+
+def _sure(active: pa.Array, quantity: pa.Array, off: pa.Array) -> pa.Array:
+    """The `active` that the platform must show: false wins, no stock is false. Null beside a quantity that the sales buffer may decide."""
     unsure = pc.and_(active.fill_null(True), quantity.is_valid())
-    return pc.if_else(unsure, pa.scalar(None, pa.bool_()), active)
+    decided = pc.if_else(pc.and_(active.fill_null(False), off), pa.scalar(False), pa.scalar(None, pa.bool_()))
+    return pc.if_else(unsure, decided, active)
 
 
 def _known_active(
@@ -128,9 +146,10 @@ def _known_active(
     shown: Mapping[str, pa.Array],
     then: Mapping[str, pa.Array],
     pictured: pa.Array,
+    off: pa.Array,
 ) -> pa.Array:
-    """What was acknowledged of `active`; where a buffer decided it, what the picture before showed, while the quantity is the same."""
-    sure = _sure(base["active"], base["quantity"])
+    """The acknowledged `active`; if a sales buffer decides, the previously observed one, as long as the quantity is the same."""
+    sure = _sure(base["active"], base["quantity"], off)
     same = pc.equal(want["quantity"], base["quantity"]).fill_null(False)
     turned = pc.not_equal(shown["active"], then["active"]).fill_null(False)
     learned = pc.and_(pc.and_(here, pictured), pc.and_(pc.and_(same, turned), sure.is_null()))

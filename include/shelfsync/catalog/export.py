@@ -1,8 +1,8 @@
-"""An export as the platform gives it: CSV in every shape of the field notes (Export), as what the platform shows.
+"""An export as the platform gives it: CSV in every variant of the field notes (Export), as the observed state of a vendor.
 
 A byte-order mark, gzip, either name of the sales limit, further columns, any order of rows and columns, a text in a wrong encoding
-and barcodes padded with zeros are all read. What is no export, and what breaks off, is told apart from it: from half an export
-nobody may conclude that the rest is gone.
+and barcodes padded with zeros are all read. A file that is no export, or that breaks off, raises a DataError: half an export does not prove
+that the other SKUs are gone.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from shelfsync.catalog import number
 from shelfsync.catalog.alignment import aligned, ascending, column
 from shelfsync.catalog.barcode import padded
 from shelfsync.catalog.result_csv import JsonText, Kind, Source, Unreadable, batches, names_of
-from shelfsync.columns import OBSERVED
 from shelfsync.errors import DataError
+from shelfsync.schemas import OBSERVED
 
 if TYPE_CHECKING:
     from typing import BinaryIO
 
 EXTRA = pa.schema([pa.field("sku", pa.string(), nullable=False), pa.field("extra", pa.string(), nullable=False)])
-"""Columns that nobody knows, as one JSON object a SKU."""
+"""Further columns, as one JSON object a SKU."""
 
 _ROWS = pa.schema([*(field.with_nullable(True) for field in OBSERVED), pa.field("extra", pa.string())])
 _NAMES = {
@@ -40,26 +40,26 @@ _RETRY = "export this vendor again"
 _KIND = Kind(
     "the export",
     _RETRY,
-    "which no vendor's assortment has; nothing of it counts. SHELFSYNC_EXPORT__FILE_BYTES_MAX allows more",
+    "which no vendor's assortment has; nothing of it counts. SHELFSYNC_EXPORT__FILE_MAX_BYTES allows more",
 )
 
 
 @dataclass(frozen=True)
 class Export:
-    """What was read: `rows` in OBSERVED shape, `extra` (EXTRA shape) where there were further columns, and what was wrong, in lines."""
+    """What was read: `rows` in OBSERVED schema, `extra` (EXTRA schema) where there were further columns, and what was wrong, in lines."""
 
     rows: pa.Table
     extra: pa.Table
     problems: tuple[str, ...]
 
 
-def parse_export(file: BinaryIO, known: pa.Table | None = None, *, file_bytes_max: int = 1 << 29) -> Export:
-    """The whole file, whose length was proven by whoever fetched it.
+def parse_export(file: BinaryIO, known: pa.Table | None = None, *, file_max_bytes: int = 1 << 29) -> Export:
+    """The whole file, whose length the caller has proven.
 
     `known`: sku and barcode as the ERP writes them; a barcode that is the same but for the padding comes back in that spelling, any
     other without the zeros on its left. Raises a DataError where this is no export, or not a whole one.
     """
-    source = Source(file, _KIND, file_bytes_max)
+    source = Source(file, _KIND, file_max_bytes)
     header = source.header()
     names = [] if source.cut_off else _header(header)
     if names and source.at_end() and not source.cut_off:
@@ -73,8 +73,8 @@ def parse_export(file: BinaryIO, known: pa.Table | None = None, *, file_bytes_ma
     problems = [f"{bad.count} lines have more or fewer fields than the header"] if bad.count else []
     problems += lines.problems()
     rows = _each_once(pa.concat_tables([_ROWS.empty_table(), *tables]).combine_chunks(), problems)
-    kept = rows.select(["sku", "extra"]).cast(EXTRA) if lines.has_more else EXTRA.empty_table()
-    return Export(_unpadded(rows.select(OBSERVED.names).cast(OBSERVED), known), kept, tuple(problems))
+    extra = rows.select(["sku", "extra"]).cast(EXTRA) if lines.has_more else EXTRA.empty_table()
+    return Export(_unpadded(rows.select(OBSERVED.names).cast(OBSERVED), known), extra, tuple(problems))
 
 
 class _Lines:
@@ -102,11 +102,11 @@ class _Lines:
         found = [
             f"{self._strange[name]} values of {name} cannot be read" for name in OBSERVED.names if self._strange[name]
         ]
-        return found if self._json.is_whole else [*found, "its further columns are too long to be kept"]
+        return found if self._json.is_whole else [*found, "its further columns are too long to be stored"]
 
 
 def _header(line: bytes) -> list[str]:
-    """The names in the first line; a DataError says what the file is when it is no export."""
+    """The names in the first line; a DataError describes a file that is no export."""
     text = line.decode("utf-8", "replace").strip()
     if not text:
         raise DataError(f"the export is empty, without even a header; {_RETRY}")
@@ -118,7 +118,7 @@ def _header(line: bytes) -> list[str]:
     folded = {name.casefold() for name in names}
     if text[0] in "{[" or "sku" not in folded or not folded & {"price", "active"}:
         raise DataError(
-            f"the export has no header with sku and price or active; it begins {text[:60]!r}. Look at the file: its shape is new"
+            f"the export has no header with sku and price or active; it begins {text[:60]!r}. Look at the file: its format is new"
         )
     return names
 
@@ -131,11 +131,11 @@ def _first(names: list[str], theirs: tuple[str, ...]) -> int | None:
 def _read(name: str, texts: pa.Array, strange: Counter[str]) -> pa.Array:
     """One column in its type; what cannot be read is null, and counted."""
     texts = pc.utf8_trim_whitespace(texts.fill_null(""))
-    said = pc.not_equal(texts, "")
+    not_blank = pc.not_equal(texts, "")
     values = _typed(name, texts)
     if name in {"sku", "barcode"}:
         return values
-    strange[name] += pc.sum(pc.and_(said, values.is_null())).as_py() or 0
+    strange[name] += pc.sum(pc.and_(not_blank, values.is_null())).as_py() or 0
     return values
 
 
@@ -156,7 +156,7 @@ def _typed(name: str, texts: pa.Array) -> pa.Array:
 
 
 def _each_once(rows: pa.Table, problems: list[str]) -> pa.Table:
-    """Sorted by SKU, each once: of several lines about one SKU the last counts, as the platform's own last word."""
+    """Sorted by SKU, each once: of several lines about one SKU the last counts."""
     nameless = pc.equal(rows["sku"], "")
     count = pc.sum(nameless).as_py() or 0
     if count:

@@ -1,18 +1,90 @@
-"""Product update items as JSON text (interface.md 2.1), a column of texts at a time."""
+"""Product update items as JSON text (interface.md 2.1), a column of texts at a time.
+
+The platform derives one field from another: such co-sent fields are in one item.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog import jsontext
-from shelfsync.catalog.alignment import column
+from shelfsync.catalog.alignment import aligned, column
 from shelfsync.errors import DataError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from typing import Literal
+
+_SHORT = {"\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
+_CONTROLS = {chr(code): _SHORT.get(chr(code), f"\\u{code:04x}") for code in range(0x20)}
+
+
+def escaped(texts: pa.Array) -> pa.Array:
+    r"""Each text escaped for a JSON string: UTF-8 kept, only `"`, `\` and controls escaped; null stays null."""
+    if not _special(texts):
+        return texts
+    texts = pc.replace_substring(texts, "\\", "\\\\")  # first: the other escapes bring backslashes of their own
+    texts = pc.replace_substring(texts, '"', '\\"')
+    if _any(pc.match_substring_regex(texts, r"[\x00-\x1f]")):
+        for control, escape in _CONTROLS.items():
+            texts = pc.replace_substring(texts, control, escape)
+    return texts
+
+
+def quoted(texts: pa.Array) -> pa.Array:
+    """Each text as a JSON string with its quotes; null stays null."""
+    return pc.binary_join_element_wise('"', escaped(texts), '"', "")
+
+
+def objects(names: Sequence[str], columns: Sequence[pa.Array], *, longest: int | None = None) -> pa.Array:
+    """One JSON object a row, its members in the order of `names`; columns of text become strings, of whole numbers numbers, null null.
+
+    `longest`: a text of more characters is cut there and ends in "…", so that a row takes no more than it is worth.
+    """
+    if longest is not None:
+        columns = [_cut(texts, longest) for texts in columns]
+    parts: list[pa.Array | str] = []
+    between = "{"
+    for name, texts in zip(names, columns, strict=True):
+        between += _string(name) + ":"
+        if pa.types.is_string(texts.type) and not texts.null_count:  # the quotes stand in what is the same for all rows
+            parts += [between + '"', escaped(texts)]
+            between = '",'
+        else:
+            text = quoted(texts) if pa.types.is_string(texts.type) else texts.cast(pa.string())
+            parts += [between, text.fill_null("null")]
+            between = ","
+    return pc.binary_join_element_wise(*parts, between.removesuffix(",") + "}", "")
+
+
+def _cut(column: pa.Array, longest: int) -> pa.Array:
+    if not pa.types.is_string(column.type):
+        return column
+    long = pc.greater(pc.utf8_length(column), longest)
+    if not _any(long):
+        return column
+    return pc.if_else(long, pc.binary_join_element_wise(pc.utf8_slice_codeunits(column, 0, longest), "…", ""), column)
+
+
+def _string(text: str) -> str:
+    return str(quoted(pa.array([text], pa.string()))[0].as_py())
+
+
+def _special(texts: pa.Array) -> bool:
+    """Whether any byte of the whole column needs an escape; bytes of other characters never look like one in UTF-8."""
+    _, offsets, data = texts.buffers()
+    if data is None or not len(texts):
+        return False
+    ends = np.frombuffer(offsets, dtype=np.int32)
+    bytes_of_all = np.frombuffer(data, dtype=np.uint8)[ends[texts.offset] : ends[texts.offset + len(texts)]]
+    return bool(((bytes_of_all < 0x20) | (bytes_of_all == ord('"')) | (bytes_of_all == ord("\\"))).any())
+
+
+def _any(mask: pa.Array) -> bool:
+    return bool(pc.any(mask).as_py())
 
 
 def texts(items: pa.Table, *, key: Literal["sku", "barcode"], sales_limit_name: str) -> pa.Array:
@@ -24,7 +96,7 @@ def texts(items: pa.Table, *, key: Literal["sku", "barcode"], sales_limit_name: 
     if keys.null_count:
         sku = items["sku"].filter(keys.is_null())[0].as_py()
         raise DataError(
-            f"batch: SKU {sku!r} has no {key}, and items are called by it; give it one in the ERP or set SHELFSYNC_PLATFORM__KEY"
+            f"batch: SKU {sku!r} has no {key}, which identifies the items; give it one in the ERP or set SHELFSYNC_PLATFORM__ITEM_KEY"
         )
     members = [
         _member(',"price":', column(items, "price"), opens='"'),
@@ -32,13 +104,13 @@ def texts(items: pa.Table, *, key: Literal["sku", "barcode"], sales_limit_name: 
         _member(',"active":', column(items, "active")),
         _member(f',"{sales_limit_name}":', column(items, "max_sales_quantity"), ends="},"),
     ]
-    return pc.binary_join_element_wise(f'{{"{key}":"', jsontext.escaped(keys), *members, "")
+    return pc.binary_join_element_wise(f'{{"{key}":"', escaped(keys), *members, "")
 
 
 def _member(name: str, values: pa.Array, *, opens: str = "", ends: str = "") -> pa.Array | str:
-    """The text of one member in every row, between `opens` and `ends`; a row that does not say it has those alone.
+    """The text of one member in every row, between `opens` and `ends`; a row without a value has `opens` and `ends` alone.
 
-    Written once for each distinct value: a shelf has few prices and few counts, and writing a decimal costs more than looking it up.
+    Written once for each distinct value: a store has few distinct prices and counts, and to write a decimal costs more than to look it up.
     """
     if values.null_count == len(values):
         return opens + ends
@@ -53,3 +125,30 @@ def _shortest(values: pa.Array) -> pa.Array:
     if pa.types.is_decimal(values.type):
         texts = pc.ascii_rtrim(pc.ascii_rtrim(texts, characters="0"), characters=".")
     return texts
+
+
+_FLAG, _COUNT = "active", "quantity"
+
+
+def with_co_sent_fields(sent: Mapping[str, pa.Array], before: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
+    """The columns of `sent` with the co-sent fields of the first two rules. `before`: the baseline's values of the same SKUs.
+
+    Both mappings hold arrays of equal length by field name.
+    """
+    on = pc.coalesce(sent[_FLAG], before[_FLAG])
+    count = pc.coalesce(sent[_COUNT], before[_COUNT])
+    switched_on = sent[_FLAG].fill_null(False)
+    stays_off = pc.and_(sent[_COUNT].is_valid(), pc.invert(on.fill_null(True)))
+    return {
+        **sent,
+        _COUNT: pc.if_else(switched_on, count, sent[_COUNT]),
+        _FLAG: pc.if_else(stays_off, on, sent[_FLAG]),
+    }
+
+
+def with_active_if_single(delta: pa.Table, baseline: pa.Table) -> pa.Table:
+    """The delta (DELTA schema) for one request: a single row with a quantity gets the baseline's `active`, if the baseline has it."""
+    if delta.num_rows != 1 or delta[_COUNT].null_count or not delta[_FLAG].null_count:
+        return delta
+    on = aligned(baseline, column(delta, "sku"), [_FLAG])[_FLAG]
+    return delta.set_column(delta.column_names.index(_FLAG), delta.field(_FLAG), on)

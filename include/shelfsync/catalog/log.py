@@ -1,7 +1,7 @@
-"""A job's log as the platform gives it: CSV in every shape of the field notes (jobs), read as a stream in bounded memory.
+"""A job's log as the platform gives it: CSV in every variant of the field notes (jobs), read as a stream in bounded memory.
 
-A byte-order mark, gzip, quotes, line breaks inside quotes, further columns and text in a wrong encoding are all read. What is no
-log (a web page, JSON, nothing at all) and what was cut off are told apart from it.
+A byte-order mark, gzip, quotes, line breaks inside quotes, further columns and text in a wrong encoding are all read. A file that is no log
+(a web page, JSON, an empty file) and a log that was cut off raise an error.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, BinaryIO
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog import jsontext, verdict
+from shelfsync.catalog import item, verdict
 from shelfsync.catalog.result_csv import JsonText, Kind, Source, Unreadable, batches, names_of
-from shelfsync.columns import LOG
 from shelfsync.errors import DataError
+from shelfsync.schemas import LOG
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +33,7 @@ _KIND = Kind("the job log", _RETRY, "which no log of one job has; nothing of it 
 
 
 class TruncatedLogError(DataError):
-    """The log breaks off before its end. `log` holds the lines that came whole (LOG shape): each of them still counts."""
+    """The log breaks off before its end. `log` has the complete lines (LOG schema): each of them still counts."""
 
     def __init__(self, problem: str, log: pa.Table | None = None) -> None:
         self.problem = problem
@@ -43,14 +43,14 @@ class TruncatedLogError(DataError):
         )
 
 
-def read(file: BinaryIO, *, whole: bool = False, expanded_bytes_max: int = EXPANDED_BYTES_MAX) -> Iterator[pa.Table]:
-    """The log's lines in their order, some thousands at a time, in LOG shape.
+def read(file: BinaryIO, *, whole: bool = False, expanded_max_bytes: int = EXPANDED_BYTES_MAX) -> Iterator[pa.Table]:
+    """The log's lines in their order, some thousands at a time, in LOG schema.
 
     A last line without its end may be half a line (a closing quote too may be half of a doubled one) and does not count, unless
-    `whole` says that the file's length was proven. Lines of the wrong shape come as lines that name nobody. Raises a
-    TruncatedLogError (its `log` is empty here) after the lines that came whole, a DataError where this is no log at all.
+    `whole`: the file's length was proven. A line with a wrong number of fields comes as a line without a SKU. Raises a TruncatedLogError
+    (its `log` is empty here) after the complete lines, and a DataError if the file is no log.
     """
-    source = Source(file, _KIND, expanded_bytes_max)
+    source = Source(file, _KIND, expanded_max_bytes)
     header = source.header()
     if source.cut_off:  # before the end of its first line
         raise TruncatedLogError(source.cut_off)
@@ -78,7 +78,7 @@ def read(file: BinaryIO, *, whole: bool = False, expanded_bytes_max: int = EXPAN
 
 
 def _columns(header: bytes) -> list[str]:
-    """The names in the first line; a DataError says what the file is when it is no log."""
+    """The names in the first line; a DataError describes a file that is no log."""
     text = header.decode("utf-8", "replace").strip()
     if not text:
         raise DataError(f"the job log is empty, without even a header; {_RETRY}")
@@ -93,7 +93,7 @@ def _columns(header: bytes) -> list[str]:
         or not (set(_NAMES["state"]) & _folded(names))
     ):
         raise DataError(
-            f"the job log has no header with sku and state; it begins {text[:60]!r}. Look at the file: its shape is new"
+            f"the job log has no header with sku and state; it begins {text[:60]!r}. Look at the file: its format is new"
         )
     return names
 
@@ -117,7 +117,7 @@ class _End:
 
 
 def _lines(rows: pa.RecordBatch, columns: list[str], json: JsonText) -> pa.Table:
-    """Rows of the file in LOG shape."""
+    """Rows of the file in LOG schema."""
     texts = rows.columns
     folded = [name.casefold() for name in columns]
     found = {
@@ -126,7 +126,7 @@ def _lines(rows: pa.RecordBatch, columns: list[str], json: JsonText) -> pa.Table
         if set(theirs) & set(folded)
     }
     nothing = pa.nulls(rows.num_rows, pa.string())
-    sku, barcode = (_said(found.get(name, nothing)) for name in ("sku", "barcode"))
+    sku, barcode = (_without_blanks(found.get(name, nothing)) for name in ("sku", "barcode"))
     errors = found.get("errors", nothing)
     return verdict.lines(
         sku=sku, barcode=barcode, state=found["state"], errors=errors, raw=json.objects(texts, rows.num_rows)
@@ -134,16 +134,16 @@ def _lines(rows: pa.RecordBatch, columns: list[str], json: JsonText) -> pa.Table
 
 
 def _unreadable(bad: Unreadable, columns: int) -> pa.Table:
-    problems = [f"the line has {fields} fields instead of {columns}" for fields, _ in bad.kept]
-    texts = [text for _, text in bad.kept]
-    if bad.count > len(bad.kept):
-        problems.append(f"{bad.count - len(bad.kept)} more lines have more or fewer fields than {columns}")
+    problems = [f"the line has {fields} fields instead of {columns}" for fields, _ in bad.samples]
+    texts = [text for _, text in bad.samples]
+    if bad.count > len(bad.samples):
+        problems.append(f"{bad.count - len(bad.samples)} more lines have more or fewer fields than {columns}")
         texts.append("")
-    return verdict.unreadable(problems, jsontext.quoted(pa.array(texts, pa.string())))
+    return verdict.unreadable(problems, item.quoted(pa.array(texts, pa.string())))
 
 
-def _said(texts: pa.Array) -> pa.Array:
-    """Null for what is blank: a line that names nobody."""
+def _without_blanks(texts: pa.Array) -> pa.Array:
+    """The texts, null where they are blank: such a line names no SKU."""
     return pc.if_else(pc.equal(pc.utf8_trim_whitespace(texts), ""), pa.scalar(None, pa.string()), texts)
 
 

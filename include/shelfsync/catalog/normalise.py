@@ -1,4 +1,4 @@
-"""normalise: the ERP's rows of one vendor to canonical ones; what cannot be sent is set aside with its reason.
+"""normalise: the ERP's rows of one vendor to canonical ones; a row that cannot be sent is quarantined with its reason.
 
 Rows in = rows of the snapshot + rows of the quarantine. docs/data-path.md lists the rules and the reasons.
 """
@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog import barcode, jsontext, number, reason, vendor
+from shelfsync.catalog import barcode, item, number, reason, vendor
 from shelfsync.catalog.alignment import ascending, column
 from shelfsync.catalog.number import INT32_MAX, mask
-from shelfsync.columns import PRICE, QUARANTINE, RAW, SNAPSHOT
+from shelfsync.schemas import PRICE, QUARANTINE, RAW, SNAPSHOT
 
 if TYPE_CHECKING:
     from shelfsync.catalog.number import Mask
@@ -24,34 +24,34 @@ if TYPE_CHECKING:
 _TRUE = ("true", "1", "t", "yes", "y")
 _FALSE = ("false", "0", "f", "no", "n")
 RAW_CHARACTERS_MAX = 250
-"""What is kept of each value of a row that is set aside: ten values of six bytes a character are less than 16 KiB."""
+"""How many characters of each value of a quarantined row are stored: ten values of six bytes a character are less than 16 KiB."""
 _SKU_KEPT_CHARACTERS = 500
-"""A longer SKU is told in the quarantine's raw row only: an index has to be able to hold this column."""
+"""A longer SKU is only in the raw row of the quarantine: an index has to hold this column."""
 
 
 @dataclass(frozen=True)
 class Normalised:
-    """`snapshot` in SNAPSHOT shape, sorted by sku; `quarantine` in QUARANTINE shape, in the order of the extract."""
+    """`snapshot` in SNAPSHOT schema, sorted by sku; `quarantine` in QUARANTINE schema, in the order of the extract."""
 
     snapshot: pa.Table
     quarantine: pa.Table
 
 
 def normalise(raw: pa.Table, settings: NormaliseSettings, *, key: Literal["sku", "barcode"] = "sku") -> Normalised:
-    """Canonical rows of the one vendor that `raw` (RAW shape) is about, and the rest with reasons.
+    """Canonical rows of the one vendor of `raw` (RAW schema), and the other rows with their reasons.
 
-    `key` is what items will be called by (`platform.key`): rows without it cannot be sent. Never fails on a value; a ValueError
-    means that the table itself is not what it should be (other columns, rows of several vendors).
+    `key`: the column that identifies an item (`platform.item_key`); rows without it cannot be sent. Never fails on a value. Raises ValueError if
+    the table has other columns or rows of several vendors.
     """
     if raw.column_names != RAW.names:
         raise ValueError(f"normalise: the raw table has the columns {raw.column_names}, not {RAW.names}")
     came = {name: _decodable(column(raw, name)) for name in RAW.names}
     findings = reason.Findings(raw.num_rows)
-    somebodys = _vendor(came["vendor"], findings)
-    skus = _sku(came["sku"], findings, settings.sku_length_max, somebodys)
+    with_vendor = _vendor(came["vendor"], findings)
+    skus = _sku(came["sku"], findings, settings.sku_length_max, with_vendor)
     values = {
         "sku": skus,
-        "barcode": _barcode(came["barcode"], findings, key, somebodys),
+        "barcode": _barcode(came["barcode"], findings, key, with_vendor),
         "price": _price(came["price"], findings),
         "quantity": _quantity(came["quantity"], findings, settings),
         "active": _active(came["active"], findings),
@@ -67,7 +67,7 @@ def normalise(raw: pa.Table, settings: NormaliseSettings, *, key: Literal["sku",
 
 
 def _vendor(vendors: pa.Array, findings: reason.Findings) -> Mask:
-    """Notes rows without a usable vendor, and returns the mask of the others: a row of nobody duplicates nothing."""
+    """Notes rows without a usable vendor, and returns the mask of the others: a row without a vendor duplicates no row."""
     known = np.ones(len(vendors), dtype=bool)
     for word, where in vendor.faults(vendors):
         findings.note(word, where)
@@ -80,10 +80,10 @@ def _vendor(vendors: pa.Array, findings: reason.Findings) -> Mask:
     return known
 
 
-def _sku(came: pa.Array, findings: reason.Findings, length_max: int, somebodys: Mask) -> pa.Array:
-    """Kept as it is (case, leading zeros, inner spaces) but for spaces around it, which columns of fixed width add.
+def _sku(came: pa.Array, findings: reason.Findings, length_max: int, with_vendor: Mask) -> pa.Array:
+    """The text as it is (case, leading zeros, inner spaces), without the spaces around it that columns of fixed width add.
 
-    Two rows that become one SKU by that are duplicates and both set aside: keys never merge silently.
+    Two rows that become one SKU by that are duplicates, and both are quarantined: keys never merge silently.
     """
     skus = pc.utf8_trim(came, characters=" ")
     skus = pc.if_else(pc.equal(skus, ""), pa.scalar(None, pa.string()), skus)
@@ -92,15 +92,15 @@ def _sku(came: pa.Array, findings: reason.Findings, length_max: int, somebodys: 
         findings.note("sku_undecodable", mask(pc.match_substring(skus, "\ufffd")))
         findings.note("sku_control_character", mask(pc.match_substring_regex(skus, r"\p{Cc}")))
     findings.note("sku_too_long", mask(pc.greater(pc.utf8_length(skus), length_max)))
-    findings.note("sku_duplicate", _repeated(skus, somebodys))
+    findings.note("sku_duplicate", _repeated(skus, with_vendor))
     return skus
 
 
-def _barcode(came: pa.Array, findings: reason.Findings, key: str, somebodys: Mask) -> pa.Array:
-    """Digits as they are, leading zeros kept; blank says nothing.
+def _barcode(came: pa.Array, findings: reason.Findings, key: str, with_vendor: Mask) -> pa.Array:
+    """Digits as they are, leading zeros kept; blank is null.
 
     A useless barcode quarantines the row whatever the key is: the same row goes to every call that names barcodes, where one such
-    fails the whole request. That two SKUs share one matters only when it is what they are called by.
+    fails the whole request. Two SKUs with one barcode are a fault only if the barcode is the key.
     """
     barcodes = pc.utf8_trim(came, characters=" ")
     barcodes = pc.if_else(pc.equal(barcodes, ""), pa.scalar(None, pa.string()), barcodes)
@@ -108,7 +108,7 @@ def _barcode(came: pa.Array, findings: reason.Findings, key: str, somebodys: Mas
         findings.note(word, where)
     if key == "barcode":
         findings.note("barcode_missing", mask(barcodes.is_null()))
-        findings.note("barcode_duplicate", _repeated(barcode.padded(barcodes), somebodys))
+        findings.note("barcode_duplicate", _repeated(barcode.padded(barcodes), with_vendor))
     return barcodes
 
 
@@ -128,7 +128,7 @@ def _quantity(came: pa.Array, findings: reason.Findings, settings: NormaliseSett
     else:
         below = np.zeros_like(numbers.negative)
         findings.note("quantity_negative", numbers.negative)
-    if settings.quantity_rounding == "refuse":
+    if settings.quantity_rounding == "quarantine":
         findings.note("quantity_not_whole", numbers.fraction & ~below)
     findings.note("quantity_too_large", _too_large(numbers, pieces) & ~below)
     return pieces
@@ -144,7 +144,7 @@ def _sales_limit(came: pa.Array, findings: reason.Findings) -> pa.Array:
 
 
 def _category(came: pa.Array) -> pa.Array:
-    """One line without spaces around it; it is never sent, so nothing about it sets a row aside."""
+    """One line without spaces around it; it is never sent, so it never quarantines a row."""
     if came.null_count == len(came):
         return came
     lines = pc.replace_substring_regex(pc.utf8_trim_whitespace(came), r"\p{Cc}", " ")
@@ -152,7 +152,7 @@ def _category(came: pa.Array) -> pa.Array:
 
 
 def _cost(came: pa.Array) -> pa.Array:
-    """Read like a price; what is no price says nothing, for a product must not stop because of a number that is never sent."""
+    """Read like a price; a text that is no price is null: a number that is never sent must not quarantine a row."""
     if came.null_count == len(came):
         return pa.nulls(len(came), PRICE)
     numbers = number.read(came)
@@ -160,7 +160,7 @@ def _cost(came: pa.Array) -> pa.Array:
 
 
 def _sales_buffer(came: pa.Array) -> pa.Array:
-    """Whole pieces, or unknown: one that makes no sense keeps no product from its price, it only spares nothing."""
+    """Whole pieces, or null: a senseless buffer does not quarantine its row, it only suppresses no quantity."""
     if came.null_count == len(came):
         return pa.nulls(len(came), pa.int64())
     numbers = number.read(came)
@@ -195,8 +195,8 @@ def _plain(texts: pa.Array) -> bool:
 
 
 def _repeated(texts: pa.Array, among: Mask) -> Mask:
-    """Rows of `among` whose text stands in another row of `among` too."""
-    if ascending(texts):  # then none stands twice
+    """Rows of `among` whose text another row of `among` has too."""
+    if ascending(texts):  # then no text repeats
         return np.zeros_like(among)
     codes = texts.dictionary_encode().indices
     known = mask(codes.is_valid()) & among
@@ -222,14 +222,14 @@ def _quarantine(came: dict[str, pa.Array], skus: pa.Array, findings: reason.Find
     shown = skus.filter(where)
     unusable = pc.match_substring_regex(shown, r"[\p{Cc}\x{FFFD}]")
     unusable = pc.or_(unusable, pc.greater(pc.utf8_length(shown), _SKU_KEPT_CHARACTERS)).fill_null(False)
-    nobodys = pc.equal(reasons["field"], "vendor")
+    without_vendor = pc.equal(reasons["field"], "vendor")
     no_text = pa.scalar(None, pa.string())
     columns = {
         "row_number": rows["row_number"],
-        "vendor": pc.if_else(nobodys, no_text, rows["vendor"]),
+        "vendor": pc.if_else(without_vendor, no_text, rows["vendor"]),
         "sku": pc.if_else(unusable, no_text, shown),
         **reasons,
-        "raw": jsontext.objects(RAW.names, [rows[name] for name in RAW.names], longest=RAW_CHARACTERS_MAX),
+        "raw": item.objects(RAW.names, [rows[name] for name in RAW.names], longest=RAW_CHARACTERS_MAX),
     }
     table = pa.Table.from_arrays([columns[name] for name in QUARANTINE.names], schema=QUARANTINE)
     return table.sort_by("row_number")

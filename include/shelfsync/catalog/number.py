@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.columns import PRICE
+from shelfsync.schemas import PRICE
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -32,17 +32,17 @@ _EXPONENT_DIGITS_MAX = 18
 
 @dataclass(frozen=True)
 class Numbers:
-    """One column of numbers. `magnitude` is the absolute value, cut (never rounded) after three decimals; null where nothing is said or a fault is."""
+    """One column of numbers. `magnitude`: the absolute value, cut (never rounded) after three decimals; null for a blank or faulty text."""
 
     magnitude: pa.Array
     comma: Mask
-    """Said, but with a decimal comma."""
+    """Not blank, but with a decimal comma."""
     garbled: Mask
-    """Said, but no number: words, NaN, Infinity, signs without digits."""
+    """Not blank, but no number: words, NaN, Infinity, signs without digits."""
     negative: Mask
     """Below zero, by however little; minus zero is zero."""
     fraction: Mask
-    """Has a decimal other than zero, wherever it stands."""
+    """Has a decimal other than zero in any place."""
     large: Mask
     """More digits before the point than fit."""
 
@@ -53,9 +53,9 @@ class Numbers:
 
 
 def read(texts: pa.Array) -> Numbers:
-    """Reads plain (`-1.50`, `.5`, `5.`) and scientific (`1E+2`) decimals exactly; blank text says nothing.
+    """Reads plain (`-1.50`, `.5`, `5.`) and scientific (`1E+2`) decimals exactly; blank text has no value.
 
-    Each distinct text is read once: a shelf has few prices and few counts.
+    Each distinct text is read once: a store has few distinct prices and counts.
     """
     coded = texts.dictionary_encode(null_encoding="encode")
     each, rows = _read(coded.dictionary), coded.indices.to_numpy()
@@ -71,7 +71,7 @@ def read(texts: pa.Array) -> Numbers:
 
 def _read(texts: pa.Array) -> Numbers:
     texts = _without_exponents(pc.utf8_trim_whitespace(texts))
-    said = pc.not_equal(texts, "")
+    not_blank = pc.not_equal(texts, "")
     found = pc.extract_regex(texts, _PLAIN)
     number = pc.and_(found.is_valid(), pc.match_substring_regex(texts, _HAS_DIGIT))
     sign, whole, part = (found.field(index) for index in range(3))
@@ -79,9 +79,9 @@ def _read(texts: pa.Array) -> Numbers:
     zero = pc.and_(pc.equal(whole, ""), pc.invert(fraction))
     negative = pc.and_(number, pc.and_(pc.equal(sign, "-"), pc.invert(zero)))
     large = pc.and_(number, pc.greater(pc.binary_length(whole), WHOLE_DIGITS_MAX))
-    garbled = pc.and_(said, pc.invert(number))
+    garbled = pc.and_(not_blank, pc.invert(number))
     comma = pc.and_(garbled, pc.match_substring_regex(texts, _DECIMAL_COMMA))
-    usable = pc.and_(pc.and_(said, number), pc.invert(large))
+    usable = pc.and_(pc.and_(not_blank, number), pc.invert(large))
     cut = pc.binary_join_element_wise("0", whole, ".", pc.utf8_slice_codeunits(part, 0, 3), "")
     return Numbers(
         magnitude=pc.if_else(mask_of(usable), cut, pa.scalar(None, pa.string())).cast(PRICE),
@@ -104,7 +104,7 @@ def mask_of(values: pa.Array) -> pa.Array:
 
 
 def _without_exponents(texts: pa.Array) -> pa.Array:
-    """Scientific texts as plain ones; they are rare, so each distinct one is looked at by itself."""
+    """Scientific texts as plain ones; they are rare, so each distinct one is converted separately."""
     scientific = mask_of(pc.match_substring_regex(texts, _EXPONENT))
     if not pc.any(scientific).as_py():
         return texts
@@ -114,7 +114,7 @@ def _without_exponents(texts: pa.Array) -> pa.Array:
 
 
 def _plain(text: str) -> str:
-    """A scientific text with its point where it belongs; beyond what fits or counts, only enough digits to tell so."""
+    """A scientific text as a plain decimal; too large or too small a number as the shortest text that is also too large or too small."""
     mantissa, exponent = text.lower().split("e")
     sign = "-" if mantissa.startswith("-") else ""
     whole, _, part = mantissa.lstrip("+-").partition(".")

@@ -1,4 +1,4 @@
-"""product: of every SKU that either side has, whether the ERP has it and whether the platform shows it."""
+"""product: for every SKU of the ERP or the platform, whether the ERP has it and whether the platform shows it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.catalog.alignment import aligned, column
-from shelfsync.columns import BASELINE
+from shelfsync.schemas import BASELINE
 
 
 def products(
@@ -19,15 +19,15 @@ def products(
 ) -> pa.Table:
     """sku, barcode, in_erp, on_platform, active_wanted, active_shown of a vendor, each SKU once, in no order.
 
-    A SKU in quarantine is in the ERP: its row cannot be sent, that is all. `in_erp` is null where nobody can know: nothing was read yet
-    (`desired` is None), or the SKU was acknowledged and an extract that is not proven to be `complete` passes over it.
+    A SKU in quarantine is in the ERP, though its row cannot be sent. `in_erp` is null if it is unknown: the ERP was never read (`desired` is
+    None), or the SKU was acknowledged and is absent from an extract that is not proven `complete`.
     """
     want = BASELINE.empty_table() if desired is None else desired
-    refused = pa.array([], pa.string()) if quarantined is None else column(quarantined, "sku").drop_null()
+    in_quarantine = pa.array([], pa.string()) if quarantined is None else column(quarantined, "sku").drop_null()
     passed_over = pa.array([], pa.string()) if complete or desired is None else column(baseline, "sku")
-    skus = pa.concat_arrays([column(want, "sku"), column(observed, "sku"), refused, passed_over]).unique()
+    skus = pa.concat_arrays([column(want, "sku"), column(observed, "sku"), in_quarantine, passed_over]).unique()
     ours, theirs = (aligned(table, skus, ["sku", "barcode", "active"]) for table in (want, observed))
-    has = pc.or_(ours["sku"].is_valid(), pc.is_in(skus, value_set=refused))
+    has = pc.or_(ours["sku"].is_valid(), pc.is_in(skus, value_set=in_quarantine))
     unknown = pc.and_(pc.invert(has), pc.is_in(skus, value_set=passed_over)) if desired is not None else pc.invert(has)
     return pa.table(
         {

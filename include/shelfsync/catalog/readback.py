@@ -1,7 +1,7 @@
-"""readback: what the listing proves of what was sent, where no job status and no log ever came (I2: by a matching observation).
+"""readback: what a listing proves of a job without a status and without a log (I2: by a matching observation).
 
-The listing shows price and availability; neither quantity nor sales limit is in it (field notes, Listing). So only items that say nothing
-else can be proven, and a difference proves nothing: the platform may not have got that far.
+The listing shows price and availability, neither quantity nor sales limit (field notes, Listing). So it can confirm only items that have no
+other field. A difference proves nothing: the platform may still be working.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import pyarrow as pa
 
-from shelfsync.columns import FIELDS, LOG
+from shelfsync.schemas import FIELDS, LOG
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,7 +23,7 @@ PROVABLE = ("price", "active")
 _MILL = Decimal("0.001")
 _DIGITS = 14
 _PRICE_DIGITS = 17
-"""Before the point, as in columns.PRICE."""
+"""Before the point, as in schemas.PRICE."""
 
 
 class Shown(NamedTuple):
@@ -36,7 +36,7 @@ class Shown(NamedTuple):
 
 
 def provable(items: pa.Table) -> pa.Table:
-    """The items (DELTA shape) of which a listing can tell whether they were done."""
+    """The items (DELTA schema) that a listing can confirm."""
     import pyarrow.compute as pc
 
     mask = pa.repeat(pa.scalar(True), items.num_rows)
@@ -68,14 +68,14 @@ def lines(items: pa.Table, shown: Iterable[Shown], key: Key = "sku") -> pa.Table
 def _line(item: dict[str, Any], seen: Shown) -> dict[str, Any]:
     has = {"price": _cut(seen.price), "active": seen.active}
     differs = [name for name in PROVABLE if item[name] is not None and item[name] != has[name]]
-    told = {name: None if has[name] is None else str(has[name]) for name in PROVABLE}
-    why = "; ".join(f"the listing shows {name} {told[name]}, sent was {item[name]}" for name in differs)
+    texts = {name: None if has[name] is None else str(has[name]) for name in PROVABLE}
+    why = "; ".join(f"the listing shows {name} {texts[name]}, sent was {item[name]}" for name in differs)
     return {
         "sku": item["sku"],
         "barcode": item["barcode"],
         "state": "unaccounted" if differs else "accepted",
         "reason": why or None,
-        "raw": json.dumps({"listing": {"sku": seen.sku, **told}}, ensure_ascii=False),
+        "raw": json.dumps({"listing": {"sku": seen.sku, **texts}}, ensure_ascii=False),
     }
 
 

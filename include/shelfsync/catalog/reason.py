@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog import jsontext
+from shelfsync.catalog import item
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,11 +49,11 @@ def _pieces_reasons(field: str) -> list[Reason]:
 
 
 REASONS: tuple[Reason, ...] = (
-    Reason("vendor_missing", "vendor", "the row names no vendor, so nobody knows whose it is"),
+    Reason("vendor_missing", "vendor", "the row names no vendor, so its store is unknown"),
     Reason("vendor_characters", "vendor", "vendor {value} has characters that no identifier has"),
     Reason("vendor_too_long", "vendor", "vendor {value} has more than 255 characters, which no identifier has"),
     Reason("vendor_is_folder", "vendor", "vendor {value} is a way through folders, which no address can hold"),
-    Reason("sku_missing", "sku", "the row has no SKU, so nothing can be said about it to the platform"),
+    Reason("sku_missing", "sku", "the row has no SKU, so it cannot be sent to the platform"),
     Reason(
         "sku_undecodable", "sku", "sku {value} was damaged on its way: part of it is not text in the encoding expected"
     ),
@@ -62,9 +62,9 @@ REASONS: tuple[Reason, ...] = (
     Reason(
         "sku_duplicate",
         "sku",
-        "sku {value} stands in more than one row of this vendor, and nobody knows which one holds",
+        "sku {value} is in more than one row of this vendor, and which one is right is unknown",
     ),
-    Reason("barcode_missing", "barcode", "the row has no barcode, and barcodes are what items are called by"),
+    Reason("barcode_missing", "barcode", "the row has no barcode, and barcodes identify the items"),
     Reason(
         "barcode_as_float",
         "barcode",
@@ -79,7 +79,7 @@ REASONS: tuple[Reason, ...] = (
     Reason(
         "barcode_duplicate",
         "barcode",
-        "barcode {value} stands on more than one SKU, and barcodes are what items are called by",
+        "barcode {value} is on more than one SKU, and barcodes identify the items",
     ),
     *_number_reasons("price"),
     Reason("price_too_large", "price", "price {value} has more than 17 digits before the point"),
@@ -129,8 +129,8 @@ def described(numbers: npt.NDArray[np.int16], values: Mapping[str, pa.Array]) ->
 
 
 def _shown(texts: pa.Array) -> pa.Array:
-    """Values in quotes, escaped, and no longer than a line of a report can bear."""
+    """Values in quotes, escaped, and cut to what fits a line of a report."""
     texts = texts.fill_null("")
     long = pc.greater(pc.utf8_length(texts), _SHOWN_CHARACTERS)
-    start = jsontext.quoted(pc.utf8_slice_codeunits(texts, 0, _SHOWN_CHARACTERS))
+    start = item.quoted(pc.utf8_slice_codeunits(texts, 0, _SHOWN_CHARACTERS))
     return pc.if_else(long, pc.binary_join_element_wise(start, "…", ""), start)

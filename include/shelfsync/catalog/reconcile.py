@@ -1,8 +1,8 @@
-"""reconcile: every difference between the platform's own picture and what we know gets a cause, or settles a lost confirmation.
+"""reconcile: every difference between an observed state of the platform and shelfsync's own gets a cause, or confirms a value.
 
-The cause is concluded from what was sent and said since the picture before, never from silence: what cannot be told apart is
-`unknown`. A value is settled when the last thing sent of it was never answered, and a picture that was asked for after it left
-shows exactly that value (I2).
+The cause follows from what was sent and answered since the previous observation, never from missing answers. Causes that cannot be
+distinguished are `unknown`. A value is confirmed if its last sending has no outcome, and an observation that was requested after it shows
+exactly that value (I2).
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ import pyarrow.compute as pc
 
 from shelfsync.catalog.alignment import aligned, column
 from shelfsync.catalog.difference import ABSENT, LISTED, text_of
-from shelfsync.columns import BASELINE, DRIFT, FIELDS, SHOWN
+from shelfsync.schemas import BASELINE, DRIFT, FIELDS, SHOWN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 CAUSES = (
     "never_sent",
-    "refused",
+    "rejected",
     "held",
     "acknowledged_not_applied",
     "changed_on_platform",
@@ -34,14 +34,15 @@ CAUSES = (
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is known beside the three states. `sendings`: SENDING shape, oldest first, of the SKUs in question since the picture before.
+    """What is known beside the three states.
 
-    `refused`, `held`: SKU to reason. `desired_is_newer`: the ERP was read after the picture was asked for. `earlier`: the cause of
-    each (SKU, field) that already differed in the picture before.
+    `sendings`: SENDING schema, oldest first, of the SKUs in question since the previous observation. `rejected`, `held`: SKU to reason.
+    `desired_is_newer`: the ERP was read after the observation was requested. `earlier`: the cause of each (SKU, field) that already
+    differed in the previous observation.
     """
 
     sendings: pa.Table
-    refused: Mapping[str, str] = field(default_factory=dict)
+    rejected: Mapping[str, str] = field(default_factory=dict)
     held: Mapping[str, str] = field(default_factory=dict)
     desired_is_newer: bool = False
     earlier: Mapping[tuple[str, str], str] = field(default_factory=dict)
@@ -49,51 +50,51 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Reconciled:
-    """`drift` in DRIFT shape; `settled`: (SKU, field) of values that the picture shows as they were sent and never confirmed."""
+    """`drift` in DRIFT schema; `confirmed`: (SKU, field) of unconfirmed values that the observation shows as they were sent."""
 
     drift: pa.Table
-    settled: tuple[tuple[str, str], ...]
+    confirmed: tuple[tuple[str, str], ...]
 
 
-def reconcile(found: pa.Table, evidence: Evidence) -> Reconciled:
-    """Names the cause of each difference (DIFFERENCE shape)."""
+def reconcile(differences: pa.Table, evidence: Evidence) -> Reconciled:
+    """Names the cause of each difference (DIFFERENCE schema)."""
     sent = _by_sku(evidence.sendings)
     rows: list[dict[str, Any]] = []
-    settled: list[tuple[str, str]] = []
-    for row in found.to_pylist():
-        one = _One(row, sent.get(row["sku"], []), evidence)
-        if one.confirmed_by_sight:
-            settled.append((row["sku"], row["field"]))
+    confirmed: list[tuple[str, str]] = []
+    for row in differences.to_pylist():
+        one = _Difference(row, sent.get(row["sku"], []), evidence)
+        if one.confirmed_by_observation:
+            confirmed.append((row["sku"], row["field"]))
         elif one.differs and not one.decided_by_the_platform:
             cause, message = one.cause()
             rows.append({name: row[name] for name in DRIFT.names if name in row} | {"cause": cause, "message": message})
-    return Reconciled(pa.Table.from_pylist(rows, schema=DRIFT), tuple(settled))
+    return Reconciled(pa.Table.from_pylist(rows, schema=DRIFT), tuple(confirmed))
 
 
-def healed(baseline: pa.Table, drift: pa.Table) -> pa.Table:
-    """The baseline (BASELINE shape) in which what drifted (DRIFT shape) is unknown, so that the next delta says it again.
+def with_resends(baseline: pa.Table, drift: pa.Table) -> pa.Table:
+    """The baseline (BASELINE schema) in which drifted values (`drift`, DRIFT schema) are null, so that the next delta sends them again.
 
-    A null claims nothing: it is no acknowledgement, and whatever the ERP wants by then is what is sent. `active` takes the quantity
-    along, because the platform decides one by the other; a SKU that is not shown is said whole.
+    A null is no acknowledgement: the next delta sends what the ERP wants by then. With `active` the quantity is sent again, because the
+    platform derives one from the other. A SKU that the platform does not show is sent again whole.
     """
     skus = column(baseline, "sku")
     columns = {name: column(baseline, name) for name in BASELINE.names}
     for name in FIELDS:
         because = {"quantity": ["active", "sku"]}.get(name, [name, "sku"])
-        mine = drift.filter(pc.is_in(drift["field"], value_set=pa.array(because)))
-        lost = pc.is_in(skus, value_set=column(mine, "sku"))
-        columns[name] = pc.if_else(lost, pa.scalar(None, columns[name].type), columns[name])
+        of_field = drift.filter(pc.is_in(drift["field"], value_set=pa.array(because)))
+        drifted = pc.is_in(skus, value_set=column(of_field, "sku"))
+        columns[name] = pc.if_else(drifted, pa.scalar(None, columns[name].type), columns[name])
     return pa.Table.from_arrays([columns[name] for name in BASELINE.names], schema=BASELINE)
 
 
-def settled(baseline: pa.Table, observed: pa.Table, values: tuple[tuple[str, str], ...]) -> pa.Table:
-    """The baseline (BASELINE shape) with these (SKU, field) as the picture (OBSERVED shape) shows them."""
+def with_confirmed(baseline: pa.Table, observed: pa.Table, values: tuple[tuple[str, str], ...]) -> pa.Table:
+    """The baseline (BASELINE schema) with the values of these (SKU, field) from the observed state (OBSERVED schema)."""
     skus = column(baseline, "sku")
     shown = aligned(observed, skus, SHOWN)
     columns = {name: column(baseline, name) for name in BASELINE.names}
     for name in SHOWN:
-        mine = pa.array([sku for sku, which in values if which == name], pa.string())
-        columns[name] = pc.if_else(pc.is_in(skus, value_set=mine), shown[name], columns[name])
+        confirmed = pa.array([sku for sku, which in values if which == name], pa.string())
+        columns[name] = pc.if_else(pc.is_in(skus, value_set=confirmed), shown[name], columns[name])
     return pa.Table.from_arrays([columns[name] for name in BASELINE.names], schema=BASELINE)
 
 
@@ -102,10 +103,10 @@ class _Sent:
     job: int
     state: str
     late: bool
-    says: dict[str, str | None]
+    values: dict[str, str | None]
 
 
-class _One:
+class _Difference:
     """One difference, and what was sent of it."""
 
     def __init__(self, row: dict[str, Any], sent: list[_Sent], evidence: Evidence) -> None:
@@ -115,15 +116,15 @@ class _One:
         self.pictured = row["pictured"]
         self.evidence = evidence
         self.sent = [
-            one for one in sent if self.field == "sku" or one.says[self.field] is not None or self._by_quantity(one)
+            one for one in sent if self.field == "sku" or one.values[self.field] is not None or self._by_quantity(one)
         ]
         self.late = any(one.late for one in self.sent)
 
     def _by_quantity(self, one: _Sent) -> bool:
-        return self.field == "active" and one.says["quantity"] is not None
+        return self.field == "active" and one.values["quantity"] is not None
 
     def _value(self, one: _Sent) -> str | None:
-        return LISTED if self.field == "sku" else one.says[self.field]
+        return LISTED if self.field == "sku" else one.values[self.field]
 
     @property
     def differs(self) -> bool:
@@ -134,8 +135,8 @@ class _One:
         return value is not None and value != self.observed
 
     @property
-    def confirmed_by_sight(self) -> bool:
-        """Never confirmed, last sent without an answer, and shown as it was sent."""
+    def confirmed_by_observation(self) -> bool:
+        """The last sending has no outcome, and the observation shows the value that was sent."""
         if self.acknowledged is not None or self.late or not self.sent or self.field == "sku":
             return False
         last = self.sent[-1]
@@ -143,57 +144,63 @@ class _One:
 
     @property
     def decided_by_the_platform(self) -> bool:
-        """`active` that is what a quantity sent since the picture before made of it."""
+        """Whether `active` follows from a quantity that was sent since the previous observation."""
         return self.field == "active" and self.desired is None and any(self._by_quantity(one) for one in self.sent)
 
     def cause(self) -> tuple[str, str]:
-        """(cause, the sentence that says why)."""
+        """(cause, the sentence that explains it)."""
         if self.late:
-            return "export_older_than_change", "a request about it left so late that this picture cannot show it yet"
-        refused, held = self.evidence.refused.get(self.sku), self.evidence.held.get(self.sku)
-        if self.field == "sku" and refused is not None:
-            return "refused", f"the platform refuses it: {refused}"
+            return "export_older_than_change", "a request about it was sent too late for this observation to show it"
+        rejection, hold = self.evidence.rejected.get(self.sku), self.evidence.held.get(self.sku)
+        if self.field == "sku" and rejection is not None:
+            return "rejected", f"the platform rejects it: {rejection}"
         if self._unlike(self.acknowledged):
             return self._after_acknowledgement()
-        return self._not_acknowledged(refused, held)
+        return self._not_acknowledged(rejection, hold)
 
-    def _not_acknowledged(self, refused: str | None, held: str | None) -> tuple[str, str]:
-        """The ERP wants what was never accepted."""
+    def _not_acknowledged(self, rejection: str | None, hold: str | None) -> tuple[str, str]:
+        """The ERP wants a value that the platform never accepted."""
         if self.evidence.desired_is_newer and self.acknowledged is not None:
-            return "export_older_than_change", "the ERP changed after this picture was asked for"
-        if refused is not None:
-            return "refused", f"the platform refuses it: {refused}"
-        if held is not None:
-            return "held", f"a guard holds it: {held}"
+            return "export_older_than_change", "the ERP changed after this observation was requested"
+        if rejection is not None:
+            return "rejected", f"the platform rejects it: {rejection}"
+        if hold is not None:
+            return "held", f"a guard holds it: {hold}"
         if self.sent and self.sent[-1].state == "unaccounted":
             return (
                 "unknown",
-                f"{self._value(self.sent[-1])} was sent, nobody knows what became of it, and it is not shown",
+                f"{self._value(self.sent[-1])} was sent, its outcome is unknown, and the platform does not show it",
             )
         if self.acknowledged is None and self.sent:
-            return "unknown", "it was sent, and what was acknowledged of it is unknown"
-        return "never_sent", "the ERP wants it and nothing has been sent of it"
+            return "unknown", "it was sent, and its acknowledged value is unknown"
+        return "never_sent", "the ERP wants it, and it was never sent"
 
     def _after_acknowledgement(self) -> tuple[str, str]:
         """The platform accepted a value and shows another."""
         known = self.evidence.earlier.get((self.sku, self.field))
         if known is not None and self.pictured and self.observed == self.previous:
-            return known, "it differed in the same way in the picture before already"
+            return known, "it differed in the same way in the previous observation"
         if not self.sent:
             if self.pictured and self.previous == self.acknowledged:
-                return "changed_on_platform", f"the picture before showed {self.previous}, and nothing was sent since"
-            return "unknown", "it was accepted before anything that is still known of it"
+                return (
+                    "changed_on_platform",
+                    f"the previous observation showed {self.previous}, and nothing was sent since",
+                )
+            return "unknown", "it was accepted before the oldest request that is still known"
         former = {self._value(one) for one in self.sent if self._value(one) != self.acknowledged} - {None}
         if self.observed in former or (self.pictured and self.observed == self.previous):
             return (
                 "acknowledged_not_applied",
-                f"{self.acknowledged} was accepted, and the value before it is still shown",
+                f"the platform accepted {self.acknowledged}, and still shows the value before it",
             )
         if self.pictured or former:
-            return "changed_on_platform", f"{self.acknowledged} was accepted, and what is shown nobody here ever sent"
+            return (
+                "changed_on_platform",
+                f"the platform accepted {self.acknowledged}, and shows a value that shelfsync never sent",
+            )
         return (
             "unknown",
-            f"{self.acknowledged} was accepted, another value is shown, and nobody knows what was shown before",
+            f"the platform accepted {self.acknowledged} and shows another value; what it showed before is unknown",
         )
 
 
@@ -201,10 +208,10 @@ def _by_sku(sendings: pa.Table) -> dict[str, list[_Sent]]:
     texts = {name: text_of(column(sendings, name)).to_pylist() for name in FIELDS}
     found: dict[str, list[_Sent]] = defaultdict(list)
     rows = sendings.select(["sku", "job", "state", "late"]).to_pylist()
-    for place, row in enumerate(rows):
-        says = {name: texts[name][place] for name in FIELDS}
-        found[row["sku"]].append(_Sent(row["job"], row["state"], row["late"], says))
+    for number, row in enumerate(rows):
+        values = {name: texts[name][number] for name in FIELDS}
+        found[row["sku"]].append(_Sent(row["job"], row["state"], row["late"], values))
     return found
 
 
-__all__ = ["ABSENT", "CAUSES", "LISTED", "Evidence", "Reconciled", "healed", "reconcile", "settled"]
+__all__ = ["ABSENT", "CAUSES", "LISTED", "Evidence", "Reconciled", "reconcile", "with_confirmed", "with_resends"]

@@ -1,4 +1,4 @@
-"""rejection: what a refusal in the platform's words means, and what releases it. The words are the platform's own and listed nowhere."""
+"""rejection: the kind of a rejection by the platform's text, which decides what releases it. The platform lists its texts nowhere."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Kind:
-    """`word` is stable and for machines; `words` are looked for in the platform's text. What people are to do stands in `warehouse.rejection`."""
+    """`word` is stable and for machines; `words` are looked for in the platform's text. `warehouse.rejection` has the operator's action."""
 
     word: str
     words: tuple[str, ...]
@@ -86,9 +86,9 @@ KINDS: tuple[Kind, ...] = (
         (),
     ),
 )
-"""In the order in which they are looked for; the last is for every other text, also for words that stand for either: a bare
-`conflict`, `unavailable` or `internal` may be about the moment or about the value, so the SKU is tried again. `drifted` is ours and stands for no words of the
-platform: reconcile says it where healing did not last.
+"""In the order in which they are looked for. The last is for every other text, and for ambiguous ones: a bare `conflict`, `unavailable` or
+`internal` may be about the moment or about the value, so the SKU is tried again. `drifted` is for no text of the platform: the step
+reconcile gives it to a SKU whose drift returned after it was resent.
 """
 
 

@@ -1,7 +1,7 @@
 """A CSV file that the platform serves, a job's log or an export, read as a stream and within limits.
 
-Whatever the file holds, reading it takes bounded memory and time: its bytes, lines, columns, header, lines and cells are bounded here,
-and so is the JSON text that keeps whole lines or further columns. A file beyond a limit is refused as a whole, with its reason.
+Reading any file takes bounded memory and time: its bytes, lines, columns, header, lines and cells are bounded here,
+and so is the JSON text of whole lines or further columns. A file beyond a limit is rejected as a whole, with its reason.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import time
 import weakref
 import zlib
 from dataclasses import dataclass, field
-from typing import IO, TYPE_CHECKING, BinaryIO
+from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
-from shelfsync.catalog import jsontext
+from shelfsync.catalog import item
 from shelfsync.errors import DataError
 
 if TYPE_CHECKING:
@@ -34,11 +34,11 @@ LINE_BYTES_MAX = 3 * 512 * 1024
 LINES_MAX = 4_000_000
 """No request of 100 MB holds so many items (interface.md 8)."""
 CELL_CHARACTERS_MAX = 8192
-"""What is kept of one cell in the JSON text of its line."""
+"""The longest text of one cell in the JSON text of its line."""
 JSON_BYTES_MAX = 256 * 1024 * 1024
-"""The JSON text of all lines of a file; further lines count all the same, and are kept without it."""
+"""The JSON text of all lines of a file; further lines count all the same, and have none."""
 UNREADABLE_MAX = 100_000
-UNREADABLE_KEPT = 1000
+UNREADABLE_SAMPLES = 1000
 _UNREADABLE_CHARACTERS = 2000
 _PULL_BYTES = 256 * 1024
 _TAIL_BYTES = 4096
@@ -52,14 +52,14 @@ class Kind:
     name: str
     retry: str
     too_long: str
-    """Said of a file over its number of bytes."""
+    """The end of the message about a file with too many bytes."""
 
 
 @dataclass
 class Unreadable:
     """Lines with more or fewer fields than the header: the first of them, and how many there are."""
 
-    kept: list[tuple[int, str]] = field(default_factory=list)
+    samples: list[tuple[int, str]] = field(default_factory=list)
     """Number of fields and text, cut."""
     count: int = 0
     last: str = ""
@@ -68,8 +68,8 @@ class Unreadable:
         """What the CSV reader is to do about it."""
         self.count += 1
         self.last = row.text
-        if len(self.kept) < UNREADABLE_KEPT:
-            self.kept.append((row.actual_columns, row.text[:_UNREADABLE_CHARACTERS]))
+        if len(self.samples) < UNREADABLE_SAMPLES:
+            self.samples.append((row.actual_columns, row.text[:_UNREADABLE_CHARACTERS]))
         return "skip" if self.count <= UNREADABLE_MAX else "error"
 
     def is_last(self, tail: bytes) -> bool:
@@ -83,8 +83,8 @@ class Unreadable:
 
     def forget_last(self) -> None:
         """The last of them is half a line, and no line."""
-        if len(self.kept) == self.count:
-            self.kept.pop()
+        if len(self.samples) == self.count:
+            self.samples.pop()
         self.count -= 1
 
 
@@ -103,7 +103,7 @@ def batches(source: Source, columns: int, unreadable: Unreadable) -> Iterator[pa
         raise DataError(f"{kind.name} has {columns} columns, {COLUMNS_MAX} are allowed; nothing of it counts")
     names = [str(place) for place in range(columns)]
     lines = 0
-    handler = _Handler(unreadable)
+    handler = unreadable.add
     released = weakref.ref(handler)
     with tempfile.NamedTemporaryFile(prefix="shelfsync-") as plain:
         source.copy_to(plain)
@@ -125,17 +125,7 @@ def batches(source: Source, columns: int, unreadable: Unreadable) -> Iterator[pa
             _until_gone(released)
 
 
-class _Handler:
-    """What the CSV reader calls for a line that it cannot read."""
-
-    def __init__(self, unreadable: Unreadable) -> None:
-        self._unreadable = unreadable
-
-    def __call__(self, row: pa_csv.InvalidRow) -> str:
-        return self._unreadable.add(row)
-
-
-def _until_gone(released: weakref.ref[_Handler]) -> None:
+def _until_gone(released: weakref.ref[Any]) -> None:
     """Waits for the thread in which the CSV reader reads ahead: one that lets go of a Python object while this process ends aborts it."""
     until_s = time.monotonic() + _GONE_S
     while released() is not None and time.monotonic() < until_s:
@@ -154,17 +144,17 @@ def _why(error: pa.ArrowInvalid, unreadable: Unreadable) -> str:
 class JsonText:
     """Lines as JSON objects, as long as those of one file take no more than JSON_BYTES_MAX: each repeats every name of the header."""
 
-    def __init__(self, names: Sequence[str], bytes_max: int | None = None) -> None:
+    def __init__(self, names: Sequence[str], max_bytes: int | None = None) -> None:
         self._names = names
         self._name_bytes = sum(len(name.encode()) + 8 for name in names)
-        self._left = JSON_BYTES_MAX if bytes_max is None else bytes_max
+        self._left = JSON_BYTES_MAX if max_bytes is None else max_bytes
         self.is_whole = True
 
     def objects(self, columns: Sequence[pa.Array], rows: int) -> pa.Array:
         """One text a row; the empty object for rows that are one too many."""
         at_most = 6 * (sum(column.nbytes for column in columns) + rows * self._name_bytes)  # \u0000 takes six bytes
         if self.is_whole and at_most <= self._left:
-            made = jsontext.objects(self._names, [_cut(column) for column in columns])
+            made = item.objects(self._names, [_cut(column) for column in columns])
             self._left -= made.nbytes
             return made
         self.is_whole = False
@@ -177,17 +167,17 @@ def _cut(texts: pa.Array) -> pa.Array:
 
 
 class Source:
-    """The plain bytes of a file, unpacked and counted; remembers what tells whether the last line is a whole one.
+    """The plain bytes of a file, unpacked and counted, with the state that shows whether the last line is whole.
 
     What is not UTF-8 becomes U+FFFD: a text with it can be shown, and a SKU with it matches nothing.
     """
 
-    def __init__(self, file: BinaryIO, kind: Kind, bytes_max: int) -> None:
+    def __init__(self, file: BinaryIO, kind: Kind, max_bytes: int) -> None:
         first = file.read(2)
         rest = _Rest(first, file)
         self.kind = kind
         self._file = gzip.GzipFile(fileobj=rest, mode="rb") if first == b"\x1f\x8b" else rest
-        self._bytes_max = bytes_max
+        self._max_bytes = max_bytes
         self._pending = b""
         self._bytes = 0
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -249,8 +239,8 @@ class Source:
         except (gzip.BadGzipFile, zlib.error) as error:
             raise DataError(f"{self.kind.name} is damaged: it does not unpack ({error}); {self.kind.retry}") from None
         self._bytes += len(data)
-        if self._bytes > self._bytes_max:
-            raise DataError(f"{self.kind.name} has more than {self._bytes_max} bytes unpacked, {self.kind.too_long}")
+        if self._bytes > self._max_bytes:
+            raise DataError(f"{self.kind.name} has more than {self._max_bytes} bytes unpacked, {self.kind.too_long}")
         return data
 
 

@@ -1,7 +1,7 @@
 """unrestored: what the platform would hold of a vendor without its restorations.
 
-The guards compare with that: a price that jumps because a restoration ends is no accident, and one that jumps in the ERP
-meanwhile is. Of each SKU that a restoration changes, this keeps the values that would be acknowledged without it.
+The guards compare with that: a price that jumps because a restoration ends is no accident, and one that jumps in the ERP meanwhile is one.
+For each SKU that a restoration changes, UNRESTORED has the values that would be acknowledged without it.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import pyarrow.compute as pc
 
 from shelfsync.catalog.alignment import aligned, column
 from shelfsync.catalog.diff import diff
-from shelfsync.catalog.restore import RESTORED
-from shelfsync.columns import BASELINE, completed
+from shelfsync.catalog.restore import BOTTOM, RESTORED, UNRESTORED, beneath, rows_of_layer
+from shelfsync.schemas import BASELINE, completed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,46 +23,9 @@ if TYPE_CHECKING:
     from shelfsync.catalog.diff import Key
     from shelfsync.catalog.guards.case import Case
 
-BOTTOM = 0
-"""The layer without any restoration; the number of a restoration names what was acknowledged before that one came on top of others."""
 
-UNRESTORED = pa.schema(
-    [
-        pa.field("sku", pa.string(), nullable=False),
-        pa.field("layer", pa.int64(), nullable=False),
-        *(BASELINE.field(name) for name in RESTORED),  # null: as acknowledged
-    ]
-)
-"""Sorted by layer, then by sku; unique."""
-
-
-def beneath(known: pa.Table, unrestored: pa.Table | None) -> pa.Table:
-    """What is known of a vendor (BASELINE shape), with the values that it would have without any restoration."""
-    if unrestored is None or unrestored.num_rows == 0:
-        return known
-    said = aligned(_layer(unrestored, BOTTOM), column(known, "sku"), RESTORED)
-    for name in RESTORED:
-        place = known.schema.get_field_index(name)
-        known = known.set_column(place, known.schema.field(place), pc.coalesce(said[name], column(known, name)))
-    return known
-
-
-def passing(delta: pa.Table, unrestored: pa.Table | None) -> dict[str, pa.Array]:
-    """Field -> mask of the delta's rows that only go back to a value from before a restoration."""
-    if unrestored is None or unrestored.num_rows == 0:
-        return {}
-    skus = column(delta, "sku")
-    masks = {name: pa.repeat(pa.scalar(False), delta.num_rows) for name in RESTORED}
-    for layer in pc.unique(unrestored["layer"]).to_pylist():
-        said = aligned(_layer(unrestored, layer), skus, RESTORED)
-        for name in RESTORED:
-            same = pc.equal(column(delta, name), said[name]).fill_null(False)
-            masks[name] = pc.or_(masks[name], same)
-    return masks
-
-
-def without(case: Case, erp: pa.Table, *, quarantined: pa.Table | None, complete: bool, key: Key) -> Case:
-    """The case as it would be without restorations: from what would be acknowledged to what the ERP says (`erp`, SNAPSHOT shape)."""
+def without_restorations(case: Case, erp: pa.Table, *, quarantined: pa.Table | None, complete: bool, key: Key) -> Case:
+    """The case as it would be without restorations: from what would be acknowledged to the ERP's own snapshot (`erp`, SNAPSHOT schema)."""
     known = completed(case.baseline if case.known is None else case.known, BASELINE)
     base = beneath(known, case.unrestored)
     delta = diff(erp, base, full=False, quarantined=quarantined, key=key)
@@ -72,19 +35,19 @@ def without(case: Case, erp: pa.Table, *, quarantined: pa.Table | None, complete
     return replace(case, delta=delta, snapshot=erp, baseline=base, known=None, unrestored=shown)
 
 
-def moved(case: Case, erp: pa.Table, released: pa.Table, restorations: Sequence[int]) -> pa.Table:
-    """What is unrestored after an extract (UNRESTORED shape): the values that the guards release of the case `without` restorations.
+def next_unrestored(case: Case, erp: pa.Table, released: pa.Table, restorations: Sequence[int]) -> pa.Table:
+    """The unrestored values after an extract (UNRESTORED schema): those that the guards release of the case `without_restorations`.
 
-    `restorations`: those that lie over the snapshot of the case. Empty when no restoration makes a difference any more.
+    `released`: DELTA schema. `restorations`: the numbers of those in force on the snapshot. Empty if no restoration makes a difference.
     """
     known = completed(case.baseline if case.known is None else case.known, BASELINE)
     skus = column(known, "sku")
     before, now = beneath(known, case.unrestored), aligned(released, skus, RESTORED)
-    said, wanted = (aligned(table, skus, RESTORED) for table in (erp, case.snapshot))
+    of_erp, wanted = (aligned(table, skus, RESTORED) for table in (erp, case.snapshot))
     bottom, above = {}, {}
     for name in RESTORED:
         values, held = pc.coalesce(now[name], column(before, name)), column(known, name)
-        matters = pc.or_(_differ(values, held), _differ(said[name], wanted[name]))
+        matters = pc.or_(_differ(values, held), _differ(of_erp[name], wanted[name]))
         nothing = pa.scalar(None, values.type)
         bottom[name] = pc.if_else(matters, values, nothing)
         above[name] = pc.if_else(_differ(held, wanted[name]), held, nothing)
@@ -116,21 +79,17 @@ def _ordered(one: pa.Table, other: pa.Table) -> pa.Table:
 
 
 def _layer_of(unrestored: pa.Table | None, layer: int) -> pa.Table:
-    return UNRESTORED.empty_table() if unrestored is None else _layer(unrestored, layer)
-
-
-def _layer(unrestored: pa.Table, layer: int) -> pa.Table:
-    return unrestored.filter(pc.equal(unrestored["layer"], layer))
+    return UNRESTORED.empty_table() if unrestored is None else rows_of_layer(unrestored, layer)
 
 
 def _table(known: pa.Table, values: dict[str, pa.Array], layer: int) -> pa.Table:
-    """One layer: the rows that say anything."""
+    """One layer: the rows with a value."""
     columns = [column(known, "sku"), pa.repeat(pa.scalar(layer, pa.int64()), known.num_rows), *values.values()]
     return pa.Table.from_arrays(columns, schema=UNRESTORED).filter(_any(one.is_valid() for one in values.values()))
 
 
 def _differ(one: pa.Array, other: pa.Array) -> pa.Array:
-    """Not the same value, and not both nothing."""
+    """Rows whose values differ; two nulls are the same."""
     same = pc.or_(pc.equal(one, other).fill_null(False), pc.and_(one.is_null(), other.is_null()))
     return pc.invert(same)
 

@@ -1,10 +1,11 @@
 """urgency: which rows of a delta must leave before the others, and in how few requests.
 
-A **stop-sell** makes a product that is, or may be, on sale unbuyable: every minute sells what is not there. A **price** correction of a
-product on sale comes next: every minute sells at the wrong price. All else is **catalog**. The words are those of the budget's lanes.
+A **stop-sell** makes a product that is, or may be, on sale unbuyable: every minute customers buy what is not there. A **price** correction
+of a product on sale comes next: every minute customers buy at the wrong price. All else is **catalog**. These are the priorities of the
+rate limit.
 
-A vendor has at most one open job, so what is urgent should not wait for a large job of what is not. But a job costs up to three
-requests (the update, a status call, the log), and the whole chain has sixty a minute: what is small rides along.
+An urgent row must not wait for a large body of others. But a job costs up to three requests (the update, a status call, the log), and the
+whole chain has sixty a minute: a small group is sent with the next one.
 """
 
 from __future__ import annotations
@@ -15,61 +16,64 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog import companion
 from shelfsync.catalog.alignment import aligned, column
 from shelfsync.catalog.buffer import sold_out
-from shelfsync.columns import BASELINE, DELTA, completed
+from shelfsync.catalog.item import with_active_if_single
+from shelfsync.schemas import BASELINE, DELTA, completed
 
 if TYPE_CHECKING:
     from shelfsync.catalog.buffer import AtBuffer
 
-LANES = ("stop_sell", "price", "catalog")
+PRIORITIES = ("stop_sell", "price", "catalog")
 """Most urgent first."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """What leaves together: `rows` in DELTA shape, sorted by sku; the `lane` of its most urgent rows, and how many are of that lane."""
+    """What is sent together: `rows` (DELTA schema, sorted by sku), the priority of the most urgent ones, and how many have it."""
 
-    lane: str
+    priority: str
     rows: pa.Table
     urgent: int
 
 
 def parts(delta: pa.Table, baseline: pa.Table, *, together_max: int, at_buffer: AtBuffer = "activates") -> list[Part]:
-    """The delta in the order in which it shall leave; together they are the delta.
+    """The delta (DELTA schema) in parts, in the order of sending; together they are the delta. `baseline`: BASELINE schema.
 
-    Lanes share a request as long as it has at most `together_max` rows: then waiting for the whole costs next to nothing.
+    Priorities share a part of at most `together_max` rows: the urgent rows of a small part wait no longer than those of a large one.
     """
     delta = completed(delta, DELTA)
-    words = lanes(delta, baseline, at_buffer=at_buffer)
-    counts = {lane: pc.sum(pc.equal(words, lane)).as_py() or 0 for lane in LANES}
+    names = priorities(delta, baseline, at_buffer=at_buffer)
+    counts = {name: pc.sum(pc.equal(names, name)).as_py() or 0 for name in PRIORITIES}
     groups: list[list[str]] = []
-    for lane in (lane for lane in LANES if counts[lane]):
-        if groups and sum(counts[one] for one in groups[-1]) + counts[lane] <= together_max:
-            groups[-1].append(lane)
+    for name in (name for name in PRIORITIES if counts[name]):
+        if groups and sum(counts[one] for one in groups[-1]) + counts[name] <= together_max:
+            groups[-1].append(name)
         else:
-            groups.append([lane])
+            groups.append([name])
     if len(groups) == 1:
         return [Part(groups[0][0], delta, counts[groups[0][0]])]
-    found = _in_company([(group[0], delta.filter(pc.is_in(words, value_set=pa.array(group)))) for group in groups])
-    skus = {lane: column(delta, "sku").filter(pc.equal(words, lane)) for lane, _ in found}
+    found = _without_singles([(group[0], delta.filter(pc.is_in(names, value_set=pa.array(group)))) for group in groups])
+    skus = {name: column(delta, "sku").filter(pc.equal(names, name)) for name, _ in found}
     return [
-        Part(lane, companion.alone(rows, baseline), pc.sum(pc.is_in(rows["sku"], value_set=skus[lane])).as_py() or 0)
-        for lane, rows in found
+        Part(
+            priority,
+            with_active_if_single(rows, baseline),
+            pc.sum(pc.is_in(rows["sku"], value_set=skus[priority])).as_py() or 0,
+        )
+        for priority, rows in found
     ]
 
 
-def lanes(delta: pa.Table, baseline: pa.Table, *, at_buffer: AtBuffer = "activates") -> pa.Array:
-    """The word of each row of the delta (DELTA shape): one of LANES."""
+def priorities(delta: pa.Table, baseline: pa.Table, *, at_buffer: AtBuffer = "activates") -> pa.Array:
+    """The priority of each row of the delta (DELTA schema): one of PRIORITIES. `baseline`: BASELINE schema."""
     delta, baseline = completed(delta, DELTA), completed(baseline, BASELINE)
     skus = column(delta, "sku")
     before = aligned(baseline, skus, ("sku", "price", "quantity", "active", "sales_buffer"))
     now = {name: column(delta, name) for name in ("price", "quantity", "active", "sales_buffer")}
     on = pc.invert(_off(now, at_buffer))
-    said_off = pc.invert(on)
     was_off = _off(before, at_buffer)
-    stops = pc.and_(said_off, pc.invert(was_off))
+    stops = pc.and_(pc.invert(on), pc.invert(was_off))
     flag = pc.coalesce(now["active"], before["active"]).fill_null(True)
     stays_off = pc.and_(was_off, pc.and_(now["quantity"].is_null(), now["active"].is_null()))
     on_sale = pc.and_(pc.and_(flag, on), pc.invert(stays_off))
@@ -78,22 +82,22 @@ def lanes(delta: pa.Table, baseline: pa.Table, *, at_buffer: AtBuffer = "activat
     return pc.if_else(stops, "stop_sell", pc.if_else(corrected, "price", "catalog"))
 
 
-def _off(said: dict[str, pa.Array], at_buffer: AtBuffer) -> pa.Array:
-    """Rows whose word is that nobody can buy it: inactive, nothing there, or too little for the buffer of which one knows. No null in it."""
-    inactive = pc.equal(said["active"], False).fill_null(False)
-    return pc.or_(inactive, sold_out(said["quantity"], said["sales_buffer"], at_buffer))
+def _off(values: dict[str, pa.Array], at_buffer: AtBuffer) -> pa.Array:
+    """A mask without nulls of the rows that no customer can buy: inactive, no stock, or too little for a known buffer."""
+    inactive = pc.equal(values["active"], False).fill_null(False)
+    return pc.or_(inactive, sold_out(values["quantity"], values["sales_buffer"], at_buffer))
 
 
-def _in_company(found: list[tuple[str, pa.Table]]) -> list[tuple[str, pa.Table]]:
-    """A row that would leave alone takes the first of the next group along: in a request of one item a quantity may switch nothing off."""
-    left = list(found)
+def _without_singles(groups: list[tuple[str, pa.Table]]) -> list[tuple[str, pa.Table]]:
+    """A group of one row gets the first row of the next group: in a request of one item a quantity may switch nothing off."""
+    left = list(groups)
     result: list[tuple[str, pa.Table]] = []
     while left:
-        lane, rows = left.pop(0)
+        name, rows = left.pop(0)
         if rows.num_rows == 1 and left:
             after, others = left[0]
             both = pa.concat_tables([rows, others.slice(0, 1)])
             rows, left[0] = both.take(pc.array_sort_indices(column(both, "sku"))), (after, others.slice(1))
         if rows.num_rows:
-            result.append((lane, rows))
+            result.append((name, rows))
     return result

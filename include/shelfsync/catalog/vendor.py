@@ -28,7 +28,7 @@ def faults(vendors: pa.Array) -> list[tuple[str, Mask]]:
 
 
 def unusable(vendors: pa.Array) -> Mask:
-    """Rows of which no vendor can be meant."""
+    """Rows without a usable vendor."""
     return sum((where for _, where in faults(vendors)), start=mask(pa.array([False] * len(vendors))))
 
 

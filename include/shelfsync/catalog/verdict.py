@@ -1,4 +1,4 @@
-"""What the platform says of one item, in its own words, as one of our three states."""
+"""The platform's result for one item as one of the three outcomes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.columns import LOG
+from shelfsync.schemas import LOG
 
 if TYPE_CHECKING:
     from typing import Any
@@ -19,17 +19,17 @@ _REASON_CHARACTERS = 1000
 
 
 def lines(*, sku: pa.Array, barcode: pa.Array, state: pa.Array, errors: pa.Array, raw: pa.Array) -> pa.Table:
-    """Lines of a log in LOG shape.
+    """Lines of a log in LOG schema.
 
-    Accepted is only a word of success without an error beside it. A word of failure, or any error beside a word of success, is
-    refused, in the platform's words. A word that nobody has seen yet is unaccounted, with the word as reason.
+    A word of success without an error is accepted. A word of failure, or a word of success with an error, is rejected, with the platform's
+    text as reason. Any other word is unaccounted, with the word as reason.
     """
     state, errors, each = _distinct(state.fill_null(""), errors.fill_null(""))
-    told, reason = _judged(state, errors)
+    outcome, reason = _outcomes(state, errors)
     columns = {
         "sku": _storable(sku),
         "barcode": _storable(barcode),
-        "state": told.take(each),
+        "state": outcome.take(each),
         "reason": reason.take(each),
         "raw": raw,
     }
@@ -37,7 +37,7 @@ def lines(*, sku: pa.Array, barcode: pa.Array, state: pa.Array, errors: pa.Array
 
 
 def _distinct(state: pa.Array, errors: pa.Array) -> tuple[pa.Array, pa.Array, pa.Array]:
-    """Every pair of the two texts once, and for each line the number of its pair: a log of a whole store says a handful of things."""
+    """Every pair of the two texts once, and for each line the number of its pair: the log of a whole store has few distinct pairs."""
     states, texts = state.dictionary_encode(), errors.dictionary_encode()
     number = pc.add(pc.multiply(states.indices.cast(pa.int64()), len(texts.dictionary)), texts.indices.cast(pa.int64()))
     pairs = number.dictionary_encode()
@@ -46,13 +46,13 @@ def _distinct(state: pa.Array, errors: pa.Array) -> tuple[pa.Array, pa.Array, pa
     return states.dictionary.take(first), texts.dictionary.take(second), pairs.indices
 
 
-def _judged(state: pa.Array, errors: pa.Array) -> tuple[pa.Array, pa.Array]:
-    """Our state and the reason of each pair of texts."""
+def _outcomes(state: pa.Array, errors: pa.Array) -> tuple[pa.Array, pa.Array]:
+    """The outcome and the reason of each pair of texts."""
     word = pc.utf8_lower(pc.utf8_trim_whitespace(state))
     errors = _storable(pc.utf8_trim_whitespace(errors))
     well = pc.is_in(pc.utf8_lower(errors), value_set=_WELL)
     success, failure = pc.is_in(word, value_set=_SUCCESS), pc.is_in(word, value_set=_FAILURE)
-    refused = pc.or_(failure, pc.and_(success, pc.invert(well)))
+    rejected = pc.or_(failure, pc.and_(success, pc.invert(well)))
     shown = _storable(word)
     strange = pc.if_else(
         pc.equal(word, ""), "the line has no state", pc.binary_join_element_wise("unknown state '", shown, "'", "")
@@ -60,18 +60,18 @@ def _judged(state: pa.Array, errors: pa.Array) -> tuple[pa.Array, pa.Array]:
     strange = pc.if_else(well, strange, pc.binary_join_element_wise(strange, ": ", errors, ""))
     plain = pc.binary_join_element_wise(shown, ", and the platform gives no reason", "")
     reason = pc.case_when(
-        pc.make_struct(pc.and_(success, well), pc.and_(refused, well), refused),
+        pc.make_struct(pc.and_(success, well), pc.and_(rejected, well), rejected),
         pa.nulls(len(word), pa.string()),
         plain,
         errors,
         strange,
     )
-    told = pc.if_else(refused, "refused", pc.if_else(success, "accepted", "unaccounted"))
-    return told, pc.utf8_slice_codeunits(reason, 0, _REASON_CHARACTERS)
+    outcome = pc.if_else(rejected, "rejected", pc.if_else(success, "accepted", "unaccounted"))
+    return outcome, pc.utf8_slice_codeunits(reason, 0, _REASON_CHARACTERS)
 
 
 def unreadable(problems: list[str], raw: pa.Array) -> pa.Table:
-    """Lines that name nobody, in LOG shape: kept to be looked at, never matched."""
+    """Lines without a SKU, in LOG schema: stored for a person, never matched."""
     rows = len(problems)
     columns: dict[str, Any] = {
         "state": pa.repeat(pa.scalar("unaccounted"), rows),

@@ -1,8 +1,7 @@
-"""The command line: the same steps as the DAGs, without Airflow. One command a file; `app` gathers them.
+"""The command line: the same steps as the DAGs, without Airflow. One module a group of `shelfsync --help`; `app` gathers them.
 
-Exit codes: 0 all well · 1 unexpected · 2 some vendors failed · 3 fix the configuration · 4 fix the data · 5 try again later · 6 a newer
-run has gone past this one · 7 a person has paused sending ·
-8 a plan is no longer what would be sent. `--json` prints one JSON document on standard output; everything for people goes to standard error.
+The exit codes are `errors.ExitCode`. `--json` prints one JSON document on standard output: `{"schema": 1, "data": ...}`, or
+`{"schema": 1, "error": {"code", "message", "remedy"}}`. Errors, log lines and progress go to standard error.
 """
 
 from __future__ import annotations

@@ -1,79 +1,147 @@
-"""All commands together, and what happens to an error that one of them raises."""
+"""All commands, group by group, and how an error of a command ends the process."""
 
 from __future__ import annotations
 
 import logging
 import sys
+from importlib.metadata import version
+from typing import Annotated
 
 import typer
 
 from shelfsync.access import keep_private
-from shelfsync.cli import (
-    check,
-    duckdb,
-    explain,
-    export,
-    holds,
-    housekeeping,
-    inbox,
-    orders,
-    pause,
-    plan,
-    promotions,
-    rejections,
-    restore,
-    settle,
-    stack,
-    status,
-    sync,
+from shelfsync.cli import control, data, decide, inspect, machine, orders, promotions, sync
+from shelfsync.cli.command import (
+    CONTROL,
+    DATA,
+    DECIDE,
+    EXIT_CODES,
+    INSPECT,
+    MACHINE,
+    SYNC,
+    Group,
+    Quiet,
+    Verbose,
+    command,
+    plain_command,
+    set_level,
 )
 from shelfsync.cli.output import print_error
-from shelfsync.errors import ShelfsyncError
+from shelfsync.errors import ExitCode, ShelfsyncError
 
 app = typer.Typer(
     name="shelfsync",
-    help="Keeps the catalog of the delivery platform equal to the ERP.",
+    cls=Group,
+    epilog=EXIT_CODES,
     no_args_is_help=True,
+    add_completion=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (
-    sync.sync,
-    plan.plan,
-    plan.apply,
-    check.check,
-    settle.settle,
-    status.status,
-    export.export,
-    duckdb.duckdb,
-    pause.pause,
-    pause.resume,
-    explain.explain,
-    restore.restore,
-    housekeeping.housekeeping,
-    rejections.rejections,
-    stack.up,
-    stack.down,
-    stack.demo,
-):
-    app.command()(command)
-app.add_typer(orders.app, name="orders")
-app.add_typer(promotions.app, name="promotions")
-app.add_typer(holds.app, name="holds")
-app.add_typer(inbox.app, name="inbox")
 
-_STOPPED = "shelfsync: stopped; what was sent is in the ledger, and `shelfsync settle` goes on with it"
+command(app, "shelfsync check", "shelfsync check --vendor store-001", panel=SYNC)(sync.check)
+command(app, "shelfsync plan", "shelfsync plan --full --vendor store-001 --out plan.json", panel=SYNC)(sync.plan)
+command(app, "shelfsync apply plan.json", "shelfsync apply plan.json --json", panel=SYNC)(sync.apply)
+command(
+    app,
+    "shelfsync sync",
+    "shelfsync sync --full --vendor store-001",
+    "shelfsync sync --vendor store-001 --sku 4711",
+    panel=SYNC,
+)(sync.sync)
+command(app, "shelfsync recover", "shelfsync recover --json", panel=SYNC)(sync.recover)
+command(app, "shelfsync export", "shelfsync export --vendor store-001", panel=SYNC)(sync.export)
+app.add_typer(promotions.app, name="promotions", rich_help_panel=SYNC)
+
+command(app, "shelfsync status", "shelfsync status --json", panel=INSPECT)(inspect.status)
+command(
+    app, "shelfsync explain store-001 4711", "shelfsync explain store-001 4711 --at 2026-03-01T10:42", panel=INSPECT
+)(inspect.explain)
+app.add_typer(inspect.runs, name="runs", rich_help_panel=INSPECT)
+
+app.add_typer(decide.holds, name="holds", rich_help_panel=DECIDE)
+app.add_typer(decide.rejections, name="rejections", rich_help_panel=DECIDE)
+app.add_typer(orders.app, name="orders", rich_help_panel=DECIDE)
+
+command(
+    app,
+    "shelfsync pause store-001 --reason stocktaking",
+    "shelfsync pause --chain --reason 'wrong prices' --user ada",
+    panel=CONTROL,
+)(control.pause)
+command(app, "shelfsync resume store-001", "shelfsync resume --chain --reason 'prices are right'", panel=CONTROL)(
+    control.resume
+)
+command(
+    app,
+    "shelfsync restore store-001 --at 2026-03-01T10:00 --dry-run",
+    "shelfsync restore store-001 --at 2026-03-01T10:00 --duration 4h --reason 'till mistake'",
+    "shelfsync restore store-001 --end",
+    panel=CONTROL,
+)(control.restore)
+
+command(app, "shelfsync duckdb today.duckdb", "shelfsync duckdb today.duckdb --quiet", panel=DATA)(data.duckdb)
+command(app, "shelfsync housekeeping --dry-run", "shelfsync housekeeping", panel=DATA)(data.housekeeping)
+app.add_typer(data.inbox, name="inbox", rich_help_panel=DATA)
+
+plain_command(app, "shelfsync up", "SHELFSYNC_HOME=/srv/shelfsync shelfsync up", panel=MACHINE)(machine.up)
+plain_command(app, "shelfsync down", "SHELFSYNC_HOME=/srv/shelfsync shelfsync down", panel=MACHINE)(machine.down)
+plain_command(app, "shelfsync demo", "SHELFSYNC_HOME=/tmp/demo shelfsync demo", panel=MACHINE)(machine.demo)
+app.add_typer(machine.config, name="config", rich_help_panel=MACHINE)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"shelfsync {version('shelfsync')}")  # noqa: T201
+        raise typer.Exit
+
+
+Version = Annotated[
+    bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version and end.")
+]
+
+
+@app.callback()
+def shelfsync(_version: Version = False, quiet: Quiet = False, verbose: Verbose = False) -> None:
+    """Keep the catalog of the delivery platform equal to the ERP."""
+    set_level(quiet=quiet, verbose=verbose)
 
 
 def main() -> None:
     """What the installed command runs."""
     keep_private()
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(message)s", stream=sys.stderr)
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """One command line; its exit code. Every failure is one line on standard error, and with --json a document too."""
+    as_json = "--json" in arguments
     try:
-        app()
+        code = int(app(arguments, prog_name="shelfsync", standalone_mode=False) or ExitCode.SUCCESS)
     except ShelfsyncError as error:
-        print_error(error)
-        sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        print(_STOPPED, file=sys.stderr)  # noqa: T201
-        sys.exit(130)
+        print_error(error, as_json=as_json)
+        return error.exit_code
+    except typer.Abort:
+        print_error("stopped by the user; nothing was done", as_json=as_json)
+        return ExitCode.FAILURE
+    except Exception as error:
+        if not hasattr(error, "format_message"):  # an unexpected error: its traceback shows the place
+            if as_json:
+                print_error(f"unexpected {type(error).__name__}", as_json=True)
+            raise
+        return _usage(error, as_json=as_json)
+    if code == ExitCode.INTERRUPTED:
+        print_error("interrupted; the ledger has what was sent. Run `shelfsync recover` to continue.")
+    return code
+
+
+def _usage(error: Exception, *, as_json: bool) -> int:
+    """The message of a usage error. Without any argument typer raises its help text as an error."""
+    where = getattr(getattr(error, "ctx", None), "command_path", "shelfsync")
+    message = str(error.format_message())  # type: ignore[attr-defined]
+    if type(error).__name__ == "NoArgsIsHelpError":
+        print(message)  # noqa: T201
+    else:
+        print_error(f"{message.rstrip('.')}. Run `{where} --help`.", as_json=as_json, code=ExitCode.USAGE)
+    return ExitCode.USAGE

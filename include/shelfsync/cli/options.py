@@ -1,17 +1,59 @@
-"""Options that several commands share."""
+"""Arguments and options that several commands share: each name has one meaning. Instants and durations as an operator types them."""
 
 from __future__ import annotations
 
+import datetime as dt
+import getpass
+import re
 from typing import Annotated
 
 import typer
 
+_UNITS = {"m": "minutes", "min": "minutes", "h": "hours", "d": "days"}
+
+
+def read_instant(text: str) -> dt.datetime:
+    """An ISO instant; UTC where no offset is given."""
+    try:
+        read = dt.datetime.fromisoformat(text)
+    except ValueError:
+        raise typer.BadParameter(
+            f"{text!r} is no instant; write 2026-03-01T10:42 (UTC) or 2026-03-01T11:42+01:00"
+        ) from None
+    return read if read.tzinfo else read.replace(tzinfo=dt.UTC)
+
+
+def read_duration(text: str) -> dt.timedelta:
+    """`90m`, `4h`, `2d`."""
+    found = re.fullmatch(r"\s*(\d+)\s*(m|min|h|d)\s*", text)
+    if found is None:
+        raise typer.BadParameter(f"{text!r} is no duration; write 90m, 4h or 2d")
+    return dt.timedelta(**{_UNITS[found[2]]: int(found[1])})
+
+
+def user_or(name: str | None) -> str:
+    """The acting user: the name given, or the user of this machine."""
+    return name or getpass.getuser()
+
+
 Vendors = Annotated[
-    list[str] | None, typer.Option("--vendor", "-v", metavar="VENDOR", help="Only this vendor; may be repeated.")
+    list[str] | None, typer.Option("--vendor", metavar="VENDOR", help="Only this vendor; may be repeated.")
 ]
-Skus = Annotated[
-    list[str] | None,
-    typer.Option("--sku", metavar="SKU", help="Only this SKU of the vendors named, at once; may be repeated."),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document for a script.")]
+OneVendor = Annotated[str | None, typer.Option("--vendor", metavar="VENDOR", help="Only this vendor.")]
+Vendor = Annotated[str, typer.Argument(metavar="VENDOR", help="The platform's identifier of the store.")]
+Sku = Annotated[str, typer.Argument(metavar="SKU", help="The SKU.")]
+Skus = Annotated[list[str] | None, typer.Option("--sku", metavar="SKU", help="Only this SKU; may be repeated.")]
 Full = Annotated[bool, typer.Option("--full", help="Send the whole assortment, not only what changed.")]
+At = Annotated[
+    dt.datetime | None,
+    typer.Option(
+        "--at", metavar="TIME", parser=read_instant, help="The instant: 2026-03-01T10:42 (UTC), or with an offset."
+    ),
+]
+Reason = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why; kept in the ledger.")]
+User = Annotated[
+    str | None, typer.Option("--user", metavar="NAME", help="Who decides; without it, the user of this machine.")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what it would do.")]
+Force = Annotated[bool, typer.Option("--force", help="Skip the confirmation and the usual check.")]
+Limit = Annotated[int, typer.Option("--limit", metavar="N", min=1, help="How many at most.")]

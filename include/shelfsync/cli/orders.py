@@ -1,88 +1,104 @@
-"""`shelfsync orders list|show|accept|fulfil|cancel|retry|forget|secret`."""
+"""`orders …`: customers' orders, and the results that a store would report."""
 
 from __future__ import annotations
 
+import datetime as dt
 import uuid
-from pathlib import Path  # noqa: TC003  typer reads annotations
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from shelfsync.cli.house import house
-from shelfsync.cli.options import AsJson  # noqa: TC001  typer reads annotations
-from shelfsync.cli.output import print_told
-from shelfsync.errors import DataError
+from shelfsync.cli.command import command
+from shelfsync.cli.options import DryRun, Force, Limit, OneVendor, Vendor, read_instant
+from shelfsync.cli.output import Answer, opened
+from shelfsync.errors import DataError, PartlyFailedError
 
 if TYPE_CHECKING:
-    from shelfsync.wiring import House
+    from shelfsync.context import Context
 
-app = typer.Typer(help="Customers' orders: look at them, and say what a store would say.", no_args_is_help=True)
+app = typer.Typer(help="Customers' orders: look at them, and report what a store would report.", no_args_is_help=True)
 
 FORGET_LENGTH_MIN = 4
 """Fewer characters would be found in too many customers."""
 
-_IN_VAIN = frozenset({"checked", "refused", "overtaken"})
-"""Ends of a result that changed nothing: the same may end otherwise by now."""
+_NOTHING_CHANGED = frozenset({"checked", "rejected", "overtaken"})
+"""Final states of a result that changed nothing. If it is reported again, it may end otherwise."""
 
 Order = Annotated[str, typer.Argument(metavar="ORDER", help="order_id, external number, or the short code.")]
 
 
-@app.command("list")
+Delivery = Annotated[
+    dt.datetime,
+    typer.Option(
+        "--at",
+        metavar="TIME",
+        parser=read_instant,
+        help="When the customer receives it: 2026-03-01T18:30 (UTC), or with an offset.",
+    ),
+]
+Picked = Annotated[
+    Path | None,
+    typer.Option(
+        "--result", metavar="FILE", dir_okay=False, exists=True, help="A picking result as JSON (docs/orders.md)."
+    ),
+]
+
+
+@command(app, "shelfsync orders list --open", "shelfsync orders list --vendor store-001 --limit 10", name="list")
 def list_orders(
-    vendor: Annotated[str | None, typer.Option("--vendor", "-v", help="Only this store's.")] = None,
+    vendor: OneVendor = None,
     only_open: Annotated[bool, typer.Option("--open", help="Only those that are still to be picked.")] = False,
-    limit: Annotated[int, typer.Option("--limit", min=1, help="How many.")] = 50,
-    as_json: AsJson = False,
-) -> None:
-    """The last orders, newest first. Nothing in it tells who a customer is."""
-    with house() as opened:
-        rows = opened.orders.orders(vendor=vendor, only_open=only_open, limit=limit)
-    print_told({"orders": rows}, as_json, [_line(row) for row in rows] or ["no order is known"])
+    limit: Limit = 50,
+) -> Answer:
+    """The last orders, newest first, without personal data."""
+    from shelfsync.orders.steps import lists
+
+    with opened() as context:
+        rows = lists.orders(context, vendor=vendor, only_open=only_open, limit=limit)
+    return Answer({"orders": rows}, [_line(row) for row in rows] or ["there is no order yet"])
 
 
-@app.command()
-def show(order: Order, as_json: AsJson = False) -> None:
-    """One order: its items, what was told of it, what the store was handed and what it said."""
-    with house() as opened:
-        told = _found(opened, order)
-    lines = [_line(told), "", *(_item(item) for item in told["lines"])]
-    lines += ["", *(f"{one['seen_at']:%H:%M:%S} {one['source']}: {one['status']}" for one in told["versions"])]
-    lines += [f"handed over: {one['kind']} {one['state']}{_why(one['error'])}" for one in told["hand_overs"]]
-    for one in told["results"]:
-        lines.append(f"result {one['result_id']}: {one['action']} {one['state']}{_why(one['error'])}")
-        lines += [f"  {message}" for message in one["messages"]]
-        lines += _feedback(one["feedback"])
-    print_told(told, as_json, lines)
+@command(app, "shelfsync orders show A7X2", "shelfsync orders show A7X2 --json")
+def show(order: Order) -> Answer:
+    """One order: its items, every version the platform reported, what the store was handed and what it reported."""
+    with opened() as context:
+        found = _order(context, order)
+    lines = [_line(found), "", *(_item(item) for item in found["lines"])]
+    lines += ["", *(f"{row['seen_at']:%H:%M:%S} {row['source']}: {row['status']}" for row in found["versions"])]
+    lines += [f"handed over: {row['kind']} {row['state']}{_note(row['error'])}" for row in found["hand_overs"]]
+    for row in found["results"]:
+        lines.append(f"result {row['result_id']}: {row['action']} {row['state']}{_note(row['error'])}")
+        lines += [f"  {message}" for message in row["messages"]]
+        lines += _feedback(row["feedback"])
+    return Answer(found, lines)
 
 
-@app.command()
-def accept(
-    order: Order,
-    at: Annotated[
-        str, typer.Option("--for", metavar="TIME", help="When it will be with the customer: 2026-03-01T18:30:00Z.")
-    ],
-    as_json: AsJson = False,
-) -> None:
+@command(
+    app,
+    "shelfsync orders accept A7X2 --at 2026-03-01T18:30",
+    "shelfsync orders accept A7X2 --at 2026-03-01T19:30+01:00 --json",
+)
+def accept(order: Order, at: Delivery) -> Answer:
     """Accept an order that the store delivers itself."""
-    _say(order, {"action": "accept", "accepted_for": at}, as_json)
+    return _report_result(order, {"action": "accept", "accepted_for": f"{at.astimezone(dt.UTC):%Y-%m-%dT%H:%M:%SZ}"})
 
 
-@app.command()
+@command(
+    app, "shelfsync orders fulfil A7X2 --as-ordered --dry-run", "shelfsync orders fulfil A7X2 --result picked.json"
+)
 def fulfil(
     order: Order,
-    result: Annotated[
-        Path | None,
-        typer.Option("--result", dir_okay=False, exists=True, help="A picking result as JSON (docs/orders.md)."),
-    ] = None,
-    as_ordered: Annotated[bool, typer.Option("--as-ordered", help="Everything was picked as it was ordered.")] = False,
-    check: Annotated[
-        bool, typer.Option("--check", help="Only ask the platform what it would say (UPDATE_CART).")
-    ] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Say what was picked. Every rule of the platform is checked here first."""
+    result: Picked = None,
+    as_ordered: Annotated[bool, typer.Option("--as-ordered", help="Every item was picked as ordered.")] = False,
+    dry_run: DryRun = False,
+) -> Answer:
+    """Report what was picked. Every rule of the platform is checked here first.
+
+    With --dry-run: only ask the platform what the order would become (UPDATE_CART).
+    """
     if (result is None) == (not as_ordered):
-        raise typer.BadParameter("say --result FILE or --as-ordered", param_hint="--result")
+        raise typer.BadParameter("name one of --result FILE and --as-ordered", param_hint="--result")
     raw: dict[str, Any] = {}
     if result is not None:
         from partner_api import reading
@@ -90,151 +106,169 @@ def fulfil(
         raw = reading.mapping(reading.json_or_none(result.read_bytes()))
         if not raw:
             raise DataError(f"{result}: is no JSON object. docs/orders.md shows a picking result.")
-    _say(order, raw | {"action": "check" if check else "fulfil"}, as_json, as_ordered=as_ordered)
+    return _report_result(order, raw | {"action": "check" if dry_run else "fulfil"}, as_ordered=as_ordered)
 
 
-@app.command()
+@command(app, "shelfsync orders cancel A7X2 --reason TOO_BUSY", "shelfsync orders cancel A7X2 --reason CLOSED --force")
 def cancel(
     order: Order,
-    reason: Annotated[str, typer.Option("--reason", help="CLOSED, ITEM_UNAVAILABLE or TOO_BUSY.")],
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Cancel an order. Nothing of ours ever does this by itself."""
-    if not yes:
+    reason: Annotated[
+        Literal["CLOSED", "ITEM_UNAVAILABLE", "TOO_BUSY"],
+        typer.Option("--reason", help="The reason, one of the platform's values."),
+    ],
+    force: Force = False,
+) -> Answer:
+    """Cancel an order. shelfsync never does this by itself."""
+    if not force:
         typer.confirm(f"Cancel order {order} ({reason}) for good?", abort=True, err=True)
-    _say(order, {"action": "cancel", "reason": reason}, as_json)
+    return _report_result(order, {"action": "cancel", "reason": reason})
 
 
-@app.command()
-def retry(order: Order, as_json: AsJson = False) -> None:
-    """Have the picking results of this order that are set aside worked on again, after what stood in their way was repaired."""
-    with house() as opened:
-        known = opened.orders.order(order)
+@command(app, "shelfsync orders retry A7X2", "shelfsync orders retry A7X2 --json")
+def retry(order: Order) -> Answer:
+    """Process the quarantined picking results of this order again, after their cause was repaired."""
+    from shelfsync.orders.steps import lists
+    from shelfsync.orders.steps.fulfil import fulfil as process
+    from shelfsync.orders.steps.fulfil import retry as release
+
+    with opened() as context:
+        known = lists.order(context, order)
         order_id = known["order_id"] if known else order
-        retried = opened.orders.retry(order_id)
-        opened.orders.fulfil([order_id])
-        results = opened.orders.results(order_id)
-    lines = [f"order {order}: {retried} results are worked on again"]
-    lines += [f"result {one['result_id']}: {one['action']} {one['state']}{_why(one['error'])}" for one in results]
-    print_told({"order_id": order_id, "retried": retried, "results": results}, as_json, lines)
-    if any(one["state"] == "set_aside" for one in results):
-        raise typer.Exit(2)
+        retried = release(context, order_id)
+        process(context, [order_id])
+        results = lists.results(context, order_id)
+    lines = [f"order {order}: {retried} results are processed again"]
+    lines += [f"result {row['result_id']}: {row['action']} {row['state']}{_note(row['error'])}" for row in results]
+    failed = any(row["state"] == "quarantined" for row in results)
+    error = PartlyFailedError(
+        f"order {order}: a result is quarantined again; `shelfsync orders show {order}` shows the reason"
+    )
+    return Answer({"order_id": order_id, "retried": retried, "results": results}, lines, error if failed else None)
 
 
-@app.command()
+@command(app, "shelfsync orders forget A7X2 B1Y9", "shelfsync orders forget --customer +447700900123 --force")
 def forget(
     order: Annotated[
         list[str] | None, typer.Argument(metavar="ORDER...", help="order_id, external number, or the short code.")
     ] = None,
     customer: Annotated[
         str | None,
-        typer.Option("--customer", metavar="TEXT", help="All orders whose customer data hold it: a phone number, say."),
+        typer.Option(
+            "--customer", metavar="TEXT", help="All orders whose customer data contain it, such as a phone number."
+        ),
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Remove for good whatever tells who a customer is: shelfsync orders forget --customer +447700900123."""
+    force: Force = False,
+) -> Answer:
+    """Remove the personal data of customers for good."""
+    from shelfsync.orders.steps.forget import forget as forget_customers
+    from shelfsync.orders.steps.forget import orders_of
+    from shelfsync.orders.steps.take import take
+
     if not order and customer is None:
         raise typer.BadParameter("name orders, or --customer TEXT", param_hint="ORDER")
     if customer is not None and len(customer.strip()) < FORGET_LENGTH_MIN:
         raise typer.BadParameter(f"give at least {FORGET_LENGTH_MIN} characters", param_hint="--customer")
-    with house() as opened:
-        opened.orders.take()
-        ids = [_found(opened, name)["order_id"] for name in order or ()]
-        ids += opened.orders.orders_of(customer) if customer is not None else []
+    with opened() as context:
+        take(context)
+        ids = [_order(context, name)["order_id"] for name in order or ()]
+        ids += orders_of(context, customer) if customer is not None else []
         if not ids:
             raise DataError("no order has such a customer: nothing was removed")
-        if not yes:
+        if not force:
             typer.confirm(
                 f"Forget the customers of {len(set(ids))} orders for good ({', '.join(ids)})?", abort=True, err=True
             )
-        told = opened.orders.forget(ids)
-    stripped = f"{told['events']} events and {told['documents']} documents of the hand-over stripped"
+        result = forget_customers(context, ids)
+    stripped = f"{result['events']} events and {result['documents']} documents of the hand-over stripped"
     lines = [
-        f"{len(told['orders'])} orders: {told['customers']} customers forgotten, {stripped}",
-        *(f"store {vendor} has been handed the order: ask it to erase what it keeps" for vendor in told["stores"]),
+        f"{len(result['orders'])} orders: {result['customers']} customers forgotten, {stripped}",
+        *(f"store {vendor} received the order: ask it to erase its copy" for vendor in result["stores"]),
     ]
-    print_told(told, as_json, lines)
+    return Answer(result, lines)
 
 
-@app.command()
-def secret(
-    vendor: Annotated[str, typer.Argument(metavar="VENDOR", help="The store.")], as_json: AsJson = False
-) -> None:
-    """Show what a store sends in the Authorization header of POST /picking: shelfsync orders secret store-001."""
-    with house() as opened:
-        told = {"vendor": vendor, "secret": opened.orders.secret(vendor)}
-    print_told(told, as_json, [told["secret"]])
+@command(app, "shelfsync orders secret store-001", "shelfsync orders secret store-001 --json")
+def secret(vendor: Vendor) -> Answer:
+    """Show what a store sends in the Authorization header of POST /picking."""
+    from shelfsync.receiver.secret import store_secret
+
+    with opened() as context:
+        found = {"vendor": vendor, "secret": store_secret(context.settings.orders, vendor)}
+    return Answer(found, [found["secret"]])
 
 
-def _say(name: str, raw: dict[str, Any], as_json: bool, *, as_ordered: bool = False) -> None:
-    """Stores the result, goes on with it once, and tells how far it is.
+def _report_result(name: str, raw: dict[str, Any], *, as_ordered: bool = False) -> Answer:
+    """Stores the result, processes it once, and answers with its state.
 
-    Without a name of its own its content is its name, so that what is done or under way is not done twice; what ended otherwise was only
-    true then, and is said anew.
+    A result without `result_id` is identified by its content: a result that is done or in progress is not processed twice. If the earlier
+    one changed nothing, the result is stored again under a new id.
     """
-    from shelfsync.orders.result import UnreadableResultError
+    from shelfsync.orders.picking_result import UnreadableResultError
+    from shelfsync.orders.steps import lists
+    from shelfsync.orders.steps.take import take
 
-    with house() as opened:
-        opened.orders.take()
-        known = opened.orders.order(name)
+    with opened() as context:
+        take(context)
+        known = lists.order(context, name)
         order_id = known["order_id"] if known else name
         if as_ordered:
-            items = (known or _found(opened, name))["lines"]
-            raw |= {"items": [{"sku": one["sku"], "item_id": one["item_id"], "status": "picked"} for one in items]}
+            items = (known or _order(context, name))["lines"]
+            raw |= {"items": [{"sku": row["sku"], "item_id": row["item_id"], "status": "picked"} for row in items]}
         try:
-            word, last = _said(opened, order_id, raw)
-            if word == "known" and "result_id" not in raw and last["state"] in _IN_VAIN:
-                word, last = _said(opened, order_id, raw | {"result_id": f"cli/{uuid.uuid4()}"})
+            stored, last = _store(context, order_id, raw)
+            if stored == "known" and "result_id" not in raw and last["state"] in _NOTHING_CHANGED:
+                stored, last = _store(context, order_id, raw | {"result_id": f"cli/{uuid.uuid4()}"})
         except UnreadableResultError as error:
             raise DataError(f"order {name}: {error}. Nothing was sent.") from None
-    told = {"order_id": order_id, "stored": word, **last}
+    result = {"order_id": order_id, "stored": stored, **last}
     waits = {
-        "answered": "the platform said yes; orders_fulfilment makes sure of it",
-        "waiting": "not sent yet; orders_fulfilment goes on with it",
-        "sending": "no word of the platform yet; orders_fulfilment goes on with it",
+        "answered": "the platform accepted it; orders_fulfilment checks the order",
+        "waiting": "not sent yet; orders_fulfilment sends it",
+        "sending": "the platform has not answered yet; orders_fulfilment continues",
     }
     lines = [
-        f"order {name}: {last['action']} {last['state']}{_why(last['error'] or waits.get(last['state']))}",
+        f"order {name}: {last['action']} {last['state']}{_note(last['error'] or waits.get(last['state']))}",
         *last["messages"],
         *_feedback(last["feedback"]),
     ]
-    print_told(told, as_json, lines)
-    if last["state"] in {"refused", "overtaken"}:
-        raise typer.Exit(DataError.exit_code)
+    return Answer(result, lines, DataError(lines[0]) if last["state"] in {"rejected", "overtaken"} else None)
 
 
-def _said(opened: House, order_id: str, raw: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """(new or known, what became of this very result). DataError: its name stands for another content, and nothing was stored."""
-    from shelfsync.orders.result import read
+def _store(context: Context, order_id: str, raw: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """(new or known, the result's state). DataError: its `result_id` has another content already, and nothing was stored."""
+    from shelfsync.orders.picking_result import read
+    from shelfsync.orders.steps import lists
+    from shelfsync.orders.steps.fulfil import fulfil as process
+    from shelfsync.orders.steps.receive import keep
 
     result = read(order_id, raw)
-    word = opened.orders.say(order_id, raw)
-    if word == "other":
+    stored = keep(context.engine, order_id, raw, "cli")
+    if stored == "conflict":
         raise DataError(
-            f"order {order_id}: result_id {result.result_id!r} stands for another content, and nothing was stored. "
+            f"order {order_id}: result_id {result.result_id!r} has another content already, and nothing was stored. "
             "A correction needs a result_id of its own."
         )
-    opened.orders.fulfil([result.order_id])
-    results = opened.orders.results(result.order_id)
-    return word, next(one for one in results if one["result_id"] == result.result_id)
+    process(context, [result.order_id])
+    results = lists.results(context, result.order_id)
+    return stored, next(row for row in results if row["result_id"] == result.result_id)
 
 
-def _found(opened: House, name: str) -> dict[str, Any]:
-    told = opened.orders.order(name)
-    if told is None:
+def _order(context: Context, name: str) -> dict[str, Any]:
+    from shelfsync.orders.steps import lists
+
+    found = lists.order(context, name)
+    if found is None:
         raise DataError(
-            f"order {name!r} is not known. Events that wait are applied by orders_fulfilment; the history by orders_history."
+            f"order {name!r} is not known. orders_fulfilment applies waiting events; orders_history reads the platform's history."
         )
-    return told
+    return found
 
 
 def _line(row: dict[str, Any]) -> str:
     placed = f"{row['placed_at']:%Y-%m-%d %H:%M}" if row["placed_at"] else "-"
     result = f", {row['result']} {row['result_state']}" if row["result"] else ""
     given = f", store: {row['handed_over']}" if row["handed_over"] else ""
-    kind = " ".join(str(word).lower().replace("_", " ") for word in (row["transport_type"], row["order_type"]) if word)
+    kind = " ".join(str(part).lower().replace("_", " ") for part in (row["transport_type"], row["order_type"]) if part)
     return f"{placed}  {row['vendor']}  {row['order_code'] or '-'}  {row['order_id']}  {row['status']}  {kind}{given}{result}"
 
 
@@ -243,12 +277,12 @@ def _item(item: dict[str, Any]) -> str:
     return f"  {amount} {item['sku']} {item['name'] or ''}: {item['status']}, {item['total_price']}"
 
 
-def _feedback(told: dict[str, Any] | None) -> list[str]:
-    """What UPDATE_CART answered; its totals are those of before (interface.md 4.8.9)."""
-    if not told:
+def _feedback(feedback: dict[str, Any] | None) -> list[str]:
+    """The platform's answer to UPDATE_CART; its totals are the earlier ones (interface.md 4.8.9)."""
+    if not feedback:
         return []
-    return ["the platform would make of it:", *(_item({"name": None, **item}) for item in told["items"])]
+    return ["the order would become:", *(_item({"name": None, **item}) for item in feedback["items"])]
 
 
-def _why(error: str | None) -> str:
+def _note(error: str | None) -> str:
     return f" ({error})" if error else ""

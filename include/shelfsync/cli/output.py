@@ -1,38 +1,104 @@
-"""What a command prints: lines for a person, or one document for a script."""
+"""What a command prints: lines for the operator, or one JSON document for a script; and the one line of an error."""
 
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
 import json
+import logging
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from shelfsync.errors import ConfigurationError, ExitCode, ShelfsyncError
 from shelfsync.plain import plain, plain_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
+
+    from rich.table import Table
+
+    from shelfsync.context import Context
+
+SCHEMA = 1
+"""Version of the JSON documents. A field may be added; any other change is a new version."""
+QUIET, VERBOSE = logging.ERROR, logging.INFO
+"""The level of the root logger sets how much a command prints: log lines, progress and results alike."""
 
 
-def print_told(document: dict[str, Any], as_json: bool, lines: list[str]) -> None:
-    """The document as JSON, or the lines. Nothing in them acts on the terminal."""
+@dataclass(frozen=True)
+class Answer:
+    """What a command found or did: `data` for scripts, `lines` for people. `error`: what failed, if the command did only a part."""
+
+    data: Any
+    lines: Sequence[str | Table]
+    error: ShelfsyncError | None = None
+
+
+def print_answer(answer: Answer, *, as_json: bool) -> None:
+    """Prints the data as JSON, or the lines. No control sequence in them reaches the terminal."""
     if as_json:
-        print(plain_json(json.dumps(document, default=str, ensure_ascii=False, indent=2)))  # noqa: T201  what was asked for
-    else:
-        for line in lines:
-            print(plain(line))  # noqa: T201
+        _print_document("data", answer.data)
+    elif not is_quiet():
+        from shelfsync.terminal import wide_console
+
+        console = wide_console()
+        for line in answer.lines:
+            if isinstance(line, str):
+                print(plain(line))  # noqa: T201
+            else:
+                console.print(line)
 
 
-def print_error(error: object) -> None:
-    """The one line for a person, on standard error."""
+def print_error(error: ShelfsyncError | str, *, as_json: bool = False, code: ExitCode = ExitCode.FAILURE) -> None:
+    """Prints one line on standard error; with `as_json` also a document on standard output."""
     print(plain(f"shelfsync: {error}"), file=sys.stderr)  # noqa: T201
+    if as_json:
+        code = ExitCode.of(error.exit_code) if isinstance(error, ShelfsyncError) else code
+        message, remedy = str(error), code.remedy
+        if isinstance(error, ConfigurationError):
+            message, remedy = f"{error.setting}: {error.problem}", error.remedy
+        _print_document("error", {"code": code.name.lower(), "message": message, "remedy": remedy})
+
+
+def is_quiet() -> bool:
+    """Whether only errors are printed."""
+    return logging.getLogger().level >= QUIET
 
 
 @contextlib.contextmanager
-def telling() -> Iterator[Callable[[str, int, int], None]]:
-    """`tell(step, done, all)`, drawn on standard error."""
+def opened(*, read_only: bool = False) -> Iterator[Context]:
+    """A context with the settings of this process, for one command; `read_only`: it can change nothing on the platform."""
+    from shelfsync import logs
+    from shelfsync.app import open_app
+    from shelfsync.settings import read_settings
+
+    settings = read_settings()
+    logs.configure(settings.log_format, logging.getLogger().level)
+    with open_app(settings, read_only=read_only) as context:
+        yield context
+
+
+@contextlib.contextmanager
+def progress() -> Iterator[Callable[[str, int, int], None]]:
+    """`report(step, done, all)`, drawn on standard error where that is a terminal."""
     from rich.console import Console
 
-    from shelfsync.terminal import progress
+    from shelfsync import terminal
 
-    with progress(Console(stderr=True)) as tell:
-        yield tell
+    with terminal.progress(Console(stderr=True, quiet=is_quiet())) as report:
+        yield report
+
+
+def _print_document(kind: str, content: Any) -> None:
+    document = {"schema": SCHEMA, kind: content}
+    print(plain_json(json.dumps(document, default=_value, ensure_ascii=False, indent=2)))  # noqa: T201
+
+
+def _value(value: object) -> object:
+    """What JSON has no form for: an instant in ISO 8601 with its offset, a length of time in seconds, anything else as text."""
+    if isinstance(value, dt.datetime):
+        return (value if value.tzinfo else value.replace(tzinfo=dt.UTC)).isoformat()
+    if isinstance(value, dt.date):
+        return value.isoformat()
+    return value.total_seconds() if isinstance(value, dt.timedelta) else str(value)

@@ -1,116 +1,124 @@
-"""`shelfsync promotions …`: the promotions' path without Airflow."""
+"""`promotions …`: the promotions' path without Airflow, and the decision about their holds."""
 
 from __future__ import annotations
 
-import getpass
 import uuid
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shelfsync.cli.house import house
-from shelfsync.cli.options import AsJson  # noqa: TC001  typer reads annotations
-from shelfsync.cli.output import print_told
-from shelfsync.errors import ShelfsyncError
+from shelfsync.cli.command import command
+from shelfsync.cli.options import User, user_or
+from shelfsync.cli.output import Answer, opened
+from shelfsync.cli.sync import partly, summed
+from shelfsync.errors import DataError, ShelfsyncError
+
+if TYPE_CHECKING:
+    from shelfsync.context import Context
 
 app = typer.Typer(
-    help="Promotions: bring the platform to what the ERP says, and show where each stands.", no_args_is_help=True
+    help="Promotions: make the platform equal to the ERP, and show the state of each.", no_args_is_help=True
 )
 
-Campaign = Annotated[str, typer.Argument(metavar="CAMPAIGN", help="The campaign; * for ends of many at once.")]
+Campaign = Annotated[str, typer.Argument(metavar="CAMPAIGN", help="The campaign; * for many that end at once.")]
 Rule = Annotated[str | None, typer.Option("--rule", metavar="RULE", help="Only what this rule holds.")]
-By = Annotated[
-    str | None, typer.Option("--by", metavar="NAME", help="Who decides; the user of this machine if not said.")
-]
 
 
-@app.command()
-def plan(as_json: AsJson = False) -> None:
-    """Show what a sync would make, change and end. Sends nothing."""
-    _run(dry_run=True, as_json=as_json)
+@command(app, "shelfsync promotions plan", "shelfsync promotions plan --json")
+def plan() -> Answer:
+    """Show what a sync would create, change and end. It sends nothing."""
+    return _run(dry_run=True)
 
 
-@app.command()
-def sync(as_json: AsJson = False) -> None:
-    """Bring the platform's promotions to what the ERP says now, and wait for its word on every SKU."""
-    _run(dry_run=False, as_json=as_json)
+@command(app, "shelfsync promotions sync", "shelfsync promotions sync --verbose")
+def sync() -> Answer:
+    """Make the platform's promotions equal to the ERP's, and wait for the result of every SKU."""
+    return _run(dry_run=False)
 
 
-@app.command()
-def status(as_json: AsJson = False) -> None:
-    """Every promotion of the last days: upcoming, running, over, ended, failed; what is held, refused, and does not fit the catalog."""
-    with house() as opened:
-        told = opened.promotions.status()
+@command(app, "shelfsync promotions status", "shelfsync promotions status --json")
+def status() -> Answer:
+    """Every promotion of the last days: upcoming, running, over, ended, failed; what is held, rejected, and does not fit the catalog."""
+    from shelfsync.promotions.steps.report import status as read_status
+
+    with opened() as context:
+        result = read_status(context)
     lines = [
         f"{row['state']:9} {row['campaign']} ({row['name']}): {row['skus']} SKUs at {len(row['vendors'])} vendors,"
         f" {row['start_time']:%Y-%m-%d %H:%M} to {row['end_time']:%Y-%m-%d %H:%M}"
-        + (f", {row['in_flight']} requests on their way" if row["in_flight"] else "")
-        + (f", {row['refused']} pairs refused" if row["refused"] else "")
+        + (f", {row['in_flight']} requests in flight" if row["in_flight"] else "")
+        + (f", {row['refused']} pairs rejected" if row["refused"] else "")
         + (f", {row['doubtful']} SKUs unconfirmed" if row["doubtful"] else "")
-        for row in told["promotions"]
+        for row in result["promotions"]
     ]
     lines += [
         f"held: {row['campaign']}, {row['rule']}, vendor {row['vendor'] or '*'}: {row['message']}"
-        for row in told["held"]
+        for row in result["held"]
     ]
-    lines += [f"refused: {pairs} pairs: {reason}" for reason, pairs in told["refused"].items()]
-    lines += [f"finding: {found} times {cause}" for cause, found in told["findings"].items()]
-    print_told(told, as_json, lines or ["no promotions in the last days"])
+    lines += [f"rejected: {pairs} pairs: {reason}" for reason, pairs in result["refused"].items()]
+    lines += [f"finding: {found} times {cause}" for cause, found in result["findings"].items()]
+    return Answer(result, lines or ["no promotions in the last days"])
 
 
-@app.command()
-def settle(as_json: AsJson = False) -> None:
-    """Finish what tasks and processes lost: requests that never left, answers that never came."""
-    with house() as opened:
-        told = opened.promotions.settle()
-    first = f"{told['delivered']} requests sent, {told['confirmed']} jobs confirmed, {told['open']} jobs open"
-    troubles = {**told["failed"], **told["paused"]}
-    print_told(told, as_json, [first, *(f"campaign {campaign}: {why}" for campaign, why in troubles.items())])
-    if told["failed"]:
-        raise typer.Exit(2)
+@command(app, "shelfsync promotions recover", "shelfsync promotions recover --json")
+def recover() -> Answer:
+    """Finish what tasks and processes lost: requests never sent, answers never received."""
+    from shelfsync.promotions.steps.report import recover
+
+    with opened() as context:
+        result = recover(context)
+    first = f"{result['delivered']} requests sent, {result['confirmed']} jobs confirmed, {result['open']} jobs open"
+    troubles = {**result["failed"], **result["paused"]}
+    return Answer(
+        result, [first, *(f"campaign {campaign}: {reason}" for campaign, reason in troubles.items())], partly(result)
+    )
 
 
-@app.command()
-def release(campaign: Campaign, rule: Rule = None, by: By = None, as_json: AsJson = False) -> None:
-    """Let exactly what a guard holds of a campaign pass with the next run."""
-    _decide(campaign, rule, by, as_json, release=True)
+@command(
+    app,
+    "shelfsync promotions approve spring-sale",
+    "shelfsync promotions approve spring-sale --rule below_cost --user ada",
+)
+def approve(campaign: Campaign, rule: Rule = None, user: User = None) -> Answer:
+    """Approve exactly what a guard holds of a campaign; the next run sends it."""
+    return _decide(campaign, rule, user, approve=True)
 
 
-@app.command()
-def refuse(campaign: Campaign, rule: Rule = None, by: By = None, as_json: AsJson = False) -> None:
-    """Keep what a guard holds of a campaign back for good; it is not shown again until it changes."""
-    _decide(campaign, rule, by, as_json, release=False)
+@command(app, "shelfsync promotions decline spring-sale", "shelfsync promotions decline '*' --user ada")
+def decline(campaign: Campaign, rule: Rule = None, user: User = None) -> Answer:
+    """Decline what a guard holds of a campaign; it is not shown again until it changes."""
+    return _decide(campaign, rule, user, approve=False)
 
 
-def _decide(campaign: str, rule: str | None, by: str | None, as_json: bool, *, release: bool) -> None:
-    with house() as opened:
-        done = opened.promotions.decide(campaign, rule=rule, release=release, by=by or getpass.getuser())
+def _decide(campaign: str, rule: str | None, user: str | None, *, approve: bool) -> Answer:
+    from shelfsync.promotions.steps.decide import decide_campaign
+
+    with opened() as context:
+        done = decide_campaign(context, campaign, rule=rule, approve=approve, by=user_or(user))
     if not done:
-        raise ShelfsyncError(f"nothing of campaign {campaign!r} is held. `shelfsync promotions status` lists what is.")
-    word = "released; the next run sends it" if release else "refused; it stays as the platform was told"
-    print_told({"holds": done, "released": release}, as_json, [f"{done} holds of campaign {campaign} are {word}"])
+        raise DataError(f"nothing of campaign {campaign!r} is held. `shelfsync promotions status` lists what is.")
+    outcome = "approved; the next run sends it" if approve else "declined; the platform keeps what it has"
+    return Answer({"holds": done, "approved": approve}, [f"{done} holds of campaign {campaign} are {outcome}"])
 
 
-def _run(*, dry_run: bool, as_json: bool) -> None:
-    from shelfsync.wiring import failed_line
+def _run(*, dry_run: bool) -> Answer:
+    from shelfsync.promotions.steps.extract import open_run
+    from shelfsync.promotions.steps.report import recover
 
-    with house() as opened:
-        path = opened.promotions
+    with opened() as context:
         if not dry_run:
-            path.settle()  # what an earlier process left open would keep its promotion from being planned
-        run_id = path.open_run(f"cli/{uuid.uuid4()}", dry_run=dry_run)
-        summary = _sync(path, run_id)
-    lines = summary.pop("lines")
-    print_told(summary, as_json, lines)
-    error = failed_line(summary)
-    if error is not None:
-        raise typer.Exit(error.exit_code)
+            recover(context)  # a run plans nothing for a promotion with an open request
+        run_id = open_run(context, f"cli/{uuid.uuid4()}", dry_run=dry_run)
+        return summed(_sync(context, run_id))
 
 
-def _sync(path: Any, run_id: int) -> dict[str, Any]:
-    """The run; a run that breaks off is reported as failed before the error goes on."""
+def _sync(context: Context, run_id: int) -> dict[str, Any]:
+    """The run. If it raises an error, the run is recorded as failed first."""
+    from shelfsync.promotions.steps.report import report
+    from shelfsync.promotions.steps.sync import sync as run_steps
+
     try:
-        return dict(path.sync(run_id))
+        return run_steps(context, run_id)
     except ShelfsyncError:
-        path.report(run_id)
+        report(context, run_id)
         raise

@@ -1,14 +1,167 @@
-"""`shelfsync sync`."""
+"""`check`, `plan`, `apply`, `sync`, `recover`, `export`: the path of the catalog, without Airflow."""
 
 from __future__ import annotations
 
-from shelfsync.cli.options import AsJson, Full, Skus, Vendors  # noqa: TC001  typer reads annotations
-from shelfsync.cli.run import run
+import asyncio
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shelfsync.cli.options import Full, Skus, Vendors  # noqa: TC001  typer reads annotations
+from shelfsync.cli.output import Answer, opened, progress
+from shelfsync.errors import PartlyFailedError, PassedOverError, RunFailedError, ShelfsyncError, StaleRunError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from shelfsync.context import Context
+
+Out = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write the plan to this file, for `apply`.")]
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A plan that `plan --out` wrote.")]
+
+_ENDED: dict[str, type[ShelfsyncError]] = {
+    "partly": PassedOverError,
+    "partly_failed": PartlyFailedError,
+    "failed": RunFailedError,
+    "superseded": StaleRunError,
+}
+"""The error of a run that ended in this state."""
 
 
-def sync(vendor: Vendors = None, sku: Skus = None, full: Full = False, as_json: AsJson = False) -> None:
-    """Bring the platform to what the ERP says now, and wait for its word on every SKU.
+def check(vendor: Vendors = None) -> Answer:
+    """Try database, ERP and platform, and report in one line what is wrong with the configuration."""
+    from shelfsync.check import check as check_all
+    from shelfsync.check import warnings
 
-    With --sku: of the vendors named these SKUs alone, at once; everything else waits for the next delta.
+    with opened() as context:
+        check_all(context, tuple(vendor or ()))
+        found = warnings(context)
+    lines = ["database, ERP and platform answer; nothing was sent", *(f"warning: {line}" for line in found)]
+    return Answer({"ok": True, "warnings": found}, lines)
+
+
+def plan(vendor: Vendors = None, full: Full = False, out: Out = None) -> Answer:
+    """Show what a sync would send. It sends nothing: its client cannot change the platform."""
+    from shelfsync.catalog.steps.plan import write
+    from shelfsync.catalog.steps.sync import sync as run_steps
+    from shelfsync.check import check as check_all
+
+    vendors = tuple(vendor or ())
+    with opened(read_only=True) as context:
+        check_all(context, vendors)
+        run_id = _open_run(context, _kind(full), vendors, dry_run=True)
+        with progress() as report:
+            summary = _reported(context, run_id, lambda: run_steps(context, run_id, dry_run=True, progress=report))
+    lines = summary.pop("lines")
+    if out is not None:
+        write(summary["plan"], out)
+        lines.append(f"written to {out}; `shelfsync apply {out}` sends exactly this, or reports what has changed since")
+    return summed(summary, lines)
+
+
+def apply(file: File) -> Answer:
+    """Send exactly what a plan contains. If ERP, baseline or configuration changed since, report that and send nothing."""
+    from shelfsync.catalog.steps.apply import apply as send
+    from shelfsync.catalog.steps.plan import read
+    from shelfsync.check import check as check_all
+
+    document = read(file)
+    vendors = tuple(found["vendor"] for found in document["vendors"])
+    with opened() as context:
+        check_all(context, vendors)
+        run_id = _open_run(context, document["kind"], vendors)
+        with progress() as report:
+            summary = _reported(context, run_id, lambda: send(context, document, run_id, report))
+    return summed(summary)
+
+
+def sync(vendor: Vendors = None, sku: Skus = None, full: Full = False) -> Answer:
+    """Make the platform equal to the ERP, and wait for the result of every SKU.
+
+    With --sku: send only these SKUs of the vendors named, at once. Everything else waits for the next delta.
     """
-    run(vendor, full=full, as_json=as_json, skus=tuple(sku or ()))
+    from shelfsync.catalog.steps.sync import sync as run_steps
+    from shelfsync.catalog.steps.urgent import clear_the_way
+    from shelfsync.check import check as check_all
+
+    vendors, skus = tuple(vendor or ()), tuple(sku or ())
+    with opened() as context:
+        check_all(context, vendors)
+        if skus:
+            asyncio.run(clear_the_way(context, vendors))
+        run_id = _open_run(context, _kind(full), vendors, skus=skus)
+        with progress() as report:
+            summary = _reported(context, run_id, lambda: run_steps(context, run_id, dry_run=False, progress=report))
+    return summed(summary)
+
+
+def recover() -> Answer:
+    """Finish what events, tasks and processes lost: open jobs, and batches never sent."""
+    from shelfsync.catalog.steps.recover import recover as recover_all
+
+    with opened() as context:
+        result = recover_all(context)
+    first = f"{result['confirmed']} jobs confirmed, {result['acknowledged']} acknowledged"
+    line = f"{first}, {result['delivered']} batches sent, {result['open']} jobs open"
+    return Answer(
+        result, [line, *(f"vendor {vendor}: {reason}" for vendor, reason in result["failed"].items())], partly(result)
+    )
+
+
+def export(vendor: Vendors = None) -> Answer:
+    """Fetch the platform's export, compare it with what is wanted, and let the next delta send what differs."""
+    from shelfsync.catalog.steps.export_report import export_all
+
+    with opened() as context, progress() as report:
+        summary = export_all(context, _key(), tuple(vendor or ()), progress=report)
+    return summed(summary)
+
+
+def summed(summary: dict[str, Any], lines: list[str] | None = None) -> Answer:
+    """The report of a run, and the error for its state."""
+    lines = summary.pop("lines") if lines is None else lines
+    return Answer(summary, lines, run_error(summary))
+
+
+def run_error(summary: dict[str, Any]) -> ShelfsyncError | None:
+    """The error for the state of a run's report, or None."""
+    error = _ENDED.get(summary["state"])
+    return None if error is None else error(str(summary["error"]))
+
+
+def partly(result: dict[str, Any]) -> PartlyFailedError | None:
+    """The error of a recovery that left something open."""
+    failed = result["failed"]
+    if not failed:
+        return None
+    name, reason = next(iter(failed.items()))
+    return PartlyFailedError(f"{len(failed)} failed; the first is {name}: {reason}")
+
+
+def _kind(full: bool) -> str:
+    return "full" if full else "delta"
+
+
+def _key() -> str:
+    return f"cli/{uuid.uuid4()}"
+
+
+def _open_run(
+    context: Context, kind: str, vendors: tuple[str, ...], *, skus: tuple[str, ...] = (), dry_run: bool = False
+) -> int:
+    from shelfsync.catalog.steps.run import open_run
+
+    return open_run(context, kind=kind, key=_key(), vendors=vendors, skus=skus, dry_run=dry_run)
+
+
+def _reported(context: Context, run_id: int, run_steps: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """The run's summary. If the run raises an error, it is recorded as failed first."""
+    from shelfsync.catalog.steps.run import report
+
+    try:
+        return run_steps()
+    except ShelfsyncError:
+        report(context, run_id)
+        raise

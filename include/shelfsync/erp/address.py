@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 FILES = "SHELFSYNC_ERP__FILES"
 VENDOR = "{vendor}"
-"""Stands in an address for the vendor, which is then read from the name."""
+"""The placeholder for the vendor in an address; the vendor is then read from the name of the file."""
 
 _GLOB = re.compile(r"[*?\[]")
 _TOKENS = re.compile(
@@ -23,7 +23,7 @@ _TOKENS = re.compile(
 
 @dataclass(frozen=True)
 class FoundFile:
-    """One file, and the vendor when its name says it."""
+    """One file, and the vendor if its name contains it."""
 
     fs: Any
     path: str
@@ -35,7 +35,7 @@ class FoundFile:
         return f"the file {self.path!r}"
 
     def stamp(self) -> str:
-        """What identifies the file's state as of now in any storage: size and whatever is said about its version; `gone` without it."""
+        """What identifies the file's current state in any storage: its size and what the storage reports of its version; `gone` without it."""
         self.fs.invalidate_cache()
         try:
             info = self.fs.info(self.path)

@@ -1,7 +1,7 @@
-"""One CSV file, row by row, so that one bad row costs that row and a file that was cut is found out.
+"""One CSV file, row by row, so that one bad row costs that row alone and a file that was cut is detected.
 
-An empty field is null: CSV has no other sign for "nothing said". A row whose fields cannot be told apart (too many, too few, a quote in the
-wrong place) is handed on as damaged. What does not decode is escaped where it stands (see text.py).
+An empty field is null: CSV has no other sign for a missing value. A row whose fields cannot be separated (too many, too few, a quote in the
+wrong place) is passed on as damaged. Bytes that do not decode are escaped in place (see text.py).
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _DOS_END = "\x1a"
 
 
 class CsvFile:
-    """One file; `unterminated` and `damaged` tell, after the last chunk, what there is to doubt."""
+    """One file; after the last chunk, `unterminated` and `damaged` report possible losses."""
 
     def __init__(self, found: FoundFile, delimiter: str, encoding: str) -> None:
         self._found = found
         self._delimiter = _DELIMITERS.get(delimiter, delimiter)
         self._encoding = encoding
         self.damaged = 0
-        """Rows whose fields could not be told apart."""
+        """How many rows have fields that could not be separated."""
         self.unterminated = False
         """The last row has all its fields but no line break behind it: it may have been cut inside its last field."""
         if len(self._delimiter) != 1 or self._delimiter in '"\r\n':
@@ -48,7 +48,7 @@ class CsvFile:
             return self._header(csv.reader(_Lines(file, self._found.name), delimiter=self._delimiter, strict=True))
 
     def chunks(self, rows: int) -> Generator[Chunk]:
-        """The rows below the header, up to `rows` at a time. An IncompleteExtractError says that the file was cut or is empty."""
+        """The rows below the header, up to `rows` at a time. Raises IncompleteExtractError if the file was cut or is empty."""
         total = 0
         with self._open() as file:
             lines = _Lines(file, self._found.name)
@@ -93,14 +93,14 @@ class CsvFile:
             except StopIteration:
                 break
             except csv.Error as error:
-                self._refuse_cut(lines, line, str(error))
+                self._raise_if_cut(lines, line, str(error))
                 damaged.append(_damage(line, str(error), lines.last))
             else:
                 if len(row) == width:
                     intact.append(row)
                 elif row:  # an empty line is no row
                     problem = f"{len(row)} fields instead of {width}"
-                    self._refuse_cut(lines, line, problem)
+                    self._raise_if_cut(lines, line, problem)
                     damaged.append(_damage(line, problem, self._delimiter.join(row)))
             if len(intact) + len(damaged) >= rows:
                 self.damaged += len(damaged)
@@ -111,7 +111,7 @@ class CsvFile:
         if intact or damaged:
             yield intact, damaged
 
-    def _refuse_cut(self, lines: _Lines, line: int, problem: str) -> None:
+    def _raise_if_cut(self, lines: _Lines, line: int, problem: str) -> None:
         """A row that is not whole and has no line break behind it is where the file was cut."""
         if (lines.ended and not lines.terminated) or "unexpected end" in problem:
             raise IncompleteExtractError(

@@ -1,4 +1,4 @@
-"""What a database driver says, turned into one line with the setting to change; never with a password."""
+"""The error of a database driver as one line with the setting to change; never with a password."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ def place(url: sa.URL) -> str:
     return f"{url.get_backend_name()} at {path}" if path else url.get_backend_name()
 
 
-def said(error: BaseException, url: sa.URL) -> str:
-    """The driver's own words in one line, without SQLAlchemy's frame and without what the URL keeps secret."""
+def driver_message(error: BaseException, url: sa.URL) -> str:
+    """The driver's own message in one line, without SQLAlchemy's frame and without the URL's secrets."""
     words = str(getattr(error, "orig", None) or error)
     for secret in _secrets(url):
         words = words.replace(secret, "***")
     return " ".join(words.split())[:400]
 
 
-def refused_connection(error: BaseException, url: sa.URL) -> ConfigurationError:
+def connection_error(error: BaseException, url: sa.URL) -> ConfigurationError:
     """Why the ERP's database could not be reached, as the setting to change."""
-    words = said(error, url)
+    words = driver_message(error, url)
     lowered = words.casefold()
     if any(sign in lowered for sign in _CREDENTIALS):
-        problem = f"{place(url)} refused the user or the password: {words}"
+        problem = f"{place(url)} rejected the user or the password: {words}"
         remedy = f"Correct user and password in the URL ({_CONNECTION})."
     elif any(sign in lowered for sign in _DATABASE):
         problem = f"{place(url)} has no such database or user: {words}"
@@ -59,20 +59,20 @@ def refused_connection(error: BaseException, url: sa.URL) -> ConfigurationError:
     return ConfigurationError(URL, problem, remedy)
 
 
-def refused_engine(error: BaseException, url: sa.URL) -> ConfigurationError:
-    """Why there is no driver for a URL."""
+def driver_error(error: BaseException, url: sa.URL) -> ConfigurationError:
+    """Why there is no driver for a URL, as the setting to change."""
     if isinstance(error, ImportError) and error.name:
         problem = f"the driver of {url.drivername!r} is not installed: there is no module {error.name!r}"
     else:
-        problem = f"no driver is known for {url.drivername!r}: {said(error, url)}"
+        problem = f"no driver is known for {url.drivername!r}: {driver_message(error, url)}"
     return ConfigurationError(
         URL, problem, "Install the driver beside shelfsync, or name another in the URL as dialect+driver://."
     )
 
 
-def refused_statement(error: BaseException, url: sa.URL, setting: str, what: str) -> ConfigurationError:
-    """Why the database does not take a statement of the user's own."""
-    words = said(error, url)
+def statement_error(error: BaseException, url: sa.URL, setting: str, what: str) -> ConfigurationError:
+    """Why the database does not accept a statement of the operator, as the setting to change."""
+    words = driver_message(error, url)
     if timed_out(error):
         return ConfigurationError(
             "SHELFSYNC_ERP__TIMEOUT_S",

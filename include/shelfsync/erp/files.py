@@ -2,22 +2,78 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
+
+import pyarrow as pa
 
 from shelfsync.erp import address
 from shelfsync.erp.address import FILES, VENDOR, shown
 from shelfsync.erp.csvfile import CsvFile
-from shelfsync.erp.layout import COLUMNS, CONSTANTS, Layout
-from shelfsync.erp.parquetfile import ParquetFile
+from shelfsync.erp.layout import COLUMNS, CONSTANTS, Chunk, Layout
 from shelfsync.erp.source import Claim, Extract
 from shelfsync.errors import ConfigurationError, IncompleteExtractError
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+    import pyarrow.parquet as pq
+
     from shelfsync.erp.address import FoundFile
-    from shelfsync.erp.layout import Chunk
+    from shelfsync.erp.layout import Layout
     from shelfsync.settings import ErpSettings
+
+
+class ParquetFile:
+    """One file; `rows` is the number of rows by its metadata, once it was opened."""
+
+    def __init__(self, found: FoundFile, layout: Layout) -> None:
+        self._found = found
+        self._layout = layout
+        self.rows = 0
+
+    def names(self) -> tuple[str, ...]:
+        """The columns."""
+        with self._open() as file:
+            return tuple(file.schema_arrow.names)
+
+    def chunks(self, rows: int) -> Generator[Chunk]:
+        """The rows, up to `rows` at a time, only the wanted columns. Raises IncompleteExtractError if the file is broken or empty."""
+        with self._open() as file:
+            self.rows = file.metadata.num_rows
+            if not self.rows:
+                raise IncompleteExtractError(
+                    f"{self._found.name} has no row. An empty file is taken for a broken one: nothing was sent."
+                )
+            wanted = self._layout.wanted(file.schema_arrow.names, self._found.name, vendor=self._found.vendor)
+            try:
+                for batch in file.iter_batches(batch_size=rows, columns=list(wanted)):
+                    columns = [pa.chunked_array([batch.column(name)]) for name in wanted]
+                    yield Chunk(wanted, columns, batch.num_rows, self._found.name, self._found.vendor)
+            except (pa.ArrowException, OSError) as error:
+                raise self._broken(error) from None
+
+    @contextlib.contextmanager
+    def _open(self) -> Generator[pq.ParquetFile]:
+        import pyarrow.parquet as pq
+
+        try:
+            binary = self._found.fs.open(self._found.path, "rb")
+        except OSError as error:
+            raise self._broken(error) from None
+        with binary:
+            try:
+                file = pq.ParquetFile(binary, pre_buffer=False)
+            except (pa.ArrowException, OSError) as error:
+                raise self._broken(error) from None
+            with file:
+                yield file
+
+    def _broken(self, error: Exception) -> IncompleteExtractError:
+        return IncompleteExtractError(
+            f"{self._found.name} is no whole Parquet file: {' '.join(str(error).split())[:300]}. Nothing was sent; let the ERP write it again."
+        )
+
 
 CONTROL_FILE = "SHELFSYNC_ERP__CONTROL_FILE"
 FILE_FORMAT = "SHELFSYNC_ERP__FILE_FORMAT"
@@ -95,16 +151,16 @@ class FilesSource:
     def _claim(
         self, counted: dict[str, int], metadata_rows: int, damaged: int, unterminated: list[str], found: list[FoundFile]
     ) -> Claim:
-        doubt = f"{damaged} rows could not be read, so a SKU that seems absent may be one of them" if damaged else None
+        caveat = f"{damaged} rows could not be read, so an absent SKU may be in one of them" if damaged else None
         expected = self._expected(found)
         if expected is not None:
             for vendor in sorted(expected if "" not in expected else ()):
                 if counted.get(vendor) != expected[vendor]:
                     raise IncompleteExtractError(
-                        f"{counted.get(vendor, 0)} rows of vendor {vendor!r} were read, and its control file ({CONTROL_FILE}) says "
+                        f"{counted.get(vendor, 0)} rows of vendor {vendor!r} were read, and its control file ({CONTROL_FILE}) gives "
                         f"{expected[vendor]}: nothing was sent. Let the ERP write both again."
                     )
-            return Claim(sum(expected.values()), f"the control file ({CONTROL_FILE})", doubt)
+            return Claim(sum(expected.values()), f"the control file ({CONTROL_FILE})", caveat)
         if unterminated:
             raise IncompleteExtractError(
                 f"{unterminated[0]} does not end with a line break, so its last row may have been cut inside its last field. Nothing was sent. "
@@ -112,11 +168,11 @@ class FilesSource:
             )
         if self._format(found[0]) == "csv":
             how = f"a CSV without a control file proves nothing about what is absent (see {CONTROL_FILE})"
-            return Claim(None, how, doubt)
+            return Claim(None, how, caveat)
         if not address.names_each_file(self._address, found):
-            how = f"a folder or a pattern does not say how many files there should be, so one may be missing (see {CONTROL_FILE})"
-            return Claim(None, how, doubt)
-        return Claim(metadata_rows, "the row count in the metadata of the Parquet files", doubt)
+            how = f"a folder or a pattern does not give the number of files, so one may be missing (see {CONTROL_FILE})"
+            return Claim(None, how, caveat)
+        return Claim(metadata_rows, "the row count in the metadata of the Parquet files", caveat)
 
     def _expected(self, found: list[FoundFile]) -> dict[str, int] | None:
         """Vendor -> its true number of rows; the empty vendor for all together; None without control files."""
@@ -154,7 +210,7 @@ class FilesSource:
             if file.path.casefold().endswith(endings):
                 return format_
         raise ConfigurationError(
-            FILE_FORMAT, f"the ending of {file.path!r} does not tell it", "Set it to csv or parquet."
+            FILE_FORMAT, f"the ending of {file.path!r} is that of no known format", "Set it to csv or parquet."
         )
 
     def _file(self, file: FoundFile) -> CsvFile | ParquetFile:

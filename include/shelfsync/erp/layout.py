@@ -1,4 +1,4 @@
-"""From the ERP's columns to ours: names, constants, the hook, and every value as its exact text (the RAW schema)."""
+"""From the ERP's columns to shelfsync's: names, constants, the hook, and every value as its exact text (the RAW schema)."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from shelfsync.columns import FIELDS, RAW
 from shelfsync.erp.mapping import SETTING as MAPPING
 from shelfsync.erp.mapping import MappingHook
 from shelfsync.erp.text import MARK, series_texts, texts
 from shelfsync.errors import ConfigurationError
+from shelfsync.schemas import FIELDS, RAW
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,8 +29,8 @@ CONSTANTS = "SHELFSYNC_ERP__CONSTANTS"
 class Chunk:
     """A part of an extract as its source gave it: columns of equal length under the ERP's names.
 
-    `damaged` are rows whose fields cannot be told apart, each as one text for a person; they count as rows. `where` says in words where the
-    chunk comes from, `vendor` is the vendor when the place says it (the name of a file).
+    `damaged` are rows whose fields cannot be separated, each as one text for a person; they count as rows. `where` names the source of the
+    chunk in messages. `vendor` is the vendor if the source names it (in the name of a file).
     """
 
     names: tuple[str, ...]
@@ -42,8 +42,8 @@ class Chunk:
 
 
 @dataclass(frozen=True)
-class Shape:
-    """What an extract is made of: its schema (`row_number`, then texts), the columns it must have, and those of which it must have one."""
+class ExtractSchema:
+    """The schema of an extract (`row_number`, then texts), the columns that are required, and those of which one is required."""
 
     schema: pa.Schema
     required: tuple[str, ...]
@@ -51,28 +51,28 @@ class Shape:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What a row can say."""
+        """The columns of a row, without `row_number`."""
         return tuple(self.schema.names[1:])
 
 
-CATALOG = Shape(RAW, REQUIRED, FIELDS)
+CATALOG = ExtractSchema(RAW, REQUIRED, FIELDS)
 
 
 class Layout:
-    """What the settings say about names; refuses at once what cannot be meant."""
+    """The settings about names; the constructor raises ConfigurationError if they contradict each other."""
 
     def __init__(
         self,
         columns: Mapping[str, str],
         constants: Mapping[str, str],
         mapping: str | None = None,
-        shape: Shape = CATALOG,
+        extract: ExtractSchema = CATALOG,
     ) -> None:
         for setting, named in ((COLUMNS, columns), (CONSTANTS, constants)):
             for name in named:
-                if name not in shape.names:
+                if name not in extract.names:
                     raise ConfigurationError(
-                        setting, f"{name!r} is no name of ours", f"Use one of {', '.join(shape.names)}."
+                        setting, f"{name!r} is no column of shelfsync", f"Use one of {', '.join(extract.names)}."
                     )
         both = sorted(set(columns) & set(constants))
         if both:
@@ -82,20 +82,20 @@ class Layout:
         self.columns = dict(columns)
         self.constants = dict(constants)
         self.hook = MappingHook(mapping) if mapping else None
-        self.shape = shape
+        self.extract = extract
 
     @classmethod
-    def of(cls, settings: ErpSettings, shape: Shape = CATALOG) -> Layout:
-        return cls(settings.columns, settings.constants, settings.mapping, shape)
+    def of(cls, settings: ErpSettings, extract: ExtractSchema = CATALOG) -> Layout:
+        return cls(settings.columns, settings.constants, settings.mapping, extract)
 
     def sources(self, names: Sequence[str], where: str, *, vendor: str | None = None) -> dict[str, str]:
-        """Our name -> the ERP's name, for what the ERP gives; a ConfigurationError names what is missing.
+        """The name in shelfsync -> the ERP's name, for the columns of the ERP; a ConfigurationError names what is missing.
 
         A name is first looked for as it is written, then without regard to case, as databases fold it.
         """
         found: dict[str, str] = {}
         given = {*self.constants, *(("vendor",) if vendor is not None else ())}
-        for ours in self.shape.names:
+        for ours in self.extract.names:
             if ours in given:
                 continue
             theirs = self._find(self.columns.get(ours, ours), names, where)
@@ -128,7 +128,7 @@ class Layout:
             values, intact = self._mapped(chunk, sources, constants, number)
         else:
             values = {}
-        schema = self.shape.schema
+        schema = self.extract.schema
         table = _table(values, constants, intact, schema)
         if chunk.damaged:
             table = pa.concat_tables([table, _damaged(chunk, self.constants, schema)])
@@ -138,23 +138,23 @@ class Layout:
     def _mapped(
         self, chunk: Chunk, sources: Mapping[str, str], constants: Mapping[str, str], number: int
     ) -> tuple[dict[str, Any], int]:
-        """The chunk through the hook: texts by our names, and how many rows came out."""
+        """The chunk through the hook: texts by shelfsync's names, and the number of rows that the hook returned."""
         assert self.hook is not None
         frame = _frame(chunk, sources, constants)
         answer = self.hook.apply(frame, number)
         names = [str(name) for name in answer.columns]
-        for name in self.shape.names:
+        for name in self.extract.names:
             if names.count(name) > 1:
                 raise ConfigurationError(
                     MAPPING, f"the hook {self.hook.name!r} returned {name!r} twice", "Let it return each column once."
                 )
         self._demand({*names, *constants}, names, f"what the hook {self.hook.name!r} returned")
-        values = {name: series_texts(answer.iloc[:, names.index(name)]) for name in self.shape.names if name in names}
+        values = {name: series_texts(answer.iloc[:, names.index(name)]) for name in self.extract.names if name in names}
         return values, len(answer)
 
     def _demand(self, have: set[str], names: Sequence[str], where: str) -> None:
         setting = COLUMNS if self.hook is None else MAPPING
-        for name in self.shape.required:
+        for name in self.extract.required:
             if name not in have:
                 raise ConfigurationError(
                     setting,
@@ -166,11 +166,11 @@ class Layout:
                         else "."
                     ),
                 )
-        if not have & set(self.shape.any_of):
+        if not have & set(self.extract.any_of):
             raise ConfigurationError(
                 setting,
-                f"{where} has none of {', '.join(self.shape.any_of)}, so there is nothing to send; it has {_list(names)}",
-                f'Name the columns: {COLUMNS}=\'{{"{self.shape.any_of[0]}": "<column>"}}\'.',
+                f"{where} has none of {', '.join(self.extract.any_of)}, so there is nothing to send; it has {_list(names)}",
+                f'Name the columns: {COLUMNS}=\'{{"{self.extract.any_of[0]}": "<column>"}}\'.',
             )
 
     @staticmethod
@@ -199,14 +199,14 @@ def _table(values: Mapping[str, Any], constants: Mapping[str, str], rows: int, s
 
 
 def _damaged(chunk: Chunk, constants: Mapping[str, str], schema: pa.Schema) -> pa.Table:
-    """Rows that cannot be told apart: all that is known is that there was something, so it stands where the key should be."""
+    """The damaged rows: their text is in the column `sku` with the mark of broken text, so that they are quarantined."""
     vendor = chunk.vendor if chunk.vendor is not None else constants.get("vendor")
     keys = texts([f"{MARK} {row}" for row in chunk.damaged])
     return _table({"sku": keys}, {} if vendor is None else {"vendor": vendor}, len(chunk.damaged), schema)
 
 
 def _frame(chunk: Chunk, sources: Mapping[str, str], constants: Mapping[str, str]) -> pd.DataFrame:
-    """The chunk for the hook: what is mapped under our names (once each), the rest under the ERP's, and the constants."""
+    """The chunk for the hook: mapped columns under shelfsync's names (once each), the others under the ERP's, and the constants."""
     import pandas as pd
 
     columns: dict[str, Any] = {}

@@ -1,8 +1,8 @@
-"""The user's own hook: a function `DataFrame -> DataFrame` that runs on each chunk of an extract.
+"""The operator's own hook: a function `DataFrame -> DataFrame` that runs on each chunk of an extract.
 
-It is named `package.module:function` or `/path/to/file.py:function`. It gets the ERP's columns, those that `columns` maps already under
-our names, and gives back at least `vendor` and `sku`; it may change, drop and add rows. Cells are the very values that the driver or
-the file gave (text for CSV, Arrow-backed types for Parquet, Python objects for SQL), so that a decimal stays a decimal.
+It is named `package.module:function` or `/path/to/file.py:function`. It gets the ERP's columns; those that `columns` maps have shelfsync's
+names. It returns at least `vendor` and `sku`, and may change, drop and add rows. Cells are the unchanged values of the driver or the file
+(text for CSV, Arrow-backed types for Parquet, Python objects for SQL), so that a decimal stays a decimal.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class MappingHook:
         self._loaded: Callable[[pd.DataFrame], pd.DataFrame] | None = None
 
     def load(self) -> Callable[[pd.DataFrame], pd.DataFrame]:
-        """The function itself; a ConfigurationError says why it cannot be had."""
+        """The function itself; a ConfigurationError if it cannot be imported."""
         if self._loaded is None:
             function = getattr(self._module(), self._function, None)
             if not callable(function):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from shelfsync.erp.layout import Shape
-from shelfsync.erp.source import open_source
+from shelfsync.erp.layout import ExtractSchema
+from shelfsync.erp.open import open_source
 from shelfsync.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -29,18 +29,18 @@ def open_promotions(settings: Settings, schema: pa.Schema, required: tuple[str, 
         )
     if own.files is None and own.url is None:
         own = own.model_copy(update={"url": settings.erp.url})
-    with named():
-        return open_source(own, Shape(schema, required, ("price",)), may_be_empty=True)
+    with promotion_settings_in_errors():
+        return open_source(own, ExtractSchema(schema, required, ("price",)), may_be_empty=True)
 
 
 @contextlib.contextmanager
-def named() -> Iterator[None]:
-    """Errors of the configuration name the promotions' settings and not the catalog's."""
+def promotion_settings_in_errors() -> Iterator[None]:
+    """Each ConfigurationError names the promotions' settings and not the catalog's."""
     try:
         yield
     except ConfigurationError as error:
-        said = (
+        texts = (
             text.replace("SHELFSYNC_ERP__", "SHELFSYNC_PROMOTIONS__")
             for text in (error.setting, error.problem, error.remedy)
         )
-        raise ConfigurationError(*said) from None
+        raise ConfigurationError(*texts) from None

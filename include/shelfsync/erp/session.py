@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any, Self
 
 import sqlalchemy as sa
 
-from shelfsync import database
 from shelfsync.erp import diagnosis
 from shelfsync.erp.text import ESCAPING, decode
 from shelfsync.errors import ConfigurationError
+from shelfsync.store import database
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
 
 APPLICATION_NAME = "shelfsync extract"
-"""What the ERP's database administrator sees beside our session, where the database shows such a name."""
+"""The name of shelfsync's session for the ERP's database administrator, where the database shows such a name."""
 
 _CONNECT_S = 10
 _CONNECT_ARGUMENT = {
@@ -41,7 +41,7 @@ _SNAPSHOTS = {
 _DATES = (1082, 1083, 1266, 1114, 1184, 1186)
 """PostgreSQL's types date, time, timetz, timestamp, timestamptz, interval: some of their values Python has not."""
 _GRACE_S = 2.0
-"""How much longer than the database's own timeout we wait before we hang up ourselves."""
+"""How much longer than the database's own timeout shelfsync waits before it cuts the connection."""
 
 
 def create_engine(url_text: str) -> sa.Engine:
@@ -68,7 +68,7 @@ def create_engine(url_text: str) -> sa.Engine:
             arguments["application_name"] = APPLICATION_NAME
         return sa.create_engine(url, poolclass=sa.NullPool, connect_args=arguments, hide_parameters=True)
     except (sa.exc.ArgumentError, ImportError) as error:  # ArgumentError: no such dialect
-        raise diagnosis.refused_engine(error, url) from None
+        raise diagnosis.driver_error(error, url) from None
 
 
 class Session:
@@ -88,7 +88,7 @@ class Session:
     @classmethod
     @contextlib.contextmanager
     def open(cls, url_text: str, timeout_s: float) -> Generator[Self]:
-        """A session; a ConfigurationError says why there is none. It is rolled back and closed at the end."""
+        """A session, rolled back and closed at the end. Raises ConfigurationError if the database cannot be reached."""
         engine = create_engine(url_text)
         with contextlib.ExitStack() as stack:
             stack.callback(engine.dispose)
@@ -102,12 +102,12 @@ class Session:
                 session = cls(connection, timeout_s, snapshot=level is not None or engine.dialect.name == "sqlite")
                 session._prepare()
             except sa.exc.SQLAlchemyError as error:
-                raise diagnosis.refused_connection(error, engine.url) from None
+                raise diagnosis.connection_error(error, engine.url) from None
             yield session
 
     def columns(self, sql: str) -> tuple[str, ...]:
         """The columns that a SELECT returns, found without reading a row."""
-        with self._patience():
+        with self._time_limit():
             probe = f"SELECT * FROM (\n{sql}\n) shelfsync_extract WHERE 1 = 0"  # noqa: S608  the user's own SELECT
             result = self._execute(probe, stream=False)
             names = tuple(result.keys())
@@ -116,12 +116,12 @@ class Session:
 
     def stream(self, sql: str, rows: int) -> Iterator[tuple[tuple[str, ...], Sequence[Sequence[Any]]]]:
         """The names of the columns and up to `rows` rows at a time, by the database's own cursor."""
-        with self._patience():
+        with self._time_limit():
             result = self._execute(sql, stream=True)
         try:
             names = tuple(result.keys())
             while True:
-                with self._patience():
+                with self._time_limit():
                     part = result.fetchmany(rows)
                 if not part:
                     return
@@ -136,8 +136,8 @@ class Session:
         return self.number(f"SELECT count(*) FROM (\n{sql}\n) shelfsync_extract")  # noqa: S608  the user's own SELECT
 
     def number(self, sql: str) -> Any:
-        """The first value of the first row, None when there is none."""
-        with self._patience():
+        """The first value of the first row, None if there is none."""
+        with self._time_limit():
             return self._execute(sql, stream=False).scalar()
 
     def _prepare(self) -> None:
@@ -156,15 +156,15 @@ class Session:
             )  # the driver begins none for a SELECT; the snapshot is that of the first one
 
     def _execute(self, sql: str, *, stream: bool) -> sa.CursorResult[Any]:
-        # No parameters, and said so: then neither ":name" nor "%" in the user's SQL means anything but itself.
+        # Explicitly without parameters: then neither ":name" nor "%" in the operator's SQL has a special meaning.
         connection = self._connection.execution_options(no_parameters=True, stream_results=stream)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", sa.exc.SAWarning)
             return connection.exec_driver_sql(sql)
 
     @contextlib.contextmanager
-    def _patience(self) -> Iterator[None]:
-        """Cuts the connection when what is done inside takes longer than the timeout and the grace."""
+    def _time_limit(self) -> Iterator[None]:
+        """Cuts the connection if the block takes longer than the timeout and the grace."""
         driver: Any = self._connection.connection.driver_connection
         timer = threading.Timer(self._timeout_s + _GRACE_S, _hang_up, [driver])
         timer.daemon = True
@@ -177,7 +177,7 @@ class Session:
 
 @contextlib.contextmanager
 def _closing(connection: sa.Connection) -> Iterator[sa.Connection]:
-    """Closes the connection; one that is broken already is thrown away in silence, for what broke it is what counts."""
+    """Closes the connection. The error of a broken connection is ignored, because the first error counts."""
     try:
         yield connection
     finally:
@@ -237,7 +237,7 @@ def _take_any_date_of_psycopg2(driver: Any) -> None:
 
 
 def _hang_up(driver: Any) -> None:
-    """From another thread: ends whatever the driver waits for."""
+    """Ends the driver's wait, from another thread."""
     with contextlib.suppress(Exception):
         if hasattr(driver, "interrupt"):  # SQLite
             driver.interrupt()

@@ -1,12 +1,11 @@
-"""What an ERP is to the rest of the house: something that can be checked, and read once from its first row to its last with a proof."""
+"""The ERP as the other packages see it: a source that can be checked, and read once from its first row to its last with a proof."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self
 
-from shelfsync.erp.layout import CATALOG, Layout
-from shelfsync.errors import ConfigurationError, IncompleteExtractError
+from shelfsync.errors import IncompleteExtractError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -14,28 +13,27 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from shelfsync.erp.layout import Chunk, Shape
-    from shelfsync.settings import ErpSettings
+    from shelfsync.erp.layout import Chunk, Layout
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What a source says, after its last chunk, about how many rows there should have been.
+    """The number of rows that a source expects, after its last chunk; None if it is unknown.
 
-    `how` tells a person where `expected` comes from; `doubt` is a reason not to believe absence although the numbers agree.
+    `how` names the origin of `expected` for a person. `caveat`: why an absent SKU may be in the ERP although the numbers agree.
     """
 
     expected: int | None
     how: str
-    doubt: str | None = None
+    caveat: str | None = None
 
 
 @dataclass(frozen=True)
 class Proof:
-    """Whether what was read is the whole of what the ERP holds.
+    """Whether the extract has everything that the ERP has.
 
-    `rows` are rows read from the ERP, before any hook; `expected` is their true number, as far as anybody said it. Only where `complete` is
-    true may something be concluded from a SKU's absence (design: I9); `how` says in words why, or why not.
+    `rows` are rows read from the ERP, before any hook; `expected` is their true number, None if it is unknown. Only if `complete` is true,
+    an absent SKU has left the ERP (design: I9). `how` gives the reason for a person.
     """
 
     complete: bool
@@ -51,11 +49,11 @@ class ErpSource(Protocol):
         """Raises ConfigurationError with the setting and the remedy, before anything is read in bulk: connection, credentials, columns."""
 
     def read(self) -> Extract:
-        """The rows of now. Nothing happens before the first chunk is asked for."""
+        """The present rows. Nothing is read before the first chunk is requested."""
 
 
 class Extract:
-    """One reading. Iterating gives `pyarrow.Table` chunks in the RAW schema, `row_number` counted on from 1; memory holds one chunk.
+    """One extract. Iterating returns `pyarrow.Table` chunks in the RAW schema, `row_number` counted on from 1; memory holds one chunk.
 
     It ends in an IncompleteExtractError, never in a short extract, when the connection or the file breaks off, when the ERP gives no row at
     all, or when the rows are not as many as expected. Use it as a context manager: leaving it closes connection and files.
@@ -84,7 +82,7 @@ class Extract:
         return self._tables
 
     def close(self) -> None:
-        """Gives connection and files back, wherever the reading stands."""
+        """Closes connection and files, also before the end of the extract."""
         self._tables.close()
         self._chunks.close()
 
@@ -119,43 +117,13 @@ class Extract:
             )
         if claim.expected is not None and claim.expected != self.rows:
             raise IncompleteExtractError(
-                f"{self.rows} rows were read, and {claim.how} says {claim.expected}: the extract is not the whole of the ERP, and nothing was sent. "
+                f"{self.rows} rows were read, and {claim.how} gives {claim.expected}: the extract is not the whole of the ERP, and nothing was sent. "
                 "Run it again; if it stays so, compare the two numbers in the ERP."
             )
         if not self.rows_out and self.rows:
             raise IncompleteExtractError(
                 f"The mapping hook left none of {self.rows} rows. That is taken for a mistake: nothing was sent. Look at the hook."
             )
-        complete = claim.expected is not None and claim.doubt is None
-        how = claim.how if claim.doubt is None else f"{claim.how}; {claim.doubt}"
+        complete = claim.expected is not None and claim.caveat is None
+        how = claim.how if claim.caveat is None else f"{claim.how}; {claim.caveat}"
         return Proof(complete=complete, rows=self.rows, expected=claim.expected, how=how)
-
-
-def open_source(settings: ErpSettings, shape: Shape = CATALOG, *, may_be_empty: bool = False) -> ErpSource:
-    """The source that the settings describe. Reads and connects to nothing yet.
-
-    `may_be_empty`: no row is believed where the true number of rows is known to be none.
-    """
-    kind = settings.source
-    if kind is None:
-        if settings.url is not None and settings.files is not None:
-            raise ConfigurationError(
-                "SHELFSYNC_ERP__SOURCE",
-                "both SHELFSYNC_ERP__URL and SHELFSYNC_ERP__FILES are set",
-                "Say which of them holds: sql or files.",
-            )
-        if settings.url is None and settings.files is None:
-            raise ConfigurationError(
-                "SHELFSYNC_ERP__URL",
-                "no ERP is configured",
-                "Set it to a database URL (or give Airflow the connection shelfsync_erp), or set SHELFSYNC_ERP__FILES.",
-            )
-        kind = "sql" if settings.url is not None else "files"
-    layout = Layout.of(settings, shape)
-    if kind == "sql":
-        from shelfsync.erp.sql import SqlSource
-
-        return SqlSource(settings, layout, may_be_empty=may_be_empty)
-    from shelfsync.erp.files import FilesSource
-
-    return FilesSource(settings, layout, may_be_empty=may_be_empty)

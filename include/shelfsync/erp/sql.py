@@ -54,7 +54,7 @@ class SqlSource:
             try:
                 names = session.columns(sql)
             except sa.exc.SQLAlchemyError as error:
-                raise self._refusal(error, session) from None
+                raise self._statement_error(error, session) from None
             self._layout.sources(names, "the SELECT")
             self._check_count(session)
         if self._layout.hook is not None:
@@ -81,7 +81,7 @@ class SqlSource:
                 yield Chunk(names, list(zip(*part, strict=True)), len(part), "the SELECT")
         except (sa.exc.SQLAlchemyError, ValueError, ArithmeticError, TypeError) as error:  # drivers raise their own too
             if not read and not getattr(error, "connection_invalidated", False) and not diagnosis.timed_out(error):
-                raise self._refusal(error, session) from None
+                raise self._statement_error(error, session) from None
             raise self._broken(error, session, f"after {read} rows") from None
 
     def _claim(self, session: Session, sql: str) -> Claim:
@@ -100,14 +100,14 @@ class SqlSource:
         try:
             names = session.columns(_bare(own))
         except sa.exc.SQLAlchemyError as error:
-            raise diagnosis.refused_statement(error, session.url, COUNT_SQL, "the count") from None
+            raise diagnosis.statement_error(error, session.url, COUNT_SQL, "the count") from None
         if len(names) != 1:
             raise ConfigurationError(
                 COUNT_SQL, f"it returns {len(names)} columns", "Let it return one number: the true count of rows."
             )
 
     def _try_hook(self, sql: str) -> None:
-        """The hook on the first rows, in a session of its own: what it does not return is found before the bulk is read."""
+        """Runs the hook on the first rows, in a separate session: a missing column is found before all rows are read."""
         with Session.open(self._url.get_secret_value(), self._settings.timeout_s) as session:
             for chunk in self._stream(session, sql, _TRIAL_ROWS):
                 self._layout.raw(chunk, number=1, first_row=1)
@@ -132,25 +132,25 @@ class SqlSource:
             )
         return _bare(sql)
 
-    def _refusal(self, error: BaseException, session: Session) -> ConfigurationError:
+    def _statement_error(self, error: BaseException, session: Session) -> ConfigurationError:
         setting = SQL if self._settings.sql is not None else SQL_FILE
-        return diagnosis.refused_statement(error, session.url, setting, "the SELECT")
+        return diagnosis.statement_error(error, session.url, setting, "the SELECT")
 
     def _broken(self, error: BaseException, session: Session, when: str) -> IncompleteExtractError:
         return IncompleteExtractError(
-            f"Reading {diagnosis.place(session.url)} broke off {when}: {diagnosis.said(error, session.url)}. "
+            f"Reading {diagnosis.place(session.url)} broke off {when}: {diagnosis.driver_message(error, session.url)}. "
             "Nothing was sent; run it again. If it is slow or locked, look at SHELFSYNC_ERP__TIMEOUT_S "
             f"({self._settings.timeout_s:g} s a statement)."
         )
 
 
 def _later(error: ConfigurationError) -> Exception:
-    """A server that is away while a run begins may be back for the next; anything else stays a matter of configuration."""
+    """If the server is unavailable, the next run may reach it; any other error is one of the configuration."""
     return TryAgainError(str(error), after_s=60) if "cannot be reached" in error.problem else error
 
 
 def _bare(sql: str) -> str:
-    """Without semicolon and comment at the end, which cannot stand inside brackets."""
+    """The statement without semicolon and comment at the end, which brackets around it do not allow."""
     while (shorter := _END.sub("", sql.strip())) != sql:
         sql = shorter
     return sql

@@ -11,9 +11,9 @@ r"""Every value of an ERP as its exact text: no rounding, no guessing, and nothi
 | bytes | read as UTF-8 |
 | null | null |
 
-What is not text in any encoding (bytes that do not decode, lone surrogates) cannot stand in a Parquet file. It is escaped, and each
+What is not text in any encoding (bytes that do not decode, lone surrogates) is not allowed in a Parquet file. It is escaped, and each
 escape begins with U+FFFD: `Caf` + byte E9 becomes `Caf\ufffd\xe9`. Two different broken texts stay different, a person sees the byte,
-and whoever checks keys finds the mark.
+and a check of keys finds the mark.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MARK = "\ufffd"
-"""Stands before every escape; a text that holds it was broken in the ERP or on the way from it."""
+"""The mark before every escape; a text with it was broken in the ERP or on the way from it."""
 
 ESCAPING = "shelfsync_escape"
 """The name of the error handler for `bytes.decode` and `open` that escapes instead of failing."""
 
 CHARACTERS_MAX = 10_000
-"""A longer value is nothing that a catalog is made of, and a chunk of them is more than memory holds."""
+"""A catalog has no longer values, and a chunk of them exceeds the memory."""
 
 _KEPT_CHARACTERS = 1_000
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -49,7 +49,7 @@ _DIGITS_MAX = 10_000
 
 
 def decode(data: bytes, encoding: str = "utf-8") -> str:
-    """The bytes as text; what does not decode is escaped."""
+    """The bytes as text; bytes that do not decode are escaped."""
     return data.decode(encoding, ESCAPING)
 
 
@@ -217,7 +217,7 @@ _WRITERS: dict[type, Callable[[Any], str | None]] = {
 }
 
 _BY_INHERITANCE: tuple[tuple[type, Callable[[Any], str | None]], ...] = (
-    (float, float.__repr__),  # numpy's float64 too, whose own repr says `np.float64(1.5)`
+    (float, float.__repr__),  # numpy's float64 too, whose own repr is `np.float64(1.5)`
     (str, lambda value: _escape(str.__str__(value))),
     (int, _whole),
     (Decimal, _decimal),

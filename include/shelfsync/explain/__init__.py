@@ -1,4 +1,4 @@
-"""Why the platform shows what it shows: the life of one SKU at one vendor, told from what every step wrote down.
+"""Why the platform shows a SKU as it does: the history of one SKU at one vendor, read from what every step wrote.
 
-`explain.explain` gathers, `sentence` says it in one sentence, `sources` has one reader a kind of event.
+`explain.explain` collects it, `sentence` writes the summary, and each other module reads one kind of event.
 """

@@ -1,4 +1,4 @@
-"""What the ERP says of a SKU, by the newest reading of its vendor, and what is wanted of it: the same, unless a restoration is in force."""
+"""The ERP's values of a SKU, by the newest extract of its vendor, and the wanted values: the same, unless a restoration is in force."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from sqlalchemy.engine import Connection, Row
 
-    from shelfsync.flow.house import Parts
-    from shelfsync.ledger.restorations import Restoration
+    from shelfsync.catalog.ledger.restorations import Restoration
+    from shelfsync.context import Context
 
 _NEWEST = """
 SELECT vr.run_id, vr.raw_path, vr.snapshot_path, e.read_at
@@ -28,65 +28,66 @@ WHERE vr.vendor = :vendor AND NOT r.dry_run AND vr.snapshot_path IS NOT NULL AND
 ORDER BY vr.generation DESC LIMIT 1
 """
 
-_SET_ASIDE = """
+_QUARANTINED = """
 SELECT message FROM warehouse.quarantine WHERE vendor = :vendor AND sku = :sku AND run_id = :run ORDER BY row_number LIMIT 1
 """
 
 _FIELDS = ("price", "quantity", "active", "max_sales_quantity")
 
 
-def desired(parts: Parts, connection: Connection, vendor: str, sku: str, at: dt.datetime) -> Desired | None:
-    """None when the vendor was in no extract by then; a reading that retention has removed counts as none."""
+def desired(context: Context, connection: Connection, vendor: str, sku: str, at: dt.datetime) -> Desired | None:
+    """None if no extract had the vendor by then, or if retention has removed that extract."""
     row = connection.execute(sa.text(_NEWEST), {"vendor": vendor, "at": at}).one_or_none()
-    if row is None or not parts.lake.exists(row.snapshot_path):
+    if row is None or not context.lake.exists(row.snapshot_path):
         return None
-    said = _said(parts, connection, row, vendor, sku, at)
-    aside = None
-    if said is None:
+    found = _erp_row(context, connection, row, vendor, sku, at)
+    quarantined = None
+    if found is None:
         bound = {"vendor": vendor, "sku": sku, "run": row.run_id}
-        aside = connection.execute(sa.text(_SET_ASIDE), bound).scalar()
+        quarantined = connection.execute(sa.text(_QUARANTINED), bound).scalar()
     ordered = in_force(connection, vendor, sku, at)
-    wanted = _restored(parts, said, sku, ordered) if ordered else None
+    wanted = _restored(context, found, sku, ordered) if ordered else None
     if wanted is None:
-        return Desired(row.run_id, row.read_at, _values(said), set_aside=aside)
-    why = str(ordered[-1])
-    return Desired(row.run_id, row.read_at, _values(wanted), set_aside=aside, restored=why, erp=_values(said))
+        return Desired(row.run_id, row.read_at, _values(found), quarantined=quarantined)
+    return Desired(
+        row.run_id, row.read_at, _values(wanted), quarantined=quarantined, restored=str(ordered[-1]), erp=_values(found)
+    )
 
 
 def _values(row: pa.Table | None) -> Values | None:
     return None if row is None else Values(**{name: row[name][0].as_py() for name in _FIELDS})
 
 
-def _said(
-    parts: Parts, connection: Connection, row: Row[Any], vendor: str, sku: str, at: dt.datetime
+def _erp_row(
+    context: Context, connection: Connection, row: Row[Any], vendor: str, sku: str, at: dt.datetime
 ) -> pa.Table | None:
-    """The ERP's own row of the SKU (SNAPSHOT shape, one row): a restoration may lie over the snapshot, so there it is read from the raw rows."""
+    """The ERP's own row of the SKU (SNAPSHOT shape, one row). If a restoration may have changed the snapshot, it is read from the raw rows."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from shelfsync.columns import SNAPSHOT
+    from shelfsync.schemas import SNAPSHOT
 
-    if in_force_since(connection, vendor, sku, row.read_at, at) and row.raw_path and parts.lake.exists(row.raw_path):
+    if in_force_since(connection, vendor, sku, row.read_at, at) and row.raw_path and context.lake.exists(row.raw_path):
         from shelfsync.catalog.normalise import normalise
 
-        raw = parts.lake.read_table(row.raw_path)
-        rows = normalise(raw, parts.settings.normalise, key=parts.settings.platform.key).snapshot
+        raw = context.lake.read_table(row.raw_path)
+        rows = normalise(raw, context.settings.normalise, key=context.settings.platform.item_key).snapshot
         rows = rows.filter(pc.equal(rows["sku"], sku))
     else:
-        found = parts.lake.find(row.snapshot_path, sku)
+        found = context.lake.find(row.snapshot_path, sku)
         rows = pa.Table.from_pylist([] if found is None else [found], schema=SNAPSHOT)
     return rows if rows.num_rows else None
 
 
-def _restored(parts: Parts, said: pa.Table | None, sku: str, ordered: Iterable[Restoration]) -> pa.Table | None:
-    """The row with these restorations laid over it, oldest first; None: they say nothing of the SKU."""
+def _restored(context: Context, erp: pa.Table | None, sku: str, ordered: Iterable[Restoration]) -> pa.Table | None:
+    """The row with these restorations applied, oldest first; None: none of them has the SKU."""
     import pyarrow as pa
 
     from shelfsync.catalog.restore import overlay
-    from shelfsync.columns import SNAPSHOT
+    from shelfsync.schemas import SNAPSHOT
 
-    row, one = (SNAPSHOT.empty_table() if said is None else said), pa.array([sku])
+    row, skus = (SNAPSHOT.empty_table() if erp is None else erp), pa.array([sku])
     for restoration in ordered:
-        if parts.lake.exists(restoration.path):
-            row = overlay(row, parts.lake.read_table(restoration.path), one)
+        if context.lake.exists(restoration.path):
+            row = overlay(row, context.lake.read_table(restoration.path), skus)
     return row if row.num_rows else None

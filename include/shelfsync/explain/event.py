@@ -1,4 +1,4 @@
-"""One thing that happened to a SKU, and everything that is known of one at an instant."""
+"""One event of a SKU, and everything that is known about a SKU at an instant."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import datetime as dt
 
-    from shelfsync.warehouse.customer_price import CustomerPrice
+    from shelfsync.promotions.warehouse.customer_price import CustomerPrice
 
 _CENT = Decimal("0.01")
 
 
 @dataclass(frozen=True)
 class Values:
-    """What can be said of a SKU; null: nothing is said or known."""
+    """The values of a SKU; null: not given or unknown."""
 
     price: Decimal | None = None
     quantity: int | None = None
@@ -24,23 +24,23 @@ class Values:
     max_sales_quantity: int | None = None
 
     def __str__(self) -> str:
-        words = {True: "on sale", False: "off sale", None: None}
-        said = (
+        availability = {True: "on sale", False: "off sale", None: None}
+        parts = (
             None if self.price is None else f"price {plain(self.price)}",
-            words[self.active],
+            availability[self.active],
             None if self.quantity is None else f"quantity {self.quantity}",
             None if self.max_sales_quantity is None else f"at most {self.max_sales_quantity} an order",
         )
-        return ", ".join(part for part in said if part) or "nothing"
+        return ", ".join(part for part in parts if part) or "nothing"
 
 
 @dataclass(frozen=True)
 class Event:
-    """One line of a timeline. `step` is the design's word for the step that wrote it; `said` is for a person."""
+    """One line of a timeline. `step` is the step that wrote it; `message` is for people."""
 
     at: dt.datetime
     step: str
-    said: str
+    message: str
     run_id: int | None = None
     job_id: int | None = None
     values: Values = field(default_factory=Values)
@@ -48,41 +48,42 @@ class Event:
 
 @dataclass(frozen=True)
 class Shown:
-    """What the platform shows as far as is known: acknowledged by a job, or observed in a picture of it."""
+    """What the platform shows: acknowledged by a job, or observed in an export or a listing."""
 
     values: Values
     since: dt.datetime
     because: str
     absent: bool = False
-    """A picture that does not have the SKU at all."""
+    """The export or listing does not have the SKU."""
     seen_by: dt.datetime | None = None
-    """When the change has reached every customer at the latest; null: not told, or it was no change."""
-    in_doubt: tuple[str, ...] = ()
-    """Of price and active, what nobody knows from `since` on, for the reason of `because`."""
+    """When the change has reached every customer at the latest; null: unknown, or no change."""
+    unconfirmed: tuple[str, ...] = ()
+    """Of price and active, those that are unknown from `since` on, for the reason `because`."""
     earlier: bool = False
-    """It has been so since before `since`, and what is kept does not tell when it began."""
+    """It began before `since`; the history that is kept does not show when."""
 
 
 @dataclass(frozen=True)
 class Desired:
-    """What is wanted, by the newest reading of the ERP; `values` null: it is not in it, for a row that was set aside or for none at all."""
+    """The wanted values, by the newest extract; `values` null: the extract has no usable row of the SKU (quarantined or missing)."""
 
     run_id: int
     read_at: dt.datetime
     values: Values | None
-    set_aside: str | None = None
+    quarantined: str | None = None
+    """Why the ERP's row is in quarantine."""
     restored: str | None = None
-    """The restoration that these values come from, with by whom, why and until when; null: they are the ERP's."""
+    """The restoration that these values come from, with its user, reason and end; null: they are the ERP's."""
     erp: Values | None = None
-    """Where they come from a restoration: what the ERP says meanwhile; null: it does not have the SKU."""
+    """If the values come from a restoration: the ERP's values meanwhile; null: the ERP does not have the SKU."""
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """Everything about one SKU at one instant. `waits_for` is empty when nothing is on its way.
+    """Everything about one SKU at one instant. `waits_for` is empty if no change is pending.
 
-    `paid`: what customers pay and every promotion of the SKU, None where none has to do with it; `promotions_wait`: why one of the ERP's
-    is not, or not yet, what they see. `restorations`: those of the SKU that are in force, each in a sentence.
+    `paid`: what customers pay and every promotion of the SKU; None without a promotion. `promotions_wait`: why a promotion of the ERP is
+    not, or not yet, what customers see. `restorations`: those of the SKU that are in force, each as a sentence.
     """
 
     vendor: str
@@ -104,5 +105,5 @@ class Explanation:
 
 
 def plain(price: Decimal) -> str:
-    """A price with at least two decimals, and the third where there is one."""
+    """A price with two decimals, or with three if it has a third."""
     return f"{price:.3f}" if price != price.quantize(_CENT) else f"{price:.2f}"

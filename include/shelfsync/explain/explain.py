@@ -1,4 +1,4 @@
-"""Everything about one SKU at one vendor: what is wanted, what is shown, why, and what happened."""
+"""Everything about one SKU at one vendor: the wanted and the shown values, the reasons, and the events."""
 
 from __future__ import annotations
 
@@ -15,59 +15,62 @@ from shelfsync.explain.restorations import in_force, restored
 from shelfsync.explain.sentence import sentence
 from shelfsync.explain.shown import acknowledged, observed
 from shelfsync.explain.waiting import waits_for
-from shelfsync.ledger.instant import instant
-from shelfsync.warehouse import partitions
+from shelfsync.store import partitions
+from shelfsync.store.instant import instant
 
 if TYPE_CHECKING:
     import datetime as dt
 
     from sqlalchemy.engine import Connection
 
-    from shelfsync.flow.house import Parts
+    from shelfsync.context import Context
 
 EVENTS_MAX = 200
 
 _TIMELINE = """
-SELECT at, step, said, run_id, job_id, price, quantity, active, max_sales_quantity
+SELECT at, step, message, run_id, job_id, price, quantity, active, max_sales_quantity
 FROM warehouse.timeline WHERE vendor = :vendor AND sku = :sku AND at <= :at
 ORDER BY at DESC, job_id DESC NULLS LAST LIMIT :most
 """
 
 
 def explain(
-    parts: Parts, vendor: str, sku: str, *, at: dt.datetime | None = None, events: int = EVENTS_MAX
+    context: Context, vendor: str, sku: str, *, at: dt.datetime | None = None, events: int = EVENTS_MAX
 ) -> Explanation:
-    """The life of one SKU up to `at` (now when not said), its newest `events` in order of time.
+    """The history of one SKU up to `at` (default: now), with its newest `events` in order of time.
 
-    Reads rows of one SKU by index, and of the lake the vendor's newest snapshot, its newest picture and the small files of its holds. A DataError says that the vendor is unknown.
+    Reads rows of one SKU by index. From the lake it reads the vendor's newest snapshot and observation, and the small files of its holds.
+    DataError if the vendor is unknown.
     """
-    with parts.engine.connect() as connection:
+    with context.engine.connect() as connection:
         now = connection.execute(sa.select(instant())).scalar_one()
         until = now if at is None else min(at, now)
         _known(connection, vendor)
-        wanted = desired(parts, connection, vendor, sku, until)
-        said = acknowledged(connection, vendor, sku, until, propagation_s=parts.settings.drift.propagation_s)
-        seen = observed(parts, connection, vendor, sku, until)
-        holds = list(held(parts, connection, vendor, sku, until))
+        wanted = desired(context, connection, vendor, sku, until)
+        confirmed = acknowledged(connection, vendor, sku, until, propagation_s=context.settings.drift.propagation_s)
+        seen = observed(context, connection, vendor, sku, until)
+        holds = list(held(context, connection, vendor, sku, until))
         obstacles = waits_for(connection, vendor, sku) if at is None else ()
         timeline = (
             *_timeline(connection, vendor, sku, until, events),
             *promotions.happened(connection, vendor, sku, until, events),
             *restored(connection, vendor, sku, until),
         )
-        ordered = tuple(str(one) for one in in_force(connection, vendor, sku, until))
-        paid = promotions.paid(connection, vendor, sku, until, catalog_s=parts.settings.drift.propagation_s)
+        restorations = tuple(str(restoration) for restoration in in_force(connection, vendor, sku, until))
+        paid = promotions.paid(connection, vendor, sku, until, catalog_s=context.settings.drift.propagation_s)
         kept_from = None if at is None else partitions.kept_from(connection, "baseline_history")
         offers = promotions.waiting(connection, vendor, sku) if at is None else ()
     if at is None:
         obstacles = (*(line for _, line in holds if line), *obstacles)
     timeline = tuple(sorted((*timeline, *(event for event, _ in holds)), key=lambda event: event.at)[-events:])
-    told = sentence(
-        acknowledged=said, observed=seen, desired=wanted, waits_for=obstacles, now=until, kept_from=kept_from
+    summary = sentence(
+        acknowledged=confirmed, observed=seen, desired=wanted, waits_for=obstacles, now=until, kept_from=kept_from
     )
     if paid is not None:
-        told = f"{told} {promotions.sentence(paid, until)}"
-    return Explanation(vendor, sku, until, told, wanted, said, seen, obstacles, timeline, paid, offers, ordered)
+        summary = f"{summary} {promotions.sentence(paid, until)}"
+    return Explanation(
+        vendor, sku, until, summary, wanted, confirmed, seen, obstacles, timeline, paid, offers, restorations
+    )
 
 
 def _known(connection: Connection, vendor: str) -> None:
@@ -75,7 +78,7 @@ def _known(connection: Connection, vendor: str) -> None:
     if found.one_or_none() is None:
         names = connection.execute(sa.text("SELECT vendor FROM ledger.vendor ORDER BY vendor LIMIT 5")).scalars()
         known = ", ".join(names) or "none yet"
-        raise DataError(f"explain: vendor {vendor!r} was in no extract so far; known are {known}")
+        raise DataError(f"explain: no extract had vendor {vendor!r} so far; known are {known}")
 
 
 def _timeline(connection: Connection, vendor: str, sku: str, until: dt.datetime, most: int) -> tuple[Event, ...]:
@@ -85,7 +88,7 @@ def _timeline(connection: Connection, vendor: str, sku: str, until: dt.datetime,
         Event(
             row.at,
             row.step,
-            row.said,
+            row.message,
             row.run_id,
             row.job_id,
             Values(row.price, row.quantity, row.active, row.max_sales_quantity),

@@ -1,4 +1,4 @@
-"""The slices that hold a SKU back, and what was decided about them."""
+"""The holds of a SKU, and the decisions about them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
+from shelfsync.catalog.ledger import decisions
+from shelfsync.catalog.state import HELD, HoldState
 from shelfsync.explain.event import Event, Values
-from shelfsync.ledger import decisions
-from shelfsync.ledger.holds import EXPIRED, OPEN, STANDING, SUPERSEDED
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -16,67 +16,67 @@ if TYPE_CHECKING:
 
     from sqlalchemy.engine import Connection, Row
 
-    from shelfsync.flow.house import Parts
+    from shelfsync.context import Context
 
-_STANDING = """
+_IN_FORCE = """
 SELECT hold_id, run_id, first_run_id, rule, message, rows_path, state, decided_by, why, held_at, decided_at, expires_at, superseded_by
 FROM ledger.hold
-WHERE vendor = :vendor AND held_at <= :at AND state IN ('open', 'rejected', 'expired') AND superseded_by IS NULL
+WHERE vendor = :vendor AND held_at <= :at AND state IN ('open', 'declined', 'expired') AND superseded_by IS NULL
 ORDER BY hold_id DESC LIMIT :most
 """
-_OVER = """
+_CLOSED = """
 SELECT hold_id, run_id, first_run_id, rule, message, rows_path, state, decided_by, why, held_at, decided_at, expires_at, superseded_by
 FROM ledger.hold
-WHERE vendor = :vendor AND held_at <= :at AND (state NOT IN ('open', 'rejected', 'expired') OR superseded_by IS NOT NULL)
+WHERE vendor = :vendor AND held_at <= :at AND (state NOT IN ('open', 'declined', 'expired') OR superseded_by IS NOT NULL)
 ORDER BY hold_id DESC LIMIT :most
 """
 _FIELDS = ("price", "quantity", "active", "max_sales_quantity")
-OVER_MAX = 20
-"""So many slices of a vendor that hold nothing any more are looked into, newest first; each costs one small file."""
-STANDING_MAX = 100
-"""The same of those that hold something now: few, for each is another rule or category, and the next extract ends it."""
+CLOSED_MAX = 20
+"""How many closed holds of a vendor are read, newest first; each costs one small file."""
+IN_FORCE_MAX = 100
+"""How many holds in force are read. There are few: each has its own rule or category, and the next extract ends it."""
 
 
 def held(
-    parts: Parts, connection: Connection, vendor: str, sku: str, at: dt.datetime
+    context: Context, connection: Connection, vendor: str, sku: str, at: dt.datetime
 ) -> Iterator[tuple[Event, str | None]]:
-    """Events of the SKU's holds, those that stand first and each newest first; with each that stands, what its release waits for."""
+    """Events of the SKU's holds: first those in force, each newest first. A hold in force comes with what its release waits for."""
     bound = {"vendor": vendor, "at": at}
-    standing = connection.execute(sa.text(_STANDING), {**bound, "most": STANDING_MAX}).all()
-    over = connection.execute(sa.text(_OVER), {**bound, "most": OVER_MAX}).all()
-    for row in (*standing, *over):
-        found = parts.lake.find(row.rows_path, sku) if parts.lake.exists(row.rows_path) else None
+    in_force = connection.execute(sa.text(_IN_FORCE), {**bound, "most": IN_FORCE_MAX}).all()
+    closed = connection.execute(sa.text(_CLOSED), {**bound, "most": CLOSED_MAX}).all()
+    for row in (*in_force, *closed):
+        found = context.lake.find(row.rows_path, sku) if context.lake.exists(row.rows_path) else None
         if found is None:
             continue
         values = Values(**{name: found[name] for name in _FIELDS})
-        said = f"held back by the guard {row.rule} (hold {row.hold_id}): {row.message}"
-        yield Event(row.held_at, "guard", said, row.first_run_id, None, values), _waits(row)
-        for one in decisions.of_hold(connection, row.hold_id):
-            if one["decided_at"] <= at:
-                decided = f"hold {row.hold_id} {_decided(one['state'], one['decided_by'], one['why'])}"
-                yield Event(one["decided_at"], "guard", decided, row.run_id, None), None
-        if row.state == SUPERSEDED and row.decided_at is not None and row.decided_at <= at:
+        message = f"the guard {row.rule} holds it (hold {row.hold_id}): {row.message}"
+        yield Event(row.held_at, "guard", message, row.first_run_id, None, values), _waits(row)
+        for decision in decisions.of_hold(connection, row.hold_id):
+            if decision["decided_at"] <= at:
+                decided = f"hold {row.hold_id} {_decided(decision['state'], decision['decided_by'], decision['why'])}"
+                yield Event(decision["decided_at"], "guard", decided, row.run_id, None), None
+        if row.state == HoldState.SUPERSEDED and row.decided_at is not None and row.decided_at <= at:
             yield Event(row.decided_at, "guard", f"hold {row.hold_id} was superseded", row.run_id, None), None
 
 
-def _decided(state: str, who: str | None, why: str | None) -> str:
-    if state == EXPIRED:
-        return "has expired: nobody decided in time"
-    reason = f" ({why})" if why else ""
-    return f"was {state}" + (f" by {who}{reason}" if who else "")
+def _decided(state: str, user: str | None, reason: str | None) -> str:
+    if state == HoldState.EXPIRED:
+        return "expired without a decision"
+    note = f" ({reason})" if reason else ""
+    return f"was {state}" + (f" by {user}{note}" if user else "")
 
 
 def _waits(row: Row[tuple[object, ...]]) -> str | None:
-    """None: it holds nothing any more, because somebody approved it or a newer extract has other rows."""
-    if row.superseded_by is not None or row.state not in STANDING:
+    """None: the hold is closed, because an operator approved it or a newer extract has other rows."""
+    if row.superseded_by is not None or row.state not in HELD:
         return None
-    if row.state == OPEN:
+    if row.state == HoldState.OPEN:
         return (
-            f"a person approves hold {row.hold_id} (`shelfsync holds show {row.hold_id}`), which {row.rule} asks for:"
-            f" {row.message}; nobody's word by {row.expires_at:%Y-%m-%d %H:%M:%S} means no"
+            f"an operator approves hold {row.hold_id} (`shelfsync holds show {row.hold_id}`). The guard {row.rule} holds it:"
+            f" {row.message}. Without a decision by {row.expires_at:%Y-%m-%d %H:%M:%S} the hold expires"
         )
-    decided = "nobody decided in time" if row.state == EXPIRED else f"it {_decided(row.state, row.decided_by, row.why)}"
+    decided = _decided(row.state, row.decided_by, row.why)
     return (
-        f"a person approves hold {row.hold_id} after all (`shelfsync holds approve {row.hold_id}`), which {row.rule} asked for:"
-        f" {row.message}; {decided}, so it stays held until the ERP says something else"
+        f"an operator approves hold {row.hold_id} after all (`shelfsync holds approve {row.hold_id}`). The guard {row.rule} holds it:"
+        f" {row.message}. The hold {decided}, so the value stays held until the ERP has another one"
     )

@@ -1,4 +1,4 @@
-"""The times for which a person wanted a past state of a SKU instead of what the ERP says."""
+"""The restorations of a SKU: an operator ordered a past state instead of the ERP's values."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
+from shelfsync.catalog.ledger.restorations import Restoration
 from shelfsync.explain.event import Event
-from shelfsync.ledger.restorations import Restoration
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
 RESTORATIONS_MAX = 20
-"""So many of a vendor are told, newest first."""
+"""How many restorations of a vendor are read, newest first."""
 
 _OF_SKU = """
 SELECT restoration_id, state_at, until_at, why, who, begun_at, ended_at, ended_by FROM ledger.restoration
@@ -32,7 +32,7 @@ ORDER BY restoration_id
 
 
 def in_force(connection: Connection, vendor: str, sku: str, at: dt.datetime) -> list[Restoration]:
-    """The restorations of the SKU that were in force at an instant, oldest first: a newer one is laid over an older one."""
+    """The restorations of the SKU that were in force at an instant, oldest first: a newer one overrides an older one."""
     return in_force_since(connection, vendor, sku, at, at)
 
 
@@ -45,13 +45,13 @@ def in_force_since(
 
 
 def restored(connection: Connection, vendor: str, sku: str, at: dt.datetime) -> Iterator[Event]:
-    """When each was ordered, and when it ended, by a person or by its time."""
+    """When each was ordered, and when it ended, by an operator or at its end time."""
     bound = {"vendor": vendor, "sku": sku, "at": at, "most": RESTORATIONS_MAX}
     for row in connection.execute(sa.text(_OF_SKU), bound).all():
         name = f"restoration {row.restoration_id}"
         span = f"as of {row.state_at:%Y-%m-%d %H:%M:%S}, until {row.until_at:%Y-%m-%d %H:%M:%S}"
-        yield Event(row.begun_at, "restore", f"{name}: wanted {span}, by {row.who}: {row.why}")
+        yield Event(row.begun_at, "restore", f"{row.who} ordered {name} ({span}): {row.why}")
         if row.ended_at is not None and row.ended_at <= at:
-            yield Event(row.ended_at, "restore", f"{name} was ended by {row.ended_by}: the ERP counts again")
+            yield Event(row.ended_at, "restore", f"{row.ended_by} ended {name}: the ERP's values apply again")
         elif row.ended_at is None and row.until_at <= at:
-            yield Event(row.until_at, "restore", f"{name} is over by its time: the ERP counts again")
+            yield Event(row.until_at, "restore", f"{name} ended at its end time: the ERP's values apply again")

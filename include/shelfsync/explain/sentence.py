@@ -1,4 +1,4 @@
-"""The whole explanation in one sentence or two: what is shown, since when, why, and what comes next."""
+"""The summary of an explanation: what the platform shows, since when, why, and what comes next."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-_NOT_KEPT = "What it showed then is not known: nothing from before {:%Y-%m-%d} is kept."
+_NOT_KEPT = "What the platform showed then is unknown: nothing from before {:%Y-%m-%d} is kept."
 
 
 def sentence(
@@ -23,20 +23,20 @@ def sentence(
     now: dt.datetime,
     kept_from: dt.datetime | None = None,
 ) -> str:
-    """For a person. What was observed after the last acknowledgement is believed before it; before `kept_from` nobody knows of any."""
-    shown = _believed(acknowledged, observed)
+    """Text for people. An observation after the last acknowledgement counts before it. Nothing is known of the time before `kept_from`."""
+    shown = _newest(acknowledged, observed)
     before = kept_from is not None and now < kept_from and shown is None
     shows = _NOT_KEPT.format(kept_from) if before else _shows(shown, acknowledged, observed, now)
     return f"{shows} {_next(shown, acknowledged, desired, waits_for, now)}"
 
 
-def _believed(acknowledged: Shown | None, observed: Shown | None) -> Shown | None:
-    """A picture as old as an acknowledgement is the very one that moved it, so where that is in doubt the picture is what is known."""
+def _newest(acknowledged: Shown | None, observed: Shown | None) -> Shown | None:
+    """The newer of both. An observation as old as an acknowledgement caused it; if that one is unconfirmed, the observation counts."""
     if acknowledged is None or observed is None:
         return acknowledged or observed
     if observed.since < acknowledged.since:
         return acknowledged
-    if observed.absent or acknowledged.in_doubt:
+    if observed.absent or acknowledged.unconfirmed:
         return observed
     agree = observed.since == acknowledged.since or _same(observed.values, acknowledged.values)
     return acknowledged if agree else observed
@@ -47,26 +47,28 @@ def _shows(shown: Shown | None, acknowledged: Shown | None, observed: Shown | No
         return "The platform never acknowledged this SKU, and no export has shown it."
     at = _since(shown, now)
     if shown.absent:
-        said = f"The platform does not show it as of {at}, because {shown.because}."
+        line = f"The platform does not show it as of {at}: {shown.because}."
         if acknowledged is None:
-            return f"{said} It never acknowledged this SKU."
-    elif shown.in_doubt:
-        return f"{_unknown(shown)} not known since {at}, because {shown.because}.{_last_seen(observed, now)}"
+            return f"{line} The platform never acknowledged this SKU."
+    elif shown.unconfirmed:
+        return f"{_unknown(shown)} unknown since {at}: {shown.because}.{_last_seen(observed, now)}"
     else:
-        said = f"It shows {_glance(shown.values)} since {at}, because {shown.because}{_seen_by(shown, now)}."
+        line = f"The platform shows {_glance(shown.values)} since {at}: {shown.because}.{_seen_by(shown, now)}"
     if acknowledged is None or shown is acknowledged:
-        return said
+        return line
     then = _since(acknowledged, now)
-    if acknowledged.in_doubt:
-        return f"{said} What was acknowledged counts as unknown since {then}: {acknowledged.because}."
-    return f"{said} That is not what was acknowledged: {_glance(acknowledged.values)} since {then}, because {acknowledged.because}."
+    if acknowledged.unconfirmed:
+        return f"{line} The acknowledged value is unknown since {then}: {acknowledged.because}."
+    return (
+        f"{line} It acknowledged another value, {_glance(acknowledged.values)}, since {then}: {acknowledged.because}."
+    )
 
 
 def _seen_by(shown: Shown, now: dt.datetime) -> str:
-    """While a change is on its way to the app: when it has arrived there."""
+    """When customers see a change at the latest; empty once they see it."""
     if shown.seen_by is None or shown.seen_by <= now:
         return ""
-    return f"; customers see it by {when(shown.seen_by, now)} at the latest"
+    return f" Customers see it by {when(shown.seen_by, now)} at the latest."
 
 
 def _since(shown: Shown, now: dt.datetime) -> str:
@@ -74,17 +76,17 @@ def _since(shown: Shown, now: dt.datetime) -> str:
 
 
 def _unknown(shown: Shown) -> str:
-    if shown.in_doubt == ("price",):
+    if shown.unconfirmed == ("price",):
         return "Its price is"
-    return "Whether it is on sale is" if shown.in_doubt == ("active",) else "What it shows is"
+    return "Its availability is" if shown.unconfirmed == ("active",) else "What the platform shows is"
 
 
 def _last_seen(observed: Shown | None, now: dt.datetime) -> str:
-    """What a picture from before the doubt showed, as the best that is known."""
+    """What the last observation before that showed."""
     if observed is None:
         return ""
-    what = "did not have it" if observed.absent else f"showed {_glance(observed.values)}"
-    return f" The picture asked for at {when(observed.since, now)}, before that, {what}."
+    result = "did not have it" if observed.absent else f"showed {_glance(observed.values)}"
+    return f" The last observation before that, requested at {when(observed.since, now)}, {result}."
 
 
 def _next(
@@ -92,54 +94,56 @@ def _next(
 ) -> str:
     if desired is None:
         return "No extract had this vendor by then."
-    read = f"as read at {when(desired.read_at, now)} by run {desired.run_id}"
+    read = f"(read at {when(desired.read_at, now)} by run {desired.run_id})"
     if desired.restored is not None:
-        return _kept(shown, acknowledged, desired, waits_for, read)
-    if desired.set_aside is not None:
+        return _restored(shown, acknowledged, desired, waits_for, read)
+    if desired.quarantined is not None:
         return (
-            f"The ERP's row was set aside, {read}: {desired.set_aside}; what is shown stays until the row is corrected."
+            f"The ERP's row is quarantined {read}: {desired.quarantined}."
+            " The platform keeps what it shows until the row is corrected."
         )
     if _in_step(shown, desired):
-        late = f" Nothing newer is known until {waits_for[0]}." if waits_for else ""
-        return f"The ERP {'says the same' if desired.values else 'does not have it'}, {read}.{late}"
-    if desired.values is None:
-        goal, wanted = "be off sale", "has lost it"
-    else:
-        goal, wanted = f"show {_glance(desired.values, shown)}", f"says {desired.values}"
-    obstacle = waits_for[0] if waits_for else _unless_held_up(shown, acknowledged, desired)
-    return f"The ERP {wanted}, {read}; it will {goal} when {obstacle}."
+        return f"The ERP {'has the same values' if desired.values else 'does not have it'} {read}.{_unread(waits_for)}"
+    wanted = "no longer has it" if desired.values is None else f"has {desired.values}"
+    return f"The ERP {wanted} {read}. {_goal(shown, acknowledged, desired, waits_for)}"
 
 
-def _kept(
+def _restored(
     shown: Shown | None, acknowledged: Shown | None, desired: Desired, waits_for: Sequence[str], read: str
 ) -> str:
-    """While a restoration is in force: what it wants, by whose order, and what the ERP says meanwhile."""
-    if desired.set_aside is not None:
-        erp = f"The ERP's row was set aside, {read}: {desired.set_aside}"
+    """While a restoration is in force: its values, who ordered it, and the ERP's values meanwhile."""
+    if desired.quarantined is not None:
+        erp = f"The ERP's row is quarantined {read}: {desired.quarantined}."
     else:
-        erp = f"The ERP {'does not have it' if desired.erp is None else f'says {desired.erp}'}, {read}"
-    erp = f"{erp}; it counts again when the restoration ends."
+        erp = f"The ERP {'does not have it' if desired.erp is None else f'has {desired.erp}'} {read}."
+    erp = f"{erp} Its values apply again when the restoration ends."
     if _in_step(shown, desired):
-        late = f" Nothing newer is known until {waits_for[0]}." if waits_for else ""
-        return f"A restoration keeps it so, whatever the ERP says: {desired.restored}. {erp}{late}"
-    goal = "be off sale" if desired.values is None else f"show {_glance(desired.values, shown)}"
-    obstacle = waits_for[0] if waits_for else _unless_held_up(shown, acknowledged, desired)
-    return (
-        f"A restoration wants {desired.values}, whatever the ERP says; it will {goal} when {obstacle}."
-        f" The restoration: {desired.restored}. {erp}"
-    )
+        return f"A restoration keeps these values: {desired.restored}. {erp}{_unread(waits_for)}"
+    goal = _goal(shown, acknowledged, desired, waits_for)
+    return f"A restoration wants {desired.values}: {desired.restored}. {goal} {erp}"
 
 
-def _unless_held_up(shown: Shown | None, acknowledged: Shown | None, desired: Desired) -> str:
-    """What brings a wanted value when nothing is in the way. A delta says nothing that it takes for acknowledged."""
+def _unread(waits_for: Sequence[str]) -> str:
+    return f" The next change waits until {waits_for[0]}." if waits_for else ""
+
+
+def _goal(shown: Shown | None, acknowledged: Shown | None, desired: Desired, waits_for: Sequence[str]) -> str:
+    """What the platform will show, and when."""
+    goal = "take it off sale" if desired.values is None else f"show {_glance(desired.values, shown)}"
+    condition = waits_for[0] if waits_for else _without_obstacle(shown, acknowledged, desired)
+    return f"The platform will {goal} when {condition}."
+
+
+def _without_obstacle(shown: Shown | None, acknowledged: Shown | None, desired: Desired) -> str:
+    """What brings a wanted value if there is no obstacle. A delta does not send what counts as acknowledged."""
     if shown is not acknowledged and _in_step(acknowledged, desired):
-        return "the platform does what it acknowledged, or a full sync or a healing says it again"
+        return "it applies what it acknowledged, or a full sync or a resend repeats it"
     missing = shown is not None and shown.absent
-    return "the next run has sent it and the platform takes it" if missing else "the next run has sent it"
+    return "the next run has sent it and the platform accepts it" if missing else "the next run has sent it"
 
 
 def _in_step(shown: Shown | None, desired: Desired) -> bool:
-    if shown is None or shown.in_doubt:
+    if shown is None or shown.unconfirmed:
         return False
     if shown.absent:
         return desired.values is None
@@ -147,7 +151,7 @@ def _in_step(shown: Shown | None, desired: Desired) -> bool:
 
 
 def _glance(values: Values, beside: Shown | None = None) -> str:
-    """The price, and whether it is on sale where that is the news."""
+    """The price, and the availability if it changes."""
     price = None if values.price is None else plain(values.price)
     before = None if beside is None else beside.values.active
     if values.active is False:
@@ -157,14 +161,18 @@ def _glance(values: Values, beside: Shown | None = None) -> str:
     return price or str(values)
 
 
-def _same(one: Values, other: Values) -> bool:
-    """In what both speak of; nobody can see a quantity."""
-    pairs = ((one.price, other.price), (one.active, other.active), (one.max_sales_quantity, other.max_sales_quantity))
+def _same(first: Values, second: Values) -> bool:
+    """Whether the values that both have are equal. The platform shows no quantity."""
+    pairs = (
+        (first.price, second.price),
+        (first.active, second.active),
+        (first.max_sales_quantity, second.max_sales_quantity),
+    )
     return all(a == b for a, b in pairs if a is not None and b is not None)
 
 
 def _covers(shown: Values, wanted: Values) -> bool:
-    """Whether nothing that is wanted is missing from what is shown."""
+    """Whether the shown values have everything that is wanted."""
     pairs = ((shown.price, wanted.price), (shown.active, wanted.active))
     return all(a == b for a, b in pairs if b is not None) and wanted.max_sales_quantity in {
         None,
@@ -173,5 +181,5 @@ def _covers(shown: Values, wanted: Values) -> bool:
 
 
 def when(instant: dt.datetime, now: dt.datetime) -> str:
-    """The time of day, with the date where it is not today's; UTC."""
+    """The time of day in UTC, with the date if it is another day."""
     return f"{instant:%H:%M:%S}" if instant.date() == now.date() else f"{instant:%Y-%m-%d %H:%M:%S}"

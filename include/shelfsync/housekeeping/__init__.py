@@ -1,4 +1,4 @@
-"""Keeps ledger, inbox, budget, warehouse and lake bounded: what is older than its retention goes, what a later step needs stays.
+"""Keeps ledger, inbox, rate limit, warehouse and lake bounded: removes rows and files older than their retention, unless a later step needs them.
 
-`rules` says what may go, `prune` removes rows, `sweep` removes files of the lake that no row points to, `keep_house` does all of it.
+`rules` defines what may be removed, `prune` removes rows, `sweep` removes files of the lake that no row points to, `remove_expired` does all of it.
 """

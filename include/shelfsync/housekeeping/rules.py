@@ -1,14 +1,66 @@
-"""What may go, table by table, children before parents. A row that another row points to by a foreign key stays in any case."""
+"""The rows to remove, table by table, children before parents. A row that a foreign key points to always stays."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from shelfsync.housekeeping.order_rules import customer_rules, order_rules
-from shelfsync.housekeeping.rule import Rule
 
 if TYPE_CHECKING:
     from shelfsync.settings import HousekeepingSettings
+
+_OLD_ORDER = (
+    "EXISTS (SELECT 1 FROM ledger.customer_order AS o WHERE o.order_id = old.order_id"
+    " AND greatest(o.first_seen_at, o.placed_at) < :cutoff)"
+)
+_OLD_ROW = (
+    "EXISTS (SELECT 1 FROM warehouse.customer_order AS o WHERE o.order_id = old.order_id"
+    " AND coalesce(o.placed_at, o.updated_at) < :cutoff)"
+)
+_PRODUCT_DAYS = 2
+_LEASE_DAYS = 2
+
+
+def customer_rules(customer_days: int) -> tuple[Rule, ...]:
+    """Customer data: encrypted, or in an event that was not applied or is quarantined, for this number of days."""
+    return (
+        Rule("warehouse.order_customer", 0, "old.remove_at <= :cutoff"),
+        Rule(
+            "inbox.event",
+            customer_days,
+            "old.received_at < :cutoff AND old.kind = 'order' AND (old.processed_at IS NULL OR old.quarantine_reason IS NOT NULL)",
+        ),
+    )
+
+
+def order_rules(keep: HousekeepingSettings) -> tuple[Rule, ...]:
+    """The rest. What the platform's history can still return is younger."""
+    return (
+        Rule("ledger.order_version", keep.order_days, _OLD_ORDER),
+        Rule("ledger.hand_over", keep.order_days, _OLD_ORDER),
+        Rule("ledger.order_gap", keep.order_days, _OLD_ORDER),
+        Rule(
+            "ledger.picking_result",
+            keep.order_days,
+            "old.received_at < :cutoff AND old.state NOT IN ('waiting', 'sending', 'answered')",
+        ),
+        Rule("ledger.customer_order", keep.order_days, "greatest(old.first_seen_at, old.placed_at) < :cutoff"),
+        Rule("ledger.order_alarm", keep.order_days, "old.ended_at < :cutoff"),
+        Rule("ledger.order_product", _PRODUCT_DAYS, "old.asked_at < :cutoff"),
+        Rule("ledger.lease", _LEASE_DAYS, "old.until_at < :cutoff AND old.vendor LIKE 'order:%'"),
+        Rule("ledger.order_day", keep.history_days, "old.day < :cutoff"),
+        Rule("warehouse.order_promotion", keep.history_days, _OLD_ROW),
+        Rule("warehouse.order_item", keep.history_days, _OLD_ROW),
+        Rule("warehouse.customer_order", keep.history_days, "coalesce(old.placed_at, old.updated_at) < :cutoff"),
+    )
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Rows of `table` for which `where` is true may be removed; `:cutoff` in it is `days` before the present."""
+
+    table: str
+    days: float
+    where: str
 
 
 _ENDED_RUN = "EXISTS (SELECT 1 FROM ledger.run AS r WHERE r.run_id = {row}.run_id AND r.state <> 'running' AND r.finished_at < :cutoff)"
@@ -16,8 +68,8 @@ _NEWEST_RUN = """
     {row}.generation < (SELECT max(newer.generation) FROM ledger.vendor_run AS newer JOIN ledger.run USING (run_id)
                         WHERE newer.vendor = {row}.vendor AND NOT run.dry_run AND newer.snapshot_path IS NOT NULL)
 """
-_OVER = "{row}.state NOT IN ('open', 'rejected') AND {row}.decided_at < :cutoff"
-_NEWER_PICTURE = """
+_OVER = "{row}.state NOT IN ('open', 'declined') AND {row}.decided_at < :cutoff"
+_NEWER_OBSERVATION = """
     EXISTS (SELECT 1 FROM ledger.observation AS newer WHERE newer.vendor = {row}.vendor
             AND (newer.observed_at, newer.observation_id) > ({row}.observed_at, {row}.observation_id))
     AND {row}.observation_id IS DISTINCT FROM (
@@ -27,11 +79,11 @@ _NEWER_PICTURE = """
 """The newest, and the one that the next load compares with, stay."""
 
 
-def rules(keep: HousekeepingSettings, *, personal_days: int) -> tuple[Rule, ...]:
+def rules(keep: HousekeepingSettings, *, customer_days: int) -> tuple[Rule, ...]:
     """All of them, in the order in which they have to be applied; customers are forgotten first."""
     row = "old"
     return (
-        *customer_rules(personal_days),
+        *customer_rules(customer_days),
         *order_rules(keep),
         Rule(
             "ledger.restoration",
@@ -49,7 +101,7 @@ def rules(keep: HousekeepingSettings, *, personal_days: int) -> tuple[Rule, ...]
         Rule(
             "ledger.job",
             keep.run_days,
-            "old.settled_at < :cutoff AND old.state NOT IN ('submitting', 'open', 'confirmed')",
+            "old.kind = 'catalog' AND old.ended_at < :cutoff AND old.state NOT IN ('submitting', 'open', 'confirmed')",
         ),
         Rule("ledger.batch", keep.run_days, "old.created_at < :cutoff AND old.state <> 'planned'"),
         Rule(
@@ -66,17 +118,22 @@ def rules(keep: HousekeepingSettings, *, personal_days: int) -> tuple[Rule, ...]
         ),
         Rule("ledger.hold", keep.history_days, _OVER.format(row="old")),
         Rule("ledger.feed", keep.history_days, "old.read_at < :cutoff"),
-        Rule("ledger.healing", keep.observation_days, "old.healed_at < :cutoff"),
-        Rule("ledger.export", keep.observation_days, "old.ended_at < :cutoff"),
+        Rule("ledger.resending", keep.observation_days, "old.resent_at < :cutoff"),
+        Rule(
+            "ledger.job",
+            keep.observation_days,
+            "old.kind = 'export' AND old.ended_at < :cutoff AND old.state IN ('acknowledged', 'failed')",
+        ),
+        Rule("ledger.export", keep.observation_days, "true"),  # its job kept it
         Rule(
             "ledger.observation",
             keep.observation_days,
-            f"old.observed_at < :cutoff AND {_NEWER_PICTURE.format(row=row)}",
+            f"old.observed_at < :cutoff AND {_NEWER_OBSERVATION.format(row=row)}",
         ),
         *_promotions(keep),
         Rule("inbox.event", keep.event_days, "old.received_at < :cutoff"),
-        Rule("budget.usage", keep.history_days, "old.hour_at < :cutoff"),
-        Rule("budget.pause", keep.history_days, "old.until_at < :cutoff"),
+        Rule("rate_limit.usage", keep.history_days, "old.hour_at < :cutoff"),
+        Rule("rate_limit.pause", keep.history_days, "old.until_at < :cutoff"),
         Rule(
             "warehouse.quarantine",
             keep.quarantine_days,
@@ -91,22 +148,27 @@ def rules(keep: HousekeepingSettings, *, personal_days: int) -> tuple[Rule, ...]
             "old.observed_at < :cutoff AND EXISTS (SELECT 1 FROM warehouse.observation AS newer WHERE newer.vendor = old.vendor"
             " AND newer.in_history AND newer.observed_at > old.observed_at)",
         ),
-        Rule("warehouse.catalog_job", keep.history_days, "old.settled_at < :cutoff"),
+        Rule("warehouse.catalog_job", keep.history_days, "old.ended_at < :cutoff"),
         Rule("warehouse.sync_run", keep.history_days, "old.finished_at < :cutoff"),
     )
 
 
 def _promotions(keep: HousekeepingSettings) -> tuple[Rule, ...]:
-    """Nothing of a promotion goes before its time is over: it is ended with the body of its creation, and explained by every outcome."""
+    """No row of a promotion is removed before its end: the body of its creation ends it, and its outcomes explain it."""
     over = "EXISTS (SELECT 1 FROM {schema}.promotion AS p WHERE p.promotion_id = old.promotion_id AND p.end_time < :cutoff)"
     of_job = (
         "EXISTS (SELECT 1 FROM warehouse.promotion_job AS j JOIN warehouse.promotion AS p USING (promotion_id)"
         " WHERE j.job_id = old.job_id AND p.end_time < :cutoff)"
     )
+    over_request = (
+        "EXISTS (SELECT 1 FROM ledger.promotion_request AS q JOIN ledger.promotion AS p USING (promotion_id)"
+        " WHERE q.request_id = old.request_id AND p.end_time < :cutoff)"
+    )
     done = "old.state NOT IN ('planned', 'submitting', 'open')"
     return (
         Rule("ledger.promotion_rejection", keep.run_days, over.format(schema="ledger")),
-        Rule("ledger.promotion_job", keep.run_days, f"{done} AND {over.format(schema='ledger')}"),
+        Rule("ledger.job", keep.run_days, f"old.kind = 'promotion' AND {done} AND {over_request}"),
+        Rule("ledger.promotion_request", keep.run_days, over.format(schema="ledger")),
         Rule("ledger.promotion", keep.run_days, "old.end_time < :cutoff"),
         Rule("ledger.promotion_hold", keep.run_days, "old.last_at < :cutoff AND old.state <> 'held'"),
         Rule(

@@ -1,7 +1,7 @@
 """Removes files of the lake that no row points to any more.
 
-Every column that holds a path of the lake says so in its comment, which begins with "Lake:"; that is how they are found, so that a new
-table is looked at without anybody remembering to add it here.
+Every column that holds a path of the lake declares it (`info=LAKE_FILE`). The sweep reads the declared tables, so a new table needs no
+entry here.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
-from shelfsync.ledger.instant import instant
+from shelfsync.store.instant import instant
+from shelfsync.warehouse.every_table import metadata
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -20,18 +21,10 @@ if TYPE_CHECKING:
 
     from sqlalchemy.engine import Connection
 
-    from shelfsync.flow.house import Parts
-    from shelfsync.lake.store import LakeFile
+    from shelfsync.context import Context
+    from shelfsync.store.lake import LakeFile
 
 log = logging.getLogger(__name__)
-
-_COLUMNS = """
-SELECT c.oid::regclass::text AS table_name, quote_ident(a.attname) AS column_name, a.atttypid = 'text[]'::regtype AS many
-FROM pg_class AS c
-JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND col_description(c.oid, a.attnum) LIKE 'Lake:%'
-ORDER BY 1, 2
-"""
 
 _RECENT = """
 updated_at > :recent
@@ -46,7 +39,6 @@ _ONLY = {
     ("ledger.vendor_run", "snapshot_path"): _RECENT,
     ("ledger.vendor_run", "erp_path"): _RECENT,
     ("ledger.batch", "snapshot_path"): "state IN ('planned', 'sent')",
-    ("ledger.feed", "snapshot_path"): "false",
     (
         "ledger.feed",
         "categories_path",
@@ -57,66 +49,68 @@ _ONLY = {
         "unrestored_path",
     ): "generation = (SELECT max(n.generation) FROM ledger.feed AS n WHERE n.vendor = feed.vendor)",
 }
-"""Files of a whole vendor that only the newest rows need: elsewhere the path is what tells one content from another. One that is gone
-counts as unknown for whoever looks back."""
+"""Files of a whole vendor that only the newest rows need: elsewhere the path shows which content it is. One that is gone
+counts as unknown for a later reader."""
 
 FILES_A_QUESTION = 10_000
+_USED = sa.table("used_path", sa.column("path", sa.Text))
 
 
 @dataclass(frozen=True)
 class Swept:
-    """What was found and what went."""
+    """The files found and removed."""
 
     files: int
     removed: int
     removed_bytes: int
 
 
-def sweep(parts: Parts, *, grace: dt.timedelta, recent: dt.timedelta, dry_run: bool = False) -> Swept:
+def sweep(context: Context, *, grace: dt.timedelta, recent: dt.timedelta, dry_run: bool = False) -> Swept:
     """Looks at every file of the lake, a folder of one vendor at a time; those in use, or younger than `grace`, stay.
 
     Raw rows and snapshots are in use for `recent` after their run, and as long as they are their vendor's newest; those of a dry run, which
     nothing is ever sent from, for `recent` alone.
     """
-    before = parts.clock.now() - grace
+    before = context.clock.now() - grace
     files = removed = removed_bytes = 0
-    with parts.engine.connect() as connection:
+    with context.engine.connect() as connection:
         _mark(connection, recent)
-        for folder in parts.lake.folders():
-            held = parts.lake.files(folder)
+        for folder in context.lake.folders():
+            held = context.lake.files(folder)
             files += len(held)
             old = [file for file in held if file.modified_at < before]
             for file in _unused(connection, old):
-                if dry_run or parts.lake.remove(file.path, not_after=before):
+                if dry_run or context.lake.remove(file.path, not_after=before):
                     removed += 1
                     removed_bytes += file.bytes
-    removed += 0 if dry_run else parts.lake.clear_staging(before)
+    removed += 0 if dry_run else context.lake.clear_staging(before)
     log.info("housekeeping: lake: %d files, %d removed (%d bytes)", files, removed, removed_bytes)
     return Swept(files, removed, removed_bytes)
 
 
-def path_columns(connection: Connection) -> list[tuple[str, str, bool]]:
-    """(table, column, whether it holds several) of every column with paths of the lake."""
-    return [tuple(row) for row in connection.execute(sa.text(_COLUMNS))]
+def path_columns() -> list[sa.Column[str]]:
+    """Every column whose paths protect files of the lake."""
+    return [column for table in metadata.sorted_tables for column in table.columns if column.info.get("lake")]
 
 
-def needed_paths(connection: Connection, recent: dt.timedelta) -> list[sa.TextClause]:
+def needed_paths(connection: Connection, recent: dt.timedelta) -> list[sa.Select[str]]:
     """One SELECT of paths a column."""
     cutoff = connection.execute(sa.select(instant() - recent)).scalar_one()
     selects = []
-    for table, column, many in path_columns(connection):
-        only = f"({_ONLY.get((table, column), 'true')})"
-        text = f"SELECT {f'unnest({column})' if many else column} FROM {table} WHERE {column} IS NOT NULL AND {only}"  # noqa: S608
-        selects.append(sa.text(text).bindparams(recent=cutoff) if ":recent" in only else sa.text(text))
+    for column in path_columns():
+        only = sa.text(f"({_ONLY.get((column.table.fullname, column.name), 'true')})")
+        if ":recent" in only.text:
+            only = only.bindparams(recent=cutoff)
+        selects.append(sa.select(column).where(column.is_not(None), only))
     return selects
 
 
 def _mark(connection: Connection, recent: dt.timedelta) -> None:
-    """Every path that any row points to, in a table of this session: on disk, however many there are."""
+    """Every path that any row points to, in a temporary table: on disk, for any number of paths."""
     connection.execute(sa.text("CREATE TEMPORARY TABLE IF NOT EXISTS used_path (path text) ON COMMIT PRESERVE ROWS"))
     connection.execute(sa.text("TRUNCATE used_path"))
     for paths in needed_paths(connection, recent):
-        connection.execute(sa.text(f"INSERT INTO used_path {paths.text}"), paths.compile().params)
+        connection.execute(_USED.insert().from_select(["path"], paths))
     connection.execute(sa.text("CREATE INDEX IF NOT EXISTS used_path_path ON used_path USING hash (path)"))
     connection.commit()
     connection.execute(sa.text("ANALYZE used_path"))

@@ -1,1 +1,1 @@
-"""Webhook events: received, kept as they came, and read by whoever waits for them."""
+"""Webhook events: received, stored unchanged, and read by the steps that wait for them."""

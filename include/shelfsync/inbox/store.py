@@ -1,6 +1,6 @@
-"""Events into the database: committed before anybody is told that they were received (I8).
+"""Stores events in the database. Each is committed before the receiver answers its call (I8).
 
-Whatever arrives while a commit is under way goes into the next one, so that a flood of events costs few commits.
+Events that arrive during a commit go into the next one, so a flood of events costs few commits.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 import psycopg
 
 from shelfsync.inbox.events import CHANNEL, ORDER_CHANNEL
-from shelfsync.ledger.faults import is_about_values
+from shelfsync.store.error_reason import is_about_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from shelfsync.inbox.reading import Received
+    from shelfsync.inbox.event_body import Received
 
     _Waiter = tuple[Received, asyncio.Future[bool]]
 
@@ -28,10 +28,10 @@ log = logging.getLogger(__name__)
 BATCH_MAX = 256
 WAITING_MAX = 4096
 WAITING_BYTES_MAX = 64 * 1024 * 1024
-"""Events in memory, waiting for a commit: beyond this the sender is asked to come again."""
+"""Limits of the events in memory that wait for a commit. Beyond them the receiver answers 503."""
 
-# One statement, one transaction. Sorted, because two receivers that store the same repeats must not wait for each other
-# crosswise. pg_notify is sent by the commit, and only for what is new.
+# One statement, one transaction. It is sorted, so two receivers that store the same events cannot deadlock.
+# The commit sends pg_notify, and only for new events.
 _INSERT = f"""
 WITH stored AS (
     INSERT INTO inbox.event (kind, identity, platform_job_id, vendor, body)
@@ -45,21 +45,21 @@ SELECT identity,
        CASE WHEN platform_job_id IS NOT NULL THEN pg_notify('{CHANNEL}', platform_job_id)
             WHEN kind = 'order' THEN pg_notify('{ORDER_CHANNEL}', '') END
 FROM stored
-"""  # noqa: S608  the channels are constants of ours
+"""  # noqa: S608  the channels are constants
 
 
 class StoreUnavailableError(Exception):
-    """The event is not known to be stored: the sender has to come again."""
+    """The event may not be stored: the sender has to send it again."""
 
 
 class UnstorableEventError(Exception):
-    """The event can never be stored, however often it comes: the database refuses what is in it. Holds the SQLSTATE, nothing of it."""
+    """The event can never be stored: the database rejects its content. The message has the SQLSTATE and no content."""
 
 
 class InboxStore:
-    """The inbox of one event loop; connects at the first event. `dsn`: as libpq takes it.
+    """The inbox of one event loop. It connects at the first event. `dsn`: a libpq connection string.
 
-    `write_timeout_s`: how long an event may take to be stored, connecting included; the platform waits ten seconds.
+    `write_timeout_s`: the limit for storing an event, including the connection; the platform waits ten seconds.
     """
 
     def __init__(self, dsn: str, *, write_timeout_s: float = 5.0) -> None:
@@ -72,9 +72,9 @@ class InboxStore:
         self._writer: asyncio.Task[None] | None = None
 
     async def put(self, event: Received) -> bool:
-        """Returns when the event is durable: True when it is new, False when it was there.
+        """Returns when the event is durable: True if it is new, False if it was known.
 
-        UnstorableEventError: the database refuses this very event, alone too. StoreUnavailableError: not now.
+        UnstorableEventError: the database rejects this event, even alone. StoreUnavailableError: it cannot be stored now.
         """
         if len(self._waiting) >= WAITING_MAX or self._waiting_bytes + len(event.body) > WAITING_BYTES_MAX:
             raise StoreUnavailableError("too many events wait to be stored")
@@ -86,15 +86,15 @@ class InboxStore:
         return await done
 
     async def check(self) -> None:
-        """One round trip to the table; StoreUnavailableError when events could not be stored now."""
+        """Makes one round trip to the table. StoreUnavailableError: events cannot be stored now."""
         try:
-            async with asyncio.timeout(self._write_timeout_s), self._alone():
-                await self._ask()
+            async with asyncio.timeout(self._write_timeout_s), self._exclusive():
+                await self._probe()
         except (psycopg.Error, OSError, TimeoutError) as error:
             raise StoreUnavailableError(type(error).__name__) from error
 
     async def close(self) -> None:
-        """Stores what waits, then lets go of the database."""
+        """Stores the waiting events, then disconnects."""
         if self._writer is not None:
             await self._writer
         await self._disconnect()
@@ -106,39 +106,39 @@ class InboxStore:
             await self._write(batch)
 
     async def _write(self, batch: Sequence[_Waiter]) -> bool:
-        """Stores these events and tells their senders; False when the database could not be reached."""
+        """Stores these events and ends the waits of their senders; False if the database is unavailable."""
         try:
             stored = await self._store([event for event, _ in batch])
-        except Exception as error:  # noqa: BLE001  whatever it was, nobody may be told that it went well
-            refused = _refused(error)
-            if refused is not None and len(batch) > 1:
+        except Exception as error:  # noqa: BLE001  after any error, no sender may receive a success
+            unstorable = _unstorable(error)
+            if unstorable is not None and len(batch) > 1:
                 await self._write_singly(batch)
                 return True
             log.warning("inbox: %d events could not be stored: %s", len(batch), type(error).__name__)
-            _fail(batch, StoreUnavailableError(type(error).__name__) if refused is None else refused)
-            return refused is not None
+            _fail(batch, StoreUnavailableError(type(error).__name__) if unstorable is None else unstorable)
+            return unstorable is not None
         for event, done in batch:
-            if not done.done():  # its sender may have gone; the event stays
+            if not done.done():  # its sender may have disconnected; the event stays
                 done.set_result(event.identity in stored)
             stored.discard(event.identity)  # a repeat within the batch is no new event
         return True
 
     async def _write_singly(self, batch: Sequence[_Waiter]) -> None:
-        """One of these is refused for what is in it: the others shall not go with it."""
-        for number, one in enumerate(batch):
-            if not await self._write([one]):
+        """The database rejects the content of an event in this batch: the others are stored one by one."""
+        for number, waiter in enumerate(batch):
+            if not await self._write([waiter]):
                 _fail(batch[number + 1 :], StoreUnavailableError("the database went away"))
                 return
 
     async def _store(self, events: Sequence[Received]) -> set[str]:
-        """Identities of those that are new. Once more on a fresh connection: it is safe, because repeats are not stored."""
+        """Identities of the new events. Tries again once on a new connection; this is safe, because repeats are not stored."""
         columns = [list(column) for column in zip(*(_row(event) for event in events), strict=True)]
-        async with asyncio.timeout(self._write_timeout_s), self._alone():
+        async with asyncio.timeout(self._write_timeout_s), self._exclusive():
             fresh = self._connection is None
             try:
                 return await self._insert(columns)
             except (psycopg.OperationalError, psycopg.InterfaceError) as error:
-                if _refused(error) is not None:
+                if _unstorable(error) is not None:
                     raise
                 await self._disconnect()
                 if fresh:
@@ -148,7 +148,7 @@ class InboxStore:
                 await self._disconnect()
                 raise
 
-    async def _ask(self) -> None:
+    async def _probe(self) -> None:
         try:
             connection = await self._connected()
             await connection.execute("SELECT 1 FROM inbox.event LIMIT 0")
@@ -165,11 +165,11 @@ class InboxStore:
         if self._connection is None or self._connection.closed:
             connection = await psycopg.AsyncConnection.connect(
                 self._dsn,
-                autocommit=True,  # one statement is one transaction; its result is there when the commit is
+                autocommit=True,  # one statement is one transaction; its result arrives after the commit
                 connect_timeout=max(2, int(self._write_timeout_s)),
                 application_name="shelfsync inbox",
             )
-            # a server set to answer before the commit is on disk would have us promise what it may forget
+            # with synchronous_commit off, the server could lose an event that the receiver has answered 200
             await connection.execute(
                 "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
             )
@@ -182,14 +182,14 @@ class InboxStore:
             with contextlib.suppress(psycopg.Error, OSError):
                 await connection.close()
 
-    def _alone(self) -> asyncio.Lock:
+    def _exclusive(self) -> asyncio.Lock:
         if self._lock is None:
             self._lock = asyncio.Lock()
         return self._lock
 
 
-def _refused(error: Exception) -> UnstorableEventError | None:
-    """What the database has against the content; None when it has not looked at it."""
+def _unstorable(error: Exception) -> UnstorableEventError | None:
+    """The error if the database rejects the content; None for any other error."""
     if not isinstance(error, psycopg.Error) or not is_about_values(error):
         return None
     return UnstorableEventError(f"SQLSTATE {error.sqlstate}" if error.sqlstate else type(error).__name__)
@@ -202,5 +202,5 @@ def _fail(batch: Sequence[_Waiter], error: Exception) -> None:
 
 
 def _row(event: Received) -> tuple[object, ...]:
-    """What is written of an event; the one place where a body goes to the database."""
+    """The columns of an event. This is the only place where a body is written to the database."""
     return event.kind, event.identity, event.platform_job_id, event.vendor, event.body

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from shelfsync.ledger.metadata import metadata
+from shelfsync.store.metadata import metadata
 
 event = sa.Table(
     "event",
@@ -16,15 +16,15 @@ event = sa.Table(
         sa.Text,
         nullable=False,
         unique=True,
-        comment="What makes it the same event when it comes again; a repeat is not stored twice",
+        comment="Equal for repeats of the same event; a repeat is not stored twice",
     ),
-    sa.Column("platform_job_id", sa.Text, comment="Jobs: the platform's number, as text whatever it was sent as"),
+    sa.Column("platform_job_id", sa.Text, comment="Jobs: the platform's job id as text; the event may have a number"),
     sa.Column("vendor", sa.Text, comment="The vendor it names, if it names one"),
     sa.Column(
         "body",
         sa.LargeBinary,
         nullable=False,
-        comment="The bytes that came. Of an order they hold personal data; of a job perhaps a link that is a secret in itself",
+        comment="The body as received. An order holds personal data; a job may hold a link that is itself a secret",
     ),
     sa.Column(
         "received_at",
@@ -36,12 +36,12 @@ event = sa.Table(
     sa.Column(
         "processed_at",
         sa.DateTime(timezone=True),
-        comment="When its consequences were drawn, or it was set aside; null: not yet, or again",
+        comment="When it was processed or quarantined; null: not yet, or to be processed again",
     ),
     sa.Column(
-        "set_aside",
+        "quarantine_reason",
         sa.Text,
-        comment="Why it could not be processed; its body stays whole until it is replayed; null: it could",
+        comment="Why it could not be processed; its body stays complete until it is replayed; null: it is not quarantined",
     ),
     sa.CheckConstraint("kind IN ('job', 'order', 'unknown')", name="kind"),
     sa.CheckConstraint("kind <> 'job' OR platform_job_id IS NOT NULL", name="job_has_a_number"),
@@ -52,7 +52,7 @@ event = sa.Table(
         postgresql_where=sa.text("platform_job_id IS NOT NULL"),
     ),
     sa.Index("ix_event_unprocessed", "kind", "event_id", postgresql_where=sa.text("processed_at IS NULL")),
-    sa.Index("ix_event_set_aside", "kind", "event_id", postgresql_where=sa.text("set_aside IS NOT NULL")),
+    sa.Index("ix_event_quarantined", "kind", "event_id", postgresql_where=sa.text("quarantine_reason IS NOT NULL")),
     schema="inbox",
-    comment="One row an event of the platform, committed before it was answered; it may come before, after or without its job",
+    comment="One row an event of the platform, committed before the receiver answers; it may arrive before, after or without its job",
 )

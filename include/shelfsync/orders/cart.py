@@ -1,4 +1,4 @@
-"""Which line of a result means which item of the order, and what the order comes to by it. Pure arithmetic, exact."""
+"""Matches the lines of a picking result with the items of the order, and computes the order's total. Exact, without I/O."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from partner_api.models.order import OrderItem
-    from shelfsync.orders.result import Goods, Line, PickingResult
-    from shelfsync.orders.state import OrderState
+    from shelfsync.orders.order_state import OrderState
+    from shelfsync.orders.picking_result import Goods, Line, PickingResult
 
 _GRAIN = Decimal("0.001")
 
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """What the vendor's catalog knows of a SKU that is new to the order. `by_weight`: None where nobody says."""
+    """The catalog entry of a SKU that is new to the order. `by_weight`: None if the platform does not report it."""
 
     sku: str
     price: Decimal | None
@@ -28,35 +28,35 @@ class Product:
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """Lines beside the items they mean. `stray`: (line, why) of lines that mean none; `undecided`: items without a line."""
+    """Lines with the items they match. `unmatched`: (line, why) of lines without an item; `missing`: items without a line."""
 
     pairs: tuple[tuple[Line, OrderItem], ...]
     added: tuple[Line, ...]
-    stray: tuple[tuple[Line, str], ...]
-    undecided: tuple[OrderItem, ...]
+    unmatched: tuple[tuple[Line, str], ...]
+    missing: tuple[OrderItem, ...]
 
 
 def matched(order: OrderState, result: PickingResult) -> Matched:
-    """A line means the item of its `item_id` and SKU; without an id, the only item of its SKU."""
+    """A line matches the item with its `item_id` and SKU; without an id, the only item with its SKU."""
     pairs: list[tuple[Line, OrderItem]] = []
     added: list[Line] = []
-    stray: list[tuple[Line, str]] = []
+    unmatched: list[tuple[Line, str]] = []
     free = [item for item in order.items if item.status != "REPLACED"]
     for line in result.lines:
         if line.status == "added":
             added.append(line)
             continue
-        found = _meant(free, line)
-        if isinstance(found, str):
-            stray.append((line, found))
+        item_or_error = _meant(free, line)
+        if isinstance(item_or_error, str):
+            unmatched.append((line, item_or_error))
         else:
-            pairs.append((line, found))
-            free = [item for item in free if item is not found]
-    return Matched(tuple(pairs), tuple(added), tuple(stray), tuple(free))
+            pairs.append((line, item_or_error))
+            free = [item for item in free if item is not item_or_error]
+    return Matched(tuple(pairs), tuple(added), tuple(unmatched), tuple(free))
 
 
 def _meant(free: list[OrderItem], line: Line) -> OrderItem | str:
-    """The item, or why there is none."""
+    """The item, or the reason why there is none."""
     sku = line.goods.sku
     if sku is None:
         return "names no SKU: an item is always named by its SKU, the item_id alone would cancel the order"
@@ -69,7 +69,7 @@ def _meant(free: list[OrderItem], line: Line) -> OrderItem | str:
         return of_id[0]
     of_sku = [item for item in free if item.sku == sku]
     if len(of_sku) > 1:
-        return f"{sku} stands {len(of_sku)} times in the order: name the item_id too"
+        return f"{sku} is {len(of_sku)} times in the order: name the item_id too"
     return of_sku[0] if of_sku else f"{sku} is not in the order, or has a line already: what is new to it is 'added'"
 
 
@@ -78,7 +78,7 @@ def is_weighed(item: OrderItem) -> bool:
 
 
 def value(item: OrderItem) -> Decimal | None:
-    """What an item of the order costs as it stands there."""
+    """The price of an item as it is in the order."""
     pricing = item.pricing
     if pricing.total_price is not None:
         return pricing.total_price
@@ -89,7 +89,7 @@ def value(item: OrderItem) -> Decimal | None:
 
 
 def picked_value(item: OrderItem, goods: Goods) -> Decimal | None:
-    """What it costs as it was picked. Values sent back as they were ordered change nothing."""
+    """The price of an item as it was picked. Values sent back as they were ordered change nothing."""
     pricing = item.pricing
     if is_weighed(item):
         weight = pricing.weight if goods.weight is None else goods.weight
@@ -109,7 +109,7 @@ def changed_unit(item: OrderItem, goods: Goods) -> Decimal | None:
 
 
 def changed_total(item: OrderItem, goods: Goods) -> Decimal | None:
-    """A total price that says something: neither the ordered one nor what unit price and quantity come to anyway."""
+    """A total price that differs from the ordered one and from unit price times quantity; otherwise None."""
     quantity = item.pricing.quantity if goods.quantity is None else goods.quantity
     unit = item.pricing.unit_price
     anyway = {item.pricing.total_price, None if quantity is None or unit is None else unit * quantity}
@@ -117,7 +117,7 @@ def changed_total(item: OrderItem, goods: Goods) -> Decimal | None:
 
 
 def new_value(product: Product, goods: Goods) -> Decimal | None:
-    """What goods that were not ordered cost: at the catalog's price, or at the one given."""
+    """The price of goods that were not ordered, at the catalog's price or at the given one."""
     unit = product.price if goods.unit_price is None else goods.unit_price
     if weighed(product, goods):
         return None if unit is None or goods.weight is None else _rounded(unit * goods.weight)
@@ -127,14 +127,14 @@ def new_value(product: Product, goods: Goods) -> Decimal | None:
 
 
 def weighed(product: Product, goods: Goods) -> bool:
-    """As the catalog says; where it is silent, whoever gives a weight means a weight."""
+    """As in the catalog. If the catalog has no value, a line with a weight is weighed."""
     return goods.weight is not None if product.by_weight is None else product.by_weight
 
 
 def total(order: OrderState, parts: Matched, products: Mapping[str, Product]) -> Decimal | None:
-    """What the platform will reckon: items and fees (interface.md 4.8.6); None where a price is not known."""
+    """The total that the platform will compute: items and fees (interface.md 4.8.6); None if a price is unknown."""
     values: list[Decimal | None] = [order.fees, *_values(parts, products)]
-    known = [one for one in values if one is not None]
+    known = [price for price in values if price is not None]
     return max(Decimal(0), sum(known, Decimal(0))) if len(known) == len(values) else None
 
 
@@ -152,7 +152,7 @@ def _values(parts: Matched, products: Mapping[str, Product]) -> Iterable[Decimal
 
 
 def new_skus(result: PickingResult) -> frozenset[str]:
-    """The SKUs of which the catalog has to be asked."""
+    """The SKUs whose catalog entries are needed."""
     named = [line.goods.sku for line in result.lines if line.status == "added"]
     named += [other.sku for line in result.lines if line.status == "replaced" for other in line.replaced_by]
     return frozenset(sku for sku in named if sku)

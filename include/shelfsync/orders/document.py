@@ -1,4 +1,4 @@
-"""What a store is told of an order: what to pick, for when; of the customer only what this store needs to know."""
+"""The document that a store receives about an order: what to pick, the due time, and only the customer data it needs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from shelfsync.orders.reading import as_json
+from shelfsync.orders.order_state import as_json
 from shelfsync.orders.request import fulfilment
 
 if TYPE_CHECKING:
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from partner_api.models.order import OrderItem
-    from shelfsync.orders.state import OrderState
+    from shelfsync.orders.order_state import OrderState
 
 _NAMES = ("first_name", "last_name", "name")
 
 
 def document(order: OrderState, kind: str, hand_over_id: int, customer: Mapping[str, Any]) -> dict[str, Any]:
-    """`kind`: new or cancelled. `customer`: what `needed` left of the personal part; empty: nobody is told."""
-    told: dict[str, Any] = {
+    """The document as JSON values. `kind`: new or cancelled. `customer`: from `customer_for_store`; empty: no customer data."""
+    content: dict[str, Any] = {
         "hand_over_id": hand_over_id,
         "kind": kind,
         "order_id": order.order_id,
@@ -38,28 +38,28 @@ def document(order: OrderState, kind: str, hand_over_id: int, customer: Mapping[
         "order_total": order.order_total,
         "items": [_item(item) for item in order.items],
     }
-    return told | ({"customer": dict(customer)} if customer else {})
+    return content | ({"customer": dict(customer)} if customer else {})
 
 
 def without_customer(text: str) -> str | None:
-    """A document as it was written, without its customer; None when it has none."""
-    told = json.loads(text, parse_float=Decimal)
-    return as_json({name: value for name, value in told.items() if name != "customer"}) if "customer" in told else None
+    """A written document without its customer; None if it has no customer."""
+    content = json.loads(text, parse_float=Decimal)
+    return as_json({name: content[name] for name in content if name != "customer"}) if "customer" in content else None
 
 
-def needed(order: OrderState, personal: Mapping[str, Any]) -> dict[str, Any]:
-    """What this store has to know: everything where it delivers, a name where the customer collects, otherwise the wishes alone."""
+def customer_for_store(order: OrderState, personal: Mapping[str, Any]) -> dict[str, Any]:
+    """The personal data that this store needs: all if it delivers, the name if the customer collects; always the comments."""
     if order.order_type == "PICKUP":
         customer = personal.get("customer")
         named = customer if isinstance(customer, dict) else {}
-        told = {name: named[name] for name in _NAMES if named.get(name)}
-        chosen: dict[str, Any] = {"customer": told} if told else {}
+        name_fields = {name: named[name] for name in _NAMES if named.get(name)}
+        chosen: dict[str, Any] = {"customer": name_fields} if name_fields else {}
     elif order.transport_type == "VENDOR_DELIVERY":
         chosen = {name: personal[name] for name in ("customer", "delivery_address", "address") if personal.get(name)}
     else:
         chosen = {}
-    wishes = {name: personal[name] for name in ("comment", "replacement_preferences") if personal.get(name)}
-    return chosen | wishes
+    notes = {name: personal[name] for name in ("comment", "replacement_preferences") if personal.get(name)}
+    return chosen | notes
 
 
 def _item(item: OrderItem) -> dict[str, Any]:

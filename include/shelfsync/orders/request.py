@@ -1,4 +1,4 @@
-"""The request that a result becomes (interface.md 4.8): status by transport and order type, every item with its SKU, prices only where changed."""
+"""Builds the request of a result (interface.md 4.8): the status, every item with its SKU, prices only where changed."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
     from partner_api.models.order import OrderItem
     from shelfsync.orders.cart import Product
-    from shelfsync.orders.result import Goods, Line, PickingResult
-    from shelfsync.orders.state import OrderState
+    from shelfsync.orders.order_state import OrderState
+    from shelfsync.orders.picking_result import Goods, Line, PickingResult
 
 Fulfilment = Literal["READY_FOR_PICKUP", "DISPATCHED"]
 _ONE = Decimal(1)
 
 
 def fulfilment(order: OrderState) -> Fulfilment:
-    """What ends the picking: READY_FOR_PICKUP for platform riders and for collecting, DISPATCHED where the store delivers."""
+    """The status that ends the picking: DISPATCHED if the store delivers, otherwise READY_FOR_PICKUP."""
     delivered_by_store = order.transport_type == "VENDOR_DELIVERY" and order.order_type != "PICKUP"
     return "DISPATCHED" if delivered_by_store else "READY_FOR_PICKUP"
 
@@ -31,7 +31,7 @@ def fulfilment(order: OrderState) -> Fulfilment:
 def request(
     order: OrderState, result: PickingResult, products: Mapping[str, Product], *, only_check: bool = False
 ) -> OrderUpdate:
-    """The request; DataError for a result that breaks a rule, whoever asks. `only_check`: as UPDATE_CART, which changes nothing."""
+    """The request. DataError: the result breaks a rule. `only_check`: as UPDATE_CART, which changes nothing."""
     broken = problems(order, result, products)
     if broken:
         raise DataError(f"order {order.order_id}: {broken[0].message} Nothing was sent.")
@@ -39,7 +39,7 @@ def request(
         return OrderUpdate(order.order_id, "ACCEPTED", accepted_for=result.accepted_for)
     if result.action == "cancel":
         items = tuple(_item(item, "NOT_FOUND") for item in order.items)
-        return OrderUpdate(order.order_id, "CANCELLED", items, cancel_reason=result.reason)  # type: ignore[arg-type]  # a rule looked
+        return OrderUpdate(order.order_id, "CANCELLED", items, cancel_reason=result.reason)  # type: ignore[arg-type]  # a rule checks it
     parts = cart.matched(order, result)
     items = (
         *(update for line, item in parts.pairs for update in _updates(line, item, products)),
@@ -88,7 +88,7 @@ def _picked(item: OrderItem, goods: Goods) -> ItemUpdate:
 
 
 def _item(item: OrderItem, status: Literal["NOT_FOUND", "REPLACED"]) -> ItemUpdate:
-    """As it was ordered."""
+    """The item as it was ordered, with this status."""
     weighed = cart.is_weighed(item)
     return ItemUpdate(
         _sku(item),

@@ -20,34 +20,34 @@ from shelfsync.pages.shell import HEADERS, show
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from shelfsync.context import Context
     from shelfsync.pages.feeds import DagStates
-    from shelfsync.wiring import House
 
 PAGES = (status, holds, switches, explain, promotions, orders)
-"""Each has a `router` and the `DAGS` that feed it; those with a `MENU` (path, title) stand in the menu, in this order."""
+"""Each has a `router` and the `DAGS` that feed it; those with a `MENU` (path, title) are in the menu, in this order."""
 
 STYLE = Path(__file__).parent / "static" / "pages.css"
 
 
 def create_app(
-    open_house: Callable[[], House], guard: Callable[..., Any], dag_states: DagStates | None = None
+    opened: Callable[[], Context], guard: Callable[..., Any], dag_states: DagStates | None = None
 ) -> FastAPI:
-    """The pages over a house. `guard` is a FastAPI dependency that sets `request.state.viewer` or raises 401 or 403.
+    """The pages over a context. `guard` is a FastAPI dependency that sets `request.state.viewer` or raises 401 or 403.
 
-    `dag_states` says which DAGs are switched off; without it the pages say nothing about DAGs.
+    `dag_states` reports which DAGs are paused; without it the pages show nothing about DAGs.
     """
     app = FastAPI(title="shelfsync pages", docs_url=None, redoc_url=None, openapi_url=None)
-    app.state.open_house = open_house
+    app.state.opened = opened
     app.state.menu = [page.MENU for page in PAGES if hasattr(page, "MENU")]
     for page in PAGES:
         feeds = fed_by(page.DAGS, dag_states)
         app.include_router(page.router, dependencies=[Depends(guard), Depends(feeds)])
     app.add_api_route("/pages.css", _style, include_in_schema=False)
-    app.add_exception_handler(HTTPException, _refused)
+    app.add_exception_handler(HTTPException, _denied)
     app.add_exception_handler(ShelfsyncError, _broken)
     app.add_exception_handler(RequestValidationError, _unreadable)
     app.add_exception_handler(DatabaseDataError, _unreadable)
-    app.middleware("http")(_sealed)
+    app.middleware("http")(_add_headers)
     return app
 
 
@@ -55,7 +55,7 @@ def _style() -> FileResponse:
     return FileResponse(STYLE, media_type="text/css")
 
 
-async def _sealed(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
+async def _add_headers(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
     if is_readable(request):
         response = await call_next(request)
     else:
@@ -65,19 +65,19 @@ async def _sealed(request: Request, call_next: Callable[[Request], Awaitable[Res
     return response
 
 
-async def _refused(request: Request, error: Exception) -> HTMLResponse:
+async def _denied(request: Request, error: Exception) -> HTMLResponse:
     assert isinstance(error, HTTPException)
     title = {401: "Please log in", 403: "Not allowed", 404: "Not found"}.get(error.status_code, "This did not work")
-    return show(request, "told.html", title=title, status_code=error.status_code, message=str(error.detail))
+    return show(request, "message.html", title=title, status_code=error.status_code, message=str(error.detail))
 
 
 async def _unreadable(request: Request, _: Exception | None) -> HTMLResponse:
-    """An address or a field that nothing here can be called by."""
-    message = "This address or this field holds what nothing here is called by."
-    return show(request, "told.html", title="Not found", status_code=HTTP_400_BAD_REQUEST, message=message)
+    """An address or a field with text that no identifier has."""
+    message = "This address or this field holds characters that no identifier has."
+    return show(request, "message.html", title="Not found", status_code=HTTP_400_BAD_REQUEST, message=message)
 
 
 async def _broken(request: Request, error: Exception) -> HTMLResponse:
-    """What is asked for is not there, or cannot be used; anything else is the server's own trouble."""
+    """404 for data that does not exist or cannot be used; 503 for any other error of shelfsync."""
     status_code = HTTP_404_NOT_FOUND if isinstance(error, DataError) else HTTP_503_SERVICE_UNAVAILABLE
-    return show(request, "told.html", title="This did not work", status_code=status_code, message=str(error))
+    return show(request, "message.html", title="This did not work", status_code=status_code, message=str(error))

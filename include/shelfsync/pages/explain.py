@@ -1,4 +1,4 @@
-"""One SKU at one vendor: why it shows what it shows, and everything that happened to it."""
+"""One SKU at one vendor: why the platform shows it as it does, and everything that happened to it."""
 
 from __future__ import annotations
 
@@ -9,30 +9,31 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import HTMLResponse
 
 from shelfsync.errors import DataError
-from shelfsync.pages.shell import house, show
+from shelfsync.explain.explain import explain
+from shelfsync.pages.shell import context, show
 
 router = APIRouter()
 MENU = ("/explain", "Explain")
 DAGS = ("catalog_full_sync", "catalog_delta_sync", "assortment_export", "promotions_sync")
 
-Asked = Annotated[str, Query(max_length=255)]
+Text = Annotated[str, Query(max_length=255)]
 
 
 @router.get("/explain")
-def explained(request: Request, vendor: Asked = "", sku: Asked = "", at: Asked = "") -> HTMLResponse:
+def explained(request: Request, vendor: Text = "", sku: Text = "", at: Text = "") -> HTMLResponse:
     """The same as `shelfsync explain`; without vendor and SKU only the form that asks for them."""
-    told, problem = None, None
+    explanation, problem = None, None
     if vendor and sku:
         try:
-            told = house(request).explain(vendor, sku, at=_instant(at))
+            explanation = explain(context(request), vendor, sku, at=_instant(at))
         except (DataError, ValueError) as error:
             problem = str(error)
     asked = {"vendor": vendor, "sku": sku, "at": at}
-    return show(request, "explain.html", title="Explain", asked=asked, told=told, problem=problem)
+    return show(request, "explain.html", title="Explain", asked=asked, explanation=explanation, problem=problem)
 
 
 def _instant(text: str) -> dt.datetime | None:
-    """What the form's field for an instant sends, or an ISO instant; UTC where no offset is said."""
+    """The instant that the form sends, or an ISO instant; UTC where it has no offset."""
     if not text:
         return None
     try:

@@ -1,4 +1,4 @@
-"""The DAGs that feed a page, and what a person is shown while one of them does not run."""
+"""The DAGs that feed a page, and what the page shows while one of them does not run."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from dataclasses import dataclass
 from fastapi import Request
 
 DagStates = Callable[[Collection[str]], Mapping[str, bool]]
-"""Which of these DAGs are paused; a DAG that the scheduler does not know is missing in the answer."""
+"""Which of these DAGs are paused; a DAG that the scheduler does not know is missing in the result."""
 
 MISSING = {
-    "catalog_full_sync": "no store is made equal to the ERP as a whole, and a new store does not begin",
-    "catalog_delta_sync": "what changes in the ERP reaches the platform with the next full sync only",
-    "catalog_settle": "jobs whose event was lost are not finished, and approved changes are not sent",
-    "catalog_urgent_sync": "an urgent run that a person starts does not begin",
-    "catalog_holds": "Airflow asks no person about held changes; they can be decided on this page",
-    "assortment_export": "what the platform really shows is not read, so drift is not found",
-    "promotions_sync": "promotions of the ERP are not made, changed or ended",
-    "promotions_settle": "promotion requests whose answer was lost are not sent again",
+    "catalog_full_sync": "no full sync runs, and a new store gets no assortment",
+    "catalog_delta_sync": "changes in the ERP reach the platform with the next full sync only",
+    "catalog_recover": "jobs with a lost event are not finished, and approved changes are not sent",
+    "catalog_urgent_sync": "an urgent run of the operator does not start",
+    "catalog_holds": "Airflow asks for no decision about held changes; this page can decide them",
+    "assortment_export": "shelfsync reads no export, so it finds no drift",
+    "promotions_sync": "promotions of the ERP are not created, changed or ended",
+    "promotions_recover": "promotion requests with a lost answer are not sent again",
     "orders_fulfilment": "orders do not reach the stores, and picking results do not reach the platform",
     "orders_history": "orders that no event reported are not found",
     "housekeeping": "nothing is removed after its retention, so ledger and lake grow",
 }
-"""What does not happen while a DAG does not run."""
+"""The work that stops while a DAG does not run."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Feed:
 
     @property
     def note(self) -> str | None:
-        """What the page says about it; None while it runs."""
+        """The page's note about it; None while it runs."""
         match self.paused:
             case False:
                 return None
@@ -52,7 +52,7 @@ class Feed:
 
 
 def fed_by(dag_ids: Collection[str], states: DagStates | None) -> Callable[[Request], None]:
-    """A FastAPI dependency that leaves the `Feed`s of a page in the request's state; none where nobody knows the DAGs."""
+    """A FastAPI dependency that leaves the `Feed`s of a page in the request's state; none where the DAGs' states are unknown."""
 
     def look(request: Request) -> None:
         if states is None or not dag_ids or request.method != "GET":

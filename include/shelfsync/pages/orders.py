@@ -1,11 +1,12 @@
-"""Today's orders: where each is, whether its store has it, what became of what was picked. Nobody on it is a customer."""
+"""Today's orders: the state of each, whether its store has it, and its picking result. It shows no personal data."""
 
 from __future__ import annotations
 
 from fastapi import APIRouter, HTTPException, Request
 from starlette.responses import HTMLResponse
 
-from shelfsync.pages.shell import house, show
+from shelfsync.orders.steps import lists
+from shelfsync.pages.shell import context, show
 
 router = APIRouter()
 MENU = ("/orders", "Orders")
@@ -14,14 +15,14 @@ DAGS = ("orders_fulfilment", "orders_history")
 
 @router.get("/orders")
 def today(request: Request) -> HTMLResponse:
-    """Orders of today and those still open, alarms, and how far each store's history is known."""
-    return show(request, "orders.html", title="Orders", **house(request).orders.today())
+    """Orders of today and open orders, alarms, and how far each store's history was read."""
+    return show(request, "orders.html", title="Orders", **lists.today(context(request)))
 
 
 @router.get("/orders/{order_id}")
-def one(request: Request, order_id: str) -> HTMLResponse:
+def order(request: Request, order_id: str) -> HTMLResponse:
     """One order."""
-    told = house(request).orders.order(order_id)
-    if told is None:
-        raise HTTPException(404, "No such order is known here.")
-    return show(request, "order.html", title=f"Order {told['order_code'] or told['order_id']}", order=told)
+    found = lists.order(context(request), order_id)
+    if found is None:
+        raise HTTPException(404, "shelfsync knows no such order.")
+    return show(request, "order.html", title=f"Order {found['order_code'] or found['order_id']}", order=found)

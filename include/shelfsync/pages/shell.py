@@ -11,12 +11,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, RedirectResponse
 from starlette.status import HTTP_303_SEE_OTHER, HTTP_400_BAD_REQUEST
 
+from shelfsync.catalog.steps.pause import paused
 from shelfsync.terminal import age
 
 if TYPE_CHECKING:
     from fastapi import Request
 
-    from shelfsync.wiring import House
+    from shelfsync.context import Context
 
 HEADERS = {
     "content-security-policy": "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-ancestors 'self'; base-uri 'none'",
@@ -24,14 +25,14 @@ HEADERS = {
     "referrer-policy": "same-origin",
     "cache-control": "no-store",
 }
-"""A page shows what came from an ERP and a platform: should a text of theirs ever slip through as markup, it can do nothing."""
+"""A page shows texts of the ERP and of the platform. If one of them is ever rendered as markup, these headers keep it harmless."""
 
 
-def show(request: Request, template: str, *, title: str, status_code: int = 200, **told: Any) -> HTMLResponse:
-    """A page from `templates/`; `root` in it is where our pages begin, however deep a proxy or Airflow has mounted them."""
+def show(request: Request, template: str, *, title: str, status_code: int = 200, **values: Any) -> HTMLResponse:
+    """A page from `templates/`; `root` in it is the path below which a proxy or Airflow has mounted the pages."""
     html = _environment().get_template(template)
-    if status_code < HTTP_400_BAD_REQUEST:  # an error may be that there is no ledger to ask
-        told.setdefault("paused", house(request).paused())
+    if status_code < HTTP_400_BAD_REQUEST:  # an error page must not need the ledger
+        values.setdefault("paused", paused(context(request)))
     text = html.render(
         title=title,
         root=_root(request),
@@ -39,13 +40,13 @@ def show(request: Request, template: str, *, title: str, status_code: int = 200,
         feeds=getattr(request.state, "feeds", ()),
         menu=request.app.state.menu,
         here=request.scope.get("path", ""),
-        **told,
+        **values,
     )
     return HTMLResponse(text, status_code=status_code)
 
 
 def lead_to(request: Request, path: str) -> RedirectResponse:
-    """To one of our pages, after a form was taken: going back or loading again says nothing twice."""
+    """Leads to a page after a form was accepted, so that a reload does not send the form again."""
     return RedirectResponse(_root(request) + path, HTTP_303_SEE_OTHER)
 
 
@@ -54,16 +55,16 @@ def _root(request: Request) -> str:
     return root.rstrip("/")
 
 
-def house(request: Request) -> House:
-    """The house whose state the pages show."""
-    opened: House = request.app.state.open_house()
+def context(request: Request) -> Context:
+    """The context whose state the pages show."""
+    opened: Context = request.app.state.opened()
     return opened
 
 
 def shown(value: object) -> str:
     """A value as a person reads it: thousands apart, instants in UTC to the second, nothing for null.
 
-    One that cannot be shown, whatever it raises, is a word in its place: it hides neither its row nor the others.
+    A value whose formatting raises an error becomes the text "cannot be shown"; the rest of the page is complete.
     """
     try:
         return _shown(value)

@@ -1,4 +1,4 @@
-"""The kill switch: who stopped what and why, every turn of it, and the way to turn it."""
+"""The kill switch: who paused what and why, every change, and the forms for a change."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from fastapi import APIRouter, HTTPException, Request
 from starlette.responses import HTMLResponse, RedirectResponse
 from starlette.status import HTTP_400_BAD_REQUEST
 
+from shelfsync.catalog.steps import pause
 from shelfsync.errors import ShelfsyncError
 from shelfsync.pages.forms import Form
-from shelfsync.pages.shell import house, lead_to, show
+from shelfsync.pages.shell import context, lead_to, show
 from shelfsync.pages.viewer import Stopper
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ DAGS: tuple[str, ...] = ()
 
 @router.get("/switches")
 def switches(request: Request) -> HTMLResponse:
-    """What is paused now, the last turns, and two forms."""
-    found = house(request).switches()
+    """What is paused now, the last changes, and two forms."""
+    found = pause.turns(context(request))
     return show(request, "switches.html", title="Pause", **found)
 
 
@@ -36,20 +37,20 @@ def turn(request: Request, turn: str, person: Stopper, form: Form) -> RedirectRe
 
 
 def _turn(request: Request, turn: str, person: Viewer, form: dict[str, str]) -> None:
-    scope, vendor, why = form.get("scope", ""), form.get("vendor", "").strip() or None, form.get("why", "").strip()
+    scope, vendor = form.get("scope", ""), form.get("vendor", "").strip() or None
+    reason = form.get("reason", "").strip()
     if (
         turn not in {"pause", "resume"}
         or scope not in {"all", "chain", "vendor"}
         or (scope == "vendor") != (vendor is not None)
     ):
-        raise HTTPException(HTTP_400_BAD_REQUEST, "say what: one vendor by its id, the chain, or everything")
-    if turn == "pause" and not why:
-        raise HTTPException(HTTP_400_BAD_REQUEST, "say why: whoever wonders why nothing goes is shown it")
-    opened = house(request)
+        raise HTTPException(HTTP_400_BAD_REQUEST, "name what to change: one vendor by its id, the chain, or everything")
+    if turn == "pause" and not reason:
+        raise HTTPException(HTTP_400_BAD_REQUEST, "give a reason; the pages show it while nothing is sent")
     try:
         if turn == "pause":
-            opened.pause(scope, vendor, why=why, who=person.name)
+            pause.pause(context(request), scope, vendor, why=reason, who=person.name)
         else:
-            opened.resume(scope, vendor, why=why or "resumed", who=person.name)
+            pause.resume(context(request), scope, vendor, why=reason or "resumed", who=person.name)
     except ShelfsyncError as error:
         raise HTTPException(HTTP_400_BAD_REQUEST, str(error)) from None

@@ -1,4 +1,4 @@
-"""Who looks at a page, and what that person may do there: look, decide, or stop."""
+"""The user of a page, and that user's rights: look, decide, or stop."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Viewer:
-    """A person whom somebody else (Airflow) has let in. Each right stands for itself: who may decide may not stop by that."""
+    """A user whom Airflow has authenticated. The rights are independent: the right to decide does not include the right to stop."""
 
     name: str
     may_decide: bool
@@ -22,19 +22,19 @@ class Viewer:
 
     @property
     def rights(self) -> str:
-        """In words, for the head of a page."""
-        also = [word for word, may in (("decide", self.may_decide), ("stop", self.may_stop)) if may]
+        """As text, for the head of a page."""
+        also = [name for name, may in (("decide", self.may_decide), ("stop", self.may_stop)) if may]
         return f"may {' and '.join(['look', *also])}"
 
 
 def viewer(request: Request) -> Viewer:
-    """The person who looks; set by the dependency that guards all pages."""
+    """The user of this request; set by the dependency that guards all pages."""
     found: Viewer = request.state.viewer
     return found
 
 
 def decider(request: Request) -> Viewer:
-    """The person who decides. 403 when that person may not, or when the form was not one of our own pages'."""
+    """The user who decides. 403 without the right to decide, or for a form that did not come from these pages."""
     found = viewer(request)
     if not found.may_decide:
         raise HTTPException(HTTP_403_FORBIDDEN, f"{found.name} may look here but not decide")
@@ -42,7 +42,7 @@ def decider(request: Request) -> Viewer:
 
 
 def stopper(request: Request) -> Viewer:
-    """The person who pauses or resumes sending. 403 as above."""
+    """The user who pauses or resumes sending. 403 as above."""
     found = viewer(request)
     if not found.may_stop:
         raise HTTPException(HTTP_403_FORBIDDEN, f"{found.name} may look here but not stop or resume")
@@ -56,7 +56,7 @@ def _sender(request: Request, found: Viewer) -> Viewer:
 
 
 def _from_here(headers: Mapping[str, str]) -> bool:
-    """The cookie that tells who it is also goes along when another site's page sends a form here. Every browser says where from."""
+    """Whether a page of this server sent the form. A browser sends the session cookie with a form of another site too, and names that site."""
     site = headers.get("sec-fetch-site")
     if site is not None:
         return site == "same-origin"

@@ -1,7 +1,7 @@
 """body: a promotion's items as requests (interface.md 2.4, 4.7), each within the byte limit and the limit of pairs.
 
-A body begins with `{"active":true,`: that flag is what ends a promotion, and the rest is kept as it was at creation. SKUs with the same
-discount share an entry. Pieces of one promotion differ in their SKUs alone: a later piece adds to the former, in whatever order they come.
+A body begins with `{"active":true,`. To end a promotion, shelfsync changes this flag and repeats the rest as it was at creation. SKUs
+with the same discount share an entry. Pieces of one promotion differ only in their SKUs, and each adds to the others in any order.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog import jsontext
+from shelfsync.catalog import item
 from shelfsync.catalog.alignment import column
 from shelfsync.errors import DataError
 from shelfsync.promotions.head import instant
-from shelfsync.promotions.shape import EVERY
+from shelfsync.promotions.schemas import EVERY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,7 +32,7 @@ ACTIVE, INACTIVE = b'{"active":true,', b'{"active":false,'
 
 @dataclass(frozen=True)
 class Frame:
-    """What stands around the entries of a body."""
+    """The parts of a body before and after its entries."""
 
     before: bytes
     after: bytes
@@ -61,7 +61,7 @@ def frame(head: Head, vendors: Sequence[str]) -> Frame:
         limits.append(f'"max_discount_per_order":{_plain(f"{head.max_discount_per_order:f}")}')
     if head.max_items_per_order is not None:
         limits.append(f'"max_items_per_order":{head.max_items_per_order}')
-    said = [
+    fields = [
         f'"vendors":{_text(list(vendors))}',
         f'"type":{_text(head.type)}',
         f'"reason":{_text(head.reason)}',
@@ -70,7 +70,7 @@ def frame(head: Head, vendors: Sequence[str]) -> Frame:
         *([f'"limits":{{{",".join(limits)}}}'] if limits else []),
         '"discount":[',
     ]
-    return Frame(ACTIVE + ",".join(said).encode(), b"]}")
+    return Frame(ACTIVE + ",".join(fields).encode(), b"]}")
 
 
 def cut(
@@ -78,17 +78,17 @@ def cut(
     around: Frame,
     *,
     vendors: int,
-    body_bytes_max: int,
+    body_max_bytes: int,
     pairs_max: int,
 ) -> Iterator[Piece]:
-    """The items (in the order of `diff.ORDER`) as requests, each as long as it can be; one after the other they are all of them.
+    """The items (in the order of `diff.ORDER`) as requests, each as long as possible; together they are all items.
 
-    `vendors`: how many the promotion has. A DataError says what does not fit even alone.
+    `vendors`: how many the promotion has. DataError if an item does not fit even alone.
     """
     if items.num_rows == 0:
         return
     skus_max = pairs_max // max(1, vendors)
-    room = body_bytes_max - around.bytes
+    room = body_max_bytes - around.bytes
     ends, overhead, begins = _sizes(items)
     start = 0
     while start < items.num_rows:
@@ -101,7 +101,7 @@ def cut(
         if end <= start:
             raise DataError(
                 f"plan: SKU {items['sku'][start].as_py()!r} does not fit into a request: its promotion has {vendors} vendors and a frame of"
-                f" {around.bytes} bytes; {body_bytes_max} bytes and {pairs_max} pairs are allowed (SHELFSYNC_PROMOTIONS__BODY_BYTES_MAX, __PAIRS_MAX)"
+                f" {around.bytes} bytes; {body_max_bytes} bytes and {pairs_max} pairs are allowed (SHELFSYNC_PROMOTIONS__BODY_MAX_BYTES, __PAIRS_MAX)"
             )
         piece = items.slice(start, end - start)
         yield Piece(piece, around.before + _entries(piece) + around.after)
@@ -111,19 +111,19 @@ def cut(
 def ended(body: bytes) -> bytes:
     """The same body with the flag that ends the promotion."""
     if not body.startswith(ACTIVE):
-        raise ValueError("this is no body of a creation")
+        raise ValueError("the body is not one of a creation")
     return INACTIVE + body[len(ACTIVE) :]
 
 
 def vendor_count(vendors: Sequence[str], of_chain: int) -> int:
-    """How many vendors a promotion's list means."""
+    """The number of vendors in a promotion's list."""
     return max(1, of_chain) if EVERY in vendors else len(vendors)
 
 
 def _sizes(items: pa.Table) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    """For each item: the bytes up to its end, what an entry of its own costs, whether it begins one."""
+    """For each item: the bytes up to its end, the cost of a separate entry, and whether it begins one."""
     begins = _begins(items)
-    quoted = jsontext.quoted(column(items, "sku"))
+    quoted = item.quoted(column(items, "sku"))
     own = np.asarray(pc.binary_length(quoted).to_numpy(zero_copy_only=False), dtype=np.int64) + 1
     before, after = _wrapping(items.filter(pa.array(begins)))
     costs = np.asarray(pc.binary_length(before).to_numpy(zero_copy_only=False), dtype=np.int64) + len(after)
@@ -138,7 +138,7 @@ def _entries(items: pa.Table) -> bytes:
     begins = _begins(items)
     starts = np.flatnonzero(begins)
     offsets = pa.array(np.append(starts, items.num_rows).astype(np.int32))
-    skus = pc.binary_join(pa.ListArray.from_arrays(offsets, jsontext.quoted(column(items, "sku"))), ",")
+    skus = pc.binary_join(pa.ListArray.from_arrays(offsets, item.quoted(column(items, "sku"))), ",")
     before, after = _wrapping(items.take(pa.array(starts)))
     texts = pc.binary_join_element_wise(before, skus, after, "")
     whole = pc.binary_join(pa.ListArray.from_arrays(pa.array([0, len(texts)], pa.int32()), texts), ",")
@@ -155,7 +155,7 @@ def _begins(items: pa.Table) -> npt.NDArray[np.bool_]:
 
 
 def _wrapping(firsts: pa.Table) -> tuple[pa.Array, str]:
-    """What stands before and after the SKUs of the entries that begin with these items."""
+    """The text before and after the SKUs of the entries that begin with these items."""
     value = column(firsts, "value").cast(pa.string())
     value = pc.ascii_rtrim(pc.ascii_rtrim(value, characters="0"), characters=".")
     most = column(firsts, "max_quantity").cast(pa.string())

@@ -1,6 +1,6 @@
 """group: vendors with the same SKUs at the same prices share a promotion; vendors with different ones do not.
 
-Works a vendor at a time: each vendor gives the contents of its promotions, and what is remembered of them is a hash.
+It reads one vendor at a time, and keeps a hash of the contents of each promotion.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.catalog.alignment import column
-from shelfsync.promotions.shape import ENTRY, EVERY
+from shelfsync.promotions.schemas import ENTRY, EVERY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Group:
-    """Vendors that share a promotion, and where its entries lie."""
+    """Vendors that share a promotion, and the path of its entries."""
 
     head: Head
     entries_path: str
@@ -34,7 +34,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Wanted:
-    """A promotion as the platform should hold it: its identity, its head, its vendors (sorted), and where its entries lie."""
+    """A wanted promotion: its identity, its head, its vendors (sorted), and the path of its entries."""
 
     identity: str
     head: Head
@@ -50,17 +50,17 @@ def contents(rows: pa.Table) -> Iterator[tuple[int, pa.Table]]:
     order = rows.sort_by([("head", "ascending"), ("sku", "ascending")])
     numbers = column(order, "head").to_numpy(zero_copy_only=False)
     starts = np.flatnonzero(np.diff(numbers, prepend=numbers[0] - 1))
-    for place, start in enumerate(starts.tolist()):
-        end = int(starts[place + 1]) if place + 1 < len(starts) else order.num_rows
+    for position, start in enumerate(starts.tolist()):
+        end = int(starts[position + 1]) if position + 1 < len(starts) else order.num_rows
         entries = pa.Table.from_arrays([column(order, name) for name in ENTRY.names], schema=ENTRY).slice(
             start, end - start
         )
         yield int(numbers[start]), entries
 
 
-def filled(entries: pa.Table, kept: pa.Array, told: pa.Table) -> pa.Table:
-    """Entries with what the platform was told of the kept SKUs that they do not name."""
-    held = told.filter(pc.is_in(told["sku"], value_set=kept)).select(ENTRY.names)
+def filled(entries: pa.Table, kept: pa.Array, acknowledged: pa.Table) -> pa.Table:
+    """The entries, with the acknowledged entries of the kept SKUs that they do not name."""
+    held = acknowledged.filter(pc.is_in(acknowledged["sku"], value_set=kept)).select(ENTRY.names)
     held = held.filter(pc.invert(pc.is_in(held["sku"], value_set=column(entries, "sku"))))
     if held.num_rows == 0:
         return entries
@@ -82,7 +82,7 @@ def signature(entries: pa.Table) -> str:
 
 
 class Groups:
-    """Collects the vendors of a run. `write` stores entries once and returns where; it is called for each distinct content alone."""
+    """Collects the vendors of a run. `write` stores entries and returns their path; it is called once for each distinct content."""
 
     def __init__(self, write: Callable[[Head, pa.Table], str]) -> None:
         self._write = write
@@ -99,7 +99,7 @@ class Groups:
         group.vendors.append(vendor)
 
     def wanted(self, *, star: frozenset[str] | None = None) -> tuple[list[Wanted], dict[str, str]]:
-        """Every promotion, by start and campaign; and campaigns that nobody can tell from others, with why.
+        """Every promotion, by start and campaign; and campaigns that the platform cannot distinguish from others, with the reason.
 
         `star`: all vendors of the chain, when a promotion of all of them goes out as `*`.
         """
@@ -113,9 +113,9 @@ class Groups:
             other = found.get(identity)
             if other is not None:
                 clashes[group.head.campaign] = (
-                    f"it has the name, vendors, start and end of campaign {other.head.campaign}, and the platform tells promotions"
-                    " apart by these alone; give one of them another name"
+                    f"it has the name, vendors, start and end of campaign {other.head.campaign}, and the platform distinguishes"
+                    " promotions only by these; give one of them another name"
                 )
                 continue
             found[identity] = Wanted(identity, group.head, vendors, group.entries_path, group.skus)
-        return [one for one in found.values() if one.head.campaign not in clashes], clashes
+        return [wanted for wanted in found.values() if wanted.head.campaign not in clashes], clashes

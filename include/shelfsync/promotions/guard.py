@@ -1,7 +1,7 @@
-"""guard: what is more likely a slip than a wish is held for a person; the rest flows.
+"""guard: what is probably a mistake is held for the operator; the rest is sent.
 
-`discount`: reduced by more than a share of the base price. `below_cost`: sold below what it cost. `assortment`: the campaign is on more
-than a share of the vendor's assortment. Held SKUs stay as the platform was told until somebody releases exactly these values.
+`discount`: reduced by more than a share of the base price. `below_cost`: sold below its cost. `assortment`: the campaign has more than a
+share of the vendor's assortment. The platform keeps its values of held SKUs until an operator approves exactly the new ones.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from shelfsync.catalog.alignment import aligned, column
 from shelfsync.catalog.number import mask
-from shelfsync.promotions.shape import KEPT
+from shelfsync.promotions.schemas import KEPT
 from shelfsync.promotions.validate import base_prices
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from shelfsync.settings import PromotionSettings
 
 ASSORTMENT_FREE = 20
-"""SKUs that a campaign may always have, however small the assortment is."""
+"""SKUs that a campaign may always have, even in a small assortment."""
 _EXAMPLES = 10
 
 
@@ -44,7 +44,7 @@ class Hold:
 
 @dataclass(frozen=True)
 class Guarded:
-    """What flows (ROWS), what is held (KEPT), and the holds that are in force."""
+    """The released rows (ROWS), the held SKUs (KEPT), and the holds that are in force."""
 
     rows: pa.Table
     kept: pa.Table
@@ -54,36 +54,36 @@ class Guarded:
 def guard(
     rows: pa.Table,
     heads: list[Head],
-    facts: pa.Table,
+    assortment: pa.Table,
     settings: PromotionSettings,
     *,
     vendor: str,
-    released: Callable[[Hold], bool],
+    approved: Callable[[Hold], bool],
 ) -> Guarded:
-    """`released` says whether a person has let exactly this pass."""
+    """`approved` returns whether an operator approved exactly this hold."""
     held = np.zeros(rows.num_rows, np.bool_)
     holds: list[Hold] = []
     numbers = column(rows, "head").to_numpy(zero_copy_only=False)
     campaigns = np.array([head.campaign for head in heads], dtype=object)
-    for rule, trips, sentence in _rules(rows, numbers, campaigns, facts, settings):
+    for rule, trips, sentence in _rules(rows, numbers, campaigns, assortment, settings):
         for campaign in sorted(set(campaigns[numbers[trips]].tolist())):
             where = trips & (campaigns[numbers] == campaign)
             hold = _hold(rows.filter(pa.array(where)), heads, campaign, rule, vendor, sentence)
-            if not released(hold):
+            if not approved(hold):
                 holds.append(hold)
                 held |= where
     if not held.any():
         return Guarded(rows, KEPT.empty_table(), [])
-    aside = pa.array(held)
-    return Guarded(rows.filter(pc.invert(aside)), rows.filter(aside).select(KEPT.names), holds)
+    mask_held = pa.array(held)
+    return Guarded(rows.filter(pc.invert(mask_held)), rows.filter(mask_held).select(KEPT.names), holds)
 
 
 def _rules(
-    rows: pa.Table, numbers: np.ndarray, campaigns: np.ndarray, facts: pa.Table, settings: PromotionSettings
+    rows: pa.Table, numbers: np.ndarray, campaigns: np.ndarray, assortment: pa.Table, settings: PromotionSettings
 ) -> list[tuple[str, np.ndarray, str]]:
     """(rule, mask of the rows it trips on, its sentence)."""
-    base = _floats(base_prices(rows, facts))
-    cost = _floats(pc.coalesce(column(rows, "cost"), aligned(facts, column(rows, "sku"), ("cost",))["cost"]))
+    base = _floats(base_prices(rows, assortment))
+    cost = _floats(pc.coalesce(column(rows, "cost"), aligned(assortment, column(rows, "sku"), ("cost",))["cost"]))
     value = _floats(column(rows, "value"))
     subtype = column(rows, "subtype")
     off = np.where(
@@ -97,12 +97,12 @@ def _rules(
         final = mask(pc.equal(subtype, "FINAL_PRICE"))
         loss = np.where(final, value < cost, loss)
     wide = np.zeros(rows.num_rows, np.bool_)
-    on_sale = facts.num_rows - int(pc.sum(pc.equal(facts["active"], False)).as_py() or 0)
+    on_sale = assortment.num_rows - int(pc.sum(pc.equal(assortment["active"], False)).as_py() or 0)
     for campaign in set(campaigns[numbers].tolist()) if rows.num_rows else ():
-        mine = campaigns[numbers] == campaign
-        skus = len(pc.unique(column(rows, "sku").filter(pa.array(mine))))
+        in_campaign = campaigns[numbers] == campaign
+        skus = len(pc.unique(column(rows, "sku").filter(pa.array(in_campaign))))
         if on_sale and skus > max(ASSORTMENT_FREE, settings.assortment_share_max * on_sale):
-            wide |= mine
+            wide |= in_campaign
     return [
         ("discount", deep, f"are reduced by more than {settings.discount_share_max:.0%} of the base price"),
         ("below_cost", loss, "would be sold below their cost"),
@@ -115,7 +115,7 @@ def _rules(
 
 
 def _hold(rows: pa.Table, heads: list[Head], campaign: str, rule: str, vendor: str, sentence: str) -> Hold:
-    """The hold of these rows, named by a hash over what they say and when."""
+    """The hold of these rows, identified by a hash of their values and times."""
     digest = hashlib.sha256(f"{campaign}\x1f{rule}\x1f{vendor}".encode())
     order = rows.sort_by([("sku", "ascending"), ("head", "ascending")])
     windows = pa.array([f"{head.start.isoformat()} {head.end.isoformat()}" for head in heads], pa.string())
@@ -137,5 +137,5 @@ def _hold(rows: pa.Table, heads: list[Head], campaign: str, rule: str, vendor: s
 
 
 def _floats(values: pa.Array) -> np.ndarray:
-    """For shares alone: no price that is sent passes through here."""
+    """For shares only: no price that is sent is converted here."""
     return np.asarray(pc.cast(values, pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)

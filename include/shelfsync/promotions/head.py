@@ -1,4 +1,4 @@
-"""The head of a promotion: what all its SKUs share, read from the texts of the ERP and held against the interface (2.4)."""
+"""The head of a promotion: what all its SKUs share, read from the ERP's texts and checked against the interface (2.4)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _NAME_LENGTH_MAX = 1000
 
 @dataclass(frozen=True)
 class Fault:
-    """Why a head cannot be meant: the field, a stable word, a sentence. Nothing is done for its campaign."""
+    """Why a head is faulty: the field, a stable keyword, a sentence. shelfsync sends nothing for its campaign."""
 
     campaign: str | None
     field: str
@@ -61,7 +61,7 @@ class Head:
     max_discount_per_order: Decimal | None
     max_items_per_order: int | None
     may_overlap: bool
-    """The later start is meant to win where this campaign overlaps another."""
+    """If this campaign overlaps another, the later start wins."""
 
     @property
     def name(self) -> str:
@@ -73,7 +73,7 @@ class Head:
         return self.start < other.end and other.start < self.end
 
     def identity(self, vendors: Iterable[str]) -> str:
-        """Display name, vendors, start and end: what the platform tells promotions apart by (field notes, Promotions)."""
+        """Display name, vendors, start and end: the platform distinguishes promotions by these (field notes, Promotions)."""
         parts = [self.display_name, sorted(set(vendors)), instant(self.start), instant(self.end)]
         return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode()).hexdigest()
 
@@ -108,20 +108,20 @@ class Heads:
         self.all: list[Head] = []
 
     def find(self, texts: Mapping[str, str | None]) -> int | Fault:
-        """The number of the head that these texts say, or why it is none."""
+        """The number of the head with these texts, or its fault."""
         key = tuple(texts.values())
         if key not in self._by_text:
             self._by_text[key] = self._read(texts)
         return self._by_text[key]
 
     def _read(self, texts: Mapping[str, str | None]) -> int | Fault:
-        campaign = _said(texts.get("campaign"))
+        campaign = _text(texts.get("campaign"))
         try:
             head = _head(texts, self._settings)
         except _FaultyError as fault:
             return Fault(campaign, fault.field, fault.reason, fault.message)
         except Exception as error:  # noqa: BLE001  whatever it is, the other campaigns go on (I10)
-            message = f"what the rows of the campaign share cannot be read: {type(error).__name__}"
+            message = f"the head of the campaign cannot be read: {type(error).__name__}"
             return Fault(campaign, "campaign", "campaign_unreadable", message)
         if head not in self._numbers:
             self._numbers[head] = len(self.all)
@@ -130,11 +130,9 @@ class Heads:
 
 
 def _head(texts: Mapping[str, str | None], settings: PromotionSettings) -> Head:
-    campaign = _said(texts.get("campaign"))
+    campaign = _text(texts.get("campaign"))
     if campaign is None:
-        raise _FaultyError(
-            "campaign", "campaign_missing", "the row names no campaign, so nobody knows what it belongs to"
-        )
+        raise _FaultyError("campaign", "campaign_missing", "the row names no campaign")
     if _CONTROL.search(campaign) or len(campaign) > 255:
         raise _FaultyError("campaign", "campaign_characters", f"campaign {_shown(campaign)} is no identifier")
     kind = _word("type", texts, "STRIKETHROUGH", TYPES[settings.values])
@@ -145,8 +143,10 @@ def _head(texts: Mapping[str, str | None], settings: PromotionSettings) -> Head:
         )
     start, end = (_time(name, texts, settings.timezone) for name in ("start_time", "end_time"))
     if start >= end:
-        raise _FaultyError("end_time", "end_before_start", f"it ends at {instant(end)}, and begins at {instant(start)}")
-    overlap = (_said(texts.get("overlap")) or "").lower()
+        raise _FaultyError(
+            "end_time", "end_before_start", f"it ends at {instant(end)}, before its start at {instant(start)}"
+        )
+    overlap = (_text(texts.get("overlap")) or "").lower()
     if overlap not in {*_TRUE, *_FALSE}:
         raise _FaultyError(
             "overlap", "overlap_not_a_truth_value", f"overlap {_shown(overlap)} is neither true nor false"
@@ -155,7 +155,7 @@ def _head(texts: Mapping[str, str | None], settings: PromotionSettings) -> Head:
         start=start,
         end=end,
         campaign=campaign,
-        display_name=_name(_said(texts.get("name")), settings.locale),
+        display_name=_name(_text(texts.get("name")), settings.locale),
         reason=_word("reason", texts, "COMPETITIVENESS", REASONS[settings.values]),
         type=kind,
         purchased_quantity=counts[0],
@@ -166,17 +166,17 @@ def _head(texts: Mapping[str, str | None], settings: PromotionSettings) -> Head:
     )
 
 
-def _name(said: str | None, locale: str) -> tuple[tuple[str, str], ...]:
+def _name(raw: str | None, locale: str) -> tuple[tuple[str, str], ...]:
     """A JSON map from locale to text, or a text in the locale of the settings."""
-    if said is None:
+    if raw is None:
         raise _FaultyError("name", "name_missing", "the promotion has no name, and its name is part of its identity")
-    names: Any = {locale: said}
-    if said.startswith("{"):
+    names: Any = {locale: raw}
+    if raw.startswith("{"):
         try:
-            names = json.loads(said)
+            names = json.loads(raw)
         except (ValueError, RecursionError):
             raise _FaultyError(
-                "name", "name_not_a_map", f"name {_shown(said)} begins like a map of locales and is none"
+                "name", "name_not_a_map", f"name {_shown(raw)} looks like a map of locales and is not valid JSON"
             ) from None
     for place, text in names.items():
         if _LOCALE.fullmatch(place) is None:
@@ -192,59 +192,59 @@ def _name(said: str | None, locale: str) -> tuple[tuple[str, str], ...]:
 
 def _time(field: str, texts: Mapping[str, str | None], zone: str) -> dt.datetime:
     """ISO 8601 with a time of day; without a zone it is of the zone of the settings. Cut to milliseconds."""
-    said = _said(texts.get(field))
-    if said is None:
-        raise _FaultyError(field, f"{field}_missing", f"{field} is not said")
-    if len(said) <= 10:  # a date alone
+    text = _text(texts.get(field))
+    if text is None:
+        raise _FaultyError(field, f"{field}_missing", f"{field} is missing")
+    if len(text) <= 10:  # a date alone
         raise _FaultyError(
             field,
             f"{field}_without_time",
-            f"{field} {_shown(said)} has no time of day: is the day itself meant or not?",
+            f"{field} {_shown(text)} has no time of day, so it is unclear whether the day itself is included",
         )
     try:
-        when = dt.datetime.fromisoformat(said)
+        when = dt.datetime.fromisoformat(text)
         if when.tzinfo is None:
             when = when.replace(tzinfo=zoneinfo.ZoneInfo(zone))
         when = when.astimezone(dt.UTC)
     except (ValueError, OverflowError):
-        raise _FaultyError(field, f"{field}_not_a_time", f"{field} {_shown(said)} is no ISO 8601 date-time") from None
+        raise _FaultyError(field, f"{field}_not_a_time", f"{field} {_shown(text)} is no ISO 8601 date-time") from None
     return when.replace(microsecond=when.microsecond // 1000 * 1000)
 
 
 def _word(field: str, texts: Mapping[str, str | None], default: str, allowed: tuple[str, ...]) -> str:
-    said = (_said(texts.get(field)) or default).upper()
-    if said not in allowed:
+    text = (_text(texts.get(field)) or default).upper()
+    if text not in allowed:
         raise _FaultyError(
             field,
             f"{field}_unknown",
-            f"{field} {_shown(said)} is none of {', '.join(allowed)} (SHELFSYNC_PROMOTIONS__VALUES)",
+            f"{field} {_shown(text)} is none of {', '.join(allowed)} (SHELFSYNC_PROMOTIONS__VALUES)",
         )
-    return said
+    return text
 
 
 def _count(field: str, texts: Mapping[str, str | None]) -> int | None:
-    said = _said(texts.get(field))
-    if said is None:
+    text = _text(texts.get(field))
+    if text is None:
         return None
-    if not said.isascii() or not said.isdigit() or len(said) > 12 or not 1 <= int(said) < 2**31:
-        raise _FaultyError(field, f"{field}_not_a_count", f"{field} {_shown(said)} is no whole number above zero")
-    return int(said)
+    if not text.isascii() or not text.isdigit() or len(text) > 12 or not 1 <= int(text) < 2**31:
+        raise _FaultyError(field, f"{field}_not_a_count", f"{field} {_shown(text)} is no whole number above zero")
+    return int(text)
 
 
 def _amount(field: str, texts: Mapping[str, str | None]) -> Decimal | None:
-    said = _said(texts.get(field))
-    if said is None:
+    text = _text(texts.get(field))
+    if text is None:
         return None
     try:
-        amount = Decimal(said)
+        amount = Decimal(text)
     except InvalidOperation:
         amount = Decimal("NaN")
     if not amount.is_finite() or not 0 < amount < 10**12:
-        raise _FaultyError(field, f"{field}_not_an_amount", f"{field} {_shown(said)} is no amount above zero")
+        raise _FaultyError(field, f"{field}_not_an_amount", f"{field} {_shown(text)} is no amount above zero")
     return Decimal(int(amount * 1000)) / 1000
 
 
-def _said(value: str | None) -> str | None:
+def _text(value: str | None) -> str | None:
     return (value or "").strip() or None
 
 

@@ -1,7 +1,7 @@
-"""normalise: the ERP's rows of one vendor (or of `*`) to canonical ones; what cannot be meant is set aside with its reason.
+"""normalise: the ERP's rows of one vendor (or of `*`) to canonical ones; faulty rows go to quarantine with a reason.
 
-Rows in = rows out + rows of the quarantine. A row whose head is faulty freezes its campaign: nothing is done for it until the head is
-right. A row with another fault keeps its SKU as the platform was told.
+Rows in = rows out + rows of the quarantine. A row with a faulty head freezes its campaign: shelfsync sends nothing for it until the head
+is corrected. If a row has another fault, the platform keeps its values of that SKU.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog import jsontext, number
+from shelfsync.catalog import item, number
 from shelfsync.catalog import reason as catalog_reason
 from shelfsync.catalog import vendor as vendor_id
 from shelfsync.catalog.alignment import column
 from shelfsync.catalog.normalise import RAW_CHARACTERS_MAX
 from shelfsync.catalog.number import INT32_MAX, mask
-from shelfsync.columns import PRICE, QUARANTINE
 from shelfsync.promotions import reason
 from shelfsync.promotions.head import SUBTYPES, Fault, Heads
-from shelfsync.promotions.shape import HEAD, KEPT, RAW, ROWS
+from shelfsync.promotions.schemas import HEAD, KEPT, RAW, ROWS
+from shelfsync.schemas import PRICE, QUARANTINE
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -45,21 +45,21 @@ class Normalised:
 
 
 def normalise(raw: pa.Table, heads: Heads, settings: PromotionSettings, *, sku_length_max: int) -> Normalised:
-    """Canonical rows of the one vendor that `raw` (RAW shape) is about, and the rest with reasons. Never fails on a value."""
-    came = {name: column(raw, name) for name in RAW.names}
-    numbers, faults = _heads(came, heads)
+    """Canonical rows of the one vendor that `raw` (RAW shape) is about, and the rest with reasons. No value raises an error."""
+    raw_columns = {name: column(raw, name) for name in RAW.names}
+    numbers, faults = _heads(raw_columns, heads)
     findings = reason.Findings(raw.num_rows)
-    skus = _sku(came["sku"], findings, sku_length_max, numbers)
-    subtypes, values = _discount(came, findings, settings)
+    skus = _sku(raw_columns["sku"], findings, sku_length_max, numbers)
+    subtypes, values = _discount(raw_columns, findings, settings)
     columns = {
-        "row_number": came["row_number"],
+        "row_number": raw_columns["row_number"],
         "head": pa.array(numbers),
         "sku": skus.fill_null(""),
         "subtype": subtypes,
         "value": values,
-        "max_quantity": _count(came["max_quantity"], findings),
-        "base_price": _amount("base_price", came["base_price"], findings),
-        "cost": _amount("cost", came["cost"], findings),
+        "max_quantity": _count(raw_columns["max_quantity"], findings),
+        "base_price": _amount("base_price", raw_columns["base_price"], findings),
+        "cost": _amount("cost", raw_columns["cost"], findings),
     }
     well_headed = numbers != _FAULTY
     good = ~findings.faulty & well_headed
@@ -67,41 +67,43 @@ def normalise(raw: pa.Table, heads: Heads, settings: PromotionSettings, *, sku_l
     kept = table.filter(pa.array(findings.faulty & well_headed & mask(skus.is_valid()))).select(KEPT.names)
     return Normalised(
         rows=table.filter(pa.array(good)).cast(ROWS),
-        quarantine=_quarantine(came, skus, findings, numbers, faults),
+        quarantine=_quarantine(raw_columns, skus, findings, numbers, faults),
         kept=kept.cast(KEPT),
         frozen=frozenset(fault.campaign for fault in faults.values() if fault.campaign is not None),
     )
 
 
-def set_aside(raw: pa.Table, row_numbers: pa.Array, words: npt.NDArray[np.int16]) -> pa.Table:
-    """Rows that later steps found wanting, in QUARANTINE shape; `words` are reason numbers in the order of `row_numbers`."""
-    places = pc.index_in(row_numbers, value_set=column(raw, "row_number"))
-    rows = raw.take(places)
-    came = {name: column(rows, name) for name in RAW.names}
+def quarantined(raw: pa.Table, row_numbers: pa.Array, reasons: npt.NDArray[np.int16]) -> pa.Table:
+    """Rows that later steps found faulty, in QUARANTINE shape; `reasons` are reason numbers in the order of `row_numbers`."""
+    positions = pc.index_in(row_numbers, value_set=column(raw, "row_number"))
+    rows = raw.take(positions)
+    raw_columns = {name: column(rows, name) for name in RAW.names}
     findings = reason.Findings(rows.num_rows)
-    findings.numbers = words
-    return _quarantine(came, pc.utf8_trim(came["sku"], characters=" "), findings, np.zeros(rows.num_rows, np.int32), {})
+    findings.numbers = reasons
+    return _quarantine(
+        raw_columns, pc.utf8_trim(raw_columns["sku"], characters=" "), findings, np.zeros(rows.num_rows, np.int32), {}
+    )
 
 
 def nameless(raw: pa.Table) -> pa.Table:
     """Rows of no usable vendor, in QUARANTINE shape."""
-    came = {name: column(raw, name) for name in RAW.names}
+    raw_columns = {name: column(raw, name) for name in RAW.names}
     findings = catalog_reason.Findings(raw.num_rows)
-    for word, where in vendor_id.faults(came["vendor"]):
+    for word, where in vendor_id.faults(raw_columns["vendor"]):
         findings.note(word, where)
-    skus = pc.utf8_trim(came["sku"], characters=" ")
-    return _table(came, skus, catalog_reason.described(findings.numbers, came))
+    skus = pc.utf8_trim(raw_columns["sku"], characters=" ")
+    return _table(raw_columns, skus, catalog_reason.described(findings.numbers, raw_columns))
 
 
-def _heads(came: dict[str, pa.Array], heads: Heads) -> tuple[npt.NDArray[np.int32], dict[int, Fault]]:
+def _heads(raw_columns: dict[str, pa.Array], heads: Heads) -> tuple[npt.NDArray[np.int32], dict[int, Fault]]:
     """The number of each row's head, -1 where it is faulty; the faults by row."""
-    rows = len(came["row_number"])
+    rows = len(raw_columns["row_number"])
     if rows == 0:
         return np.zeros(0, np.int32), {}
-    texts = [came[name].fill_null("") for name in HEAD]
+    texts = [raw_columns[name].fill_null("") for name in HEAD]
     codes = pc.binary_join_element_wise(*texts, "\x1f").dictionary_encode().indices.to_numpy(zero_copy_only=False)
     distinct, first = np.unique(codes, return_index=True)
-    values = {name: came[name].take(pa.array(first)).to_pylist() for name in HEAD}
+    values = {name: raw_columns[name].take(pa.array(first)).to_pylist() for name in HEAD}
     numbers = np.full(int(distinct.max()) + 1, _FAULTY, np.int32)
     faulty: dict[int, Fault] = {}
     for place, code in enumerate(distinct.tolist()):
@@ -114,9 +116,9 @@ def _heads(came: dict[str, pa.Array], heads: Heads) -> tuple[npt.NDArray[np.int3
     return numbers[codes], {int(row): faulty[int(codes[row])] for row in where}
 
 
-def _sku(came: pa.Array, findings: reason.Findings, length_max: int, heads: npt.NDArray[np.int32]) -> pa.Array:
-    """As in the catalog: kept as it is but for spaces around it; two rows of one promotion about one SKU are both set aside."""
-    skus = pc.utf8_trim(came, characters=" ")
+def _sku(raw_columns: pa.Array, findings: reason.Findings, length_max: int, heads: npt.NDArray[np.int32]) -> pa.Array:
+    """As in the catalog: kept as it is but for spaces around it; two rows of one promotion with one SKU are both quarantined."""
+    skus = pc.utf8_trim(raw_columns, characters=" ")
     skus = pc.if_else(pc.equal(skus, ""), pa.scalar(None, pa.string()), skus)
     findings.note("sku_missing", mask(skus.is_null()))
     findings.note("sku_undecodable", mask(pc.match_substring(skus, "\ufffd")))
@@ -137,14 +139,14 @@ def _repeated(skus: pa.Array, heads: npt.NDArray[np.int32]) -> number.Mask:
 
 
 def _discount(
-    came: dict[str, pa.Array], findings: reason.Findings, settings: PromotionSettings
+    raw_columns: dict[str, pa.Array], findings: reason.Findings, settings: PromotionSettings
 ) -> tuple[pa.Array, pa.Array]:
-    """What the price column means, and its value: cut after three decimals, above zero."""
-    said = pc.utf8_upper(pc.utf8_trim_whitespace(came["discount_type"])).fill_null("")
-    subtypes = pc.if_else(pc.equal(said, ""), "FINAL_PRICE", said)
+    """The meaning of the price column, and its value: cut after three decimals, above zero."""
+    text = pc.utf8_upper(pc.utf8_trim_whitespace(raw_columns["discount_type"])).fill_null("")
+    subtypes = pc.if_else(pc.equal(text, ""), "FINAL_PRICE", text)
     findings.note("discount_type_unknown", ~mask(pc.is_in(subtypes, value_set=pa.array(SUBTYPES[settings.values]))))
-    values = _amount("price", came["price"], findings)
-    text = pc.utf8_trim_whitespace(came["price"]).fill_null("")
+    values = _amount("price", raw_columns["price"], findings)
+    text = pc.utf8_trim_whitespace(raw_columns["price"]).fill_null("")
     findings.note("price_missing", mask(pc.equal(text, "")))
     findings.note("price_zero", mask(pc.less_equal(values, pa.scalar(0, values.type))))
     percentage = mask(pc.equal(subtypes, "PERCENTAGE"))
@@ -153,10 +155,10 @@ def _discount(
     return subtypes, values.fill_null(0)
 
 
-def _amount(field_name: str, came: pa.Array, findings: reason.Findings) -> pa.Array:
-    if came.null_count == len(came):  # most campaigns say nothing here
-        return pa.nulls(len(came), PRICE)
-    numbers = number.read(came)
+def _amount(field_name: str, raw_columns: pa.Array, findings: reason.Findings) -> pa.Array:
+    if raw_columns.null_count == len(raw_columns):  # most campaigns leave it empty
+        return pa.nulls(len(raw_columns), PRICE)
+    numbers = number.read(raw_columns)
     findings.note(f"{field_name}_decimal_comma", numbers.comma)
     findings.note(f"{field_name}_not_a_number", numbers.garbled)
     findings.note(f"{field_name}_negative", numbers.negative)
@@ -164,10 +166,10 @@ def _amount(field_name: str, came: pa.Array, findings: reason.Findings) -> pa.Ar
     return numbers.magnitude
 
 
-def _count(came: pa.Array, findings: reason.Findings) -> pa.Array:
-    if came.null_count == len(came):
-        return pa.nulls(len(came), pa.int64())
-    numbers = number.read(came)
+def _count(raw_columns: pa.Array, findings: reason.Findings) -> pa.Array:
+    if raw_columns.null_count == len(raw_columns):
+        return pa.nulls(len(raw_columns), pa.int64())
+    numbers = number.read(raw_columns)
     pieces = numbers.pieces()
     useless = mask(pc.or_(pc.less(pieces, 1), pc.greater(pieces, INT32_MAX)))
     strange = numbers.comma | numbers.garbled | numbers.negative | numbers.fraction | numbers.large
@@ -176,7 +178,7 @@ def _count(came: pa.Array, findings: reason.Findings) -> pa.Array:
 
 
 def _quarantine(
-    came: dict[str, pa.Array],
+    raw_columns: dict[str, pa.Array],
     skus: pa.Array,
     findings: reason.Findings,
     heads: npt.NDArray[np.int32],
@@ -186,47 +188,49 @@ def _quarantine(
     parts = []
     if well_headed.any():
         where = pa.array(well_headed)
-        rows = {name: values.filter(where) for name, values in came.items()}
+        rows = {name: values.filter(where) for name, values in raw_columns.items()}
         parts.append(_table(rows, skus.filter(where), reason.described(findings.numbers[well_headed], rows)))
     if faults:
         places = pa.array(sorted(faults), pa.int64())
         of = [faults[place] for place in sorted(faults)]
-        said = {
+        described = {
             name: pa.array([getattr(fault, name) for fault in of], pa.string())
             for name in ("field", "reason", "message")
         }
-        parts.append(_table({name: values.take(places) for name, values in came.items()}, skus.take(places), said))
+        parts.append(
+            _table({name: values.take(places) for name, values in raw_columns.items()}, skus.take(places), described)
+        )
     return pa.concat_tables(parts).sort_by("row_number") if parts else QUARANTINE.empty_table()
 
 
-def _table(rows: dict[str, pa.Array], skus: pa.Array, said: dict[str, pa.Array]) -> pa.Table:
+def _table(rows: dict[str, pa.Array], skus: pa.Array, described: dict[str, pa.Array]) -> pa.Table:
     unusable = pc.match_substring_regex(skus, r"[\p{Cc}\x{FFFD}]")
     unusable = pc.or_(unusable, pc.greater(pc.utf8_length(skus), _SKU_KEPT_CHARACTERS)).fill_null(False)
     columns = {
         "row_number": rows["row_number"],
         "vendor": rows["vendor"],
         "sku": pc.if_else(unusable, pa.scalar(None, pa.string()), skus),
-        **said,
-        "raw": jsontext.objects(RAW.names, [rows[name] for name in RAW.names], longest=RAW_CHARACTERS_MAX),
+        **described,
+        "raw": item.objects(RAW.names, [rows[name] for name in RAW.names], longest=RAW_CHARACTERS_MAX),
     }
     return pa.Table.from_arrays([columns[name] for name in QUARANTINE.names], schema=QUARANTINE)
 
 
 def merged(own: Normalised, every: Normalised, heads: list[Head]) -> Normalised:
-    """The rows of one vendor and those of `*` together: what is said of the vendor itself beats what is said of all, campaign by campaign."""
+    """The rows of one vendor and those of `*` together. Within a campaign, the vendor's own row of a SKU overrides the row for all."""
     if every.rows.num_rows == 0 and every.kept.num_rows == 0:
         return own
     names = pa.array([head.campaign for head in heads], pa.string())
-    said = pa.concat_tables([own.rows.select(KEPT.names), own.kept])
-    keys = _keys(said, names)
+    own_rows = pa.concat_tables([own.rows.select(KEPT.names), own.kept])
+    keys = _keys(own_rows, names)
 
-    def left(table: pa.Table) -> pa.Table:
-        return table.filter(pc.invert(pc.is_in(_keys(table, names), value_set=keys))) if said.num_rows else table
+    def remaining(table: pa.Table) -> pa.Table:
+        return table.filter(pc.invert(pc.is_in(_keys(table, names), value_set=keys))) if own_rows.num_rows else table
 
     return Normalised(
-        rows=pa.concat_tables([own.rows, left(every.rows)]),
+        rows=pa.concat_tables([own.rows, remaining(every.rows)]),
         quarantine=own.quarantine,
-        kept=pa.concat_tables([own.kept, left(every.kept)]),
+        kept=pa.concat_tables([own.kept, remaining(every.kept)]),
         frozen=own.frozen | every.frozen,
     )
 

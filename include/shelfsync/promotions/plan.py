@@ -1,8 +1,8 @@
-"""plan: what the platform should hold against what it was told, promotion by promotion.
+"""plan: the wanted promotions against those that the ledger knows.
 
-Identity is display name, vendors, start and end: when one of these changes, the old promotion ends and another is made. Ends of what the
-ERP dropped come first, then changes, then new ones, and last the ends of those that another one replaces, so that no customer sees the
-full price between the two.
+Identity is display name, vendors, start and end: when one of these changes, the old promotion ends and another is created. First come
+the ends of what the ERP dropped, then changes, then new promotions. The ends of replaced promotions come last, so that no customer
+sees the full price in between.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from shelfsync.promotions.shape import EVERY
+from shelfsync.promotions.schemas import EVERY
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from shelfsync.promotions.group import Wanted
 
 Action = Literal["create", "change", "end"]
-UNMADE = "what takes its place is not made yet; it stays as it was told until that is"
+NOT_CREATED = "its replacement is not created yet; until then it stays as it is"
 
 
 @dataclass(frozen=True)
-class Told:
-    """A promotion that the ledger knows: what it is on the platform as far as we know."""
+class KnownPromotion:
+    """A promotion that the ledger knows: its state on the platform, as far as it is known."""
 
     promotion_id: int
     identity: str
@@ -33,68 +33,68 @@ class Told:
     start: dt.datetime
     end: dt.datetime
     state: str
-    """new: never confirmed; told: the platform has it, or may; failed: it refused to make it; ended: we ended it."""
-    told_path: str | None
+    """new: never confirmed; sent: the platform has it, or may have it; failed: the platform rejected it; ended: shelfsync ended it."""
+    acknowledged_path: str | None
     wanted_path: str | None
     """Entries of the last plan that was acknowledged whole."""
     header: dict[str, object]
     busy: bool
-    """A request about it is on its way."""
+    """A request about it is in flight."""
     waits: bool
-    """The platform failed it lately: not yet again."""
+    """A request about it failed lately: the next attempt waits."""
 
     @property
     def there(self) -> bool:
-        return self.state == "told"
+        return self.state == "sent"
 
 
 @dataclass(frozen=True)
 class Step:
-    """One thing to do about one promotion; `change` may turn out to be nothing once the entries are compared."""
+    """One action on one promotion; a `change` may be empty once the entries are compared."""
 
     action: Action
     wanted: Wanted | None
-    told: Told | None
+    known: KnownPromotion | None
     replaced: bool = False
-    """An end because another promotion of the campaign takes its place."""
+    """An end because another promotion of the campaign replaces it."""
 
     @property
     def campaign(self) -> str:
         if self.wanted is not None:
             return self.wanted.head.campaign
-        assert self.told is not None
-        return self.told.campaign
+        assert self.known is not None
+        return self.known.campaign
 
 
 @dataclass(frozen=True)
 class Planned:
-    """The steps in the order in which they are to be sent; what is passed over and why, by campaign; ends that absence alone asks for."""
+    """The steps in the order of sending; campaigns without a step, with the reason; ends because the ERP no longer has the promotion."""
 
     steps: list[Step]
     passed_over: dict[str, str]
-    absent: list[Told]
+    absent: list[KnownPromotion]
 
 
 def plan(
     wanted: Iterable[Wanted],
-    told: Iterable[Told],
+    promotions: Iterable[KnownPromotion],
     *,
     now: dt.datetime,
     frozen: Iterable[str] = (),
     absence_believed: bool = True,
 ) -> Planned:
-    """`frozen` campaigns are left alone. `absence_believed`: the extract is proven whole, so what is not in it is not in the ERP.
+    """`frozen` campaigns get no step. `absence_believed`: the extract is proven whole, so what is not in it is not in the ERP.
 
-    Where it is not, a campaign of which a promotion would end is left alone as a whole: whether a window, a vendor or the campaign itself
-    has left the ERP or the file, nobody can tell.
+    If it is not, a campaign with a promotion that would end gets no step at all: a window, a vendor or the campaign may be missing only
+    in the file.
     """
     held = frozenset(frozen)
-    known = {one.identity: one for one in told}
-    asked = {one.identity: one for one in wanted if one.head.end > now}
+    known = {promotion.identity: promotion for promotion in promotions}
+    asked = {want.identity: want for want in wanted if want.head.end > now}
     passed_over = {} if absence_believed else _unproven(known.values(), asked, held, now)
     held |= frozenset(passed_over)
     first, changes, creates, last = list[Step](), list[Step](), list[Step](), list[Step]()
-    campaigns = {one.head.campaign for one in asked.values()}
+    campaigns = {want.head.campaign for want in asked.values()}
     for identity, want in asked.items():
         have = known.get(identity)
         if want.head.campaign in held:
@@ -106,14 +106,14 @@ def plan(
         else:
             changes.append(Step("change", want, have))
     absent = []
-    unmade = _unmade(asked.values(), known)
+    not_created = _not_created(asked.values(), known)
     for identity, have in known.items():
         if identity in asked or have.campaign in held or not have.there or have.end <= now:
             continue
         if have.busy or have.waits:
             passed_over[have.campaign] = _why_not_now(have)
-        elif meet(have.vendors, unmade.get(have.campaign, ())):
-            passed_over[have.campaign] = UNMADE
+        elif meet(have.vendors, not_created.get(have.campaign, ())):
+            passed_over[have.campaign] = NOT_CREATED
         elif have.campaign in campaigns:
             last.append(Step("end", None, have, replaced=True))
         else:
@@ -129,10 +129,10 @@ def meet(vendors: Collection[str], others: Collection[str]) -> bool:
     return not set(vendors).isdisjoint(others)
 
 
-def _unmade(asked: Iterable[Wanted], known: Mapping[str, Told]) -> dict[str, set[str]]:
-    """Vendors, by campaign, of promotions that were tried to be made and are not to be tried in this plan.
+def _not_created(asked: Iterable[Wanted], known: Mapping[str, KnownPromotion]) -> dict[str, set[str]]:
+    """Vendors, by campaign, of promotions whose creation was tried, and is not tried again in this plan.
 
-    One of which nobody knows whether the platform has it counts as not made.
+    A promotion that the platform may or may not have counts as not created.
     """
     found: dict[str, set[str]] = {}
     for want in asked:
@@ -142,15 +142,21 @@ def _unmade(asked: Iterable[Wanted], known: Mapping[str, Told]) -> dict[str, set
     return found
 
 
-def _unproven(known: Iterable[Told], asked: Collection[str], held: Collection[str], now: dt.datetime) -> dict[str, str]:
-    """Campaigns of which a promotion would end because it is absent, with why they are left alone."""
+def _unproven(
+    known: Iterable[KnownPromotion], asked: Collection[str], held: Collection[str], now: dt.datetime
+) -> dict[str, str]:
+    """Campaigns with a promotion that would end because it is absent, with the reason why they get no step."""
     return {
-        have.campaign: "a promotion of it would end, and the extract is not proven to be whole; it stays as it was told"
+        have.campaign: "a promotion of it would end, and the extract is not proven complete; its promotions stay as they are"
         for have in known
         if have.there and have.end > now and have.identity not in asked and have.campaign not in held
     }
 
 
-def _why_not_now(have: Told) -> str:
-    """Why nothing is planned about a promotion for now."""
-    return "a request about it is on its way" if have.busy else "the platform failed it lately; it is tried again later"
+def _why_not_now(have: KnownPromotion) -> str:
+    """Why a promotion gets no step now."""
+    return (
+        "a request about it is in flight"
+        if have.busy
+        else "a request about it failed lately; shelfsync tries again later"
+    )

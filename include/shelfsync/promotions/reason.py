@@ -1,6 +1,6 @@
-"""Why a row of a promotion is set aside: every reason, in the order of the checks. A row carries the first that holds.
+"""Why a row of a promotion is quarantined: every reason, in the order of the checks. A row has the first that applies.
 
-The reasons of a head stand in `head`; docs/promotions.md lists both, and a test compares.
+`head` has the reasons of a head. docs/promotions.md lists both, and a test compares them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog import jsontext
+from shelfsync.catalog import item
 from shelfsync.catalog.reason import Reason
 
 if TYPE_CHECKING:
@@ -34,24 +34,22 @@ def _amount(field: str) -> list[Reason]:
 
 
 REASONS: tuple[Reason, ...] = (
-    Reason("sku_missing", "sku", "the row has no SKU, so nothing can be said about it to the platform"),
-    Reason("sku_undecodable", "sku", "sku {value} was damaged on its way"),
-    Reason("sku_control_character", "sku", "sku {value} has a control character in it"),
+    Reason("sku_missing", "sku", "the row has no SKU, so it cannot be sent"),
+    Reason("sku_undecodable", "sku", "sku {value} is damaged: part of it is not text"),
+    Reason("sku_control_character", "sku", "sku {value} has a control character"),
     Reason("sku_too_long", "sku", "sku {value} is longer than SHELFSYNC_NORMALISE__SKU_LENGTH_MAX allows"),
     Reason(
         "sku_duplicate",
         "sku",
-        "sku {value} stands in more than one row of this promotion, and nobody knows which one holds",
+        "sku {value} is in more than one row of this promotion, so the valid row is unknown",
     ),
     Reason(
         "discount_type_unknown", "discount_type", "discount_type {value} is not offered (SHELFSYNC_PROMOTIONS__VALUES)"
     ),
-    Reason("price_missing", "price", "the row says no price"),
+    Reason("price_missing", "price", "the row has no price"),
     *_amount("price"),
-    Reason(
-        "price_zero", "price", "price {value} is nothing after the third decimal; a promotion's price is above zero"
-    ),
-    Reason("price_not_a_percentage", "price", "price {value} is a percentage, and those are from 1 to 100"),
+    Reason("price_zero", "price", "price {value} is zero at three decimals; a promotion's price is above zero"),
+    Reason("price_not_a_percentage", "price", "price {value} is not a percentage from 1 to 100"),
     Reason("max_quantity_not_a_count", "max_quantity", "max_quantity {value} is no whole number above zero"),
     *_amount("base_price"),
     *_amount("cost"),
@@ -61,12 +59,12 @@ REASONS: tuple[Reason, ...] = (
     Reason(
         "overlap",
         "sku",
-        "sku {value} is in another campaign at the same time, which began before; mark the later one with overlap if it is meant to win",
+        "sku {value} is in another campaign at the same time, which begins before; if the later one is meant to win, set its overlap",
     ),
     Reason(
         "overlap_same_start",
         "sku",
-        "sku {value} is in another campaign that begins at the same instant, so nobody knows which one wins",
+        "sku {value} is in another campaign that begins at the same instant, so the winner is unknown",
     ),
 )
 NUMBER_OF = {reason.word: number for number, reason in enumerate(REASONS)}
@@ -74,14 +72,14 @@ NONE = len(REASONS)
 
 
 class Findings:
-    """The first reason of each row, whatever order the checks come in."""
+    """The first reason of each row, in any order of the checks."""
 
     def __init__(self, rows: int) -> None:
         self.numbers: npt.NDArray[np.int16] = np.full(rows, NONE, dtype=np.int16)
 
-    def note(self, word: str, where: Mask) -> None:
-        """The reason `word` holds for the rows of the mask."""
-        number = NUMBER_OF[word]
+    def note(self, reason: str, where: Mask) -> None:
+        """Notes this reason for the rows of the mask."""
+        number = NUMBER_OF[reason]
         self.numbers[where & (self.numbers > number)] = number
 
     @property
@@ -108,4 +106,4 @@ def described(numbers: npt.NDArray[np.int16], values: Mapping[str, pa.Array]) ->
 
 
 def _shown(texts: pa.Array) -> pa.Array:
-    return jsontext.quoted(pc.utf8_slice_codeunits(texts.fill_null(""), 0, _SHOWN_CHARACTERS))
+    return item.quoted(pc.utf8_slice_codeunits(texts.fill_null(""), 0, _SHOWN_CHARACTERS))

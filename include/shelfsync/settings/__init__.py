@@ -6,28 +6,26 @@ Secrets are `SecretStr`: they do not show in a repr, a log or a dump.
 
 from __future__ import annotations
 
-from shelfsync.settings.budget import BudgetSettings
-from shelfsync.settings.effect import EffectSettings
+from shelfsync.settings.catalog import (
+    DriftSettings,
+    ExportSettings,
+    NormaliseSettings,
+    RejectionSettings,
+    SuppressionSettings,
+    SyncSettings,
+    WarehouseSettings,
+)
 from shelfsync.settings.erp import ErpSettings
-from shelfsync.settings.export import DriftSettings, ExportSettings, WarehouseSettings
 from shelfsync.settings.guards import GuardSettings
-from shelfsync.settings.housekeeping import HousekeepingSettings
-from shelfsync.settings.local import LocalSettings
-from shelfsync.settings.metrics import MetricsSettings
-from shelfsync.settings.normalise import NormaliseSettings
+from shelfsync.settings.installation import HousekeepingSettings, LocalSettings, MetricsSettings, WebhookSettings
 from shelfsync.settings.orders import OrdersSettings
-from shelfsync.settings.platform import PlatformSettings
+from shelfsync.settings.platform import PlatformSettings, RateLimitSettings
 from shelfsync.settings.promotions import PromotionSettings
 from shelfsync.settings.reading import read_settings
-from shelfsync.settings.rejection import RejectionSettings
 from shelfsync.settings.settings import Settings
-from shelfsync.settings.sync import SyncSettings
-from shelfsync.settings.webhook import WebhookSettings
 
 __all__ = [
-    "BudgetSettings",
     "DriftSettings",
-    "EffectSettings",
     "ErpSettings",
     "ExportSettings",
     "GuardSettings",
@@ -38,8 +36,10 @@ __all__ = [
     "OrdersSettings",
     "PlatformSettings",
     "PromotionSettings",
+    "RateLimitSettings",
     "RejectionSettings",
     "Settings",
+    "SuppressionSettings",
     "SyncSettings",
     "WarehouseSettings",
     "WebhookSettings",

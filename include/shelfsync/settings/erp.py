@@ -14,26 +14,32 @@ class ErpSettings(Section):
     """Where stock and prices come from: a SELECT on any SQLAlchemy URL, or files on any fsspec address."""
 
     source: Literal["sql", "files"] | None = None
-    """Which of the two; found from `url` or `files` when not said."""
+    """Which of the two; unset: decided by `url` or `files`."""
     url: SecretStr | None = None
+    """SQLAlchemy URL of the ERP's database."""
     sql: str | None = None
+    """The SELECT that returns the rows."""
     sql_file: Path | None = None
+    """A file with the SELECT, instead of `sql`."""
     files: str | None = None
     """A file, a folder or a pattern: `s3://bucket/stock/*.parquet`, `/data/{vendor}.csv`."""
     file_format: Literal["csv", "parquet"] | None = None
-    """Found from the ending when not said."""
+    """Format of the files; unset: decided by the file name's ending."""
     csv_delimiter: str = ","
     """One character, or `tab`."""
     csv_encoding: str = "utf-8-sig"
+    """Encoding of CSV files, by its name in Python."""
     columns: dict[str, str] = Field(default_factory=dict)
-    """Our name -> the ERP's name, for what is called otherwise there: `{"sku": "item_code", "price": "item_price"}`."""
+    """Column of shelfsync -> column of the ERP, if the names differ: `{"sku": "item_code", "price": "item_price"}`."""
     constants: dict[str, str] = Field(default_factory=dict)
-    """Our name -> a value for all rows, for what the ERP does not say: `{"vendor": "store-001"}`."""
+    """Column of shelfsync -> a value for all rows, if the ERP has no such column: `{"vendor": "store-001"}`."""
     mapping: str | None = None
     """`package.module:function` or `/path/file.py:function`, DataFrame -> DataFrame, run on each chunk."""
     count_sql: str | None = None
-    """A SELECT that returns the true number of rows; without it the proof is a second count of the same SELECT."""
+    """A SELECT that returns the true number of rows; unset: shelfsync counts the rows of `sql` a second time."""
     control_file: str | None = None
     """For files: an address whose text is the true number of rows; with `{vendor}` in it, one file a vendor."""
     chunk_rows: int = Field(50_000, ge=1)
+    """Rows that shelfsync reads at a time."""
     timeout_s: float = Field(600.0, gt=0)
+    """Longest time of one read of the ERP."""

@@ -1,4 +1,4 @@
-"""When a change looks like an accident: thresholds as a count and a share, for all, a vendor, a category."""
+"""Which changes wait for a person: thresholds as a count and a share, for all vendors, one vendor or one category."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from shelfsync.settings.section import Section
 
 
 class Limit(Section):
-    """Up to `rows` rows always flow, and so does any number up to the `share`; what is more than both is held.
+    """A rule holds changes if they are more than `max_rows` and more than `max_share` of all; fewer are sent.
 
-    Of a small store `rows` counts for no more than half of what there is, or five; but for new_skus and shrunken_extract.
+    In a small store `max_rows` is at most half of the rows, or five; new_skus and shrunken_extract ignore this.
     """
 
-    rows: int = Field(0, ge=0)
-    share: float = Field(0.0, ge=0, le=1)
-    on: bool = True
-    """False switches the rule off."""
+    max_rows: int = Field(0, ge=0)
+    max_share: float = Field(0.0, ge=0, le=1)
+    enabled: bool = True
+    """False turns the rule off."""
 
 
 class MoveLimit(Limit):
-    """Of rows whose price moves by more than `move` (0.35: 35 %); one that moves by more than `leap` is held by itself."""
+    """Of rows whose price moves by more than `move` (0.35: 35 %); a row that moves by more than `leap` is held alone."""
 
     move: float = Field(0.35, gt=0)
     leap: float = Field(7.0, gt=0)
@@ -38,48 +38,48 @@ class ShiftLimit(Limit):
 class Rules(Section):
     """The thresholds of every rule, by the rule's name."""
 
-    duplicate_feed: Limit = Limit(rows=20, share=0.0)
+    duplicate_feed: Limit = Limit(max_rows=20, max_share=0.0)
     """Changes that an extract brings which is, to the last value, one from before the last one."""
-    empty_feed: Limit = Limit(rows=5, share=0.0)
+    empty_feed: Limit = Limit(max_rows=5, max_share=0.0)
     """SKUs that go off sale because the extract leaves nothing on sale at all."""
-    shrunken_extract: Limit = Limit(rows=20, share=0.15)
+    shrunken_extract: Limit = Limit(max_rows=20, max_share=0.15)
     """Rows fewer than the median of the last extracts."""
-    mass_removal: Limit = Limit(rows=5, share=0.3)
+    mass_removal: Limit = Limit(max_rows=5, max_share=0.3)
     """SKUs that left the extract, of those not known to be off."""
-    vanished_category: Limit = Limit(rows=5, share=0.9)
+    vanished_category: Limit = Limit(max_rows=5, max_share=0.9)
     """SKUs of one category that go off sale, of those of it that are on sale."""
-    mass_deactivation: Limit = Limit(rows=10, share=0.3)
+    mass_deactivation: Limit = Limit(max_rows=10, max_share=0.3)
     """SKUs that are switched off or left the extract, of those not known to be off."""
-    zero_stock: Limit = Limit(rows=20, share=0.3)
+    zero_stock: Limit = Limit(max_rows=20, max_share=0.3)
     """SKUs whose quantity becomes zero, or falls below the sales buffer, of those that had enough."""
     zero_price: Limit = Limit()
     """Prices that become zero, of all prices."""
     shifted_decimal: ShiftLimit = ShiftLimit()
     """Prices that look like a slipped decimal point, of all prices."""
-    price_change: MoveLimit = MoveLimit(rows=10, share=0.02)
+    price_change: MoveLimit = MoveLimit(max_rows=10, max_share=0.02)
     """Prices that move by more than 35 %, of all prices."""
-    mass_repricing: Limit = Limit(rows=20, share=0.4)
-    """Prices that move at all, of all prices: a currency or a tax mixed up moves each by little."""
+    mass_repricing: Limit = Limit(max_rows=20, max_share=0.4)
+    """Prices that change at all, of all prices: a wrong currency or tax changes each price a little."""
     below_cost: Limit = Limit()
-    """Prices below what the product costs, where the ERP says so, of all prices."""
-    new_skus: Limit = Limit(rows=50, share=0.25)
-    """SKUs never heard of, of those known."""
+    """Prices below the product's cost, if the extract has it, of all prices."""
+    new_skus: Limit = Limit(max_rows=50, max_share=0.25)
+    """SKUs that shelfsync does not know yet, of those that it knows."""
 
 
 RULES = tuple(Rules.model_fields)
 
 
 class GuardSettings(Rules):
-    """All rules, and where a vendor or a category has thresholds of its own."""
+    """All rules, and the vendors and categories with their own thresholds."""
 
     overrides: dict[str, dict[str, dict[str, Any]]] = Field(default_factory=dict)
-    """`{"store-001": {"new_skus": {"rows": 500}}, "*/tobacco": {"price_change": {"move": 0.1}}, "store-001/dairy": {…}}`."""
+    """`{"store-001": {"new_skus": {"max_rows": 500}}, "*/tobacco": {"price_change": {"move": 0.1}}, "store-001/dairy": {…}}`."""
     hold_hours: float = Field(24.0, gt=0)
-    """How long a held slice waits for a person before it expires; an expired slice stays held, and is not asked about again."""
+    """Hours that an open hold waits for a decision. After that it expires: its changes stay held, and shelfsync does not ask again."""
     approval_hours: float = Field(24.0, gt=0)
-    """How long the very values that a person approved pass the guards at most; once they are acknowledged, the approval has ended."""
+    """Hours that an approval is valid for exactly these values. It ends earlier, when the platform has acknowledged them."""
     history_feeds: int = Field(20, ge=1)
-    """With how many extracts before it one is compared in size."""
+    """Number of earlier extracts with which shelfsync compares the size of a new one."""
 
     @model_validator(mode="after")
     def _overrides_are_thresholds(self) -> GuardSettings:
@@ -88,7 +88,7 @@ class GuardSettings(Rules):
         return self
 
     def limit(self, rule: str, vendor: str, category: str | None = None) -> Any:
-        """The thresholds of a rule for a vendor, or for a category of it: the most special that is said."""
+        """The thresholds of a rule for a vendor, or for a category of it: the most specific override counts."""
         return getattr(self.rules(vendor, category), rule)
 
     def rules(self, vendor: str, category: str | None = None) -> Rules:
@@ -103,29 +103,29 @@ class GuardSettings(Rules):
         """Categories with thresholds of their own for this rule, which are judged by themselves."""
         named = [
             where.partition("/")[2]
-            for where, said in self.overrides.items()
-            if rule in said and where.partition("/")[0] in {"*", vendor} and "/" in where
+            for where, given in self.overrides.items()
+            if rule in given and where.partition("/")[0] in {"*", vendor} and "/" in where
         ]
         return sorted(set(named))
 
     def with_thresholds(
         self, vendor: str, category: str | None, rule: str, thresholds: dict[str, Any]
     ) -> GuardSettings:
-        """These settings with other thresholds for one rule at one place, as a person asks for once. ValueError when they are none."""
+        """These settings with other thresholds for one rule in one scope, for one decision. Raises ValueError if they are not valid."""
         where = vendor if category is None else f"{vendor}/{category}"
-        said = {**self.overrides.get(where, {})}
-        said[rule] = {**said.get(rule, {}), **thresholds}
-        return GuardSettings(**{**self.model_dump(), "overrides": {**self.overrides, where: said}})
+        given = {**self.overrides.get(where, {})}
+        given[rule] = {**given.get(rule, {}), **thresholds}
+        return GuardSettings(**{**self.model_dump(), "overrides": {**self.overrides, where: given}})
 
     def _plain(self) -> Rules:
         return Rules(**{rule: getattr(self, rule) for rule in RULES})
 
     def _of(self, where: str, rules: Rules) -> Rules:
-        said = self.overrides.get(where)
-        if not said:
+        given = self.overrides.get(where)
+        if not given:
             return rules
         changed = {}
-        for rule, thresholds in said.items():
+        for rule, thresholds in given.items():
             if rule not in RULES:
                 raise ValueError(f"overrides[{where!r}]: there is no rule {rule!r}; the rules are {', '.join(RULES)}")
             before = getattr(rules, rule)

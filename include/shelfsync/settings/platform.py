@@ -1,4 +1,4 @@
-"""How the platform is reached."""
+"""The platform: address, chain, and the shared rate limit."""
 
 from __future__ import annotations
 
@@ -7,31 +7,55 @@ from typing import Annotated, Literal
 from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import NoDecode
 
-from shelfsync.settings.section import Section, words
+from shelfsync.settings.section import Section, items
 
 
 class PlatformSettings(Section):
     """The delivery platform (interface.md 4 and 5; where it is silent, the defaults of the field notes)."""
 
     base_url: str | None = None
+    """Address of the platform's interface, without a path."""
     chain: str | None = None
+    """Id of the chain on the platform."""
     client_id: str | None = None
+    """Client id of the partner portal, for the request of a token."""
     client_secret: SecretStr | None = None
+    """Secret of the client id."""
     token: SecretStr | None = None
     """A static token of the partner portal, instead of client id and secret."""
     sales_limit_name: Literal["maximum_sales_quantity", "max_sales_quantity"] = "maximum_sales_quantity"
-    key: Literal["sku", "barcode"] = "sku"
-    """What an item is called by; the other one is not sent."""
+    """Name of the sales limit in a request body."""
+    item_key: Literal["sku", "barcode"] = "sku"
+    """The field that identifies an item in a request; shelfsync does not send the other one."""
     job_status_path: str = "/v2/chains/{chain_id}/catalog/jobs/{job_id}"
-    """Where a job can be asked about; empty when the platform has no such call."""
+    """Path of a job's status; empty: the platform has no such call."""
     download_hosts: Annotated[tuple[str, ...], NoDecode] = ()
-    """Hosts besides the platform's own from which logs and exports may be fetched (never with the token)."""
+    """Hosts besides the platform's own from which shelfsync may download logs and exports. They never receive the token."""
     private_hosts: Annotated[tuple[str, ...], NoDecode] = ()
-    """Hosts that may lie in a private network and be spoken to without TLS: a sandbox beside us in compose."""
+    """Hosts that may be in a private network and without TLS, such as the sandbox in compose."""
     timeout_s: float = Field(30.0, gt=0)
+    """Timeout of one request to the platform."""
     proxy: SecretStr | None = None
-    """An HTTP proxy on the way to the platform; the environment's own HTTPS_PROXY is not looked at."""
+    """HTTP proxy on the way to the platform. shelfsync ignores HTTPS_PROXY of the environment."""
     dialect: dict[str, str | int | float | tuple[str, ...]] = Field(default_factory=dict)
-    """Further choices of `partner_api.Dialect` by their names (docs/interface-dialects.md): `{"token_body": "json"}`."""
+    """Further options of `partner_api.Dialect` by their names (docs/interface-dialects.md): `{"token_body": "json"}`."""
 
-    _split = field_validator("download_hosts", "private_hosts", mode="before")(words)
+    _split = field_validator("download_hosts", "private_hosts", mode="before")(items)
+
+
+class RateLimitSettings(Section):
+    """The shared rate limit (interface.md 8)."""
+
+    requests_per_minute: int = Field(60, ge=1)
+    """Requests that all processes together may send in any 60 seconds."""
+    scope: str = Field("egress", min_length=1)
+    """What the platform counts requests by: `egress` (the sender's address), `token` or `chain`; any other text is a name that you choose.
+
+    Installations with the same scope in the same database share one rate limit (`shelfsync.platform.rate_limit.tables`).
+    """
+    jitter_s: float = Field(1.2, ge=0.1, le=10)
+    """Delay on the way to the platform that slows no later request down; it costs jitter / (60 + jitter) of the rate limit."""
+    wait_max_s: float = Field(900.0, gt=0)
+    """Longest wait for a slot. After it the call fails, and the caller tries again later."""
+    pause_max_s: float = Field(3600.0, gt=0)
+    """Longest pause that one response of the platform can cause, for example by a Retry-After of a day."""

@@ -1,19 +1,25 @@
-"""Reads the settings of this process, and says in one line which is wrong."""
+"""Reads the settings of this process; an error names in one line the setting that is wrong."""
 
 from __future__ import annotations
 
+import difflib
 import logging
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from shelfsync.access import refuse_shared
 from shelfsync.errors import ConfigurationError
 from shelfsync.settings.settings import FILE, Settings, config_file
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 log = logging.getLogger(__name__)
+
+_PREFIX = "SHELFSYNC_"
 
 
 def read_settings(**overrides: Any) -> Settings:
@@ -28,14 +34,36 @@ def read_settings(**overrides: Any) -> Settings:
         refuse_shared(file, "SHELFSYNC_CONFIG" if named else "SHELFSYNC_HOME")
     if not named and Path(FILE).is_file() and Path(FILE).resolve() != file.resolve():
         log.warning("./%s is not read; name it by SHELFSYNC_CONFIG, or move it to %s", FILE, file.absolute())
+    for name in sorted(os.environ):
+        section, nested, _ = name.upper().removeprefix(_PREFIX).partition("__")
+        if name.upper().startswith(_PREFIX) and section and nested and section.lower() not in Settings.model_fields:
+            raise _unknown(name.upper(), file)
     try:
         return Settings(**overrides)
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
-        name = "SHELFSYNC_" + "__".join(str(part).upper() for part in first["loc"])
+        name = _PREFIX + "__".join(str(part).upper() for part in first["loc"])
+        if first["type"] == "extra_forbidden":
+            raise _unknown(name, file) from None
         remedy = f"Correct it in the environment or in {file}."
         raise ConfigurationError(name, first["msg"], remedy) from None
     except ValueError as error:  # a TOML file that does not parse
         raise ConfigurationError(
             "SHELFSYNC_CONFIG", f"{file} cannot be read: {error}", "Correct the file's syntax."
         ) from None
+
+
+def _unknown(name: str, file: Path) -> ConfigurationError:
+    """The error about a name that no setting has. pydantic ignores an unknown section of the environment, so this module looks for it."""
+    near = difflib.get_close_matches(name.removeprefix(_PREFIX), list(_names(Settings)), n=1, cutoff=0.7)
+    meant = f"; the nearest is {_PREFIX}{near[0]}" if near else ""
+    remedy = f"Correct it in the environment or in {file}. `shelfsync config show` lists all settings."
+    return ConfigurationError(name, f"there is no such setting{meant}", remedy)
+
+
+def _names(model: type[BaseModel]) -> Iterator[str]:
+    """Every section and setting as the environment spells it, without the prefix."""
+    for name, field in model.model_fields.items():
+        yield name.upper()
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            yield from (f"{name.upper()}__{inner}" for inner in _names(field.annotation))

@@ -11,7 +11,7 @@ SECRET_LENGTH_MIN = 16
 
 
 def _long_enough(value: SecretStr) -> SecretStr:
-    """An empty text is no secret at all: whoever needs one says so."""
+    """A secret of at least 16 characters, or an empty one, which counts as unset."""
     if 0 < len(value.get_secret_value().strip()) < SECRET_LENGTH_MIN:
         raise PydanticCustomError(
             "short_secret",
@@ -22,17 +22,17 @@ def _long_enough(value: SecretStr) -> SecretStr:
 
 
 SharedSecret = Annotated[SecretStr, AfterValidator(_long_enough)]
-"""A secret that a caller shows or signs with, chosen by the operator."""
+"""A secret that the operator chooses. A caller sends it or signs with it."""
 
 
-def words(value: Any) -> Any:
-    """A comma-separated text as the words in it; anything else as it is."""
+def items(value: Any) -> Any:
+    """A comma-separated text as a tuple of its items; anything else as it is."""
     if isinstance(value, str):
-        return tuple(word.strip() for word in value.split(",") if word.strip())
+        return tuple(item.strip() for item in value.split(",") if item.strip())
     return value
 
 
 class Section(BaseModel):
-    """A section: frozen, and a name that is not known is an error."""
+    """A section: frozen; an unknown name is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -14,34 +14,34 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from shelfsync.settings.budget import BudgetSettings
-from shelfsync.settings.effect import EffectSettings
+from shelfsync.settings.catalog import (
+    DriftSettings,
+    ExportSettings,
+    NormaliseSettings,
+    RejectionSettings,
+    SuppressionSettings,
+    SyncSettings,
+    WarehouseSettings,
+)
 from shelfsync.settings.erp import ErpSettings
-from shelfsync.settings.export import DriftSettings, ExportSettings, WarehouseSettings
 from shelfsync.settings.guards import GuardSettings
-from shelfsync.settings.housekeeping import HousekeepingSettings
-from shelfsync.settings.local import LocalSettings
-from shelfsync.settings.metrics import MetricsSettings
-from shelfsync.settings.normalise import NormaliseSettings
+from shelfsync.settings.installation import HousekeepingSettings, LocalSettings, MetricsSettings, WebhookSettings
 from shelfsync.settings.orders import OrdersSettings
-from shelfsync.settings.platform import PlatformSettings
+from shelfsync.settings.platform import PlatformSettings, RateLimitSettings
 from shelfsync.settings.promotions import PromotionSettings
-from shelfsync.settings.rejection import RejectionSettings
-from shelfsync.settings.sync import SyncSettings
-from shelfsync.settings.webhook import WebhookSettings
 
 HOME = Path(".shelfsync")
 FILE = "shelfsync.toml"
 
 
 def config_file() -> Path:
-    """The file that SHELFSYNC_CONFIG names, or the one in the state folder. Never one of the current folder: it may be anybody's."""
+    """The file that SHELFSYNC_CONFIG names, or the one in the state folder. Never one of the current folder, which any user may have written."""
     named = os.environ.get("SHELFSYNC_CONFIG")
     return Path(named) if named else Path(os.environ.get("SHELFSYNC_HOME") or HOME) / FILE
 
 
 class Settings(BaseSettings):
-    """All of it. Frozen: read once, handed down by wiring."""
+    """All settings. Frozen: a process reads them once, and the context has them."""
 
     model_config = SettingsConfigDict(
         env_prefix="SHELFSYNC_", env_nested_delimiter="__", extra="forbid", frozen=True, case_sensitive=False
@@ -50,19 +50,20 @@ class Settings(BaseSettings):
     home: Path = HOME
     """The state folder: embedded database, lake, Airflow's home, logs."""
     config: Path | None = None
+    """The TOML file with settings; unset: `shelfsync.toml` in the state folder."""
     database_url: SecretStr | None = None
-    """A PostgreSQL for ledger and warehouse; without it one is started from a wheel under `home`."""
+    """The PostgreSQL of ledger and warehouse. If unset, shelfsync starts one from a wheel under `home`."""
     lake_url: str | None = None
-    """Any fsspec address; `home`/lake when not said."""
+    """Any fsspec address; unset: `home`/lake."""
     log_format: Literal["text", "json"] = "text"
-    """How the command line and the webhook receiver log: lines for people, or one JSON object a line."""
+    """Format of the log of the command line and the webhook receiver: text, or one JSON object a line."""
     platform: PlatformSettings = PlatformSettings()
     erp: ErpSettings = ErpSettings()
     normalise: NormaliseSettings = NormaliseSettings()
     sync: SyncSettings = SyncSettings()
-    effect: EffectSettings = EffectSettings()
+    suppression: SuppressionSettings = SuppressionSettings()
     guards: GuardSettings = GuardSettings()
-    budget: BudgetSettings = BudgetSettings()
+    rate_limit: RateLimitSettings = RateLimitSettings()
     metrics: MetricsSettings = MetricsSettings()
     rejection: RejectionSettings = RejectionSettings()
     webhook: WebhookSettings = WebhookSettings()

@@ -1,7 +1,8 @@
 """The warehouse as one DuckDB file, for people without a warehouse server: the same tables, the same views, the same SQL.
 
-What is large is read from the Parquet files of the lake, a vendor at a time: outcomes, what was shown, what was acknowledged. What
-is small (runs, jobs, drift, orders without their customers) and the pointers to those files come from the ledger's database. The file appears whole or not at all.
+Large tables are read from the Parquet files of the lake, a vendor at a time: outcomes, observed and acknowledged states. Small tables
+(runs, jobs, drift, orders without personal data) and the pointers to those files come from the ledger's database. The file is replaced
+only when it is complete.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from shelfsync.catalog.ledger import tables as ledger
+from shelfsync.catalog.warehouse import lake_rows
 from shelfsync.errors import ConfigurationError
-from shelfsync.ledger import tables as ledger
-from shelfsync.warehouse import lake_rows
 from shelfsync.warehouse.every_table import metadata
 from shelfsync.warehouse.views import VIEWS
 
@@ -28,15 +29,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from sqlalchemy.engine import Connection, Engine
 
-    from shelfsync.lake.store import Lake
+    from shelfsync.store.lake import Lake
 
 NEVER = ("warehouse.order_customer",)
-"""Personal data stays where it is sealed and removed in time."""
+"""Personal data stays in the database, where it is encrypted and removed in time."""
 
 LEFT_OUT = ("ledger.order_version.body",)
 """Large, and no view reads it."""
 
-SCHEMAS = ("warehouse", "ledger", "budget")
+SCHEMAS = ("warehouse", "ledger", "rate_limit")
 """Of the file. DuckDB names a database after its file, and takes `warehouse.job` of a file warehouse.duckdb for either of the two."""
 
 _ROWS = 20_000
@@ -46,7 +47,7 @@ _EXACT = sa.Numeric(38, 9)
 def copied() -> dict[str, list[sa.Column[Any]]]:
     """Tables that are read from the database, small or not in the lake, with those of their columns that DuckDB takes."""
     names = [name for name, table in metadata.tables.items() if table.schema == "warehouse"]
-    read = {name for view in VIEWS for name in re.findall(r"\b(?:ledger|budget)\.\w+", view.sql)}
+    read = {name for view in VIEWS for name in re.findall(r"\b(?:ledger|rate_limit)\.\w+", view.sql)}
     wanted = sorted((set(names) - {*lake_rows.TABLES, *NEVER}) | read)
     return {
         name: [
@@ -59,13 +60,13 @@ def copied() -> dict[str, list[sa.Column[Any]]]:
 
 
 def write(engine: Engine, lake: Lake, file: Path) -> dict[str, int]:
-    """Writes the file anew, in place of one that is there; rows by table. A ConfigurationError where it cannot be written."""
+    """Writes the file, in place of an existing one. Returns the rows by table. ConfigurationError if it cannot be written."""
     duckdb = _duckdb()
     tables = copied()
-    aside = file.parent / f".{file.name}.{os.getpid()}"
+    temporary = file.parent / f".{file.name}.{os.getpid()}"
     try:
-        with contextlib.closing(duckdb.connect(str(aside))) as duck, engine.connect() as connection:
-            _refuse_ambiguous(duck, file)
+        with contextlib.closing(duckdb.connect(str(temporary))) as duck, engine.connect() as connection:
+            _reject_ambiguous(duck, file)
             connection.execution_options(isolation_level="REPEATABLE READ")  # one instant for all tables
             _make(duck, tables)
             for name, columns in tables.items():
@@ -82,18 +83,18 @@ def write(engine: Engine, lake: Lake, file: Path) -> dict[str, int]:
                 name: duck.execute(f"SELECT count(*) FROM {name}").fetchall()[0][0]
                 for name in (*tables, *lake_rows.TABLES)
             }
-        aside.replace(file)
+        temporary.replace(file)
     except (OSError, duckdb.IOException) as error:
         raise ConfigurationError(
-            "FILE", f"{file} cannot be written: {error}", "Name a file in a folder of yours."
+            "FILE", f"{file} cannot be written: {error}", "Name a file in a folder that you may write to."
         ) from None
     finally:
-        aside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
     return counts
 
 
 def _duckdb() -> Any:
-    """The module; the path of the data does without it, so that it need not be installed where only Airflow runs."""
+    """The module. No step uses it, so it need not be installed where only Airflow runs."""
     try:
         return importlib.import_module("duckdb")
     except ModuleNotFoundError:
@@ -104,12 +105,12 @@ def _duckdb() -> Any:
         ) from None
 
 
-def _refuse_ambiguous(duck: duckdb.DuckDBPyConnection, file: Path) -> None:
+def _reject_ambiguous(duck: duckdb.DuckDBPyConnection, file: Path) -> None:
     database = duck.execute("SELECT lower(current_database())").fetchall()[0][0]
     if database in SCHEMAS:
         raise ConfigurationError(
             "FILE",
-            f"{file.name} gives the database the name of its schema {database}, and no query could tell one from the other",
+            f"{file.name} gives the database the name of its schema {database}, so that a query could mean either",
             "Choose another name, such as today.duckdb.",
         )
 
@@ -143,12 +144,12 @@ def _read(connection: Connection, columns: list[sa.Column[Any]]) -> Iterator[pa.
 
 
 def _is_open(column: sa.Column[Any]) -> bool:
-    """A number of any length, as orders have; DuckDB wants to know its places."""
+    """A number without a scale, as orders have; DuckDB needs one."""
     return isinstance(column.type, sa.Numeric) and not isinstance(column.type, sa.Double) and column.type.scale is None
 
 
 def _type(column: sa.Column[Any]) -> pa.DataType | None:
-    """None: documents, bytes and lists, which views do not read."""
+    """None: documents, bytes and lists, which no view reads."""
     import pyarrow as pa
 
     if isinstance(column.type, sa.Numeric) and not isinstance(column.type, sa.Double):
@@ -175,9 +176,9 @@ def _schema(columns: list[sa.Column[Any]]) -> pa.Schema:
 _BASELINE = """
 INSERT INTO warehouse.baseline BY NAME
 SELECT vendor, sku, price, quantity, active, max_sales_quantity,
-    (SELECT max(job_id) FROM warehouse.baseline_history AS one WHERE one.vendor = held.vendor AND one.sku = held.sku) AS job_id,
-    (SELECT max(valid_from) FROM warehouse.baseline_history AS one
-        WHERE one.vendor = held.vendor AND one.sku = held.sku AND one.job_id IS NOT NULL) AS acknowledged_at
+    (SELECT max(job_id) FROM warehouse.baseline_history AS moved WHERE moved.vendor = held.vendor AND moved.sku = held.sku) AS job_id,
+    (SELECT max(valid_from) FROM warehouse.baseline_history AS moved
+        WHERE moved.vendor = held.vendor AND moved.sku = held.sku AND moved.job_id IS NOT NULL) AS acknowledged_at
 FROM warehouse.baseline_history AS held
 QUALIFY row_number() OVER (PARTITION BY vendor, sku ORDER BY version DESC) = 1
 """

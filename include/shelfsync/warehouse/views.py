@@ -1,4 +1,4 @@
-"""The questions people ask most, as views of the warehouse; made anew after every migration, and whenever one of them changed here.
+"""The views of the warehouse. They are created again after every migration, and whenever one of them changed here.
 
 The SQL is the part of the language that PostgreSQL and DuckDB share, so that the same text answers in both (docs/warehouse.md).
 """
@@ -10,22 +10,21 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
-from shelfsync.warehouse.catalog_views import CATALOG_VIEWS
-from shelfsync.warehouse.count_view import VENDOR_COUNT
-from shelfsync.warehouse.order_views import ORDER_VIEWS
+from shelfsync.catalog.warehouse.views import CATALOG_VIEWS, VENDOR_COUNT
+from shelfsync.orders.warehouse.views import ORDER_VIEWS
 from shelfsync.warehouse.timeline import TIMELINE
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
 VIEWS = (*CATALOG_VIEWS, VENDOR_COUNT, *ORDER_VIEWS, TIMELINE)
-"""In an order in which each finds those that it reads."""
+"""Each view comes after those that it reads."""
 
 _MARK = "Kept by shelfsync; views "
 
 
 def drop(connection: Connection) -> None:
-    """Takes all views away, so that a migration may change what they read."""
+    """Drops all views, so that a migration may change their tables."""
     if connection.execute(sa.text("SELECT to_regnamespace('warehouse') IS NULL")).scalar_one():
         return
     for view in reversed(VIEWS):
@@ -34,20 +33,19 @@ def drop(connection: Connection) -> None:
 
 
 def create(connection: Connection) -> None:
-    """Makes all views as they are here, with their comments."""
+    """Creates all views as they are here, with their comments."""
     drop(connection)
     for view in VIEWS:
         connection.execute(sa.text(f"CREATE VIEW warehouse.{view.name} AS {view.sql}"))
         _comment(connection, f"VIEW warehouse.{view.name}", view.comment)
         for name, meaning in view.columns.items():
             _comment(connection, f'COLUMN warehouse.{view.name}."{name}"', meaning)
-    _comment(connection, "SCHEMA warehouse", _MARK + fingerprint())
+    _comment(connection, "SCHEMA warehouse", mark())
 
 
-def current(connection: Connection) -> bool:
-    """Whether the database has the views as they are here."""
-    said = connection.execute(sa.text("SELECT obj_description(to_regnamespace('warehouse'), 'pg_namespace')"))
-    return said.scalar_one_or_none() == _MARK + fingerprint()
+def mark() -> str:
+    """The comment of the schema in a database that has the views as they are here."""
+    return _MARK + fingerprint()
 
 
 def fingerprint() -> str:
@@ -57,4 +55,4 @@ def fingerprint() -> str:
 
 def _comment(connection: Connection, what: str, text: str) -> None:
     quoted = text.replace("'", "''")
-    connection.execute(sa.text(f"COMMENT ON {what} IS :said".replace(":said", f"'{quoted}'").replace(":", r"\:")))
+    connection.execute(sa.text(f"COMMENT ON {what} IS :text".replace(":text", f"'{quoted}'").replace(":", r"\:")))

@@ -56,35 +56,35 @@ def test_items_are_called_by_one_key_only():
 def test_an_item_without_its_key_is_named():
     items = delta({"sku": "A", "barcode": "1", "quantity": 1}, {"sku": "B", "quantity": 1})
     with pytest.raises(DataError, match="SKU 'B' has no barcode"):
-        list(cut(items, key="barcode", sales_limit_name="m", body_bytes_max=1000))
+        list(cut(items, key="barcode", sales_limit_name="m", body_max_bytes=1000))
 
 
 def test_an_empty_delta_makes_no_request():
-    assert list(cut(delta(), body_bytes_max=1000, **SKU)) == []
+    assert list(cut(delta(), body_max_bytes=1000, **SKU)) == []
 
 
 def test_a_limit_is_kept_to_the_byte():
     items = items_of(3)
     length = len(body(items, **SKU))
-    assert [batch.items.num_rows for batch in cut(items, body_bytes_max=length, **SKU)] == [3]
-    assert [batch.items.num_rows for batch in cut(items, body_bytes_max=length - 1, **SKU)] == [2, 1]
+    assert [batch.items.num_rows for batch in cut(items, body_max_bytes=length, **SKU)] == [3]
+    assert [batch.items.num_rows for batch in cut(items, body_max_bytes=length - 1, **SKU)] == [2, 1]
 
 
 def test_the_limit_counts_bytes_not_characters():
     items = delta(*({"sku": f"{number}{'é' * 30}", "quantity": 1} for number in range(2)))
     length = len(body(items, **SKU))
-    assert len(list(cut(items, body_bytes_max=length - 1, **SKU))) == 2
+    assert len(list(cut(items, body_max_bytes=length - 1, **SKU))) == 2
 
 
 def test_an_item_larger_than_the_limit_is_an_error_that_names_it():
     items = delta({"sku": "A", "quantity": 1}, {"sku": "B" * 60, "quantity": 1})
     with pytest.raises(DataError, match=r"'B{60}' alone makes a body of \d+ bytes, more than the 64"):
-        list(cut(items, body_bytes_max=64, **SKU))
+        list(cut(items, body_max_bytes=64, **SKU))
 
 
 def test_many_items_come_through_the_seams_of_their_encoding():
     items = items_of(100_000)
-    batches = list(cut(items, body_bytes_max=1_500_000, **SKU))
+    batches = list(cut(items, body_max_bytes=1_500_000, **SKU))
     assert [batch.items.num_rows for batch in batches][-1] < 30_000
     sent = [item for batch in batches for item in json.loads(bytes(batch.body))["products"]]
     assert sent == [{"sku": f"S{n:06d}", "price": 12.5, "quantity": n, "active": n % 2 == 0} for n in range(100_000)]

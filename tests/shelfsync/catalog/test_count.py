@@ -1,4 +1,4 @@
-"""Each row of the ERP is counted in one column, whatever is known of it; the columns add up to the rows (I1)."""
+"""Each row of the ERP counts in exactly one column; the columns add up to the rows (I1)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shelfsync.catalog.count import COLUMNS, NAMES, Carried, Counts, count, sentence, total
-from shelfsync.ledger.vendor_counts import NUMBERS
+from shelfsync.catalog.ledger.vendor_counts import NUMBERS
 
 SKUS = [f"s{number}" for number in range(12)]
 SOME = st.sets(st.sampled_from(SKUS))

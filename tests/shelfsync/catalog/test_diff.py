@@ -4,9 +4,9 @@ from decimal import Decimal
 
 import pytest
 
-from catalog_rows import normalised, quarantined, said, shelf
+from catalog_rows import fields_by_sku, normalised, quarantined, shelf
 from shelfsync.catalog.diff import apply, diff
-from shelfsync.columns import FIELDS
+from shelfsync.schemas import FIELDS
 
 FULL_ROW = {"price": "4.5", "quantity": 3, "active": True, "max_sales_quantity": 10}
 
@@ -14,12 +14,12 @@ FULL_ROW = {"price": "4.5", "quantity": 3, "active": True, "max_sales_quantity":
 def changes(snapshot, baseline, **options):
     """sku -> (kind of change, the fields sent)."""
     table = diff(snapshot, baseline, **{"full": False, **options})
-    fields = said(table)
-    return {row["sku"]: (row["change"], fields[row["sku"]]) for row in table.to_pylist()}
+    sent = fields_by_sku(table)
+    return {row["sku"]: (row["change"], sent[row["sku"]]) for row in table.to_pylist()}
 
 
 def two(*rows):
-    """A shelf with one more SKU, that no delta has only one row because there is only one."""
+    """A table of these rows and one more SKU, so that no delta has a single row."""
     return shelf({"sku": "zz", "price": "1"}, *rows)
 
 
@@ -34,18 +34,18 @@ def test_a_price_that_differs_after_the_third_decimal_is_no_change():
     assert changes(normalised({"sku": "A", "price": "4.5559"}).snapshot, before) == {}
 
 
-def test_a_new_sku_says_all_it_has():
+def test_a_new_sku_is_sent_with_all_its_values():
     assert changes(shelf({"sku": "A", "price": "1", "quantity": 2}), shelf()) == {
         "A": ("new", {"price": Decimal(1), "quantity": 2})
     }
 
 
-def test_a_new_sku_of_which_nothing_is_said_is_not_sent():
+def test_a_new_sku_without_a_value_is_not_sent():
     assert changes(shelf({"sku": "A"}), shelf()) == {}
     assert changes(shelf({"sku": "A"}), shelf(), full=True) == {}
 
 
-def test_null_is_silence_not_a_change():
+def test_null_is_no_change():
     assert changes(shelf({"sku": "A"}), shelf({"sku": "A", **FULL_ROW})) == {}
 
 
@@ -68,7 +68,7 @@ def test_a_sku_that_comes_back_is_switched_on_with_its_quantity():
     }
 
 
-def test_on_takes_along_the_last_known_quantity_where_the_erp_says_none():
+def test_active_true_is_sent_with_the_last_known_quantity_if_the_erp_has_none():
     before = two({"sku": "A", "quantity": 7, "active": False})
     assert changes(two({"sku": "A", "active": True}), before)["A"][1] == {"active": True, "quantity": 7}
 
@@ -82,13 +82,13 @@ def test_a_quantity_never_switches_on_what_is_meant_to_be_off():
     assert changes(two({"sku": "A", "quantity": 9}), before)["A"][1] == {"quantity": 9, "active": False}
 
 
-def test_a_quantity_of_what_is_on_goes_alone_among_others():
+def test_a_quantity_of_an_active_product_is_sent_without_active_beside_other_items():
     before = shelf({"sku": "A", **FULL_ROW}, {"sku": "B", **FULL_ROW})
     after = shelf({"sku": "A", **FULL_ROW, "quantity": 1}, {"sku": "B", **FULL_ROW, "quantity": 1})
     assert changes(after, before) == {"A": ("changed", {"quantity": 1}), "B": ("changed", {"quantity": 1})}
 
 
-def test_a_quantity_that_is_all_there_is_to_say_takes_active_along():
+def test_a_quantity_in_a_delta_of_one_item_is_sent_with_active():
     assert changes(shelf({"sku": "A", **FULL_ROW, "quantity": 0}), shelf({"sku": "A", **FULL_ROW})) == {
         "A": ("changed", {"quantity": 0, "active": True})
     }
@@ -110,48 +110,48 @@ def test_a_sku_in_quarantine_has_not_left():
     assert changes(shelf(), before, quarantined=quarantined("A")) == {"B": ("removed", {"active": False})}
 
 
-def test_what_was_refused_waits_until_the_erp_wants_something_else():
+def test_rejected_values_are_not_sent_again_until_the_erp_has_others():
     before = shelf({"sku": "A", **FULL_ROW})
-    refused = shelf({"sku": "A", **FULL_ROW, "price": "5"}).select(["sku", *FIELDS])
-    assert changes(shelf({"sku": "A", **FULL_ROW, "price": "5"}), before, refused=refused) == {}
-    assert changes(shelf({"sku": "A", **FULL_ROW, "price": "6"}), before, refused=refused)["A"][1] == {
+    rejected = shelf({"sku": "A", **FULL_ROW, "price": "5"}).select(["sku", *FIELDS])
+    assert changes(shelf({"sku": "A", **FULL_ROW, "price": "5"}), before, rejected=rejected) == {}
+    assert changes(shelf({"sku": "A", **FULL_ROW, "price": "6"}), before, rejected=rejected)["A"][1] == {
         "price": Decimal(6)
     }
 
 
-def test_what_was_refused_may_be_remembered_as_it_was_sent():
+def test_a_rejection_may_hold_only_the_fields_that_were_sent():
     before = shelf({"sku": "A", **FULL_ROW})
-    refused = shelf({"sku": "A", "price": "5"}).select(["sku", *FIELDS])
-    assert changes(shelf({"sku": "A", **FULL_ROW, "price": "5"}), before, refused=refused) == {}
-    assert "A" in changes(shelf({"sku": "A", **FULL_ROW, "price": "5", "quantity": 4}), before, refused=refused)
+    rejected = shelf({"sku": "A", "price": "5"}).select(["sku", *FIELDS])
+    assert changes(shelf({"sku": "A", **FULL_ROW, "price": "5"}), before, rejected=rejected) == {}
+    assert "A" in changes(shelf({"sku": "A", **FULL_ROW, "price": "5", "quantity": 4}), before, rejected=rejected)
 
 
-def test_a_change_that_was_refused_beside_another_is_sent_once_that_one_is_taken_back():
+def test_a_change_that_was_rejected_beside_another_is_sent_once_the_erp_reverts_the_other():
     before = shelf({"sku": "A", **FULL_ROW})
-    refused = shelf({"sku": "A", **FULL_ROW, "price": "5", "quantity": 1}).select(["sku", *FIELDS])
+    rejected = shelf({"sku": "A", **FULL_ROW, "price": "5", "quantity": 1}).select(["sku", *FIELDS])
     after = shelf({"sku": "A", **FULL_ROW, "quantity": 1})
-    assert changes(after, before, refused=refused)["A"][1]["quantity"] == 1
+    assert changes(after, before, rejected=rejected)["A"][1]["quantity"] == 1
 
 
-def test_a_companion_does_not_make_a_refusal_look_new():
+def test_a_co_sent_field_does_not_make_rejected_values_look_new():
     before = two({"sku": "A", "quantity": 7, "active": False})
-    refused = shelf({"sku": "A", "active": True}).select(["sku", *FIELDS])
-    assert changes(two({"sku": "A", "active": True}), before, refused=refused) == {}
+    rejected = shelf({"sku": "A", "active": True}).select(["sku", *FIELDS])
+    assert changes(two({"sku": "A", "active": True}), before, rejected=rejected) == {}
 
 
-def test_a_switching_off_that_was_refused_is_not_repeated():
-    refused = shelf({"sku": "A", "active": False}).select(["sku", *FIELDS])
-    assert changes(shelf(), shelf({"sku": "A", **FULL_ROW}), refused=refused) == {}
+def test_a_rejected_deactivation_is_not_repeated():
+    rejected = shelf({"sku": "A", "active": False}).select(["sku", *FIELDS])
+    assert changes(shelf(), shelf({"sku": "A", **FULL_ROW}), rejected=rejected) == {}
 
 
-def test_by_barcode_a_refusal_ends_when_the_barcode_is_corrected():
+def test_by_barcode_a_rejection_ends_when_the_barcode_is_corrected():
     before, after = shelf(), shelf({"sku": "A", "barcode": "2", "price": "5"})
-    refused = shelf({"sku": "A", "barcode": "1", "price": "5"})
-    assert changes(after, before, refused=refused, key="sku") == {}
-    assert "A" in changes(after, before, refused=refused, key="barcode")
+    rejected = shelf({"sku": "A", "barcode": "1", "price": "5"})
+    assert changes(after, before, rejected=rejected, key="sku") == {}
+    assert "A" in changes(after, before, rejected=rejected, key="barcode")
 
 
-def test_by_barcode_a_new_barcode_makes_everything_be_said_again():
+def test_by_barcode_a_sku_with_a_new_barcode_is_sent_whole():
     before, after = two({"sku": "A", "barcode": "1", **FULL_ROW}), two({"sku": "A", "barcode": "2", **FULL_ROW})
     assert changes(after, before, key="sku") == {}
     assert changes(after, before, key="barcode") == {"A": ("changed", {**FULL_ROW, "price": Decimal("4.5")})}
@@ -178,7 +178,7 @@ def test_by_barcode_what_has_none_cannot_be_switched_off():
     assert changes(shelf(), shelf({"sku": "A", "active": True}), key="barcode") == {}
 
 
-def test_apply_keeps_what_is_not_talked_about():
+def test_apply_leaves_fields_that_the_delta_does_not_have():
     before = shelf({"sku": "A", "barcode": "1", **FULL_ROW}, {"sku": "B", "price": "2"})
     after = shelf({"sku": "A", "price": "5"}, {"sku": "AA", "price": "1"}, {"sku": "B"})
     held = apply(diff(after, before, full=False), before)
@@ -192,7 +192,7 @@ def test_apply_keeps_what_is_not_talked_about():
 
 
 @pytest.mark.parametrize("rows", [["B", "A"], ["A", "A"]])
-def test_a_table_out_of_order_is_refused_not_compared(rows):
+def test_a_table_out_of_order_raises_instead_of_being_compared(rows):
     ordered, broken = (
         shelf({"sku": "A"}),
         shelf(*({"sku": sku} for sku in sorted(rows))).take([0, 1] if rows[0] == rows[1] else [1, 0]),

@@ -1,4 +1,4 @@
-"""What the guards compare with where nobody knows what the platform holds: the last that was known."""
+"""The guards compare with the last known value where the baseline has a null."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from catalog_rows import shelf
 from catalog_strategies import shelves
 from shelfsync.catalog.known import known
-from shelfsync.columns import BASELINE, FIELDS
+from shelfsync.schemas import BASELINE, FIELDS
 
 
 @given(now=shelves(), before=shelves())
@@ -23,7 +23,7 @@ def test_it_is_the_baseline_with_its_gaps_filled_and_nothing_else(now, before):
     assert known(filled, before) == filled
 
 
-def test_a_sales_buffer_comes_with_the_quantity_that_was_told_against_it():
+def test_a_sales_buffer_comes_with_the_quantity_that_was_sent_against_it():
     before = shelf({"sku": "a", "quantity": 5, "sales_buffer": 3}, {"sku": "b", "quantity": 5, "sales_buffer": 3})
     now = shelf({"sku": "a", "sales_buffer": 9}, {"sku": "b", "quantity": 7, "sales_buffer": 9})
     assert [(row["quantity"], row["sales_buffer"]) for row in known(now, before).to_pylist()] == [(5, 3), (7, 9)]

@@ -25,24 +25,24 @@ def truncated(data):
     return [row["sku"] for row in caught.value.log.to_pylist()]
 
 
-def refusal(data, **options):
+def error_of(data, **options):
     with pytest.raises(DataError) as caught:
         parse_log(io.BytesIO(data), **options)
     return str(caught.value)
 
 
-def test_the_newer_shape_is_read():
+def test_the_newer_format_is_read():
     data = b'"sku","state","errors"\r\n"A","success",""\r\n"B","success","null"\r\n"C","failed","Unknown SKU"\r\n'
-    assert lines(data) == [("A", "accepted", None), ("B", "accepted", None), ("C", "refused", "Unknown SKU")]
+    assert lines(data) == [("A", "accepted", None), ("B", "accepted", None), ("C", "rejected", "Unknown SKU")]
 
 
-def test_the_older_shape_is_read_with_its_barcode():
+def test_the_older_format_is_read_with_its_barcode():
     data = b"sku,code,state,errors,row_number,piece_barcode\nA,77,success,null,1,00000096385074\n"
     (row,) = parse_log(io.BytesIO(data)).to_pylist()
     assert (row["sku"], row["barcode"], row["state"]) == ("A", "00000096385074", "accepted")
 
 
-def test_columns_nobody_knows_are_kept_in_the_raw_line():
+def test_unknown_columns_are_in_the_raw_line():
     (row,) = parse_log(io.BytesIO(b'State,new "col",SKU,new\nok,"x,""y""",A,\n')).to_pylist()
     assert (row["sku"], row["state"]) == ("A", "accepted")
     members = [("State", "ok"), ('new "col"', 'x,"y"'), ("SKU", "A"), ("new", "")]
@@ -56,17 +56,17 @@ def test_words_of_success_without_an_error_are_accepted(word, well):
 
 
 @pytest.mark.parametrize("word", ["failed", "FAILED", "error", "Rejected", "refused"])
-def test_words_of_failure_are_refused_even_without_a_reason(word):
+def test_words_of_failure_are_rejected_even_without_a_reason(word):
     ((_, state, reason),) = lines(NEWER + f"A,{word},null\n".encode())
-    assert state == "refused"
+    assert state == "rejected"
     assert reason == f"{word.lower()}, and the platform gives no reason"
 
 
 def test_an_error_beside_a_word_of_success_is_no_success():
-    assert lines(NEWER + b"A,success,price ignored\n") == [("A", "refused", "price ignored")]
+    assert lines(NEWER + b"A,success,price ignored\n") == [("A", "rejected", "price ignored")]
 
 
-def test_a_word_nobody_has_seen_is_unaccounted_with_the_word():
+def test_an_unknown_word_is_unaccounted_with_the_word():
     assert lines(NEWER + b"A,partially,\nB,,\nC,later,busy\n") == [
         ("A", "unaccounted", "unknown state 'partially'"),
         ("B", "unaccounted", "the line has no state"),
@@ -85,14 +85,14 @@ def test_a_packed_log_may_come_in_several_members():
 
 
 def test_quotes_commas_and_line_breaks_inside_a_text_are_text():
-    assert lines(NEWER + b'"A,1",failed,"a ""b"",\r\nc"\n') == [("A,1", "refused", 'a "b",\r\nc')]
+    assert lines(NEWER + b'"A,1",failed,"a ""b"",\r\nc"\n') == [("A,1", "rejected", 'a "b",\r\nc')]
 
 
-def test_an_inch_mark_that_nobody_escaped_costs_no_other_line():
-    assert lines(NEWER + b'A,failed,5" pipe\nB,success,\n') == [("A", "refused", '5" pipe'), ("B", "accepted", None)]
+def test_an_unescaped_inch_mark_costs_no_other_line():
+    assert lines(NEWER + b'A,failed,5" pipe\nB,success,\n') == [("A", "rejected", '5" pipe'), ("B", "accepted", None)]
 
 
-def test_a_line_of_another_shape_names_nobody_and_stops_nobody():
+def test_a_line_with_other_fields_names_no_sku_and_stops_no_other_line():
     assert lines(NEWER + b"A,success,\nB,success\nC,success,,x\n\nD,success,\n") == [
         ("A", "accepted", None),
         ("D", "accepted", None),
@@ -105,7 +105,7 @@ def test_bytes_in_another_encoding_spoil_their_own_line_only():
     data = NEWER + b"Caf\xe9,success,\nB,failed,na\xefve\nC\xff,ok\nD,ok,\n"
     assert lines(data) == [
         ("Caf\ufffd", "accepted", None),
-        ("B", "refused", "na\ufffdve"),
+        ("B", "rejected", "na\ufffdve"),
         ("D", "accepted", None),
         (None, "unaccounted", "the line has 2 fields instead of 3"),
     ]
@@ -123,7 +123,7 @@ def test_a_message_of_a_megabyte_is_shortened_in_the_reason_and_in_the_raw_line(
     assert len(json.loads(row["raw"])["errors"]) == 8192
 
 
-def test_a_header_alone_is_a_log_that_says_nothing():
+def test_a_header_alone_is_an_empty_log():
     assert lines(NEWER) == lines(b"sku,state,errors") == []
 
 
@@ -137,7 +137,7 @@ def test_half_a_line_at_the_end_does_not_count():
 
 
 def test_a_closing_quote_may_be_half_of_a_doubled_one():
-    assert lines(NEWER + b'"A","success",""' + b'"no"" means no"\n') == [("A", "refused", '"no" means no')]
+    assert lines(NEWER + b'"A","success",""' + b'"no"" means no"\n') == [("A", "rejected", '"no" means no')]
     assert lines(NEWER + b'"A","success",""') == []
     assert lines(NEWER + b'"A","success",""', whole=True) == [("A", "accepted", None)]
 
@@ -154,14 +154,14 @@ def test_a_packed_log_without_its_end_is_cut_off_whatever_its_length_was():
         parse_log(io.BytesIO(packed[:-4]), whole=True)
 
 
-def test_a_damaged_packed_log_is_said_to_be_damaged():
+def test_a_damaged_packed_log_is_reported_as_damaged():
     packed = bytearray(gzip.compress(NEWER + b"A,success,\n"))
     packed[-6] ^= 0xFF
-    assert "does not unpack" in refusal(bytes(packed))
+    assert "does not unpack" in error_of(bytes(packed))
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "words"),
     [
         (b"", "is empty"),
         (b"\r\n \n", "is empty"),
@@ -175,20 +175,20 @@ def test_a_damaged_packed_log_is_said_to_be_damaged():
         (b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "no header with sku and state"),
     ],
 )
-def test_what_is_no_log_is_told_for_what_it_is(data, said):
-    message = refusal(data)
-    assert said in message
+def test_a_file_that_is_no_log_is_reported_as_what_it_is(data, words):
+    message = error_of(data)
+    assert words in message
     assert "\n" not in message
 
 
 def test_a_packed_log_that_never_ends_is_given_up():
-    assert "more than 1000000 bytes" in refusal(
-        gzip.compress(NEWER + b"A,success,\n" * 200_000), expanded_bytes_max=1_000_000
+    assert "more than 1000000 bytes" in error_of(
+        gzip.compress(NEWER + b"A,success,\n" * 200_000), expanded_max_bytes=1_000_000
     )
 
 
 def test_a_line_that_never_ends_is_given_up():
-    assert "a line of more than" in refusal(NEWER + b'A,failed,"' + b"x" * 20_000_000)
+    assert "a line of more than" in error_of(NEWER + b'A,failed,"' + b"x" * 20_000_000)
 
 
 def test_the_text_of_a_log_takes_no_more_memory_for_being_longer():

@@ -10,14 +10,14 @@ import pytest
 
 from catalog_rows import normalised, raw
 from shelfsync.catalog.normalise import normalise
-from shelfsync.columns import RAW
+from shelfsync.schemas import RAW
 from shelfsync.settings import NormaliseSettings
 
 REAL_PRICES = Path(__file__).parents[4] / "shared/data/real_store_price_list.csv"
 
 
 def price(text):
-    """The price that becomes of a text, or the reason it is refused."""
+    """The price of a text, or the reason why its row is quarantined."""
     return _one(normalised({"sku": "A1", "price": text}), "price")
 
 
@@ -93,13 +93,13 @@ def test_a_price_is_cut_never_rounded(text, kept):
         ("1\x00", "price_not_a_number"),
     ],
 )
-def test_what_is_no_price_is_refused_with_its_reason(text, reason):
+def test_a_text_that_is_no_price_is_quarantined_with_its_reason(text, reason):
     assert price(text) == reason
 
 
 @pytest.mark.parametrize("text", [None, "", "   "])
 @pytest.mark.parametrize("field", ["barcode", "price", "quantity", "active", "max_sales_quantity"])
-def test_a_blank_value_says_nothing(field, text):
+def test_a_blank_value_is_null(field, text):
     assert _one(normalised({"sku": "A1", field: text}), field) is None
 
 
@@ -109,27 +109,27 @@ def test_stock_of_weighed_goods_is_floored():
     assert quantity("0.4") == 0
 
 
-def test_stock_of_weighed_goods_can_be_refused():
-    assert quantity("3.4", quantity_rounding="refuse") == "quantity_not_whole"
-    assert quantity("3.0004", quantity_rounding="refuse") == "quantity_not_whole"
-    assert quantity("1e-9", quantity_rounding="refuse") == "quantity_not_whole"
-    assert quantity("3.000", quantity_rounding="refuse") == 3
+def test_stock_of_weighed_goods_can_be_quarantined():
+    assert quantity("3.4", quantity_rounding="quarantine") == "quantity_not_whole"
+    assert quantity("3.0004", quantity_rounding="quarantine") == "quantity_not_whole"
+    assert quantity("1e-9", quantity_rounding="quarantine") == "quantity_not_whole"
+    assert quantity("3.000", quantity_rounding="quarantine") == 3
 
 
 def test_negative_stock_is_nothing_to_sell():
     assert quantity("-2") == 0
     assert quantity("-0.5") == 0
     assert quantity("-99999999999999999999") == 0
-    assert quantity("-2.5", quantity_rounding="refuse") == 0
+    assert quantity("-2.5", quantity_rounding="quarantine") == 0
 
 
-def test_negative_stock_can_be_refused():
-    assert quantity("-2", negative_quantity="refuse") == "quantity_negative"
-    assert quantity("-0.5", negative_quantity="refuse") == "quantity_negative"
-    assert quantity("-0", negative_quantity="refuse") == 0
+def test_negative_stock_can_be_quarantined():
+    assert quantity("-2", negative_quantity="quarantine") == "quantity_negative"
+    assert quantity("-0.5", negative_quantity="quarantine") == "quantity_negative"
+    assert quantity("-0", negative_quantity="quarantine") == 0
 
 
-def test_stock_beyond_32_bits_is_refused_not_wrapped():
+def test_stock_beyond_32_bits_is_quarantined_not_wrapped():
     assert quantity("2147483647.9") == 2147483647
     assert quantity("2147483648") == "quantity_too_large"
     assert quantity("1E+2") == 100
@@ -144,7 +144,7 @@ def test_stock_beyond_32_bits_is_refused_not_wrapped():
         *((text, "active_not_a_truth_value") for text in ("2", "on", "ja", "1.0", "truth")),
     ],
 )
-def test_truth_is_told_in_few_words(text, found):
+def test_truth_values_are_few_words(text, found):
     assert _one(normalised({"sku": "A1", "active": text}), "active") == found
 
 
@@ -181,7 +181,7 @@ def test_two_keys_that_padding_makes_one_are_never_merged():
     assert result.snapshot["sku"].to_pylist() == ["B2"]
 
 
-def test_rows_that_repeat_each_other_are_set_aside_all_of_them():
+def test_rows_that_repeat_each_other_are_all_quarantined():
     result = normalised({"sku": "A1", "price": "1"}, {"sku": "A1", "price": "1"}, {"sku": "A1", "price": "no"})
     assert reasons(result) == dict.fromkeys((1, 2, 3), "sku_duplicate")
 
@@ -199,7 +199,7 @@ def test_rows_that_repeat_each_other_are_set_aside_all_of_them():
         ("é" * 256, "sku_too_long"),
     ],
 )
-def test_a_key_that_cannot_be_one_is_refused(sku, reason):
+def test_a_key_that_cannot_be_one_is_quarantined(sku, reason):
     assert reasons(normalised({"sku": sku})) == {1: reason}
 
 
@@ -227,7 +227,7 @@ def test_a_barcode_is_digits_and_keeps_its_zeros(text):
         ("123456789012345", "barcode_too_long"),
     ],
 )
-def test_a_barcode_that_would_fail_a_whole_request_is_refused(text, reason):
+def test_a_barcode_that_would_fail_a_whole_request_is_quarantined(text, reason):
     assert barcode(text) == reason
     assert barcode(text, key="barcode") == reason
 
@@ -247,7 +247,7 @@ def test_a_barcode_on_two_skus_matters_only_when_items_are_called_by_it():
     assert reasons(normalised(*rows, key="barcode")) == {1: "barcode_duplicate", 2: "barcode_duplicate"}
 
 
-def test_a_row_tells_the_first_of_its_faults_only():
+def test_a_row_has_the_first_of_its_faults_as_reason():
     row = {"sku": "A1", "barcode": "x", "price": "-1", "quantity": "no"}
     assert reasons(normalised(row)) == {1: "barcode_not_digits"}
     assert reasons(normalised({**row, "barcode": None})) == {1: "price_negative"}
@@ -297,7 +297,7 @@ def test_a_value_of_a_megabyte_makes_a_short_sentence_and_a_short_key():
     assert result.quarantine["sku"].to_pylist() == [None, "A1"]
 
 
-def test_bytes_that_are_no_text_are_set_aside_not_crashed_on():
+def test_bytes_that_are_no_text_are_quarantined_not_crashed_on():
     data = pa.array([b"Caf\xe9", b"ok"])
     _, offsets, buffer = data.buffers()
     broken = pa.StringArray.from_buffers(2, offsets, buffer)
@@ -309,7 +309,7 @@ def test_bytes_that_are_no_text_are_set_aside_not_crashed_on():
 
 
 @pytest.mark.parametrize("vendor", [None, " ", "st\0re"])
-def test_several_rows_that_are_all_of_nobody_are_quarantined_and_duplicate_nothing(vendor):
+def test_several_rows_without_a_vendor_are_quarantined_and_duplicate_nothing(vendor):
     result = normalised(*({"sku": sku, "vendor": vendor, "price": "1"} for sku in ("a", "b", "b")))
     assert result.snapshot.num_rows == 0
     assert not result.quarantine["reason"].to_pylist().count("sku_duplicate")
@@ -329,7 +329,7 @@ def test_the_price_list_of_a_real_store_comes_through_to_the_cent():
     assert set(result.quarantine["reason"].to_pylist()) <= {"sku_duplicate"}
 
 
-def test_category_and_cost_are_read_and_never_set_a_row_aside():
+def test_category_and_cost_are_read_and_never_quarantine_a_row():
     done = normalised(
         {"sku": "a", "price": "2", "category": "  dairy\tand eggs ", "cost": "1.23456"},
         {"sku": "b", "price": "2", "category": " ", "cost": "1,50"},

@@ -1,4 +1,4 @@
-"""The pure steps one after the other, with a platform that is nothing but a dictionary."""
+"""The pure steps one after the other, with a dictionary as the platform."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import io
 import json
 from decimal import Decimal
 
-from catalog_rows import normalised, said, shelf
+from catalog_rows import fields_by_sku, normalised, shelf
 from shelfsync.catalog.acknowledge import acknowledge
 from shelfsync.catalog.batch import cut
 from shelfsync.catalog.confirm import match, parse_log
@@ -19,8 +19,8 @@ from shelfsync.settings import GuardSettings
 WIRE = {"key": "sku", "sales_limit_name": "max_sales_quantity"}
 
 
-class Shelf:
-    """What the platform shows, and the log of a job; SKUs that it does not know are refused."""
+class Platform:
+    """The platform's products, and the log of a job. The platform rejects SKUs that it does not know."""
 
     def __init__(self, *known):
         self.products = {sku: {} for sku in known}
@@ -37,23 +37,25 @@ class Shelf:
         return io.BytesIO(text.getvalue().encode())
 
 
-def run(platform, baseline, *rows, full=False, refused=None):
+def run(platform, baseline, *rows, full=False, rejected=None):
     """One run over the path; the new baseline, what was sent, and its outcomes."""
-    shelves = normalised(*rows)
-    delta = diff(shelves.snapshot, baseline, full=full, refused=refused, quarantined=shelves.quarantine)
-    case = Case("store-001", delta, shelves.snapshot, baseline, len(rows), GuardSettings(mass_removal={"share": 0.5}))
+    extract = normalised(*rows)
+    delta = diff(extract.snapshot, baseline, full=full, rejected=rejected, quarantined=extract.quarantine)
+    case = Case(
+        "store-001", delta, extract.snapshot, baseline, len(rows), GuardSettings(mass_removal={"max_share": 0.5})
+    )
     released = guard(case).released
     sent, states = {}, {}
-    for batch in cut(released, body_bytes_max=150, **WIRE):
+    for batch in cut(released, body_max_bytes=150, **WIRE):
         outcomes = match(batch.items, parse_log(platform.job(bytes(batch.body))))
         baseline = acknowledge(baseline, batch.items, outcomes)
-        sent |= said(batch.items)
+        sent |= fields_by_sku(batch.items)
         states |= dict(zip(outcomes["sku"].to_pylist(), outcomes["state"].to_pylist(), strict=True))
     return baseline, sent, states
 
 
 def test_a_day_of_changes_ends_with_the_platform_equal_to_the_erp():
-    platform = Shelf("A", "B", "C")
+    platform = Platform("A", "B", "C")
     morning = [
         {"sku": "A", "price": "1.99999", "quantity": "3.5", "active": "true"},
         {"sku": "B", "price": "2", "quantity": "1", "active": "true"},
@@ -61,7 +63,7 @@ def test_a_day_of_changes_ends_with_the_platform_equal_to_the_erp():
         {"sku": "X", "price": "4", "active": "true"},
     ]
     baseline, sent, states = run(platform, shelf(), *morning, full=True)
-    assert states == {"A": "accepted", "B": "accepted", "C": "accepted", "X": "refused"}
+    assert states == {"A": "accepted", "B": "accepted", "C": "accepted", "X": "rejected"}
     assert platform.products["A"] == {"price": Decimal("1.999"), "quantity": 3, "active": True}
 
     noon = [
@@ -70,15 +72,15 @@ def test_a_day_of_changes_ends_with_the_platform_equal_to_the_erp():
         {**morning[2], "quantity": "6"},
         morning[3],
     ]
-    refused = shelf({"sku": "X", "price": "4", "active": True})
-    baseline, sent, _ = run(platform, baseline, *noon, refused=refused)
+    rejected = shelf({"sku": "X", "price": "4", "active": True})
+    baseline, sent, _ = run(platform, baseline, *noon, rejected=rejected)
     assert sent == {
         "C": {"quantity": 6, "active": False}
-    }  # A differs by less than is kept, B is in quarantine, X was refused
+    }  # A differs after the third decimal, B is in quarantine, X was rejected
     assert platform.products["B"]["active"] is True
 
     evening = [morning[1], {**morning[2], "active": "true"}]
-    baseline, sent, _ = run(platform, baseline, *evening, refused=refused)
+    baseline, sent, _ = run(platform, baseline, *evening, rejected=rejected)
     assert sent == {"A": {"active": False}, "C": {"active": True, "quantity": 0}}
-    assert platform.products == said(baseline)
+    assert platform.products == fields_by_sku(baseline)
     assert run(platform, baseline, *evening)[1] == {}

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from shelfsync.catalog.readback import Shown, lines
-from shelfsync.columns import DELTA
+from shelfsync.schemas import DELTA
 
 
 def _items(*rows):

@@ -54,14 +54,14 @@ def test_every_reason_can_happen():
         {"sku": f"S{place}", "barcode": f"{100 + place}", **row}
         for place, row in enumerate([*EACH.values(), EACH["sku_duplicate"], EACH["barcode_duplicate"]])
     ]
-    result = normalised(*rows, key="barcode", quantity_rounding="refuse", negative_quantity="refuse")
+    result = normalised(*rows, key="barcode", quantity_rounding="quarantine", negative_quantity="quarantine")
     assert result.snapshot.num_rows == 0
     assert result.quarantine["reason"].to_pylist()[: len(EACH)] == list(EACH)
     assert set(EACH) == {reason.word for reason in REASONS}
 
 
-def test_the_page_lists_the_words_that_settle_an_outcome():
-    rows = re.search(r"^\| (success.*) \| accepted \|\n\| (failed.*) \| refused", PAGE, re.MULTILINE)
+def test_the_page_lists_the_words_that_decide_an_outcome():
+    rows = re.search(r"^\| (success.*) \| accepted \|\n\| (failed.*) \| rejected", PAGE, re.MULTILINE)
     good, bad = rows.groups()
     words, well = good.split(", in any case, and errors empty, ")
     assert re.findall(r"\w+", words.replace(" or ", " ")) == verdict._SUCCESS.to_pylist()
@@ -76,6 +76,6 @@ def test_the_guards_page_lists_every_rule_in_its_order_with_its_thresholds():
     assert [row[0] for row in rows] == list(GUARDS)
     for rule, sentence, count, share, _ in rows:
         limit = getattr(rules, rule)
-        assert (int(count), float(share)) == (limit.rows, limit.share), rule
+        assert (int(count), float(share)) == (limit.max_rows, limit.max_share), rule
         for name, value in re.findall(r"`(slack|move|leap)` ([\d.]+)", sentence):
             assert float(value) == getattr(limit, name)

@@ -34,7 +34,7 @@ from shelfsync.catalog.rejection import kind_of
         (None, "unclear"),
     ],
 )
-def test_a_reason_is_for_good_only_where_its_words_say_so(reason, kind):
+def test_a_reason_is_for_good_only_by_its_words(reason, kind):
     assert kind_of(reason) == kind
 
 
@@ -42,5 +42,5 @@ def test_words_of_this_platform_go_before_our_own():
     assert kind_of("Artikel fehlt, not found", {"for_now": ("artikel FEHLT",)}) == "for_now"
 
 
-def test_a_request_that_was_refused_whole_says_what_its_unknown_words_mean():
+def test_a_request_that_was_rejected_whole_decides_what_its_unknown_words_mean():
     assert kind_of("E4711", otherwise="invalid_value") == "invalid_value"

@@ -1,4 +1,4 @@
-"""What a vendor would be without its restorations: the guards compare with it, and going back to it is no accident."""
+"""The state of a vendor without its restorations: the guards compare with it, and a revert to it is no accident."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from catalog_strategies import shelves
 from shelfsync.catalog.diff import apply, diff
 from shelfsync.catalog.guard import guard
 from shelfsync.catalog.guards.case import Case, History
-from shelfsync.catalog.restore import RESTORED, overlay
-from shelfsync.catalog.unrestored import UNRESTORED, beneath, moved, without
+from shelfsync.catalog.restore import RESTORED, UNRESTORED, beneath, overlay
+from shelfsync.catalog.unrestored import next_unrestored, without_restorations
 from shelfsync.settings import GuardSettings
 from shelfsync.settings.guards import RULES
 
-SHARP = GuardSettings(**{rule: {"rows": 0, "share": 0.0} for rule in RULES})
+SHARP = GuardSettings(**{rule: {"max_rows": 0, "max_share": 0.0} for rule in RULES})
 REPEATED = History((9, 9, 9), "yesterday", None)
 
 
@@ -28,9 +28,9 @@ def _case(now, before, unrestored=None, history=REPEATED, limits=SHARP):
 
 
 def _followed(case, erp, restorations, limits=SHARP):
-    plain = without(case, erp, quarantined=None, complete=True, key="sku")
+    plain = without_restorations(case, erp, quarantined=None, complete=True, key="sku")
     assert plain.limits == limits
-    return moved(case, erp, guard(plain).released, restorations)
+    return next_unrestored(case, erp, guard(plain).released, restorations)
 
 
 @given(erp=shelves(), past=shelves(), repeats=st.booleans())
@@ -43,7 +43,7 @@ def test_the_way_back_is_held_by_no_guard_whatever_was_restored(erp, past, repea
     shown = apply(there.delta, acknowledged)
     back = _case(erp, shown, unrestored, REPEATED if repeats else History())
     assert _restorable(beneath(shown, unrestored)).items() >= _restorable(acknowledged).items()
-    assert guard(back).slices == ()
+    assert guard(back).held_changes == ()
 
 
 def _restorable(table):
@@ -81,7 +81,7 @@ def test_only_what_a_restoration_changes_is_remembered_and_the_erp_moves_it():
     }, "what a guard would hold moves nothing"
 
 
-def test_nothing_is_remembered_once_the_platform_has_what_the_erp_says():
+def test_nothing_is_remembered_once_the_platform_has_the_values_of_the_erp():
     erp, first = _erp(a="6.00"), _followed(_case(_erp(a="1.00"), _shelf(a="6.00")), _erp(a="6.00"), [1])
     on_its_way = _followed(_case(erp, _shelf(a="1.00"), first), erp, [])
     assert _rows(on_its_way) == {("a", 0): {"price": Decimal("6.000")}}, "sent is not acknowledged"
@@ -97,7 +97,7 @@ def test_a_restoration_on_top_of_another_remembers_what_that_one_showed():
     assert _rows(both) == {("a", 0): {"price": Decimal("6.000")}, ("a", 2): {"price": Decimal("1.000")}}
     again = _followed(_case(_erp(a="2.00"), _shelf(a="2.00"), both), erp, [1, 2])
     assert _rows(again) == _rows(both)
-    assert guard(_case(_erp(a="1.00"), _shelf(a="2.00"), again)).slices == ()
+    assert guard(_case(_erp(a="1.00"), _shelf(a="2.00"), again)).held_changes == ()
     assert _rows(_followed(_case(erp, _shelf(a="1.00"), again), erp, [])) == {("a", 0): {"price": Decimal("6.000")}}
 
 

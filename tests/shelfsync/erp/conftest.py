@@ -9,12 +9,14 @@ import pyarrow as pa
 import pytest
 import sqlalchemy as sa
 
-from shelfsync.columns import ASIDE, RAW
-from shelfsync.erp.source import Proof, open_source
+from shelfsync.erp.open import open_source
+from shelfsync.schemas import ASIDE, RAW
 from shelfsync.settings import ErpSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from shelfsync.erp.source import Proof
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ def read() -> Callable[..., Reading]:
 
 
 def _without_empty_asides(row: dict[str, Any]) -> dict[str, Any]:
-    """Most ERPs say nothing beside; a test names these columns where it is about them."""
+    """Most ERPs do not have these columns; only a test about them has values in them."""
     return {name: value for name, value in row.items() if name not in ASIDE or value is not None}
 
 

@@ -1,4 +1,4 @@
-"""Whatever one row or one file of the ERP holds: the vendor beside it comes out whole, or one error in one line says why nothing does."""
+"""Any content of one row or file of the ERP: the other vendor is read complete, or an error of one line explains why nothing is."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from hypothesis import strategies as st
 
 from fuzz_minute import BRIEFLY, for_a_minute
 from shelfsync.catalog.normalise import normalise
-from shelfsync.erp.source import open_source
+from shelfsync.catalog.steps.partition import Partition
+from shelfsync.erp.open import open_source
 from shelfsync.erp.text import CHARACTERS_MAX, texts
 from shelfsync.errors import ShelfsyncError
-from shelfsync.flow.partition import Partition
-from shelfsync.lake.store import Lake
 from shelfsync.settings import ErpSettings, NormaliseSettings
+from shelfsync.store.lake import Lake
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -107,7 +107,7 @@ def by_sql(bad: list[tuple[Any, ...]], folder: Path) -> dict[str, set[str]]:
 
 
 def is_another(row: tuple[Any, ...]) -> bool:
-    """Not a second row about the good one, which would set both aside."""
+    """Whether the row has another key than the good one; two rows with one key are both quarantined."""
     return not (str(row[0]).strip() == GOOD["vendor"] and str(row[1]).strip(" ") == GOOD["sku"])
 
 
@@ -149,16 +149,16 @@ def damaged(whole: bytes, places: list[tuple[float, bytes]], *, cut: float = 1.0
 
 
 def read_file(file: Path, content: bytes) -> None:
-    """Read to its end, or refused in one line."""
+    """Reads the file to its end, or to an error of one line."""
     file.write_bytes(content)
-    refused = ""
+    message = ""
     try:
         source = open_source(ErpSettings(files=str(file)))
         source.check()
         sorted_out(source)
     except ShelfsyncError as error:
-        refused = str(error)
-    assert "\n" not in refused
+        message = str(error)
+    assert "\n" not in message
 
 
 @BRIEFLY
@@ -166,7 +166,7 @@ def read_file(file: Path, content: bytes) -> None:
 @example(places=[(0.0, b"\0" * 50)], cut=1.0)
 @example(places=[(0.5, b'"')], cut=1.0)
 @example(places=[(0.0, b"," * 5_000)], cut=1.0)
-def test_any_csv_file_is_read_or_refused_in_one_line(tmp_path, places, cut):
+def test_any_csv_file_is_read_or_raises_an_error_of_one_line(tmp_path, places, cut):
     read_file(tmp_path / "stock.csv", damaged(CSV, places, cut=cut))
 
 
@@ -213,7 +213,7 @@ def test_a_parquet_column_of_any_type_costs_its_rows_at_most(tmp_path, odd, name
 
 @BRIEFLY
 @given(places=damage, cut=st.floats(0, 1), values=st.lists(st.one_of(st.text(), st.none()), min_size=1, max_size=5))
-def test_any_parquet_file_is_read_or_refused_in_one_line(tmp_path, places, cut, values):
+def test_any_parquet_file_is_read_or_raises_an_error_of_one_line(tmp_path, places, cut, values):
     with contextlib.suppress(UnicodeEncodeError):
         whole = parquet(sku=pa.array(values, pa.string()))
         read_file(tmp_path / "stock.parquet", whole)
@@ -257,8 +257,8 @@ def test_a_value_that_python_has_not_costs_its_row_alone(postgres, empty_databas
     "law",
     [
         test_any_rows_of_a_database_leave_the_good_one_as_it_is,
-        test_any_csv_file_is_read_or_refused_in_one_line,
-        test_any_parquet_file_is_read_or_refused_in_one_line,
+        test_any_csv_file_is_read_or_raises_an_error_of_one_line,
+        test_any_parquet_file_is_read_or_raises_an_error_of_one_line,
     ],
 )
 def test_for_a_minute(law, tmp_path):

@@ -1,4 +1,4 @@
-"""docs/connecting-your-erp.md says what is true."""
+"""docs/connecting-your-erp.md is true."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_the_first_commands_are_settings_that_shelfsync_reads(monkeypatch):
     assert settings.mapping == "/etc/shelfsync/hooks.py:map"
 
 
-def test_the_hook_of_the_page_does_what_it_says(tmp_path, read):
+def test_the_hook_of_the_page_does_what_the_page_describes(tmp_path, read):
     (tmp_path / "hooks.py").write_text(re.search(r"```python\n(.*?)```", PAGE, re.DOTALL)[1])
     (tmp_path / "stock.parquet").write_bytes(
         pd.DataFrame(

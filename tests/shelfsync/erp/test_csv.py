@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shelfsync.erp.source import open_source
+from shelfsync.erp.open import open_source
 from shelfsync.erp.text import MARK
 from shelfsync.errors import ConfigurationError, DataError, IncompleteExtractError
 from shelfsync.settings import ErpSettings
@@ -91,7 +91,7 @@ def test_only_a_control_file_makes_a_csv_complete(file, read):
 def test_a_file_cut_between_two_rows_is_found_by_its_control_file(file, read):
     whole = written(ROWS)
     path = file(whole[: whole.index("0008") - 2])
-    with pytest.raises(IncompleteExtractError, match=r"7 rows were read, and the control file .* says 10"):
+    with pytest.raises(IncompleteExtractError, match=r"7 rows were read, and the control file .* gives 10"):
         read(files=path, control_file=file("10", "erp.count"))
 
 
@@ -127,7 +127,7 @@ def test_an_empty_file_beside_full_ones_is_an_error_too(file, read, tmp_path):
         ("v,0099," + "x" * 200_000 + ",,,,", "field larger"),
     ],
 )
-def test_a_row_whose_fields_cannot_be_told_apart_costs_that_row_and_the_belief_in_absence(file, read, line, problem):
+def test_a_row_whose_fields_cannot_be_separated_costs_that_row_and_the_proof_of_absence(file, read, line, problem):
     lines = written(ROWS).splitlines()
     path = file("\r\n".join([*lines[:5], line, *lines[5:]]) + "\r\n")
     reading = read(files=path, control_file=file("11", "erp.count"))
@@ -167,17 +167,17 @@ def test_bytes_of_another_encoding_cost_one_row_and_only_where_they_are_used(fil
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
 def test_a_file_of_quite_another_encoding_names_the_setting(file, encoding):
     path = file(written(ROWS).encode(encoding))
-    with pytest.raises(ConfigurationError, match="utf-16, cp1252 or cp1255") as refused:
+    with pytest.raises(ConfigurationError, match="utf-16, cp1252 or cp1255") as caught:
         open_source(ErpSettings(files=path)).check()
-    assert refused.value.setting == "SHELFSYNC_ERP__CSV_ENCODING"
+    assert caught.value.setting == "SHELFSYNC_ERP__CSV_ENCODING"
 
 
 def test_an_unknown_encoding_or_delimiter_names_the_setting(file):
     path = file(written(ROWS))
     for wrong, setting in (({"csv_encoding": "utf-9"}, "CSV_ENCODING"), ({"csv_delimiter": ";;"}, "CSV_DELIMITER")):
-        with pytest.raises(ConfigurationError) as refused:
+        with pytest.raises(ConfigurationError) as caught:
             open_source(ErpSettings(files=path, **wrong)).check()
-        assert refused.value.setting == f"SHELFSYNC_ERP__{setting}"
+        assert caught.value.setting == f"SHELFSYNC_ERP__{setting}"
 
 
 def test_a_wrong_delimiter_shows_as_missing_columns(file):
@@ -187,7 +187,7 @@ def test_a_wrong_delimiter_shows_as_missing_columns(file):
     open_source(ErpSettings(files=path, csv_delimiter="semicolon")).check()
 
 
-def test_tabs_may_be_said_in_words(file, read):
+def test_a_tab_may_be_written_as_a_word(file, read):
     path = file(written(ROWS, delimiter="\t"))
     assert len(read(files=path, csv_delimiter="tab").rows) == len(read(files=path, csv_delimiter="\\t").rows) == 10
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shelfsync.erp.source import open_source
+from shelfsync.erp.open import open_source
 from shelfsync.errors import ConfigurationError, IncompleteExtractError
 from shelfsync.settings import ErpSettings
 
@@ -42,7 +42,7 @@ def exact(value):
 
 @settings(deadline=None)
 @given(table=st.fixed_dictionaries(columns).map(pa.table), chunk_rows=st.integers(1, 20), group_rows=st.integers(1, 20))
-def test_whatever_stands_in_parquet_comes_back_as_its_exact_text_and_complete(read, table, chunk_rows, group_rows):
+def test_any_value_in_parquet_is_read_as_its_exact_text_and_complete(read, table, chunk_rows, group_rows):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "erp.parquet"
         pq.write_table(table, path, row_group_size=group_rows)
@@ -67,10 +67,10 @@ def erp(tmp_path):
     return tmp_path
 
 
-def refusal(**settings):
-    with pytest.raises(ConfigurationError) as refused:
+def error_of(**settings):
+    with pytest.raises(ConfigurationError) as caught:
         open_source(ErpSettings(**settings)).check()
-    return refused.value
+    return caught.value
 
 
 def test_the_name_of_a_file_gives_the_vendor_and_rows_are_counted_on(erp, read):
@@ -104,7 +104,7 @@ def test_a_folder_is_its_files_of_one_format(erp, read):
     (erp / "notes.doc").touch()
     assert len(read(files=str(erp), constants={"vendor": "v"}).rows) == 5
     pq.write_table(table(), erp / "stock.parquet")
-    assert refusal(files=str(erp), constants={"vendor": "v"}).setting == "SHELFSYNC_ERP__FILES"
+    assert error_of(files=str(erp), constants={"vendor": "v"}).setting == "SHELFSYNC_ERP__FILES"
     assert len(read(files=str(erp), file_format="parquet", constants={"vendor": "v"}).rows) == 3
 
 
@@ -126,7 +126,7 @@ def test_a_control_file_a_vendor_finds_the_vendor_that_is_short_and_the_one_that
     assert read(**settings).proof.complete
     (erp / "stock-store-002.count").write_text("4")
     (erp / "stock-store-001.count").write_text("1")
-    with pytest.raises(IncompleteExtractError, match=r"3 rows of vendor 'store-001' .* says 1"):
+    with pytest.raises(IncompleteExtractError, match=r"3 rows of vendor 'store-001' .* gives 1"):
         read(**settings)
     (erp / "stock-store-002.csv").unlink()
     with pytest.raises(
@@ -135,14 +135,16 @@ def test_a_control_file_a_vendor_finds_the_vendor_that_is_short_and_the_one_that
         read(**settings)
 
 
-def test_control_files_that_say_nothing_are_named(erp):
+def test_control_files_without_a_number_are_named(erp):
     settings = {"files": f"{erp}/stock-{{vendor}}.csv", "control_file": f"{erp}/stock-{{vendor}}.count"}
     (erp / "stock-store-001.count").write_text("three")
-    error = refusal(**settings)
+    error = error_of(**settings)
     assert error.setting == "SHELFSYNC_ERP__CONTROL_FILE"
     assert "'three'" in error.problem
-    assert refusal(**{**settings, "control_file": f"{erp}/absent"}).setting == "SHELFSYNC_ERP__CONTROL_FILE"
-    assert refusal(files=f"{erp}/stock-store-001.csv", control_file="{vendor}").setting == "SHELFSYNC_ERP__CONTROL_FILE"
+    assert error_of(**{**settings, "control_file": f"{erp}/absent"}).setting == "SHELFSYNC_ERP__CONTROL_FILE"
+    assert (
+        error_of(files=f"{erp}/stock-store-001.csv", control_file="{vendor}").setting == "SHELFSYNC_ERP__CONTROL_FILE"
+    )
 
 
 def test_a_file_that_changes_while_it_is_read_is_not_believed(erp):
@@ -202,18 +204,18 @@ def test_a_hook_sees_every_column_of_a_parquet_file_with_exact_types(tmp_path, r
         ("/nowhere/{vendor}.csv", "FILES", "no file is at"),
         ("foo://bucket/erp.csv", "FILES", "no address"),
         ("sftp://shop:hunter2@erp.invalid/erp.csv", "FILES", "sftp://***@erp.invalid/erp.csv needs a package"),
-        ("{erp}/stock-store-001.count", "FILE_FORMAT", "does not tell it"),
+        ("{erp}/stock-store-001.count", "FILE_FORMAT", "no known format"),
         ("{erp}/stock-store-001.csv", "COLUMNS", "no column 'vendor'"),
     ],
 )
 def test_an_address_that_leads_nowhere_is_named_without_its_password(erp, address, setting, words):
-    error = refusal(files=address.replace("{erp}", str(erp)))
+    error = error_of(files=address.replace("{erp}", str(erp)))
     assert error.setting == f"SHELFSYNC_ERP__{setting}"
     assert words in str(error)
     assert "hunter2" not in str(error)
 
 
-def test_two_sources_for_the_vendor_are_refused(erp):
+def test_two_sources_for_the_vendor_raise(erp):
     files = f"{erp}/stock-{{vendor}}.csv"
-    assert refusal(files=files, constants={"vendor": "v"}).setting == "SHELFSYNC_ERP__CONSTANTS"
-    assert refusal(files=files, columns={"vendor": "shop"}).setting == "SHELFSYNC_ERP__COLUMNS"
+    assert error_of(files=files, constants={"vendor": "v"}).setting == "SHELFSYNC_ERP__CONSTANTS"
+    assert error_of(files=files, columns={"vendor": "shop"}).setting == "SHELFSYNC_ERP__COLUMNS"

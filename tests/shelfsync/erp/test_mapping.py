@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from shelfsync.erp.source import open_source
+from shelfsync.erp.open import open_source
 from shelfsync.errors import ConfigurationError, DataError, IncompleteExtractError
 from shelfsync.settings import ErpSettings
 
@@ -71,7 +71,7 @@ def test_a_hook_that_drops_everything_is_taken_for_a_mistake(erp, hook, read):
         read(**erp, mapping=hook(GOOD.replace("return frame", "return frame.head(0)")))
 
 
-def test_missing_in_pandas_is_nothing_said(erp, hook, read):
+def test_missing_in_pandas_is_null(erp, hook, read):
     reading = read(
         **erp,
         mapping=hook(
@@ -121,11 +121,11 @@ def test_an_exception_in_the_hook_is_named_with_hook_chunk_and_line(erp, hook, r
         ),
     ],
 )
-def test_a_hook_that_does_not_keep_its_word_is_found_by_the_check(erp, hook, body, words):
-    with pytest.raises(ConfigurationError) as refused:
+def test_a_hook_that_breaks_its_contract_is_found_by_the_check(erp, hook, body, words):
+    with pytest.raises(ConfigurationError) as caught:
         open_source(ErpSettings(**erp, mapping=hook(body))).check()
-    assert refused.value.setting == "SHELFSYNC_ERP__MAPPING"
-    assert words in refused.value.problem
+    assert caught.value.setting == "SHELFSYNC_ERP__MAPPING"
+    assert words in caught.value.problem
 
 
 @pytest.mark.parametrize(
@@ -138,10 +138,10 @@ def test_a_hook_that_does_not_keep_its_word_is_found_by_the_check(erp, hook, bod
     ],
 )
 def test_a_hook_that_cannot_be_had_is_named(erp, name, words):
-    with pytest.raises(ConfigurationError) as refused:
+    with pytest.raises(ConfigurationError) as caught:
         open_source(ErpSettings(**erp, mapping=name)).check()
-    assert refused.value.setting == "SHELFSYNC_ERP__MAPPING"
-    assert words in refused.value.problem
+    assert caught.value.setting == "SHELFSYNC_ERP__MAPPING"
+    assert words in caught.value.problem
 
 
 def test_a_hook_file_that_is_no_python_is_named(erp, hook):

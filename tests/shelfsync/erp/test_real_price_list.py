@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from shelfsync.erp.source import open_source
+from shelfsync.erp.open import open_source
 from shelfsync.settings import ErpSettings
 
 PRICE_LIST = Path(__file__).parents[3] / ".." / "shared" / "data" / "real_store_price_list.csv"

@@ -1,4 +1,4 @@
-"""The sample ERP: what the demo and other tests stand on."""
+"""The sample ERP: the basis of the demo and of other tests."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shelfsync.erp import sample
-from shelfsync.erp.sample.ean import is_valid, with_check_digit
-from shelfsync.erp.source import open_source
+from shelfsync.erp.open import open_source
+from shelfsync.erp.sample.products import is_valid, with_check_digit
 from shelfsync.errors import DataError
 from shelfsync.settings import ErpSettings
 
@@ -127,29 +127,29 @@ def test_the_same_seed_makes_the_same_erp_and_the_same_day(erp_engine, extract):
     assert extract() != first[0]
 
 
-def test_a_tick_changes_little_and_what_it_says(erp_engine, extract):
+def test_a_tick_changes_little_and_what_it_reports(erp_engine, extract):
     sample.create(erp_engine, seed=1, skus_per_vendor=1000)
     before = without_number(extract())
-    told = sample.tick(erp_engine, 1)
+    ticked = sample.tick(erp_engine, 1)
     after = without_number(extract())
-    assert len(set(before) - set(after)) == told.delisted == 18
-    assert len(set(after) - set(before)) == told.listed == 12
+    assert len(set(before) - set(after)) == ticked.delisted == 18
+    assert len(set(after) - set(before)) == ticked.listed == 12
     changed = [(before[key], after[key]) for key in set(before) & set(after) if before[key] != after[key]]
     assert 0.01 < len(changed) / len(before) < 0.1
     fields = Counter(name for old, new in changed for name in old if old[name] != new[name])
     assert set(fields) == {"price", "quantity", "active"}
     stock = [Decimal(new["quantity"]) - Decimal(old["quantity"]) for old, new in changed]
-    assert sum(delta < 0 for delta in stock) > told.sold * 0.8
-    assert sum(delta > 0 for delta in stock) > told.restocked * 0.8
+    assert sum(delta < 0 for delta in stock) > ticked.sold * 0.8
+    assert sum(delta > 0 for delta in stock) > ticked.restocked * 0.8
     invisible = [
         (old, new)
         for old, new in changed
         if old["price"] != new["price"] and int(Decimal(old["price"]) * 1000) == int(Decimal(new["price"]) * 1000)
     ]
-    assert len(invisible) >= told.repriced_invisibly * 0.6 > 0
+    assert len(invisible) >= ticked.repriced_invisibly * 0.6 > 0
 
 
-def test_the_platforms_assortment_is_the_erps_but_for_a_few_skus_it_never_heard_of(erp_engine, extract, sandbox):
+def test_the_platforms_assortment_is_the_erps_but_for_a_few_unknown_skus(erp_engine, extract, sandbox):
     sample.create(erp_engine, seed=1, skus_per_vendor=1000)
     rows = extract()
     known = sample.assortment(erp_engine)
@@ -177,7 +177,7 @@ def test_unknown_skus_are_as_many_as_asked_for(erp_engine):
     assert not any(sample.assortment(erp_engine, unknown_share=1.0).values())
 
 
-def test_a_schema_of_somebody_elses_is_left_alone(erp_engine):
+def test_a_schema_of_another_owner_is_left_alone(erp_engine):
     with erp_engine.begin() as connection:
         connection.exec_driver_sql("CREATE SCHEMA erp")
         connection.exec_driver_sql("CREATE TABLE erp.real_thing AS SELECT 1 AS a")

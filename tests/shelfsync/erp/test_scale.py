@@ -28,7 +28,7 @@ GROWTH_MAX = 1.25
 CHILD = r"""
 import json, re, sys, time
 from pathlib import Path
-from shelfsync.erp.source import open_source
+from shelfsync.erp.open import open_source
 from shelfsync.settings import ErpSettings
 began = time.perf_counter()
 with open_source(ErpSettings(**json.loads(sys.argv[1]))).read() as extract:
@@ -41,7 +41,7 @@ print(json.dumps([proof.rows, int(peak), time.perf_counter() - began]))
 
 
 def peak_kib(rows, **settings):
-    """The peak memory of a process of its own that reads it all."""
+    """The peak memory of a separate process that reads all rows."""
     include = str(Path(__file__).parents[3] / "include")
     answer = subprocess.run(
         [sys.executable, "-c", CHILD, json.dumps(settings)],

@@ -14,8 +14,8 @@ import sqlalchemy as sa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shelfsync.erp.open import open_source
 from shelfsync.erp.session import APPLICATION_NAME
-from shelfsync.erp.source import open_source
 from shelfsync.errors import ConfigurationError, IncompleteExtractError, TryAgainError
 from shelfsync.settings import ErpSettings
 
@@ -33,7 +33,7 @@ def exact(value):
 
 @settings(deadline=None)
 @given(rows=st.lists(st.tuples(*[cells] * 7), min_size=1, max_size=30), chunk_rows=st.integers(1, 8))
-def test_whatever_stands_in_sqlite_comes_back_as_its_exact_text_and_complete(read, rows, chunk_rows):
+def test_any_value_in_sqlite_is_read_as_its_exact_text_and_complete(read, rows, chunk_rows):
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "erp.db"
         with contextlib.closing(sqlite3.connect(file)) as erp, erp:
@@ -128,7 +128,7 @@ def test_a_connection_that_is_cut_between_two_chunks_never_becomes_a_short_extra
             extract.proof()
 
 
-def test_a_proof_before_the_last_chunk_is_refused(erp):
+def test_a_proof_before_the_last_chunk_raises(erp):
     with open_source(ErpSettings(**erp)).read() as extract:
         next(iter(extract))
         with pytest.raises(IncompleteExtractError, match=r"100 rows so far"):
@@ -147,7 +147,7 @@ def test_an_extract_that_is_left_early_gives_the_connection_back(erp, erp_engine
 
 def test_rows_that_the_select_does_not_return_again_are_no_proof(erp, read):
     sql = "SELECT * FROM item WHERE random() < 0.5"
-    with pytest.raises(IncompleteExtractError, match=r"rows were read, and a second count .* says"):
+    with pytest.raises(IncompleteExtractError, match=r"rows were read, and a second count .* gives"):
         read(**{**erp, "sql": sql})
 
 
@@ -156,7 +156,7 @@ def test_a_count_of_ones_own_is_the_proof_where_it_is_named(erp, read):
     assert reading.proof.complete
     assert "COUNT_SQL" in reading.proof.how
     with pytest.raises(
-        IncompleteExtractError, match=r"1000 rows were read, and the number that SHELFSYNC_ERP__COUNT_SQL .* says 1001"
+        IncompleteExtractError, match=r"1000 rows were read, and the number that SHELFSYNC_ERP__COUNT_SQL .* gives 1001"
     ):
         read(**erp, count_sql="SELECT count(*) + 1 FROM item")
     with pytest.raises(ConfigurationError, match="COUNT_SQL: it returned 'many'"):

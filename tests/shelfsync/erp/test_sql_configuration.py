@@ -1,4 +1,4 @@
-"""Each thing that can be wrong with a database ends in one line that names the setting and the remedy, and keeps the password."""
+"""Each error of a database's configuration is one line that names the setting and the remedy, and hides the password."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shelfsync.erp import diagnosis
-from shelfsync.erp.source import open_source
+from shelfsync.erp.open import open_source
 from shelfsync.errors import ConfigurationError
 from shelfsync.settings import ErpSettings
 
@@ -19,14 +19,14 @@ SECRET = "canary-password-3"
 SQL = "SELECT 'v' AS vendor, 's' AS sku, 1 AS price"
 
 
-def refusal(**settings):
-    with pytest.raises(ConfigurationError) as refused:
+def error_of(**settings):
+    with pytest.raises(ConfigurationError) as caught:
         open_source(ErpSettings(**settings)).check()
-    message = str(refused.value)
+    message = str(caught.value)
     assert "\n" not in message
     assert SECRET not in message
-    assert SECRET not in "".join(map(repr, _chain(refused.value)))
-    return refused.value
+    assert SECRET not in "".join(map(repr, _chain(caught.value)))
+    return caught.value
 
 
 def _chain(error):
@@ -44,18 +44,18 @@ def sqlite_url(tmp_path):
 
 
 def test_no_erp_at_all():
-    error = refusal()
+    error = error_of()
     assert error.setting == "SHELFSYNC_ERP__URL"
     assert "SHELFSYNC_ERP__FILES" in error.remedy
 
 
 def test_both_a_database_and_files():
-    assert refusal(url="sqlite://", files="x.csv").setting == "SHELFSYNC_ERP__SOURCE"
+    assert error_of(url="sqlite://", files="x.csv").setting == "SHELFSYNC_ERP__SOURCE"
 
 
 def test_a_source_without_what_it_needs():
-    assert refusal(source="sql").setting == "SHELFSYNC_ERP__URL"
-    assert refusal(source="files").setting == "SHELFSYNC_ERP__FILES"
+    assert error_of(source="sql").setting == "SHELFSYNC_ERP__URL"
+    assert error_of(source="files").setting == "SHELFSYNC_ERP__FILES"
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_a_source_without_what_it_needs():
     ],
 )
 def test_a_url_that_leads_nowhere(url, problem):
-    error = refusal(url=url, sql=SQL)
+    error = error_of(url=url, sql=SQL)
     assert error.setting == "SHELFSYNC_ERP__URL"
     assert problem in error.problem
 
@@ -87,7 +87,7 @@ def test_a_url_that_leads_nowhere(url, problem):
     ],
 )
 def test_of_a_password_with_an_at_sign_in_it_nothing_is_shown(url):
-    error = refusal(url=url, sql=SQL)
+    error = error_of(url=url, sql=SQL)
     assert error.setting == "SHELFSYNC_ERP__URL"
     assert SECRET not in str(error)
     assert "first" not in str(error)
@@ -95,9 +95,9 @@ def test_of_a_password_with_an_at_sign_in_it_nothing_is_shown(url):
 
 @settings(deadline=None)
 @given(st.text(min_size=4).filter(lambda text: "*" not in text and text.strip()))
-def test_a_driver_that_says_the_password_aloud_is_not_quoted(secret):
+def test_a_driver_message_with_the_password_is_not_quoted(secret):
     url = sa.URL.create("postgresql", "shop", secret, "db", query={"sslpassword": f"{secret}{SECRET}"})
-    words = diagnosis.said(ValueError(f"1 {secret}\n2 {secret}{SECRET} 3"), url)
+    words = diagnosis.driver_message(ValueError(f"1 {secret}\n2 {secret}{SECRET} 3"), url)
     assert words == "1 *** 2 *** 3"
 
 
@@ -106,10 +106,10 @@ def test_an_unreachable_host():
         f"postgresql+psycopg://shop:{SECRET}@127.0.0.1:1/erp",
         f"postgresql+psycopg2://shop:{SECRET}@127.0.0.1:1/erp",
     ):
-        error = refusal(url=url, sql=SQL)
+        error = error_of(url=url, sql=SQL)
         assert error.setting == "SHELFSYNC_ERP__URL"
         assert "postgresql at 127.0.0.1:1/erp cannot be reached" in error.problem
-    error = refusal(url=f"postgresql://shop:{SECRET}@erp.invalid/erp", sql=SQL)
+    error = error_of(url=f"postgresql://shop:{SECRET}@erp.invalid/erp", sql=SQL)
     assert "erp.invalid" in error.problem
     assert "host and port" in error.remedy
 
@@ -117,19 +117,19 @@ def test_an_unreachable_host():
 @pytest.mark.parametrize("driver", ["psycopg", "psycopg2"])
 def test_wrong_credentials(erp_url, driver):
     url = sa.make_url(erp_url).set(password=SECRET, drivername=f"postgresql+{driver}")
-    error = refusal(url=url.render_as_string(hide_password=False), sql=SQL)
+    error = error_of(url=url.render_as_string(hide_password=False), sql=SQL)
     assert error.setting == "SHELFSYNC_ERP__URL"
-    assert "refused the user or the password" in error.problem
+    assert "rejected the user or the password" in error.problem
 
 
 def test_a_database_that_does_not_exist(erp_url):
     url = sa.make_url(erp_url).set(database="nothing_here").render_as_string(hide_password=False)
-    assert "no such database" in refusal(url=url, sql=SQL).problem
+    assert "no such database" in error_of(url=url, sql=SQL).problem
 
 
 def test_a_file_that_is_no_database(tmp_path):
     (tmp_path / "erp.db").write_text("vendor;sku;price\n" * 100)
-    assert "not a database" in refusal(url=f"sqlite:///{tmp_path}/erp.db", sql=SQL + " FROM item").problem
+    assert "not a database" in error_of(url=f"sqlite:///{tmp_path}/erp.db", sql=SQL + " FROM item").problem
 
 
 def test_no_select_two_selects_and_an_empty_one(sqlite_url, tmp_path):
@@ -137,12 +137,12 @@ def test_no_select_two_selects_and_an_empty_one(sqlite_url, tmp_path):
     empty.write_text(" ;\n-- nothing\n")
     latin = tmp_path / "latin.sql"
     latin.write_bytes(b"SELECT 'Caf\xe9'")
-    assert refusal(url=sqlite_url).setting == "SHELFSYNC_ERP__SQL"
-    assert refusal(url=sqlite_url, sql=SQL, sql_file=empty).setting == "SHELFSYNC_ERP__SQL_FILE"
-    assert refusal(url=sqlite_url, sql=" ").setting == "SHELFSYNC_ERP__SQL"
-    assert "empty" in refusal(url=sqlite_url, sql_file=empty).problem
-    assert "No such file" in refusal(url=sqlite_url, sql_file=tmp_path / "absent.sql").problem
-    assert "UTF-8" in refusal(url=sqlite_url, sql_file=latin).problem
+    assert error_of(url=sqlite_url).setting == "SHELFSYNC_ERP__SQL"
+    assert error_of(url=sqlite_url, sql=SQL, sql_file=empty).setting == "SHELFSYNC_ERP__SQL_FILE"
+    assert error_of(url=sqlite_url, sql=" ").setting == "SHELFSYNC_ERP__SQL"
+    assert "empty" in error_of(url=sqlite_url, sql_file=empty).problem
+    assert "No such file" in error_of(url=sqlite_url, sql_file=tmp_path / "absent.sql").problem
+    assert "UTF-8" in error_of(url=sqlite_url, sql_file=latin).problem
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_no_select_two_selects_and_an_empty_one(sqlite_url, tmp_path):
 )
 def test_a_statement_that_the_database_does_not_take(sqlite_url, erp_url, sql):
     for url in (sqlite_url, erp_url):
-        error = refusal(url=url, sql=sql)
+        error = error_of(url=url, sql=sql)
         assert error.setting == "SHELFSYNC_ERP__SQL"
         assert "does not accept the SELECT" in error.problem
     with sa.create_engine(sqlite_url).connect() as connection:
@@ -165,8 +165,8 @@ def test_a_statement_that_the_database_does_not_take(sqlite_url, erp_url, sql):
         ({"sql": "SELECT preis AS price, sku FROM item"}, "COLUMNS", "no column 'vendor'"),
         ({"sql": "SELECT sku, preis FROM item", "constants": {"vendor": "v"}}, "COLUMNS", "none of price, quantity"),
         ({"sql": "SELECT * FROM item", "columns": {"price": "prise"}}, "COLUMNS", "'price' is mapped to 'prise'"),
-        ({"sql": "SELECT * FROM item", "columns": {"prize": "preis"}}, "COLUMNS", "'prize' is no name of ours"),
-        ({"sql": "SELECT * FROM item", "constants": {"shop": "v"}}, "CONSTANTS", "'shop' is no name of ours"),
+        ({"sql": "SELECT * FROM item", "columns": {"prize": "preis"}}, "COLUMNS", "'prize' is no column of shelfsync"),
+        ({"sql": "SELECT * FROM item", "constants": {"shop": "v"}}, "CONSTANTS", "'shop' is no column of shelfsync"),
         (
             {"sql": "SELECT * FROM item", "columns": {"vendor": "vendor"}, "constants": {"vendor": "v"}},
             "CONSTANTS",
@@ -177,13 +177,13 @@ def test_a_statement_that_the_database_does_not_take(sqlite_url, erp_url, sql):
     ],
 )
 def test_columns_that_are_not_there(sqlite_url, settings, setting, words):
-    error = refusal(url=sqlite_url, **settings)
+    error = error_of(url=sqlite_url, **settings)
     assert error.setting == f"SHELFSYNC_ERP__{setting}"
     assert words in str(error)
 
 
 def test_two_columns_of_one_name(erp_url):
-    error = refusal(url=erp_url, sql="SELECT 'a' AS sku, 'b' AS sku, 'v' AS vendor, 1 AS price")
+    error = error_of(url=erp_url, sql="SELECT 'a' AS sku, 'b' AS sku, 'v' AS vendor, 1 AS price")
     assert "2 columns named 'sku'" in error.problem
 
 

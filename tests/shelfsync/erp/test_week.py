@@ -1,7 +1,7 @@
 """A week of the sample ERP, sent twice: everything, and without the quantities that change nothing. The customer sees no difference.
 
-The steps are the real ones from the ERP's rows to the bytes of the bodies; the platform is told those bytes and is what section 2.1
-of the interface says, in plain dictionaries.
+The steps are the real ones from the ERP's rows to the bytes of the bodies. The platform gets those bytes and is section 2.1 of the
+interface in plain dictionaries.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import pytest
 from shelfsync.catalog import urgency
 from shelfsync.catalog.acknowledge import acknowledge
 from shelfsync.catalog.batch import cut
-from shelfsync.catalog.buffer import Rule, known
+from shelfsync.catalog.buffer import Buffers, Rule, known
 from shelfsync.catalog.diff import diff
-from shelfsync.catalog.effect import INTERVAL, Buffers, spare, stamped
 from shelfsync.catalog.normalise import normalise
-from shelfsync.columns import BASELINE, OUTCOME
+from shelfsync.catalog.suppression import suppress, with_buffers
 from shelfsync.erp import sample
+from shelfsync.schemas import BASELINE, OUTCOME
 from shelfsync.settings import NormaliseSettings
 
 QUARTERS_A_DAY = 96
@@ -38,22 +38,22 @@ class Shop:
         self.quantities = self.bytes = self.jobs = 0
 
     def run(self, snapshot: pa.Table, *, full: bool) -> None:
-        buffers = Buffers(known(snapshot, "store-001", self.rules), INTERVAL.empty_table())
+        buffers = Buffers(known(snapshot, "store-001", self.rules))
         delta = diff(snapshot, self.baseline, full=full)
         if self.frugal and not full:
-            delta = spare(delta, self.baseline, snapshot, buffers).delta
+            delta = suppress(delta, self.baseline, snapshot, buffers).delta
         else:
-            delta = stamped(delta, buffers)
+            delta = with_buffers(delta, buffers)
         if not full:
             self.quantities += len(delta) - delta["quantity"].null_count
         for part in urgency.parts(delta, self.baseline, together_max=1000):
             for piece in cut(
-                part.rows, key="sku", sales_limit_name="maximum_sales_quantity", body_bytes_max=100_000_000
+                part.rows, key="sku", sales_limit_name="maximum_sales_quantity", body_max_bytes=100_000_000
             ):
                 self._put(bytes(piece.body))
                 words = {"state": "accepted", "reason": None, "raw": None}
-                said = [{"sku": sku, **words} for sku in piece.items["sku"].to_pylist()]
-                self.baseline = acknowledge(self.baseline, piece.items, pa.Table.from_pylist(said, schema=OUTCOME))
+                rows = [{"sku": sku, **words} for sku in piece.items["sku"].to_pylist()]
+                self.baseline = acknowledge(self.baseline, piece.items, pa.Table.from_pylist(rows, schema=OUTCOME))
                 self.bytes += 0 if full else piece.body_bytes
                 self.jobs += not full
 

@@ -1,4 +1,4 @@
-"""Everything that happened to a SKU stands in its timeline, and nothing that did not."""
+"""A SKU's timeline has everything that happened to it, and nothing else."""
 
 from __future__ import annotations
 
@@ -15,66 +15,66 @@ def _shelf(world, *skus):
     world.sync("full")
 
 
-def _told(world, step, sku="a", **asked):
-    return [event for event in world.house.explain("store-001", sku, **asked).events if event.step == step]
+def _events(world, step, sku="a", **asked):
+    return [event for event in world.app.explain("store-001", sku, **asked).events if event.step == step]
 
 
-def test_a_change_is_told_from_the_reading_of_the_erp_on(world):
+def test_the_timeline_of_a_change_begins_with_the_extract(world):
     _shelf(world, "a")
     world.erp.put("store-001", "a", "3.49")
     world.sync("delta")
-    events = world.house.explain("store-001", "a").events
+    events = world.app.explain("store-001", "a").events
     assert [event.step for event in events] == ["diff", "deliver", "confirm"] * 2
-    first, second = _told(world, "diff")
-    assert first.said == "wanted, and never acknowledged before, as the ERP was read by run 1"
-    assert second.said == "wanted otherwise than acknowledged, as the ERP was read by run 2"
+    first, second = _events(world, "diff")
+    assert first.message == "wanted, not acknowledged before (run 1 read the ERP)"
+    assert second.message == "the wanted values differ from the acknowledged ones (run 2 read the ERP)"
     assert str(second.values.price) == "3.490"
     assert [(first.at,), (second.at,)] == world.rows("SELECT read_at FROM ledger.extract ORDER BY extract_id")
     world.sync("full")
-    assert len(_told(world, "diff")) == 2, "a full sync repeats what did not change"
+    assert len(_events(world, "diff")) == 2, "a full sync repeats what did not change"
 
 
-def test_a_sku_that_left_the_erp_is_told_as_no_more_wanted(world):
+def test_a_sku_that_left_the_erp_is_no_longer_wanted(world):
     _shelf(world, "a", "b")
     world.erp.execute("DELETE FROM stock WHERE sku = 'a'")
     world.sync("delta")
-    assert _told(world, "diff")[-1].said == "no more wanted, for it had left the ERP, as the ERP was read by run 2"
+    assert _events(world, "diff")[-1].message == "no longer wanted, because it left the ERP (run 2 read the ERP)"
 
 
-def test_a_sku_that_an_export_does_not_have_any_more_is_told_so_once_and_its_coming_back_too(world):
+def test_a_sku_that_disappears_from_exports_and_returns_has_one_event_for_each(world):
     _shelf(world, "a", "b")
     for number, skus in enumerate(("ab", "b", "b", "ab")):
         world.platform.put_products("store-001", [{**A, "sku": sku, "price": 3.99} for sku in skus])
-        world.house.export(f"test/{number}", (), tell=lambda *_: None)
-    assert [event.said for event in _told(world, "observe")] == [
-        "the platform was seen to show this",
-        "the platform showed it no more",
-        "the platform was seen to show this",
+        world.app.export(f"test/{number}", (), progress=lambda *_: None)
+    assert [event.message for event in _events(world, "observe")] == [
+        "the platform showed this",
+        "the platform no longer showed it",
+        "the platform showed this",
     ]
-    assert [event.said for event in _told(world, "observe", "b")] == ["the platform was seen to show this"]
+    assert [event.message for event in _events(world, "observe", "b")] == ["the platform showed this"]
     asked = world.rows("SELECT observed_at FROM warehouse.observation ORDER BY 1")
-    assert _told(world, "observe")[1].at == asked[1][0]
+    assert _events(world, "observe")[1].at == asked[1][0]
 
 
-def test_a_price_that_an_export_showed_changed_did_not_leave_the_shelf(world):
+def test_a_price_that_an_export_shows_changed_is_no_removal(world):
     _shelf(world, "a")
     for price in (3.99, 4.99):
         world.platform.put_products("store-001", [{**A, "sku": "a", "price": price}])
-        world.house.export(f"test/{price}", (), tell=lambda *_: None)
-    assert [event.said for event in _told(world, "observe")] == ["the platform was seen to show this"] * 2
+        world.app.export(f"test/{price}", (), progress=lambda *_: None)
+    assert [event.message for event in _events(world, "observe")] == ["the platform showed this"] * 2
 
 
-def test_a_restoration_and_its_end_are_told_of_the_skus_it_names(world):
+def test_a_restoration_and_its_end_are_events_of_its_skus(world):
     _shelf(world, "a", "b")
-    then = world.house.explain("store-001", "a").at
+    then = world.app.explain("store-001", "a").at
     order = {"at": then, "span": HOUR, "skus": ["a"], "why": "till mistake", "who": "ada", "dry_run": False}
-    world.house.restore("store-001", **order)
-    (begun,) = _told(world, "restore")
-    assert begun.said.startswith(f"restoration 1: wanted as of {then:%Y-%m-%d %H:%M:%S}, until ")
-    assert begun.said.endswith(", by ada: till mistake")
-    world.house.end_restoration("store-001", who="bob")
-    assert [event.said for event in _told(world, "restore")][1:] == [
-        "restoration 1 was ended by bob: the ERP counts again"
+    world.app.restore("store-001", **order)
+    (begun,) = _events(world, "restore")
+    assert begun.message.startswith(f"ada ordered restoration 1 (as of {then:%Y-%m-%d %H:%M:%S}, until ")
+    assert begun.message.endswith("): till mistake")
+    world.app.end_restoration("store-001", who="bob")
+    assert [event.message for event in _events(world, "restore")][1:] == [
+        "bob ended restoration 1: the ERP's values apply again"
     ]
-    assert _told(world, "restore", "b") == []
-    assert _told(world, "restore", at=then) == []
+    assert _events(world, "restore", "b") == []
+    assert _events(world, "restore", at=then) == []

@@ -1,4 +1,4 @@
-"""What is explained of a value that a guard holds, by what became of the question."""
+"""The explanation of a held value, by the decision about its hold."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 import sqlalchemy as sa
 
 A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
-_OVER = """
+_CLOSED = """
 INSERT INTO ledger.hold (vendor, first_run_id, run_id, generation, rule, message, thresholds, rows_path, rows, state, superseded_by,
     held_at, expires_at, decided_at)
 SELECT vendor, first_run_id, run_id, generation, rule, message, thresholds, rows_path, rows, 'superseded', run_id,
@@ -32,56 +32,57 @@ def make_held(make_world):
     return make
 
 
-def _told(world, sku="a"):
-    return world.house.explain("store-001", sku)
+def _explain(world, sku="a"):
+    return world.app.explain("store-001", sku)
 
 
-def test_a_rejected_price_is_not_promised_to_the_next_run(make_held):
+def test_a_declined_price_is_not_promised_for_the_next_run(make_held):
     world = make_held()
-    world.house.holds.decide(1, approve=False, who="ada", why="a typing error")
+    world.app.holds.decide(1, approve=False, who="ada", why="a typing error")
     for _ in range(2):
-        told = _told(world)
-        assert "It shows 3.99 since" in told.sentence
-        assert "the next run has sent it" not in told.sentence
+        found = _explain(world)
+        assert "The platform shows 3.99 since" in found.sentence
+        assert "the next run has sent it" not in found.sentence
         assert (
-            "it will show 399.00 when a person approves hold 1 after all (`shelfsync holds approve 1`)" in told.sentence
+            "The platform will show 399.00 when an operator approves hold 1 after all (`shelfsync holds approve 1`)"
+            in found.sentence
         )
         assert (
-            "it was rejected by ada (a typing error), so it stays held until the ERP says something else"
-            in told.sentence
+            "The hold was declined by ada (a typing error), so the value stays held until the ERP has another one"
+            in found.sentence
         )
-        assert world.sync("delta")["sent"] == 0, "which is what was said"
+        assert world.sync("delta")["sent"] == 0, "as explained"
     world.erp.put("store-001", "a", "3.49")
     world.sync("delta")
-    assert _told(world).waits_for == ()
-    assert "It shows 3.49 since" in _told(world).sentence
+    assert _explain(world).waits_for == ()
+    assert "The platform shows 3.49 since" in _explain(world).sentence
 
 
-def test_a_price_that_nobody_decided_about_in_time_is_not_promised_to_the_next_run(make_held):
+def test_an_expired_hold_is_not_promised_for_the_next_run(make_held):
     world = make_held(hold_hours=0.000001)
     world.sync("delta")
     assert world.rows("SELECT state FROM ledger.hold") == [("expired",)]
-    told = _told(world).sentence
-    assert "the next run has sent it" not in told
-    assert "when a person approves hold 1 after all" in told
-    assert "nobody decided in time, so it stays held until the ERP says something else" in told
+    found = _explain(world).sentence
+    assert "the next run has sent it" not in found
+    assert "when an operator approves hold 1 after all" in found
+    assert "The hold expired without a decision, so the value stays held until the ERP has another one" in found
 
 
-def test_a_rejected_price_that_is_approved_after_all_waits_for_nobody(make_held):
+def test_a_declined_price_that_is_approved_after_all_waits_for_nothing(make_held):
     world = make_held()
-    world.house.holds.decide(1, approve=False, who="ada")
-    world.house.holds.decide(1, approve=True, who="ada")
-    assert _told(world).waits_for == ()
+    world.app.holds.decide(1, approve=False, who="ada")
+    world.app.holds.decide(1, approve=True, who="ada")
+    assert _explain(world).waits_for == ()
     world.sync("delta")
-    assert "It shows 399.00 since" in _told(world).sentence
+    assert "The platform shows 399.00 since" in _explain(world).sentence
 
 
-def test_an_old_open_hold_is_found_behind_many_that_are_over(make_held):
+def test_an_old_open_hold_is_found_behind_many_closed_ones(make_held):
     world = make_held()
-    with world.house.parts.engine.begin() as connection:
-        connection.execute(sa.text(_OVER))
+    with world.app.context.engine.begin() as connection:
+        connection.execute(sa.text(_CLOSED))
     assert world.rows("SELECT state, count(*) FROM ledger.hold GROUP BY 1 ORDER BY 1") == [
         ("open", 1),
         ("superseded", 40),
     ]
-    assert "it will show 399.00 when a person approves hold 1" in _told(world).sentence
+    assert "The platform will show 399.00 when an operator approves hold 1" in _explain(world).sentence

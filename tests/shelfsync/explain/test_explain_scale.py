@@ -9,25 +9,25 @@ import time
 import pytest
 import sqlalchemy as sa
 
-from shelfsync.warehouse import partitions
+from shelfsync.store import partitions
 
 SKUS, MONTHS, VENDORS = 100_000, 13, 10
 LIMIT_S = 0.2
 
 _JOBS = """
-INSERT INTO warehouse.catalog_job (job_id, run_id, vendor, state, generation, body_bytes, sent_at, settled_at)
+INSERT INTO warehouse.catalog_job (job_id, run_id, vendor, state, generation, body_bytes, sent_at, ended_at)
 SELECT 1000 + m * 100 + v, 1, 'many-' || v, 'acknowledged', m, 1, at, at
 FROM generate_series(1, {vendors}) AS v,
     (SELECT m, now() - make_interval(months => m) AS at FROM generate_series(0, {months} - 1) AS m) AS month
 """
 _OUTCOMES = """
-INSERT INTO warehouse.sku_outcome (job_id, sku, settled_at, vendor, state, change, price)
-SELECT j.job_id, 'sku-' || s, j.settled_at, j.vendor, 'accepted', 'changed', (s + j.generation) / 100.0
+INSERT INTO warehouse.sku_outcome (job_id, sku, known_at, vendor, state, change, price)
+SELECT j.job_id, 'sku-' || s, j.ended_at, j.vendor, 'accepted', 'changed', (s + j.generation) / 100.0
 FROM warehouse.catalog_job AS j, generate_series(1, {skus} / {vendors}) AS s WHERE j.job_id >= 1000
 """
 _HISTORY = """
 INSERT INTO warehouse.baseline_history (vendor, sku, version, valid_from, price, active, job_id)
-SELECT vendor, sku, 100 - (job_id - 1000) / 100, settled_at, price, true, job_id FROM warehouse.sku_outcome WHERE job_id >= 1000
+SELECT vendor, sku, 100 - (job_id - 1000) / 100, known_at, price, true, job_id FROM warehouse.sku_outcome WHERE job_id >= 1000
 """
 
 
@@ -37,7 +37,7 @@ def test_one_sku_among_a_million_rows_of_thirteen_months_is_explained_at_once(wo
     world.erp.put("store-001", "a", "1.00")
     world.sync("full")
     sizes = {"vendors": VENDORS, "months": MONTHS, "skus": SKUS}
-    with world.house.parts.engine.begin() as connection:
+    with world.app.context.engine.begin() as connection:
         now = connection.execute(sa.text("SELECT now()")).scalar_one()
         for table in partitions.TABLES:
             for days in range(0, 31 * MONTHS, 20):
@@ -52,13 +52,13 @@ def test_one_sku_among_a_million_rows_of_thirteen_months_is_explained_at_once(wo
             )
         for statement in (_JOBS, _OUTCOMES, _HISTORY):
             connection.execute(sa.text(statement.format(**sizes)))
-    with world.house.parts.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+    with world.app.context.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(sa.text("ANALYZE"))
     took = []
     for number in range(7):
         begun = time.perf_counter()
-        told = world.house.explain(f"many-{number + 1}", f"sku-{number * 1000 + 7}")
+        found = world.app.explain(f"many-{number + 1}", f"sku-{number * 1000 + 7}")
         took.append(time.perf_counter() - begun)
-        assert len(told.events) == 2 * MONTHS
-        assert "since" in told.sentence
+        assert len(found.events) == 2 * MONTHS
+        assert "since" in found.sentence
     assert statistics.median(took) < LIMIT_S, took

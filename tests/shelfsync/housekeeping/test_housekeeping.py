@@ -1,4 +1,4 @@
-"""What housekeeping takes away, and what it never does."""
+"""What housekeeping removes, and what it never removes."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import ARRAY
 
 from shelfsync.housekeeping.prune import prune
 from shelfsync.housekeeping.rules import rules
 from shelfsync.housekeeping.sweep import needed_paths, path_columns, sweep
-from shelfsync.lake.store import Lake
 from shelfsync.settings import HousekeepingSettings
+from shelfsync.store.lake import Lake
+from shelfsync.warehouse.every_table import metadata
 
 PRODUCTS = [{"sku": sku, "barcodes": [], "title": sku, "price": 9.99, "active": True} for sku in ("a", "b")]
 MOMENT = 1e-7
@@ -25,13 +27,13 @@ def lived(make_world):
     """A vendor with a history of runs, all of it older than its retention."""
     days = (
         "run_days",
-        "file_days",
+        "snapshot_days",
         "baseline_days",
         "observation_days",
         "event_days",
         "quarantine_days",
         "history_days",
-        "repeat_days",
+        "repeated_outcome_days",
     )
     world = make_world(housekeeping=dict.fromkeys(days, MOMENT) | {"lake_grace_hours": 1})
     world.platform.put_products("store-001", PRODUCTS)
@@ -62,7 +64,7 @@ def _counts(world) -> dict[str, int]:
 
 
 def _used(world) -> set[str]:
-    with world.house.parts.engine.connect() as connection:
+    with world.app.context.engine.connect() as connection:
         selects = needed_paths(connection, timedelta(days=MOMENT))
         return {path for select in selects for path in connection.execute(select).scalars()} - {""}
 
@@ -70,49 +72,49 @@ def _used(world) -> set[str]:
 def test_old_runs_go_and_the_state_in_force_stays(lived):
     _age(lived)
     before = _files(lived)
-    told = lived.house.keep_house()
+    result = lived.app.remove_expired()
     counts = _counts(lived)
-    assert counts["ledger.vendor_run"] == 1, "the newest run says what the ERP wants"
+    assert counts["ledger.vendor_run"] == 1, "the newest run has what the ERP wants"
     assert counts["ledger.baseline"] == 1
-    assert told["files_removed"] == len(before) - len(_files(lived)) > 0
+    assert result["files_removed"] == len(before) - len(_files(lived)) > 0
     assert _used(lived) <= _files(lived), "no row points to a file that went"
 
 
 def test_a_second_time_nothing_more_goes(lived):
     _age(lived)
-    lived.house.keep_house()
-    again = lived.house.keep_house()
+    lived.app.remove_expired()
+    again = lived.app.remove_expired()
     assert (again["rows"], again["files_removed"]) == ({}, 0)
 
 
 def test_after_it_the_path_goes_on_as_before(lived):
     _age(lived)
-    lived.house.keep_house()
+    lived.app.remove_expired()
     assert lived.sync("delta")["sent"] == 0, "what was acknowledged is still known"
     lived.erp.put("store-001", "a", "5.00")
     assert lived.sync("delta")["accepted"] == 1
     assert lived.shown()["a"]["price"] == 5
-    assert "It shows 5.00" in lived.house.explain("store-001", "a").sentence
+    assert "The platform shows 5.00" in lived.app.explain("store-001", "a").sentence
 
 
 def test_what_is_in_flight_stays_whole(lived):
     lived.erp.put("store-001", "a", "6.00")
     run_id, vendors = lived.begin("delta", upto="deliver")
     _age(lived)
-    lived.house.keep_house()
-    lived.house.wait(run_id, vendors)
+    lived.app.remove_expired()
+    lived.app.wait(run_id, vendors)
     for word in ("confirm", "acknowledge"):
-        assert lived.house.step(word, run_id, vendors)["failed"] == {}
+        assert lived.app.step(word, run_id, vendors)["failed"] == {}
     assert lived.shown()["a"]["price"] == 6
-    assert lived.house.report(run_id)["accepted"] == 1
+    assert lived.app.report(run_id)["accepted"] == 1
 
 
 def test_what_was_planned_and_not_yet_sent_stays_whole(lived):
     lived.erp.put("store-001", "a", "6.00")
     lived.begin("delta", upto="batch")
     _age(lived)
-    lived.house.keep_house()
-    lived.house.settle()
+    lived.app.remove_expired()
+    lived.app.recover()
     lived.sync("delta")
     assert lived.shown()["a"]["price"] == 6
 
@@ -120,9 +122,9 @@ def test_what_was_planned_and_not_yet_sent_stays_whole(lived):
 def test_a_restoration_in_force_keeps_the_state_it_brings_back(lived):
     first = lived.rows("SELECT min(valid_from) FROM warehouse.baseline_history WHERE sku = 'a'")[0][0]
     order = {"span": timedelta(hours=1), "skus": None, "why": "x", "who": "ada", "dry_run": False}
-    lived.house.restore("store-001", at=first, **order)
+    lived.app.restore("store-001", at=first, **order)
     _age(lived)
-    lived.house.keep_house()
+    lived.app.remove_expired()
     lived.sync("delta")
     assert lived.shown()["a"]["price"] == 1
 
@@ -130,23 +132,23 @@ def test_a_restoration_in_force_keeps_the_state_it_brings_back(lived):
 def test_a_state_whose_file_is_gone_is_put_together_again_from_the_history(lived):
     first = lived.rows("SELECT min(valid_from) FROM warehouse.baseline_history WHERE sku = 'a'")[0][0]
     _age(lived)
-    lived.house.keep_house()
+    lived.app.remove_expired()
     order = {"span": timedelta(hours=1), "skus": None, "why": "x", "who": "ada", "dry_run": False}
-    assert lived.house.restore("store-001", at=first, **order)["changes"] == 1
+    assert lived.app.restore("store-001", at=first, **order)["changes"] == 1
     lived.sync("delta")
     assert lived.shown()["a"]["price"] == 1
 
 
 def test_whole_assortments_go_earlier_than_what_was_sent_of_them(make_world):
-    world = make_world(housekeeping={"file_days": MOMENT, "lake_grace_hours": 1})
+    world = make_world(housekeeping={"snapshot_days": MOMENT, "lake_grace_hours": 1})
     world.platform.put_products("store-001", PRODUCTS)
     for price in ("1.00", "1.10", "1.20"):
         world.erp.put("store-001", "a", price)
         world.sync("delta")
     _age(world)
-    told = world.house.keep_house()
+    result = world.app.remove_expired()
     kinds = [name.split("/")[0] for name in _files(world)]
-    assert told["rows"] == {}
+    assert result["rows"] == {}
     assert (kinds.count("raw"), kinds.count("snapshot")) == (1, 1), "the newest of each"
     assert (kinds.count("delta"), kinds.count("outcome")) == (3, 1), "three times the same outcome is one content"
 
@@ -158,16 +160,16 @@ def test_a_run_that_never_came_to_its_report_is_closed_and_goes(lived, upto):
     lived.erp.put("store-001", "a", "7.00")
     lived.sync("delta")
     _age(lived)
-    assert lived.house.keep_house(dry_run=True)["runs_closed"] == 1
-    told = lived.house.keep_house()
-    assert told["runs_closed"] == 1
-    assert any("1 runs that never came to their report were closed" in line for line in told["lines"])
+    assert lived.app.remove_expired(dry_run=True)["runs_closed"] == 1
+    result = lived.app.remove_expired()
+    assert result["runs_closed"] == 1
+    assert any("1 runs that never came to their report were closed" in line for line in result["lines"])
     assert lived.rows(f"SELECT count(*) FROM ledger.run WHERE run_id = {run_id}") == [(0,)]
     assert len([name for name in _files(lived) if name.startswith(("raw/", "snapshot/"))]) == 2, "the newest of each"
 
 
-def test_a_picture_goes_with_its_drift_and_what_it_showed(make_world):
-    """What is left of an old picture would say that nothing was wrong, and show a part of the shelf as the whole."""
+def test_an_observation_is_deleted_together_with_its_drift_and_its_rows(make_world):
+    """The rest of an old observation would report no drift, and show a part of the assortment as the whole."""
     world = make_world(drift={"propagation_s": 0})
     world.platform.put_products("store-001", PRODUCTS)
     world.erp.put("store-001", "a", "1.00")
@@ -177,36 +179,36 @@ def test_a_picture_goes_with_its_drift_and_what_it_showed(make_world):
     for number, price in enumerate(("2.00", "3.00", "4.00")):
         world.erp.put("store-001", "a", price)
         world.sync("delta")
-        world.house.export(f"test/{number}", (), tell=lambda *_: None)
+        world.app.export(f"test/{number}", (), progress=lambda *_: None)
     world.platform.faults()
     assert world.rows("SELECT count(*) FROM warehouse.not_applied") == [(3,)]
     old = "SELECT observation_id FROM warehouse.observation ORDER BY observed_at LIMIT 2"
-    with world.house.parts.engine.begin() as connection:
+    with world.app.context.engine.begin() as connection:
         for table in ("drift", "observation"):
             connection.execute(
                 sa.text(
                     f"UPDATE warehouse.{table} SET observed_at = observed_at - interval '401 days' WHERE observation_id IN ({old})"
                 )
             )
-    assert world.house.keep_house()["rows"]["warehouse.observation"] == 2
+    assert world.app.remove_expired()["rows"]["warehouse.observation"] == 2
     days = "SELECT count(*) FROM warehouse.{} WHERE observed_at < now() - interval '1 day'"
     for view in ("not_applied", "assortment_daily", "drift"):
         assert world.rows(days.format(view)) == [(0,)], view
-    with world.house.parts.engine.begin() as connection:
+    with world.app.context.engine.begin() as connection:
         connection.execute(sa.text("UPDATE warehouse.observation SET observed_at = observed_at - interval '500 days'"))
-    assert world.house.keep_house()["rows"].get("warehouse.observation", 0) == 0, (
+    assert world.app.remove_expired()["rows"].get("warehouse.observation", 0) == 0, (
         "the next load compares with the newest"
     )
 
 
-def test_a_lost_run_says_that_it_failed_and_where(world):
+def test_a_lost_run_is_reported_as_failed_with_its_step(world):
     world.platform.put_products("store-001", PRODUCTS)
     world.erp.put("store-001", "a", "1.00")
     run_id, _ = world.begin("delta", upto="diff")
-    with world.house.parts.engine.begin() as connection:
+    with world.app.context.engine.begin() as connection:
         for table, column in (("run", "started_at"), ("vendor_run", "updated_at")):
             connection.execute(sa.text(f"UPDATE ledger.{table} SET {column} = {column} - interval '3 days'"))
-    world.house.keep_house()
+    world.app.remove_expired()
     for table in ("ledger.run", "warehouse.sync_run"):
         (row,) = world.rows(f"SELECT state, error FROM {table} WHERE run_id = {run_id}")
         assert (row.state, row.error.split(":")[0]) == ("failed", "it never came to its report")
@@ -219,15 +221,15 @@ def test_a_run_that_was_taken_up_again_is_not_lost(world):
     world.platform.put_products("store-001", PRODUCTS)
     world.erp.put("store-001", "a", "1.00")
     world.begin("delta", upto="diff")
-    with world.house.parts.engine.begin() as connection:
+    with world.app.context.engine.begin() as connection:
         connection.execute(sa.text("UPDATE ledger.run SET started_at = started_at - interval '3 days'"))
-    assert world.house.keep_house()["runs_closed"] == 0
+    assert world.app.remove_expired()["runs_closed"] == 0
     assert world.rows("SELECT state FROM ledger.run") == [("running",)]
 
 
 def test_neither_a_dry_run_nor_a_busy_vendor_keeps_its_assortment(make_world):
     world = make_world(
-        housekeeping={"file_days": MOMENT, "lake_grace_hours": 1},
+        housekeeping={"snapshot_days": MOMENT, "lake_grace_hours": 1},
         sync={"poll_first_s": 0.05, "poll_max_s": 0.2, "job_deadline_s": 10},
     )
     world.platform.put_products("store-001", PRODUCTS)
@@ -239,10 +241,10 @@ def test_neither_a_dry_run_nor_a_busy_vendor_keeps_its_assortment(make_world):
     world.erp.put("store-001", "a", "3.00")
     world.sync("delta")
     world.platform.faults()
-    world.house.wait(run_id, vendors)
+    world.app.wait(run_id, vendors)
     for word in ("confirm", "acknowledge"):
-        world.house.step(word, run_id, vendors)
-    world.house.report(run_id)
+        world.app.step(word, run_id, vendors)
+    world.app.report(run_id)
     world.erp.put("store-001", "a", "4.00")
     world.sync("delta", dry_run=True)
     world.erp.put("store-001", "a", "5.00")
@@ -250,13 +252,13 @@ def test_neither_a_dry_run_nor_a_busy_vendor_keeps_its_assortment(make_world):
     states = {row.state for row in world.rows("SELECT state FROM ledger.vendor_run")}
     assert {"busy", "planned"} <= states
     _age(world)
-    world.house.keep_house()
+    world.app.remove_expired()
     kinds = [name.split("/")[0] for name in _files(world)]
     assert (kinds.count("raw"), kinds.count("snapshot")) == (1, 1), "the newest of each"
 
 
 def test_outcomes_that_repeat_what_held_go_and_their_job_keeps_the_count(make_world):
-    world = make_world(housekeeping={"repeat_days": MOMENT})
+    world = make_world(housekeeping={"repeated_outcome_days": MOMENT})
     world.platform.put_products("store-001", PRODUCTS)
     world.erp.put("store-001", "a", "1.00")
     world.erp.put("store-001", "b", "2.00")
@@ -264,21 +266,21 @@ def test_outcomes_that_repeat_what_held_go_and_their_job_keeps_the_count(make_wo
     world.sync("full")
     world.erp.put("store-001", "a", "1.10")
     world.sync("full")
-    before = world.rows("SELECT vendor, sent, accepted, refused, acceptance_rate FROM warehouse.acceptance")
-    said = world.rows(
+    before = world.rows("SELECT vendor, sent, accepted, rejected, acceptance_rate FROM warehouse.acceptance")
+    output = world.rows(
         "SELECT job_id, sku, change FROM warehouse.sku_outcome WHERE NOT (state = 'accepted' AND change = 'same')"
     )
     same = world.rows("SELECT count(*) FROM warehouse.sku_outcome WHERE state = 'accepted' AND change = 'same'")[0][0]
     assert same > 0
-    assert world.house.keep_house(dry_run=True)["rows"]["warehouse.sku_outcome"] == same
-    assert world.house.keep_house()["rows"]["warehouse.sku_outcome"] == same
-    assert sorted(world.rows("SELECT job_id, sku, change FROM warehouse.sku_outcome")) == sorted(said)
+    assert world.app.remove_expired(dry_run=True)["rows"]["warehouse.sku_outcome"] == same
+    assert world.app.remove_expired()["rows"]["warehouse.sku_outcome"] == same
+    assert sorted(world.rows("SELECT job_id, sku, change FROM warehouse.sku_outcome")) == sorted(output)
     assert world.rows("SELECT sum(repeats_removed) FROM warehouse.catalog_job") == [(same,)]
-    assert world.rows("SELECT vendor, sent, accepted, refused, acceptance_rate FROM warehouse.acceptance") == before
-    assert world.house.keep_house()["rows"].get("warehouse.sku_outcome", 0) == 0
+    assert world.rows("SELECT vendor, sent, accepted, rejected, acceptance_rate FROM warehouse.acceptance") == before
+    assert world.app.remove_expired()["rows"].get("warehouse.sku_outcome", 0) == 0
 
 
-def test_a_hold_that_is_open_or_was_rejected_is_remembered_and_one_that_is_over_goes(make_world):
+def test_a_hold_that_is_open_or_was_declined_is_remembered_and_one_that_is_over_goes(make_world):
     world = make_world(housekeeping={"history_days": MOMENT})
     world.platform.put_products("store-001", PRODUCTS)
     for price in ("1.00", "90.00"):
@@ -286,31 +288,31 @@ def test_a_hold_that_is_open_or_was_rejected_is_remembered_and_one_that_is_over_
         world.sync("delta")
     hold_id, state = world.rows("SELECT hold_id, state FROM ledger.hold")[0]
     assert state == "open"
-    world.house.keep_house()
-    world.house.holds.decide(hold_id, approve=False, who="ada", why="a typing error")
-    world.house.keep_house()
-    assert world.rows("SELECT state FROM ledger.hold") == [("rejected",)]
+    world.app.remove_expired()
+    world.app.holds.decide(hold_id, approve=False, who="ada", why="a typing error")
+    world.app.remove_expired()
+    assert world.rows("SELECT state FROM ledger.hold") == [("declined",)]
     world.erp.put("store-001", "a", "1.05")
     world.sync("delta")
-    with world.house.parts.engine.begin() as connection:
+    with world.app.context.engine.begin() as connection:
         connection.execute(sa.text("UPDATE ledger.hold SET state = 'superseded'"))
-    world.house.keep_house()
+    world.app.remove_expired()
     assert world.rows("SELECT count(*) FROM ledger.hold") == [(0,)]
 
 
 def test_a_file_younger_than_the_grace_stays_though_nothing_points_to_it_yet(lived):
     _age(lived)
-    path = lived.house.parts.lake.write_bytes("log", "store-001", ".csv", b"just written")
-    lived.house.keep_house()
-    assert lived.house.parts.lake.exists(path)
+    path = lived.app.context.lake.write_bytes("log", "store-001", ".csv", b"just written")
+    lived.app.remove_expired()
+    assert lived.app.context.lake.exists(path)
 
 
 def test_a_file_that_is_published_again_is_young_again(lived):
-    lake = lived.house.parts.lake
+    lake = lived.app.context.lake
     path = lake.write_bytes("log", "store-001", ".csv", b"the same content")
     _age(lived)
     lake.write_bytes("log", "store-001", ".csv", b"the same content")
-    lived.house.keep_house()
+    lived.app.remove_expired()
     assert lake.exists(path)
 
 
@@ -318,15 +320,15 @@ def test_what_a_dead_process_left_half_written_goes(lived):
     torn = Path(lived.settings.lake, ".staging", "torn.parquet")
     torn.write_bytes(b"PAR1")
     _age(lived)
-    lived.house.keep_house()
+    lived.app.remove_expired()
     assert not torn.exists()
 
 
 def test_a_dry_run_counts_and_removes_nothing(lived):
     _age(lived)
     before = _files(lived), _counts(lived)
-    told = lived.house.keep_house(dry_run=True)
-    assert sum(told["rows"].values()) > 0
+    result = lived.app.remove_expired(dry_run=True)
+    assert sum(result["rows"].values()) > 0
     assert (_files(lived), _counts(lived)) == before
 
 
@@ -335,32 +337,73 @@ def test_nothing_goes_before_its_time(world):
     world.erp.put("store-001", "a", "1.00")
     world.sync("full")
     _age(world, hours=100)
-    told = world.house.keep_house()
-    assert (told["rows"], told["files_removed"]) == ({}, 0)
+    result = world.app.remove_expired()
+    assert (result["rows"], result["files_removed"]) == ({}, 0)
 
 
 def test_every_rule_can_be_asked_of_the_database(engine):
-    for rule in rules(HousekeepingSettings(), personal_days=30):
+    for rule in rules(HousekeepingSettings(), customer_days=30):
         assert prune(engine, rule) == 0
         with engine.connect() as connection:
             assert connection.execute(sa.text("SELECT to_regclass(:table)"), {"table": rule.table}).scalar_one(), rule
 
 
-def test_every_column_that_holds_a_path_of_the_lake_says_so(engine):
-    """A path in a column that does not would be taken for one that nobody needs."""
-    named = sa.text(
-        "SELECT c.oid::regclass::text, a.attname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace"
-        " JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0"
-        " WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND n.nspname IN ('ledger', 'inbox', 'budget', 'warehouse')"
-        " AND a.attname ~ '(^|_)paths?$' AND coalesce(col_description(c.oid, a.attnum), '') NOT LIKE 'Lake, while %'"
-    )
-    with engine.connect() as connection:
-        known = {(table, column) for table, column, _ in path_columns(connection)}
-        assert {tuple(row) for row in connection.execute(named)} == known
+def test_every_column_named_like_a_path_of_the_lake_declares_it():
+    named = {
+        column
+        for table in metadata.tables.values()
+        for column in table.columns
+        if column.name.split("_")[-1] in {"path", "paths"}
+    }
+    declared = {column for table in metadata.tables.values() for column in table.columns if "lake" in column.info}
+    assert {_full(column) for column in named} == {_full(column) for column in declared}
+    assert {_full(column) for column in path_columns()} < {_full(column) for column in declared}
+    assert all(isinstance(column.type, sa.Text) for column in declared), "the sweep reads one path a row"
+
+
+def test_no_other_column_names_a_file_of_the_lake(make_shop):
+    """After syncs, a quarantined row, a hold, promotions, an export and a restoration: a column with a path in it declares it."""
+    shop = make_shop()
+    world = shop.world
+    world.erp.put("store-001", "b", "oops")
+    shop.erp.put("offer", "a", "8")
+    shop.erp.put("offer", "c", "oops")
+    shop.sync()
+    before = world.app.explain("store-001", "a").at
+    for price in ("11.00", "900.00"):
+        world.erp.put("store-001", "a", price)
+        world.sync("delta")
+    world.app.export("test/export", ("store-001",), progress=lambda *_: None)
+    order = {"span": timedelta(hours=1), "skus": None, "why": "a mistake", "who": "ada", "dry_run": False}
+    world.app.restore("store-001", at=before, **order)
+    world.sync("delta")
+    found = _columns_that_name(world, sorted(_files(world)))
+    story = ("vendor_run.raw_path", "vendor_run.quarantine_path", "hold.rows_path", "promotion_run.manifest_path")
+    assert {f"ledger.{column}" for column in (*story, "observation.path", "restoration.path")} <= found
+    declared = {
+        _full(column) for table in metadata.tables.values() for column in table.columns if "lake" in column.info
+    }
+    assert found <= declared
+
+
+def _full(column: sa.Column) -> str:
+    return f"{column.table.fullname}.{column.name}"
+
+
+def _columns_that_name(world, paths: list[str]) -> set[str]:
+    """Columns of any type of which a value contains one of these paths."""
+    found = set()
+    asked = sa.func.unnest(sa.literal(paths, ARRAY(sa.Text))).table_valued("file", name="asked").render_derived()
+    with world.app.context.engine.connect() as connection:
+        for table in metadata.tables.values():
+            named = [sa.func.bool_or(sa.cast(column, sa.Text).contains(asked.c.file)) for column in table.columns]
+            output = connection.execute(sa.select(*named).select_from(table.join(asked, sa.true()))).one()
+            found |= {_full(column) for column, names in zip(table.columns, output, strict=True) if names}
+    return found
 
 
 def test_no_foreign_key_makes_the_removal_of_a_row_read_a_whole_table(engine):
-    """Removing a row asks every table that points to it; without an index that is a walk through all its rows."""
+    """Removing a row searches every table that points to it; without an index that reads all its rows."""
     unindexed = sa.text(
         "SELECT c.conrelid::regclass::text || ' (' || c.conname || ')' FROM pg_constraint AS c"
         " WHERE c.contype = 'f' AND c.conparentid = 0 AND c.confrelid = to_regclass(:table) AND NOT EXISTS ("
@@ -370,13 +413,13 @@ def test_no_foreign_key_makes_the_removal_of_a_row_read_a_whole_table(engine):
     with engine.connect() as connection:
         found = {
             name
-            for rule in rules(HousekeepingSettings(), personal_days=30)
+            for rule in rules(HousekeepingSettings(), customer_days=30)
             for name in connection.execute(unindexed, {"table": rule.table}).scalars()
         }
     assert found == set()
 
 
-def test_a_lake_elsewhere_tells_the_age_of_its_files_too():
+def test_a_remote_lake_reports_the_age_of_its_files_too():
     lake = Lake("memory://swept")
     path = lake.write_bytes("log", "store-001", ".csv", b"x")
     (file,) = lake.files("log/store-001")
@@ -391,17 +434,17 @@ def test_what_is_in_use_is_never_swept(world):
     world.erp.put("store-001", "a", "1.00")
     world.sync("full")
     _age(world)
-    assert sweep(world.house.parts, grace=timedelta(hours=1), recent=timedelta(days=1)).removed == 0
+    assert sweep(world.app.context, grace=timedelta(hours=1), recent=timedelta(days=1)).removed == 0
 
 
 def test_promotions_go_when_their_time_is_over_and_not_before(make_shop):
-    days = ("run_days", "file_days", "quarantine_days", "history_days")
+    days = ("run_days", "snapshot_days", "quarantine_days", "history_days")
     shop = make_shop(housekeeping=dict.fromkeys(days, MOMENT) | {"lake_grace_hours": 1})
     shop.erp.put("runs", "a", "8")
     shop.erp.put("over", "b", "8")
     shop.erp.put("over", "c", "8,5")
     shop.sync()
-    with shop.world.house.parts.engine.begin() as connection:
+    with shop.world.app.context.engine.begin() as connection:
         for schema in ("ledger", "warehouse"):
             connection.execute(
                 sa.text(
@@ -410,7 +453,7 @@ def test_promotions_go_when_their_time_is_over_and_not_before(make_shop):
             )
     shop.erp.drop("over")
     _age(shop.world)
-    shop.world.house.keep_house()
+    shop.world.app.remove_expired()
     assert shop.rows("SELECT campaign FROM ledger.promotion") == [("runs",)]
     assert shop.rows("SELECT campaign FROM warehouse.promotion") == [("runs",)]
     assert shop.rows("SELECT count(*) FROM warehouse.promotion_quarantine") == [(0,)]

@@ -1,4 +1,4 @@
-"""What the flow learns from the inbox about its jobs."""
+"""The job events of the inbox, as the steps read them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 from shelfsync.inbox import events
-from shelfsync.inbox.reading import read
+from shelfsync.inbox.event_body import read
 from shelfsync.inbox.tables import event
 
 QUEUED = {"job_id": "17", "status": "QUEUED"}
@@ -36,22 +36,22 @@ def arrive(engine):
     return store
 
 
-def _heard(engine, job="17"):
+def _best_event(engine, job="17"):
     with engine.connect() as connection:
-        heard = events.best_first(map(events.read_event, events.of_job(connection, job)))
-    return heard[0] if heard else None
+        found = events.best_first(map(events.read_event, events.of_job(connection, job)))
+    return found[0] if found else None
 
 
-def test_a_job_that_nobody_spoke_of_has_no_event(engine, arrive):
+def test_a_job_without_an_event_has_no_event(engine, arrive):
     arrive(COMPLETED)
-    assert _heard(engine, "18") is None
+    assert _best_event(engine, "18") is None
 
 
 @pytest.mark.parametrize("order", [*itertools.permutations([QUEUED, NO_LINK, COMPLETED])])
 def test_whatever_the_order_of_arrival_the_end_with_its_link_counts(engine, arrive, order):
     arrive(*order)
-    got = _heard(engine)
-    assert (got.status, got.download_url, got.vendor, got.is_settled) == (
+    got = _best_event(engine)
+    assert (got.status, got.download_url, got.vendor, got.has_ended) == (
         "COMPLETED",
         "https://h/1",
         "store-001",
@@ -62,7 +62,7 @@ def test_whatever_the_order_of_arrival_the_end_with_its_link_counts(engine, arri
 def test_of_two_links_the_newest_counts_and_both_can_be_checked(engine, arrive):
     second = {**COMPLETED, "downloadURL": "https://h/2", "vendor_id": "store-002"}
     arrive(COMPLETED, second)
-    got = _heard(engine)
+    got = _best_event(engine)
     assert (got.download_url, got.vendor) == (
         "https://h/2",
         "store-002",
@@ -72,13 +72,13 @@ def test_of_two_links_the_newest_counts_and_both_can_be_checked(engine, arrive):
     assert [one.download_url for one in every] == ["https://h/2", "https://h/1"]
 
 
-def test_of_a_flood_of_events_the_newest_are_looked_at_and_each_once_set_aside_makes_room(engine, arrive):
+def test_of_a_flood_of_events_the_newest_are_read_and_a_quarantined_one_makes_room(engine, arrive):
     arrive(*({**COMPLETED, "downloadURL": f"https://h/{number}"} for number in range(50)))
     with engine.begin() as connection:
         first = events.of_job(connection, "17")
         assert len(first) == events.AT_ONCE
         for row in first:
-            events.set_aside(connection, row.event_id, "x" * 10_000)
+            events.quarantine(connection, row.event_id, "x" * 10_000)
         second = events.of_job(connection, "17")
         assert max(row.event_id for row in second) < min(row.event_id for row in first)
         assert events.replay(connection, "17") == 50
@@ -108,8 +108,8 @@ def test_an_event_that_was_seen_is_not_one_that_came_meanwhile(engine, arrive):
         assert events.unprocessed_jobs(connection) == ["17"]
 
 
-def test_order_and_unknown_events_are_nobodys_job(engine, arrive):
+def test_order_and_unknown_events_belong_to_no_job(engine, arrive):
     arrive({"order_id": "o-1", "status": "RECEIVED", "job_id": "17"}, {"something": "else"})
-    assert _heard(engine) is None
+    assert _best_event(engine) is None
     with engine.connect() as connection:
         assert events.unprocessed_jobs(connection) == []

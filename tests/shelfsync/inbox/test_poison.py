@@ -1,4 +1,4 @@
-"""An event that the database cannot take is refused alone, and for good."""
+"""An event that the database cannot store is rejected alone, and for good."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import psycopg
 import pytest
 from pydantic import SecretStr
 
-from shelfsync.inbox.reading import IDENTITY_BYTES_MAX, Received, read
-from shelfsync.inbox.receiver import create_app
+from shelfsync.inbox.event_body import IDENTITY_BYTES_MAX, Received, read
 from shelfsync.inbox.store import InboxStore, StoreUnavailableError, UnstorableEventError
+from shelfsync.receiver.webhook import create_app
 from shelfsync.settings import WebhookSettings
 
 
@@ -62,7 +62,7 @@ def test_identities_that_were_stored_as_they_read_stay_as_they_are():
 
 
 @pytest.mark.parametrize("place", [0, 3, 5])
-def test_a_poisoned_event_is_refused_alone_and_its_neighbours_are_stored(database_url, place):
+def test_a_poisoned_event_is_rejected_alone_and_its_neighbours_are_stored(database_url, place):
     events = [_job(number) for number in range(5)]
     events.insert(place, _poison())
     got = asyncio.run(_put_all(database_url, events))
@@ -73,14 +73,14 @@ def test_a_poisoned_event_is_refused_alone_and_its_neighbours_are_stored(databas
     assert [row[0] for row in stored] == ["0", "1", "2", "3", "4"]
 
 
-def test_a_table_that_is_missing_is_nobodys_poison(database_url):
+def test_a_missing_table_does_not_count_as_a_poisoned_event(database_url):
     with psycopg.connect(database_url, autocommit=True) as connection:
         connection.execute("ALTER TABLE inbox.event RENAME TO gone")
     got = asyncio.run(_put_all(database_url, [_job(1), _job(2)]))
     assert [type(one) for one in got] == [StoreUnavailableError] * 2
 
 
-def test_what_can_never_be_stored_is_answered_so_that_it_does_not_come_again(database_url, caplog):
+def test_an_event_that_can_never_be_stored_is_answered_422(database_url, caplog):
     class Poisoned(InboxStore):
         """The real store, given an event that no body makes today."""
 
@@ -99,8 +99,8 @@ def test_what_can_never_be_stored_is_answered_so_that_it_does_not_come_again(dat
     answer = asyncio.run(call())
     assert answer.status_code == 422
     assert answer.json() == {
-        "status": "refused",
-        "reason": "the database refuses what is in the event (SQLSTATE 54000)",
+        "status": "rejected",
+        "reason": "the database rejects the content of the event (SQLSTATE 54000)",
     }
     assert "retry-after" not in answer.headers
     assert "SQLSTATE 54000" in caplog.text

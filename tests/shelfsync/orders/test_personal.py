@@ -1,4 +1,4 @@
-"""Nothing that may tell of a person stays in what is kept, and nothing is lost on the way."""
+"""The harmless part has no personal data, and the two parts together are complete."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orders_bodies import body, item
-from shelfsync.orders.personal import parted
-from shelfsync.orders.reading import as_json
+from shelfsync.inbox.personal_data import split_personal_data
+from shelfsync.orders.order_state import as_json
 
 CANARY = "+447700900123"
 JSON = st.recursive(
@@ -39,19 +39,19 @@ def test_the_two_parts_are_the_whole(more):
         )
         | more
     )
-    kept, rest = parted(raw)
+    kept, rest = split_personal_data(raw)
     assert joined(kept, rest) == raw
 
 
 @given(st.dictionaries(st.text(max_size=12), JSON, max_size=4))
-def test_a_field_that_nobody_foresaw_is_personal(more):
+def test_an_unknown_field_is_personal(more):
     unforeseen = {f"{name}_": value for name, value in more.items()}
-    kept, rest = parted(body() | unforeseen)
+    kept, rest = split_personal_data(body() | unforeseen)
     assert not set(unforeseen) & set(kept)
     assert set(unforeseen) <= set(rest)
 
 
-def test_no_place_where_a_customer_can_stand_is_kept():
+def test_no_field_that_can_name_a_customer_is_kept():
     raw = body(
         item("MILK", 1) | {"comment": CANARY, "customer_note": {"x": CANARY}},
         customer={"phone_number": CANARY, "first_name": CANARY, "delivery_address": {"street": CANARY}},
@@ -64,12 +64,12 @@ def test_no_place_where_a_customer_can_stand_is_kept():
         cancellation={"reason": CANARY, "cancelled_by": "CUSTOMER"},
         status={"word": CANARY},
     )
-    kept, rest = parted(raw)
+    kept, rest = split_personal_data(raw)
     assert CANARY not in as_json(kept)
     assert as_json(rest).count(CANARY) == as_json(raw).count(CANARY)
     assert kept["cancellation"] == {"cancelled_by": "CUSTOMER"}
 
 
 def test_the_code_of_a_cancellation_is_kept():
-    kept, _ = parted(body(cancellation={"reason": "ITEM_UNAVAILABLE", "cancelled_by": "VENDOR"}))
+    kept, _ = split_personal_data(body(cancellation={"reason": "ITEM_UNAVAILABLE", "cancelled_by": "VENDOR"}))
     assert kept["cancellation"] == {"reason": "ITEM_UNAVAILABLE", "cancelled_by": "VENDOR"}

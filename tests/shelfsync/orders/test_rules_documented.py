@@ -1,4 +1,4 @@
-"""docs/orders.md names every rule that can refuse a result, every column of the SELECT, and every setting it speaks of."""
+"""docs/orders.md names every rule that can reject a result, every column of the SELECT, and only existing settings."""
 
 from __future__ import annotations
 
@@ -6,18 +6,15 @@ import re
 from pathlib import Path
 
 from order_cases import CASES, ROWS, page_table
-from shelfsync.orders.lines import COLUMNS
+from shelfsync.orders.result_rows import COLUMNS
 from shelfsync.settings import OrdersSettings
 
 PROJECT = Path(__file__).resolve().parents[3]
 PAGE = (PROJECT / "docs" / "orders.md").read_text("utf-8")
 
 
-def test_every_rule_stands_in_the_table():
-    sources = [
-        *(PROJECT / "include/shelfsync/orders").rglob("*.py"),
-        *(PROJECT / "include/shelfsync/flow/orders").rglob("*.py"),
-    ]
+def test_every_rule_is_in_the_table():
+    sources = (PROJECT / "include/shelfsync/orders").rglob("*.py")
     code = "\n".join(file.read_text("utf-8") for file in sources)
     rules = set(re.findall(r'yield\s*\(?\s*"([a-z_]+)"', code)) | set(re.findall(r'Problem\("([a-z_]+)"', code))
     rules |= {
@@ -27,7 +24,7 @@ def test_every_rule_stands_in_the_table():
     assert [rule for rule in sorted(rules | {"sku", "item"}) if f"`{rule}`" not in PAGE] == []
 
 
-def test_the_page_says_which_case_proves_each_row_and_rule():
+def test_the_page_shows_which_case_proves_each_row_and_rule():
     assert page_table() in PAGE
 
 
@@ -36,7 +33,7 @@ def test_every_row_and_rule_has_a_case_or_a_test_and_every_case_a_row():
     cases = [case.name for case in CASES]
     tests = {name for name in named if name.startswith("test_")}
     code = "\n".join(file.read_text("utf-8") for file in (PROJECT / "tests").rglob("test_order*.py"))
-    code += "\n".join(file.read_text("utf-8") for file in (PROJECT / "tests/shelfsync/orders_flow").glob("test_*.py"))
+    code += "\n".join(file.read_text("utf-8") for file in (PROJECT / "tests/shelfsync/orders/steps").glob("test_*.py"))
     assert (sorted(cases), len(cases)) == (sorted(set(named) - tests), len(set(cases)))
     assert [name for name in tests if f"def {name}(" not in code] == []
     assert [f"4.8.{number}" for number in range(1, 10)] == sorted({row[:5] for row in ROWS if row.startswith("4.8.")})
@@ -51,7 +48,7 @@ def test_every_column_of_a_table_of_results_is_named():
     assert [name for name in COLUMNS if f"`{name}`" not in PAGE] == []
 
 
-def test_no_setting_is_named_that_there_is_not():
+def test_every_setting_on_the_page_exists():
     named = {name.lower() for name in re.findall(r"SHELFSYNC_ORDERS__([A-Z_]+)", PAGE)}
     assert named <= set(OrdersSettings.model_fields)
-    assert {"personal_key", "hand_over", "picking_secret", "read_new", "confirm_s"} <= named
+    assert {"encryption_key", "hand_over", "picking_secret", "read_new", "confirm_s"} <= named

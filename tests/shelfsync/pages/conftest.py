@@ -1,4 +1,4 @@
-"""The pages over a real house, without Airflow: a guard of the test's own says who looks."""
+"""The pages over a real context, without Airflow: the test's own guard sets the user."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from shelfsync.pages.viewer import Viewer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from shelfsync.wiring import House
+    from app_calls import Calls
 
 
 @pytest.fixture
 def browse() -> Callable[..., TestClient]:
-    """`browse(house, may_decide=True)`: a client in front of the pages of a house, mounted as deep as Airflow mounts them."""
+    """`browse(app, may_decide=True)`: a client in front of the pages over a context, mounted as deep as Airflow mounts them."""
 
-    def made(house: House, *, may_decide: bool = True, may_stop: bool = True) -> TestClient:
+    def made(app: Calls, *, may_decide: bool = True, may_stop: bool = True) -> TestClient:
         def guard(request: Request) -> None:
             request.state.viewer = Viewer("ada", may_decide=may_decide, may_stop=may_stop)
 
-        app = create_app(lambda: house, guard)
-        return TestClient(app, root_path="/shelfsync/pages", headers={"sec-fetch-site": "same-origin"})
+        pages = create_app(lambda: app.context, guard)
+        return TestClient(pages, root_path="/shelfsync/pages", headers={"sec-fetch-site": "same-origin"})
 
     return made

@@ -1,4 +1,4 @@
-"""Whatever stands in an address or a form of the pages: an answer in words, never an error of the server, and nothing is decided."""
+"""Any text in an address or a form of the pages: the answer is a message, never an error of the server, and no hold is decided."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ PATHS = (
 )
 FORMS = (
     "/holds/{}/approve",
-    "/holds/{}/reject",
+    "/holds/{}/decline",
     "/holds/{}/reconsider",
-    "/promotions/holds/{}/release",
-    "/promotions/holds/{}/refuse",
+    "/promotions/holds/{}/approve",
+    "/promotions/holds/{}/decline",
     "/switches/{}",
 )
 CORPUS = (
@@ -51,7 +51,8 @@ CORPUS = (
 )
 texts = st.one_of(st.sampled_from(CORPUS), st.text(max_size=40), st.integers().map(str), st.datetimes().map(str))
 fields = st.dictionaries(
-    st.sampled_from(["vendor", "sku", "at", "first", "why", "scope", "threshold_max_share", "threshold_x", "\0"]), texts
+    st.sampled_from(["vendor", "sku", "at", "first", "reason", "scope", "threshold_max_share", "threshold_x", "\0"]),
+    texts,
 )
 
 
@@ -59,7 +60,7 @@ fields = st.dictionaries(
 def client(world, browse):
     world.erp.put("store-001", "a", "1.00")
     world.sync("full")
-    made = browse(world.house)
+    made = browse(world.app)
     made._transport.raise_server_exceptions = False
     return made
 
@@ -84,7 +85,7 @@ def test_any_address_is_answered(client, path, text, asked):
 @BRIEFLY
 @given(path=st.sampled_from(FORMS), text=texts, sent=fields)
 @example(path="/holds/{}/approve", text="9" * 23, sent={})
-@example(path="/switches/{}", text="pause", sent={"scope": "vendor", "vendor": "\0", "why": "x"})
+@example(path="/switches/{}", text="pause", sent={"scope": "vendor", "vendor": "\0", "reason": "x"})
 def test_any_form_is_answered_and_decides_nothing_that_is_not_there(client, world, path, text, sent):
     body = urlencode({name: value.encode("utf-8", "surrogatepass") for name, value in sent.items()})
     headers = {"content-type": "application/x-www-form-urlencoded"}

@@ -1,4 +1,4 @@
-"""Each page names the DAGs that feed it, and says so while one of them does not run."""
+"""Each page names the DAGs that feed it, and has a note while one of them does not run."""
 
 from __future__ import annotations
 
@@ -22,14 +22,16 @@ def guard(request: Request) -> None:
 
 @pytest.fixture
 def browse(world):
-    """`browse(catalog_settle=True)`: the pages while these DAGs are paused, or unknown for None; the others run."""
+    """`browse(catalog_recover=True)`: the pages while these DAGs are paused, or unknown for None; the others run."""
 
     def made(**paused):
         known = dict.fromkeys(DAGS, False) | paused
         states = {dag_id: is_paused for dag_id, is_paused in known.items() if is_paused is not None}
         return TestClient(
             pages.create_app(
-                lambda: world.house, guard, lambda dag_ids: {name: states[name] for name in dag_ids if name in states}
+                lambda: world.app.context,
+                guard,
+                lambda dag_ids: {name: states[name] for name in dag_ids if name in states},
             )
         )
 
@@ -50,7 +52,7 @@ def test_a_page_whose_dags_run_names_them_and_notes_nothing(browse):
         assert ("Fed by" in text) is bool(dags), path
 
 
-def test_a_page_says_that_a_dag_of_its_own_is_switched_off_and_how_to_switch_it_on(browse):
+def test_a_page_reports_a_paused_dag_of_its_own_and_how_to_switch_it_on(browse):
     for dag_id in DAGS:
         client = browse(**{dag_id: True})
         for path, dags in PATHS.items():
@@ -60,7 +62,7 @@ def test_a_page_says_that_a_dag_of_its_own_is_switched_off_and_how_to_switch_it_
             assert (f"airflow dags unpause {dag_id}" in text) is (dag_id in dags)
 
 
-def test_a_dag_that_airflow_does_not_know_is_told_apart_from_one_that_is_off(browse):
+def test_a_dag_that_airflow_does_not_know_is_distinguished_from_a_paused_one(browse):
     text = browse(promotions_sync=None).get("/promotions").text
     assert "DAG promotions_sync is not known to Airflow: " in text
     assert "airflow dags list-import-errors" in text

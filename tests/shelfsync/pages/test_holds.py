@@ -1,4 +1,4 @@
-"""Holds and the kill switch on their pages: what is shown, and who may decide."""
+"""Holds and the kill switch on their pages: what is shown, and which users may decide."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def held(world):
 
 
 def test_a_hold_is_listed_and_shown_with_all_its_rows(held, browse):
-    pages = browse(held.house)
+    pages = browse(held.app)
     listed = pages.get("/holds").text
     assert "shifted_decimal" in listed
     one = pages.get("/holds/1").text
@@ -32,29 +32,31 @@ def test_a_hold_is_listed_and_shown_with_all_its_rows(held, browse):
 
 
 def test_an_approval_on_the_page_is_sent_by_the_schedule(held, browse):
-    pages = browse(held.house)
+    pages = browse(held.app)
     assert pages.post("/holds/1/approve", follow_redirects=False).status_code == 303
     assert held.rows("SELECT state, decided_by FROM ledger.hold") == [("approved", "ada")]
     assert held.shown()["b"]["price"] == 2.0
-    held.house.settle()
-    held.platform.until_settled()
+    held.app.recover()
+    held.platform.until_quiescent()
     assert held.shown()["b"]["price"] == 20.0
 
 
-def test_who_may_only_look_decides_nothing(held, browse):
-    pages = browse(held.house, may_decide=False, may_stop=False)
+def test_a_user_who_may_only_look_decides_nothing(held, browse):
+    pages = browse(held.app, may_decide=False, may_stop=False)
     assert "Approve" not in pages.get("/holds/1").text
     assert pages.post("/holds/1/approve").status_code == 403
-    assert pages.post("/switches/pause", data={"scope": "all", "why": "x"}).status_code == 403
+    assert pages.post("/switches/pause", data={"scope": "all", "reason": "x"}).status_code == 403
     assert held.rows("SELECT state FROM ledger.hold") == [("open",)]
-    assert held.house.switches()["paused"] == []
+    assert held.app.switches()["paused"] == []
 
 
-def test_the_switch_is_turned_and_told_on_its_page_and_on_the_first_one(held, browse):
-    pages = browse(held.house)
-    assert pages.post("/switches/pause", data={"scope": "all", "why": ""}).status_code == 400
-    assert pages.post("/switches/pause", data={"scope": "vendor", "vendor": "nobody", "why": "x"}).status_code == 400
-    pages.post("/switches/pause", data={"scope": "vendor", "vendor": V, "why": "stock-taking <b>"})
+def test_a_pause_is_shown_on_every_page_until_it_is_resumed(held, browse):
+    pages = browse(held.app)
+    assert pages.post("/switches/pause", data={"scope": "all", "reason": ""}).status_code == 400
+    assert (
+        pages.post("/switches/pause", data={"scope": "vendor", "vendor": "unknown", "reason": "x"}).status_code == 400
+    )
+    pages.post("/switches/pause", data={"scope": "vendor", "vendor": V, "reason": "stock-taking <b>"})
     for where in ("/", "/switches", "/holds", "/explain", "/orders"):
         assert pages.get(where).text.count("stock-taking &lt;b&gt;") == (2 if where == "/switches" else 1), where
     pages.post("/switches/resume", data={"scope": "vendor", "vendor": V})
@@ -66,59 +68,59 @@ def _after(pages, path, **form):
     return pages.post(path, data=form, follow_redirects=True)
 
 
-@pytest.mark.parametrize("how", ["rejected", "expired"])
-def test_the_page_approves_what_was_rejected_or_has_expired_as_the_command_does(held, browse, how):
-    pages = browse(held.house)
-    if how == "rejected":
-        _after(pages, "/holds/1/reject", why="a typing error")
+@pytest.mark.parametrize("how", ["declined", "expired"])
+def test_the_page_approves_what_was_declined_or_has_expired_as_the_command_does(held, browse, how):
+    pages = browse(held.app)
+    if how == "declined":
+        _after(pages, "/holds/1/decline", reason="a typing error")
     else:
-        held.house.holds.expire(1, who="nobody, in time")
+        held.app.holds.expire(1, who="the clock")
     one = pages.get("/holds/1").text
     assert "Approve: send these values" in one
-    assert "Reject: keep them held" not in one
-    _after(pages, "/holds/1/approve", why="right after all")
+    assert "Decline: keep them held" not in one
+    _after(pages, "/holds/1/approve", reason="right after all")
     assert held.rows("SELECT state, why FROM ledger.hold") == [("approved", "right after all")]
     one = pages.get("/holds/1").text
     decisions = one.partition('<table id="decisions">')[2]
     assert decisions.index(how) < decisions.index("right after all")
-    assert ("a typing error" in decisions) == (how == "rejected")
+    assert ("a typing error" in decisions) == (how == "declined")
     assert "Approve" not in one
 
 
 def test_the_page_shows_what_was_compared_when_it_was_asked(held, browse):
-    pages = browse(held.house)
+    pages = browse(held.app)
     _after(pages, "/holds/1/approve")
-    held.house.settle()
-    held.platform.until_settled()
-    held.house.settle()
+    held.app.recover()
+    held.platform.until_quiescent()
+    held.app.recover()
     assert held.shown()["b"]["price"] == 20.0
     assert '<td class="n">2.00<td class="n">20.00' in pages.get("/holds/1").text
-    assert "rows 0, share 0.0" in pages.get("/holds/1").text
+    assert "max_rows 0, max_share 0.0" in pages.get("/holds/1").text
 
 
 def test_the_page_takes_thresholds_for_once(held, browse):
-    pages = browse(held.house)
+    pages = browse(held.app)
     for form, wrong in (
         ({}, "no threshold was given"),
-        ({"threshold_rows": "many"}, "is no number"),
-        ({"threshold_share": "nan"}, "is no number"),
-        ({"threshold_share": "2"}, "these thresholds are none"),
-        ({"threshold_rows": "0"}, "these very thresholds"),
+        ({"threshold_max_rows": "many"}, "is no number"),
+        ({"threshold_max_share": "nan"}, "is no number"),
+        ({"threshold_max_share": "2"}, "these thresholds are invalid"),
+        ({"threshold_max_rows": "0"}, "these thresholds are the present ones"),
     ):
         answer = _after(pages, "/holds/1/reconsider", **form)
         assert (answer.status_code, wrong in answer.text) == (400, True), form
     assert held.rows("SELECT state FROM ledger.hold") == [("open",)]
-    _after(pages, "/holds/1/reconsider", threshold_rows="5", threshold_share="", why="packs of ten <b>")
+    _after(pages, "/holds/1/reconsider", threshold_max_rows="5", threshold_max_share="", reason="packs of ten <b>")
     assert held.rows("SELECT state, decided_by FROM ledger.hold") == [("approved", "ada")]
     one = pages.get("/holds/1").text
-    assert "<td>rows 5, share 0.0, slack 0.12<td>packs of ten &lt;b&gt;" in one
+    assert "<td>slack 0.12, max_rows 5, max_share 0.0<td>packs of ten &lt;b&gt;" in one
 
 
-def test_a_decision_that_comes_too_late_says_so(held, browse):
-    pages = browse(held.house)
+def test_a_decision_that_comes_too_late_is_reported(held, browse):
+    pages = browse(held.app)
     held.erp.put(V, "b", "2.10")
     held.sync("delta")
-    answer = _after(pages, "/holds/1/approve", why="x")
+    answer = _after(pages, "/holds/1/approve", reason="x")
     assert answer.status_code == 409
     assert "superseded by the newer extract of run 3" in answer.text
     assert "Approve" not in pages.get("/holds/1").text

@@ -1,4 +1,4 @@
-"""What a person sees in a real browser, light and dark: an alarm is red wherever it stands, and can be read."""
+"""What a person sees in a real browser, light and dark: an alarm is red everywhere, and readable."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fastapi import Request  # noqa: TC002  FastAPI reads annotations at run tim
 
 from browser_fixture import browser, chromium
 from serving import serving
-from shelfsync.ledger import order_alarms
+from shelfsync.orders.ledger import orders as order_alarms
 from shelfsync.pages.app import create_app
 from shelfsync.pages.viewer import Viewer
 
@@ -55,13 +55,13 @@ def _contrast(text, background, paper):
 
 @pytest.fixture
 def troubled(world):
-    """A house with an alarm of each place: sending is paused, an order reaches no store."""
+    """A context with an alarm of each place: sending is paused, an order reaches no store."""
     world.erp.put("store-001", "a", "1.00")
-    world.house.pause("all", None, why="wrong prices", who="ada")
+    world.app.pause("all", None, why="wrong prices", who="ada")
     world.sync("full")
-    with world.house.parts.engine.begin() as connection:
+    with world.app.context.engine.begin() as connection:
         order_alarms.keep(connection, ("not_taken",), {("not_taken", "store-001"): "3 orders reach no store"})
-    return world.house
+    return world.app.context
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

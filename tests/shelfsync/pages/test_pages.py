@@ -13,22 +13,22 @@ from shelfsync.pages.app import create_app
 from shelfsync.pages.viewer import Viewer, decider
 
 
-def test_the_first_page_says_what_to_do_when_there_is_nothing_yet(world, browse):
-    assert "shelfsync sync --full" in browse(world.house).get("/").text
+def test_the_first_page_names_the_next_command_when_there_is_no_vendor(world, browse):
+    assert "shelfsync sync --full" in browse(world.app).get("/").text
 
 
-def test_the_page_of_the_vendors_tells_what_the_status_tells(world, browse):
+def test_the_page_of_the_vendors_shows_the_status(world, browse):
     world.erp.put("store-001", "a", "1.00")
     world.erp.put("store-001", "<script>", "1.00")
     world.sync("full")
-    page = browse(world.house).get("/")
+    page = browse(world.app).get("/")
     assert page.status_code == 200
     assert "store-001" in page.text
     assert "succeeded" in page.text
 
 
 def test_a_page_can_run_nothing_and_load_nothing_from_elsewhere(world, browse):
-    answer = browse(world.house).get("/")
+    answer = browse(world.app).get("/")
     policy = answer.headers["content-security-policy"]
     assert policy.startswith("default-src 'none'")
     assert "script-src" not in policy
@@ -36,21 +36,21 @@ def test_a_page_can_run_nothing_and_load_nothing_from_elsewhere(world, browse):
 
 
 def test_every_link_holds_below_the_place_where_the_pages_are_mounted(world, browse):
-    text = browse(world.house).get("/").text
+    text = browse(world.app).get("/").text
     assert 'href="/shelfsync/pages/pages.css"' in text
-    assert browse(world.house).get("/pages.css").headers["content-type"].startswith("text/css")
+    assert browse(world.app).get("/pages.css").headers["content-type"].startswith("text/css")
 
 
-def test_who_is_not_let_in_sees_why_and_nothing_else(world):
+def test_a_user_without_a_login_sees_the_reason_and_nothing_else(world):
     def guard(_: Request) -> None:
         raise HTTPException(401, "Not authenticated")
 
-    answer = TestClient(create_app(lambda: world.house, guard)).get("/")
+    answer = TestClient(create_app(lambda: world.app.context, guard)).get("/")
     assert answer.status_code == 401
     assert "Please log in" in answer.text
 
 
-def test_a_house_that_cannot_be_opened_is_told_in_one_line():
+def test_a_context_that_cannot_be_opened_is_reported_in_one_line():
     def broken():
         raise ConfigurationError("SHELFSYNC_DATABASE_URL", "no server answers", "Start it.")
 
@@ -91,26 +91,26 @@ def test_a_decision_from_one_of_our_pages_is_taken(headers):
         {},
     ],
 )
-def test_a_decision_from_elsewhere_is_refused(headers):
+def test_a_decision_from_another_site_is_rejected(headers):
     with pytest.raises(HTTPException, match="not sent from a page of this server"):
         decider(_request(True, **headers))
 
 
-def test_who_may_only_look_cannot_decide():
+def test_a_user_who_may_only_look_cannot_decide():
     with pytest.raises(HTTPException, match="may look here but not decide"):
         decider(_request(False, sec_fetch_site="same-origin"))
 
 
-def test_who_may_decide_may_not_stop_by_that_nor_the_other_way_round(world, browse):
-    decider_only, stopper_only = browse(world.house, may_stop=False), browse(world.house, may_decide=False)
-    form = {"scope": "all", "why": "because"}
+def test_the_right_to_decide_and_the_right_to_stop_are_independent(world, browse):
+    decider_only, stopper_only = browse(world.app, may_stop=False), browse(world.app, may_decide=False)
+    form = {"scope": "all", "reason": "because"}
     answer = decider_only.post("/switches/pause", data=form, follow_redirects=False)
     assert answer.status_code == 403
     assert "may look here but not stop" in answer.text
     assert "<form" not in decider_only.get("/switches").text
-    assert world.house.paused() == []
+    assert world.app.paused() == []
     assert stopper_only.post("/switches/pause", data=form, follow_redirects=False).status_code == 303
-    assert len(world.house.paused()) == 1
+    assert len(world.app.paused()) == 1
     assert stopper_only.post("/holds/1/approve", data={}).status_code == 403
     assert "(may look and decide)" in decider_only.get("/").text
 
@@ -139,7 +139,7 @@ WEIRD = (
 
 @pytest.mark.parametrize("address", WEIRD)
 def test_an_address_that_names_nothing_is_answered_in_words(world, browse, address):
-    answer = browse(world.house).get(address)
+    answer = browse(world.app).get(address)
     assert answer.status_code in {200, 400, 404}
     assert "<main" in answer.text or answer.json() == {"detail": "Not Found"}
 
@@ -148,54 +148,54 @@ def test_an_address_that_names_nothing_is_answered_in_words(world, browse, addre
     "address", ["/holds/99999999999999999999999/approve", "/holds/1/reconsider", "/switches/pause"]
 )
 @pytest.mark.parametrize(
-    "form", ["why=%00", "scope=vendor&vendor=%00&why=x", "threshold_max=1e308&threshold_x=9" + "9" * 400, "%00=1"]
+    "form", ["reason=%00", "scope=vendor&vendor=%00&reason=x", "threshold_max=1e308&threshold_x=9" + "9" * 400, "%00=1"]
 )
 def test_a_form_that_makes_no_sense_decides_nothing_and_is_answered_in_words(world, browse, address, form):
     headers = {"content-type": "application/x-www-form-urlencoded"}
-    answer = browse(world.house).post(address, content=form, headers=headers, follow_redirects=False)
+    answer = browse(world.app).post(address, content=form, headers=headers, follow_redirects=False)
     assert answer.status_code in {400, 404, 409}
     assert "<main" in answer.text
-    assert world.house.paused() == []
+    assert world.app.paused() == []
 
 
-def test_a_first_sync_on_its_way_is_no_trouble(world, browse):
-    """The schedule's delta comes by while the jobs of the first full sync are open: busy is not bad."""
+def test_a_first_sync_in_progress_is_no_error(world, browse):
+    """The scheduled delta runs while the jobs of the first full sync are open: a busy vendor is no failure."""
     world.platform.put_products("store-001", [{"sku": "a", "barcodes": [], "title": "A", "price": 9.0, "active": True}])
     world.erp.put("store-001", "a", "1.00")
     world.platform.control("PUT", "settings", {"job_seconds": 3600})
     world.begin("full", upto="deliver")
-    assert _rows(browse(world.house)) == [("", "first sync on its way")]
+    assert _rows(browse(world.app)) == [("", "first sync in progress")]
     world.begin("delta", upto="deliver")
-    assert [row["last_state"] for row in world.house.status()["vendors"]] == ["busy"]
-    ((tone, words),) = _rows(browse(world.house))
+    assert [row["last_state"] for row in world.app.status()["vendors"]] == ["busy"]
+    ((tone, words),) = _rows(browse(world.app))
     assert tone == ""
-    assert words.startswith("first sync on its way: ")
+    assert words.startswith("first sync in progress: ")
 
 
-def test_work_on_its_way_is_told_apart_from_what_failed(world, browse):
+def test_work_in_progress_is_distinguished_from_a_failure(world, browse):
     world.erp.put("store-001", "a", "1.00")
     world.platform.put_products("store-001", [{"sku": "a", "barcodes": [], "title": "A", "price": 9.0, "active": True}])
     world.sync("full")
     world.platform.control("PUT", "settings", {"job_seconds": 3600})
     world.erp.put("store-001", "a", "2.00")
     world.begin("delta", upto="deliver")
-    assert _rows(browse(world.house)) == [("", "on its way")]
-    with world.house.parts.engine.begin() as connection:
+    assert _rows(browse(world.app)) == [("", "in progress")]
+    with world.app.context.engine.begin() as connection:
         connection.exec_driver_sql("UPDATE ledger.vendor_run SET state = 'failed', failed_step = 'diff', error = 'no'")
-    assert _rows(browse(world.house)) == [("bad", "failed: no")]
+    assert _rows(browse(world.app)) == [("bad", "failed: no")]
 
 
-def test_a_vendor_that_waits_after_failures_in_a_row_is_trouble(world, browse):
+def test_a_vendor_that_waits_after_consecutive_failures_is_an_error(world, browse):
     world.erp.put("store-001", "a", "1.00")
     world.begin("full")
-    with world.house.parts.engine.begin() as connection:
-        connection.exec_driver_sql("UPDATE ledger.vendor_run SET state = 'busy', error = 'the last 9 were in vain'")
-        connection.exec_driver_sql("UPDATE ledger.vendor SET in_vain = 9, in_vain_at = now()")
-    assert _rows(browse(world.house)) == [("bad", "busy: the last 9 were in vain")]
+    with world.app.context.engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE ledger.vendor_run SET state = 'busy', error = 'the last 9 requests failed'")
+        connection.exec_driver_sql("UPDATE ledger.vendor SET consecutive_failures = 9")
+    assert _rows(browse(world.app)) == [("bad", "busy: the last 9 requests failed")]
 
 
 def _rows(client):
-    """Colour and words of each vendor's row: (class, what stands behind the run's number)."""
+    """Colour and text of each vendor's row: (class, the text behind the run's number)."""
     body = client.get("/").text.partition("<tbody>")[2].partition("</tbody>")[0]
     rows = re.findall(r"<tr(?: class=\"(\w+)\")?>(.*?)</tr>", body, re.DOTALL)
     return [(tone, text.rpartition("<td>")[2].strip().partition(" ")[2]) for tone, text in rows]
@@ -205,9 +205,9 @@ def test_while_everything_is_paused_no_page_promises_that_it_will_be_done(world,
     world.platform.put_products("store-001", [{"sku": "a", "barcodes": [], "title": "A", "price": 9.0, "active": True}])
     world.erp.put("store-001", "a", "1.00")
     world.begin("full", upto="batch")
-    assert "done before the next run is due" in browse(world.house).get("/").text
-    world.house.pause("all", None, why="wrong prices", who="ada")
-    text = browse(world.house).get("/").text
+    assert "done before the next run is due" in browse(world.app).get("/").text
+    world.app.pause("all", None, why="wrong prices", who="ada")
+    text = browse(world.app).get("/").text
     assert "next run is due" not in text
     assert re.search(
         r"PAUSED: everything is paused by ada since 20\d\d-.* UTC: wrong prices; nothing but orders is sent", text
@@ -215,18 +215,18 @@ def test_while_everything_is_paused_no_page_promises_that_it_will_be_done(world,
     assert "1 request body waits until sending is resumed" in text
 
 
-def test_a_pause_is_told_once_a_page(world, browse):
-    world.house.pause("all", None, why="wrong prices", who="ada")
-    pages = browse(world.house)
+def test_a_pause_is_shown_once_a_page(world, browse):
+    world.app.pause("all", None, why="wrong prices", who="ada")
+    pages = browse(world.app)
     for path in ("/", "/holds", "/explain", "/promotions", "/orders"):
         assert pages.get(path).text.count("wrong prices") == 1, path
 
 
-def test_a_first_job_that_the_platform_failed_is_trouble(world, browse):
-    """Nothing of it is known to be taken: that is no first sync on its way."""
+def test_a_first_job_that_the_platform_failed_is_an_error(world, browse):
+    """No SKU of it is known to be accepted, so no first sync is in progress."""
     world.platform.put_products("store-001", [{"sku": "a", "barcodes": [], "title": "A", "price": 9.0, "active": True}])
     world.erp.put("store-001", "a", "1.00")
     world.platform.faults({"at": "job", "kind": "failed"})
     world.sync("full")
-    ((tone, words),) = _rows(browse(world.house))
+    ((tone, words),) = _rows(browse(world.app))
     assert tone == "bad", words

@@ -1,57 +1,57 @@
-"""Promotions on a page: what stands, what is held, and the decision of a person."""
+"""Promotions on a page: their states, the holds, and the decision about them."""
 
 from __future__ import annotations
 
 
-def test_a_person_sees_what_is_held_releases_it_and_may_think_better_of_it(shop, browse):
-    page = browse(shop.world.house)
+def test_a_hold_on_the_page_can_be_approved_and_declined_later(shop, browse):
+    page = browse(shop.world.app)
     assert "shelfsync promotions sync" in page.get("/promotions").text
     shop.erp.put("deep", "a", "1", name="<b>Deep")
     shop.erp.put("fair", "b", "8")
     shop.sync()
     text = page.get("/promotions").text
-    assert "Held for a person" in text
+    assert "Holds that wait for a decision" in text
     assert "a at 1" in text
     assert "Offer fair" in text
-    answer = page.post("/promotions/holds/1/release", follow_redirects=False)
+    answer = page.post("/promotions/holds/1/approve", follow_redirects=False)
     assert (answer.status_code, answer.headers["location"]) == (303, "/shelfsync/pages/promotions")
     shop.sync()
     assert shop.seen() == {"a": 1.0, "b": 8.0}
     text = page.get("/promotions").text
-    assert "released by ada" in text
+    assert "approved by ada" in text
     assert "<b>" not in text, "what came from an ERP is text, never markup"
-    page.post("/promotions/holds/1/refuse")
+    page.post("/promotions/holds/1/decline")
     shop.erp.put("deep", "c", "8", name="<b>Deep")
     shop.sync()
-    assert shop.seen() == {"a": 1.0, "b": 8.0, "c": 8.0}, "what was told stays"
-    assert shop.rows("SELECT state, decided_by FROM ledger.promotion_hold") == [("refused", "ada")]
+    assert shop.seen() == {"a": 1.0, "b": 8.0, "c": 8.0}, "the platform keeps what it had"
+    assert shop.rows("SELECT state, decided_by FROM ledger.promotion_hold") == [("declined", "ada")]
 
 
-def test_who_may_only_look_decides_nothing(shop, browse):
+def test_a_user_who_may_only_look_decides_nothing(shop, browse):
     shop.erp.put("deep", "a", "1")
     shop.sync()
-    page = browse(shop.world.house, may_decide=False)
+    page = browse(shop.world.app, may_decide=False)
     assert "<button" not in page.get("/promotions").text
-    assert page.post("/promotions/holds/1/release").status_code == 403
-    assert browse(shop.world.house).post("/promotions/holds/7/release").status_code == 409
+    assert page.post("/promotions/holds/1/approve").status_code == 403
+    assert browse(shop.world.app).post("/promotions/holds/7/approve").status_code == 409
 
 
-def test_one_promotion_is_shown_with_its_skus_requests_refusals_and_findings(shop, browse):
+def test_one_promotion_is_shown_with_its_skus_requests_rejections_and_findings(shop, browse):
     shop.erp.put("c1", "a", "8", vendor=None)
     shop.world.platform.put_products("store-002", [{"sku": "a", "title": "a", "price": 7.0, "active": True}])
     shop.sync()
     shop.world.erp.put("store-001", "a", "7.50")
     shop.world.sync()
     shop.sync()
-    page = browse(shop.world.house)
+    page = browse(shop.world.app)
     text = page.get("/promotions/1").text
-    for said in ("store-001, store-002, store-003", "COMPLETED", "invalid discounted SKU", "base_price_not_above"):
-        assert said in text
+    for part in ("store-001, store-002, store-003", "COMPLETED", "invalid discounted SKU", "base_price_not_above"):
+        assert part in text
     assert "customers pay the base price" in page.get("/promotions").text
     assert page.get("/promotions/99").status_code == 404
-    told = page.get("/explain", params={"vendor": "store-001", "sku": "a"}).text
-    assert "customers pay" in told
-    assert 'href="/shelfsync/pages/promotions/1"' in told
-    house = shop.world.house
-    house.pause("all", None, why="stocktaking", who="anna")
+    explained = page.get("/explain", params={"vendor": "store-001", "sku": "a"}).text
+    assert "customers pay" in explained
+    assert 'href="/shelfsync/pages/promotions/1"' in explained
+    app = shop.world.app
+    app.pause("all", None, why="stocktaking", who="anna")
     assert "stocktaking" in page.get("/promotions").text

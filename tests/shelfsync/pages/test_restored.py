@@ -1,24 +1,24 @@
-"""A restoration that is in force is seen where people look: status and its page, and the page that explains a SKU."""
+"""A restoration in force is shown in the status, on its page, and on the page that explains a SKU."""
 
 from __future__ import annotations
 
 import re
 
-from restored_shelf import WHY, order_restoration
+from restored_price import WHY, order_restoration
 
 
-def test_a_restoration_in_force_stands_in_the_status_and_on_both_pages(world, browse):
+def test_a_restoration_in_force_is_in_the_status_and_on_both_pages(world, browse):
     order_restoration(world)
-    (line,) = world.house.status()["restorations"]
+    (line,) = world.app.status()["restorations"]
     assert line.startswith("1 SKUs of vendor store-001 is kept as it was at")
     assert line.endswith(f"by ada: {WHY}")
-    page = browse(world.house)
+    page = browse(world.app)
     assert re.search(f"RESTORED: 1 SKUs of vendor store-001 .* until .* by ada: {WHY}", page.get("/").text)
     text = page.get("/explain", params={"vendor": "store-001", "sku": "a"}).text
     assert re.search(f"<dt>restored</dt><dd>.* until .* by ada: {WHY}", text)
-    assert "<dt>the ERP says</dt><dd>price 5.66" in text
+    assert "<dt>ERP</dt><dd>price 5.66" in text
     assert "<dt>wanted</dt><dd>price 5.18" in text
-    world.house.end_restoration("store-001", who="bob")
+    world.app.end_restoration("store-001", who="bob")
     assert "RESTORED" not in page.get("/").text
     assert "<dt>restored</dt>" not in page.get("/explain", params={"vendor": "store-001", "sku": "a"}).text
 
@@ -29,7 +29,7 @@ def test_the_page_of_the_vendors_shows_the_columns_of_a_job_that_failed(world, b
         world.erp.put("store-001", sku, "1.00")
     world.platform.faults({"at": "job", "kind": "failed"})
     world.sync("full")
-    text = browse(world.house).get("/").text
+    text = browse(world.app).get("/").text
     heads = re.findall(r"<th[^>]*>([^<]+)", text.split("<tbody>")[0])
     (row,) = re.findall(r"<td>store-001.*", text)
     cells = dict(zip(heads, re.findall(r"<td[^>]*>([^<]*)", row), strict=True))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from fuzz_minute import BRIEFLY, for_a_minute
 from shelfsync.promotions import head as heads
 from shelfsync.promotions.head import Fault, Heads
-from shelfsync.promotions.shape import HEAD
+from shelfsync.promotions.schemas import HEAD
 from shelfsync.settings import PromotionSettings
 
 GOOD = {

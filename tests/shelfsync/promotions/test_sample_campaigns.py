@@ -48,7 +48,7 @@ def campaigns(engine) -> list[sa.Row]:
 
 
 def synced(world, key: str):
-    path = world.house.promotions
+    path = world.app.promotions
     return path.sync(path.open_run(key))
 
 
@@ -92,10 +92,10 @@ def test_done_again_at_the_same_time_nothing_is_added_and_weeks_later_something_
     assert [row for row in campaigns(erp_engine) if row.starts_at <= later < row.ends_at]
 
 
-def test_they_become_promotions_running_and_upcoming_and_none_is_held_or_set_aside(chain, platform, erp_engine, now):
+def test_they_become_promotions_running_and_upcoming_and_none_is_held_or_quarantined(chain, platform, erp_engine, now):
     sample.campaigns(erp_engine, now)
-    told = synced(chain, "test/1")
-    assert told["state"] == "succeeded", told
+    report = synced(chain, "test/1")
+    assert report["state"] == "succeeded", report
     assert set(portal(platform)) == {"Running", "Upcoming"}
     assert chain.rows("SELECT * FROM warehouse.promotion_quarantine") == []
     with erp_engine.connect() as connection:
@@ -109,6 +109,8 @@ def test_a_campaign_that_is_taken_out_of_the_erp_is_ended(chain, platform, erp_e
     sample.campaigns(erp_engine, now)
     synced(chain, "test/1")
     with erp_engine.begin() as connection:
-        connection.execute(sa.text("UPDATE erp.campaign SET ends_at = now() - interval '2 days' WHERE store_id = 1"))
+        in_force = "SELECT min(campaign_id) FROM erp.campaign WHERE starts_at <= now() AND now() < ends_at"
+        ended = f"UPDATE erp.campaign SET ends_at = now() - interval '2 days' WHERE campaign_id = ({in_force})"
+        connection.execute(sa.text(ended))
     synced(chain, "test/2")
     assert "Cancelled" in portal(platform)

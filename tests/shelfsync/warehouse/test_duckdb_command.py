@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -12,6 +11,7 @@ import duckdb
 import psycopg
 import pytest
 
+from documents import data, error
 from shelfsync.warehouse.views import VIEWS
 
 INCLUDE = Path(__file__).parents[3] / "include"
@@ -49,7 +49,7 @@ def test_a_process_of_its_own_writes_every_table_and_view(write, database_url):
     assert done.returncode == 0, done.stderr
     with psycopg.connect(database_url) as connection:
         tables = {name for (name,) in connection.execute(TABLES).fetchall()}
-    written = {name for name in json.loads(done.stdout) if name.startswith("warehouse.")}
+    written = {name for name in data(done.stdout) if name.startswith("warehouse.")}
     assert tables - written == {"warehouse.order_customer"}, "personal data alone stay in the database"
     assert written < tables
     with duckdb.connect(str(file), read_only=True) as opened:
@@ -57,8 +57,8 @@ def test_a_process_of_its_own_writes_every_table_and_view(write, database_url):
             assert opened.execute(f"SELECT * FROM warehouse.{view.name}").fetchall() is not None
 
 
-@pytest.mark.parametrize("name", ["warehouse.duckdb", "Warehouse.2026.duckdb", "budget"])
-def test_a_file_whose_name_would_hide_its_tables_is_refused_in_one_line(write, name):
+@pytest.mark.parametrize("name", ["warehouse.duckdb", "Warehouse.2026.duckdb", "rate_limit"])
+def test_a_file_whose_name_would_hide_its_tables_is_rejected_in_one_line(write, name):
     file, done = write(name)
     assert done.returncode == 3
     assert len(done.stderr.strip().splitlines()) == 1, done.stderr
@@ -67,8 +67,8 @@ def test_a_file_whose_name_would_hide_its_tables_is_refused_in_one_line(write, n
 
 
 @pytest.mark.parametrize("name", ["nowhere/x.duckdb", "."])
-def test_a_file_that_cannot_be_written_is_told_in_one_line(write, name):
+def test_a_file_that_cannot_be_written_is_reported_in_one_line(write, name):
     _, done = write(name)
-    assert (done.returncode, done.stdout) == (3, "")
+    assert (done.returncode, error(done.stdout)["code"]) == (3, "configuration")
     assert "cannot be written" in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1, done.stderr

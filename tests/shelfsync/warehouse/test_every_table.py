@@ -23,11 +23,13 @@ print(len(known), sorted((set(metadata.tables) | set(metadata._sequences)) - kno
 EACH_FIRST = """
 import importlib, os, sys
 import fsspec, httpx, pandas, psycopg, pyarrow.compute, pyarrow.csv, pyarrow.parquet, pydantic_settings, sqlalchemy, structlog, typer
-from shelfsync.ledger.metadata import metadata
+from shelfsync.store.metadata import metadata
 for name in sys.argv[1:]:
     if os.fork() == 0:
         importlib.import_module(name)
         for table in metadata.tables.values():
+            if table.fullname == "ledger.job":  # it names the requests of every kind, whose rooms are above it
+                continue
             for key in table.foreign_keys:
                 try:
                     key.column
@@ -68,7 +70,7 @@ def test_a_module_that_declares_a_table_brings_what_its_foreign_keys_name():
     assert _python(EACH_FIRST, *modules) == ""
 
 
-def test_whoever_goes_through_all_tables_takes_them_from_the_one_place():
+def test_code_that_reads_all_tables_imports_them_from_one_module():
     wrong = []
     for file in sorted((INCLUDE / "shelfsync").rglob("*.py")):
         text = file.read_text("utf-8")

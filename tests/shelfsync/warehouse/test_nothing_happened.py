@@ -1,4 +1,4 @@
-"""A day without data: every figure says that there is none, and none of them calls nothing a success."""
+"""A day without data: every figure shows that there is none, and none of them reports a success."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def test_on_the_first_day_every_view_answers(engine):
 
 @pytest.fixture
 def quiet(world):
-    """A store that was in step long ago; today's runs found nothing to say."""
+    """A store that was in step long ago; today's runs found nothing to send."""
     world.platform.put_products("store-001", [A])
     world.erp.put("store-001", "a", "9.99", 10, 1, 5)
     world.sync("full")
-    with world.house.parts.engine.begin() as connection:
+    with world.app.context.engine.begin() as connection:
         for table in ("catalog_job", "sku_outcome"):
             connection.execute(sa.text(f"TRUNCATE warehouse.{table} CASCADE"))
     summary = world.sync("delta")
@@ -39,11 +39,11 @@ def quiet(world):
 
 
 def test_after_a_day_on_which_nothing_was_sent_every_view_answers_and_no_rate_is_made_up(quiet):
-    with quiet.house.parts.engine.connect() as connection:
-        told = {view: _of(connection, view) for view in _views(connection)}
+    with quiet.app.context.engine.connect() as connection:
+        found = {view: _of(connection, view) for view in _views(connection)}
     rates = {
         (view, name): value
-        for view, rows in told.items()
+        for view, rows in found.items()
         for row in rows
         for name, value in row.items()
         if name.endswith(("_rate", "_share")) and value is not None

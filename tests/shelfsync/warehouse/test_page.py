@@ -1,4 +1,4 @@
-"""docs/warehouse.md says of every table and view what their comments say."""
+"""docs/warehouse.md has the comments of every table and view."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def test_the_page_repeats_the_comments_of_every_table_and_view():
     assert text == _script().page(text), "run scripts/warehouse_page.py"
 
 
-def test_every_column_of_every_view_says_what_it_is(engine):
+def test_every_column_of_every_view_has_a_comment(engine):
     statement = sa.text(
-        "SELECT a.attname, col_description(a.attrelid, a.attnum) AS said FROM pg_attribute AS a"
+        "SELECT a.attname, col_description(a.attrelid, a.attnum) AS comment FROM pg_attribute AS a"
         " WHERE a.attrelid = CAST(:name AS regclass) AND a.attnum > 0 ORDER BY a.attnum"
     )
     with engine.connect() as connection:

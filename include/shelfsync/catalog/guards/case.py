@@ -1,4 +1,4 @@
-"""What a guard is shown, and what it says."""
+"""The input and the result of a guard, and the last known category of every SKU."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 
 from shelfsync.catalog.alignment import aligned, column
 from shelfsync.catalog.buffer import sold_out
-from shelfsync.catalog.unrestored import beneath
-from shelfsync.columns import BASELINE, DELTA, FIELDS, completed
+from shelfsync.catalog.restore import beneath
+from shelfsync.schemas import BASELINE, DELTA, FIELDS, completed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,32 +23,32 @@ if TYPE_CHECKING:
 
 PRICE_FIELDS = ("price",)
 STOCK_FIELDS = ("quantity", "active")
-"""They travel together where one changes the meaning of the other, so they are held together."""
+"""The platform derives one from the other, so they are held together."""
 
 _HANDFUL = 5
 _OF_ANY_SIZE = frozenset({"new_skus", "shrunken_extract"})
-"""A small store may well double, and that many rows are missing says less of it than what is missing."""
+"""Rules without a lower limit for small stores: such a store may well double, and in it the number of missing rows proves little."""
 
 
 @dataclass(frozen=True)
 class History:
-    """What earlier extracts of the vendor were like. Extracts that a person has not yet decided about do not count."""
+    """The vendor's earlier extracts. An extract with an open hold does not count."""
 
     rows: tuple[int, ...] = ()
     """Rows of the last extracts, newest first."""
     repeats: str | None = None
-    """When the very same snapshot was read before, if another one came between; in words."""
+    """When the same snapshot was read before, if another one came between; as text for a person."""
     categories: pa.Table | None = None
-    """sku, category as last said, of every SKU that is in baseline or snapshot; sorted by sku."""
+    """sku and last known category of every SKU of baseline or snapshot; sorted by sku."""
     undone: frozenset[str] = frozenset()
-    """SKUs of which a person let something through since the snapshot that is repeated, and that may go back to it."""
+    """SKUs with changes that a person approved since the repeated snapshot; they may revert to it."""
     first: bool = False
-    """The vendor's range was never acknowledged yet; at most single SKUs that somebody named, or a part of a first sync."""
+    """The vendor's range was never acknowledged; at most single SKUs of an urgent run, or a part of a first sync."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One delta with all that it can be judged by."""
+    """One delta with everything that the guards compare it with."""
 
     vendor: str
     delta: pa.Table
@@ -59,14 +59,14 @@ class Case:
     limits: GuardSettings
     history: History = field(default_factory=History)
     free: dict[str, pa.Array] = field(default_factory=dict)
-    """Field -> mask of the rows of which that field is still held by no guard before; empty: all are free."""
+    """Field -> mask of the rows whose field no earlier guard holds; empty: all are free."""
     unwanted: pa.Array | None = None
-    """Mask of the new products that a person did not let in; None: there are none."""
+    """Mask of the new products that a person declined; None: there are none."""
     at_buffer: AtBuffer = "activates"
     known: pa.Table | None = None
-    """The baseline's SKUs with the last known value where the baseline says that nobody knows it; None: the baseline itself."""
+    """The baseline's SKUs with the last known value where the baseline has a null; None: the baseline itself."""
     unrestored: pa.Table | None = None
-    """What the baseline would be without restorations (UNRESTORED shape); None: no restoration makes a difference."""
+    """What the baseline would be without restorations (UNRESTORED schema); None: no restoration makes a difference."""
 
     @cached_property
     def skus(self) -> pa.Array:
@@ -74,15 +74,15 @@ class Case:
 
     @cached_property
     def reference(self) -> pa.Table:
-        """What the delta is judged by, in the rows of the baseline: an unknown value is no reason to believe any other.
+        """The last known values, in the rows of the baseline: an unknown value is no reason to accept any other.
 
-        What a restoration changed counts as it would be without it.
+        A value that a restoration changed counts as it would be without the restoration.
         """
         return beneath(completed(self.baseline if self.known is None else self.known, BASELINE), self.unrestored)
 
     @cached_property
     def before(self) -> dict[str, pa.Array]:
-        """What was last known of the delta's SKUs; null where nothing ever was."""
+        """The last known values of the delta's SKUs; null if there are none."""
         return aligned(self.reference, self.skus, ("sku", *FIELDS, "sales_buffer"))
 
     @cached_property
@@ -98,13 +98,13 @@ class Case:
 
     @cached_property
     def was_sold_out(self) -> pa.Array:
-        """Rows whose quantity was too little to be sold; a buffer that is known only now held before, too."""
+        """Rows whose quantity was too little to be sold; a buffer that is known only now applies to the past, too."""
         buffer = pc.coalesce(self.before["sales_buffer"], self.buffer)
         return sold_out(self.before["quantity"], buffer, self.at_buffer)
 
     @cached_property
     def sold_out_before(self) -> pa.Array:
-        """Rows of the baseline whose quantity is too little to be sold; what has none that is known is not among them."""
+        """Rows of the baseline whose known quantity is too little to be sold."""
         return sold_out(column(self.reference, "quantity"), column(self.reference, "sales_buffer"), self.at_buffer)
 
     @cached_property
@@ -113,7 +113,7 @@ class Case:
 
     @cached_property
     def moving(self) -> pa.Array:
-        """Rows with a value that is not the one last known: to say again what nobody confirmed moves nothing."""
+        """Rows with a value other than the last known one: an unconfirmed value that is sent again changes nothing."""
         some = pa.repeat(pa.scalar(False), self.delta.num_rows)
         for name in FIELDS:
             now = column(self.delta, name)
@@ -142,12 +142,12 @@ class Case:
 
     @cached_property
     def priced(self) -> pa.Array:
-        """Rows of the baseline that have a price and are in the extract; what left the range years ago says nothing of today's prices."""
+        """Rows of the baseline that have a price and are in the extract; SKUs that left the range do not count in today's prices."""
         here = pc.is_in(column(self.baseline, "sku"), value_set=column(self.snapshot, "sku"))
         return pc.and_(column(self.reference, "price").is_valid(), here)
 
     def category_of(self, skus: pa.Array) -> pa.Array:
-        """The category of each SKU as last said; null where nobody ever said one."""
+        """The last known category of each SKU; null if it never had one."""
         if self.history.categories is None or self.history.categories.num_rows == 0:
             return pa.nulls(len(skus), pa.string())
         return aligned(self.history.categories, skus, ["category"])["category"]
@@ -163,7 +163,7 @@ class Case:
         return self.category_of(column(self.baseline, "sku"))
 
     def undecided(self, rows: pa.Array, fields: tuple[str, ...]) -> pa.Array:
-        """Of these rows those with a field left that no guard before holds and nobody approved."""
+        """Those of the rows that have a field which no earlier guard holds and no person approved."""
         if not self.free:
             return rows
         some = self.free[fields[0]]
@@ -174,7 +174,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Finding:
-    """What one guard holds. `rows` is a mask over the delta without nulls; `fields` are what of these rows is held."""
+    """What one guard holds. `rows` is a mask over the delta without nulls; `fields` are the held fields of these rows."""
 
     rows: pa.Array
     reason: str
@@ -187,17 +187,16 @@ class Finding:
 def judged(
     case: Case, rule: str, rows: pa.Array, of: pa.Array, what: str, fields: tuple[str, ...] = FIELDS
 ) -> Iterator[Finding]:
-    """Holds `rows` (mask over the delta) when they are more than the limit of `of` (mask over the baseline) allows.
+    """Holds `rows` (mask over the delta) if they are more than the limit of `of` (mask over the baseline) allows.
 
-    Categories with thresholds of their own are judged by themselves first. `what` is told with the numbers in front.
+    Categories with thresholds of their own are compared first, each by itself. `what` is the message after the numbers.
     """
     rows = case.undecided(rows, fields)
     left, left_of = rows, of
     for category in case.limits.categories(rule, case.vendor):
         here = pc.equal(case.category, category).fill_null(False)
         there = pc.equal(case.category_before, category).fill_null(False)
-        mine = pc.and_(rows, here)
-        yield from _tripped(case, rule, mine, pc.and_(of, there), what, fields, category)
+        yield from _tripped(case, rule, pc.and_(rows, here), pc.and_(of, there), what, fields, category)
         left, left_of = pc.and_(left, pc.invert(here)), pc.and_(left_of, pc.invert(there))
     yield from _tripped(case, rule, left, left_of, what, fields, None)
 
@@ -209,12 +208,12 @@ def count(rows: pa.Array) -> int:
 
 def always(rule: str, limit: Any, of: int) -> int:
     """How many rows always flow: of a small store no more than half of what there is, or a handful."""
-    return int(limit.rows if rule in _OF_ANY_SIZE or of == 0 else min(limit.rows, max(_HANDFUL, of // 2)))
+    return int(limit.max_rows if rule in _OF_ANY_SIZE or of == 0 else min(limit.max_rows, max(_HANDFUL, of // 2)))
 
 
 def over(rule: str, limit: Any, number: int, of: int) -> bool:
     """More rows than always flow, and a greater share than may."""
-    return bool(limit.on and number > always(rule, limit, of) and number > Fraction(str(limit.share)) * of)
+    return bool(limit.enabled and number > always(rule, limit, of) and number > Fraction(str(limit.max_share)) * of)
 
 
 def _tripped(
@@ -226,10 +225,36 @@ def _tripped(
         return
     where = "" if category is None else f" of category {category}"
     flowing = always(rule, limit, everything)
-    free = f"up to {flowing} and up to a share of {limit.share:g}" if limit.rows or limit.share else "none"
-    half = "" if flowing == limit.rows else "; ROWS is at most half of them, or a handful"
+    free = f"up to {flowing} and up to a share of {limit.max_share:g}" if limit.max_rows or limit.max_share else "none"
+    half = "" if flowing == limit.max_rows else "; MAX_ROWS is at most half of them, or a handful"
     message = (
         f"{number} of {everything} SKUs{where} {what}; the rule {rule} lets {free} through by itself"
-        f" (SHELFSYNC_GUARDS__{rule.upper()}__ROWS and __SHARE{half})"
+        f" (SHELFSYNC_GUARDS__{rule.upper()}__MAX_ROWS and __MAX_SHARE{half})"
     )
     yield Finding(rows, rule, message, limit.model_dump(), category, fields)
+
+
+SCHEMA = pa.schema([pa.field("sku", pa.string(), nullable=False), pa.field("category", pa.string(), nullable=False)])
+
+
+def last_categories(known: pa.Table | None, snapshot: pa.Table, baseline: pa.Table) -> pa.Table | None:
+    """The last known category of each SKU of snapshot or baseline (SCHEMA, sorted by sku); None until the ERP has given a category.
+
+    `known`: the result for the extract before.
+    """
+    has_category = "category" in snapshot.column_names and snapshot["category"].null_count < snapshot.num_rows
+    if not has_category and known is None:
+        return None
+    skus = column(snapshot, "sku")
+    gone = column(baseline, "sku").filter(pc.invert(pc.is_in(column(baseline, "sku"), value_set=skus)))
+    every_sku = pa.concat_arrays([skus, gone])
+    now = (
+        pa.concat_arrays([column(snapshot, "category"), pa.nulls(len(gone), pa.string())])
+        if has_category
+        else pa.nulls(len(every_sku), pa.string())
+    )
+    if known is not None:
+        now = pc.coalesce(now, aligned(known, every_sku, ["category"])["category"])
+    valid = now.is_valid()
+    table = pa.Table.from_arrays([every_sku.filter(valid), now.filter(valid)], schema=SCHEMA)
+    return table.take(pc.array_sort_indices(table["sku"]))

@@ -38,7 +38,7 @@ class _Campaign:
 
 
 def campaigns(engine: sa.Engine, now: dt.datetime) -> int:
-    """Makes what is missing of the campaigns around `now`; how many. One that is there is left as it is.
+    """Creates the missing campaigns around `now`; returns how many. Existing campaigns are not changed.
 
     Some are in force; where none begins or none ends within the hour, one is made that does. No product is in two at a time.
     """

@@ -1,10 +1,11 @@
-"""Makes the sample ERP."""
+"""Creates the sample ERP."""
 
 from __future__ import annotations
 
 import datetime as dt
+import zlib
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_DOWN, Decimal
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -37,9 +38,9 @@ class Created:
 
 
 def create(engine: sa.Engine, *, seed: int = 1, vendors: int = 6, skus_per_vendor: int = 5_000) -> Created:
-    """Makes schema `erp` in the engine's database, `vendors` stores store-001, store-002, ... with that many products each.
+    """Creates schema `erp` in the engine's database, `vendors` stores store-001, store-002, ... with that many products each.
 
-    One that is there already is replaced if it is a sample ERP; a DataError refuses to touch any other.
+    An existing schema is replaced if it is a sample ERP; any other raises a DataError.
     """
     chance = Random(seed)  # noqa: S311  a sample, not a secret
     chain = products.draw(chance, skus_per_vendor + skus_per_vendor // 12)
@@ -134,7 +135,7 @@ def _price_rows(chance: Random, chain: list[Product], listed: dict[int, list[int
             if kind < 0.08:
                 cents = max(2, int(chain[index].list_price * 100))
                 price = amount(chance, cents * 9 // 10, cents * 11 // 10)
-                # As it comes out of a computation: three decimals and a zero that says nothing.
+                # As it comes out of a computation: three decimals and an insignificant zero.
                 price = price.quantize(Decimal("0.001")) * Decimal("1.0") if kind < 0.01 else price
                 yield chain[index].product_id, store, price, *_NOW
 
@@ -161,3 +162,50 @@ def _movement_rows(chance: Random, chain: list[Product], listed: dict[int, list[
             for place, quantity in enumerate(booked):
                 booked_at = _OPENED_AT + dt.timedelta(minutes=chance.randint(0, 600))
                 yield store, item.product_id, booked_at, "sale" if place else "receipt", quantity
+
+
+def assortment(engine: sa.Engine, *, unknown_share: float = 0.01) -> dict[str, list[dict[str, Any]]]:
+    """Vendor -> its products {sku, barcodes, title, price, active, max_sales_quantity, sales_buffer, categories, is_sold_by_weight}.
+
+    The platform was filled from the list prices some time ago, so the first sync has changes to send. It does not know about `unknown_share`
+    of each vendor's SKUs, always the same ones: it rejects them. Prices are text, cut to three decimals.
+    """
+    codes = sa.func.array_remove(
+        sa.func.array_agg(sa.text("barcode.code ORDER BY barcode.is_main DESC, barcode.code")), sa.null()
+    )
+    statement = (
+        sa.select(tables.store.c.code.label("vendor"), tables.product, codes.label("barcodes"))
+        .select_from(
+            tables.listing.join(tables.store)
+            .join(tables.product)
+            .outerjoin(tables.barcode, tables.barcode.c.product_id == tables.product.c.product_id)
+        )
+        .group_by(tables.store.c.code, tables.product.c.product_id)
+        .order_by(tables.store.c.code, tables.product.c.item_code)
+    )
+    known: dict[str, list[dict[str, Any]]] = {}
+    with engine.connect() as connection:
+        for row in connection.execute(statement):
+            products = known.setdefault(row.vendor, [])
+            if _share(f"unknown {row.vendor} {row.item_code}") >= unknown_share:
+                products.append(_product(row))
+    return known
+
+
+def _product(row: Any) -> dict[str, Any]:
+    return {
+        "sku": row.item_code,
+        "barcodes": row.barcodes,
+        "title": row.name,
+        "price": str(row.list_price.quantize(Decimal("0.001"), ROUND_DOWN)),
+        "active": row.active,
+        "max_sales_quantity": row.max_per_order,
+        "sales_buffer": 1 + int(_share(f"buffer {row.item_code}") * 3),
+        "categories": [row.department],
+        "is_sold_by_weight": row.sold_by_weight,
+    }
+
+
+def _share(text: str) -> float:
+    """A number from 0 to 1 that is always the same for a text."""
+    return zlib.crc32(text.encode()) / 2**32

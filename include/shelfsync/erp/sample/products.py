@@ -1,4 +1,4 @@
-"""What the sample chain sells, drawn by a seed: ordinary things, and everything that makes an integration stumble."""
+"""What the sample chain sells, drawn by a seed: ordinary products, and every kind of row that breaks integrations."""
 
 from __future__ import annotations
 
@@ -6,10 +6,20 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from shelfsync.erp.sample.ean import with_check_digit
-
 if TYPE_CHECKING:
     from random import Random
+
+
+def with_check_digit(digits: str) -> str:
+    """7 or 12 digits with the check digit of EAN-8 or EAN-13: weights 3, 1, 3, ... from the right."""
+    weighted = sum(int(digit) * (3 if place % 2 == 0 else 1) for place, digit in enumerate(reversed(digits)))
+    return f"{digits}{-weighted % 10}"
+
+
+def is_valid(code: str) -> bool:
+    """Whether a text is an EAN-8 or EAN-13 with its right check digit."""
+    return code.isascii() and code.isdigit() and len(code) in {8, 13} and with_check_digit(code[:-1]) == code
+
 
 _DEPARTMENTS = {
     # name: (sold by weight, lowest and highest price in cents, things, sizes)
@@ -85,7 +95,7 @@ class Product:
 
 
 def draw(chance: Random, number: int) -> list[Product]:
-    """That many products, each with item code and barcodes of its own."""
+    """That many products, each with its own item code and barcodes."""
     codes = _item_codes(chance, number)
     return [_product(chance, product_id, code) for product_id, code in enumerate(codes, 1)]
 
@@ -117,7 +127,7 @@ def _product(chance: Random, product_id: int, item_code: str) -> Product:
 
 
 def _item_codes(chance: Random, number: int) -> list[str]:
-    """As a chain's codes are after thirty years: numbers, numbers with zeros in front, letters, and pairs that only the case tells apart."""
+    """As a chain's codes are after thirty years: numbers, numbers with zeros in front, letters, and pairs that differ only in case."""
     codes: list[str] = []
     for index, digits in enumerate(chance.sample(range(1000, 1_000_000), number)):
         match index % 20:

@@ -130,7 +130,10 @@ store_order = Table(
     Column("hand_over_id", BigInteger, nullable=False, comment="The document in the outbox"),
     Column("state", String, nullable=False, comment="picking, returned, done, cancelled, failed"),
     Column(
-        "attempt", Integer, nullable=False, comment="1: the first picking result was refused, this is its correction"
+        "attempt",
+        Integer,
+        nullable=False,
+        comment="1: the platform rejected the first picking result, this is its correction",
     ),
     Column("since", DateTime(timezone=True), nullable=False, server_default=func.clock_timestamp()),
     comment="Orders of customers, as the system that stores pick with keeps them",

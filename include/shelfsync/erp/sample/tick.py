@@ -34,13 +34,13 @@ class Tick:
     """Listings whose price changed after the third decimal only, which is no change for the platform."""
     deactivated: int
     delisted: int
-    """Listings that are gone, and with them their rows in the extract."""
+    """Removed listings; their rows are no longer in the extract."""
     listed: int
     """Products that a store sells from now on; the platform may not know them."""
 
 
 def tick(engine: sa.Engine, seed: int) -> Tick:
-    """Lets a quarter of an hour pass, in one transaction. The same ERP and the same seed give the same changes."""
+    """Simulates a quarter of an hour, in one transaction. The same ERP and the same seed give the same changes."""
     chance = Random(seed)  # noqa: S311  a sample, not a secret
     with engine.begin() as connection:
         rows = _listings(connection)
@@ -107,7 +107,7 @@ def _prices(chance: Random, by_chain: Sequence[Any], by_store: Sequence[Any]) ->
 
 
 def _invisible_prices(connection: sa.Connection, rows: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
-    """The price that holds, with other digits after the third decimal."""
+    """The present price, with other digits after the third decimal."""
     price = tables.price.c
     for row in rows:
         held = connection.execute(

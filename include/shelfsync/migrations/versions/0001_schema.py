@@ -1,6 +1,6 @@
 """The whole database, as the code declares it. The first release freezes it as text, and history begins.
 
-Until then a change of a table changes the name of this revision (a test tells the new one), so that a database made before the change
+Until then a change of a table changes the name of this revision, `HEAD` (a test tells the new one), so that a database made before the change
 is refused and not taken for one of this state.
 """
 
@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from alembic import op
 
+from shelfsync.migrations import HEAD
+from shelfsync.store.partitions import SCHEMA as PARTITIONS
 from shelfsync.warehouse.every_table import SCHEMAS, metadata
-from shelfsync.warehouse.partitions import SCHEMA as PARTITIONS
 
-revision = "schema_615d2597"
+revision = HEAD
 down_revision = None
 
 FUNCTIONS = (
@@ -22,10 +23,10 @@ $$
 """,
     """
 CREATE FUNCTION warehouse.explain(vendor text, sku text, until timestamptz DEFAULT now())
-RETURNS TABLE (at timestamptz, step text, said text, run_id bigint, job_id bigint,
+RETURNS TABLE (at timestamptz, step text, message text, run_id bigint, job_id bigint,
                price numeric, quantity bigint, active boolean, max_sales_quantity bigint)
 LANGUAGE sql STABLE PARALLEL SAFE AS $$
-    SELECT t.at, t.step, t.said, t.run_id, t.job_id, t.price, t.quantity, t.active, t.max_sales_quantity
+    SELECT t.at, t.step, t.message, t.run_id, t.job_id, t.price, t.quantity, t.active, t.max_sales_quantity
     FROM warehouse.timeline AS t
     WHERE t.vendor = $1 AND t.sku = $2 AND t.at <= $3
     ORDER BY t.at, t.job_id NULLS FIRST

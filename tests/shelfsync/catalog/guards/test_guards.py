@@ -1,4 +1,4 @@
-"""Each guard from its edge: what flows, what is held, what is left alone beside it."""
+"""Each guard at its threshold: what is released, what is held, and which other rows it does not touch."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def limits(**rules):
 
 @pytest.mark.parametrize(("missing", "held"), [(299, {}), (300, {}), (301, {"mass_removal": 301})])
 def test_removals_are_held_from_the_first_above_the_share(missing, held):
-    off = limits(vanished_category={"on": False})
+    off = limits(vanished_category={"enabled": False})
     assert reasons(split(store(range(missing, 1000)), BEFORE, limits=off)) == held
 
 
 def test_a_share_is_meant_as_it_is_written():
-    tight = limits(mass_removal={"share": 0.29})  # 0.29 * 100 is 28.999999999999996 in binary
+    tight = limits(mass_removal={"max_share": 0.29})  # 0.29 * 100 is 28.999999999999996 in binary
     assert reasons(split(store(range(29, 100)), store(range(100)), limits=tight)) == {}
 
 
@@ -48,20 +48,20 @@ def test_in_a_small_store_more_than_half_never_flows_by_itself_but_a_handful(now
     assert reasons(split(now, before)) == held
 
 
-def test_a_held_slice_of_a_small_store_says_how_many_would_have_flowed():
-    (one,) = split(store(range(12), price="9.80"), store(range(12))).slices
+def test_the_message_of_a_hold_of_a_small_store_names_how_many_rows_would_have_passed():
+    (one,) = split(store(range(12), price="9.80"), store(range(12))).held_changes
     assert "lets up to 6 and up to a share of 0.02 through by itself" in one.message
     assert "half" in one.message
-    (one,) = split(store(range(100), price="9.80"), store(range(100))).slices
+    (one,) = split(store(range(100), price="9.80"), store(range(100))).held_changes
     assert "lets up to 10 and up to a share of 0.02 through by itself" in one.message
     assert "half" not in one.message
 
 
-def test_a_held_slice_says_how_much_of_what_and_which_setting_it_is():
-    (one,) = split(store(range(500)), BEFORE).slices
+def test_the_message_of_a_hold_names_the_numbers_and_the_setting():
+    (one,) = split(store(range(500)), BEFORE).held_changes
     assert "500 of 1000 SKUs on sale are missing" in one.message
-    assert "SHELFSYNC_GUARDS__MASS_REMOVAL__ROWS" in one.message
-    assert one.thresholds == {"rows": 5, "share": 0.3, "on": True}
+    assert "SHELFSYNC_GUARDS__MASS_REMOVAL__MAX_ROWS" in one.message
+    assert one.thresholds == {"max_rows": 5, "max_share": 0.3, "enabled": True}
 
 
 def test_switching_many_off_is_held_and_few_is_not():
@@ -115,7 +115,7 @@ def test_what_was_sold_out_already_is_no_part_of_a_category_that_vanishes():
     assert reasons(split(before | unseen, before)) == {}, "no customer sees a difference"
     verdict = split(before | off, before)
     assert reasons(verdict) == {"vanished_category drinks": 100}, "switched off together, held together"
-    (held,) = verdict.slices
+    (held,) = verdict.held_changes
     assert held.message.startswith("category drinks: 50 of 50 SKUs on sale go off at once")
 
 
@@ -127,7 +127,7 @@ def test_without_categories_nothing_vanishes():
 
 def test_zero_stock_over_the_store_is_held_and_prices_go():
     now = store(range(1000), quantity=lambda number: 0 if number < 400 else 10, price="2.10")
-    verdict = split(now, BEFORE, limits=limits(mass_repricing={"on": False}))
+    verdict = split(now, BEFORE, limits=limits(mass_repricing={"enabled": False}))
     assert reasons(verdict) == {"zero_stock": 400}
     assert verdict.released.num_rows == 1000
     assert verdict.released["quantity"].null_count == 1000
@@ -146,7 +146,7 @@ def test_stock_below_the_sales_buffer_is_no_stock(quantity, at_buffer, held):
     before = store(range(1000), sales_buffer=3)
     now = store(range(1000), sales_buffer=3, quantity=quantity)
     assert reasons(split(now, before, at_buffer=at_buffer)) == held
-    options = {"at_buffer": at_buffer, "limits": limits(vanished_category={"on": False})}
+    options = {"at_buffer": at_buffer, "limits": limits(vanished_category={"enabled": False})}
     assert reasons(split(now | {"T": GOOD}, before, **options)) == (held and {"zero_stock": 1000})
 
 
@@ -160,9 +160,9 @@ def test_what_was_below_its_sales_buffer_already_does_not_sell_out():
     before = store(range(1000), sales_buffer=3, quantity=lambda number: 10 if number < 100 else 1)
     now = store(range(1000), sales_buffer=3, quantity=lambda number: 10 if number < 50 else 0)
     assert reasons(split(now, before)) == {"zero_stock": 50}, "half of the hundred that were in stock"
-    heard = store(range(1000), sales_buffer=3, quantity=lambda number: 2 if number < 500 else 10)
-    told = store(range(1000), quantity=lambda number: 1 if number < 500 else 10)
-    assert reasons(split(heard, told)) == {}, "that there is a buffer is news, that they are off is none"
+    with_buffer = store(range(1000), sales_buffer=3, quantity=lambda number: 2 if number < 500 else 10)
+    before = store(range(1000), quantity=lambda number: 1 if number < 500 else 10)
+    assert reasons(split(with_buffer, before)) == {}, "the buffer is new, the products were off before"
 
 
 def test_what_sells_out_in_a_quarter_of_an_hour_flows():
@@ -246,7 +246,7 @@ def test_what_goes_off_sale_is_held_without_its_new_price():
         (f"S000{number}", None, None) for number in range(3)
     ]
     closed = store(range(600), active=False, price="2.10") | store(range(600, 1000))
-    verdict = split(closed, BEFORE, limits=GuardSettings(mass_repricing={"on": False}))
+    verdict = split(closed, BEFORE, limits=GuardSettings(mass_repricing={"enabled": False}))
     assert reasons(verdict) == {"mass_deactivation": 600}
     assert {(row["active"], row["quantity"]) for row in verdict.released.to_pylist()} == {(None, None)}
 
@@ -256,7 +256,7 @@ def test_yesterdays_file_again_is_held_whole():
     again = History(repeats="2026-01-01 03:07:00 UTC")
     verdict = split(now, BEFORE, history=again)
     assert reasons(verdict) == {"duplicate_feed": 90}
-    assert "2026-01-01 03:07:00 UTC" in verdict.slices[0].message
+    assert "2026-01-01 03:07:00 UTC" in verdict.held_changes[0].message
     assert reasons(split(BEFORE | store(range(20), price="1.90"), BEFORE, history=again)) == {}, "few rows may go back"
     ended = History(repeats="2026-01-01 03:07:00 UTC", undone=frozenset(f"S{number:04d}" for number in range(100, 130)))
     assert reasons(split(now, BEFORE, history=ended)) == {"duplicate_feed": 60}, "the end of what was approved is news"
@@ -266,7 +266,7 @@ def test_a_vendor_may_have_thresholds_of_its_own():
     own = limits(
         overrides={
             "store-009": {
-                rule: {"share": 0.9, "on": rule != "shifted_decimal"}
+                rule: {"max_share": 0.9, "enabled": rule != "shifted_decimal"}
                 for rule in ("mass_removal", "mass_deactivation", "shifted_decimal")
             }
         }
@@ -277,7 +277,7 @@ def test_a_vendor_may_have_thresholds_of_its_own():
 
 
 def test_a_category_may_have_thresholds_of_its_own_and_is_judged_by_itself():
-    own = limits(overrides={"*/dairy": {"price_change": {"rows": 0, "share": 0.1}}})
+    own = limits(overrides={"*/dairy": {"price_change": {"max_rows": 0, "max_share": 0.1}}})
     now = BEFORE | {
         sku: {**row, "price": "1.20"} for sku, row in list(BEFORE.items())[:105] if row["category"] == "dairy"
     }
@@ -289,10 +289,10 @@ def test_a_category_may_have_thresholds_of_its_own_and_is_judged_by_itself():
     ("overrides", "named"),
     [
         ({"v": {"no_such_rule": {}}}, "no_such_rule"),
-        ({"v": {"new_skus": {"share": 2}}}, "share"),
+        ({"v": {"new_skus": {"max_share": 2}}}, "max_share"),
         ({"v/c": {"new_skus": {"shares": 1}}}, "shares"),
     ],
 )
-def test_an_override_that_is_none_is_refused_when_settings_are_read(overrides, named):
+def test_an_override_that_is_none_fails_when_settings_are_read(overrides, named):
     with pytest.raises(ValueError, match=named):
         GuardSettings(overrides=overrides)

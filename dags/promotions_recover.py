@@ -1,0 +1,38 @@
+"""# Promotions recover
+
+Completes open work of promotions that a task or a process did not complete. A run with nothing to do ends at once.
+
+* If the answer to a request was lost, shelfsync resends the identical request until it gets an answer or the deadline passes.
+* shelfsync polls every open job. When a job has ended, it confirms the outcome of each SKU.
+* A job past its deadline becomes unconfirmed: the next run of promotions_sync sends the same again.
+
+The schedule is the option `promotions_recover_schedule`.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+
+from airflow.sdk import dag
+
+from shelfsync_airflow.failures import task_defaults
+from shelfsync_airflow.options import owner_links, schedule
+from shelfsync_airflow.promotion_tasks import recover
+
+
+@dag(
+    schedule=schedule("promotions_recover"),
+    start_date=dt.datetime(2025, 1, 1, tzinfo=dt.UTC),
+    catchup=False,
+    max_active_runs=1,
+    dagrun_timeout=dt.timedelta(hours=1),
+    default_args=task_defaults(),
+    tags=["shelfsync", "promotions"],
+    owner_links=owner_links(),
+    doc_md=__doc__,
+)
+def promotions_recover() -> None:
+    recover()
+
+
+promotions_recover()

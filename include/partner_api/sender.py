@@ -1,0 +1,169 @@
+"""Sends a request over HTTP and receives its answer.
+
+One request, one connection: at sixty requests a minute reuse gains nothing. A reused connection that the server closes makes the
+fate of a request ambiguous.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+from typing import TYPE_CHECKING, Any
+
+import httpx
+
+from partner_api.receivers import StopReceiving
+from partner_api.wire import Answer, BodyStream, Request, TransportFailure
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from partner_api.wire import Receiver
+
+_NEVER_LEFT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError, httpx.UnsupportedProtocol)
+NO_REUSE = httpx.Limits(max_keepalive_connections=0)
+
+
+class Sender:
+    """Sends one request at a time in the calling thread, and hands the body of its answer to a receiver."""
+
+    def __init__(self, transport: httpx.BaseTransport | None, timeout_s: float, tls: Mapping[str, Any]) -> None:
+        self._given = transport
+        self._made: httpx.HTTPTransport | None = None
+        self._timeout_s = timeout_s
+        self._tls = tls
+        self._lock = threading.Lock()
+
+    def send(self, request: Request, receiver: Receiver) -> Answer:
+        """The answer; TransportFailure when there is none."""
+        watch = _Watch(request.deadline_s) if self._given is None else None
+        head = _Head()
+        try:
+            if watch is None:
+                return self._send(request, receiver, head, {})
+            with watch:
+                return self._send(request, receiver, head, {"trace": watch.see})
+        except (httpx.TransportError, httpx.StreamError) as error:
+            if head.is_rejection:
+                return head.answer(receiver, cut=True)
+            raise _failure(error, overdue=watch is not None and watch.fired) from None
+
+    def close(self) -> None:
+        """Closes the transport if it was made here."""
+        if self._made is not None:
+            self._made.close()
+
+    def _send(self, request: Request, receiver: Receiver, head: _Head, extensions: dict[str, Any]) -> Answer:
+        response = self._transport().handle_request(_http(request, self._timeout_s, extensions))
+        try:
+            head.came(response)
+            receiver.begin(response.status_code, response.headers, framed=_is_framed(response))
+            if not isinstance(response.stream, httpx.SyncByteStream):
+                raise TypeError("the transport gave an asynchronous answer; give one of httpx.BaseTransport")
+            try:
+                for chunk in response.stream:
+                    receiver.feed(chunk)
+            except StopReceiving:
+                pass
+            return head.answer(receiver)
+        finally:
+            response.close()
+
+    def _transport(self) -> httpx.BaseTransport:
+        if self._given is not None:
+            return self._given
+        with self._lock:
+            if self._made is None:
+                self._made = httpx.HTTPTransport(limits=NO_REUSE, **_tls(self._tls))
+            return self._made
+
+
+class _Head:
+    """An answer's head, as soon as it arrives: a rejection counts by its head, whatever becomes of its body (interface.md 7)."""
+
+    def __init__(self) -> None:
+        self._status = 0
+        self._headers = httpx.Headers()
+
+    def came(self, response: httpx.Response) -> None:
+        """Stores it."""
+        self._status, self._headers = response.status_code, response.headers
+
+    @property
+    def is_rejection(self) -> bool:
+        """Whether the request was not carried out as sent, so that the rest of the answer does not matter."""
+        return self._status >= 300
+
+    def answer(self, receiver: Receiver, *, cut: bool = False) -> Answer:
+        """The answer with what was read of its body."""
+        body = receiver.end()
+        return Answer(self._status, self._headers, body, cut=cut or receiver.cut)
+
+
+class _Watch:
+    """Ends a request at its deadline however slowly its head drips: it shuts the socket down under the reading thread."""
+
+    def __init__(self, deadline_s: float) -> None:
+        self._timer = threading.Timer(deadline_s, self._cut)
+        self._timer.daemon = True
+        self._socket: socket.socket | None = None
+        self.fired = False
+
+    def see(self, event: str, info: Mapping[str, Any]) -> None:
+        """A trace callback of httpcore: the connection just made is the one to cut."""
+        if event in {"connection.connect_tcp.complete", "connection.start_tls.complete"}:
+            stream = info.get("return_value")
+            self._socket = stream.get_extra_info("socket") if stream is not None else None
+
+    def _cut(self) -> None:
+        self.fired = True
+        if self._socket is not None:
+            with contextlib.suppress(OSError):  # it was closed meanwhile
+                socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
+
+    def __enter__(self) -> None:
+        self._timer.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+
+
+def _tls(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a transport; the certificate authorities are those of SSL_CERT_FILE, else the bundled ones."""
+    return {"verify": given.get("verify") or httpx.create_ssl_context(), "proxy": given.get("proxy")}
+
+
+def _http(request: Request, timeout_s: float, extensions: dict[str, Any]) -> httpx.Request:
+    """The request for a transport: addressed to the checked address where there is one, named and TLS-checked by its host."""
+    url = httpx.URL(request.url)
+    headers = {"Host": url.netloc.decode("ascii"), **request.headers, "Connection": "close"}
+    if request.body_bytes or request.method in {"PUT", "POST"}:
+        headers["Content-Length"] = str(request.body_bytes)
+    if request.connect_to is not None:
+        extensions = {**extensions, "sni_hostname": url.host}
+        url = url.copy_with(host=request.connect_to)
+    phases = dict.fromkeys(("connect", "read", "write", "pool"), timeout_s)
+    body = (request.body,) if isinstance(request.body, bytes) else request.body
+    return httpx.Request(
+        request.method,
+        url,
+        headers=headers,
+        stream=BodyStream(body) if request.body_bytes else BodyStream(()),
+        extensions={"timeout": phases, **extensions},
+    )
+
+
+def _is_framed(response: httpx.Response) -> bool:
+    """Whether the protocol shows the body's end; a transport in this process has no wire to be cut."""
+    if "http_version" not in response.extensions:
+        return True
+    return "content-length" in response.headers or "chunked" in response.headers.get("transfer-encoding", "").lower()
+
+
+def _failure(error: Exception, *, overdue: bool) -> TransportFailure:
+    if overdue:
+        return TransportFailure("no whole answer before the deadline", sent=True)
+    # a LocalProtocolError quotes the header that it does not like
+    reason = "" if isinstance(error, httpx.LocalProtocolError) else str(error).split("\n", 1)[0][:200]
+    return TransportFailure(f"{type(error).__name__} {reason}".strip(), sent=not isinstance(error, _NEVER_LEFT))

@@ -1,0 +1,105 @@
+"""The one place where steps meet real databases, stores and clients.
+
+`open_app(settings)` gives a `Context`, which every step takes as its first argument. Nothing is opened before it is used.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import threading
+from typing import TYPE_CHECKING
+
+from shelfsync import metrics
+from shelfsync.catalog.steps.job_kinds import CATALOG, EXPORT
+from shelfsync.clock import Clock, SystemClock
+from shelfsync.context import Context
+from shelfsync.promotions.steps.job_kind import PROMOTION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy.engine import Engine
+
+    from partner_api import PartnerClient
+    from shelfsync.erp.source import ErpSource
+    from shelfsync.settings import Settings
+
+
+@contextlib.contextmanager
+def open_app(settings: Settings, *, clock: Clock | None = None, read_only: bool = False) -> Iterator[Context]:
+    """A context for as long as the block lasts. Without a database address, an embedded server runs for as long.
+
+    `read_only`: its client sends no request that changes the platform.
+    """
+    if settings.metrics.statsd is not None and not metrics.listened_to():
+        metrics.use(metrics.Statsd(settings.metrics.statsd, settings.metrics.prefix))
+    with contextlib.ExitStack() as stack:
+        if settings.database_url is None:
+            from shelfsync.local.postgres import running_postgres
+
+            address = stack.enter_context(running_postgres(settings.home.absolute()))
+        else:
+            address = settings.database_url.get_secret_value()
+        from shelfsync.migrations import upgrade
+        from shelfsync.store.engine import create_engine
+
+        engine = create_engine(address)
+        stack.callback(engine.dispose)
+        upgrade(engine)
+        yield assemble(settings, engine, clock=clock or SystemClock(), closing=stack, read_only=read_only)
+
+
+def assemble(
+    settings: Settings, engine: Engine, *, clock: Clock, closing: contextlib.ExitStack, read_only: bool = False
+) -> Context:
+    """A context over an engine; the client is made at its first use and closed with `closing`."""
+    from shelfsync.inbox.notifications import subscribed
+    from shelfsync.store.engine import libpq_url
+    from shelfsync.store.lake import Lake
+
+    lock = threading.Lock()
+
+    @functools.cache
+    def made() -> PartnerClient:
+        from shelfsync.platform import client as platform
+
+        client = platform.open_platform(settings, engine, clock, read_only=read_only)
+        closing.callback(client.close)
+        return client
+
+    def open_platform() -> PartnerClient:
+        with lock:
+            return made()
+
+    return Context(
+        settings=settings,
+        engine=engine,
+        lake=Lake(settings.lake),
+        clock=clock,
+        open_erp=functools.partial(_open_erp, settings),
+        open_platform=open_platform,
+        subscribed=functools.partial(subscribed, libpq_url(engine)),
+        kinds={kind.kind: kind for kind in (CATALOG, EXPORT, PROMOTION)},
+    )
+
+
+_shared: list[tuple[Settings, Context]] = []
+_shared_lock = threading.Lock()
+
+
+def shared_context(settings: Settings) -> Context:
+    """One context for all triggers of a process, made at first use and kept: a wait must not cost a connection pool."""
+    with _shared_lock:
+        for known, context in _shared:
+            if known == settings:
+                return context
+        context = contextlib.ExitStack().enter_context(open_app(settings))
+        _shared.append((settings, context))
+        return context
+
+
+def _open_erp(settings: Settings) -> ErpSource:
+    from shelfsync.erp.open import open_source
+
+    return open_source(settings.erp)

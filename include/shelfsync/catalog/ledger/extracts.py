@@ -1,0 +1,154 @@
+"""Feeds: what each extract of a vendor was like, so that the next one can be held against it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from shelfsync.catalog.ledger import tables
+from shelfsync.catalog.ledger.hold_tables import hold
+from shelfsync.catalog.state import HoldState
+from shelfsync.store.instant import instant
+from shelfsync.store.metadata import LAKE_FILE, PAST_LAKE_FILE, metadata
+
+if TYPE_CHECKING:
+    import datetime as dt
+
+    from sqlalchemy.engine import Connection
+
+feed = sa.Table(
+    "feed",
+    metadata,
+    sa.Column("vendor", sa.Text, sa.ForeignKey(tables.vendor.c.vendor), primary_key=True, comment="The vendor"),
+    sa.Column("generation", sa.BigInteger, primary_key=True, comment="Order of this extract among the vendor's"),
+    sa.Column("run_id", sa.BigInteger, nullable=False, comment="The run that read it"),
+    sa.Column(
+        "snapshot_path",
+        sa.Text,
+        nullable=False,
+        info=PAST_LAKE_FILE,
+        comment="Lake: its canonical rows; the same path is the same rows",
+    ),
+    sa.Column("rows", sa.BigInteger, nullable=False, comment="Rows of the extract, those in quarantine too"),
+    sa.Column(
+        "unrestored_path",
+        sa.Text,
+        info=LAKE_FILE,
+        comment="Lake: what would be acknowledged of some SKUs without restorations; null: no restoration makes a difference",
+    ),
+    sa.Column(
+        "categories_path",
+        sa.Text,
+        info=LAKE_FILE,
+        comment="Lake: SKU and its last known category; null: the ERP never had one",
+    ),
+    sa.Column(
+        "trusted",
+        sa.Boolean,
+        nullable=False,
+        comment="False: a guard holds the whole extract without a decision, so later extracts are not compared with it",
+    ),
+    sa.Column("read_at", sa.DateTime(timezone=True), nullable=False, comment="When the guards read it"),
+    sa.Index("ix_feed_vendor_snapshot_path", "vendor", "snapshot_path"),
+    schema="ledger",
+    comment="One row a guarded extract of a vendor: what is usual",
+)
+
+
+@dataclass(frozen=True)
+class Past:
+    """What is known of the trusted extracts before one."""
+
+    rows: tuple[int, ...]
+    repeated_at: dt.datetime | None
+    categories_path: str | None
+    undone: tuple[str, ...] = ()
+    """Lake: rows that a person let through in the last extract, and that this one may take back: it repeats the one before it."""
+    unrestored_path: str | None = None
+    """Lake: what would be acknowledged of some SKUs without restorations."""
+
+
+def past(connection: Connection, vendor: str, generation: int, snapshot_path: str, *, feeds: int) -> Past:
+    """The last `feeds` trusted extracts before a generation, and whether the snapshot repeats one from before the last of them."""
+    mine = sa.and_(feed.c.vendor == vendor, feed.c.generation < generation)
+    statement = sa.select(feed.c.rows, feed.c.snapshot_path).where(mine, feed.c.trusted)
+    last = connection.execute(statement.order_by(feed.c.generation.desc()).limit(feeds)).all()
+    repeated: dt.datetime | None = None
+    undone: tuple[str, ...] = ()
+    if last and last[0].snapshot_path != snapshot_path:
+        mine_again = sa.select(feed.c.generation, feed.c.read_at).where(
+            mine, feed.c.trusted, feed.c.snapshot_path == snapshot_path
+        )
+        again = connection.execute(mine_again.order_by(feed.c.generation.desc()).limit(1)).one_or_none()
+        if again is not None:
+            repeated = again.read_at
+            undone = _approved_since(connection, mine, again.generation, last[0].snapshot_path)
+    newest = sa.select(feed.c.unrestored_path).where(mine).order_by(feed.c.generation.desc()).limit(1)
+    unrestored = connection.execute(newest).scalar_one_or_none()
+    return Past(tuple(row.rows for row in last), repeated, _newest_categories(connection, mine), undone, unrestored)
+
+
+def _approved_since(
+    connection: Connection, mine: sa.ColumnElement[bool], generation: int, snapshot_path: str
+) -> tuple[str, ...]:
+    """Rows that were approved in the extracts after a generation, as long as all of them are this one snapshot."""
+    others = sa.select(feed.c.generation).where(
+        mine, feed.c.trusted, feed.c.generation > generation, feed.c.snapshot_path != snapshot_path
+    )
+    approved = (
+        sa.select(hold.c.rows_path)
+        .join(feed, sa.and_(feed.c.vendor == hold.c.vendor, feed.c.generation == hold.c.generation))
+        .where(mine, hold.c.state == HoldState.APPROVED, hold.c.generation > generation, sa.not_(others.exists()))
+    )
+    return tuple(sorted(set(connection.execute(approved).scalars())))
+
+
+def newer(connection: Connection, vendor: str, generation: int) -> bool:
+    """Whether the guards have read a newer extract."""
+    statement = sa.select(feed.c.run_id).where(feed.c.vendor == vendor, feed.c.generation > generation).limit(1)
+    return connection.execute(statement).first() is not None
+
+
+def categories_of(connection: Connection, vendor: str) -> str | None:
+    """Lake: SKU and its last known category; None: the ERP never had one."""
+    return _newest_categories(connection, feed.c.vendor == vendor)
+
+
+def _newest_categories(connection: Connection, mine: sa.ColumnElement[bool]) -> str | None:
+    newest = sa.select(feed.c.categories_path).where(mine, feed.c.categories_path.is_not(None))
+    return connection.execute(newest.order_by(feed.c.generation.desc()).limit(1)).scalar_one_or_none()
+
+
+def record(
+    connection: Connection,
+    vendor: str,
+    generation: int,
+    *,
+    run_id: int,
+    snapshot_path: str,
+    rows: int,
+    categories_path: str | None,
+    trusted: bool,
+    unrestored_path: str | None = None,
+) -> None:
+    """Writes the row of an extract; a repeat writes the same row."""
+    values = {
+        "run_id": run_id,
+        "snapshot_path": snapshot_path,
+        "rows": rows,
+        "categories_path": categories_path,
+        "trusted": trusted,
+        "unrestored_path": unrestored_path,
+        "read_at": instant(),
+    }
+    statement = insert(feed).values(vendor=vendor, generation=generation, **values)
+    connection.execute(statement.on_conflict_do_update(index_elements=[feed.c.vendor, feed.c.generation], set_=values))
+
+
+def trust(connection: Connection, vendor: str, generation: int) -> None:
+    """Records that a person approved the extract."""
+    statement = feed.update().where(feed.c.vendor == vendor, feed.c.generation == generation)
+    connection.execute(statement.values(trusted=True))

@@ -1,0 +1,263 @@
+"""Holds: changes that a guard keeps back, and the person's decision about each. No hold is ever removed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from shelfsync.catalog.ledger import decisions
+from shelfsync.catalog.ledger.hold_tables import hold
+from shelfsync.catalog.state import HELD, HoldState
+from shelfsync.store.instant import after, instant
+
+if TYPE_CHECKING:
+    import datetime as dt
+    from collections.abc import Collection, Iterable
+
+    from sqlalchemy.engine import Connection
+
+TIMEOUT = "timeout"
+"""The decider of a hold that expired."""
+
+
+@dataclass(frozen=True)
+class Hold:
+    """One row of `ledger.hold`."""
+
+    hold_id: int
+    vendor: str
+    first_run_id: int
+    run_id: int
+    generation: int
+    rule: str
+    category: str | None
+    message: str
+    thresholds: dict[str, Any]
+    rows_path: str
+    before_path: str | None
+    identity: str | None
+    rows: int
+    state: HoldState
+    asked_by: str | None
+    decided_by: str | None
+    why: str | None
+    superseded_by: int | None
+    held_at: dt.datetime
+    expires_at: dt.datetime
+    decided_at: dt.datetime | None
+    released_at: dt.datetime | None
+    spent_at: dt.datetime | None
+
+    @property
+    def label(self) -> str:
+        """A short name for people."""
+        return f"{self.vendor} {self.rule}{f' {self.category}' if self.category else ''}: {self.rows} rows"
+
+    @property
+    def may_be_approved(self) -> bool:
+        """True for a hold that is open, declined or expired, while no newer extract has other rows."""
+        return self.state in HELD and self.superseded_by is None
+
+
+@dataclass(frozen=True)
+class Found:
+    """Changes that a guard of the present run holds."""
+
+    rule: str
+    category: str | None
+    message: str
+    thresholds: dict[str, Any]
+    rows_path: str
+    before_path: str
+    identity: str
+    rows: int
+    carried: int | None = None
+    """The decided hold that held the same values."""
+
+
+_COLUMNS = [hold.c[name] for name in Hold.__dataclass_fields__]
+
+
+def renew(
+    connection: Connection,
+    vendor: str,
+    *,
+    run_id: int,
+    generation: int,
+    found: Iterable[Found],
+    hours: float,
+    kept: Collection[int] = (),
+) -> list[int]:
+    """Writes the holds of this run. The same rows are the same hold, decided or not. Every other open hold is superseded.
+
+    Quantities of new products may differ: the counter sells them while the question waits. The hold takes the newest.
+    `kept`: decided holds whose values the ERP still has beneath a restoration.
+    """
+    current = {
+        (row.rule, row.category, row.identity or row.rows_path): row for row in of_vendor(connection, vendor, *HELD)
+    }
+    numbers = []
+    for one in found:
+        kind = (one.rule, one.category)
+        known = current.pop((*kind, one.identity), None) or current.pop((*kind, one.rows_path), None)
+        if known is None:
+            numbers.append(add(connection, vendor, run_id, generation, one, hours))
+            if one.carried is not None:
+                _decide_as(connection, numbers[-1], one.carried)
+            continue
+        now = {"message": one.message, "rows_path": one.rows_path, "identity": one.identity}
+        if known.before_path is None:
+            now["before_path"] = one.before_path
+        statement = hold.update().where(hold.c.hold_id == known.hold_id)
+        connection.execute(statement.values(run_id=run_id, generation=generation, **now))
+        numbers.append(known.hold_id)
+    approved = sa.and_(hold.c.vendor == vendor, hold.c.state == HoldState.APPROVED, hold.c.released_at.is_(None))
+    older = sa.and_(approved, hold.c.generation < generation, hold.c.superseded_by.is_(None))
+    connection.execute(hold.update().where(older).values(superseded_by=run_id))  # the newer run sends what still holds
+    for gone in (row for row in current.values() if row.hold_id not in kept):
+        statement = hold.update().where(hold.c.hold_id == gone.hold_id)
+        ended = {"state": HoldState.SUPERSEDED, "decided_at": instant()} if gone.state == HoldState.OPEN else {}
+        connection.execute(statement.values(superseded_by=run_id, **ended))
+    return numbers
+
+
+def decide(
+    connection: Connection,
+    hold_id: int,
+    state: HoldState,
+    *,
+    who: str,
+    why: str | None,
+    thresholds: dict[str, Any] | None = None,
+) -> bool:
+    """Approves, declines or expires an open hold and records the decision. Returns False if it is no longer open."""
+    statement = hold.update().where(hold.c.hold_id == hold_id, hold.c.state == HoldState.OPEN)
+    done = connection.execute(statement.values(state=state, decided_by=who, why=why, decided_at=instant()))
+    if done.rowcount != 1:
+        return False
+    decisions.add(connection, hold_id, state, who=who, why=why, thresholds=thresholds)
+    return True
+
+
+def reopen(connection: Connection, hold_id: int) -> bool:
+    """Opens a declined or expired hold again. The earlier decision stays in the ledger."""
+    statement = hold.update().where(
+        hold.c.hold_id == hold_id, hold.c.state.in_((HoldState.DECLINED, HoldState.EXPIRED))
+    )
+    return (
+        connection.execute(statement.values(state=HoldState.OPEN, decided_by=None, why=None, decided_at=None)).rowcount
+        == 1
+    )
+
+
+def expire(connection: Connection) -> list[int]:
+    """Expires the holds without a decision in time. Their rows stay held."""
+    statement = hold.update().where(hold.c.state == HoldState.OPEN, hold.c.expires_at <= instant())
+    done = statement.values(state=HoldState.EXPIRED, decided_by=TIMEOUT, decided_at=instant())
+    expired = list(connection.execute(done.returning(hold.c.hold_id)).scalars())
+    for hold_id in expired:
+        decisions.add(connection, hold_id, HoldState.EXPIRED, who=TIMEOUT)
+    return expired
+
+
+def narrow(connection: Connection, hold_id: int, *, rows_path: str, identity: str, rows: int) -> None:
+    """Reduces an open hold to the rows that other thresholds still hold."""
+    statement = hold.update().where(hold.c.hold_id == hold_id, hold.c.state == HoldState.OPEN)
+    connection.execute(statement.values(rows_path=rows_path, identity=identity, rows=rows))
+
+
+def released(connection: Connection, hold_id: int) -> None:
+    """Records that the rows of a hold are planned."""
+    connection.execute(hold.update().where(hold.c.hold_id == hold_id).values(released_at=instant()))
+
+
+def ask(connection: Connection, key: str) -> list[Hold]:
+    """The open holds that this caller asks a person about. A repeated call returns the same holds."""
+    unasked = hold.update().where(hold.c.state == HoldState.OPEN, hold.c.asked_by.is_(None))
+    connection.execute(unasked.values(asked_by=key))
+    return _holds(connection, sa.select(*_COLUMNS).where(hold.c.asked_by == key).order_by(hold.c.hold_id))
+
+
+def read(connection: Connection, hold_id: int, *, lock: bool = False) -> Hold | None:
+    """The hold of this number, or None."""
+    statement = sa.select(*_COLUMNS).where(hold.c.hold_id == hold_id)
+    found = _holds(connection, statement.with_for_update() if lock else statement)
+    return found[0] if found else None
+
+
+def left_s(connection: Connection, hold_id: int) -> float:
+    """Seconds until a hold expires, by the database's clock."""
+    left = sa.func.extract("epoch", hold.c.expires_at - instant())
+    return float(connection.execute(sa.select(left).where(hold.c.hold_id == hold_id)).scalar_one_or_none() or 0)
+
+
+def waiting(connection: Connection) -> list[Hold]:
+    """Approved holds whose rows are not planned yet and are still in the newest extract."""
+    unplanned = sa.and_(
+        hold.c.state == HoldState.APPROVED, hold.c.released_at.is_(None), hold.c.superseded_by.is_(None)
+    )
+    return _holds(connection, sa.select(*_COLUMNS).where(unplanned).order_by(hold.c.hold_id))
+
+
+def of_vendor(connection: Connection, vendor: str, *states: str) -> list[Hold]:
+    """Holds of one vendor in these states that its newest extract still has, oldest first."""
+    current = sa.and_(hold.c.vendor == vendor, hold.c.state.in_(states), hold.c.superseded_by.is_(None))
+    return _holds(connection, sa.select(*_COLUMNS).where(current).order_by(hold.c.hold_id))
+
+
+def of_run(connection: Connection, run_id: int) -> list[Hold]:
+    """Holds whose rows the run of this number holds."""
+    return _holds(connection, sa.select(*_COLUMNS).where(hold.c.run_id == run_id).order_by(hold.c.hold_id))
+
+
+def newest(connection: Connection, *states: str, holds: int = 200) -> list[Hold]:
+    """The last holds, newest first; of any state when none is named."""
+    statement = sa.select(*_COLUMNS).order_by(hold.c.hold_id.desc()).limit(holds)
+    return _holds(connection, statement.where(hold.c.state.in_(states)) if states else statement)
+
+
+def approved(connection: Connection, vendor: str, *, hours: float) -> list[Hold]:
+    """Holds approved within so many hours whose approval may still release something, oldest first."""
+    usable = sa.and_(hold.c.vendor == vendor, hold.c.state == HoldState.APPROVED, hold.c.spent_at.is_(None))
+    lately = hold.c.decided_at >= after(-hours * 3600)
+    return _holds(connection, sa.select(*_COLUMNS).where(usable, lately).order_by(hold.c.hold_id))
+
+
+def spend(connection: Connection, hold_ids: Iterable[int]) -> None:
+    """Ends these approvals. If their rows come again, shelfsync asks again."""
+    statement = hold.update().where(hold.c.hold_id.in_(list(hold_ids)), hold.c.spent_at.is_(None))
+    connection.execute(statement.values(spent_at=instant()))
+
+
+def _decide_as(connection: Connection, hold_id: int, earlier: int) -> None:
+    """Gives the rest of a decided hold the same decision, without a new question."""
+    before = sa.select(hold.c.state, hold.c.decided_by).where(hold.c.hold_id == earlier)
+    row = connection.execute(before).one()
+    decide(connection, hold_id, row.state, who=row.decided_by, why=f"still what hold {earlier} held")
+
+
+def add(connection: Connection, vendor: str, run_id: int, generation: int, one: Found, hours: float) -> int:
+    """A new open hold; its number."""
+    values = {
+        "vendor": vendor,
+        "first_run_id": run_id,
+        "run_id": run_id,
+        "generation": generation,
+        "rule": one.rule,
+        "category": one.category,
+        "message": one.message,
+        "thresholds": one.thresholds,
+        "rows_path": one.rows_path,
+        "before_path": one.before_path,
+        "identity": one.identity,
+        "rows": one.rows,
+        "held_at": instant(),
+        "expires_at": after(hours * 3600),
+    }
+    return int(connection.execute(hold.insert().values(values).returning(hold.c.hold_id)).scalar_one())
+
+
+def _holds(connection: Connection, statement: sa.Select[Any]) -> list[Hold]:
+    return [Hold(**{**row, "state": HoldState(row["state"])}) for row in connection.execute(statement).mappings()]

@@ -1,0 +1,127 @@
+"""Observations: what the platform showed of a vendor. One row an observation, with its file in the lake (OBSERVED schema).
+
+An observation is of some instant between `observed_at` (requested) and `ended_at` (received). Job numbers, not clocks, decide
+which jobs it can show (I17). A job above `last_job_id` was sent after the request. The outcome of `open_job_ids` was not known
+then.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import ARRAY, distinct_on
+
+from shelfsync.catalog.ledger import tables
+from shelfsync.store.metadata import LAKE_FILE, metadata
+
+if TYPE_CHECKING:
+    import datetime as dt
+
+    from sqlalchemy.engine import Connection
+
+How = Literal["export", "listing"]
+
+observation = sa.Table(
+    "observation",
+    metadata,
+    sa.Column("observation_id", sa.BigInteger, sa.Identity(always=True), primary_key=True, comment="Number of it"),
+    sa.Column("vendor", sa.Text, sa.ForeignKey(tables.vendor.c.vendor), nullable=False, comment="The vendor"),
+    sa.Column("how", sa.Text, nullable=False, comment="export or listing"),
+    sa.Column("path", sa.Text, nullable=False, info=LAKE_FILE, comment="Lake: the values shown, a row a SKU"),
+    sa.Column("raw_path", sa.Text, info=LAKE_FILE, comment="Lake: the file as received"),
+    sa.Column("extra_path", sa.Text, info=LAKE_FILE, comment="Lake: its unknown columns; null: it had none"),
+    sa.Column("rows", sa.BigInteger, nullable=False, comment="SKUs shown"),
+    sa.Column("last_job_id", sa.BigInteger, comment="Newest job of the vendor when it was requested; null: none"),
+    sa.Column("open_job_ids", ARRAY(sa.BigInteger), comment="Jobs of the vendor that were open when it was requested"),
+    sa.Column(
+        "observed_at",
+        sa.DateTime(timezone=True),
+        nullable=False,
+        comment="When it was requested: it shows no older state",
+    ),
+    sa.Column(
+        "ended_at", sa.DateTime(timezone=True), nullable=False, comment="When it was received: it shows no newer state"
+    ),
+    sa.Index("ix_observation_vendor_observed_at", "vendor", "observed_at", "observation_id"),
+    sa.CheckConstraint("how IN ('export', 'listing')", name="how"),
+    schema="ledger",
+    comment="One row an observation: what the platform showed of a vendor",
+)
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One row of `ledger.observation`."""
+
+    observation_id: int
+    vendor: str
+    how: How
+    path: str
+    raw_path: str | None
+    extra_path: str | None
+    rows: int
+    last_job_id: int | None
+    open_job_ids: list[int] | None
+    observed_at: dt.datetime
+    ended_at: dt.datetime
+
+
+_COLUMNS = [observation.c[name] for name in Observation.__dataclass_fields__]
+_NEWEST_FIRST = (observation.c.observed_at.desc(), observation.c.observation_id.desc())
+
+
+def record(
+    connection: Connection,
+    vendor: str,
+    *,
+    how: How,
+    path: str,
+    rows: int,
+    observed_at: dt.datetime,
+    ended_at: dt.datetime,
+    **pointers: Any,
+) -> int:
+    """Records an observation whose files are in the lake; returns its number.
+
+    `pointers`: raw_path, extra_path, last_job_id, open_job_ids.
+    """
+    values = {
+        "vendor": vendor,
+        "how": how,
+        "path": path,
+        "rows": rows,
+        "observed_at": observed_at,
+        "ended_at": ended_at,
+        **pointers,
+    }
+    return int(
+        connection.execute(observation.insert().values(values).returning(observation.c.observation_id)).scalar_one()
+    )
+
+
+def read(connection: Connection, observation_id: int) -> Observation:
+    """The observation of this number."""
+    row = (
+        connection.execute(sa.select(*_COLUMNS).where(observation.c.observation_id == observation_id)).mappings().one()
+    )
+    return Observation(**row)
+
+
+def newest(connection: Connection, vendor: str, *, before: Observation | None = None) -> Observation | None:
+    """The newest observation of a vendor, or the newest `before` another; None if there is none."""
+    statement = sa.select(*_COLUMNS).where(observation.c.vendor == vendor)
+    if before is not None:
+        place = sa.tuple_(observation.c.observed_at, observation.c.observation_id)
+        statement = statement.where(place < sa.tuple_(before.observed_at, before.observation_id))
+    row = connection.execute(statement.order_by(*_NEWEST_FIRST).limit(1)).mappings().one_or_none()
+    return None if row is None else Observation(**row)
+
+
+def newest_of_all(connection: Connection) -> dict[str, Observation]:
+    """The newest observation of every vendor that has one."""
+    statement = (
+        sa.select(*_COLUMNS).ext(distinct_on(observation.c.vendor)).order_by(observation.c.vendor, *_NEWEST_FIRST)
+    )
+    return {row["vendor"]: Observation(**row) for row in connection.execute(statement).mappings()}

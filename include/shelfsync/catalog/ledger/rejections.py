@@ -1,0 +1,203 @@
+"""Rejections: SKUs that the platform rejects, with the values sent. For good until they change, or for now with growing waits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from shelfsync.catalog.ledger import tables
+from shelfsync.store.instant import instant
+from shelfsync.store.metadata import metadata
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from sqlalchemy.engine import Connection
+
+    from shelfsync.catalog.ledger.observations import Observation
+
+_WANTED = ("barcode", "price", "quantity", "active", "max_sales_quantity")
+FOR_NOW = ("for_now", "unclear")
+DOUBLINGS_MAX = 20
+
+rejection = sa.Table(
+    "rejection",
+    metadata,
+    sa.Column("vendor", sa.Text, sa.ForeignKey(tables.vendor.c.vendor), primary_key=True, comment="The vendor"),
+    sa.Column("sku", sa.Text, primary_key=True, comment="The SKU"),
+    sa.Column("reason", sa.Text, nullable=False, comment="The platform's text"),
+    sa.Column(
+        "kind",
+        sa.Text,
+        nullable=False,
+        server_default="unclear",
+        comment="Its meaning: unknown_sku, invalid_value or drifted (for good), for_now or unclear (for now)",
+    ),
+    sa.Column("barcode", sa.Text, comment="The barcode when the platform rejected it; null: unknown"),
+    sa.Column("price", sa.Numeric(20, 3), comment="The ERP's value when the platform rejected it"),
+    sa.Column("quantity", sa.BigInteger, comment="The ERP's value when the platform rejected it"),
+    sa.Column("active", sa.Boolean, comment="The ERP's value when the platform rejected it"),
+    sa.Column("max_sales_quantity", sa.BigInteger, comment="The ERP's value when the platform rejected it"),
+    sa.Column(
+        "job_id",
+        sa.BigInteger,
+        sa.ForeignKey("ledger.job.job_id"),
+        nullable=False,
+        index=True,
+        comment="The job in which the platform rejected it last",
+    ),
+    sa.Column("times", sa.Integer, nullable=False, server_default="1", comment="Number of rejections"),
+    sa.Column(
+        "first_at",
+        sa.DateTime(timezone=True),
+        nullable=False,
+        server_default=sa.text("now()"),
+        comment="When the platform rejected it first",
+    ),
+    sa.Column(
+        "last_at",
+        sa.DateTime(timezone=True),
+        nullable=False,
+        server_default=sa.text("now()"),
+        comment="When the platform rejected it last",
+    ),
+    sa.Column(
+        "next_try_at",
+        sa.DateTime(timezone=True),
+        comment="From then on a delta sends it again unchanged; null: only after its cause has gone",
+    ),
+    sa.Column("released_by", sa.Text, comment="What released a rejection for good: export, listing or a person"),
+    sa.Column(
+        "observation_id",
+        sa.BigInteger,
+        comment="The newest observation that was checked for this SKU, so that none is checked twice",
+    ),
+    sa.CheckConstraint("kind IN ('unknown_sku', 'invalid_value', 'drifted', 'for_now', 'unclear')", name="kind"),
+    schema="ledger",
+    comment="SKUs that the platform rejects: a delta does not repeat them until they are released; a full sync tries them once",
+)
+
+
+@dataclass(frozen=True)
+class Backoff:
+    """The wait after the first rejection for now, and the longest wait, in seconds. It doubles in between."""
+
+    first_s: float = 900.0
+    max_s: float = 86_400.0
+
+
+def of_vendor(connection: Connection, vendor: str) -> list[dict[str, Any]]:
+    """What a delta leaves out now: rows of sku, barcode and the ERP's four values, by sku."""
+    columns = [rejection.c.sku, *(rejection.c[name] for name in _WANTED)]
+    waits = sa.or_(rejection.c.next_try_at.is_(None), rejection.c.next_try_at > instant())
+    statement = sa.select(*columns).where(rejection.c.vendor == vendor, waits).order_by(rejection.c.sku)
+    return [dict(row) for row in connection.execute(statement).mappings()]
+
+
+def reasons(connection: Connection, vendor: str) -> dict[str, str]:
+    """SKU -> the platform's reason for each rejected SKU of a vendor."""
+    rows = connection.execute(sa.select(rejection.c.sku, rejection.c.reason).where(rejection.c.vendor == vendor))
+    return {row.sku: row.reason for row in rows}
+
+
+def remember(
+    connection: Connection, vendor: str, job_id: int, rows: Sequence[dict[str, Any]], backoff: Backoff | None = None
+) -> None:
+    """Records rejections. The same job twice counts once.
+
+    `rows`: sku, reason, optionally kind, the barcode (null: unknown) and the ERP's four values.
+    """
+    if not rows:
+        return
+    statement = insert(rejection)
+    new = statement.excluded
+    again = {
+        **{name: new[name] for name in (*_WANTED, "reason", "kind")},
+        "times": sa.case((rejection.c.job_id == new.job_id, rejection.c.times), else_=rejection.c.times + 1),
+        "job_id": new.job_id,
+        "last_at": instant(),
+        "next_try_at": None,
+        "released_by": None,
+    }
+    statement = statement.on_conflict_do_update(index_elements=[rejection.c.vendor, rejection.c.sku], set_=again)
+    connection.execute(statement, [{"kind": "unclear", **row, "vendor": vendor, "job_id": job_id} for row in rows])
+    for_now = (rejection.c.vendor == vendor, rejection.c.job_id == job_id, rejection.c.kind.in_(FOR_NOW))
+    connection.execute(rejection.update().where(*for_now).values(next_try_at=_next_try(backoff or Backoff())))
+
+
+def _next_try(backoff: Backoff) -> sa.ColumnElement[Any]:
+    """Doubles the wait, shortened by up to a quarter per SKU and count, so that SKUs that failed together do not return together."""
+    times = rejection.c.times
+    doubled = backoff.first_s * sa.func.power(2.0, sa.func.least(times - 1, DOUBLINGS_MAX))
+    number = sa.func.abs(sa.func.hashtext(rejection.c.sku + sa.cast(times, sa.Text)) % 1000)
+    seconds = sa.cast(sa.func.least(doubled, backoff.max_s) * (1.0 - number / 4000.0), sa.Double)
+    return instant() + sa.func.make_interval(0, 0, 0, 0, 0, 0, seconds)
+
+
+def release(connection: Connection, vendor: str, skus: Iterable[str]) -> None:
+    """Removes rejections: the platform has accepted these SKUs, or the ERP no longer has them."""
+    connection.execute(rejection.delete().where(rejection.c.vendor == vendor, _among(skus)))
+
+
+def let_go(connection: Connection, vendor: str, skus: Iterable[str], by: str) -> int:
+    """Lets a delta send these SKUs once more; returns their number. `by`: export, listing or a person."""
+    values = {"next_try_at": instant(), "released_by": by}
+    return connection.execute(
+        rejection.update().where(rejection.c.vendor == vendor, _among(skus)).values(values)
+    ).rowcount
+
+
+def unknown_before(connection: Connection, seen: Observation) -> list[str]:
+    """SKUs rejected as unknown that this observation may show as known by now, and that it was not checked for yet.
+
+    Their job ended before the observation was requested. Order comes from numbers, not from clocks (I17).
+    """
+    c = rejection.c
+    statement = sa.select(c.sku).where(
+        c.vendor == seen.vendor,
+        c.kind == "unknown_sku",
+        c.next_try_at.is_(None),
+        sa.or_(c.observation_id.is_(None), c.observation_id < seen.observation_id),
+        c.job_id <= (seen.last_job_id or 0),
+        c.job_id.not_in(seen.open_job_ids or []),
+    )
+    return list(connection.execute(statement.order_by(c.sku)).scalars())
+
+
+def unknown_now(connection: Connection, vendor: str) -> dict[str, int]:
+    """SKUs rejected as unknown -> the job that rejected them. Read before the platform's listing is requested."""
+    c = rejection.c
+    statement = sa.select(c.sku, c.job_id).where(c.vendor == vendor, c.kind == "unknown_sku", c.next_try_at.is_(None))
+    return {row.sku: row.job_id for row in connection.execute(statement)}
+
+
+def let_go_unchanged(connection: Connection, vendor: str, jobs: dict[str, int], by: str) -> int:
+    """`let_go` for SKUs that no other job has rejected since: an older listing proves nothing about a newer rejection (I17)."""
+    same = sa.tuple_(rejection.c.sku, rejection.c.job_id).in_(list(jobs.items()))
+    statement = rejection.update().where(rejection.c.vendor == vendor, rejection.c.next_try_at.is_(None), same)
+    return connection.execute(statement.values(next_try_at=instant(), released_by=by)).rowcount
+
+
+def looked_at(connection: Connection, seen: Observation, skus: Iterable[str]) -> None:
+    """Records that the observation was checked for these SKUs."""
+    statement = rejection.update().where(rejection.c.vendor == seen.vendor, _among(skus))
+    connection.execute(statement.values(observation_id=seen.observation_id))
+
+
+def skus_of(connection: Connection, vendor: str) -> list[str]:
+    """Every rejected SKU of this vendor."""
+    statement = sa.select(rejection.c.sku).where(rejection.c.vendor == vendor).order_by(rejection.c.sku)
+    return list(connection.execute(statement).scalars())
+
+
+def count_by_reason(connection: Connection) -> dict[str, int]:
+    """The platform's text -> number of rejected SKUs."""
+    statement = sa.select(rejection.c.reason, sa.func.count()).group_by(rejection.c.reason)
+    return {row.reason: row[1] for row in connection.execute(statement)}
+
+
+def _among(skus: Iterable[str]) -> sa.ColumnElement[bool]:
+    return rejection.c.sku == sa.any_(sa.literal(list(skus), sa.ARRAY(sa.Text)))

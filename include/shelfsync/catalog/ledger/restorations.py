@@ -1,0 +1,124 @@
+"""Restorations: for a time, a vendor's past acknowledged state replaces the ERP's values.
+
+A restoration is in force from its row's commit until `until_at`, or until a person ends it. The newest one that names a SKU counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import ARRAY
+
+from shelfsync.catalog.ledger import tables
+from shelfsync.catalog.ledger.tables import baseline
+from shelfsync.store.instant import instant
+from shelfsync.store.metadata import LAKE_FILE, metadata
+
+if TYPE_CHECKING:
+    import datetime as dt
+    from collections.abc import Sequence
+
+    from sqlalchemy.engine import Connection
+
+restoration = sa.Table(
+    "restoration",
+    metadata,
+    sa.Column("restoration_id", sa.BigInteger, sa.Identity(always=True), primary_key=True, comment="Number of it"),
+    sa.Column("vendor", sa.Text, sa.ForeignKey(tables.vendor.c.vendor), nullable=False, comment="The vendor"),
+    sa.Column("skus", ARRAY(sa.Text), comment="The SKUs; null: the whole assortment"),
+    sa.Column(
+        "path", sa.Text, nullable=False, info=LAKE_FILE, comment="Lake: the acknowledged state that is wanted again"
+    ),
+    sa.Column("state_at", sa.DateTime(timezone=True), nullable=False, comment="The instant whose state is wanted"),
+    sa.Column("until_at", sa.DateTime(timezone=True), nullable=False, comment="When the ERP's values apply again"),
+    sa.Column("why", sa.Text, nullable=False, comment="The person's reason"),
+    sa.Column("who", sa.Text, nullable=False, comment="The person"),
+    sa.Column("begun_at", sa.DateTime(timezone=True), nullable=False, comment="When it was ordered"),
+    sa.Column("ended_at", sa.DateTime(timezone=True), comment="When a person ended it early"),
+    sa.Column("ended_by", sa.Text, comment="Who ended it"),
+    sa.CheckConstraint("until_at > begun_at", name="span"),
+    sa.Index("ix_restoration_vendor", "vendor", "restoration_id"),
+    schema="ledger",
+    comment="A past acknowledged state that replaces the ERP's values for a time",
+)
+
+
+@dataclass(frozen=True)
+class Restoration:
+    """One row of `ledger.restoration`."""
+
+    restoration_id: int
+    vendor: str
+    skus: list[str] | None
+    path: str
+    state_at: dt.datetime
+    until_at: dt.datetime
+    why: str
+    who: str
+    begun_at: dt.datetime
+
+    def __str__(self) -> str:
+        what = "the whole assortment" if self.skus is None else f"{len(self.skus)} SKUs"
+        return (
+            f"{what} of vendor {self.vendor} is kept as it was at {self.state_at:%Y-%m-%d %H:%M:%S} until"
+            f" {self.until_at:%Y-%m-%d %H:%M:%S %Z}, by {self.who}: {self.why}"
+        )
+
+
+_COLUMNS = [restoration.c[name] for name in Restoration.__dataclass_fields__]
+_IN_FORCE = sa.and_(restoration.c.ended_at.is_(None), restoration.c.until_at > instant())
+
+
+def begin(
+    connection: Connection,
+    vendor: str,
+    *,
+    skus: Sequence[str] | None,
+    path: str,
+    state_at: dt.datetime,
+    until_at: dt.datetime,
+    why: str,
+    who: str,
+) -> int:
+    """From this transaction's commit the past state is wanted; its number."""
+    values = {
+        "vendor": vendor,
+        "skus": None if skus is None else list(skus),
+        "path": path,
+        "state_at": state_at,
+        "until_at": until_at,
+        "why": why,
+        "who": who,
+        "begun_at": instant(),
+    }
+    statement = restoration.insert().values(values).returning(restoration.c.restoration_id)
+    return int(connection.execute(statement).scalar_one())
+
+
+def in_force(connection: Connection, vendor: str | None = None) -> list[Restoration]:
+    """What counts now, oldest first: a newer one is laid over an older one."""
+    statement = sa.select(*_COLUMNS).where(_IN_FORCE).order_by(restoration.c.restoration_id)
+    if vendor is not None:
+        statement = statement.where(restoration.c.vendor == vendor)
+    return [Restoration(**row) for row in connection.execute(statement).mappings()]
+
+
+def end(connection: Connection, vendor: str, *, who: str) -> list[Restoration]:
+    """The ERP counts again for this vendor; what was ended."""
+    ended = in_force(connection, vendor)
+    statement = restoration.update().where(_IN_FORCE, restoration.c.vendor == vendor)
+    connection.execute(statement.values(ended_at=instant(), ended_by=who))
+    return ended
+
+
+def version_at(connection: Connection, vendor: str, at: dt.datetime) -> str | None:
+    """The path of the baseline that was in force then; None: its row is gone, or nothing was acknowledged by then."""
+    statement = (
+        sa.select(baseline.c.path)
+        .where(baseline.c.vendor == vendor, baseline.c.created_at <= at)
+        .order_by(baseline.c.version.desc())
+        .limit(1)
+    )
+    return connection.execute(statement).scalar_one_or_none()

@@ -1,0 +1,264 @@
+"""What one run does for one vendor: pointers from step to step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from shelfsync.catalog.ledger import liveness
+from shelfsync.catalog.ledger.tables import extract, generation_sequence, run, vendor, vendor_run
+from shelfsync.catalog.state import RunState, VendorState
+from shelfsync.store.instant import after, instant
+
+if TYPE_CHECKING:
+    import datetime as dt
+    from collections.abc import Iterable
+
+    from sqlalchemy.engine import Connection
+
+
+@dataclass(frozen=True)
+class VendorRun:
+    """One row of `ledger.vendor_run`; a path is None until the step that writes it is done."""
+
+    run_id: int
+    vendor: str
+    extract_id: int | None
+    generation: int
+    state: VendorState
+    failed_step: str | None
+    error: str | None
+    raw_path: str | None
+    snapshot_path: str | None
+    erp_path: str | None
+    restorations: list[int] | None
+    quarantine_path: str | None
+    delta_path: str | None
+    released_path: str | None
+    held_path: str | None
+    base_version: int | None
+    batched_at: dt.datetime | None
+
+
+_COLUMNS = [vendor_run.c[name] for name in VendorRun.__dataclass_fields__]
+
+
+def next_generation(connection: Connection) -> int:
+    """A number higher than every snapshot before."""
+    return int(connection.execute(sa.select(generation_sequence.next_value())).scalar_one())
+
+
+def begin(connection: Connection, run_id: int, name: str, **values: Any) -> None:
+    """Starts a vendor afresh in this run: all pointers of an earlier reading are dropped, its batches stay as they are."""
+    connection.execute(insert(vendor).values(vendor=name).on_conflict_do_nothing())
+    blank: dict[str, Any] = {
+        column.name: None if column.nullable else sa.text("DEFAULT")
+        for column in vendor_run.columns
+        if column.name not in {"run_id", "vendor"}
+    }
+    values = {**values, "updated_at": instant()}
+    fresh = {**blank, **values}
+    statement = insert(vendor_run).values(run_id=run_id, vendor=name, **values)
+    connection.execute(
+        statement.on_conflict_do_update(index_elements=[vendor_run.c.run_id, vendor_run.c.vendor], set_=fresh)
+    )
+
+
+def read(connection: Connection, run_id: int, name: str) -> VendorRun | None:
+    """This vendor in this run, or None."""
+    statement = sa.select(*_COLUMNS).where(vendor_run.c.run_id == run_id, vendor_run.c.vendor == name)
+    row = connection.execute(statement).mappings().one_or_none()
+    return None if row is None else VendorRun(**{**row, "state": VendorState(row["state"])})
+
+
+def newer_on_its_way(connection: Connection, name: str, generation: int) -> int | None:
+    """A run that has a newer extract of this vendor and has not failed, or None."""
+    statement = (
+        sa.select(vendor_run.c.run_id)
+        .join(run, run.c.run_id == vendor_run.c.run_id)
+        .where(
+            vendor_run.c.vendor == name,
+            vendor_run.c.generation > generation,
+            vendor_run.c.state != VendorState.FAILED,
+            sa.not_(run.c.dry_run),
+        )
+    )
+    return connection.execute(statement.order_by(vendor_run.c.generation.desc()).limit(1)).scalar_one_or_none()
+
+
+def changes(connection: Connection, run_id: int, name: str) -> dict[str, int]:
+    """How many SKUs changed in this vendor's run, by kind: new, changed, removed, same, held and whatever else is counted."""
+    counted = [column for column in vendor_run.columns if column.name.startswith("changes_")]
+    statement = sa.select(*counted).where(vendor_run.c.run_id == run_id, vendor_run.c.vendor == name)
+    row = connection.execute(statement).mappings().one()
+    return {key.removeprefix("changes_"): int(value) for key, value in row.items()}
+
+
+def guarded_lately(connection: Connection, names: Iterable[str], *, days: float) -> list[VendorRun]:
+    """Vendors in runs of the last days with changes for the guards, oldest first. `names`: these vendors only."""
+    mine = [run.c.started_at >= after(-days * 86_400), vendor_run.c.delta_path.is_not(None), sa.not_(run.c.dry_run)]
+    if wanted := list(names):
+        mine.append(vendor_run.c.vendor.in_(wanted))
+    statement = sa.select(*_COLUMNS).join(run, run.c.run_id == vendor_run.c.run_id).where(*mine)
+    found = connection.execute(statement.order_by(vendor_run.c.generation, vendor_run.c.vendor)).mappings()
+    return [VendorRun(**{**row, "state": VendorState(row["state"])}) for row in found]
+
+
+def in_step_before(connection: Connection, name: str, generation: int, *, days: float) -> bool:
+    """Whether a run of every SKU was acknowledged before this generation; a run of named SKUs does not count.
+
+    A vendor older than `days` counts as acknowledged, because its first runs may be removed by now.
+    """
+    whole = (
+        sa.select(run.c.run_id)
+        .join(vendor_run, vendor_run.c.run_id == run.c.run_id)
+        .where(
+            vendor_run.c.vendor == name,
+            vendor_run.c.generation < generation,
+            vendor_run.c.state == VendorState.ACKNOWLEDGED,
+            sa.func.cardinality(run.c.skus) == 0,
+            sa.not_(run.c.dry_run),
+        )
+    )
+    old = sa.select(vendor.c.vendor).where(vendor.c.vendor == name, vendor.c.created_at < after(-days * 86_400))
+    return bool(connection.execute(sa.select(sa.or_(whole.exists(), old.exists()))).scalar_one())
+
+
+def rows_raw(connection: Connection, run_id: int, name: str) -> int:
+    """Rows that the run's extract has of this vendor."""
+    statement = sa.select(vendor_run.c.rows_raw).where(vendor_run.c.run_id == run_id, vendor_run.c.vendor == name)
+    return int(connection.execute(statement).scalar_one())
+
+
+def read_all(connection: Connection, run_id: int) -> list[VendorRun]:
+    """Every vendor of this run, by name."""
+    statement = sa.select(*_COLUMNS).where(vendor_run.c.run_id == run_id).order_by(vendor_run.c.vendor)
+    return [
+        VendorRun(**{**row, "state": VendorState(row["state"])}) for row in connection.execute(statement).mappings()
+    ]
+
+
+@dataclass(frozen=True)
+class LastSnapshot:
+    """The last extract of a vendor. `read_at`: by the database's clock. `complete`: what is absent has left the ERP."""
+
+    run_id: int
+    generation: int
+    snapshot_path: str
+    quarantine_path: str | None
+    held_path: str | None
+    read_at: dt.datetime
+    complete: bool
+
+
+def last_snapshot(connection: Connection, name: str) -> LastSnapshot | None:
+    """The newest snapshot of a vendor that was no dry run's, or None while there is none."""
+    row = vendor_run.c
+    statement = (
+        sa.select(
+            row.run_id,
+            row.generation,
+            row.snapshot_path,
+            row.quarantine_path,
+            row.held_path,
+            extract.c.read_at,
+            extract.c.complete,
+        )
+        .join(run, run.c.run_id == row.run_id)
+        .join(extract, extract.c.extract_id == row.extract_id)
+        .where(row.vendor == name, row.snapshot_path.is_not(None), sa.not_(run.c.dry_run))
+        .order_by(row.generation.desc())
+        .limit(1)
+    )
+    found = connection.execute(statement).one_or_none()
+    return None if found is None else LastSnapshot(*found)
+
+
+def has_newest_snapshot(connection: Connection, row: VendorRun) -> bool:
+    """Whether this is the newest snapshot of the vendor. A step of an older run may be repeated at any time."""
+    last = last_snapshot(connection, row.vendor)
+    return last is None or last.generation <= row.generation
+
+
+def full_on_its_way(connection: Connection, row: VendorRun) -> int | None:
+    """The living full run that has not finished this vendor, or None.
+
+    A newer delta would supersede the day's full sync of this vendor. A delta does not wait for a dead run,
+    or for a run that a newer one has superseded.
+    """
+    statement = (
+        sa.select(run.c.run_id)
+        .join(vendor_run, vendor_run.c.run_id == run.c.run_id)
+        .join(vendor, vendor.c.vendor == vendor_run.c.vendor)
+        .where(
+            vendor_run.c.vendor == row.vendor,
+            vendor_run.c.state == VendorState.OPEN,
+            vendor_run.c.generation >= vendor.c.fence,
+            run.c.run_id != row.run_id,
+            run.c.kind == "full",
+            run.c.state == RunState.RUNNING,
+            sa.not_(run.c.dry_run),
+            liveness.alive(),
+        )
+        .limit(1)
+    )
+    return connection.execute(statement).scalar_one_or_none()
+
+
+def passed_over(connection: Connection, run_id: int) -> dict[str, str]:
+    """Vendor -> why, for vendors that exactly this run and the one before passed over. Each such stall is reported once.
+
+    A vendor in back-off is not among them: shelfsync reported it when the back-off began.
+    """
+    before = vendor_run.alias("before")
+    earlier = (
+        sa.select(before.c.state, sa.func.row_number().over(order_by=before.c.generation.desc()).label("place"))
+        .join(run, run.c.run_id == before.c.run_id)
+        .where(
+            before.c.vendor == vendor_run.c.vendor,
+            before.c.generation < vendor_run.c.generation,
+            sa.not_(run.c.dry_run),
+        )
+        .order_by(before.c.generation.desc())
+        .limit(2)
+        .lateral("earlier")
+    )
+    one_busy = sa.func.count().filter(sa.and_(earlier.c.place == 1, earlier.c.state == VendorState.BUSY))
+    two_busy = sa.func.count().filter(sa.and_(earlier.c.place == 2, earlier.c.state == VendorState.BUSY))
+    statement = (
+        sa.select(vendor_run.c.vendor, vendor_run.c.error)
+        .join(earlier, sa.true())
+        .where(
+            vendor_run.c.run_id == run_id,
+            vendor_run.c.state == VendorState.BUSY,
+            vendor_run.c.vendor.in_(sa.select(vendor.c.vendor).where(vendor.c.consecutive_failures == 0)),
+        )
+        .group_by(vendor_run.c.vendor, vendor_run.c.error)
+        .having(one_busy == 1, two_busy == 0)
+        .order_by(vendor_run.c.vendor)
+    )
+    return {row.vendor: str(row.error) for row in connection.execute(statement)}
+
+
+def write(connection: Connection, run_id: int, name: str, **values: Any) -> None:
+    """Sets pointers, counts or the state."""
+    statement = vendor_run.update().where(vendor_run.c.run_id == run_id, vendor_run.c.vendor == name)
+    connection.execute(statement.values(**values, updated_at=instant()))
+
+
+def acknowledge(connection: Connection, run_id: int, name: str, generation: int) -> None:
+    """Marks this snapshot as acknowledged, unless the run was read again since, or gave up a part of it."""
+    row = vendor_run.c
+    mine = (row.run_id == run_id, row.vendor == name, row.generation == generation, row.state != VendorState.SUPERSEDED)
+    connection.execute(vendor_run.update().where(*mine).values(state=VendorState.ACKNOWLEDGED, updated_at=instant()))
+
+
+def supersede(connection: Connection, run_id: int, name: str, generation: int, why: str) -> None:
+    """Marks this snapshot as superseded, unless the run was read again since."""
+    row = vendor_run.c
+    mine = (row.run_id == run_id, row.vendor == name, row.generation == generation)
+    values = {"state": "superseded", "failed_step": None, "error": why, "updated_at": instant()}
+    connection.execute(vendor_run.update().where(*mine).values(values))

@@ -1,0 +1,186 @@
+"""The row of a vendor: its fence and the version of its baseline, moved only while it is locked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from shelfsync.catalog.ledger.tables import baseline, vendor
+from shelfsync.platform.jobs.table import job
+from shelfsync.store.instant import after, instant
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection
+
+
+@dataclass(frozen=True)
+class Vendor:
+    """The state of a vendor."""
+
+    vendor: str
+    fence: int
+    baseline_version: int
+    consecutive_failures: int
+    """Requests in a row that had no outcome for any SKU."""
+    retry_in_s: float
+    """Seconds until the next request is allowed, by the database's clock; 0: now."""
+
+
+@dataclass(frozen=True)
+class BaselineVersion:
+    """One version of the acknowledged state."""
+
+    version: int
+    path: str
+    rows: int
+    generation: int
+    known_path: str
+    """The same SKUs with the last known value where it is unknown: what the guards compare with. Often `path` itself."""
+
+
+_KNOWN_PATH = sa.func.coalesce(baseline.c.known_path, baseline.c.path)
+
+
+def read(connection: Connection, name: str) -> Vendor:
+    """The row, without a lock."""
+    return Vendor(*connection.execute(_select(name)).one())
+
+
+def lock(connection: Connection, name: str, *, whole: bool = False) -> Vendor:
+    """Reads the row and locks it against other writers until the transaction ends.
+
+    Rows that refer to the vendor can be added meanwhile. `whole` prevents that too, for a change of the vendor's open plan.
+    """
+    return Vendor(*connection.execute(_select(name).with_for_update(key_share=not whole)).one())
+
+
+def _select(name: str) -> sa.Select[str, int, int, int, float]:
+    retry_in_s = sa.func.greatest(0, sa.extract("epoch", vendor.c.retry_at - instant()))
+    return sa.select(
+        vendor.c.vendor,
+        vendor.c.fence,
+        vendor.c.baseline_version,
+        vendor.c.consecutive_failures,
+        sa.cast(retry_in_s, sa.Double),
+    ).where(vendor.c.vendor == name)
+
+
+def raise_fence(connection: Connection, name: str, generation: int) -> None:
+    """From now on nothing older than `generation` may be sent for this vendor (I5)."""
+    statement = vendor.update().where(vendor.c.vendor == name, vendor.c.fence < generation)
+    connection.execute(statement.values(fence=generation))
+
+
+def count_failure(connection: Connection, name: str) -> int:
+    """Counts a request without an outcome for any SKU; returns how many in a row."""
+    counted = (
+        vendor.update().where(vendor.c.vendor == name).values(consecutive_failures=vendor.c.consecutive_failures + 1)
+    )
+    return int(connection.execute(counted.returning(vendor.c.consecutive_failures)).scalar_one())
+
+
+def retry_after(connection: Connection, name: str, seconds: float) -> None:
+    """Sends nothing to the vendor for so many seconds."""
+    connection.execute(vendor.update().where(vendor.c.vendor == name).values(retry_at=after(seconds)))
+
+
+def clear_failures(connection: Connection, name: str) -> None:
+    """Resets the count: a request had an outcome for a SKU."""
+    failing = (vendor.c.vendor == name, vendor.c.consecutive_failures > 0)
+    connection.execute(vendor.update().where(*failing).values(consecutive_failures=0, retry_at=None))
+
+
+def current_baseline(connection: Connection, name: str) -> BaselineVersion | None:
+    """The version in force, or None while nothing was ever acknowledged."""
+    statement = (
+        sa.select(baseline.c.version, baseline.c.path, baseline.c.rows, baseline.c.generation, _KNOWN_PATH)
+        .join(vendor, sa.and_(vendor.c.vendor == baseline.c.vendor, vendor.c.baseline_version == baseline.c.version))
+        .where(vendor.c.vendor == name)
+    )
+    row = connection.execute(statement).one_or_none()
+    return None if row is None else BaselineVersion(*row)
+
+
+def baseline_of_version(connection: Connection, name: str, version: int) -> str | None:
+    """Lake path of one version of the acknowledged state; None for version 0, when nothing was acknowledged."""
+    statement = sa.select(baseline.c.path).where(baseline.c.vendor == name, baseline.c.version == version)
+    return connection.execute(statement).scalar_one_or_none()
+
+
+def known_of_version(connection: Connection, name: str, version: int) -> str | None:
+    """Lake path of the last known values of one version of the acknowledged state; None for version 0."""
+    statement = sa.select(_KNOWN_PATH).where(baseline.c.vendor == name, baseline.c.version == version)
+    return connection.execute(statement).scalar_one_or_none()
+
+
+def names(connection: Connection) -> list[str]:
+    """Every vendor that was ever in an extract."""
+    return list(connection.execute(sa.select(vendor.c.vendor).order_by(vendor.c.vendor)).scalars())
+
+
+def remember(connection: Connection, name: str) -> None:
+    """Adds the row of a vendor if there is none."""
+    connection.execute(insert(vendor).values(vendor=name).on_conflict_do_nothing())
+
+
+def lately_acknowledged(connection: Connection, *, most: int, but: str = "") -> list[str]:
+    """Some vendors, the most recently acknowledged first: the platform accepted something of them lately."""
+    now_in_force = sa.and_(vendor.c.vendor == baseline.c.vendor, vendor.c.baseline_version == baseline.c.version)
+    statement = sa.select(vendor.c.vendor).outerjoin(baseline, now_in_force).where(vendor.c.vendor != but)
+    newest_first = sa.nulls_last(baseline.c.created_at.desc())
+    return list(connection.execute(statement.order_by(newest_first, vendor.c.vendor).limit(most)).scalars())
+
+
+def known_vendors(connection: Connection) -> dict[str, int]:
+    """Every vendor that has a baseline, with the number of SKUs in it."""
+    statement = sa.select(vendor.c.vendor, baseline.c.rows).join(
+        baseline, sa.and_(vendor.c.vendor == baseline.c.vendor, vendor.c.baseline_version == baseline.c.version)
+    )
+    return {row.vendor: row.rows for row in connection.execute(statement)}
+
+
+def move_baseline(
+    connection: Connection,
+    name: str,
+    *,
+    expected: int,
+    path: str,
+    rows: int,
+    generation: int,
+    job_id: int | None = None,
+    observation_id: int | None = None,
+    known_path: str | None = None,
+) -> bool:
+    """Compare and swap, by a job or by an observation: makes `expected` + 1 the version in force.
+
+    Returns False if another version is in force already.
+    """
+    moved = connection.execute(
+        vendor.update()
+        .where(vendor.c.vendor == name, vendor.c.baseline_version == expected)
+        .values(baseline_version=expected + 1)
+    )
+    if moved.rowcount == 0:
+        return False
+    values = {
+        "vendor": name,
+        "version": expected + 1,
+        "path": path,
+        "known_path": known_path,
+        "rows": rows,
+        "generation": generation,
+        "job_id": job_id,
+        "observation_id": observation_id,
+        "created_at": instant(),
+    }
+    connection.execute(baseline.insert().values(values))
+    return True
+
+
+def last_job(connection: Connection, name: str) -> int | None:
+    """The newest job that was sent for a vendor, or None."""
+    newest = sa.select(sa.func.max(job.c.job_id)).where(job.c.vendor == name)
+    return connection.execute(newest).scalar_one_or_none()

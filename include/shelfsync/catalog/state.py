@@ -1,0 +1,54 @@
+"""The states of a run, of a vendor in it, of a batch and of a hold."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class RunState(StrEnum):
+    """A run of the path from extract to acknowledge."""
+
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    PARTLY = "partly"
+    """A vendor was passed over."""
+    PARTLY_FAILED = "partly_failed"
+    FAILED = "failed"
+
+
+class VendorState(StrEnum):
+    """A vendor in a run."""
+
+    OPEN = "open"
+    UNCHANGED = "unchanged"
+    PLANNED = "planned"
+    """The end of a dry run."""
+    ACKNOWLEDGED = "acknowledged"
+    BUSY = "busy"
+    """Passed over: a job of it is open, or it waits after failures."""
+    SUPERSEDED = "superseded"
+    FAILED = "failed"
+
+
+class BatchState(StrEnum):
+    """A batch: the items of one request."""
+
+    PLANNED = "planned"
+    SENT = "sent"
+    DONE = "done"
+    SUPERSEDED = "superseded"
+    REJECTED = "rejected"
+
+
+class HoldState(StrEnum):
+    """A hold, by its last decision."""
+
+    OPEN = "open"
+    APPROVED = "approved"
+    DECLINED = "declined"
+    EXPIRED = "expired"
+    SUPERSEDED = "superseded"
+
+
+HELD = (HoldState.OPEN, HoldState.DECLINED, HoldState.EXPIRED)
+"""The states in which the rows are not sent."""

@@ -1,0 +1,164 @@
+"""acknowledge: moves the baseline by the outcomes in the log, and by nothing else (I2). A SKU without an outcome becomes unknown (I7)."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from shelfsync.catalog.ledger import batches, rejections, vendor_runs, vendors
+from shelfsync.catalog.ledger import jobs as catalog_jobs
+from shelfsync.catalog.state import BatchState
+from shelfsync.catalog.steps import back_off, bisection, rejected_skus
+from shelfsync.catalog.steps.each_vendor import Skip, StepReport, each_job, each_vendor, nothing
+from shelfsync.catalog.steps.known_values import write_known
+from shelfsync.catalog.steps.outcomes import ended_without_log, rejected_values
+from shelfsync.catalog.steps.vendor_lease import holding
+from shelfsync.catalog.warehouse import load, record
+from shelfsync.errors import DataError, TryAgainError
+from shelfsync.platform.jobs import job as job_row
+from shelfsync.platform.jobs.poll import known
+from shelfsync.platform.jobs.table import State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import pyarrow as pa
+
+    from shelfsync.catalog.ledger.batches import PlannedBatch
+    from shelfsync.catalog.ledger.jobs import CatalogJob
+    from shelfsync.catalog.ledger.vendor_runs import VendorRun
+    from shelfsync.context import Context
+    from shelfsync.store.leases import Lease
+
+log = logging.getLogger(__name__)
+
+_SWAPS = 3
+
+
+def acknowledge(context: Context, run_id: int, names: Iterable[str], *, comes_back: bool = True) -> StepReport:
+    """Moves the baseline of each vendor by its confirmed jobs of this run."""
+
+    def work(row: VendorRun, _nothing: None) -> None:
+        with holding(context, row.vendor) as lease:
+            acknowledge_jobs(context, row, lease)
+
+    return each_vendor(context, run_id, names, "acknowledge", nothing, work, comes_back=comes_back)
+
+
+def acknowledge_jobs(context: Context, row: VendorRun, lease: Lease) -> None:
+    """Acknowledges the confirmed jobs of one vendor and run. A job that fails stops no other."""
+    found = catalog_jobs.open_jobs(lease.session, run_id=row.run_id, vendors=[row.vendor])
+    if not found:
+        raise Skip("no job of this run waits to be acknowledged")
+    each_job(found, lambda job: _acknowledge(context, job, lease))
+
+
+def _acknowledge(context: Context, job: CatalogJob, lease: Lease) -> None:
+    if job.state != State.CONFIRMED:
+        raise Skip(f"job {job.job_id} is still {job.state}")
+    batch = batches.read(lease.session, job.batch_id)
+    for _ in range(_SWAPS):
+        if _move(context, job, batch, lease):
+            break
+    else:
+        raise TryAgainError(f"acknowledge: the baseline of vendor {job.vendor} moved {_SWAPS} times meanwhile")
+    unaccounted = catalog_jobs.unaccounted_of(lease.session, job.job_id)
+    if unaccounted:
+        ending = f"job {job.job_id}: {_ending(context, job, unaccounted)}"
+        if unaccounted == job.sent:
+            back_off.raise_if_waiting(context, job.vendor, ending)
+        raise DataError(
+            f"{ending}; they stay unconfirmed and are sent again (see warehouse.sku_outcome, state unaccounted)"
+        )
+
+
+def _ending(context: Context, job: CatalogJob, unaccounted: int) -> str:
+    """How the platform ended a job with SKUs without an outcome. A missing log differs from a log without some SKUs."""
+    status = (known(context, job).status or "").upper()
+    if unaccounted == job.sent and job.result_path is None and job.feedback is None:
+        return f"{ended_without_log(status)}: none of its {job.sent} SKUs is confirmed"
+    if job.result_path is None and job.feedback is None:
+        return f"no log came, and the listing does not show {unaccounted} of {job.sent} SKUs as they were sent"
+    missing = f"the platform's log has no line for {unaccounted} of {job.sent} SKUs that were sent"
+    return f"the platform reported the job as FAILED, and {missing}" if status == "FAILED" else missing
+
+
+def _move(context: Context, job: CatalogJob, batch: PlannedBatch, lease: Lease) -> bool:
+    import pyarrow as pa
+
+    from shelfsync.catalog.acknowledge import acknowledge as pure
+    from shelfsync.catalog.acknowledge import with_unconfirmed
+    from shelfsync.schemas import BASELINE
+
+    base = vendors.current_baseline(lease.session, job.vendor)
+    items = context.lake.read_table(batch.items_path)
+    outcomes = context.lake.read_table(job.outcomes_path or "")
+    held = BASELINE.empty_table() if base is None else context.lake.read_table(base.path)
+    moved = with_unconfirmed(pure(held, items, outcomes), items, outcomes)
+    path = context.lake.write_table("baseline", job.vendor, moved)
+    known_path = write_known(context, job.vendor, moved, base, items)
+    accepted, rejected, unaccounted = _by_state(outcomes)
+    rows = _rows_of(moved, pa.concat_arrays([accepted, unaccounted]))
+    wanted = rejected_values(context, batch, outcomes)
+    has_outcome = len(accepted) + len(rejected) > 0
+    failed = None if has_outcome else bisection.failure_of(context, job, batch, items)
+    ended = (State.ACKNOWLEDGED, None) if has_outcome else (State.UNCONFIRMED, _without_result(outcomes))
+    with context.engine.begin() as connection:
+        lease.hold(connection)
+        locked = vendors.lock(connection, job.vendor)
+        if catalog_jobs.read(connection, job.job_id).state != State.CONFIRMED:
+            return True
+        swapped = locked.baseline_version == (0 if base is None else base.version) and vendors.move_baseline(
+            connection,
+            job.vendor,
+            expected=locked.baseline_version,
+            path=path,
+            known_path=known_path,
+            rows=moved.num_rows,
+            generation=job.generation,
+            job_id=job.job_id,
+        )
+        if not swapped:
+            return False
+        load.move_baseline(connection, job.job_id, job.vendor, rows)
+        rejections.release(connection, job.vendor, accepted.to_pylist())
+        rejected_skus.remember(context, connection, job.vendor, job.job_id, wanted)
+        job_row.end(connection, job.job_id, *ended)
+        batches.set_state(connection, batch.batch_id, BatchState.DONE)
+        if has_outcome:
+            vendors.clear_failures(connection, job.vendor)
+        if failed is not None:
+            bisection.note(context, connection, job, batch, failed)
+        if batches.is_last(connection, batch):
+            vendor_runs.acknowledge(connection, job.run_id, job.vendor, job.generation)
+        record.record_job(connection, job.job_id)
+    log.info(
+        "acknowledge: vendor %s, job %d: %d SKUs moved, %d rejected",
+        job.vendor,
+        job.job_id,
+        len(accepted),
+        len(rejected),
+    )
+    return True
+
+
+def _without_result(outcomes: pa.Table) -> str:
+    """Why no SKU has an outcome: the common reason if the job left no log, else that the log has none of them."""
+    reasons = outcomes["reason"].unique().to_pylist()
+    return reasons[0] if len(reasons) == 1 and reasons[0] else "the platform reported no result for any SKU"
+
+
+def _by_state(outcomes: pa.Table) -> tuple[pa.Array, pa.Array, pa.Array]:
+    """SKUs accepted, rejected, unaccounted."""
+    import pyarrow.compute as pc
+
+    def skus(word: str) -> pa.Array:
+        return outcomes.filter(pc.equal(outcomes["state"], word))["sku"].combine_chunks()
+
+    return skus("accepted"), skus("rejected"), skus("unaccounted")
+
+
+def _rows_of(table: pa.Table, skus: pa.Array) -> pa.Table:
+    import pyarrow.compute as pc
+
+    return table.filter(pc.is_in(table["sku"], value_set=skus))

@@ -1,0 +1,76 @@
+"""backtest: what the guards would have held in the runs of the last days, with the present thresholds. It holds and sends nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from shelfsync.catalog.ledger import vendor_runs, vendors
+from shelfsync.catalog.steps.guard import read_case
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from shelfsync.catalog.ledger.vendor_runs import VendorRun
+    from shelfsync.context import Context
+
+
+def backtest(context: Context, *, names: tuple[str, ...] = (), days: float = 30) -> dict[str, Any]:
+    """`{"days", "runs", "passed_over", "holds": [...], "rules": {rule: {"holds", "rows"}}, "lines"}`, oldest run first.
+
+    `runs` counts each vendor with changes in each run of the catalog. `passed_over` counts those whose files housekeeping has removed.
+    The backtest knows no decisions: a change that stayed in the ERP for a week counts in each of its runs.
+    """
+    with context.engine.connect() as connection:
+        rows = vendor_runs.guarded_lately(connection, names, days=days)
+    holds: list[dict[str, Any]] = []
+    checked = 0
+    for row in rows:
+        if not _is_there(context, row):
+            continue
+        checked += 1
+        holds += _holds(context, row)
+    rules = {
+        rule: {"holds": count, "rows": sum(hold["rows"] for hold in holds if hold["rule"] == rule)}
+        for rule, count in sorted(Counter(hold["rule"] for hold in holds).items())
+    }
+    result = {"days": days, "runs": checked, "passed_over": len(rows) - checked, "holds": holds, "rules": rules}
+    return {**result, "lines": [*_lines(result)]}
+
+
+def _holds(context: Context, row: VendorRun) -> list[dict[str, Any]]:
+    from shelfsync.catalog.guard import guard as pure
+
+    case, _ = read_case(context, row, row.delta_path or "")
+    return [
+        {
+            "run": row.run_id,
+            "vendor": row.vendor,
+            "rule": one.rule,
+            "category": one.category,
+            "rows": one.rows.num_rows,
+            "message": one.message,
+        }
+        for one in pure(case).held_changes
+    ]
+
+
+def _is_there(context: Context, row: VendorRun) -> bool:
+    """Whether the files that the guards read are still in the lake."""
+    with context.engine.connect() as connection:
+        base = vendors.baseline_of_version(connection, row.vendor, row.base_version or 0)
+    if base is None and row.base_version:
+        return False
+    paths = [row.delta_path, row.snapshot_path, *([] if base is None else [base])]
+    return all(path is not None and context.lake.exists(path) for path in paths)
+
+
+def _lines(result: dict[str, Any]) -> Iterator[str]:
+    for hold in result["holds"]:
+        yield f"run {hold['run']}, vendor {hold['vendor']}: {hold['rows']} rows would be held by {hold['rule']}: {hold['message']}"
+    gone = f"; the files of {result['passed_over']} more are no longer kept" if result["passed_over"] else ""
+    yield f"{result['runs']} runs of a vendor with changes in the last {result['days']:g} days, checked with the present thresholds{gone}"
+    for rule, sums in result["rules"].items():
+        yield f"{rule}: {sums['holds']} holds, {sums['rows']} rows"
+    if not result["rules"]:
+        yield "nothing would have been held"

@@ -1,0 +1,160 @@
+"""batch: turns the released delta into request bodies, and commits them to the ledger before anything is sent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from shelfsync.catalog.ledger import batches, runs, vendor_runs, vendors
+from shelfsync.catalog.state import VendorState
+from shelfsync.catalog.steps.bisection import suspects
+from shelfsync.catalog.steps.each_vendor import Done, Skip, StepReport, each_vendor
+from shelfsync.store.instant import instant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    import pyarrow as pa
+    from sqlalchemy.engine import Connection
+
+    from shelfsync.catalog.batch import Batch
+    from shelfsync.catalog.bisection import SuspectBatch
+    from shelfsync.catalog.ledger.runs import Run
+    from shelfsync.catalog.ledger.vendor_runs import VendorRun
+    from shelfsync.catalog.ledger.vendors import BaselineVersion
+    from shelfsync.catalog.urgency import Part
+    from shelfsync.context import Context
+
+
+def batch(context: Context, run_id: int, names: Iterable[str]) -> StepReport:
+    """Writes the batches of each vendor and raises its fence; in a dry run only their number and size."""
+
+    def read(connection: Connection, row: VendorRun) -> _Facts:
+        if row.state in {VendorState.UNCHANGED, VendorState.BUSY}:
+            raise Skip("nothing to send")
+        if row.released_path is None:
+            raise Skip("nothing was released")
+        if row.batched_at is not None:
+            raise Done
+        run = runs.read_run(connection, run_id)
+        again = run.dry_run or run.full or run.skus  # they retry the whole batch: the cause may have been corrected
+        left = [] if again else suspects(context, connection, row.vendor, before=row.generation)
+        return _Facts(run, vendors.current_baseline(connection, row.vendor), left)
+
+    def work(row: VendorRun, facts: _Facts) -> None:
+        _batch_vendor(context, row, row.released_path or "", facts)
+
+    return each_vendor(context, run_id, names, "batch", read, work)
+
+
+class _Facts(NamedTuple):
+    """The ledger's facts: the run, the vendor's baseline, and the halves of an unfinished bisection."""
+
+    run: Run
+    base: BaselineVersion | None
+    left: Sequence[SuspectBatch]
+
+
+class Cut(NamedTuple):
+    """A request body: its items and bytes, its priority, the number of items of that priority, and the batch it is a half of."""
+
+    piece: Batch
+    priority: str
+    urgent: int
+    halved_from: int | None
+
+
+def bodies(
+    context: Context, rows: pa.Table, base_path: str | None, suspects: Sequence[SuspectBatch] = ()
+) -> Iterator[Cut]:
+    """The request bodies of rows (DELTA schema) in sending order; `suspects`: the halves of an unfinished bisection."""
+    from shelfsync.catalog.batch import cut
+    from shelfsync.catalog.bisection import split_at
+    from shelfsync.catalog.item import with_active_if_single
+    from shelfsync.schemas import BASELINE
+
+    settings = context.settings
+    base = BASELINE.empty_table() if base_path is None else context.lake.read_table(base_path)
+    for part in _urgent_first(context, rows, base):
+        urgent = part.urgent
+        for some, halved_from in split_at(part.rows, suspects):
+            for piece in cut(
+                with_active_if_single(some, base),
+                key=settings.platform.item_key,
+                sales_limit_name=settings.platform.sales_limit_name,
+                body_max_bytes=settings.sync.body_max_bytes,
+            ):
+                yield Cut(piece, part.priority, min(urgent, piece.items.num_rows), halved_from)
+                urgent -= min(urgent, piece.items.num_rows)
+
+
+def pieces(
+    context: Context,
+    vendor: str,
+    rows: pa.Table,
+    base_path: str | None,
+    suspects: Sequence[SuspectBatch] = (),
+    *,
+    dry_run: bool = False,
+) -> list[batches.Piece]:
+    """The same for the ledger, with the items in the lake. A dry run writes no items."""
+    found = []
+    for piece, priority, urgent, halved_from in bodies(context, rows, base_path, suspects):
+        path = "" if dry_run else context.lake.write_table("batch", vendor, piece.items)
+        found.append(
+            batches.Piece(path, piece.items.num_rows, piece.body_bytes, priority, urgent, halved_from=halved_from)
+        )
+    return found
+
+
+def _batch_vendor(context: Context, row: VendorRun, released_path: str, facts: _Facts) -> None:
+    run, base, left = facts
+    rows, base_path = context.lake.read_table(released_path), None if base is None else base.path
+    found = pieces(context, row.vendor, rows, base_path, left, dry_run=run.dry_run)
+    plan = {"plan_batches": len(found), "plan_bytes": sum(piece.body_bytes for piece in found)}
+    with context.engine.begin() as connection:
+        if run.dry_run:
+            vendor_runs.write(connection, run.run_id, row.vendor, state=VendorState.PLANNED, **plan)
+            return
+        stale = _stale(connection, row)
+        if stale:
+            vendor_runs.write(connection, run.run_id, row.vendor, state=VendorState.SUPERSEDED, error=stale)
+        else:
+            _commit(connection, run, row, found, plan)
+    if stale:
+        raise Skip(stale)
+
+
+def _urgent_first(context: Context, rows: pa.Table, base: pa.Table) -> list[Part]:
+    from shelfsync.catalog.urgency import parts as in_parts
+
+    return in_parts(
+        rows,
+        base,
+        together_max=context.settings.sync.priority_split_skus,
+        at_buffer=context.settings.suppression.at_buffer,
+    )
+
+
+def _stale(connection: Connection, row: VendorRun) -> str | None:
+    """Why this snapshot may no longer be sent; the vendor stays locked until the transaction ends (I4, I5)."""
+    locked = vendors.lock(connection, row.vendor)
+    if locked.fence > row.generation:
+        return f"a newer run has planned generation {locked.fence}, this one is {row.generation}; nothing older is sent"
+    if locked.baseline_version != row.base_version:
+        return f"the baseline moved from version {row.base_version} to {locked.baseline_version} meanwhile; the next run compares again"
+    return None
+
+
+def _commit(connection: Connection, run: Run, row: VendorRun, found: list[batches.Piece], plan: dict[str, int]) -> None:
+    vendors.raise_fence(connection, row.vendor, row.generation)
+    since = batches.wanted_since(connection, row.vendor, row.generation)
+    batches.plan(
+        connection,
+        run_id=run.run_id,
+        vendor=row.vendor,
+        generation=row.generation,
+        base_version=row.base_version or 0,
+        snapshot_path=row.snapshot_path or "",
+        pieces=[piece._replace(wanted_at=since) for piece in found],
+    )
+    vendor_runs.write(connection, run.run_id, row.vendor, batched_at=instant(), **plan)

@@ -1,0 +1,140 @@
+"""Bisection: a failed batch becomes two halves; the next delta continues a search that is not finished."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from shelfsync.catalog.bisection import FAILED_JOBS
+from shelfsync.catalog.ledger import batches, vendor_runs, vendors
+from shelfsync.catalog.ledger import jobs as catalog_jobs
+from shelfsync.catalog.state import BatchState
+from shelfsync.catalog.steps import back_off, rejected_skus
+from shelfsync.catalog.steps.outcomes import all_alike, ended_without_log, rejected_values, write_outcomes
+from shelfsync.catalog.warehouse import record
+from shelfsync.platform.jobs import job as job_row
+from shelfsync.platform.jobs.poll import known
+from shelfsync.platform.jobs.table import State
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    import pyarrow as pa
+    from sqlalchemy.engine import Connection
+
+    from partner_api.errors import InvalidRequestError
+    from shelfsync.catalog.bisection import SuspectBatch
+    from shelfsync.catalog.ledger.batches import PlannedBatch
+    from shelfsync.catalog.ledger.jobs import CatalogJob
+    from shelfsync.context import Context
+    from shelfsync.store.leases import Lease
+
+
+def write_halves(context: Context, batch: PlannedBatch) -> list[tuple[str, int, int]]:
+    """The two halves of a batch of two rows or more, in the lake: path, items, bytes of each."""
+    from shelfsync.catalog.batch import stream
+    from shelfsync.catalog.bisection import halves
+    from shelfsync.catalog.item import with_active_if_single
+    from shelfsync.schemas import BASELINE
+
+    platform = context.settings.platform
+    with context.engine.connect() as connection:
+        base = vendors.current_baseline(connection, batch.vendor)
+    held = BASELINE.empty_table() if base is None else context.lake.read_table(base.path)
+    found = []
+    for piece in halves(context.lake.read_table(batch.items_path)):
+        half = with_active_if_single(piece, held)
+        size = len(stream(half, key=platform.item_key, sales_limit_name=platform.sales_limit_name))
+        found.append((context.lake.write_table("batch", batch.vendor, half), half.num_rows, size))
+    return found
+
+
+def suspects(context: Context, connection: Connection, vendor: str, *, before: int) -> list[SuspectBatch]:
+    """The unsent halves of older generations. The next delta is cut in the same places, so that no rows are searched twice."""
+    from shelfsync.catalog.bisection import SuspectBatch
+
+    found = []
+    for one in batches.halves_planned(connection, vendor, before=before):
+        skus: pa.ChunkedArray = context.lake.read_table(one.items_path, columns=["sku"])["sku"]
+        found.append(SuspectBatch(skus[0].as_py(), skus[-1].as_py(), one.halved_from or 0))
+    return found
+
+
+def take(context: Context, lease: Lease, job_id: int, batch: PlannedBatch, error: InvalidRequestError) -> None:
+    """Ends the job unless it has ended as unconfirmed, and plans the two halves of its batch or rejects its only SKU."""
+    if batch.item_count > 1:
+        _halve(context, lease, job_id, batch, error)
+    else:
+        _reject(context, lease, job_id, batch, error)
+
+
+def _halve(context: Context, lease: Lease, job_id: int, batch: PlannedBatch, error: InvalidRequestError) -> None:
+    halves = write_halves(context, batch)
+    with context.engine.begin() as connection:
+        lease.hold(connection)
+        back_off.count(context, connection, batch.vendor)
+        if job_row.state_of(connection, job_id) == State.SUBMITTING:
+            job_row.end(connection, job_id, State.REJECTED, str(error)[:1000])
+        batches.split(connection, batch, halves)
+        record.record_job(connection, job_id)
+
+
+def _reject(context: Context, lease: Lease, job_id: int, batch: PlannedBatch, error: InvalidRequestError) -> None:
+    items = context.lake.read_table(batch.items_path)
+    with context.engine.connect() as connection:
+        job = catalog_jobs.read(connection, job_id)
+    outcomes = all_alike(items, "rejected", str(error))
+    wanted = rejected_values(context, batch, outcomes)
+
+    def note(connection: Connection) -> None:
+        back_off.count(context, connection, batch.vendor)
+        rejected_skus.remember(context, connection, batch.vendor, job_id, wanted, otherwise="invalid_value")
+        batches.set_state(connection, batch.batch_id, BatchState.REJECTED)
+        if batches.is_last(connection, batch):
+            vendor_runs.acknowledge(connection, batch.run_id, batch.vendor, batch.generation)
+
+    if job.state == State.SUBMITTING:
+        write_outcomes(context, lease, job, batch, items, outcomes, end=(State.REJECTED, str(error)[:1000]), also=note)
+        return
+    with context.engine.begin() as connection:
+        lease.hold(connection)
+        note(connection)
+
+
+WORDS = ended_without_log("FAILED")
+"""The reason of a row that fails alone. Its kind is `unclear`, so it is retried later."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What follows: `halves` to send in place of the batch, or `rows` to reject. If neither, the next delta sends the rows again."""
+
+    halves: list[tuple[str, int, int]]
+    rows: list[dict[str, Any]]
+
+
+def failure_of(context: Context, job: CatalogJob, batch: PlannedBatch, items: pa.Table) -> Failure | None:
+    """What follows from a job without an outcome for any SKU; None if its status is not FAILED."""
+    if (known(context, job).status or "").upper() != "FAILED":
+        return None
+    with context.engine.connect() as connection:
+        failures = vendors.read(connection, job.vendor).consecutive_failures + _counts(connection, job, batch)
+    if batch.halved_from is None and failures < FAILED_JOBS:
+        return Failure([], [])
+    if batch.item_count > 1:
+        return Failure(write_halves(context, batch), [])
+    return Failure([], rejected_values(context, batch, all_alike(items, "rejected", WORDS)))
+
+
+def note(context: Context, connection: Connection, job: CatalogJob, batch: PlannedBatch, failure: Failure) -> None:
+    """Writes what follows, in the transaction that ends the job."""
+    if _counts(connection, job, batch):
+        back_off.count(context, connection, job.vendor)
+    rejected_skus.remember(context, connection, job.vendor, job.job_id, failure.rows)
+    if failure.halves:
+        batches.split(connection, batch, failure.halves)
+
+
+def _counts(connection: Connection, job: CatalogJob, batch: PlannedBatch) -> int:
+    """1 if this failure counts, else 0: one failure of the platform may end all jobs of a generation, and counts once."""
+    return int(batch.halved_from is not None or not catalog_jobs.failed_before(connection, job))

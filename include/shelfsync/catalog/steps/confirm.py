@@ -1,0 +1,176 @@
+"""confirm: reads the log of each job and writes one outcome for every SKU sent. A 202 or a COMPLETED job is no outcome (I2)."""
+
+from __future__ import annotations
+
+import logging
+from functools import partial
+from typing import TYPE_CHECKING, NoReturn
+
+from partner_api.errors import ThrottledError
+from shelfsync.catalog.ledger import batches
+from shelfsync.catalog.ledger import jobs as catalog_jobs
+from shelfsync.catalog.steps.each_vendor import Done, Skip, StepReport, each_job, each_vendor, nothing
+from shelfsync.catalog.steps.outcomes import all_alike, ended_without_log, write_outcomes
+from shelfsync.catalog.steps.readback import read_back
+from shelfsync.catalog.steps.unconfirmed import leave_unconfirmed
+from shelfsync.catalog.steps.vendor_lease import holding
+from shelfsync.errors import DataError, StaleRunError, TryAgainError
+from shelfsync.platform.jobs import job as job_row
+from shelfsync.platform.jobs.job_errors import blames_the_file, database_is_away, reason_of
+from shelfsync.platform.jobs.poll import Report, known, poll, received
+from shelfsync.platform.jobs.result import download, first_usable
+from shelfsync.platform.jobs.table import State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import pyarrow as pa
+
+    from shelfsync.catalog.ledger.jobs import CatalogJob
+    from shelfsync.catalog.ledger.vendor_runs import VendorRun
+    from shelfsync.context import Context
+    from shelfsync.store.leases import Lease
+
+log = logging.getLogger(__name__)
+
+
+def confirm(context: Context, run_id: int, names: Iterable[str], *, comes_back: bool = True) -> StepReport:
+    """Writes the outcomes of each vendor's open jobs of this run, as far as the platform has ended them."""
+
+    def work(row: VendorRun, _nothing: None) -> None:
+        with holding(context, row.vendor) as lease:
+            confirm_open_jobs(context, row, lease)
+
+    return each_vendor(context, run_id, names, "confirm", nothing, work, comes_back=comes_back)
+
+
+def confirm_open_jobs(context: Context, row: VendorRun, lease: Lease) -> None:
+    """Confirms the open jobs of one vendor and run. A job that fails stops no other."""
+    found = catalog_jobs.open_jobs(lease.session, run_id=row.run_id, vendors=[row.vendor])
+    if not found:
+        raise Skip("no job of this run is open")
+    each_job(found, lambda job: _confirm(context, job, lease))
+
+
+def _confirm(context: Context, job: CatalogJob, lease: Lease) -> None:
+    if job.state == State.CONFIRMED:
+        raise Done
+    news = Report()
+    try:
+        news = known(context, job, received(context, lease.session, job))
+        if not news.ended and (job.poll_due or job.overdue):
+            news = poll(context, job)
+        if news.ended:
+            write_ended(context, job, news, lease)
+            return
+    except Exception as error:
+        # an expired link, an unreadable log, or a status call that fails or must not be sent: without an end, the job would block the vendor
+        only_our_own_pause = news.ended and isinstance(error, TryAgainError)
+        if only_our_own_pause or not job.overdue or database_is_away(error) or isinstance(error, StaleRunError):
+            raise
+        end_overdue(context, job, lease, error)
+        return
+    if job.overdue:
+        end_overdue(context, job, lease)
+        return
+    raise Skip(f"job {job.job_id} is still {job.platform_status or job.state}; catalog_recover goes on with it")
+
+
+def write_ended(context: Context, job: CatalogJob, news: Report, lease: Lease) -> None:
+    """Writes the outcomes of a job that the platform has ended, in one transaction with the warehouse."""
+    batch = batches.read(lease.session, job.batch_id)
+    items = context.lake.read_table(batch.items_path)
+    outcomes = _outcomes(context, job, news, items, lease)
+    write_outcomes(context, lease, job, batch, items, outcomes)
+
+
+def end_overdue(context: Context, job: CatalogJob, lease: Lease, trouble: Exception | None = None) -> None:
+    """Ends a job after its deadline: by the platform's listing if that is cheap, otherwise as unconfirmed.
+
+    If the platform or shelfsync pauses all requests, the listing is not read: it would delay one vendor after the other.
+    """
+    waiting = isinstance(trouble, ThrottledError | TryAgainError)
+    if waiting or not _shown_in_listing(context, job, lease):
+        give_up(context, job, lease, trouble)
+
+
+def _shown_in_listing(context: Context, job: CatalogJob, lease: Lease) -> bool:
+    """Whether the listing ended the job. The job ends even if the listing cannot be read."""
+    try:
+        return read_back(context, job, lease)
+    except Exception as error:
+        if database_is_away(error) or isinstance(error, StaleRunError):
+            raise
+        log.error("confirm: vendor %s, job %d: the listing: %s", job.vendor, job.job_id, reason_of(error))  # noqa: TRY400
+        return False
+
+
+def give_up(context: Context, job: CatalogJob, lease: Lease, trouble: Exception | None = None) -> NoReturn:
+    """Ends a job after its deadline as unconfirmed: nothing is acknowledged, and the next delta sends the ERP's values (I7)."""
+    why = "no confirmation came before the deadline" + (f" ({reason_of(trouble)[:800]})" if trouble else "")
+    skus = leave_unconfirmed(context, lease, job.job_id, why)
+    raise DataError(
+        f"job {job.job_id}: {why}; {skus} SKUs are unconfirmed and will be sent again. Is the webhook's address right?"
+    )
+
+
+def _outcomes(context: Context, job: CatalogJob, news: Report, items: pa.Table, lease: Lease) -> pa.Table:
+    from shelfsync.catalog.confirm import match, parse_feedback, unmatched
+
+    key = context.settings.platform.item_key
+    lines = _log_lines(context, job, news, lease)
+    if lines is None and news.feedback is None:
+        return all_alike(items, "unaccounted", ended_without_log(news.status))
+    if lines is None:
+        lines = parse_feedback(news.feedback or [])
+    unmatched_lines = unmatched(items, lines, key).num_rows
+    if unmatched_lines:
+        log.warning(
+            "confirm: vendor %s, job %d: %d lines of the log match no SKU sent",
+            job.vendor,
+            job.job_id,
+            unmatched_lines,
+        )
+    return match(items, lines, key)
+
+
+def _log_lines(context: Context, job: CatalogJob, news: Report, lease: Lease) -> pa.Table | None:
+    """The lines of the job's log, downloaded once and stored; None if the job has none."""
+    what = f"confirm: vendor {job.vendor}, job {job.job_id}"
+    if job.result_path is not None:
+        try:
+            return _read_log(context, job, job.result_path, lease)
+        except Exception as error:
+            if not blames_the_file(error):
+                raise
+            log.error("%s: the stored log: %s", what, reason_of(error))  # noqa: TRY400  expected, in a line
+
+    def use(url: str) -> pa.Table:
+        path = download(context, url, "log", job.vendor, priority=job.priority)
+        _keep(context, job, path, lease)
+        return _read_log(context, job, path, lease)
+
+    ask = partial(poll, context, job)
+    return first_usable(context, news.links, use, ask, what=what, else_nothing=news.feedback is not None)
+
+
+def _read_log(context: Context, job: CatalogJob, path: str, lease: Lease) -> pa.Table:
+    """The log's lines. A truncated log counts up to its end. The path of an unreadable log is removed."""
+    from shelfsync.catalog.confirm import parse_log
+    from shelfsync.catalog.log import TruncatedLogError
+
+    with context.lake.open(path) as file:
+        try:
+            return parse_log(file, whole=True)
+        except TruncatedLogError as error:
+            log.error("confirm: vendor %s, job %d: %s", job.vendor, job.job_id, error)  # noqa: TRY400  one line is enough
+            return error.log
+        except Exception:
+            _keep(context, job, None, lease)
+            raise
+
+
+def _keep(context: Context, job: CatalogJob, path: str | None, lease: Lease) -> None:
+    with context.engine.begin() as connection:
+        lease.hold(connection)
+        job_row.fetched(connection, job.job_id, path)

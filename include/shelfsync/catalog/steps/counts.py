@@ -1,0 +1,149 @@
+"""counts: the numbers of each vendor's rows by state, for every page and report. They are counted again if a fact has changed."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy.exc import DBAPIError
+
+from shelfsync.catalog.ledger import vendor_counts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import pyarrow as pa
+
+    from shelfsync.catalog.count import Carried, Counts
+    from shelfsync.catalog.ledger.vendor_counts import Facts
+    from shelfsync.context import Context
+
+log = logging.getLogger(__name__)
+
+RULES = "1"
+"""Change it together with the definition in catalog.count: every vendor is counted again."""
+
+
+def counts(context: Context, vendors: Sequence[str] | None = None) -> dict[str, Counts | None]:
+    """The counts of these vendors (None: all) by vendor; None: a file that the count needs cannot be read."""
+    from shelfsync.catalog.count import NAMES, Counts
+
+    with context.engine.connect() as connection:
+        facts = vendor_counts.facts(connection, vendors)
+        last = vendor_counts.counted(connection)
+    found: dict[str, Counts | None] = {}
+    fresh: list[dict[str, Any]] = []
+    for one in facts:
+        digest = one.digest(context.settings.platform.item_key, RULES)
+        kept = last.get(one.vendor)
+        if kept is not None and kept["facts"] == digest:
+            found[one.vendor] = Counts(**{name: kept[name] for name in NAMES})
+            continue
+        found[one.vendor] = now = _counted(context, one)
+        if now is not None:
+            fresh.append({"vendor": one.vendor, "facts": digest, **{name: getattr(now, name) for name in NAMES}})
+    if fresh:
+        with context.engine.begin() as connection:
+            vendor_counts.keep(connection, fresh)
+    return found
+
+
+def together(context: Context, vendors: Sequence[str]) -> dict[str, int] | None:
+    """The sums over these vendors by the names of catalog.count; None: there is no vendor, or the numbers of one are unknown."""
+    from shelfsync.catalog.count import total
+
+    found = list(counts(context, vendors).values())
+    known = [one for one in found if one is not None]
+    return asdict(total(known)) if known and len(known) == len(found) else None
+
+
+def lines(sums: dict[str, int] | None) -> list[str]:
+    """What `together` found, for a person; nothing where it is unknown."""
+    from shelfsync.catalog.count import Counts, sentence
+
+    return [] if sums is None else [f"now {sentence(Counts(**sums))}"]
+
+
+def _counted(context: Context, facts: Facts) -> Counts | None:
+    """The counts of a vendor; None if a file is missing or cannot be read. The other vendors keep their numbers."""
+    try:
+        return _count(context, facts)
+    except DBAPIError:
+        raise
+    except Exception as error:  # noqa: BLE001  whatever its files hold, the other vendors have their numbers (I10)
+        log.warning("counts: vendor %s: its numbers are unknown: %s: %s", facts.vendor, type(error).__name__, error)
+        return None
+
+
+def _count(context: Context, facts: Facts) -> Counts:
+    import pyarrow as pa
+
+    from shelfsync.catalog.count import Counts, count, differing
+    from shelfsync.schemas import BASELINE, FIELDS, QUARANTINE
+
+    lake, rows_quarantined = context.lake, facts.rows_quarantined or 0
+    if facts.generation is None:
+        return Counts()
+    if facts.snapshot_path is None:  # every row is in quarantine
+        return Counts(erp_rows=rows_quarantined, quarantined=rows_quarantined)
+    columns = ["sku", "barcode", *FIELDS]
+    snapshot = lake.read_table(facts.snapshot_path, columns)
+    baseline = BASELINE.empty_table() if facts.baseline_path is None else lake.read_table(facts.baseline_path, columns)
+    quarantined = QUARANTINE.empty_table() if facts.quarantine_path is None else lake.read_table(facts.quarantine_path)
+    key = context.settings.platform.item_key
+    differs = differing(snapshot, baseline, quarantined, complete=facts.complete, key=key)
+    return count(
+        _skus(snapshot),
+        _skus(baseline),
+        differs,
+        pa.array(_unconfirmed(context, facts.vendor, differs), pa.string()),
+        _carried(context, facts),
+        erp_rows=(facts.rows_snapshot or 0) + rows_quarantined,
+        quarantined=_skus(quarantined).drop_null(),
+        quarantined_rows=rows_quarantined,
+    )
+
+
+def _unconfirmed(context: Context, vendor: str, differs: pa.Table) -> list[str]:
+    """SKUs whose last job ended without an outcome. A new SKU cannot be one: a sent SKU is in the baseline, as unknown."""
+    import pyarrow.compute as pc
+
+    sent = differs.filter(pc.not_equal(differs["change"], "new"))
+    if not sent.num_rows:
+        return []
+    with context.engine.connect() as connection:
+        return vendor_counts.unconfirmed(connection, vendor, sent["sku"].to_pylist())
+
+
+def _carried(context: Context, facts: Facts) -> Carried:
+    import pyarrow as pa
+
+    from shelfsync.catalog.count import Carried
+
+    rejected: dict[str, bool] = {}
+    if facts.rejections is not None:
+        with context.engine.connect() as connection:
+            rejected = vendor_counts.rejected(connection, facts.vendor)
+    return Carried(
+        in_flight=_named(context, facts.in_flight),
+        planned=_named(context, facts.planned),
+        held=_named(context, facts.held),
+        rejected_for_good=pa.array([sku for sku, for_now in rejected.items() if not for_now], pa.string()),
+        rejected_for_now=pa.array([sku for sku, for_now in rejected.items() if for_now], pa.string()),
+        suppressed=_named(context, [] if facts.suppressed_path is None else [facts.suppressed_path]),
+    )
+
+
+def _named(context: Context, paths: Iterable[str]) -> pa.Array:
+    """The SKUs of some files."""
+    import pyarrow as pa
+
+    found = [_skus(context.lake.read_table(path, ["sku"])) for path in paths]
+    return pa.concat_arrays(found) if found else pa.array([], pa.string())
+
+
+def _skus(table: pa.Table) -> pa.Array:
+    from shelfsync.catalog.alignment import column
+
+    return column(table, "sku")

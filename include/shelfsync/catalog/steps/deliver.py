@@ -1,0 +1,314 @@
+"""deliver: sends every batch of a vendor's plan as one request. The job's row is committed before the request.
+
+The batches of one plan share no SKU, so all of their jobs may be with the platform at once (I5).
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from partner_api import StreamedBody
+from partner_api.errors import InvalidRequestError
+from shelfsync import logs, metrics
+from shelfsync.catalog.barcode import alike
+from shelfsync.catalog.ledger import batches, vendor_runs, vendors
+from shelfsync.catalog.ledger import jobs as catalog_jobs
+from shelfsync.catalog.state import BatchState, VendorState
+from shelfsync.catalog.steps import back_off, bisection
+from shelfsync.catalog.steps.each_vendor import Skip, StepReport, each_vendor, nothing
+from shelfsync.catalog.steps.forbidden import ForbiddenTriage
+from shelfsync.catalog.steps.forecast import outlook
+from shelfsync.catalog.steps.outcomes import all_alike, write_outcomes
+from shelfsync.catalog.steps.unconfirmed import leave_unconfirmed
+from shelfsync.catalog.steps.vendor_lease import HeldBody, holding
+from shelfsync.catalog.warehouse import record
+from shelfsync.errors import DataError, StoppedError
+from shelfsync.inbox import events
+from shelfsync.platform import kill_switch
+from shelfsync.platform.jobs import job as job_row
+from shelfsync.platform.jobs.submit import Submission, submit
+from shelfsync.platform.jobs.table import Kind, State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sqlalchemy.engine import Connection
+
+    from partner_api.errors import PartnerError
+    from partner_api.models.job import Job as PlatformJob
+    from shelfsync.catalog.ledger.batches import PlannedBatch
+    from shelfsync.catalog.ledger.jobs import CatalogJob
+    from shelfsync.catalog.ledger.vendor_runs import VendorRun
+    from shelfsync.context import Context
+    from shelfsync.store.leases import Lease
+
+log = logging.getLogger(__name__)
+
+
+def deliver(
+    context: Context, run_id: int, names: Iterable[str], *, comes_back: bool = True, lost_only: bool = False
+) -> StepReport:
+    """Sends what is planned of each vendor, the most urgent batches of all vendors first.
+
+    A request that a dead process may have sent is sent again, identical, unless a newer plan exists. `lost_only`: sends only those.
+    """
+    triage = ForbiddenTriage()
+
+    def work(priority: str | None, row: VendorRun, _nothing: None) -> None:
+        if row.state in {
+            VendorState.UNCHANGED,
+            VendorState.PLANNED,
+        }:  # busy may be by a job of this very run, which died while it sent
+            raise Skip("nothing to send")
+        with holding(context, row.vendor) as lease:
+            deliver_vendor(context, row, lease, triage, priority=priority, lost_only=lost_only)
+
+    with context.engine.connect() as connection:
+        by_priority = batches.vendors_by_priority(connection, run_id, names)
+    _forecast(context)
+    report = StepReport("deliver")
+    for priority, those in by_priority.items():
+        at_priority = partial(work, priority)
+        each_vendor(context, run_id, those, "deliver", nothing, at_priority, comes_back=comes_back, report=report)
+    return report
+
+
+def _forecast(context: Context) -> None:
+    """Logs how long the delivery will take; a warning if it will not end before the next run."""
+    ahead = outlook(context)
+    if ahead.requests:
+        report = log.info if ahead.in_time else log.warning
+        report("deliver: all that is planned takes %s", ahead.sentence())
+
+
+def deliver_vendor(
+    context: Context,
+    row: VendorRun,
+    lease: Lease,
+    triage: ForbiddenTriage,
+    *,
+    priority: str | None = None,
+    lost_only: bool = False,
+) -> None:
+    """Sends the vendor's batches of this run, those of one priority or all; first the one that a dead process left open.
+
+    A request that the platform rejects as a whole is halved until its bad rows are alone.
+    """
+    from shelfsync.catalog.bisection import FAILURES_PER_STEP
+
+    rejected = sent = 0
+    more = True
+    while more and rejected < FAILURES_PER_STEP:
+        try:
+            job_id, batch, more = _begin(context, row, lease, priority=priority, lost_only=lost_only)
+        except Skip as nothing_more:
+            if not (sent or rejected):
+                raise
+            log.debug("deliver: vendor %s, after %d requests: %s", row.vendor, sent + rejected, nothing_more)
+            return
+        with logs.about(job=job_id):
+            try:
+                submit(context, _submission(context, lease, job_id, batch), triage)
+                sent += 1
+            except StoppedError as error:  # a person has paused the vendor; a request that may have left stays open until a person resumes
+                log.warning("deliver: vendor %s: nothing is sent: %s", row.vendor, error)
+                raise Skip(str(error)) from None
+            except InvalidRequestError as error:
+                back_off.raise_if_waiting(context, row.vendor, str(error))
+                rejected += 1
+                more = True
+    if more:
+        raise DataError(
+            f"the platform rejected {FAILURES_PER_STEP} requests as a whole; the rest is sent by catalog_recover. See ledger.job for its reasons"
+        )
+
+
+def _submission(context: Context, lease: Lease, job_id: int, batch: PlannedBatch) -> BatchSubmission:
+    name = f"vendor {batch.vendor}, job {job_id}"
+    return BatchSubmission(context, lease, Kind.CATALOG, job_id, name, batch.vendor, batch)
+
+
+def _begin(
+    context: Context, row: VendorRun, lease: Lease, *, priority: str | None, lost_only: bool
+) -> tuple[int, PlannedBatch, bool]:
+    """The job to send, and whether there may be more: the one that a dead process left while sending, or a new one."""
+    with context.engine.begin() as connection:
+        lease.hold(connection)
+        state = vendors.lock(connection, row.vendor, whole=True)
+        stop = kill_switch.stopped(connection, row.vendor, chain=context.settings.platform.chain)
+        if stop is not None:
+            log.warning("deliver: vendor %s: nothing is sent: %s", row.vendor, stop)
+            raise Skip(str(stop))
+        known = catalog_jobs.open_jobs(connection, vendors=[row.vendor])
+        of_others = next((job for job in known if job.run_id != row.run_id), None)
+        lost = next((job for job in known if job.state == State.SUBMITTING), None)
+        begun: tuple[int, PlannedBatch, bool] | _Outrun | str
+        if of_others is not None:
+            begun = f"job {of_others.job_id} of run {of_others.run_id} is {of_others.state}"
+        elif lost is not None:
+            begun = _again(connection, lost, state)
+        elif lost_only:
+            begun = "no request of this run was lost"
+        else:
+            begun = _new(context, connection, row, state, known, priority)
+    if isinstance(begun, _Outrun):
+        leave_unconfirmed(
+            context, lease, begun.job_id, "it is unknown whether it was sent, and a newer generation was planned"
+        )
+        raise Skip("a newer run goes on")
+    if isinstance(begun, str):
+        raise Skip(begun)
+    return begun
+
+
+@dataclass(frozen=True)
+class _Outrun:
+    """A job that may have been sent, and must not be sent again because a newer plan exists."""
+
+    job_id: int
+
+
+def _again(
+    connection: Connection, known: CatalogJob, state: vendors.Vendor
+) -> tuple[int, PlannedBatch, bool] | _Outrun | str:
+    """The job whose request may have been lost, if it may be sent again; otherwise why not."""
+    batch = batches.read(connection, known.batch_id)
+    if state.fence <= batch.generation:
+        return known.job_id, batch, True
+    if known.attempts:
+        return _Outrun(known.job_id)
+    job_row.end(connection, known.job_id, State.SUPERSEDED, "it was never sent, and a newer generation was planned")
+    batches.set_state(connection, batch.batch_id, BatchState.SUPERSEDED)
+    return "a newer run goes on"
+
+
+def _new(
+    context: Context,
+    connection: Connection,
+    row: VendorRun,
+    state: vendors.Vendor,
+    known: list[CatalogJob],
+    priority: str | None,
+) -> tuple[int, PlannedBatch, bool] | str:
+    """A job for the next planned batch; otherwise why there is none. `known`: the open jobs of the vendor."""
+    from shelfsync.catalog.bisection import next_batch
+
+    waiting = batches.planned(connection, row.vendor, row.run_id)
+    if priority is not None and not state.consecutive_failures:  # a bisection ignores priorities
+        waiting = [one for one in waiting if one.priority == priority]
+    if not waiting:
+        return "nothing is left to send"
+    if known:
+        waiting = [one for one in waiting if one.plan == known[0].plan]
+        if not waiting:
+            return f"job {known[0].job_id} is {known[0].state}, and the rest belongs to another plan"
+    searched = batches.searched(connection, [job.batch_id for job in known])
+    if searched:
+        failed = catalog_jobs.ended_without_result(connection, [one.halved_from or 0 for one in waiting])
+        waiting = [one for one in waiting if one.halved_from not in failed - searched]
+        if not waiting:
+            return f"job {known[0].job_id} is {known[0].state}; shelfsync bisects one failed job at a time"
+    planned = next_batch(waiting, state.consecutive_failures)
+    why_not = _stale(connection, state, planned) or back_off.why_wait(connection, row, state, planned)
+    if why_not is not None:
+        return why_not
+    job_id = catalog_jobs.begin(
+        connection,
+        batch_id=planned.batch_id,
+        vendor=row.vendor,
+        plan=planned.plan,
+        sent=planned.item_count,
+        deadline_s=context.settings.sync.job_deadline_s,
+        after_event=events.newest(connection),
+    )
+    if job_id is None:
+        return "a job of another plan of this vendor is open"
+    return job_id, planned, len(waiting) > 1
+
+
+def _stale(connection: Connection, state: vendors.Vendor, planned: PlannedBatch) -> str | None:
+    """Why a planned batch must not be sent any more: the fence is higher, or its baseline is out of date (I4)."""
+    base = vendors.current_baseline(connection, planned.vendor)
+    moved_by_others = state.baseline_version != planned.base_version and (
+        base is None or base.generation != planned.generation
+    )
+    if state.fence <= planned.generation and not moved_by_others:
+        return None
+    why = (
+        f"a newer run has planned generation {state.fence}, this one is {planned.generation}; nothing older is sent"
+        if state.fence > planned.generation
+        else "the baseline has changed; the next run compares again"
+    )
+    batches.supersede_generation(connection, planned.vendor, planned.generation)
+    vendor_runs.write(connection, planned.run_id, planned.vendor, state=VendorState.SUPERSEDED, error=why)
+    return why
+
+
+@dataclass(frozen=True)
+class BatchSubmission(Submission):
+    """The request of a catalog job: the body of its batch."""
+
+    lease: Lease
+    batch: PlannedBatch
+
+    def send(self) -> PlatformJob:
+        from shelfsync.catalog.batch import stream
+
+        context, batch, platform = self.context, self.batch, self.context.settings.platform
+        items = context.lake.read_table(batch.items_path)
+        body = stream(
+            items, key=platform.item_key, sales_limit_name=platform.sales_limit_name, body_bytes=batch.body_bytes
+        )
+        with context.engine.begin() as connection:
+            self.lease.hold(connection)
+            job_row.attempt(connection, self.job_id)
+        held = StreamedBody(HeldBody(body, batch.body_bytes, context, self.lease), batch.body_bytes)
+        return context.open_platform().update_catalog(batch.vendor, held, priority=batch.priority)
+
+    def accepted(self, connection: Connection) -> None:
+        metrics.count("deliver.requests")
+        metrics.count("deliver.skus", self.batch.item_count)
+        batches.set_state(connection, self.batch.batch_id, BatchState.SENT)
+        record.record_job(connection, self.job_id)
+
+    def done_at_once(self, answer: PlatformJob) -> bool:
+        """True for the older response: 200 with the key of the single item under `sku`. It reports that this item is accepted."""
+        context, batch = self.context, self.batch
+        if answer.job_id is not None or batch.item_count != 1:
+            return False
+        items = context.lake.read_table(batch.items_path)
+        sent = str(items[context.settings.platform.item_key][0].as_py())
+        reported = str(answer.raw.get("sku"))
+        if reported != sent and not (context.settings.platform.item_key == "barcode" and alike(reported, sent)):
+            return False
+        with context.engine.connect() as connection:
+            job = catalog_jobs.read(connection, self.job_id)
+        write_outcomes(context, self.lease, job, batch, items, all_alike(items, "accepted", None))
+        return True
+
+    def give_back(self, error: Exception) -> None:
+        """The job ends, and the batch is planned again."""
+        with self.context.engine.begin() as connection:
+            self.lease.hold(connection)
+            job_row.end(connection, self.job_id, State.SUPERSEDED, str(error))
+            batches.set_state(connection, self.batch.batch_id, BatchState.PLANNED)
+
+    def give_up(self, error: PartnerError) -> None:
+        """The platform accepts no request of this vendor: shelfsync gives up the plan of this generation."""
+        with self.context.engine.begin() as connection:
+            self.lease.hold(connection)
+            if job_row.state_of(connection, self.job_id) != State.UNCONFIRMED:
+                job_row.end(connection, self.job_id, State.REJECTED, str(error))
+            batches.set_state(connection, self.batch.batch_id, BatchState.SUPERSEDED)
+            batches.supersede_generation(connection, self.batch.vendor, self.batch.generation)
+            record.record_job(connection, self.job_id)
+
+    def reject(self, error: InvalidRequestError) -> None:
+        log.warning("deliver: %s of %d SKUs: %s", self.name, self.batch.item_count, error)
+        bisection.take(self.context, self.lease, self.job_id, self.batch, error)
+
+    def leave_unconfirmed(self, why: str) -> None:
+        leave_unconfirmed(self.context, self.lease, self.job_id, why[:1000])

@@ -1,0 +1,152 @@
+"""diff: what must change on the platform, compared with the vendor's baseline."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from shelfsync.catalog.ledger import batches, runs, vendor_runs, vendors
+from shelfsync.catalog.ledger import jobs as catalog_jobs
+from shelfsync.catalog.state import VendorState
+from shelfsync.catalog.steps import rejected_skus
+from shelfsync.catalog.steps.each_vendor import Skip, StepReport, each_vendor
+from shelfsync.catalog.steps.suppression import buffers_of, rules_of, suppress
+from shelfsync.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import pyarrow as pa
+    from sqlalchemy.engine import Connection
+
+    from shelfsync.catalog.buffer import Rule
+    from shelfsync.catalog.ledger.runs import Run
+    from shelfsync.catalog.ledger.vendor_runs import VendorRun
+    from shelfsync.catalog.ledger.vendors import BaselineVersion
+    from shelfsync.context import Context
+
+
+def diff(context: Context, run_id: int, names: Iterable[str]) -> StepReport:
+    """Writes the delta of each vendor. A vendor with an open job is left to the next run: its baseline is about to move."""
+    rules = rules_of(context.settings.suppression)
+
+    def read(connection: Connection, row: VendorRun) -> _Facts:
+        if row.snapshot_path is None:
+            raise Skip("nothing was normalised")
+        if row.batched_at is not None:
+            raise Skip("its batches are committed; they stay as they are")
+        run = runs.read_run(connection, run_id)
+        return _Facts(
+            run,
+            None if run.dry_run else _why_busy(connection, run, row),
+            vendors.current_baseline(connection, row.vendor),
+            runs.is_complete(connection, row.extract_id),
+            rejected_skus.in_force(context, connection, row.vendor),
+        )
+
+    def work(row: VendorRun, facts: _Facts) -> None:
+        if facts.busy is not None:
+            with context.engine.begin() as connection:
+                vendor_runs.write(connection, row.run_id, row.vendor, state=VendorState.BUSY, error=facts.busy)
+            raise Skip(facts.busy)
+        _diff_vendor(context, row, row.snapshot_path or "", facts, rules)
+
+    return each_vendor(context, run_id, names, "diff", read, work)
+
+
+class _Facts(NamedTuple):
+    """The ledger's facts: why the vendor is passed over, its baseline, whether the extract is complete, the rejections in force."""
+
+    run: Run
+    busy: str | None
+    base: BaselineVersion | None
+    complete: bool
+    rejected: pa.Table
+
+
+def _diff_vendor(context: Context, row: VendorRun, snapshot_path: str, facts: _Facts, rules: list[Rule]) -> None:
+    from shelfsync.catalog.diff import diff as pure
+
+    run, _, base, complete, rejected = facts
+    snapshot, baseline = context.lake.read_table(snapshot_path), _baseline_table(context, base)
+    quarantined = None if row.quarantine_path is None else context.lake.read_table(row.quarantine_path)
+    delta = pure(
+        snapshot,
+        baseline,
+        full=run.full,
+        rejected=rejected,
+        quarantined=quarantined,
+        key=context.settings.platform.item_key,
+    )
+    if not complete:
+        delta = _without_removals(delta)
+    suppression = context.settings.suppression
+    split = suppress(
+        delta,
+        baseline,
+        snapshot,
+        buffers_of(snapshot, row.vendor, rules, suppression),
+        everything=run.full or not suppression.enabled,
+        rejected=rejected,
+    )
+    delta = split.delta
+    path = context.lake.write_table("delta", row.vendor, delta)
+    counts = _counts(delta)
+    with context.engine.begin() as connection:
+        if complete and not run.dry_run and vendor_runs.has_newest_snapshot(connection, row):
+            rejected_skus.forget_gone(connection, row.vendor, snapshot, baseline, quarantined)
+        if not (delta.num_rows or run.dry_run or run.skus):
+            batches.supersede_older(connection, row.vendor, row.generation)  # the ERP no longer has these values (I4)
+        vendor_runs.write(
+            connection,
+            row.run_id,
+            row.vendor,
+            delta_path=path,
+            released_path=None,
+            held_path=None,
+            changes_suppressed=split.suppressed.num_rows,
+            suppressed_path=context.lake.write_table("suppressed", row.vendor, split.suppressed)
+            if split.suppressed.num_rows
+            else None,
+            base_version=0 if base is None else base.version,
+            state=VendorState.OPEN if delta.num_rows else VendorState.UNCHANGED,
+            **{f"changes_{change}": counts.get(change, 0) for change in ("new", "changed", "removed", "same")},
+        )
+
+
+def _why_busy(connection: Connection, run: Run, row: VendorRun) -> str | None:
+    """Why the vendor is passed over: a job of it is open, or a full sync of it is under way.
+
+    A job past its deadline that `recover` could not end is a failure: run after run would pass the vendor over.
+    """
+    jobs = catalog_jobs.open_jobs(connection, vendors=[row.vendor])
+    overdue = next((job for job in jobs if job.overdue and job.run_id != row.run_id), None)
+    if overdue is not None:
+        raise DataError(
+            f"nothing is sent before job {overdue.job_id} of run {overdue.run_id} ends, which is past its deadline."
+            " `shelfsync recover` reports why it cannot end"
+        )
+    if jobs:
+        return f"job {jobs[0].job_id} of run {jobs[0].run_id} is {jobs[0].state}; the next run sends what changed"
+    full = None if run.full else vendor_runs.full_on_its_way(connection, row)
+    if full is None:
+        return None
+    return f"the full sync of run {full} is at work with this vendor; the next run sends what changed since"
+
+
+def _baseline_table(context: Context, base: BaselineVersion | None) -> pa.Table:
+    from shelfsync.schemas import BASELINE
+
+    return BASELINE.empty_table() if base is None else context.lake.read_table(base.path)
+
+
+def _without_removals(delta: pa.Table) -> pa.Table:
+    """The delta without removals: absence from an extract that is not proven complete means nothing (I9)."""
+    import pyarrow.compute as pc
+
+    return delta.filter(pc.not_equal(delta["change"], "removed"))
+
+
+def _counts(delta: pa.Table) -> dict[str, int]:
+    import pyarrow.compute as pc
+
+    return {item["values"]: item["counts"] for item in pc.value_counts(delta["change"].combine_chunks()).to_pylist()}

@@ -1,0 +1,76 @@
+"""export: requests each vendor's export from the platform (interface.md 4.4). It changes nothing, so it may be requested again."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from shelfsync.catalog.ledger import exports as export_jobs
+from shelfsync.catalog.ledger import tables
+from shelfsync.catalog.steps.each_export import each_export
+from shelfsync.catalog.steps.each_vendor import Skip, StepReport
+from shelfsync.catalog.steps.extract import shards
+from shelfsync.catalog.steps.forbidden import ForbiddenTriage
+from shelfsync.errors import NothingSyncedError
+from shelfsync.inbox import events
+from shelfsync.platform.jobs.submit import Submission, submit
+from shelfsync.platform.jobs.table import Kind, State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from partner_api.models.job import Job as PlatformJob
+    from shelfsync.catalog.ledger.exports import ExportJob
+    from shelfsync.context import Context
+
+log = logging.getLogger(__name__)
+
+
+def plan_exports(context: Context, run_key: str, vendors: tuple[str, ...]) -> list[dict[str, Any]]:
+    """The shards of an export: the requested vendors, else those of the settings, else every vendor that was in an extract."""
+    with context.engine.begin() as connection:
+        names = vendors or context.settings.sync.vendors or _seen(connection)
+        export_jobs.plan(connection, run_key, dict.fromkeys(names), deadline_s=context.settings.export.deadline_s)
+        planned = [one.vendor for one in export_jobs.of_run(connection, run_key)]
+    if not planned:
+        raise NothingSyncedError("export: no vendor is known yet. Run a sync first, or name the vendors.")
+    sync = context.settings.sync
+    return [{**shard, "run": run_key} for shard in shards(planned, 0, sync.vendors_per_shard, sync.shards_max)]
+
+
+def export(context: Context, run_key: str, names: Iterable[str]) -> StepReport:
+    """Sends one request a vendor. Its row is committed before the request."""
+    triage = ForbiddenTriage()
+
+    def work(one: ExportJob) -> None:
+        if one.state not in {State.PLANNED, State.SUBMITTING}:
+            raise Skip("requested before")
+        submission = ExportSubmission(context, None, Kind.EXPORT, one.job_id, one.name, one.vendor, one)
+        submit(context, submission, triage)
+
+    return each_export(context, run_key, names, "export", work)
+
+
+@dataclass(frozen=True)
+class ExportSubmission(Submission):
+    """The request of an export. It changes nothing on the platform, so an export that was not answered is requested again."""
+
+    job: ExportJob
+
+    def send(self) -> PlatformJob:
+        deadline_s = self.context.settings.export.deadline_s
+        with self.context.engine.begin() as connection:
+            newest = events.newest(connection)
+            if not export_jobs.attempt(connection, self.job, deadline_s=deadline_s, after_event=newest):
+                raise Skip("requested before")
+        return self.context.open_platform().export(self.job.vendor, priority="export")
+
+
+def _seen(connection: sa.Connection) -> tuple[str, ...]:
+    """Vendors that were in an extract; a vendor that a person only typed is not among them."""
+    in_run = sa.exists().where(tables.vendor_run.c.vendor == tables.vendor.c.vendor)
+    statement = sa.select(tables.vendor.c.vendor).where(in_run).order_by(tables.vendor.c.vendor)
+    return tuple(connection.execute(statement).scalars())

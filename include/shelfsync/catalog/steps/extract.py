@@ -1,0 +1,136 @@
+"""extract: writes the ERP's rows unchanged into one file a vendor, with the proof that they are complete."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from shelfsync.catalog.ledger import runs, vendor_runs, vendors
+from shelfsync.catalog.state import VendorState
+from shelfsync.catalog.steps.partition import Partition
+from shelfsync.catalog.warehouse import load, record
+from shelfsync.errors import DataError
+from shelfsync.platform.reachable import check_chain
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from shelfsync.catalog.ledger.runs import Run
+    from shelfsync.context import Context
+    from shelfsync.erp.source import Proof
+
+log = logging.getLogger(__name__)
+
+
+def extract(context: Context, run_id: int) -> list[dict[str, Any]]:
+    """Reads the whole ERP once and returns the shards: `{"run", "shard", "vendors", "label"}` each.
+
+    The ledger is written only after the completeness proof, so an aborted reading leaves no trace (I6).
+    """
+    with context.engine.connect() as connection:
+        run = runs.read_run(connection, run_id)
+    wanted = run.vendors or context.settings.sync.vendors
+    failed: dict[str, tuple[str, int]] = {}
+    with Partition(context.lake, wanted) as partition:
+        with context.open_erp().read() as extracted:
+            for chunk in extracted:
+                partition.add(chunk)
+            proof = extracted.proof()
+        files = partition.finish()
+        nameless, nameless_rows, failed = partition.nameless, partition.nameless_rows, partition.failed
+        if nameless_rows and not partition.named_rows:
+            raise DataError(
+                f"extract: not one of {nameless_rows:,} rows names a usable vendor, which looks like a wrong column and not like wrong rows."
+                " Check SHELFSYNC_ERP__COLUMNS and the SELECT's vendor column; nothing was sent."
+            )
+    if proof.rows == 0:
+        raise DataError(
+            "extract: the ERP returned not one row, so nothing was concluded and nothing will be sent."
+            " Check the SELECT or the file (SHELFSYNC_ERP__SQL, SHELFSYNC_ERP__FILES), then run again."
+        )
+    if wanted and not files and not failed:
+        raise DataError(
+            f"extract: none of the vendors asked for ({', '.join(wanted)}) is among the {proof.rows} rows of the ERP."
+            " Check the vendors of the run, SHELFSYNC_SYNC__VENDORS, and the ERP's vendor column."
+        )
+    check_chain(context, sorted(files, key=lambda name: (-files[name][1], name)))
+    _write(context, run, proof, files, failed, nameless)
+    if nameless_rows:
+        log.warning(
+            "extract: %d rows name no usable vendor and were quarantined; see warehouse.quarantine", nameless_rows
+        )
+    log.info("extract: %d rows of %d vendors, %s", proof.rows, len(files), proof.how)
+    return shards(sorted(files), run_id, context.settings.sync.vendors_per_shard, context.settings.sync.shards_max)
+
+
+def shards(names: list[str], run_id: int, vendors_per_shard: int, shards_max: int) -> list[dict[str, Any]]:
+    """Vendors in groups of `vendors_per_shard`, or of more where that would make more than `shards_max` groups."""
+    size = max(vendors_per_shard, -(-len(names) // shards_max))
+    groups = [names[start : start + size] for start in range(0, len(names), size)]
+    return [
+        {"run": run_id, "shard": number, "vendors": group, "label": _label(group)}
+        for number, group in enumerate(groups)
+    ]
+
+
+def _label(group: list[str]) -> str:
+    return group[0] if len(group) == 1 else f"{group[0]} … {group[-1]} ({len(group)})"
+
+
+def _write(
+    context: Context,
+    run: Run,
+    proof: Proof,
+    files: dict[str, tuple[str, int]],
+    failed: dict[str, tuple[str, int]],
+    nameless: pa.Table,
+) -> None:
+    asked = set(run.vendors or context.settings.sync.vendors)
+    came = set(files) | set(failed)
+    with context.engine.begin() as connection:
+        number = runs.record_extract(
+            connection,
+            run.run_id,
+            rows=proof.rows,
+            rows_expected=proof.expected,
+            proof=proof.how,
+            complete=proof.complete,
+        )
+        for name, (path, rows) in sorted(files.items()):
+            generation = vendor_runs.next_generation(connection)
+            vendor_runs.begin(
+                connection, run.run_id, name, extract_id=number, generation=generation, raw_path=path, rows_raw=rows
+            )
+        for name, (error, _) in sorted(failed.items()):
+            _fail(connection, run.run_id, name, number, f"its rows could not be written: {error}")
+        for name, skus in vendors.known_vendors(connection).items():
+            if name not in came and (not asked or name in asked):
+                _fail(connection, run.run_id, name, number, _missing(skus))
+        for name in sorted(asked - came - set(vendors.known_vendors(connection))):
+            _fail(connection, run.run_id, name, number, _missing(0))
+        record.record_vendors(connection, sorted(came))
+        record.record_run(connection, run.run_id)
+        load.replace_quarantine(connection, run.run_id, None, nameless)
+
+
+def _missing(skus: int) -> str:
+    """A vendor without a row counts as a fault of the extract: nothing is deactivated (I9)."""
+    return (
+        f"not one row in the extract, while the platform holds {skus} acknowledged SKUs; nothing was changed."
+        " Check the ERP, or leave the vendor out by SHELFSYNC_SYNC__VENDORS"
+    )
+
+
+def _fail(connection: Any, run_id: int, name: str, extract_id: int, error: str) -> None:
+    """Writes that the vendor failed in this run before its rows were read."""
+    generation = vendor_runs.next_generation(connection)
+    vendor_runs.begin(
+        connection,
+        run_id,
+        name,
+        extract_id=extract_id,
+        generation=generation,
+        state=VendorState.FAILED,
+        failed_step="extract",
+        error=error,
+    )

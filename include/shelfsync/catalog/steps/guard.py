@@ -1,0 +1,299 @@
+"""guard: holds risky changes for a person, and releases the rest."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, NamedTuple
+
+from shelfsync.catalog.ledger import extracts, holds, runs, vendor_runs, vendors
+from shelfsync.catalog.ledger.holds import Found
+from shelfsync.catalog.state import HoldState, VendorState
+from shelfsync.catalog.steps import unrestored
+from shelfsync.catalog.steps.each_vendor import Skip, StepReport, each_vendor
+from shelfsync.catalog.steps.unrestored import Unrestored
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import pyarrow as pa
+    from sqlalchemy.engine import Connection
+
+    from shelfsync.catalog.guard import Guarded, HeldChanges
+    from shelfsync.catalog.guards.case import Case
+    from shelfsync.catalog.ledger.holds import Hold
+    from shelfsync.catalog.ledger.runs import Run
+    from shelfsync.catalog.ledger.vendor_runs import VendorRun
+    from shelfsync.context import Context
+
+log = logging.getLogger(__name__)
+
+FEED_RULES = frozenset({"duplicate_feed", "empty_feed", "shrunken_extract", "mass_removal", "vanished_category"})
+"""Rules about the extract as a whole. While one holds, later extracts are not compared with this one."""
+
+
+def guard(context: Context, run_id: int, names: Iterable[str]) -> StepReport:
+    """Writes the released and the held part of each delta. A dry run writes no holds."""
+    with context.engine.begin() as connection:
+        run = runs.read_run(connection, run_id)
+        if not run.dry_run:
+            holds.expire(connection)
+
+    def read(connection: Connection, row: VendorRun) -> tuple[CaseFacts, _Decided]:
+        if row.delta_path is None or row.state == VendorState.BUSY:
+            raise Skip("there is no delta")
+        if row.batched_at is not None:
+            raise Skip("its batches are committed; they stay as they are")
+        if row.state == VendorState.UNCHANGED and not vendor_runs.has_newest_snapshot(connection, row):
+            raise Skip("nothing changed, and a newer extract exists, which decides what is held and sent")
+        return case_facts(context, connection, row), _decided(context, connection, row.vendor)
+
+    def work(row: VendorRun, found: tuple[CaseFacts, _Decided]) -> None:
+        facts, decided = found
+        path = row.delta_path or ""
+        # unchanged: set by the diff, or by this step before, if it held everything
+        if row.state == VendorState.UNCHANGED and context.lake.read_table(path, ["sku"]).num_rows == 0:
+            if not run.dry_run:
+                _nothing_left(context, run, row, path, facts)
+            raise Skip("nothing changed")
+        _guard_vendor(context, run, row, path, facts, decided)
+
+    return each_vendor(context, run_id, names, "guard", read, work)
+
+
+def _nothing_left(context: Context, run: Run, row: VendorRun, delta_path: str, facts: CaseFacts) -> None:
+    """Ends the vendor's holds and approvals, because nothing differs any more.
+
+    Beneath a restoration the ERP may have changed nevertheless.
+    """
+    case, categories_path = read_case(context, row, delta_path, facts)
+    beneath = _beneath(context, row, case)
+    with context.engine.begin() as connection:
+        vendors.lock(connection, row.vendor)
+        holds.renew(
+            connection,
+            row.vendor,
+            run_id=row.run_id,
+            generation=row.generation,
+            found=(),
+            hours=0,
+            kept=beneath.carried,
+        )
+        if unrestored.is_concerned(row, case):
+            _record(connection, run, row, case, categories_path, beneath, ())
+        approved = holds.approved(connection, row.vendor, hours=context.settings.guards.approval_hours)
+        _spend(connection, row, [one for one in approved if one.generation <= row.generation])
+
+
+def _spend(connection: Connection, row: VendorRun, done: list[Hold]) -> None:
+    """Ends approvals whose rows the extract no longer has. An extract that is not proven complete ends none."""
+    if done and runs.is_complete(connection, row.extract_id):
+        holds.spend(connection, [one.hold_id for one in done])
+
+
+def _guard_vendor(
+    context: Context, run: Run, row: VendorRun, delta_path: str, facts: CaseFacts, decided: _Decided
+) -> None:
+    from shelfsync.catalog.decision import pending
+    from shelfsync.catalog.guard import guard as pure
+
+    case, categories_path = read_case(context, row, delta_path, facts)
+    approved, declined = decided.read(context)
+    done = [
+        hold
+        for hold, rows in approved
+        if hold.generation <= row.generation and not pending(case.delta, case.baseline, rows)
+    ]
+    verdict = pure(case, approved=[rows for _, rows in approved], declined=declined)
+    beneath = _beneath(context, row, case)
+    released, held = _named(verdict.released, case.baseline, run.skus), verdict.held
+    values = {
+        "released_path": context.lake.write_table("released", row.vendor, released),
+        "held_path": context.lake.write_table("held", row.vendor, held) if held.num_rows else None,
+        "changes_held": len(held["sku"].unique()),
+    }
+    found = [] if run.dry_run else written(context, case, verdict)
+    for one in verdict.held_changes:
+        log.warning("guard: vendor %s: %d rows held by %s: %s", row.vendor, one.rows.num_rows, one.rule, one.message)
+    if released.num_rows == 0 or row.state == VendorState.UNCHANGED:  # unchanged: set by an earlier try of this step
+        values["state"] = VendorState.OPEN if released.num_rows else VendorState.UNCHANGED
+    with context.engine.begin() as connection:
+        vendor_runs.write(connection, row.run_id, row.vendor, **values)
+        if run.dry_run:
+            return
+        hours = context.settings.guards.hold_hours
+        vendors.lock(connection, row.vendor)
+        if not extracts.newer(connection, row.vendor, row.generation):  # a repeated step of an old run changes no hold
+            holds.renew(
+                connection,
+                row.vendor,
+                run_id=run.run_id,
+                generation=row.generation,
+                found=found,
+                hours=hours,
+                kept=beneath.carried,
+            )
+            _spend(connection, row, done)
+        _record(connection, run, row, case, categories_path, beneath, found)
+
+
+def _beneath(context: Context, row: VendorRun, case: Case) -> Unrestored:
+    """The ERP's changes that a restoration hides; nothing if there is no restoration."""
+    if not unrestored.is_concerned(row, case):
+        return Unrestored()
+    with context.engine.connect() as connection:
+        decided = _decided(context, connection, row.vendor)
+    approved, declined = decided.read(context)
+    return unrestored.follow(context, row, case, approved=[rows for _, rows in approved], declined=declined)
+
+
+def _record(
+    connection: Connection,
+    run: Run,
+    row: VendorRun,
+    case: Case,
+    categories_path: str | None,
+    beneath: Unrestored,
+    found: Iterable[Found],
+) -> None:
+    """Records the ERP's extract, without the effect of restorations."""
+    extracts.record(
+        connection,
+        row.vendor,
+        row.generation,
+        run_id=run.run_id,
+        snapshot_path=row.erp_path or row.snapshot_path or "",
+        rows=case.extract_rows,
+        categories_path=categories_path,
+        trusted=FEED_RULES.isdisjoint({*beneath.rules, *(one.rule for one in found)}),
+        unrestored_path=beneath.path,
+    )
+
+
+class CaseFacts(NamedTuple):
+    """The ledger's facts about a vendor's delta: paths of the lake and counts."""
+
+    base: str | None
+    known: str | None
+    past: extracts.Past
+    rows: int
+    first: bool
+
+
+def case_facts(context: Context, connection: Connection, row: VendorRun) -> CaseFacts:
+    """Reads the ledger's facts for the guards, in the caller's transaction."""
+    version, generation = row.base_version or 0, row.generation
+    erp_path = row.erp_path or row.snapshot_path or ""
+    days = context.settings.housekeeping.run_days
+    return CaseFacts(
+        vendors.baseline_of_version(connection, row.vendor, version),
+        vendors.known_of_version(connection, row.vendor, version),
+        extracts.past(connection, row.vendor, generation, erp_path, feeds=context.settings.guards.history_feeds),
+        vendor_runs.rows_raw(connection, row.run_id, row.vendor),
+        first=not vendor_runs.in_step_before(connection, row.vendor, generation, days=days),
+    )
+
+
+def read_case(
+    context: Context, row: VendorRun, delta_path: str, facts: CaseFacts | None = None
+) -> tuple[Case, str | None]:
+    """The guards' input for a vendor's delta, and the lake path of its categories."""
+    from shelfsync.catalog.guards.case import Case, History, last_categories
+    from shelfsync.schemas import BASELINE
+
+    if facts is None:
+        with context.engine.connect() as connection:
+            facts = case_facts(context, connection, row)
+    base, known_path, past, rows, first = facts
+    settings = context.settings.guards
+    snapshot_path = row.snapshot_path or ""
+    baseline = BASELINE.empty_table() if base is None else context.lake.read_table(base)
+    snapshot = context.lake.read_table(snapshot_path)
+    known = None if past.categories_path is None else context.lake.read_table(past.categories_path)
+    categories = last_categories(known, snapshot, baseline)
+    kept = None if categories is None else context.lake.write_table("categories", row.vendor, categories)
+    repeats = None if past.repeated_at is None else f"{past.repeated_at:%Y-%m-%d %H:%M:%S %Z}"
+    case = Case(
+        vendor=row.vendor,
+        delta=context.lake.read_table(delta_path),
+        snapshot=snapshot,
+        baseline=baseline,
+        extract_rows=rows,
+        limits=settings,
+        history=History(past.rows, repeats, categories, _skus(context, past.undone), first),
+        known=None if known_path is None or known_path == base else context.lake.read_table(known_path),
+        unrestored=unrestored.read(context, past.unrestored_path),
+        at_buffer=context.settings.suppression.at_buffer,
+    )
+    return case, kept
+
+
+def _skus(context: Context, paths: Iterable[str]) -> frozenset[str]:
+    """The SKUs of some tables; a table that housekeeping has removed has none."""
+    return frozenset(
+        sku for path in paths if context.lake.exists(path) for sku in context.lake.read_table(path)["sku"].to_pylist()
+    )
+
+
+def _named(released: pa.Table, baseline: pa.Table, skus: tuple[str, ...]) -> pa.Table:
+    """The released rows (DELTA schema) of an urgent run's SKUs; all rows if the run names none."""
+    if not skus:
+        return released
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from shelfsync.catalog.item import with_active_if_single
+
+    return with_active_if_single(
+        released.filter(pc.is_in(released["sku"], value_set=pa.array(skus, pa.string()))), baseline
+    )
+
+
+class _Decided(NamedTuple):
+    approved: list[Hold]
+    declined: list[Hold]
+
+    def read(self, context: Context) -> tuple[list[tuple[Hold, pa.Table]], list[HeldChanges]]:
+        """The approved holds with their rows (DELTA schema), and the declined ones as held changes."""
+        from shelfsync.catalog.guard import HeldChanges
+
+        read = context.lake.read_table
+        declined = [
+            HeldChanges(one.rule, one.category, one.message, one.thresholds, read(one.rows_path), one.hold_id)
+            for one in self.declined
+        ]
+        return [(one, read(one.rows_path)) for one in self.approved], declined
+
+
+def _decided(context: Context, connection: Connection, vendor: str) -> _Decided:
+    """Approved holds that no run has sent yet; and declined or expired ones that the newest extract still has."""
+    return _Decided(
+        holds.approved(connection, vendor, hours=context.settings.guards.approval_hours),
+        holds.of_vendor(connection, vendor, HoldState.DECLINED, HoldState.EXPIRED),
+    )
+
+
+def approved_rows(context: Context, vendor: str) -> list[tuple[Hold, pa.Table]]:
+    """Approved holds that no run has sent yet, with their rows (DELTA schema). Exactly these values pass the guards."""
+    with context.engine.connect() as connection:
+        approved = holds.approved(connection, vendor, hours=context.settings.guards.approval_hours)
+    return [(one, context.lake.read_table(one.rows_path)) for one in approved]
+
+
+def written(context: Context, case: Case, verdict: Guarded) -> list[Found]:
+    """Writes the held changes and the values they were compared with to the lake."""
+    from shelfsync.catalog.decision import identity, known_before
+
+    return [
+        Found(
+            one.rule,
+            one.category,
+            one.message,
+            one.thresholds,
+            context.lake.write_table("hold", case.vendor, one.rows),
+            context.lake.write_table("hold", case.vendor, known_before(one.rows, case.reference)),
+            identity(one.rows),
+            one.rows.num_rows,
+            one.carried,
+        )
+        for one in verdict.held_changes
+    ]

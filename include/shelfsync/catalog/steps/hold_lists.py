@@ -1,0 +1,139 @@
+"""Holds for people: lists, and the rows of one hold beside the values before."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from shelfsync.catalog.ledger import decisions, holds, vendors
+from shelfsync.catalog.state import HoldState
+from shelfsync.errors import DataError
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection
+
+    from shelfsync.catalog.ledger.holds import Hold
+    from shelfsync.context import Context
+
+TOP_ROWS = 50
+
+
+def listed(context: Context, *, states: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+    """The last holds, newest first: every column of the ledger."""
+    with context.engine.connect() as connection:
+        return [as_values(hold) for hold in holds.newest(connection, *states)]
+
+
+def ask(context: Context, key: str) -> list[dict[str, Any]]:
+    """Assigns the open holds without a question to this caller: `{"hold", "label"}` each. The same key gets the same holds again."""
+    with context.engine.begin() as connection:
+        return [{"hold": hold.hold_id, "label": hold.label} for hold in holds.ask(connection, key)]
+
+
+def as_values(hold: Hold) -> dict[str, Any]:
+    """One hold as plain values."""
+    return {name: getattr(hold, name) for name in (*hold.__dataclass_fields__, "label", "may_be_approved")}
+
+
+def shown(context: Context, hold_id: int, *, first: int = 0, rows: int | None = None) -> dict[str, Any]:
+    """One hold with its decisions, oldest first, and its rows: those whose price moves most come first, then by SKU.
+
+    `first` and `rows` select a page of the rows. A row has `sku`, and for price, quantity, active and max_sales_quantity the held value
+    and the one known when the hold began (`…_before`). `move` is the new price divided by the old one, None if one is missing.
+    `may_be_approved`: it is open, declined or expired, and no newer extract has other rows.
+    """
+    with context.engine.connect() as connection:
+        hold = holds.read(connection, hold_id)
+        decided = decisions.of_hold(connection, hold_id)
+        before = None if hold is None else _before(connection, hold)
+    if hold is None:
+        raise DataError(f"holds: there is no hold {hold_id}; `shelfsync holds list` shows them")
+    table = with_before(context, context.lake.read_table(hold.rows_path), before)
+    return {**as_values(hold), "decisions": decided, "rows_shown": ordered(table, first=first, rows=rows)}
+
+
+def _before(connection: Connection, hold: Hold) -> str | None:
+    """Lake: the values known when the hold began. If they were not recorded, the present ones of an open hold; None: unknown."""
+    if hold.before_path is not None:
+        return hold.before_path
+    base = vendors.current_baseline(connection, hold.vendor) if hold.state == HoldState.OPEN else None
+    return None if base is None else base.known_path
+
+
+def with_before(context: Context, rows: Any, base_path: str | None) -> Any:
+    """The rows with the baseline's value beside each field, and the ratio of the prices."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from shelfsync.catalog.alignment import aligned, column
+    from shelfsync.schemas import BASELINE, FIELDS
+
+    baseline = BASELINE.empty_table() if base_path is None else context.lake.read_table(base_path)
+    before = aligned(baseline, column(rows, "sku"), FIELDS)
+    for name in FIELDS:
+        rows = rows.append_column(f"{name}_before", before[name])
+    new, old = (pc.cast(values, pa.float64()) for values in (column(rows, "price"), before["price"]))
+    usable = pc.greater(old, 0).fill_null(False)
+    return rows.append_column(
+        "move", pc.if_else(usable, pc.divide(new, pc.if_else(usable, old, 1.0)), pa.scalar(None, pa.float64()))
+    )
+
+
+def ordered(table: Any, *, first: int = 0, rows: int | None = None) -> list[dict[str, Any]]:
+    """The rows with the largest move of the price first, up or down alike."""
+    import pyarrow.compute as pc
+
+    safe = pc.if_else(pc.greater(table["move"], 0).fill_null(False), table["move"], 1.0)
+    far = pc.abs(pc.ln(safe))
+    keyed = table.append_column("far", far).sort_by([("far", "descending"), ("sku", "ascending")])
+    found: list[dict[str, Any]] = keyed.drop_columns(["far"]).slice(first, rows).to_pylist()
+    return found
+
+
+def question(context: Context, hold_id: int, *, pages: str | None) -> dict[str, Any] | None:
+    """The question for a person: `{"subject", "body", "left_s", "thresholds"}`; None if the hold is not open."""
+    with context.engine.connect() as connection:
+        hold = holds.read(connection, hold_id)
+        left_s = holds.left_s(connection, hold_id)
+    if hold is None or hold.state != HoldState.OPEN:
+        return None
+    link = None if pages is None else f"{pages}/holds/{hold_id}"
+    subject = f"{hold.vendor}: send what {hold.rule} holds? ({hold.rows} rows)"
+    body = markdown(context, hold_id, link=link)
+    return {"subject": subject, "body": body, "left_s": left_s, "thresholds": hold.thresholds}
+
+
+def markdown(context: Context, hold_id: int, *, link: str | None) -> str:
+    """A hold for a person who decides in Airflow: the message, the top rows, and where to see all rows."""
+    hold = shown(context, hold_id, rows=TOP_ROWS)
+    head = [
+        hold["message"],
+        "",
+        f"Vendor **{_text(hold['vendor'])}**, rule **{hold['rule']}**, {hold['rows']} rows, held first by run {hold['first_run_id']}.",
+        "Everything else of this vendor has been sent. Approve: these values are sent. Decline: they stay held until the ERP changes them.",
+        f"All rows: {link}" if link else f"All rows: `shelfsync holds show {hold_id}`",
+        "",
+        "| sku | change | price | quantity | active |",
+        "|---|---|---|---|---|",
+    ]
+    return "\n".join([*head, *(_markdown_row(row) for row in hold["rows_shown"])])
+
+
+def _markdown_row(row: dict[str, Any]) -> str:
+    cells = [_text(row["sku"]), row["change"]]
+    cells += [_pair(row[f"{name}_before"], row[name]) for name in ("price", "quantity", "active")]
+    return "| " + " | ".join(cells) + " |"
+
+
+def _pair(before: object, now: object) -> str:
+    return "" if now is None else f"{_shown(before)} → {_shown(now)}"
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "?" if value is None else str(value)
+
+
+def _text(text: str) -> str:
+    """Escapes a text of the ERP for a table in Markdown."""
+    return "".join(f"\\{sign}" if sign in r"\`*_{}[]()#+-.!|<>~" else sign for sign in text)

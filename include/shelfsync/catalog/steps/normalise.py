@@ -1,0 +1,75 @@
+"""normalise: turns raw rows into canonical ones. A row that cannot be sent goes to the quarantine with its reason."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from shelfsync.catalog.ledger import vendor_runs
+from shelfsync.catalog.ledger.restorations import in_force
+from shelfsync.catalog.steps.each_vendor import Done, Skip, StepReport, each_vendor
+from shelfsync.catalog.steps.restore import restored
+from shelfsync.catalog.warehouse import load
+from shelfsync.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import pyarrow as pa
+    from sqlalchemy.engine import Connection
+
+    from shelfsync.catalog.ledger.restorations import Restoration
+    from shelfsync.catalog.ledger.vendor_runs import VendorRun
+    from shelfsync.context import Context
+
+
+def normalise(context: Context, run_id: int, vendors: Iterable[str]) -> StepReport:
+    """Writes snapshot and quarantine of each vendor; a vendor whose rows are all quarantined has failed."""
+
+    def read(connection: Connection, row: VendorRun) -> list[Restoration]:
+        if row.raw_path is None:
+            raise Skip("nothing was extracted")
+        if row.snapshot_path is not None:
+            raise Done
+        return in_force(connection, row.vendor)
+
+    def work(row: VendorRun, restorations: list[Restoration]) -> None:
+        _normalise_vendor(context, row, row.raw_path or "", restorations)
+
+    return each_vendor(context, run_id, vendors, "normalise", read, work)
+
+
+def _normalise_vendor(context: Context, row: VendorRun, raw_path: str, restorations: list[Restoration]) -> None:
+    from shelfsync.catalog.normalise import normalise as pure
+
+    platform = context.settings.platform
+    result = pure(context.lake.read_table(raw_path), context.settings.normalise, key=platform.item_key)
+    snapshot, quarantine = result.snapshot, result.quarantine
+    if snapshot.num_rows == 0:
+        with context.engine.begin() as connection:
+            _record(connection, row, snapshot, quarantine)
+        first = quarantine["message"][0].as_py() if quarantine.num_rows else "there was no row"
+        raise DataError(
+            f"every one of {quarantine.num_rows} rows is quarantined, the first because {first}; see warehouse.quarantine"
+        )
+    wanted = restored(context, row.vendor, snapshot, restorations)
+    snapshot_path = context.lake.write_table("snapshot", row.vendor, wanted)
+    erp_path = context.lake.write_table("snapshot", row.vendor, snapshot) if restorations else None
+    quarantine_path = context.lake.write_table("quarantine", row.vendor, quarantine) if quarantine.num_rows else None
+    with context.engine.begin() as connection:
+        _record(
+            connection,
+            row,
+            snapshot,
+            quarantine,
+            snapshot_path=snapshot_path,
+            erp_path=erp_path,
+            restorations=[one.restoration_id for one in restorations] or None,
+            quarantine_path=quarantine_path,
+        )
+
+
+def _record(connection: Connection, row: VendorRun, snapshot: pa.Table, quarantine: pa.Table, **values: Any) -> None:
+    """The quarantined rows to the warehouse, the counts and `values` to the vendor's row of the run."""
+    load.replace_quarantine(connection, row.run_id, row.vendor, quarantine)
+    counts = {"rows_snapshot": snapshot.num_rows, "rows_quarantined": quarantine.num_rows}
+    vendor_runs.write(connection, row.run_id, row.vendor, **counts, **values)

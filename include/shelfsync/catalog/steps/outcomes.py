@@ -1,0 +1,139 @@
+"""Writes outcomes to file, warehouse and ledger: exactly one for every SKU sent (I1)."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import TYPE_CHECKING, Any
+
+from shelfsync import metrics
+from shelfsync.catalog.ledger import batches, vendors
+from shelfsync.catalog.state import BatchState
+from shelfsync.catalog.warehouse import load, record
+from shelfsync.inbox import events
+from shelfsync.platform.jobs import job as job_row
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pyarrow as pa
+    from sqlalchemy.engine import Connection
+
+    from shelfsync.catalog.ledger.batches import PlannedBatch
+    from shelfsync.catalog.ledger.jobs import CatalogJob
+    from shelfsync.context import Context
+    from shelfsync.platform.jobs.table import State
+    from shelfsync.store.leases import Lease
+
+log = logging.getLogger(__name__)
+
+
+def write_outcomes(
+    context: Context,
+    lease: Lease,
+    job: CatalogJob,
+    batch: PlannedBatch,
+    items: pa.Table,
+    outcomes: pa.Table,
+    *,
+    end: tuple[State, str] | None = None,
+    also: Callable[[Connection], None] | None = None,
+) -> None:
+    """Writes the outcomes of a job: file, warehouse and the job's counts, in one transaction with `also`.
+
+    The job is then confirmed and waits to be acknowledged; `end` (state, why) ends it without that.
+    """
+    import pyarrow.compute as pc
+
+    path = context.lake.write_table("outcome", job.vendor, outcomes)
+    state = outcomes["state"]
+    accepted, rejected, unaccounted = (
+        pc.sum(pc.equal(state, name)).as_py() or 0 for name in ("accepted", "rejected", "unaccounted")
+    )
+    counts = {"accepted": accepted, "rejected": rejected, "unaccounted": unaccounted}
+    urgent = _urgent_accepted(context, batch, items, outcomes)
+    with context.engine.begin() as connection:
+        lease.hold(connection)
+        job_row.confirmed(connection, job.job_id, outcomes_path=path, **counts, urgent_accepted=urgent)
+        if end is not None:
+            job_row.end(connection, job.job_id, *end)
+            batches.set_state(connection, batch.batch_id, BatchState.DONE)
+        if job.platform_job_id is not None:
+            events.mark_processed(connection, job.platform_job_id, up_to=sys.maxsize)
+        record.record_job(connection, job.job_id)
+        load.load_outcomes(connection, job.job_id, job.vendor, _warehouse_rows(items, outcomes))
+        if also is not None:
+            also(connection)
+    for word, number in counts.items():
+        metrics.count(f"confirm.skus.{word}", number)
+    log.info("confirm: vendor %s, job %d: %s", job.vendor, job.job_id, counts)
+
+
+def _urgent_accepted(context: Context, batch: PlannedBatch, items: pa.Table, outcomes: pa.Table) -> int:
+    """How many SKUs of the batch's priority have a success line. SKUs of other priorities do not count."""
+    import pyarrow.compute as pc
+
+    from shelfsync.catalog.urgency import priorities
+    from shelfsync.schemas import BASELINE
+
+    accepted = outcomes.filter(pc.equal(outcomes["state"], "accepted"))["sku"].combine_chunks()
+    if len(accepted) in {0, items.num_rows}:
+        return batch.urgent_count if len(accepted) else 0
+    with context.engine.connect() as connection:
+        path = vendors.baseline_of_version(connection, batch.vendor, batch.base_version)
+    known = path is not None and context.lake.exists(path)
+    base = context.lake.read_table(path) if path is not None and known else BASELINE.empty_table()
+    of_priority = pc.equal(priorities(items, base, at_buffer=context.settings.suppression.at_buffer), batch.priority)
+    found: int = pc.sum(pc.and_(of_priority, pc.is_in(items["sku"].combine_chunks(), value_set=accepted))).as_py() or 0
+    return min(found, batch.urgent_count, len(accepted))
+
+
+def all_alike(items: pa.Table, state: str, reason: str | None) -> pa.Table:
+    """One outcome for every item (OUTCOME schema), all of the same state for the same reason."""
+    import pyarrow as pa
+
+    from shelfsync.schemas import OUTCOME
+
+    count = items.num_rows
+    columns = {
+        "sku": items["sku"].combine_chunks(),
+        "state": pa.repeat(pa.scalar(state), count),
+        "reason": pa.repeat(pa.scalar(reason and reason[:1000], pa.string()), count),
+        "raw": pa.nulls(count, pa.string()),
+    }
+    return pa.Table.from_arrays([columns[name] for name in OUTCOME.names], schema=OUTCOME)
+
+
+def ended_without_log(status: str | None) -> str:
+    """What the platform reported of a job that has no log, in one clause."""
+    return f"the platform reported the job as {status} and left no log"
+
+
+def rejected_values(context: Context, batch: PlannedBatch, outcomes: pa.Table) -> list[dict[str, Any]]:
+    """Rejected SKUs with the barcode and values of the snapshot, so that a delta detects when these change."""
+    import pyarrow.compute as pc
+
+    from shelfsync.schemas import FIELDS
+
+    rejected = outcomes.filter(pc.equal(outcomes["state"], "rejected"))
+    if rejected.num_rows == 0:
+        return []
+    reasons = dict(zip(rejected["sku"].to_pylist(), rejected["reason"].to_pylist(), strict=True))
+    snapshot = context.lake.read_table(batch.snapshot_path, columns=["sku", "barcode", *FIELDS])
+    wanted = snapshot.filter(pc.is_in(snapshot["sku"], value_set=rejected["sku"].combine_chunks())).to_pylist()
+    rows = [{**row, "reason": reasons[row["sku"]] or "no reason given"} for row in wanted]
+    gone = set(reasons) - {row["sku"] for row in rows}  # removed SKUs were sent as inactive
+    blank: dict[str, Any] = dict.fromkeys(("barcode", *FIELDS))
+    return rows + [
+        {**blank, "active": False, "sku": sku, "reason": reasons[sku] or "no reason given"} for sku in sorted(gone)
+    ]
+
+
+def _warehouse_rows(items: pa.Table, outcomes: pa.Table) -> pa.Table:
+    """Outcomes beside what was sent: sku, state, reason, change and the four values; both tables have the same SKUs in the same order."""
+    import pyarrow as pa
+
+    from shelfsync.schemas import FIELDS
+
+    columns = {"sku": items["sku"], "state": outcomes["state"], "reason": outcomes["reason"], "change": items["change"]}
+    return pa.table(columns | {name: items[name] for name in FIELDS})

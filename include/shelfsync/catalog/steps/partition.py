@@ -1,0 +1,191 @@
+"""Splits a stream of rows into one file a vendor, in bounded memory, for any order of the rows."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from typing import IO, TYPE_CHECKING, Self
+
+from shelfsync.errors import ConfigurationError, TryAgainError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import TracebackType
+
+    import pyarrow as pa
+
+    from shelfsync.store.lake import Lake
+
+_ROWS_IN_MEMORY = 1_000_000
+_ROW_GROUP = 65_536
+NAMELESS_KEPT = 10_000
+"""How many rows without a usable vendor are kept; the others are only counted."""
+
+
+class Partition:
+    """Takes chunks in RAW schema, keeps at most a million rows in memory, and publishes `raw` files by vendor.
+
+    Rows of vendors that are not `wanted` (empty: all are) are dropped. Rows that name no usable vendor are
+    in `nameless`.
+    """
+
+    def __init__(
+        self,
+        lake: Lake,
+        wanted: tuple[str, ...] = (),
+        *,
+        rows_in_memory: int = _ROWS_IN_MEMORY,
+        kind: str = "raw",
+        schema: pa.Schema | None = None,
+    ) -> None:
+        self._kind = kind
+        self._schema = schema
+        self._lake = lake
+        self._wanted = frozenset(wanted)
+        self._limit = rows_in_memory
+        self._held: dict[str, list[pa.Table]] = {}
+        self._parts: dict[str, list[int]] = {}
+        """Vendor -> where each of its spilled pieces begins in the file."""
+        self._rows: dict[str, int] = {}
+        self._in_memory = 0
+        self._nameless: list[pa.Table] = []
+        self.named_rows = 0
+        """How many rows name a usable vendor, whether it is wanted or not."""
+        self.nameless_rows = 0
+        """How many rows name no usable vendor."""
+        self.failed: dict[str, tuple[str, int]] = {}
+        """Vendor -> (why its file could not be written, rows), after `finish`."""
+
+    def __enter__(self) -> Self:
+        self._spilled: IO[bytes] = tempfile.TemporaryFile()  # without a name: a killed process leaves nothing
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._spilled.close()
+
+    def add(self, chunk: pa.Table) -> None:
+        """Takes one chunk; spills the largest vendors when too much is held."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        from shelfsync.catalog.vendor import unusable
+
+        trimmed = pc.utf8_trim_whitespace(chunk["vendor"])  # CHAR(n) columns come padded
+        chunk = chunk.set_column(chunk.column_names.index("vendor"), "vendor", trimmed)
+        nameless = unusable(trimmed)
+        if nameless.any():
+            self._keep_nameless(chunk.filter(pa.array(nameless)))
+            chunk = chunk.filter(pa.array(~nameless))
+        if chunk.num_rows == 0:
+            return
+        self.named_rows += chunk.num_rows
+        codes = chunk["vendor"].combine_chunks().dictionary_encode()
+        names = codes.dictionary.to_pylist()
+        order = pc.array_sort_indices(codes.indices)
+        ordered = chunk if len(names) == 1 else chunk.take(order)
+        counts = pc.value_counts(codes.indices)
+        sizes = dict(zip(counts.field("values").to_pylist(), counts.field("counts").to_pylist(), strict=True))
+        start = 0
+        for code, name in enumerate(names):
+            rows = sizes[code]
+            if not self._wanted or name in self._wanted:
+                piece = ordered.slice(start, rows)
+                self._held.setdefault(name, []).append(piece)
+                self._rows[name] = self._rows.get(name, 0) + rows
+                self._in_memory += rows
+            start += rows
+        while self._in_memory > self._limit:
+            self._spill()
+
+    def finish(self) -> dict[str, tuple[str, int]]:
+        """Publishes every vendor's file: vendor -> (path, rows). One that cannot be written is `failed` and stops no other (I10)."""
+        files: dict[str, tuple[str, int]] = {}
+        for name, rows in self._rows.items():
+            try:
+                files[name] = (self._publish(name), rows)
+            except (ConfigurationError, TryAgainError):  # the lake is unavailable for all vendors
+                raise
+            except Exception as error:  # noqa: BLE001  whatever it is, the other vendors go on
+                self.failed[name] = (f"{type(error).__name__}: {' '.join(str(error).split())[:500]}", rows)
+        return files
+
+    @property
+    def nameless(self) -> pa.Table:
+        """Rows that name no usable vendor, as rows of the catalog's quarantine; the first of them where they are many."""
+        import pyarrow as pa
+
+        from shelfsync.schemas import QUARANTINE
+
+        return pa.concat_tables([_nameless_rows(table) for table in self._nameless] or [QUARANTINE.empty_table()])
+
+    @property
+    def nameless_raw(self) -> pa.Table:
+        """The same rows, unchanged."""
+        import pyarrow as pa
+
+        from shelfsync.schemas import RAW
+
+        return pa.concat_tables(self._nameless or [(self._schema or RAW).empty_table()])
+
+    def _keep_nameless(self, rows: pa.Table) -> None:
+        room = NAMELESS_KEPT - sum(table.num_rows for table in self._nameless)
+        self.nameless_rows += rows.num_rows
+        if room > 0:
+            self._nameless.append(rows.slice(0, room))
+
+    def _spill(self) -> None:
+        import pyarrow as pa
+
+        name = max(self._held, key=lambda held: sum(piece.num_rows for piece in self._held[held]))
+        table = pa.concat_tables(self._held.pop(name))
+        parts = self._parts.setdefault(name, [])
+        parts.append(self._spilled.seek(0, os.SEEK_END))
+        with pa.ipc.new_stream(
+            self._spilled, table.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")
+        ) as stream:
+            stream.write_table(table)
+        self._in_memory -= table.num_rows
+
+    def _read(self, start: int) -> Iterator[pa.Table]:
+        """A spilled piece in tables of a row group: it was written in batches as small as the chunks had rows of the vendor."""
+        import pyarrow as pa
+
+        self._spilled.seek(start)
+        batches: list[pa.RecordBatch] = []
+        rows = 0
+        for batch in pa.ipc.open_stream(self._spilled):
+            batches.append(batch)
+            rows += batch.num_rows
+            if rows >= _ROW_GROUP:
+                yield pa.Table.from_batches(batches)
+                batches, rows = [], 0
+        if batches:
+            yield pa.Table.from_batches(batches)
+
+    def _publish(self, name: str) -> str:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        from shelfsync.schemas import RAW
+
+        held = self._held.pop(name, [])
+        with (
+            self._lake.staged(self._kind, name, ".parquet") as staged,
+            pq.ParquetWriter(staged.file, self._schema or RAW, compression="zstd") as writer,
+        ):
+            for start in self._parts.pop(name, []):
+                for part in self._read(start):
+                    writer.write_table(part)
+            if held:
+                writer.write_table(pa.concat_tables(held))
+        return staged.path
+
+
+def _nameless_rows(chunk: pa.Table) -> pa.Table:
+    """Rows without a vendor, as rows of the quarantine. Text that no database accepts (NUL, half characters) is only in `raw`."""
+    from shelfsync.catalog.normalise import normalise
+    from shelfsync.settings import NormaliseSettings
+
+    return normalise(chunk, NormaliseSettings()).quarantine

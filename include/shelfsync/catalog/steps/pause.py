@@ -1,0 +1,114 @@
+"""pause and resume: a person turns the kill switch. The result lists everything that is paused."""
+
+from __future__ import annotations
+
+import difflib
+import logging
+from typing import TYPE_CHECKING, Any, cast
+
+from shelfsync.catalog.ledger import batches, vendor_runs, vendors
+from shelfsync.catalog.ledger import jobs as catalog_jobs
+from shelfsync.errors import ConfigurationError, DataError
+from shelfsync.platform import kill_switch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sqlalchemy.engine import Connection
+
+    from shelfsync.context import Context
+    from shelfsync.platform.kill_switch import Scope
+
+log = logging.getLogger(__name__)
+
+
+def paused(context: Context) -> list[str]:
+    """One line for each switch: who stopped what and why."""
+    with context.engine.connect() as connection:
+        return [str(stop) for stop in kill_switch.stops(connection)]
+
+
+def turns(context: Context) -> dict[str, Any]:
+    """`{"paused": [...], "turns": [...]}`: what is stopped, and the last turns of every switch."""
+    with context.engine.connect() as connection:
+        stops = [str(stop) for stop in kill_switch.stops(connection)]
+        return {"paused": stops, "turns": kill_switch.history(connection)}
+
+
+def pause(
+    context: Context, scope: str, vendor: str | None, *, why: str, who: str, anyway: bool = False
+) -> dict[str, Any]:
+    """Stops sending; `{"paused": [...], "lines": [...]}`. A vendor the ledger has never seen is a DataError, unless `anyway`."""
+    with context.engine.begin() as connection:
+        if scope == "vendor" and not anyway:
+            _require_known(vendor or "", vendors.names(connection))
+        name = _name(context, scope, vendor)
+        kill_switch.turn(connection, cast("Scope", scope), name, stopped=True, why=_one_line(why), who=_one_line(who))
+        result = _result(connection)
+        flying = [job for job in catalog_jobs.open_jobs(connection) if scope != "vendor" or job.vendor == vendor]
+    lines = [f"PAUSED: {stop}" for stop in result["paused"]]
+    if flying:
+        lines.append(
+            f"{len(flying)} jobs are already on the platform and will end there; shelfsync still reads their outcomes"
+        )
+    log.warning("pause: %s", result["paused"])
+    return {**result, "in_flight": len(flying), "lines": lines}
+
+
+def resume(context: Context, scope: str, vendor: str | None, *, why: str, who: str) -> dict[str, Any]:
+    """Ends a pause; the result lists what another switch still stops."""
+    with context.engine.begin() as connection:
+        name = _name(context, scope, vendor)
+        was = [stop for stop in kill_switch.stops(connection) if (stop.scope, stop.name) == (scope, name)]
+        if was:
+            kill_switch.turn(
+                connection, cast("Scope", scope), name, stopped=False, why=_one_line(why), who=_one_line(who)
+            )
+            _give_up_old_plans(connection, vendor if scope == "vendor" else None)
+        result = _result(connection)
+    first = f"{was[0].what} continues with the next run" if was else "nothing was stopped by that switch"
+    log.warning("resume: %s %s by %s: %s", scope, name, who, first)
+    return {**result, "resumed": bool(was), "lines": [first, *(f"STILL PAUSED: {stop}" for stop in result["paused"])]}
+
+
+def _give_up_old_plans(connection: Connection, vendor: str | None) -> None:
+    """Supersedes plans from before or during the pause, which may be hours old. The next run compares again.
+
+    A request that may have been sent is still finished by recover (steps.each_vendor).
+    """
+    why = "sending was paused; the next run compares again"
+    for run_id, name, generation in batches.supersede_waiting(connection, vendor):
+        vendor_runs.supersede(connection, run_id, name, generation, why)
+
+
+def _result(connection: Connection) -> dict[str, Any]:
+    return {"paused": [str(stop) for stop in kill_switch.stops(connection)]}
+
+
+def _name(context: Context, scope: str, vendor: str | None) -> str:
+    if scope == "all":
+        return ""
+    if scope == "vendor":
+        return vendor or ""
+    if not context.settings.platform.chain:
+        raise ConfigurationError("SHELFSYNC_PLATFORM__CHAIN", "the chain is not set", "Set it, or use --all.")
+    return context.settings.platform.chain
+
+
+def _one_line(text: str) -> str:
+    """One line of at most 500 characters, for logs, pages and reports."""
+    line = " ".join(text.split())[:500]
+    if not line:
+        raise DataError("pause: the reason and the person may not be empty")
+    return line
+
+
+def _require_known(vendor: str, known: Iterable[str]) -> None:
+    names = sorted(known)
+    if vendor in names:
+        return
+    near = difflib.get_close_matches(vendor, names, n=1)
+    meant = f" Did you mean {near[0]}?" if near else ""
+    raise DataError(
+        f"pause: the ledger has never seen a vendor {vendor!r}, so nothing was stopped.{meant} With --force it is stopped before its first run."
+    )

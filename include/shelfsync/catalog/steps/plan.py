@@ -1,0 +1,288 @@
+"""plan: what a dry run would send, by vendor, with the hashes by which `apply` detects changes.
+
+A plan is a JSON document with a checksum. It names files of the lake, which are named by their content, so equal paths are
+equal rows.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, ValidationError
+
+from shelfsync.catalog.ledger import runs, vendor_runs, vendors
+from shelfsync.catalog.state import VendorState
+from shelfsync.catalog.steps.batch import bodies as cut_up
+from shelfsync.catalog.steps.hold_lists import ordered, with_before
+from shelfsync.errors import ConfigurationError, DataError
+from shelfsync.platform.rate_limit.forecast import Requests
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from shelfsync.catalog.ledger.vendor_runs import VendorRun
+    from shelfsync.context import Context
+    from shelfsync.settings import Settings
+
+FILE_BYTES_MAX = 256 * 1024 * 1024
+"""A plan of ten thousand vendors has a tenth of it."""
+
+
+def _usable(name: str) -> str:
+    from shelfsync.catalog.vendor import is_usable  # brings pyarrow
+
+    if not is_usable(name):
+        raise ValueError("no vendor is called so")
+    return name
+
+
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+LakePath = Annotated[str, Field(pattern=r"^[A-Za-z_]+/[^/\\\x00-\x1f]{1,255}/[0-9a-f]{64}\.[a-z]+$")]
+Count = Annotated[int, Field(ge=0, le=2**63 - 1)]
+Line = Annotated[str, Field(max_length=100_000)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Baseline(_Strict):
+    version: Count | None
+    path: LakePath | None
+
+
+class Batch(_Strict):
+    priority: Line
+    items: Count
+    body_bytes: Count
+    sha256: Digest
+
+
+class Vendor(_Strict):
+    vendor: Annotated[str, AfterValidator(_usable)]
+    state: Line
+    error: Line | None
+    snapshot: LakePath | None
+    baseline: Baseline
+    released: LakePath | None
+    changes: JsonValue
+    batches: list[Batch]
+    held: list[dict[str, JsonValue]]
+    top: list[dict[str, JsonValue]]
+    quarantined: dict[str, Count]
+
+
+class Plan(_Strict):
+    format: int
+    kind: Literal["full", "delta"]
+    made_at: Line
+    configuration: dict[str, str]
+    requests: Count
+    minutes: float
+    minutes_at_floor: float
+    in_time: bool
+    vendors: list[Vendor]
+
+
+def is_plan(document: Any) -> bool:
+    """Whether this document (without its checksum) has all that `apply` uses, and no vendor twice."""
+    try:
+        plan = Plan.model_validate(document)
+    except (ValidationError, RecursionError):
+        return False
+    names = [one.vendor for one in plan.vendors]
+    return len(names) == len(set(names))
+
+
+FORMAT = 2
+TOP_ROWS = 10
+_NOT_HASHED = frozenset({"home", "config", "database_url", "lake_url", "rate_limit", "webhook"})
+_UNSENT = frozenset(
+    {
+        "delta_interval_s",
+        "job_deadline_s",
+        "poll_first_s",
+        "poll_max_s",
+        "vendors_per_shard",
+        "shards_max",
+        "timeout_s",
+        "vendors",
+    }
+)
+
+
+def plan_of(context: Context, run_id: int) -> dict[str, Any]:
+    """The plan of a dry run whose batches are planned."""
+    from shelfsync.platform.rate_limit import RateLimiter
+    from shelfsync.platform.rate_limit.tables import counted
+
+    with context.engine.connect() as connection:
+        run = runs.read_run(connection, run_id)
+        rows = vendor_runs.read_all(connection, run_id)
+    found = [_vendor(context, row) for row in rows]
+    jobs = sum(len(vendor["batches"]) for vendor in found)
+    requests = Requests(jobs).total if jobs else 0
+    forecast = RateLimiter(context.engine, counted(context.settings), context.clock).forecast(
+        requests, every_s=context.settings.sync.delta_interval_s
+    )
+    document = {
+        "format": FORMAT,
+        "kind": run.kind,
+        "made_at": context.clock.now().isoformat(timespec="seconds"),
+        "configuration": fingerprints(context.settings),
+        "requests": requests,
+        "minutes": round(forecast.minutes, 1),
+        "minutes_at_floor": round(forecast.minutes_at_floor, 1),
+        "in_time": forecast.in_time,
+        "vendors": found,
+    }
+    return {**document, "checksum": _checksum(document)}
+
+
+def fingerprints(settings: Settings) -> dict[str, str]:
+    """One hash a section of the settings that decides what is sent; secrets are not in it."""
+    sections = settings.model_dump(mode="json")
+    return {
+        name: _sha({key: value for key, value in section.items() if key not in _UNSENT})
+        for name, section in sorted(sections.items())
+        if name not in _NOT_HASHED and isinstance(section, dict)
+    }
+
+
+def write(plan: dict[str, Any], file: Path) -> None:
+    """Writes the plan to a file atomically; a ConfigurationError if that fails."""
+    partial = file.parent / f".{file.name}.part"
+    try:
+        partial.write_text(json.dumps(plan, ensure_ascii=False, indent=1, default=str) + "\n", encoding="utf-8")
+        partial.replace(file)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            partial.unlink()
+        raise ConfigurationError(
+            "--out", f"{file} cannot be written: {error.strerror}", "Name a file in a folder that you can write."
+        ) from None
+
+
+def read(file: Path) -> dict[str, Any]:
+    """Reads a plan from a file; a DataError if it is no plan, or was changed."""
+    try:
+        readable = file.stat().st_size <= FILE_BYTES_MAX and file.is_file()
+        plan: dict[str, Any] = json.loads(file.read_text("utf-8") if readable else "")
+        checksum = plan.pop("checksum")
+        known = plan["format"] == FORMAT and checksum == _checksum(plan) and is_plan(plan)
+    except FileNotFoundError:
+        raise DataError(f"apply: there is no file {str(file)!r}; make one with `shelfsync plan --out {file}`") from None
+    except (ValueError, KeyError, TypeError, AttributeError, OSError, RecursionError):
+        known = False
+    if not known:
+        raise DataError(
+            f"apply: {str(file)!r} is no plan of this version, or was changed; make a new one with `shelfsync plan --out {file}`"
+        )
+    return {**plan, "checksum": checksum}
+
+
+def lines(plan: dict[str, Any]) -> list[str]:
+    """The plan for a person."""
+    lines = [line for vendor in plan["vendors"] for line in _vendor_lines(vendor)]
+    lines.append(
+        f"{plan['requests']} requests in all, {plan['minutes']} min at the present allowance"
+        f" (up to {plan['minutes_at_floor']} min while other work waits){'' if plan['in_time'] else ': NOT done before the next run is due'}"
+    )
+    return lines
+
+
+def _vendor_lines(vendor: dict[str, Any]) -> Iterator[str]:
+    name = f"vendor {vendor['vendor']}"
+    for held in vendor["held"]:
+        yield f"{name}: {held['rows']} rows would be held by {held['rule']}: {held['message']}"
+    for row in vendor["top"]:
+        yield f"{name}: {row['sku']} price {row['price_before']} -> {row['price']} ({_percent(row['move'])})"
+    for reason, count in vendor["quarantined"].items():
+        yield f"{name}: {count} rows are quarantined: {reason}"
+
+
+def bodies(context: Context, released_path: str, base_path: str | None) -> list[dict[str, Any]]:
+    """The request bodies that a released delta makes, in the order of leaving: priority, items, bytes, hash of each."""
+    return [
+        {
+            "priority": one.priority,
+            "items": one.piece.items.num_rows,
+            "body_bytes": one.piece.body_bytes,
+            "sha256": _body_hash(one.piece.body),
+        }
+        for one in cut_up(context, context.lake.read_table(released_path), base_path)
+    ]
+
+
+def _vendor(context: Context, row: VendorRun) -> dict[str, Any]:
+    with context.engine.connect() as connection:
+        base_path = vendors.baseline_of_version(connection, row.vendor, row.base_version or 0)
+        changes = vendor_runs.changes(connection, row.run_id, row.vendor)
+    released = row.released_path if row.state in {VendorState.PLANNED, VendorState.UNCHANGED} else None
+    return {
+        "vendor": row.vendor,
+        "state": row.state,
+        "error": row.error,
+        "snapshot": row.snapshot_path,
+        "baseline": {"version": row.base_version, "path": base_path},
+        "released": released,
+        "changes": changes,
+        "batches": [] if released is None else bodies(context, released, base_path),
+        "held": _held(context, row.held_path),
+        "top": [] if released is None else _top(context, released, base_path),
+        "quarantined": _quarantined(context, row.quarantine_path),
+    }
+
+
+def _held(context: Context, path: str | None) -> list[dict[str, Any]]:
+    if path is None:
+        return []
+    table = context.lake.read_table(path, ["reason", "message"])
+    counted = table.group_by(["reason", "message"]).aggregate([([], "count_all")]).to_pylist()
+    found = [{"rule": one["reason"], "rows": one["count_all"], "message": one["message"]} for one in counted]
+    return sorted(found, key=lambda one: (one["rule"], one["message"]))
+
+
+def _top(context: Context, released: str, base_path: str | None) -> list[dict[str, Any]]:
+    """Rows whose price moves most, as text and numbers that JSON can hold."""
+    import pyarrow.compute as pc
+
+    table = with_before(context, context.lake.read_table(released), base_path)
+    moved = table.filter(pc.not_equal(table["move"], 1.0).fill_null(False))
+    return [
+        {"sku": row["sku"], "price": str(row["price"]), "price_before": str(row["price_before"]), "move": row["move"]}
+        for row in ordered(moved, rows=TOP_ROWS)
+    ]
+
+
+def _quarantined(context: Context, path: str | None) -> dict[str, int]:
+    if path is None:
+        return {}
+    import pyarrow.compute as pc
+
+    reasons = pc.value_counts(context.lake.read_table(path, ["reason"])["reason"].combine_chunks()).to_pylist()
+    return {one["values"]: one["counts"] for one in sorted(reasons, key=lambda one: str(one["values"]))}
+
+
+def _percent(move: float) -> str:
+    return f"{(move - 1) * 100:+.0f} %"
+
+
+def _body_hash(body: Any) -> str:
+    digest = hashlib.sha256()
+    for chunk in body:
+        digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _checksum(document: dict[str, Any]) -> str:
+    return _sha(document)
+
+
+def _sha(document: Any) -> str:
+    text = json.dumps(document, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
+    return hashlib.sha256(text.encode()).hexdigest()

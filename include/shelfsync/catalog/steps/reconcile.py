@@ -1,0 +1,279 @@
+"""reconcile: compares the platform's export with the ERP's values and the baseline. Every difference gets a cause and an action."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from shelfsync.catalog.ledger import exports as export_jobs
+from shelfsync.catalog.ledger import observations, rejections, resendings, vendor_runs, vendors
+from shelfsync.catalog.steps.each_export import LaterError, each_export
+from shelfsync.catalog.steps.each_vendor import Skip, StepReport
+from shelfsync.catalog.steps.evidence import evidence_of
+from shelfsync.catalog.steps.known_values import write_known
+from shelfsync.catalog.steps.suppression import buffers_of, rules_of
+from shelfsync.catalog.warehouse import baseline_history
+from shelfsync.catalog.warehouse import drift as drift_tables
+from shelfsync.platform.jobs.table import State
+from shelfsync.store.leases import LeaseLostError, leased
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import pyarrow as pa
+
+    from shelfsync.catalog.buffer import Rule
+    from shelfsync.catalog.ledger.exports import ExportJob
+    from shelfsync.catalog.ledger.observations import Observation
+    from shelfsync.catalog.ledger.vendor_runs import LastSnapshot
+    from shelfsync.catalog.ledger.vendors import BaselineVersion
+    from shelfsync.catalog.reconcile import Reconciled
+    from shelfsync.context import Context
+    from shelfsync.store.leases import Lease
+
+log = logging.getLogger(__name__)
+
+SWAPS = 3
+"""How often a baseline that changed meanwhile is read again before the schedule retries."""
+
+
+@dataclass(frozen=True)
+class _Vendor:
+    """The data of one vendor for the comparison with its observation."""
+
+    seen: Observation
+    base: BaselineVersion | None
+    last: LastSnapshot | None
+    before: Observation | None
+    observed: pa.Table
+    baseline: pa.Table
+    desired: pa.Table | None
+    quarantined: pa.Table | None
+    resent: dict[tuple[str, str], int]
+
+    @property
+    def complete(self) -> bool:
+        """Whether what is absent from `desired` has left the ERP."""
+        return self.last is not None and self.last.complete
+
+
+def reconcile(context: Context, run_key: str, names: Iterable[str]) -> StepReport:
+    """Compares each vendor's newest observation. A value to resend becomes unknown in the baseline, so that the next delta sends it."""
+    rules = rules_of(context.settings.suppression)
+
+    def work(one: ExportJob) -> None:
+        if one.state == State.ACKNOWLEDGED:
+            raise Skip("done before")
+        if one.state != State.CONFIRMED or one.observation_id is None:
+            raise Skip(f"the export is {one.state}" + (f": {one.error}" if one.error else ""))
+        with leased(context.engine, one.vendor, context.settings.sync.lease_s) as lease:
+            if lease is None:
+                raise LaterError(f"reconcile: vendor {one.vendor}: another process is working on it")
+            try:
+                _reconcile(context, one, one.observation_id, rules, lease)
+            except LeaseLostError as lost:
+                raise LaterError(f"reconcile: {lost}") from lost
+
+    return each_export(context, run_key, names, "reconcile", work)
+
+
+def _reconcile(context: Context, one: ExportJob, observation_id: int, rules: list[Rule], lease: Lease) -> None:
+    for _ in range(SWAPS):
+        vendor = _gathered(context, one.vendor, observation_id)
+        if vendor is None:
+            _finish(context, one)
+            raise Skip("a newer observation of this vendor was reconciled before")
+        if _compared(context, one, vendor, rules, lease):
+            return
+    raise LaterError(f"reconcile: the baseline of vendor {one.vendor} moved {SWAPS} times meanwhile")
+
+
+def _gathered(context: Context, name: str, observation_id: int) -> _Vendor | None:
+    from shelfsync.schemas import BASELINE, SNAPSHOT, completed
+
+    window_s = context.settings.drift.resends_window_days * 86400.0
+    with context.engine.connect() as connection:
+        seen = observations.read(connection, observation_id)
+        newest = observations.newest(connection, name)
+        if newest is not None and newest.observation_id != observation_id:
+            return None
+        before = observations.newest(connection, name, before=seen)
+        base = vendors.current_baseline(connection, name)
+        last = vendor_runs.last_snapshot(connection, name)
+        often = resendings.counts(connection, name, within_s=window_s)
+    lake = context.lake
+    return _Vendor(
+        seen=seen,
+        base=base,
+        last=last,
+        before=before,
+        observed=lake.read_table(seen.path),
+        baseline=BASELINE.empty_table() if base is None else completed(lake.read_table(base.path), BASELINE),
+        desired=None if last is None else completed(lake.read_table(last.snapshot_path), SNAPSHOT),
+        quarantined=None
+        if last is None or last.quarantine_path is None
+        else lake.read_table(last.quarantine_path, columns=["sku"]),
+        resent=often,
+    )
+
+
+def _compared(context: Context, one: ExportJob, vendor: _Vendor, rules: list[Rule], lease: Lease) -> bool:
+    """Finds the causes, chooses the actions and writes them; False if the baseline changed meanwhile."""
+    from shelfsync.catalog.difference import differences
+    from shelfsync.catalog.reconcile import reconcile as pure
+
+    last, before, effect = vendor.last, vendor.before, context.settings.suppression
+    buffers = None if vendor.desired is None else buffers_of(vendor.desired, one.vendor, rules, effect)
+    found = differences(
+        vendor.observed,
+        vendor.baseline,
+        vendor.desired,
+        previous=None if before is None else context.lake.read_table(before.path),
+        complete=vendor.complete,
+        quarantined=vendor.quarantined,
+        buffers=buffers,
+    )
+    evidence = evidence_of(context, vendor.seen, before, last, found["sku"].combine_chunks().unique())
+    result = pure(found, evidence)
+    drift = _with_action(context, vendor, result.drift)
+    return _write(context, one, vendor, result, drift, lease)
+
+
+def _with_action(context: Context, vendor: _Vendor, drift: pa.Table) -> pa.Table:
+    """Adds the action of each drift: the setting of its cause, or a rejection after too many resends."""
+    import pyarrow as pa
+
+    settings = context.settings.drift
+    actions = []
+    for sku, name, cause in zip(*(drift[column].to_pylist() for column in ("sku", "field", "cause")), strict=True):
+        action = str(getattr(settings, cause))
+        if action == "resend" and vendor.resent.get((sku, name), 0) >= settings.resends_max:
+            action = "reject"
+        actions.append(action)
+    return drift.append_column("action", pa.array(actions, pa.string()))
+
+
+def _write(
+    context: Context, one: ExportJob, vendor: _Vendor, result: Reconciled, drift: pa.Table, lease: Lease
+) -> bool:
+    """Writes everything in one transaction with the new baseline."""
+    from shelfsync.catalog.product import products
+    from shelfsync.catalog.reconcile import with_confirmed, with_resends
+
+    resend, reject = _of(drift, "resend"), _of(drift, "reject")
+    name, number = one.vendor, vendor.seen.observation_id
+    moved = with_confirmed(with_resends(vendor.baseline, resend), vendor.observed, result.confirmed)
+    known = products(
+        vendor.observed,
+        vendor.baseline,
+        vendor.desired,
+        complete=vendor.complete,
+        quarantined=vendor.quarantined,
+    )
+    path = None if moved.equals(vendor.baseline) else context.lake.write_table("baseline", name, moved)
+    known_path = None if path is None else write_known(context, name, moved, vendor.base)
+    with context.engine.begin() as connection:
+        lease.hold(connection)
+        locked = vendors.lock(connection, name)
+        if export_jobs.read(connection, one.job_id).state != State.CONFIRMED:
+            return True
+        if locked.baseline_version != (0 if vendor.base is None else vendor.base.version):
+            return False
+        if path is not None and vendor.base is not None:
+            swapped = vendors.move_baseline(
+                connection,
+                name,
+                expected=locked.baseline_version,
+                path=path,
+                known_path=known_path,
+                rows=moved.num_rows,
+                generation=vendor.base.generation,
+                observation_id=number,
+            )
+            if not swapped:
+                return False
+            baseline_history.correct_baseline(connection, number, name, _differing(moved, vendor.baseline))
+        resendings.remember(connection, name, number, _pairs(resend))
+        rejections.release(connection, name, _skus_of(resend, "rejected"))
+        _reject(connection, vendor, reject)
+        drift_tables.replace_drift(connection, name, number, vendor.seen.observed_at, drift)
+        drift_tables.merge_products(connection, name, vendor.seen.observed_at, known)
+        export_jobs.reconciled(
+            connection, one, drifts=drift.num_rows, resent=resend.num_rows, confirmed=len(result.confirmed)
+        )
+    _log(name, drift, result)
+    return True
+
+
+def _finish(context: Context, one: ExportJob) -> None:
+    with context.engine.begin() as connection:
+        export_jobs.reconciled(connection, one, drifts=0, resent=0, confirmed=0)
+
+
+def _reject(connection: Any, vendor: _Vendor, reject: pa.Table) -> None:
+    """Rejects drift that returned after several resends. Only a change in the ERP or a full sync sends it again."""
+    if not reject.num_rows:
+        return
+    from shelfsync.schemas import FIELDS
+
+    job_id = vendors.last_job(connection, vendor.seen.vendor)
+    if job_id is None or vendor.desired is None:
+        return
+    wanted = {row["sku"]: row for row in vendor.desired.select(["sku", "barcode", *FIELDS]).to_pylist()}
+    blank: dict[str, Any] = {
+        "barcode": None,
+        "price": None,
+        "quantity": None,
+        "active": False,
+        "max_sales_quantity": None,
+    }
+    rows: dict[str, dict[str, Any]] = {}
+    for row in reject.to_pylist():
+        sku = row["sku"]
+        times = vendor.resent.get((sku, row["field"]), 0)
+        history = f"returned after {times} resends" if times else "is not sent again (SHELFSYNC_DRIFT__RESENDS_MAX=0)"
+        reason = (
+            f"drift {history}: {row['field']} shows {row['observed']} instead of"
+            f" {row['acknowledged'] or row['desired']} ({row['cause'].replace('_', ' ')})"
+        )
+        rows[sku] = {**wanted.get(sku, {"sku": sku, **blank}), "reason": reason, "kind": "drifted"}
+    rejections.remember(connection, vendor.seen.vendor, job_id, list(rows.values()))
+
+
+def _of(drift: pa.Table, action: str) -> pa.Table:
+    import pyarrow.compute as pc
+
+    return drift.filter(pc.equal(drift["action"], action))
+
+
+def _skus_of(drift: pa.Table, cause: str) -> list[str]:
+    import pyarrow.compute as pc
+
+    found: list[str] = drift.filter(pc.equal(drift["cause"], cause))["sku"].unique().to_pylist()
+    return found
+
+
+def _pairs(drift: pa.Table) -> list[tuple[str, str]]:
+    return list(zip(drift["sku"].to_pylist(), drift["field"].to_pylist(), strict=True))
+
+
+def _differing(moved: pa.Table, base: pa.Table) -> pa.Table:
+    """The rows of the new baseline that differ from the old one; both have the same SKUs."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    differs = pa.repeat(pa.scalar(value=False), moved.num_rows)
+    for name in moved.column_names[1:]:
+        one, other = moved[name].combine_chunks(), base[name].combine_chunks()
+        same = pc.or_(pc.equal(one, other).fill_null(False), pc.and_(one.is_null(), other.is_null()))
+        differs = pc.or_(differs, pc.invert(same))
+    return moved.filter(differs)
+
+
+def _log(name: str, drift: pa.Table, result: Reconciled) -> None:
+    import pyarrow.compute as pc
+
+    counts = pc.value_counts(drift["cause"].combine_chunks()).to_pylist()
+    causes = ", ".join(f"{row['counts']} {row['values']}" for row in counts) or "nothing differs"
+    log.info("reconcile: vendor %s: %s; %d lost confirmations replaced", name, causes, len(result.confirmed))

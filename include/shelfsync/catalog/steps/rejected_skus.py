@@ -1,0 +1,134 @@
+"""Rejections: what a delta leaves out because the platform rejected it, and what releases such a SKU."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+import sqlalchemy as sa
+
+from shelfsync.catalog.ledger import observations, rejections
+from shelfsync.catalog.ledger.rejections import Backoff
+from shelfsync.catalog.rejection import kind_of
+from shelfsync.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    import pyarrow as pa
+    from sqlalchemy.engine import Connection
+
+    from shelfsync.catalog.ledger.observations import Observation
+    from shelfsync.context import Context
+
+log = logging.getLogger(__name__)
+
+
+def in_force(context: Context, connection: Connection, vendor: str) -> pa.Table:
+    """SKU, barcode and the four values of every rejection that a delta does not repeat now.
+
+    A SKU that was unknown to the platform and is in its newest listing or export is released first, in a transaction of its own.
+    """
+    import pyarrow as pa
+
+    from shelfsync.schemas import FIELDS, SNAPSHOT
+
+    seen = observations.newest(connection, vendor)
+    unknown = [] if seen is None else rejections.unknown_before(connection, seen)
+    if seen is not None and unknown:
+        _release_those_seen(context, seen, unknown)
+    rows = rejections.of_vendor(connection, vendor)
+    return pa.Table.from_pylist(rows, schema=pa.schema([SNAPSHOT.field(name) for name in ("sku", "barcode", *FIELDS)]))
+
+
+def remember(
+    context: Context,
+    connection: Connection,
+    vendor: str,
+    job_id: int,
+    rows: Sequence[dict[str, Any]],
+    *,
+    otherwise: str = "unclear",
+) -> None:
+    """Records rejections with the kind of their reason; `otherwise`: the kind of an unknown reason."""
+    settings = context.settings.rejection
+    with_kind = [{**row, "kind": kind_of(row["reason"], settings.reason_keywords, otherwise=otherwise)} for row in rows]
+    backoff = Backoff(settings.retry_first_s, settings.retry_max_s)
+    rejections.remember(connection, vendor, job_id, with_kind, backoff)
+
+
+def forget_gone(
+    connection: Connection, vendor: str, snapshot: pa.Table, baseline: pa.Table, quarantined: pa.Table | None
+) -> None:
+    """Removes rejections of SKUs that have left a complete extract and are off sale."""
+    import pyarrow.compute as pc
+
+    rejected = set(rejections.skus_of(connection, vendor))
+    if not rejected:
+        return
+    on_sale = baseline.filter(baseline["active"].fill_null(True))["sku"]
+    wanted = {*snapshot["sku"].to_pylist(), *on_sale.to_pylist()}
+    if quarantined is not None:
+        wanted |= set(pc.drop_null(quarantined["sku"]).to_pylist())
+    gone = sorted(rejected - wanted)
+    rejections.release(connection, vendor, gone)
+    if gone:
+        log.info("diff: vendor %s: %d rejected SKUs have left the ERP; their rejections are removed", vendor, len(gone))
+
+
+def listed(context: Context, vendor: str | None) -> dict[str, Any]:
+    """`{"rejections": [rows of warehouse.rejection], "lines": [...]}`, of one vendor or of all."""
+    statement = (
+        "SELECT * FROM warehouse.rejection WHERE :vendor IS NULL OR vendor = :vendor ORDER BY duration, vendor, sku"
+    )
+    asked = sa.text(statement).bindparams(sa.bindparam("vendor", vendor, sa.Text))
+    with context.engine.connect() as connection:
+        rows = [dict(row) for row in connection.execute(asked).mappings()]
+    lines = [f"{len(rows)} SKUs are rejected"]
+    for row in rows:
+        again = f", again at {row['next_try_at']:%Y-%m-%d %H:%M:%S %Z}" if row["next_try_at"] else ""
+        lines.append(
+            f"{row['vendor']} {row['sku']}: {row['duration']} since {row['first_at']:%Y-%m-%d}, {row['times']} times{again}:"
+            f" {row['reason']}. {row['what_to_do']}"
+        )
+    return {"rejections": rows, "lines": lines}
+
+
+def release(context: Context, vendor: str, skus: Sequence[str]) -> dict[str, Any]:
+    """Lets the next run send these SKUs of the vendor again: `{"released": n, "lines": [...]}`."""
+    with context.engine.begin() as connection:
+        released = rejections.let_go(connection, vendor, skus, "a person")
+        if released < len(set(skus)):
+            raise DataError(
+                f"rejections: of {len(set(skus))} SKUs to release, {released} are rejected for vendor {vendor}, so none was"
+                f" released; `shelfsync rejections list --vendor {vendor}` lists those that are"
+            )
+    return {"released": released, "lines": [f"{released} SKUs of vendor {vendor} are sent again by the next run"]}
+
+
+def unknown_now(context: Context, vendor: str) -> dict[str, int]:
+    """SKUs rejected as unknown -> the job that rejected them. Read before the listing that may release them is requested."""
+    with context.engine.connect() as connection:
+        return rejections.unknown_now(connection, vendor)
+
+
+def release_listed(context: Context, vendor: str, before: dict[str, int], shown: Iterable[str | None]) -> None:
+    """Releases SKUs that were unknown before the listing was requested, and are in it. A wrong listing costs one try."""
+    known = {sku: before[sku] for sku in shown if sku in before}
+    if not known:
+        return
+    with context.engine.begin() as connection:
+        released = rejections.let_go_unchanged(connection, vendor, known, "listing")
+    log.info("vendor %s: %d SKUs that were unknown are in the listing and are sent again", vendor, released)
+
+
+def _release_those_seen(context: Context, seen: Observation, unknown: Sequence[str]) -> None:
+    """Releases those of the unknown SKUs that the observation shows; the next delta sends them again."""
+    shown = set(context.lake.read_table(seen.path, columns=["sku"])["sku"].to_pylist())
+    known = [sku for sku in unknown if sku in shown]
+    with context.engine.begin() as connection:
+        rejections.looked_at(connection, seen, unknown)
+        rejections.let_go(connection, seen.vendor, known, seen.how)
+    if known:
+        log.info("diff: vendor %s: %d SKUs that were unknown are in the newest %s", seen.vendor, len(known), seen.how)

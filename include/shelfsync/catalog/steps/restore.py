@@ -1,0 +1,199 @@
+"""restore: for a time, a past acknowledged state replaces the ERP's values, by the ordinary steps; and its end."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from shelfsync.catalog.ledger import extracts, restorations, vendors
+from shelfsync.catalog.warehouse import baseline_history
+from shelfsync.errors import DataError
+from shelfsync.store.instant import instant
+
+if TYPE_CHECKING:
+    import datetime as dt
+    from collections.abc import Iterable, Sequence
+
+    import pyarrow as pa
+    from sqlalchemy.engine import Connection
+
+    from shelfsync.catalog.ledger.restorations import Restoration
+    from shelfsync.context import Context
+
+log = logging.getLogger(__name__)
+
+MOVES_SHOWN = 10
+
+
+def restored(context: Context, vendor: str, snapshot: pa.Table, ordered: Iterable[Restoration]) -> pa.Table:
+    """The snapshot with these restorations, oldest first."""
+    import pyarrow as pa
+
+    from shelfsync.catalog.restore import overlay
+
+    for one in ordered:
+        log.warning("normalise: vendor %s: %s", vendor, one)
+        skus = None if one.skus is None else pa.array(one.skus, pa.string())
+        snapshot = overlay(snapshot, context.lake.read_table(one.path), skus)
+    return snapshot
+
+
+def restore(
+    context: Context,
+    vendor: str,
+    *,
+    at: dt.datetime,
+    span: dt.timedelta,
+    skus: Sequence[str] | None,
+    why: str,
+    who: str,
+    dry_run: bool,
+    category: str | None = None,
+) -> dict[str, Any]:
+    """Orders a restoration of all SKUs, of some, or of a category, unless `dry_run`.
+
+    Returns `{"restoration", "changes", "moves", "left_out", "until", "lines"}`. `changes`: number of SKUs whose acknowledged state differs.
+    `moves`: the largest changes of price. `left_out`: number of SKUs of the category that were never acknowledged. A DataError names
+    an unknown vendor, SKU or category, or a time without an acknowledged state.
+    """
+    with context.engine.connect() as connection:
+        now = connection.execute(sa.select(instant())).scalar_one()
+        if at >= now or span.total_seconds() <= 0:
+            raise DataError("restore: --at has to lie in the past and the span has to be longer than nothing")
+        base = vendors.current_baseline(connection, vendor)
+        path = None if base is None else _state_at(context, connection, vendor, at, base.path)
+        named = None if category is None else _skus_of(context, connection, vendor, category)
+    if path is None or base is None:
+        raise DataError(f"restore: nothing was acknowledged of vendor {vendor!r} by {at:%Y-%m-%d %H:%M:%S %Z}")
+    left_out = 0
+    if named is not None:
+        skus = _acknowledged(context, named, path, base.path)
+        left_out = len(named) - len(skus)
+        if not skus:
+            raise DataError(
+                f"restore: none of the {left_out} SKUs of category {category!r} of vendor {vendor!r} was ever acknowledged"
+            )
+    moves = _moves(context, path, base.path, skus)
+    until = now + span
+    number = None
+    if not dry_run:
+        with context.engine.begin() as connection:
+            number = restorations.begin(
+                connection,
+                vendor,
+                skus=skus,
+                path=path,
+                state_at=at,
+                until_at=until,
+                why=" ".join(why.split())[:500],
+                who=who,
+            )
+    return {
+        "restoration": number,
+        "vendor": vendor,
+        "until": until,
+        "changes": len(moves),
+        "moves": moves[:MOVES_SHOWN],
+        "left_out": left_out,
+        "lines": _lines(vendor, at, until, moves, left_out, dry_run=dry_run),
+    }
+
+
+def _skus_of(context: Context, connection: Connection, vendor: str, category: str) -> list[str]:
+    import pyarrow.compute as pc
+
+    path = extracts.categories_of(connection, vendor)
+    if path is None:
+        raise DataError(f"restore: the ERP never named a category of vendor {vendor!r}; name the SKUs")
+    known = context.lake.read_table(path)
+    skus: list[str] = known.filter(pc.equal(known["category"], category))["sku"].to_pylist()
+    if not skus:
+        names = sorted(filter(None, pc.unique(known["category"]).to_pylist()))
+        raise DataError(f"restore: vendor {vendor!r} has no category {category!r}; it has {', '.join(names[:20])}")
+    return skus
+
+
+def _acknowledged(context: Context, skus: list[str], then_path: str, now_path: str) -> list[str]:
+    """The SKUs of a category that were acknowledged then or are now. A SKU that the person named must be acknowledged."""
+    from shelfsync.catalog.restore import overlay
+
+    known = set(overlay(context.lake.read_table(now_path), context.lake.read_table(then_path))["sku"].to_pylist())
+    return [sku for sku in skus if sku in known]
+
+
+def _state_at(context: Context, connection: Connection, vendor: str, at: dt.datetime, now_path: str) -> str | None:
+    """Lake: the baseline of that time, from its own file or rebuilt from the warehouse's history."""
+    path = restorations.version_at(connection, vendor, at)
+    if path is not None and context.lake.exists(path):
+        return path
+    past = baseline_history.state_at(connection, vendor, at, context.lake.read_table(now_path))
+    return context.lake.write_table("baseline", vendor, past) if past.num_rows else None
+
+
+def end(context: Context, vendor: str, *, who: str) -> dict[str, Any]:
+    """Ends the vendor's restorations: the ERP's values apply again. Returns `{"ended", "lines"}`."""
+    with context.engine.begin() as connection:
+        ended = restorations.end(connection, vendor, who=who)
+    lines = [f"ended: {one}" for one in ended] or [f"nothing of vendor {vendor} is restored"]
+    if ended:
+        lines.append(
+            "the next run sends the ERP's values; the guards hold only what the ERP itself has changed meanwhile"
+        )
+    return {"ended": len(ended), "lines": lines}
+
+
+def _moves(context: Context, then_path: str, now_path: str, skus: Sequence[str] | None) -> list[dict[str, Any]]:
+    """SKUs whose acknowledged state differs between two versions, the largest change of price first."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from shelfsync.catalog.restore import RESTORED, overlay
+
+    now = context.lake.read_table(now_path)
+    chosen = None if skus is None else pa.array(skus, pa.string())
+    wanted = overlay(now, context.lake.read_table(then_path), chosen)
+    if skus is not None and (unknown := sorted(set(skus) - set(wanted["sku"].to_pylist()))):
+        raise DataError(f"restore: {len(unknown)} of the SKUs were never acknowledged, the first is {unknown[0]!r}")
+    before = now.take(pc.index_in(wanted["sku"], value_set=now["sku"].combine_chunks()))
+    differs = None
+    for name in RESTORED:
+        same = pc.fill_null(pc.equal(wanted[name], before[name]), False)
+        both_null = pc.and_(pc.is_null(wanted[name]), pc.is_null(before[name]))
+        other = pc.invert(pc.or_(same, both_null))
+        differs = other if differs is None else pc.or_(differs, other)
+    rows = [
+        {"sku": new["sku"], **{name: {"now": old[name], "then": new[name]} for name in RESTORED}}
+        for new, old in zip(wanted.filter(differs).to_pylist(), before.filter(differs).to_pylist(), strict=True)
+    ]
+    return sorted(rows, key=_size, reverse=True)
+
+
+def _size(move: dict[str, Any]) -> float:
+    now, then = move["price"]["now"], move["price"]["then"]
+    return abs(float(then / now) - 1) if now and then is not None else 0.0
+
+
+def _lines(
+    vendor: str, at: dt.datetime, until: dt.datetime, moves: list[dict[str, Any]], left_out: int, *, dry_run: bool
+) -> list[str]:
+    verb = "would be" if dry_run else "is"
+    span = f"the state of {at:%Y-%m-%d %H:%M:%S} {verb} wanted until {until:%Y-%m-%d %H:%M:%S %Z}"
+    lines = [f"vendor {vendor}: {span}; {len(moves)} SKUs differ from it now"]
+    if left_out:
+        lines.append(
+            f"  left out: {left_out} SKUs of the category that were never acknowledged, so there is nothing to go back to"
+        )
+    for move in moves[:MOVES_SHOWN]:
+        changes = [
+            f"{name} {value['now']} -> {value['then']}"
+            for name, value in move.items()
+            if name != "sku" and value["now"] != value["then"]
+        ]
+        lines.append(f"  {move['sku']}: {', '.join(changes)}")
+    if len(moves) > MOVES_SHOWN:
+        lines.append(f"  … and {len(moves) - MOVES_SHOWN} more")
+    if not dry_run:
+        lines.append(f"the next run sends it, through the guards: `shelfsync sync --vendor {vendor}` does so now")
+    return lines

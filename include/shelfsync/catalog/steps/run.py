@@ -1,0 +1,247 @@
+"""Opens a run by its key, and closes it with a report of every vendor."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from shelfsync.catalog.ledger import freshness, runs, tables, vendor_runs
+from shelfsync.catalog.state import BatchState, RunState, VendorState
+from shelfsync.catalog.steps import counts, status, urgent
+from shelfsync.catalog.steps.plan import lines as plan_lines
+from shelfsync.catalog.steps.plan import plan_of
+from shelfsync.catalog.warehouse import record, unusable_vendors
+from shelfsync.inbox import events
+from shelfsync.platform import kill_switch
+from shelfsync.platform.jobs.table import State
+from shelfsync.platform.jobs.table import job as job_table
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection
+
+    from shelfsync.context import Context
+
+log = logging.getLogger(__name__)
+
+_ROW = tables.vendor_run.c
+_SHOWN = (
+    "vendor",
+    "state",
+    "failed_step",
+    "error",
+    "rows_raw",
+    "rows_snapshot",
+    "rows_quarantined",
+    "changes_new",
+    "changes_changed",
+    "changes_removed",
+    "changes_same",
+    "changes_held",
+    "changes_suppressed",
+    "plan_batches",
+    "plan_bytes",
+)
+
+
+def open_run(
+    context: Context, *, kind: str, key: str, vendors: tuple[str, ...], skus: tuple[str, ...] = (), dry_run: bool
+) -> int:
+    """The number of the run of this key; a run that is opened again continues.
+
+    `skus`: an urgent run, which sends only these SKUs of the named vendors.
+    """
+    urgent.check(kind, vendors, skus)
+    with context.engine.begin() as connection:
+        run_id = runs.open_run(connection, key=key, kind=kind, vendors=vendors, skus=skus, dry_run=dry_run)
+        record.record_run(connection, run_id)
+    log.info("run %d (%s%s) is open: %s", run_id, kind, ", dry" if dry_run else "", key)
+    return run_id
+
+
+def report(context: Context, run_id: int) -> dict[str, Any]:
+    """Closes the run and returns its report: `{"run", "kind", "state", "vendors": [...], "sent", "accepted", ..., "lines": [...]}`.
+
+    `lines` are for people: the sums, and one for each vendor that failed.
+    """
+    with context.engine.begin() as connection:
+        run = runs.read_run(connection, run_id)
+        unfinished(connection, run_id)
+        shown = _vendors(connection, run_id)
+        state, error = _ending(shown, _waiting(connection, run_id))
+        passed_over = vendor_runs.passed_over(connection, run_id)
+        lost_events = events.quarantined_jobs(connection, run_id=run_id)
+        unusable, new_unusable = unusable_vendors.of_run(connection, run_id), unusable_vendors.news(connection, run_id)
+        runs.close_run(connection, run_id, state=state, error=error)
+        record.record_run(connection, run_id)
+        sums = _sums(connection, run_id)
+        fresh = freshness.of_run(connection, run_id)
+        became = urgent.lines(connection, run)
+        polled, ended = record.polled_instead(connection, run_id)
+        paused = [str(stop) for stop in kill_switch.stops(connection)]
+    now = None if run.dry_run else counts.together(context, [row["vendor"] for row in shown])
+    status.record(context)
+    about = {
+        "run": run_id,
+        "key": run.run_key,
+        "kind": run.kind,
+        "dry_run": run.dry_run,
+        "state": state,
+        "error": error,
+    }
+    sums |= {"polled": polled, "ended": ended}
+    summary = {**about, **sums, "paused": paused, "freshness": fresh, "urgent": became, "vendors": shown, "counts": now}
+    summary["unusable_vendors"] = unusable
+    alarms = [
+        f"vendor {vendor} was passed over by two runs in a row, so its changes wait: {why}"
+        for vendor, why in passed_over.items()
+    ]
+    summary["alarms"] = alarms + lost_events + unusable_vendors.lines(new_unusable)
+    if not run.dry_run:
+        return {**summary, "lines": lines(summary)}
+    plan = plan_of(context, run_id)
+    return {**summary, "plan": plan, "lines": [*lines(summary), *plan_lines(plan)]}
+
+
+def _ending(shown: list[dict[str, Any]], waiting: set[str]) -> tuple[RunState, str | None]:
+    """The state of a run by the states of its vendors, and its first line for a person if it is no plain success (I15).
+
+    `waiting`: vendors whose changes this run leaves to the next one.
+    """
+    if not shown:
+        return RunState.FAILED, "no vendor was extracted; see the log of the step extract"
+    if failed := [row for row in shown if row["state"] == VendorState.FAILED]:
+        state = RunState.FAILED if len(failed) == len(shown) else RunState.PARTLY_FAILED
+        return state, _first(shown, failed, "failed")
+    if over := [row for row in shown if row["state"] == VendorState.BUSY or row["vendor"] in waiting]:
+        return RunState.PARTLY, _first(shown, over, "were passed over")
+    return RunState.SUCCEEDED, None
+
+
+def _first(shown: list[dict[str, Any]], found: list[dict[str, Any]], word: str) -> str:
+    why = found[0]["error"] or "its requests are planned and were not sent; the next run sends them"
+    return f"{len(found)} of {len(shown)} vendors {word}: {found[0]['vendor']}: {why}"
+
+
+def _waiting(connection: Connection, run_id: int) -> set[str]:
+    """Vendors whose changes no run has sent: superseded without a newer run (by an export or a pause), or only planned."""
+    statement = (
+        sa.select(_ROW.vendor)
+        .join(tables.vendor, tables.vendor.c.vendor == _ROW.vendor)
+        .where(_ROW.run_id == run_id, tables.vendor.c.fence <= _ROW.generation)
+        .where(
+            (_ROW.state == VendorState.SUPERSEDED) | ((_ROW.state == VendorState.OPEN) & _has_batch(BatchState.PLANNED))
+        )
+    )
+    return set(connection.execute(statement).scalars())
+
+
+def lines(summary: dict[str, Any]) -> list[str]:
+    """The report for people: the sums, then one line for each vendor that needs attention."""
+    rows = summary["vendors"]
+    changed = sum(row["changes_new"] + row["changes_changed"] + row["changes_removed"] for row in rows)
+    batches = sum(row["plan_batches"] for row in rows)
+    planned = f" in {batches} request bodies, {sum(row['plan_bytes'] for row in rows):,} bytes"
+    first = (
+        f"run {summary['run']} ({summary['kind']}{', dry' if summary['dry_run'] else ''}): {summary['state']},"
+        f" {len(rows)} vendors, {changed:,} SKUs changed{planned if batches else ''}"
+    )
+    report = [*(f"PAUSED: {stop}" for stop in summary["paused"]), first, *summary["alarms"]]
+    report += [line for line in unusable_vendors.lines(summary["unusable_vendors"]) if line not in report]
+    suppressed = sum(row["changes_suppressed"] for row in rows)
+    if suppressed:
+        report.append(
+            f"{suppressed:,} changed quantities are suppressed: they change nothing for a customer and wait for the full sync"
+        )
+    if not summary["dry_run"]:
+        report.append(
+            f"{summary['sent']:,} SKUs sent: {summary['accepted']:,} accepted, {summary['rejected']:,} rejected,"
+            f" {summary['unaccounted']:,} unaccounted, {summary['open']:,} without an answer yet"
+        )
+    report += counts.lines(summary["counts"])
+    report += [freshness.sentence(priority) for priority in summary["freshness"]]
+    report += summary["urgent"]
+    if summary["polled"]:
+        report.append(
+            f"{summary['polled']} of {summary['ended']} jobs ended without a webhook and were polled, which costs time and requests:"
+            " check its address (warehouse.confirmation)"
+        )
+    for row in rows:
+        if summary["dry_run"] and row["state"] != VendorState.FAILED:
+            report.append(_plan_line(row))
+        if row["state"] == VendorState.FAILED:
+            report.append(f"vendor {row['vendor']} failed at {row['failed_step']}: {row['error']}")
+        elif row["state"] in {VendorState.BUSY, VendorState.SUPERSEDED}:
+            report.append(
+                f"vendor {row['vendor']} is {row['state']}: {row['error'] or 'its last job is still open; the next run continues'}"
+            )
+        if row["changes_held"]:
+            report.append(
+                f"vendor {row['vendor']}: {row['changes_held']} changes are held by a guard (`shelfsync holds list`)"
+            )
+        if row["rows_quarantined"]:
+            report.append(
+                f"vendor {row['vendor']}: {row['rows_quarantined']} rows are quarantined (warehouse.quarantine)"
+            )
+    return report
+
+
+def _plan_line(row: dict[str, Any]) -> str:
+    return (
+        f"vendor {row['vendor']}: {row['changes_new']} new, {row['changes_changed']} changed, {row['changes_removed']} removed,"
+        f" {row['changes_held']} held, {row['changes_suppressed']} suppressed, {row['rows_quarantined']} quarantined; {row['plan_batches']} requests, {row['plan_bytes']:,} bytes"
+    )
+
+
+def unfinished(connection: Connection, run_id: int) -> None:
+    """Marks vendors that a dead task left open as failed, unless their job is open or a newer run has superseded them."""
+    reached = (_ROW.snapshot_path, _ROW.delta_path, _ROW.released_path, _ROW.batched_at)
+    statement = (
+        sa.select(_ROW.vendor, (tables.vendor.c.fence > _ROW.generation).label("outrun"), *reached)
+        .join(tables.vendor, tables.vendor.c.vendor == _ROW.vendor)
+        .where(_ROW.run_id == run_id, _ROW.state == VendorState.OPEN, ~_has_batch(BatchState.PLANNED, BatchState.SENT))
+    )
+    for row in connection.execute(statement).all():
+        if row.outrun:
+            why = "a newer run has superseded this one; it sends the ERP's newest values"
+            vendor_runs.write(connection, run_id, row.vendor, state=VendorState.SUPERSEDED, error=why)
+            continue
+        stations = zip(("normalise", "diff", "guard", "batch"), row[2:], strict=True)
+        step = next((word for word, reached in stations if reached is None), "deliver")
+        error = f"the step {step} did not end; see its log, then clear it"
+        vendor_runs.write(connection, run_id, row.vendor, state=VendorState.FAILED, failed_step=step, error=error)
+
+
+def _has_batch(*states: str) -> sa.Exists:
+    """Whether the vendor's generation in the run has a batch in one of these states."""
+    batch = tables.batch.c
+    return sa.exists().where(
+        batch.run_id == _ROW.run_id,
+        batch.vendor == _ROW.vendor,
+        batch.generation == _ROW.generation,
+        batch.state.in_(states),
+    )
+
+
+def _vendors(connection: Connection, run_id: int) -> list[dict[str, Any]]:
+    columns = [_ROW[name] for name in _SHOWN]
+    rows = connection.execute(sa.select(*columns).where(_ROW.run_id == run_id).order_by(_ROW.vendor)).mappings()
+    return [dict(row) for row in rows]
+
+
+def _sums(connection: Connection, run_id: int) -> dict[str, int]:
+    job = job_table.c
+    statement = (
+        sa.select(
+            sa.func.count().label("jobs"),
+            *(sa.cast(sa.func.coalesce(sa.func.sum(job[name]), 0), sa.BigInteger).label(name) for name in _COUNTS),
+        )
+        .join(tables.batch, tables.batch.c.batch_id == job.batch_id)
+        .where(tables.batch.c.run_id == run_id, job.state != State.SUPERSEDED)
+    )
+    sums = dict(connection.execute(statement).mappings().one())
+    return {**sums, "open": sums["sent"] - sums["accepted"] - sums["rejected"] - sums["unaccounted"]}
+
+
+_COUNTS = ("sent", "accepted", "rejected", "unaccounted")

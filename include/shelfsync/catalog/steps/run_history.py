@@ -1,0 +1,171 @@
+"""run_history: the runs of the catalog in the ledger: what each did, for which vendors, what it holds, and what to run next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from shelfsync.catalog.ledger import liveness
+from shelfsync.catalog.ledger.tables import run
+from shelfsync.catalog.state import HoldState, RunState, VendorState
+from shelfsync.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sqlalchemy.engine import Connection
+
+    from shelfsync.context import Context
+
+KINDS = ("full", "delta")
+STATES = ("running", "succeeded", "partly", "partly_failed", "failed")
+NAMED_MAX = 5
+"""A command for more vendors than this names none of them."""
+
+_COUNTS = """
+SELECT run_id, count(*) AS vendors, count(*) FILTER (WHERE state = 'failed') AS vendors_failed,
+    count(*) FILTER (WHERE state IN ('busy', 'superseded')) AS vendors_passed_over,
+    coalesce(sum(rows_raw), 0)::bigint AS rows_read, coalesce(sum(rows_quarantined), 0)::bigint AS rows_quarantined,
+    coalesce(sum(changes_new + changes_changed + changes_removed), 0)::bigint AS skus_changed,
+    coalesce(sum(changes_held), 0)::bigint AS skus_held
+FROM ledger.vendor_run WHERE run_id = ANY(:runs) GROUP BY run_id
+"""
+_SENT = """
+SELECT batch.run_id, coalesce(sum(job.sent), 0)::bigint AS sent, coalesce(sum(job.accepted), 0)::bigint AS accepted,
+    coalesce(sum(job.rejected), 0)::bigint AS rejected, coalesce(sum(job.unaccounted), 0)::bigint AS unaccounted
+FROM ledger.batch JOIN ledger.job USING (batch_id)
+WHERE batch.run_id = ANY(:runs) AND job.state <> 'superseded' GROUP BY batch.run_id
+"""
+_NONE = {
+    "vendors": 0,
+    "vendors_failed": 0,
+    "vendors_passed_over": 0,
+    "rows_read": 0,
+    "rows_quarantined": 0,
+    "skus_changed": 0,
+    "skus_held": 0,
+    "sent": 0,
+    "accepted": 0,
+    "rejected": 0,
+    "unaccounted": 0,
+}
+_VENDORS = """
+SELECT vendor, state, failed_step, error, rows_raw AS rows_read, rows_quarantined,
+    changes_new + changes_changed + changes_removed AS skus_changed, changes_held AS skus_held, updated_at
+FROM ledger.vendor_run WHERE run_id = :run ORDER BY vendor
+"""
+_HOLDS = """
+SELECT hold_id, vendor, rule, category, rows, state, message FROM ledger.hold
+WHERE :run IN (first_run_id, run_id) ORDER BY hold_id
+"""
+
+
+def listed(
+    context: Context, *, limit: int = 20, kind: str | None = None, state: str | None = None
+) -> list[dict[str, Any]]:
+    """The last runs, newest first: kind, state, when each began and ended, and its counts."""
+    statement = _select().order_by(run.c.run_id.desc()).limit(limit)
+    for column, wanted in ((run.c.kind, kind), (run.c.state, state)):
+        statement = statement if wanted is None else statement.where(column == wanted)
+    with context.engine.connect() as connection:
+        return _with_counts(connection, statement)
+
+
+def shown(context: Context, run_id: int) -> dict[str, Any]:
+    """One run with its vendors, the holds with changes of it, and `next`: the command to run, None where nothing is to be done."""
+    with context.engine.connect() as connection:
+        found = _with_counts(connection, _select().where(run.c.run_id == run_id))
+        if not found:
+            raise DataError(f"runs: there is no run {run_id}; `shelfsync runs list` shows the last ones")
+        vendors = _rows(connection, _VENDORS, run=run_id)
+        holds = _rows(connection, _HOLDS, run=run_id)
+    (row,) = found
+    return {**row, "of_vendors": vendors, "holds": holds, "next": next_command(row, vendors, holds)}
+
+
+def next_command(row: dict[str, Any], vendors: list[dict[str, Any]], holds: list[dict[str, Any]]) -> str | None:
+    """The command to run next: recover after a dead process, repeat a failure or a passed-over vendor, or decide a hold."""
+    if row["state"] == RunState.RUNNING:
+        return None if row["alive"] else "shelfsync recover"
+    if row["state"] != RunState.SUCCEEDED:
+        wanted = (
+            {VendorState.FAILED}
+            if row["state"] in {RunState.FAILED, RunState.PARTLY_FAILED}
+            else {VendorState.BUSY, VendorState.SUPERSEDED, VendorState.OPEN}
+        )
+        return _again(row, [vendor["vendor"] for vendor in vendors if vendor["state"] in wanted])
+    waiting = [hold["hold_id"] for hold in holds if hold["state"] == HoldState.OPEN]
+    return f"shelfsync holds show {waiting[0]}" if waiting else None
+
+
+def _again(row: dict[str, Any], vendors: list[str]) -> str:
+    """The same run once more, for these vendors."""
+    words = ["shelfsync", "plan" if row["dry_run"] else "sync"]
+    if row["kind"] == "full":
+        words.append("--full")
+    names = vendors if 0 < len(vendors) <= NAMED_MAX else row["vendors_asked"]
+    words += [f"--vendor {name}" for name in names]
+    words += [f"--sku {sku}" for sku in row["skus"]]
+    return " ".join(words)
+
+
+def _select() -> sa.Select[Any]:
+    return sa.select(
+        run.c.run_id,
+        run.c.run_key,
+        run.c.kind,
+        run.c.dry_run,
+        run.c.state,
+        run.c.started_at.label("began_at"),
+        run.c.finished_at.label("ended_at"),
+        run.c.error,
+        run.c.vendors.label("vendors_asked"),
+        run.c.skus,
+        sa.and_(run.c.state == RunState.RUNNING, liveness.alive()).label("alive"),
+    )
+
+
+def _with_counts(connection: Connection, statement: sa.Select[Any]) -> list[dict[str, Any]]:
+    rows = [dict(row) for row in connection.execute(statement).mappings()]
+    counts = {row["run_id"]: dict(_NONE) for row in rows}
+    for query in (_COUNTS, _SENT):
+        for found in _rows(connection, query, runs=list(counts)):
+            counts[found["run_id"]] |= found
+    return [{**row, **counts[row["run_id"]]} for row in rows]
+
+
+def _rows(connection: Connection, query: str, **bound: Any) -> list[dict[str, Any]]:
+    return [dict(row) for row in connection.execute(sa.text(query), bound).mappings()]
+
+
+def lines(rows: Iterable[dict[str, Any]]) -> list[str]:
+    """One line a run."""
+    return [
+        f"{row['run_id']:>6}  {row['kind']}{' (dry)' if row['dry_run'] else ''}  {row['state']:<13}"
+        f"  {row['began_at']:%Y-%m-%d %H:%M:%S} to {_time(row['ended_at'])}  {row['vendors']} vendors,"
+        f" {row['skus_changed']:,} SKUs changed, {row['sent']:,} sent, {row['accepted']:,} accepted,"
+        f" {row['rejected']:,} rejected" + (f": {row['error']}" if row["error"] else "")
+        for row in rows
+    ]
+
+
+def details(row: dict[str, Any]) -> list[str]:
+    """One run for a person: its sums, then one line a vendor and a hold, then what to run."""
+    report = [*lines([row]), f"        {row['run_key']}"]
+    for vendor in row["of_vendors"]:
+        failed = f" at {vendor['failed_step']}" if vendor["failed_step"] else ""
+        why = f": {vendor['error']}" if vendor["error"] else ""
+        report.append(
+            f"vendor {vendor['vendor']}: {vendor['state']}{failed}, {vendor['skus_changed']:,} SKUs changed,"
+            f" {vendor['skus_held']:,} held, {vendor['rows_quarantined']:,} rows quarantined{why}"
+        )
+    report += [
+        f"hold {hold['hold_id']} ({hold['vendor']}, {hold['rule']}, {hold['rows']:,} rows) is {hold['state']}: {hold['message']}"
+        for hold in row["holds"]
+    ]
+    return [*report, *([f"next: {row['next']}"] if row["next"] else [])]
+
+
+def _time(at: Any) -> str:
+    return "now" if at is None else f"{at:%H:%M:%S}"

@@ -1,0 +1,132 @@
+"""status: the counts, the open job and the last run of every vendor."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from shelfsync import metrics
+from shelfsync.catalog.ledger import freshness, restorations
+from shelfsync.catalog.steps.counts import counts
+from shelfsync.catalog.steps.forecast import outlook
+from shelfsync.catalog.warehouse import unusable_vendors
+from shelfsync.inbox import events
+from shelfsync.platform import kill_switch
+
+if TYPE_CHECKING:
+    from shelfsync.catalog.count import Counts
+    from shelfsync.context import Context
+
+_VENDORS = """
+SELECT v.vendor,
+       b.created_at AS acknowledged_at,
+       j.job_id AS open_job,
+       j.state AS job_state,
+       extract(epoch FROM ledger.instant() - j.created_at) AS open_for_s,
+       l.run_id AS last_run,
+       l.state AS last_state,
+       l.failed_step,
+       l.error,
+       v.consecutive_failures,
+       extract(epoch FROM ledger.instant() - w.waiting_since) AS oldest_unacknowledged_s
+FROM ledger.vendor AS v
+LEFT JOIN LATERAL (
+    SELECT moved.created_at FROM ledger.baseline AS moved LEFT JOIN ledger.job USING (job_id)
+    WHERE moved.vendor = v.vendor AND job.state IS DISTINCT FROM 'unconfirmed' ORDER BY moved.version DESC LIMIT 1
+) AS b ON true
+LEFT JOIN LATERAL (
+    SELECT job.* FROM ledger.job
+    WHERE job.vendor = v.vendor AND job.state IN ('submitting', 'open', 'confirmed') ORDER BY job.job_id LIMIT 1
+) AS j ON true
+LEFT JOIN LATERAL (
+    SELECT vr.* FROM ledger.vendor_run AS vr JOIN ledger.run USING (run_id)
+    WHERE vr.vendor = v.vendor AND NOT run.dry_run ORDER BY vr.generation DESC LIMIT 1
+) AS l ON true
+LEFT JOIN LATERAL (
+    SELECT max(done.generation) AS generation FROM ledger.vendor_run AS done JOIN ledger.run USING (run_id)
+    WHERE done.vendor = v.vendor AND NOT run.dry_run AND run.skus = '{}' AND done.state IN ('acknowledged', 'unchanged')
+) AS d ON true
+LEFT JOIN LATERAL (
+    SELECT min(coalesce(e.read_at, vr.updated_at)) AS waiting_since
+    FROM ledger.vendor_run AS vr JOIN ledger.run USING (run_id) LEFT JOIN ledger.extract AS e ON e.extract_id = vr.extract_id
+    WHERE vr.vendor = v.vendor AND NOT run.dry_run AND (vr.generation > coalesce(d.generation, 0)
+        OR vr.generation = d.generation AND EXISTS (
+            SELECT FROM ledger.job JOIN ledger.batch USING (batch_id)
+            WHERE batch.vendor = v.vendor AND batch.generation = d.generation AND job.unaccounted > 0))
+) AS w ON true
+ORDER BY v.vendor
+"""
+
+_RUNS = """
+SELECT run_id, run_key, kind, dry_run, state, error, started_at, finished_at
+FROM ledger.run ORDER BY run_id DESC LIMIT :runs
+"""
+
+
+def status(context: Context, *, runs: int = 5) -> dict[str, Any]:
+    """`{"paused": [...], "restorations": [...], "unusable_vendors": [...], "alarms": [...], "vendors": [...], "freshness": [...], "forecast": {...}, "runs": [...]}`.
+
+    `paused` and `restorations` name who did it and why. `vendors` has the counts of each vendor and the age of its oldest change.
+    `freshness` has the times of the last day's changes, by priority.
+
+    Times are seconds by the database's clock. `oldest_unacknowledged_s` counts from the extract that had the change, and is null if
+    nothing waits. The counts of a vendor are those of catalog.count: each row of the ERP is in one column. All are null if a file
+    cannot be read. `rejected` is the sum of what is rejected for good and for now.
+    """
+    numbers = counts(context)
+    with context.engine.connect() as connection:
+        vendors = [dict(row) for row in connection.execute(sa.text(_VENDORS)).mappings()]
+        fresh = freshness.of_lately(connection)
+        last = [dict(row) for row in connection.execute(sa.text(_RUNS), {"runs": runs}).mappings()]
+        off = kill_switch.stops(connection)
+        restored = restorations.in_force(connection)
+        unusable = unusable_vendors.of_last(connection)
+        alarms = [*unusable_vendors.lines(unusable), *events.quarantined_jobs(connection)]
+    for row in vendors:
+        stop = kill_switch.of_vendor(off, row["vendor"], chain=context.settings.platform.chain)
+        row["paused"] = None if stop is None else str(stop)
+        row.update(_numbers(numbers.get(row["vendor"])))
+        for name in ("open_for_s", "oldest_unacknowledged_s"):
+            row[name] = None if row[name] is None else float(row[name])
+    return {
+        "paused": [str(stop) for stop in off],
+        "restorations": [str(one) for one in restored],
+        "unusable_vendors": unusable,
+        "alarms": alarms,
+        "vendors": vendors,
+        "freshness": fresh,
+        "forecast": _forecast(context),
+        "runs": last,
+    }
+
+
+def _numbers(of_vendor: Counts | None) -> dict[str, int | None]:
+    from shelfsync.catalog.count import NAMES
+
+    if of_vendor is None:
+        return {**dict.fromkeys(NAMES), "rejected": None}
+    numbers: dict[str, int | None] = dict(dataclasses.asdict(of_vendor))
+    return {**numbers, "rejected": of_vendor.rejected_for_good + of_vendor.rejected_for_now}
+
+
+def _forecast(context: Context) -> dict[str, Any]:
+    ahead = outlook(context)
+    return {**dataclasses.asdict(ahead), "sentence": ahead.sentence()}
+
+
+def record(context: Context) -> None:
+    """Reports sums over all vendors and the greatest age; reads nothing if no metrics sink is configured."""
+    if not metrics.listened_to():
+        return
+    from shelfsync.catalog.count import NAMES
+
+    vendors = status(context, runs=0)["vendors"]
+    metrics.gauge("vendors.known", len(vendors))
+    metrics.gauge("jobs.open", sum(row["open_job"] is not None for row in vendors))
+    for name in NAMES:
+        metrics.gauge(f"skus.{name}", sum(row[name] or 0 for row in vendors))
+    metrics.gauge(
+        "oldest_unacknowledged_s", max((row["oldest_unacknowledged_s"] or 0.0 for row in vendors), default=0.0)
+    )

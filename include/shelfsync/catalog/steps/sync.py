@@ -1,0 +1,86 @@
+"""sync: the whole path in one process, for the command line. The same steps, in the same order, as the DAGs run."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from shelfsync.catalog.ledger import batches, liveness
+from shelfsync.catalog.ledger import jobs as catalog_jobs
+from shelfsync.catalog.steps.extract import extract
+from shelfsync.catalog.steps.run import report
+from shelfsync.catalog.steps.table import recover, step
+from shelfsync.platform.jobs.table import Kind
+from shelfsync.platform.jobs.wait import until_ended
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from shelfsync.context import Context
+
+PREPARE = ("normalise", "diff", "guard", "batch")
+END = ("confirm", "acknowledge")
+
+
+def sync(context: Context, run_id: int, *, dry_run: bool, progress: Callable[[str, int, int], None]) -> dict[str, Any]:
+    """Runs an open run to its report. `progress(step, done, all)` is called as vendors go through each step."""
+    with liveness.at_work(context.engine, run_id, whole=True):
+        progress("recover", 0, 1)
+        recover(context, run_id)
+        progress("recover", 1, 1)
+        progress("extract", 0, 1)
+        shards = extract(context, run_id)
+        progress("extract", 1, 1)
+        vendors = [vendor for shard in shards for vendor in shard["vendors"]]
+        for word in PREPARE if dry_run else PREPARE[:-1]:
+            _each_shard(context, word, run_id, shards, len(vendors), progress)
+        return report(context, run_id) if dry_run else finish(context, run_id, shards, progress)
+
+
+def finish(
+    context: Context, run_id: int, shards: list[dict[str, Any]], progress: Callable[[str, int, int], None]
+) -> dict[str, Any]:
+    """From the batches on: sends, waits and acknowledges until nothing is in flight, and reports."""
+    vendors = [vendor for shard in shards for vendor in shard["vendors"]]
+    for word in ("batch", "deliver"):
+        _each_shard(context, word, run_id, shards, len(vendors), progress)
+    while sent := in_flight(context, run_id):
+        progress("wait", 0, len(sent))
+        asyncio.run(until_ended(context, Kind.CATALOG, run_id, sent))
+        progress("wait", len(sent), len(sent))
+        reports = [_each_shard(context, word, run_id, shards, len(vendors), progress) for word in END]
+        if not any(reports):
+            break  # the open jobs had no end before their deadline; the run reports them
+        if left := left_to_send(context, run_id):  # the halves of a request that the platform rejected as a whole
+            step(context, "deliver", run_id, left)
+    return report(context, run_id)
+
+
+def _each_shard(
+    context: Context,
+    word: str,
+    run_id: int,
+    shards: list[dict[str, Any]],
+    vendors: int,
+    progress: Callable[[str, int, int], None],
+) -> int:
+    """One step over all shards; how many vendors it did."""
+    seen = done = 0
+    progress(word, 0, vendors)
+    for shard in shards:
+        done += step(context, word, run_id, shard["vendors"])["done"]
+        seen += len(shard["vendors"])
+        progress(word, seen, vendors)
+    return done
+
+
+def in_flight(context: Context, run_id: int) -> list[str]:
+    """Vendors of this run that have an open job on the platform."""
+    with context.engine.connect() as connection:
+        return sorted({job.vendor for job in catalog_jobs.open_jobs(connection, run_id=run_id)})
+
+
+def left_to_send(context: Context, run_id: int) -> list[str]:
+    """Vendors of this run that have batches which were not sent."""
+    with context.engine.connect() as connection:
+        return [vendor for run, vendor in batches.vendors_with_planned(connection) if run == run_id]

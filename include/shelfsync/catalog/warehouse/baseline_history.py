@@ -1,0 +1,159 @@
+"""Every acknowledged value: one row for each SKU and each change of the baseline that changed it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import sqlalchemy as sa
+
+from shelfsync.store import partitions
+from shelfsync.store.bulk import copy_into
+from shelfsync.store.instant import instant
+from shelfsync.store.metadata import metadata
+
+if TYPE_CHECKING:
+    import datetime as dt
+    from decimal import Decimal
+
+    import pyarrow as pa
+    from sqlalchemy.engine import Connection
+
+baseline_history = sa.Table(
+    "baseline_history",
+    metadata,
+    sa.Column("vendor", sa.Text, primary_key=True, comment="The vendor"),
+    sa.Column("sku", sa.Text, primary_key=True, comment="The SKU"),
+    sa.Column(
+        "version",
+        sa.BigInteger,
+        primary_key=True,
+        autoincrement=False,
+        comment="First version of the vendor's baseline with these values",
+    ),
+    sa.Column(
+        "valid_from",
+        sa.DateTime(timezone=True),
+        primary_key=True,
+        comment="When the baseline changed; valid until the next row of this SKU",
+    ),
+    sa.Column("price", sa.Numeric(20, 3), comment="Price acknowledged; null: unknown"),
+    sa.Column("quantity", sa.BigInteger, comment="Quantity acknowledged; null: unknown"),
+    sa.Column("active", sa.Boolean, comment="Availability acknowledged; null: unknown"),
+    sa.Column("max_sales_quantity", sa.BigInteger, comment="Sales limit acknowledged; null: unknown"),
+    sa.Column("job_id", sa.BigInteger, comment="The job whose log changed it; null: an observation did"),
+    sa.Column(
+        "observation_id",
+        sa.BigInteger,
+        comment="The observation that confirmed it or made it unknown; null: a job changed it",
+    ),
+    schema="warehouse",
+    comment="What was acknowledged of each SKU and from when on: one row a change, by job or by observation",
+    postgresql_partition_by="RANGE (valid_from)",
+)
+
+_VALUES = ("price", "quantity", "active", "max_sales_quantity")
+_TEMP = """
+CREATE TEMPORARY TABLE moved_row
+(sku text, price numeric(20, 3), quantity bigint, active boolean, max_sales_quantity bigint) ON COMMIT DROP
+"""
+APPEND = """
+INSERT INTO warehouse.baseline_history
+    (vendor, sku, version, valid_from, price, quantity, active, max_sales_quantity, job_id, observation_id)
+SELECT :vendor, moved.sku,
+    (SELECT baseline_version FROM ledger.vendor WHERE vendor = :vendor), :at,
+    moved.price, moved.quantity, moved.active, moved.max_sales_quantity, :job_id, :observation_id
+FROM {incoming} AS moved LEFT JOIN warehouse.baseline AS held ON held.vendor = :vendor AND held.sku = moved.sku
+WHERE held.sku IS NULL OR (held.price, held.quantity, held.active, held.max_sales_quantity)
+    IS DISTINCT FROM (moved.price, moved.quantity, moved.active, moved.max_sales_quantity)
+"""
+_CORRECT = """
+MERGE INTO warehouse.baseline AS held USING moved_row AS moved ON held.vendor = :vendor AND held.sku = moved.sku
+WHEN MATCHED THEN UPDATE SET price = moved.price, quantity = moved.quantity, active = moved.active,
+    max_sales_quantity = moved.max_sales_quantity
+"""
+
+
+def append(
+    connection: Connection,
+    vendor: str,
+    incoming: str,
+    *,
+    job_id: int | None = None,
+    observation_id: int | None = None,
+) -> None:
+    """Records what a temporary table of moved rows changes: after the ledger's version moved, before `warehouse.baseline` is updated."""
+    at = connection.execute(sa.select(instant())).scalar_one()
+    partitions.ensure(connection, "baseline_history", at)
+    values = {"vendor": vendor, "at": at, "job_id": job_id, "observation_id": observation_id}
+    types = [sa.bindparam(name, type_=sa.BigInteger) for name in ("job_id", "observation_id")]
+    connection.execute(sa.text(APPEND.format(incoming=incoming)).bindparams(*types), values)
+
+
+def correct_baseline(connection: Connection, observation_id: int, vendor: str, rows: pa.Table) -> None:
+    """What an observation confirmed or made unknown: sku and the four values, whole. `job_id` keeps the job that moved the SKU last."""
+    connection.execute(sa.text(_TEMP))
+    copy_into(connection, "moved_row", rows.select(["sku", *_VALUES]))
+    append(connection, vendor, "moved_row", observation_id=observation_id)
+    connection.execute(sa.text(_CORRECT), {"vendor": vendor})
+    connection.execute(sa.text("DROP TABLE moved_row"))
+
+
+_STATE_AT = """
+SELECT DISTINCT ON (sku) sku, price, quantity, active, max_sales_quantity FROM warehouse.baseline_history
+WHERE vendor = :vendor AND valid_from <= :at ORDER BY sku, version DESC
+"""
+_CHANGED_SINCE = "SELECT DISTINCT sku FROM warehouse.baseline_history WHERE vendor = :vendor AND valid_from > :at"
+
+
+def state_at(connection: Connection, vendor: str, at: dt.datetime, now: pa.Table) -> pa.Table:
+    """What was acknowledged of a vendor at an instant, computed from the months that are kept (BASELINE schema, by sku).
+
+    `now` is the baseline in force: a SKU that the kept months do not name has not changed since. One that they name first after
+    the instant was not acknowledged by then, or its row of then is gone: it is left out.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from shelfsync.schemas import BASELINE
+
+    bound = {"vendor": vendor, "at": at}
+    rows = list(connection.execute(sa.text(_STATE_AT), bound).mappings())
+    later = connection.execute(sa.text(_CHANGED_SINCE), bound).scalars()
+    then = pa.Table.from_pylist([dict(row) for row in rows], schema=BASELINE)
+    known = pa.array([*(row["sku"] for row in rows), *later], pa.string())
+    same = now.filter(pc.invert(pc.is_in(now["sku"], value_set=known)))
+    state = pa.concat_tables([then, same.select(BASELINE.names).cast(BASELINE)])
+    return state.take(pc.sort_indices(state["sku"])).combine_chunks()
+
+
+_UNMOVED = """
+SELECT price, quantity, active, max_sales_quantity, acknowledged_at FROM warehouse.baseline AS held
+WHERE held.vendor = :vendor AND held.sku = :sku AND NOT EXISTS (
+    SELECT 1 FROM warehouse.baseline_history AS moved WHERE moved.vendor = :vendor AND moved.sku = :sku)
+"""
+
+
+@dataclass(frozen=True)
+class Unmoved:
+    """What is acknowledged of a SKU, unchanged since before an instant."""
+
+    price: Decimal | None
+    quantity: int | None
+    active: bool | None
+    max_sales_quantity: int | None
+    since_before: dt.datetime
+
+
+def unmoved(connection: Connection, vendor: str, sku: str, at: dt.datetime) -> Unmoved | None:
+    """The acknowledged state of a SKU that did not change in the months that are kept (docs/warehouse.md, Months).
+
+    None if those months have a row of it, if it never was acknowledged, and for an instant before them, whose state is unknown.
+    """
+    row = connection.execute(sa.text(_UNMOVED), {"vendor": vendor, "sku": sku}).one_or_none()
+    if row is None:
+        return None
+    since_before = partitions.kept_from(connection, "baseline_history") or row.acknowledged_at
+    if at < since_before:
+        return None
+    return Unmoved(row.price, row.quantity, row.active, row.max_sales_quantity, since_before)

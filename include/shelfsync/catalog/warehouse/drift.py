@@ -1,0 +1,152 @@
+"""Drift in the warehouse: every value that differs in an observation, with its cause and the action; and the products."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import sqlalchemy as sa
+
+from shelfsync.catalog.warehouse import assortment_history
+from shelfsync.store.bulk import copy_into
+from shelfsync.store.metadata import metadata
+
+if TYPE_CHECKING:
+    import datetime as dt
+
+    import pyarrow as pa
+    from sqlalchemy.engine import Connection
+
+drift = sa.Table(
+    "drift",
+    metadata,
+    sa.Column(
+        "observation_id",
+        sa.BigInteger,
+        sa.ForeignKey(assortment_history.observation.c.observation_id),
+        primary_key=True,
+        comment="The observation (export or listing) that showed it",
+    ),
+    sa.Column("sku", sa.Text, primary_key=True, comment="The SKU"),
+    sa.Column(
+        "field", sa.Text, primary_key=True, comment="The value that differs; sku: the platform does not show the SKU"
+    ),
+    sa.Column("vendor", sa.Text, nullable=False, comment="The vendor"),
+    sa.Column(
+        "cause",
+        sa.Text,
+        nullable=False,
+        comment="never_sent, rejected, held, acknowledged_not_applied, changed_on_platform, export_older_than_change or unknown",
+    ),
+    sa.Column(
+        "action",
+        sa.Text,
+        nullable=False,
+        comment="resend: the next delta sends it again; report, ignore: as configured; reject: it was sent again too often",
+    ),
+    sa.Column(
+        "desired", sa.Text, comment="What the ERP wants; null: the ERP has no value, or its effect cannot be predicted"
+    ),
+    sa.Column("acknowledged", sa.Text, comment="What the platform had accepted; null: unknown"),
+    sa.Column("observed", sa.Text, comment="What the platform shows"),
+    sa.Column("message", sa.Text, nullable=False, comment="The reason for the cause, as a sentence"),
+    sa.Column("observed_at", sa.DateTime(timezone=True), nullable=False, comment="When the observation was requested"),
+    sa.Index("ix_drift_vendor_sku", "vendor", "sku", "observed_at"),
+    schema="warehouse",
+    comment="Every observed value that differs from the wanted or acknowledged one: one row an observation, SKU and field",
+)
+
+product = sa.Table(
+    "product",
+    metadata,
+    sa.Column("vendor", sa.Text, primary_key=True, comment="The vendor"),
+    sa.Column("sku", sa.Text, primary_key=True, comment="The SKU"),
+    sa.Column("barcode", sa.Text, comment="The ERP's barcode; if it has none, the barcode that the platform shows"),
+    sa.Column(
+        "in_erp",
+        sa.Boolean,
+        comment="Whether the ERP has it, quarantined rows included; null: unknown, because the ERP was not read yet or an unproven extract lacks the SKU",
+    ),
+    sa.Column("on_platform", sa.Boolean, nullable=False, comment="Whether the platform shows it, on sale or not"),
+    sa.Column("active_wanted", sa.Boolean, comment="The ERP's availability"),
+    sa.Column("active_shown", sa.Boolean, comment="Whether it is on sale on the platform"),
+    sa.Column(
+        "first_seen_at",
+        sa.DateTime(timezone=True),
+        nullable=False,
+        comment="The observation at which it was first known",
+    ),
+    sa.Column(
+        "seen_at", sa.DateTime(timezone=True), nullable=False, comment="The last observation that changed this row"
+    ),
+    schema="warehouse",
+    comment="Every SKU of a vendor that ERP or platform ever had, as of the vendor's newest observation",
+)
+
+_PRODUCT_TEMP = """
+CREATE TEMPORARY TABLE incoming_product
+(sku text, barcode text, in_erp boolean, on_platform boolean, active_wanted boolean, active_shown boolean) ON COMMIT DROP
+"""
+_MERGE_PRODUCT = """
+MERGE INTO warehouse.product AS held USING incoming_product AS now ON held.vendor = :vendor AND held.sku = now.sku
+WHEN MATCHED AND (held.barcode, held.in_erp, held.on_platform, held.active_wanted, held.active_shown)
+    IS DISTINCT FROM (now.barcode, now.in_erp, now.on_platform, now.active_wanted, now.active_shown)
+THEN UPDATE SET barcode = now.barcode, in_erp = now.in_erp, on_platform = now.on_platform,
+    active_wanted = now.active_wanted, active_shown = now.active_shown, seen_at = :at
+WHEN NOT MATCHED THEN INSERT
+    (vendor, sku, barcode, in_erp, on_platform, active_wanted, active_shown, first_seen_at, seen_at)
+    VALUES (:vendor, now.sku, now.barcode, now.in_erp, now.on_platform, now.active_wanted, now.active_shown, :at, :at)
+"""
+_GONE_PRODUCT = """
+UPDATE warehouse.product AS held SET in_erp = false, on_platform = false, active_wanted = NULL, active_shown = NULL, seen_at = :at
+WHERE vendor = :vendor AND (in_erp OR on_platform) AND NOT EXISTS (SELECT 1 FROM incoming_product AS now WHERE now.sku = held.sku)
+"""
+
+
+def replace_drift(
+    connection: Connection, vendor: str, observation_id: int, observed_at: dt.datetime, rows: pa.Table
+) -> None:
+    """The drift of one observation (DRIFT schema with `action`), in place of its earlier rows."""
+    import pyarrow as pa
+
+    connection.execute(drift.delete().where(drift.c.observation_id == observation_id))
+    if not rows.num_rows:
+        return
+    for name, scalar in (
+        ("observation_id", pa.scalar(observation_id, pa.int64())),
+        ("vendor", pa.scalar(vendor)),
+        ("observed_at", pa.scalar(observed_at, pa.timestamp("us", tz="UTC"))),
+    ):
+        rows = rows.append_column(name, pa.repeat(scalar, rows.num_rows))
+    copy_into(connection, "warehouse.drift", rows)
+
+
+def merge_products(connection: Connection, vendor: str, at: dt.datetime, rows: pa.Table) -> None:
+    """The products of a vendor as of an observation: sku, barcode, in_erp, on_platform, active_wanted, active_shown."""
+    connection.execute(sa.text(_PRODUCT_TEMP))
+    copy_into(connection, "incoming_product", rows)
+    connection.execute(sa.text("ANALYZE incoming_product"))
+    for statement in (_MERGE_PRODUCT, _GONE_PRODUCT):
+        connection.execute(sa.text(statement), {"vendor": vendor, "at": at})
+    connection.execute(sa.text("DROP TABLE incoming_product"))
+
+
+def drift_causes(connection: Connection, observation_id: int) -> dict[tuple[str, str], str]:
+    """The cause of each (SKU, field) that differed in an observation."""
+    rows = connection.execute(
+        sa.select(drift.c.sku, drift.c.field, drift.c.cause).where(drift.c.observation_id == observation_id)
+    )
+    return {(row.sku, row.field): row.cause for row in rows}
+
+
+def drift_counts(connection: Connection, observation_ids: list[int]) -> dict[str, dict[str, int]]:
+    """How many values differ in these observations: cause to action to number."""
+    statement = (
+        sa.select(drift.c.cause, drift.c.action, sa.func.count())
+        .where(drift.c.observation_id.in_(observation_ids))
+        .group_by(drift.c.cause, drift.c.action)
+        .order_by(drift.c.cause, drift.c.action)
+    )
+    found: dict[str, dict[str, int]] = {}
+    for cause, action, number in connection.execute(statement):
+        found.setdefault(cause, {})[action] = number
+    return found

@@ -1,0 +1,68 @@
+"""check: everything that can be wrong with the configuration, found before anything is read in bulk or sent."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from shelfsync.catalog.ledger import vendors as vendors_of_ledger
+from shelfsync.catalog.warehouse import unusable_vendors
+from shelfsync.errors import ConfigurationError
+from shelfsync.inbox.tls_warning import tls_warning
+from shelfsync.orders.handover.open import open_channel
+from shelfsync.platform.reachable import VENDORS_ASKED, check_platform, is_known_good
+from shelfsync.store import engine
+
+if TYPE_CHECKING:
+    from shelfsync.context import Context
+    from shelfsync.settings import Settings
+
+log = logging.getLogger(__name__)
+
+
+def check(context: Context, vendors: tuple[str, ...] = (), *, fresh: bool = True) -> None:
+    """Database, ERP, platform, in this order; ConfigurationError in one line at the first that does not work.
+
+    `vendors` are asked about first, so that a wrong one is found too; `fresh` asks the platform even when it answered lately.
+    """
+    engine.check(context.engine)
+    context.open_erp().check()
+    if not fresh and is_known_good(context, vendors):
+        return
+    names = (vendors or context.settings.sync.vendors)[:1] or _known_vendors(context)
+    if not names:
+        log.info("check: no vendor is known yet; the platform is asked for a token only")
+    check_platform(context, vendors, names or (None,))
+    log.info("check: database, ERP and platform answer")
+
+
+def warnings(context: Context) -> list[str]:
+    """What stops no catalog and is wrong all the same: orders without a store, a receiver without TLS, rows that name no vendor."""
+    exposed = tls_warning(context.settings.webhook)
+    with context.engine.connect() as connection:
+        nameless = unusable_vendors.lines(unusable_vendors.of_last(connection))
+    return [*_orders(context.settings), *([] if exposed is None else [exposed]), *nameless]
+
+
+def _orders(settings: Settings) -> list[str]:
+    """The first order would be an alarm."""
+    orders = settings.orders
+    if orders.owes_orders and not orders.hands_over:
+        error = ConfigurationError(
+            "SHELFSYNC_ORDERS__HAND_OVER",
+            "is not set, so an order reaches no store",
+            "Set it to the way to your stores, or to none where they learn of orders elsewhere (docs/orders.md).",
+        )
+        return [str(error)]
+    try:
+        if channel := open_channel(settings):
+            channel.close()
+    except ConfigurationError as error:
+        return [str(error)]
+    return []
+
+
+def _known_vendors(context: Context) -> tuple[str, ...]:
+    """A few vendors, first those with a recently accepted request: the platform may have closed any one of them to shelfsync, and no other."""
+    with context.engine.connect() as connection:
+        return tuple(vendors_of_ledger.lately_acknowledged(connection, most=VENDORS_ASKED))

@@ -1,0 +1,106 @@
+"""`duckdb`, `housekeeping`, `inbox`: the data that shelfsync keeps, and the webhook events that it received."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from shelfsync.cli.command import command
+from shelfsync.cli.options import DryRun, Limit  # noqa: TC001  typer reads annotations
+from shelfsync.cli.output import Answer, opened
+from shelfsync.errors import PartlyFailedError
+
+inbox = typer.Typer(help="Webhook events: what came, what waits, and processing some again.", no_args_is_help=True)
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="The file to write; an existing one is replaced.")]
+Kind = Annotated[Literal["job", "order", "unknown"] | None, typer.Option("--kind", help="Only events of this kind.")]
+Waiting = Annotated[bool, typer.Option("--waiting", help="Only those that are not processed yet.")]
+Quarantined = Annotated[
+    bool,
+    typer.Option("--quarantined", help="Only quarantined events: those that could not be processed, with the reason."),
+]
+Events = Annotated[list[int], typer.Argument(metavar="EVENT...", help="Numbers of events, as `list` shows them.")]
+Role = Annotated[str, typer.Argument(metavar="ROLE", help="The role; it is made if it is missing.")]
+
+
+def duckdb(file: File) -> Answer:
+    """Write the warehouse as one DuckDB file, with the same tables and views: for notebooks, and where there is no server."""
+    from shelfsync.catalog.steps.counts import counts
+    from shelfsync.warehouse.duck import write
+
+    with opened() as context:
+        counts(context)
+        result = write(context.engine, context.lake, file)
+    return Answer(result, [f"{file}:", *(f"  {rows:>12,}  {name}" for name, rows in result.items())])
+
+
+def housekeeping(dry_run: DryRun = False) -> Answer:
+    """Remove what is older than its retention (SHELFSYNC_HOUSEKEEPING__...) and no longer needed."""
+    from shelfsync.housekeeping.remove_expired import remove_expired
+
+    with opened() as context:
+        result = remove_expired(context, dry_run=dry_run)
+    return Answer(result, result.pop("lines"))
+
+
+@command(inbox, "shelfsync inbox list --limit 10", "shelfsync inbox list --quarantined --kind order", name="list")
+def list_events(
+    kind: Kind = None, waiting: Waiting = False, quarantined: Quarantined = False, limit: Limit = 50
+) -> Answer:
+    """The last events, newest first, without their content."""
+    from shelfsync.receiver import service
+
+    with opened() as context:
+        rows = service.listed(
+            context.engine, kind=kind, only_waiting=waiting, only_quarantined=quarantined, limit=limit
+        )
+    return Answer({"events": rows}, [_line(row) for row in rows] or ["no event was received"])
+
+
+@command(inbox, "shelfsync inbox replay 41", "shelfsync inbox replay 41 42 43 --json")
+def replay(event: Events) -> Answer:
+    """Process all events of these events' jobs again, and quarantined events of orders. A repeat is harmless."""
+    from shelfsync.catalog.steps.recover import recover
+    from shelfsync.orders.steps.take import take
+    from shelfsync.receiver import service
+
+    with opened() as context:
+        replayed = service.replay(context.engine, event)
+        taken = take(context) if any(row["platform_job_id"] is None for row in replayed) else None
+        recovered = recover(context) if any(row["platform_job_id"] is not None for row in replayed) else None
+    lines = [f"{_whose(row)}: {row['events']} events are processed again" for row in replayed]
+    if taken is not None:
+        lines.append(f"{taken['orders']} orders changed, {taken['quarantined']} events quarantined again")
+    if recovered is not None:
+        lines.append(f"{recovered['confirmed']} jobs confirmed, {recovered['open']} jobs open")
+    failed = (recovered is not None and recovered["failed"]) or (taken is not None and taken["quarantined"])
+    error = PartlyFailedError("some events could not be processed: `shelfsync inbox list --quarantined`")
+    return Answer({"replayed": replayed, "taken": taken, "recovered": recovered}, lines, error if failed else None)
+
+
+@command(inbox, "shelfsync inbox grant shelfsync_receiver", "shelfsync inbox grant shelfsync_receiver --json")
+def grant(role: Role) -> Answer:
+    """Give a role of the ledger's database what the receiver needs, and nothing else."""
+    from shelfsync.receiver import service
+
+    with opened() as context:
+        made = service.grant(context.engine, role)
+    lines = [f"role {role} may add events and picking results, and nothing else"]
+    if made:
+        lines.append(
+            f"it was made now and has no password: ALTER ROLE {role} PASSWORD '...', or \\password {role} in psql"
+        )
+    return Answer({"role": role, "made": made}, lines)
+
+
+def _whose(replayed: dict[str, Any]) -> str:
+    return "orders" if replayed["platform_job_id"] is None else f"job {replayed['platform_job_id']}"
+
+
+def _line(row: dict[str, Any]) -> str:
+    about = f"job {row['platform_job_id']} ({row['job_state'] or 'not a catalog job'})" if row["kind"] == "job" else "-"
+    state = f"processed {row['processed_at']:%Y-%m-%d %H:%M:%S}" if row["processed_at"] else "waiting"
+    state = f"quarantined: {row['quarantine_reason']}" if row["quarantine_reason"] else state
+    return f"{row['event_id']:>8}  {row['received_at']:%Y-%m-%d %H:%M:%S}  {row['kind']:<7}  {row['vendor'] or '-'}  {about}  {state}"

@@ -1,0 +1,161 @@
+"""`holds` and `rejections`: what waits for the operator, and the operator's decision."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from typing import Annotated, Any, Literal
+
+import typer
+
+from shelfsync.cli.command import command
+from shelfsync.cli.options import OneVendor, Reason, User, Vendor, Vendors, read_duration, user_or
+from shelfsync.cli.output import Answer, opened
+from shelfsync.errors import DataError
+
+holds = typer.Typer(help="What the guards hold back, and the decision about it.", no_args_is_help=True)
+rejections = typer.Typer(help="SKUs that the platform rejects, and sending one again.", no_args_is_help=True)
+
+Number = Annotated[int, typer.Argument(metavar="HOLD", help="Number of the hold.")]
+State = Annotated[
+    Literal["open", "approved", "declined", "expired", "superseded", "any"],
+    typer.Option("--state", help="Only holds of this state."),
+]
+Rows = Annotated[int, typer.Option("--limit", metavar="N", min=0, help="How many rows at most; 0: all.")]
+Past = Annotated[
+    dt.timedelta,
+    typer.Option("--duration", metavar="DURATION", parser=read_duration, help="How far back: 90m, 4h, 30d."),
+]
+Thresholds = Annotated[
+    str | None,
+    typer.Option(
+        "--thresholds", metavar="JSON", help="Other thresholds of the rule, for once: '{\"max_share\": 0.6}'."
+    ),
+]
+RejectedSkus = Annotated[list[str], typer.Argument(metavar="SKU...", help="The SKUs.")]
+
+
+@command(holds, "shelfsync holds list", "shelfsync holds list --state any --json", name="list")
+def list_holds(state: State = "open") -> Answer:
+    """The holds that wait for the operator, newest first."""
+    from shelfsync.catalog.steps import hold_lists
+
+    with opened() as context:
+        found = hold_lists.listed(context, states=() if state == "any" else (state,))
+    lines = [f"{row['hold_id']:>6}  {row['state']:<10}  {row['label']}: {row['message']}" for row in found]
+    return Answer({"holds": found}, lines or ["no hold waits for a decision"])
+
+
+@command(holds, "shelfsync holds show 12", "shelfsync holds show 12 --limit 0 --json")
+def show(number: Number, limit: Rows = 50) -> Answer:
+    """One hold with its rows: those whose price moves most come first."""
+    from shelfsync.catalog.steps import hold_lists
+
+    with opened() as context:
+        found = hold_lists.shown(context, number, rows=limit or None)
+    return Answer(found, _lines(found))
+
+
+@command(
+    holds,
+    "shelfsync holds approve 12 --reason 'a new pack of ten'",
+    "shelfsync holds approve 12 --thresholds '{\"max_share\": 0.6}'",
+)
+def approve(number: Number, reason: Reason = None, user: User = None, thresholds: Thresholds = None) -> Answer:
+    """Approve a hold, and send its changes. With --thresholds: approve what they let through, and decline the rest."""
+    from shelfsync.catalog.steps.hold_delivery import deliver_hold
+    from shelfsync.catalog.steps.holds import decide, reconsider
+
+    given = _thresholds(thresholds)
+    with opened() as context:
+        if given is None:
+            result = decide(context, number, approve=True, who=user_or(user), why=reason)
+        else:
+            result = reconsider(context, number, given, who=user_or(user), why=reason)
+        sent = deliver_hold(context, number) if result["state"] == "approved" else {"lines": []}
+    return Answer({**result, **sent}, [result["line"], *sent["lines"]], _unless("approved", result))
+
+
+@command(
+    holds,
+    "shelfsync holds decline 12 --reason 'a slipped decimal point'",
+    "shelfsync holds decline 12 --user ada --reason 'wrong list'",
+)
+def decline(number: Number, reason: Reason = None, user: User = None) -> Answer:
+    """Decline a hold: its values stay held until the ERP has other values."""
+    from shelfsync.catalog.steps.holds import decide
+
+    with opened() as context:
+        result = decide(context, number, approve=False, who=user_or(user), why=reason)
+    return Answer(result, [result["line"]], _unless("declined", result))
+
+
+@command(holds, "shelfsync holds backtest", "shelfsync holds backtest --duration 14d --vendor store-001")
+def backtest(vendor: Vendors = None, duration: Past = "30d") -> Answer:  # type: ignore[assignment] # typer parses it
+    """What the guards would have held in past runs with the thresholds of today. It holds and sends nothing."""
+    from shelfsync.catalog.steps.backtest import backtest as run_backtest
+
+    with opened(read_only=True) as context:
+        result = run_backtest(context, names=tuple(vendor or ()), days=duration / dt.timedelta(days=1))
+    return Answer(result, result.pop("lines"))
+
+
+@command(rejections, "shelfsync rejections list", "shelfsync rejections list --vendor store-001 --json", name="list")
+def list_rejections(vendor: OneVendor = None) -> Answer:
+    """What the platform rejects, since when, when it is tried again, and what to do about it (warehouse.rejection)."""
+    from shelfsync.catalog.steps.rejected_skus import listed
+
+    with opened() as context:
+        result = listed(context, vendor)
+    return Answer(result, result.pop("lines"))
+
+
+@command(rejections, "shelfsync rejections release store-001 4711", "shelfsync rejections release store-001 4711 4712")
+def release(vendor: Vendor, sku: RejectedSkus) -> Answer:
+    """Let the next run send rejected SKUs of a vendor again, once."""
+    from shelfsync.catalog.steps.rejected_skus import release as release_rejected
+
+    with opened() as context:
+        result = release_rejected(context, vendor, sku)
+    return Answer(result, result.pop("lines"))
+
+
+def _unless(state: str, result: dict[str, Any]) -> DataError | None:
+    """The error of a decision that came too late."""
+    return None if result["state"] == state else DataError(result["line"])
+
+
+def _thresholds(text: str | None) -> dict[str, Any] | None:
+    if text is None:
+        return None
+    try:
+        read = json.loads(text)
+    except ValueError:
+        read = None
+    if not isinstance(read, dict):
+        raise DataError(f"--thresholds: {text!r} is no JSON object; write '{{\"max_share\": 0.6}}'")
+    return read
+
+
+def _decision(decision: dict[str, Any]) -> str:
+    """One decision as a line."""
+    thresholds = f" with the thresholds {decision['thresholds']} for this once" if decision["thresholds"] else ""
+    reason = f": {decision['why']}" if decision["why"] else ""
+    return f"{decision['decided_at']:%Y-%m-%d %H:%M:%S %Z}  {decision['state']} by {decision['decided_by']}{thresholds}{reason}"
+
+
+def _lines(found: dict[str, Any]) -> list[str]:
+    head = [
+        f"hold {found['hold_id']}: {found['label']}, {found['state']}"
+        + (f" by {found['decided_by']}" if found["decided_by"] else ""),
+        found["message"],
+        f"thresholds: {found['thresholds']}",
+        *(_decision(decision) for decision in found["decisions"]),
+        "",
+    ]
+    names = ("price", "quantity", "active", "max_sales_quantity")
+    for row in found["rows_shown"]:
+        changes = [f"{name} {row[f'{name}_before']} -> {row[name]}" for name in names if row[name] is not None]
+        head.append(f"  {row['sku']}  {row['change']}  {', '.join(changes)}")
+    more = found["rows"] - len(found["rows_shown"])
+    return [*head, f"  and {more} more (--limit 0 shows all)"] if more else head

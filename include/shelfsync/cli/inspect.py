@@ -1,0 +1,79 @@
+"""`status`, `runs`, `explain`: the state of every vendor, run and SKU, and the reasons."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from shelfsync.cli.command import command
+from shelfsync.cli.options import At, Limit, Sku, Vendor  # noqa: TC001  typer reads annotations
+from shelfsync.cli.output import Answer, opened
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.table import Table
+
+runs = typer.Typer(help="The runs of the catalog: what each did, and what to run next.", no_args_is_help=True)
+
+Run = Annotated[int, typer.Argument(metavar="RUN", help="Number of the run.")]
+Kind = Annotated[Literal["full", "delta"] | None, typer.Option("--kind", help="Only runs of this kind.")]
+State = Annotated[
+    Literal["running", "succeeded", "partly", "partly_failed", "failed"] | None,
+    typer.Option("--state", help="Only runs of this state."),
+]
+
+
+def status() -> Answer:
+    """The state of every vendor: each row of the ERP in one column, restorations, and the age of the oldest change."""
+    from shelfsync.status import status as read_status
+
+    with opened() as context:
+        result = read_status(context)
+    return Answer(result, [*_status_lines(result)])
+
+
+def explain(vendor: Vendor, sku: Sku, at: At = None) -> Answer:
+    """Why the platform shows a SKU as it does, what customers pay, what comes next, and what happened."""
+    from shelfsync.explain.explain import explain as explanation
+    from shelfsync.terminal import timeline_table
+
+    with opened() as context:
+        result = explanation(context, vendor, sku, at=at)
+    return Answer(result.as_dict(), [result.sentence, *result.promotions_wait, timeline_table(result.events)])
+
+
+@command(runs, "shelfsync runs list", "shelfsync runs list --state failed --limit 5", name="list")
+def list_runs(limit: Limit = 20, kind: Kind = None, state: State = None) -> Answer:
+    """The last runs, newest first: kind, state, when each began and ended, and its counts."""
+    from shelfsync.catalog.steps import run_history
+
+    with opened() as context:
+        found = run_history.listed(context, limit=limit, kind=kind, state=state)
+    return Answer({"runs": found}, run_history.lines(found) or ["there is no run yet"])
+
+
+@command(runs, "shelfsync runs show 12", "shelfsync runs show 12 --json")
+def show(run: Run) -> Answer:
+    """One run: its vendors with their states and errors, what it holds, and the next command to run."""
+    from shelfsync.catalog.steps import run_history
+
+    with opened() as context:
+        found = run_history.shown(context, run)
+    return Answer(found, run_history.details(found))
+
+
+def _status_lines(result: dict[str, Any]) -> Iterator[str | Table]:
+    from shelfsync.terminal import orders_lines, status_tables
+
+    for label, found in (
+        ("PAUSED", result["paused"]),
+        ("RESTORED", result["restorations"]),
+        ("ALARM", result["alarms"]),
+    ):
+        yield from (f"{label}: {line}" for line in found)
+    yield from status_tables(result)
+    if result["forecast"]["requests"] or result["forecast"]["waiting"]:
+        yield f"on their way: {result['forecast']['sentence']}"
+    yield from orders_lines(result["orders"])

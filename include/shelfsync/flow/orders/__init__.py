@@ -1,1 +1,0 @@
-"""The orders' way with its reading and writing: take, hand over, collect, fulfil, history."""

@@ -1,1 +1,0 @@
-"""The promotions' path over real parts: extract, plan, deliver, wait, confirm, report; and settle, which finishes what was lost."""

@@ -1,0 +1,145 @@
+"""Airflow's REST API, as far as starting a DAG and watching it needs it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+from shelfsync.errors import ShelfsyncError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import httpx
+
+    from shelfsync.local.stack import RunningStack
+
+TIMEOUT_S = 30.0
+DAGS_MAX = 100
+
+
+@dataclass(frozen=True)
+class TaskState:
+    """One task instance: its name with the shard it is for, its state, which try it is at."""
+
+    task: str
+    shard: str | None
+    state: str | None
+    attempt: int
+    map_index: int
+
+    @property
+    def label(self) -> str:
+        return f"{self.task} [{self.shard}]" if self.shard else self.task
+
+
+@dataclass(frozen=True)
+class Dag:
+    """A DAG that Airflow has parsed, and its file below the DAG folder."""
+
+    dag_id: str
+    file: str
+    is_paused: bool
+
+
+class AirflowApi:
+    """A session as the user admin. Use it as a context manager."""
+
+    def __init__(self, stack: RunningStack) -> None:
+        self._stack = stack
+        self._client: httpx.Client | None = None
+
+    def __enter__(self) -> Self:
+        import httpx
+
+        from shelfsync.local.airflow_home import USER
+
+        self._client = httpx.Client(base_url=self._stack.addresses.api_url, timeout=TIMEOUT_S, trust_env=False)
+        answer = self._call("POST", "/auth/token", json={"username": USER, "password": self._stack.admin_password})
+        self._client.headers["Authorization"] = f"Bearer {answer['access_token']}"
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._client is not None:
+            self._client.close()
+
+    def knows(self, dag_id: str) -> bool:
+        """Whether the DAG has been parsed; a ShelfsyncError when it cannot be."""
+        if self._request("GET", f"/api/v2/dags/{dag_id}").status_code == 200:
+            return True
+        self.fail_on_import_errors([dag_id])
+        return False
+
+    def dags(self, tag: str) -> list[Dag]:
+        """Every DAG with the tag that has been parsed, by its name."""
+        rows = self._call("GET", "/api/v2/dags", params={"tags": [tag], "limit": DAGS_MAX, "order_by": "dag_id"})
+        return [Dag(row["dag_id"], str(row["relative_fileloc"]), bool(row["is_paused"])) for row in rows["dags"]]
+
+    def fail_on_import_errors(self, words: Iterable[str]) -> None:
+        """Raises ShelfsyncError if Airflow cannot import a file whose name contains one of the words."""
+        words = list(words)
+        for error in self._call("GET", "/api/v2/importErrors")["import_errors"]:
+            if any(word in error["filename"] for word in words):
+                last = error["stack_trace"].strip().splitlines()[-1]
+                raise ShelfsyncError(f"Airflow cannot import {error['filename']}: {last}")
+
+    def unpause(self, dag_id: str) -> None:
+        self._call("PATCH", f"/api/v2/dags/{dag_id}", json={"is_paused": False})
+
+    def pause(self, dag_id: str) -> None:
+        self._call("PATCH", f"/api/v2/dags/{dag_id}", json={"is_paused": True})
+
+    def trigger(self, dag_id: str) -> str:
+        """Starts a run by hand; returns its id."""
+        answer = self._call("POST", f"/api/v2/dags/{dag_id}/dagRuns", json={"logical_date": None})
+        return str(answer["dag_run_id"])
+
+    def run_state(self, dag_id: str, run_id: str) -> str:
+        """queued, running, success or failed."""
+        return str(self._call("GET", f"/api/v2/dags/{dag_id}/dagRuns/{run_id}")["state"])
+
+    def fail_unfinished(self, dag_id: str) -> int:
+        """Ends every queued or running run as failed, and with it the tasks that a killed scheduler left; how many there were."""
+        path = f"/api/v2/dags/{dag_id}/dagRuns"
+        unfinished = self._call("GET", path, params={"state": ["queued", "running"], "limit": 100})["dag_runs"]
+        for run in unfinished:
+            self._call("PATCH", f"{path}/{run['dag_run_id']}", json={"state": "failed"})
+        return len(unfinished)
+
+    def failed_run(self, dag_id: str) -> str | None:
+        """The id of the newest run that failed, None where none did."""
+        path = f"/api/v2/dags/{dag_id}/dagRuns"
+        found = self._call("GET", path, params={"state": ["failed"], "limit": 1, "order_by": "-run_after"})["dag_runs"]
+        return str(found[0]["dag_run_id"]) if found else None
+
+    def runs(self, dag_id: str) -> int:
+        """How many runs the DAG has had."""
+        return int(self._call("GET", f"/api/v2/dags/{dag_id}/dagRuns", params={"limit": 1})["total_entries"])
+
+    def tasks(self, dag_id: str, run_id: str) -> list[TaskState]:
+        path = f"/api/v2/dags/{dag_id}/dagRuns/{run_id}/taskInstances"
+        rows = self._call("GET", path, params={"limit": 100})["task_instances"]
+        return [
+            TaskState(row["task_id"], row.get("rendered_map_index"), row["state"], row["try_number"], row["map_index"])
+            for row in rows
+        ]
+
+    def _request(self, method: str, path: str, **more: Any) -> httpx.Response:
+        import httpx
+
+        assert self._client is not None, "use it as a context manager"
+        try:
+            return self._client.request(method, path, **more)
+        except httpx.HTTPError as error:
+            raise ShelfsyncError(
+                f"Airflow's API does not answer {method} {path}: {error!r}. Its log: {self._stack.processes.log('api-server')}"
+            ) from None
+
+    def _call(self, method: str, path: str, **more: Any) -> dict[str, Any]:
+        answer = self._request(method, path, **more)
+        if answer.is_error:
+            raise ShelfsyncError(
+                f"Airflow's API answers {method} {path} with {answer.status_code}: {answer.text[:300]}"
+            )
+        result: dict[str, Any] = answer.json()
+        return result

@@ -1,0 +1,154 @@
+"""The demo's numbers. Each comes from the warehouse or the ledger, by the SQL in this file.
+
+`compare` compares what customers see with the ERP, SKU by SKU, from the tables of the ERP and of the sandbox, without any of shelfsync's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from decimal import ROUND_DOWN, Decimal
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import sqlalchemy as sa
+
+_RUN = """
+SELECT run_id, kind, state, vendors, rows_raw, rows_quarantined, skus_changed, skus_sent, skus_accepted, skus_rejected, skus_unaccounted,
+    skus_held, extract(epoch FROM finished_at - started_at) AS seconds
+FROM warehouse.sync_run WHERE run_key = %(run_key)s
+"""
+_REJECTED = """
+SELECT o.reason, count(*) AS skus
+FROM warehouse.sku_outcome AS o JOIN warehouse.catalog_job AS j USING (job_id)
+WHERE j.run_id = %(run_id)s AND o.state = 'rejected'
+GROUP BY o.reason ORDER BY skus DESC, o.reason
+"""
+_BALANCE = """
+SELECT coalesce(sum(j.sent), 0) AS sent,
+    (SELECT count(*) FROM warehouse.sku_outcome AS o JOIN warehouse.catalog_job AS k USING (job_id) WHERE k.run_id = %(run_id)s) AS outcomes
+FROM warehouse.catalog_job AS j WHERE j.run_id = %(run_id)s
+"""
+_PROMOTIONS = """
+SELECT run.run_id, run.state, run.rows, run.rows_quarantined, run.held, run.created, run.changed, run.ended,
+    extract(epoch FROM run.finished_at - run.started_at) AS seconds,
+    coalesce(sum(job.accepted), 0) AS accepted, coalesce(sum(job.rejected), 0) AS rejected, coalesce(sum(job.unaccounted), 0) AS unaccounted
+FROM warehouse.promotion_run AS run LEFT JOIN warehouse.promotion_job AS job USING (run_id)
+WHERE run.run_key = %(run_key)s GROUP BY run.run_id
+"""
+_ORDER = """
+SELECT o.order_id, o.vendor, o.order_code, o.status, o.placed_at,
+    (SELECT min(written_at) FROM ledger.hand_over AS h WHERE h.order_id = o.order_id AND h.kind = 'new') AS handed_over_at,
+    (SELECT min(received_at) FROM ledger.picking_result AS r WHERE r.order_id = o.order_id) AS picked_at,
+    o.fulfilled_at
+FROM warehouse.customer_order AS o WHERE o.order_id = %(order_id)s
+"""
+_EXPORT = """
+SELECT count(*) AS vendors, coalesce(sum(o.rows), 0) AS rows, coalesce(sum(e.drifts), 0) AS drifts, coalesce(sum(e.resent), 0) AS resent
+FROM ledger.export AS e JOIN warehouse.observation AS o USING (observation_id) JOIN ledger.job AS j USING (export_id)
+WHERE e.run_key = %(run_key)s AND j.state = 'acknowledged'
+"""
+_CAUSES = """
+SELECT d.cause, count(*) AS found
+FROM warehouse.drift AS d JOIN ledger.export AS e USING (observation_id)
+WHERE e.run_key = %(run_key)s GROUP BY d.cause ORDER BY found DESC, d.cause
+"""
+_TABLES = (
+    "vendor",
+    "sync_run",
+    "catalog_job",
+    "sku_outcome",
+    "quarantine",
+    "baseline",
+    "promotion",
+    "customer_order",
+    "observation",
+    "drift",
+)
+
+
+def run(connection: sa.Connection, run_key: str) -> dict[str, Any]:
+    """The warehouse's row of one run, with `rejected` (reason -> SKUs), `sent` of its jobs and the number of their `outcomes`."""
+    found = connection.exec_driver_sql(_RUN, {"run_key": run_key}).mappings().one()
+    number = {"run_id": found["run_id"]}
+    rejected = {row.reason: row.skus for row in connection.exec_driver_sql(_REJECTED, number)}
+    balance = connection.exec_driver_sql(_BALANCE, number).mappings().one()
+    return {**found, "rejected": rejected, "sent": int(balance["sent"]), "outcomes": int(balance["outcomes"])}
+
+
+def promotions(connection: sa.Connection, run_key: str) -> dict[str, Any]:
+    """One run of promotions_sync, and the outcomes of the pairs of SKU and vendor that it sent."""
+    return dict(connection.exec_driver_sql(_PROMOTIONS, {"run_key": run_key}).mappings().one())
+
+
+def order(connection: sa.Connection, order_id: str) -> dict[str, Any]:
+    """An order and when each step of it was done; only its number and status None as long as no event has come."""
+    found = connection.exec_driver_sql(_ORDER, {"order_id": order_id}).mappings().one_or_none()
+    return {"order_id": order_id, "status": None} if found is None else dict(found)
+
+
+def export(connection: sa.Connection, run_key: str) -> dict[str, Any]:
+    """The comparison of an export run, with `causes` (cause -> values that differ)."""
+    key = {"run_key": run_key}
+    causes = {row.cause: row.found for row in connection.exec_driver_sql(_CAUSES, key)}
+    return {**connection.exec_driver_sql(_EXPORT, key).mappings().one(), "causes": causes}
+
+
+def tables(connection: sa.Connection) -> dict[str, int]:
+    """Rows of the warehouse's tables."""
+    return {
+        name: int(connection.exec_driver_sql(f"SELECT count(*) FROM warehouse.{name}").scalar_one())  # noqa: S608  fixed names
+        for name in _TABLES
+    }
+
+
+_MILL = Decimal("0.001")
+
+
+@dataclass
+class Comparison:
+    """`equal` SKUs that the platform knows and that equal the ERP; `differences` one sentence each."""
+
+    equal: int = 0
+    unknown_to_platform: int = 0
+    differences: list[str] = field(default_factory=list)
+
+
+def compare(erp: Mapping[str, Mapping[str, Any]], platform: Mapping[str, Sequence[Mapping[str, Any]]]) -> Comparison:
+    """`erp`: vendor -> SKU -> row with price, quantity, active, max_sales_quantity. `platform`: vendor -> products of the control plane.
+
+    The rules are the interface's, 2.1: three decimals, the rest cut; on sale if active and the stock reaches the buffer. A product that
+    is no longer in the ERP must be off sale. Stock of weighed goods counts in whole units, a negative one as none.
+    """
+    result = Comparison()
+    for vendor, products in platform.items():
+        rows = erp.get(vendor, {})
+        known = set()
+        for product in products:
+            known.add(product["sku"])
+            wanted = _wanted(rows.get(product["sku"]), product)
+            have = {name: product[name] for name in wanted}
+            if have == wanted:
+                result.equal += 1
+            else:
+                wrong = ", ".join(
+                    f"{name} is {have[name]}, not {wanted[name]}" for name in wanted if have[name] != wanted[name]
+                )
+                result.differences.append(f"{vendor} {product['sku']}: {wrong}")
+        result.unknown_to_platform += len(rows.keys() - known)
+    return result
+
+
+def _wanted(row: Any, product: Mapping[str, Any]) -> dict[str, Any]:
+    """What the platform should hold of a product."""
+    if row is None:
+        return {"active": False}
+    stock = max(0, int(Decimal(row.quantity).to_integral_value(rounding="ROUND_FLOOR")))
+    wanted: dict[str, Any] = {
+        "price": Decimal(row.price).quantize(_MILL, ROUND_DOWN),
+        "active": bool(row.active) and stock >= int(product["sales_buffer"]),
+    }
+    if row.max_sales_quantity is not None:
+        wanted["max_sales_quantity"] = row.max_sales_quantity
+    return wanted

@@ -1,0 +1,125 @@
+"""What a new user needs of a running stack: addresses, the password, three things to try. For the terminal alone: it holds passwords."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import tomllib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from shelfsync.erp import sample
+from shelfsync.errors import ShelfsyncError
+from shelfsync.local import airflow_home, postgres_binaries, sample_chain
+from shelfsync.local.sandbox_control import CHAIN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from shelfsync.local.place import Place
+    from shelfsync.local.stack import RunningStack
+
+STORE = "store-001"
+PAGES = "/shelfsync/pages/"
+_PRICE = (
+    "INSERT INTO erp.price (product_id, store_id, amount, valid_from) "
+    "SELECT product_id, 1, round(list_price * 1.1, 2), current_date FROM erp.product WHERE item_code = '{sku}'"
+)
+
+
+@dataclass(frozen=True)
+class Running:
+    """Where a stack listens; nothing secret, so it may be written to a file. `sku`: a product to try things with, None without the sample ERP."""
+
+    airflow: str
+    receiver: str
+    sandbox: str | None = None
+    sku: str | None = None
+
+
+def running(stack: RunningStack, *, sandbox: bool) -> Running:
+    """Where this stack listens."""
+    addresses = stack.addresses
+    if not sandbox:
+        return Running(addresses.public_url, addresses.receiver_url)
+    engine = sample_chain.open_erp(stack)
+    try:
+        found = sample.plentiful(engine, STORE, 1)
+    finally:
+        engine.dispose()
+    return Running(addresses.public_url, addresses.receiver_url, addresses.sandbox_url, next(iter(found), None))
+
+
+def lines(place: Place, running: Running) -> Iterator[str]:
+    """Addresses and passwords, and what to do next."""
+    yield from addresses(place, running)
+    yield ""
+    yield from next_steps(place, running)
+
+
+def addresses(place: Place, running: Running) -> Iterator[str]:
+    """One line each, with user and password."""
+    password = airflow_home.admin_password(place.airflow)
+    yield _address("Airflow", running.airflow, f"user {airflow_home.USER}   password {password}")
+    yield _address(
+        "our pages", running.airflow + PAGES, "after you have logged in to Airflow; there they are under shelfsync"
+    )
+    yield _address("webhook receiver", running.receiver)
+    if running.sandbox:
+        yield _address("sandbox", f"{running.sandbox}/portal", "the platform's portal: products, orders, promotions")
+        yield _address("ERP", erp_url(place), "a PostgreSQL database; schema erp")
+    yield _address("command line", f"{_command(place, running)} status")
+    yield _address("logs", str(place.logs))
+
+
+def next_steps(place: Place, running: Running) -> Iterator[str]:
+    """Three things to try."""
+    yield "three things to try next:"
+    for number, (what, how) in enumerate(tries(place, running), 1):
+        yield f"{number}. {what}"
+        yield f"     {how}"
+
+
+def tries(place: Place, running: Running) -> list[tuple[str, str]]:
+    """(what it shows, the command line)."""
+    command = _command(place, running)
+    if not running.sandbox or not running.sku:
+        return [
+            ("Is everything configured as it should be?", f"{command} check"),
+            ("What would be sent? This sends nothing.", f"{command} plan"),
+            ("Where does every store stand?", f"{command} status"),
+        ]
+    psql = postgres_binaries.find().program("psql")
+    order = json.dumps({"items": [{"sku": running.sku, "quantity": 1}]})
+    where = f"{running.sandbox}/_sandbox/chains/{CHAIN}/vendors/{STORE}/orders"
+    return [
+        (
+            f"Change a price in the ERP. The next catalog_delta_sync sends it, or at once: {command} sync --vendor {STORE}",
+            f'{shlex.join([psql, erp_url(place)])} -c "{_PRICE.format(sku=running.sku)}"',
+        ),
+        (
+            "Order as a customer; orders_fulfilment hands it over, its store picks it (page Orders, and the portal's).",
+            shlex.join(["curl", "-X", "POST", where, "-H", "Content-Type: application/json", "-d", order]),
+        ),
+        ("Ask why a product shows what it shows.", f"{command} explain {STORE} {running.sku}"),
+    ]
+
+
+def erp_url(place: Place) -> str:
+    """The sample ERP's database as psql takes it, with its password."""
+    try:
+        text = (place.home / sample_chain.CONFIG).read_text("utf-8")
+    except FileNotFoundError:
+        raise ShelfsyncError(
+            f"{place.home / sample_chain.CONFIG} is gone. Write it again by: make down, make up"
+        ) from None
+    return str(tomllib.loads(text)["erp"]["url"]).replace("postgresql+psycopg://", "postgresql://", 1)
+
+
+def _command(place: Place, running: Running) -> str:
+    config = f"SHELFSYNC_CONFIG={shlex.quote(str(place.home / sample_chain.CONFIG))} " if running.sandbox else ""
+    return f"{config}.venv/bin/shelfsync"
+
+
+def _address(name: str, address: str, more: str = "") -> str:
+    return f"{name:<17}{address}   {more}".rstrip()

@@ -1,0 +1,126 @@
+"""The sample chain: an ERP in the database `erp`, the same assortment in the sandbox, and settings that connect the two."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import os
+import secrets
+from typing import TYPE_CHECKING, Any
+
+from shelfsync.local.place import Place, kept_secret
+from shelfsync.local.sandbox_control import CHAIN, CLIENT_ID, CLIENT_SECRET, SandboxControl
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import sqlalchemy as sa
+
+    from shelfsync.local.postgres import EmbeddedPostgres
+    from shelfsync.local.services import Addresses
+    from shelfsync.local.stack import RunningStack
+    from shelfsync.settings import LocalSettings, OrdersSettings
+
+DATABASE = "erp"
+CONFIG = "sample.toml"
+VENDORS = 6
+SKUS_PER_VENDOR = 5_000
+
+
+def settings(home: Path, local: LocalSettings) -> Callable[[Addresses, EmbeddedPostgres], dict[str, str]]:
+    """Writes the settings file of the sample and names it; the command line can use the same one."""
+
+    def write(addresses: Addresses, postgres: EmbeddedPostgres) -> dict[str, str]:
+        from shelfsync.erp.sample import PROMOTIONS_FILE, SELECT_FILE
+
+        given: dict[str, dict[str, Any]] = {
+            "": {"home": str(home), "database_url": addresses.database_url},
+            "platform": {
+                "base_url": addresses.sandbox_url,
+                "chain": CHAIN,
+                "client_id": CLIENT_ID,
+                "client_secret": CLIENT_SECRET,
+            },
+            "erp": {"url": _sqlalchemy(postgres.create_database(DATABASE)), "sql_file": str(SELECT_FILE)},
+            "promotions": {"sql_file": str(PROMOTIONS_FILE), "poll_first_s": 2.0},
+            "orders": {
+                "hand_over": "outbox",
+                "encryption_key": _kept(home, "encryption-key"),
+                "picking_secret": _kept(home, "picking"),
+            },
+            "local": local.model_dump(),
+        }
+        file = home / CONFIG
+        with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as opened:
+            opened.write("# Written by make demo and make up: the sample ERP and the sandbox.\n")
+            for section, values in given.items():
+                opened.write(f"[{section}]\n" if section else "")
+                opened.writelines(f"{name} = {json.dumps(value)}\n" for name, value in values.items())
+        return {"SHELFSYNC_CONFIG": str(file)}
+
+    return write
+
+
+def picks(orders: OrdersSettings) -> bool:
+    """Whether the sample's stores pick with the simulated hub: not if the user hands orders over to another system."""
+    return orders.hand_over in {None, "outbox"} and orders.hand_over_url is None
+
+
+def open_erp(stack: RunningStack) -> sa.Engine:
+    """An engine on the sample ERP."""
+    from shelfsync.store.engine import create_engine
+
+    return create_engine(stack.postgres.dsn(DATABASE))
+
+
+def prepare(stack: RunningStack, echo: Callable[[str], None]) -> None:
+    """Creates the sample ERP, fills the sandbox, and sets the address of its events. Existing data is not changed."""
+    from shelfsync.erp import sample
+
+    sandbox = SandboxControl(stack.addresses.sandbox_url)
+    engine = open_erp(stack)
+    try:
+        if not _is_made(engine):
+            made = sample.create(engine, vendors=VENDORS, skus_per_vendor=SKUS_PER_VENDOR)
+            echo(
+                f"made a sample ERP: {len(made.vendors)} stores, {made.products:,} products, {made.movements:,} bookings of stock"
+            )
+        sample.complete(engine)
+        if new := sample.campaigns(engine, dt.datetime.now(dt.UTC)):
+            echo(f"the sample ERP has {new} new campaigns")
+        for vendor, products in sample.assortment(engine).items():
+            if not sandbox.products(vendor):
+                sandbox.put_products(vendor, products)
+                echo(f"the sandbox now lists {len(products):,} products for {vendor}")
+        sandbox.send_events_to(f"{stack.addresses.receiver_url}/webhook", stack.webhook_secret)
+    finally:
+        engine.dispose()
+        sandbox.close()
+
+
+def rows(engine: sa.Engine) -> dict[str, dict[str, Any]]:
+    """Vendor -> SKU -> the row of the ERP, by the sample's own SELECT."""
+    from shelfsync.erp.sample import SELECT_FILE
+
+    found: dict[str, dict[str, Any]] = {}
+    with engine.connect() as connection:
+        for row in connection.exec_driver_sql(SELECT_FILE.read_text("utf-8")):
+            found.setdefault(row.vendor, {})[row.sku] = row
+    return found
+
+
+def _is_made(engine: sa.Engine) -> bool:
+    """Whether the sample is complete; it is created in one transaction."""
+    import sqlalchemy as sa
+
+    with engine.connect() as connection:
+        return connection.execute(sa.text("SELECT to_regclass('erp.listing') IS NOT NULL")).scalar_one() is True
+
+
+def _kept(home: Path, name: str) -> str:
+    return kept_secret(Place(home).secrets / name, lambda: secrets.token_urlsafe(32))
+
+
+def _sqlalchemy(dsn: str) -> str:
+    return dsn.replace("postgresql://", "postgresql+psycopg://", 1)

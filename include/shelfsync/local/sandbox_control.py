@@ -1,0 +1,120 @@
+"""The sandbox's control plane, as far as the demo needs it. The real platform has no such interface."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from shelfsync.errors import ShelfsyncError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import httpx
+
+CHAIN = "demo-chain"
+CLIENT_ID = "demo-client"
+CLIENT_SECRET = "demo-secret"  # noqa: S105  what the sandbox begins with; it opens nothing else
+TIMEOUT_S = 60.0
+HEALTH = "/"
+"""The address with which `make up` checks that the sandbox answers."""
+
+
+class SandboxRejectedError(ShelfsyncError):
+    """The sandbox rejects the call: a product is off sale, or an order is not in the required state."""
+
+
+class SandboxControl:
+    """A client of the sandbox at `base_url`."""
+
+    def __init__(self, base_url: str) -> None:
+        self._base_url = f"{base_url}/_sandbox"
+        self._client: httpx.Client | None = None
+
+    def close(self) -> None:
+        """Closes the client; the next call opens another."""
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+
+    def products(self, vendor: str) -> list[dict[str, Any]]:
+        """The vendor's assortment as the platform holds it; prices are exact decimals."""
+        return list(self._call("GET", f"/chains/{CHAIN}/vendors/{vendor}/products")["products"])
+
+    def put_products(self, vendor: str, products: Sequence[dict[str, Any]]) -> None:
+        """Replaces the vendor's assortment; the vendor is created if it is new."""
+        self._call("PUT", f"/chains/{CHAIN}/vendors/{vendor}", {})
+        self._call("PUT", f"/chains/{CHAIN}/vendors/{vendor}/products", {"products": products})
+
+    def send_events_to(self, url: str, secret: str) -> None:
+        """`url` is the receiver's address; the addresses for jobs and for orders differ in their last segment."""
+        result = {"catalog_url": f"{url}/catalog", "order_url": f"{url}/orders", "secret": secret}
+        self._call("PUT", f"/chains/{CHAIN}/webhook", result)
+
+    def open_vendors(self) -> list[str]:
+        """Vendors with something on sale; none before the platform knows where to send the events of orders."""
+        (chain,) = (chain for chain in self._call("GET", "/state")["chains"] if chain["chain"] == CHAIN)
+        if not chain["webhook"]["order_url"]:
+            return []
+        return [str(vendor["vendor"]) for vendor in chain["vendors"] if vendor["active"]]
+
+    def place_order(self, vendor: str, items: Sequence[dict[str, Any]], **options: Any) -> dict[str, Any]:
+        """Places an order and returns it. Raises SandboxRejectedError if the app does not show a product."""
+        return self._call("POST", f"/chains/{CHAIN}/vendors/{vendor}/orders", {"items": items, **options})
+
+    def order(self, order_id: str) -> dict[str, Any]:
+        """An order as the platform has it now; one of the last 500."""
+        path = f"/chains/{CHAIN}/orders"
+        total = int(self._call("GET", f"{path}?limit=1")["total"])
+        orders = self._call("GET", f"{path}?offset={max(0, total - 500)}")["orders"]
+        return next(dict(order) for order in orders if order["order_id"] == order_id)
+
+    def promotions(self) -> list[dict[str, Any]]:
+        """The newest promotions with the state that the portal shows, the newest first."""
+        return list(self._call("GET", f"/chains/{CHAIN}/promotions")["promotions"])
+
+    def move_order(self, order_id: str, step: str) -> None:
+        """`dispatch`, `pick-up` or `cancel`; raises SandboxRejectedError if the state of the order forbids it."""
+        self._call("POST", f"/orders/{order_id}/{step}", {} if step == "cancel" else None)
+
+    def journal_end(self) -> int:
+        """The number of the newest line of the journal."""
+        return int(self._lines(0)[0])
+
+    def requests_after(self, number: int, *, upto: int | None = None) -> dict[str, int]:
+        """Operation -> requests behind the journal's line `number`, up to another one; without the control plane and its health check."""
+        counts: dict[str, int] = {}
+        for entry in self._lines(number)[1]:
+            if entry["kind"] != "webhook" and entry["route"] != HEALTH and (upto is None or int(entry["n"]) <= upto):
+                name = str(entry["operation"] or entry["route"])
+                counts[name] = counts.get(name, 0) + 1
+        return counts
+
+    def _lines(self, after: int) -> tuple[int, list[dict[str, Any]]]:
+        """The journal's last number and its lines after one, page by page."""
+        lines: list[dict[str, Any]] = []
+        while True:
+            page = self._call("GET", f"/journal?after={after}")
+            lines += page["entries"]
+            if not page["entries"]:
+                return after, lines
+            after = int(page["last"])
+
+    def _call(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+        import httpx
+
+        try:
+            if (
+                self._client is None
+            ):  # one for all calls costs 50 ms once; a connection of its own for each is never half closed
+                once = httpx.Limits(max_keepalive_connections=0)
+                self._client = httpx.Client(timeout=TIMEOUT_S, trust_env=False, limits=once)
+            answer = self._client.request(method, self._base_url + path, json=body)
+        except httpx.HTTPError as error:
+            raise ShelfsyncError(f"The sandbox does not answer {method} {path}: {error!r}") from None
+        if answer.is_error:
+            kind = ShelfsyncError if answer.is_server_error else SandboxRejectedError
+            raise kind(f"The sandbox answers {method} {path} with {answer.status_code}: {answer.text[:300]}")
+        result: dict[str, Any] = json.loads(answer.text, parse_float=Decimal)
+        return result

@@ -1,0 +1,160 @@
+"""The one table of services: service -> command and environment, on a machine by `make up` and in containers by docker-compose.yaml."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from shelfsync.local import airflow_home
+from shelfsync.local.ports import LOOPBACK
+
+if TYPE_CHECKING:
+    from shelfsync.local.airflow_home import AirflowKeys
+
+API_PORT = 8080
+RECEIVER_PORT = 8480
+SANDBOX_PORT = 8470
+
+
+@dataclass(frozen=True)
+class Service:
+    """One program. `health` is an address that answers 200 if the program works; None if it has no such address."""
+
+    name: str
+    command: tuple[str, ...]
+    environment: dict[str, str] = field(repr=False)
+    health: str | None = None
+
+
+@dataclass(frozen=True)
+class Addresses:
+    """The values that differ between places to run. URLs without a slash at the end."""
+
+    home: str
+    project: str
+    database_url: str = field(repr=False)
+    """The receiver uses it too, if it has no separate role (`receiver_database_url`)."""
+    airflow_database_url: str = field(repr=False)
+    listen: str = LOOPBACK
+    api_host: str = LOOPBACK
+    api_port: int = API_PORT
+    public_url: str = f"http://{LOOPBACK}:{API_PORT}"
+    receiver_host: str = LOOPBACK
+    receiver_port: int = RECEIVER_PORT
+    sandbox_host: str = LOOPBACK
+    sandbox_port: int = SANDBOX_PORT
+    receiver_database_url: str | None = field(default=None, repr=False)
+
+    @property
+    def api_url(self) -> str:
+        return f"http://{self.api_host}:{self.api_port}"
+
+    @property
+    def receiver_url(self) -> str:
+        return f"http://{self.receiver_host}:{self.receiver_port}"
+
+    @property
+    def sandbox_url(self) -> str:
+        return f"http://{self.sandbox_host}:{self.sandbox_port}"
+
+
+INIT = "init"
+RECEIVER_DATABASE_URL = "RECEIVER_DATABASE_URL"
+"""Variable of init: the receiver's database URL; its user becomes a role with no other rights."""
+SANDBOX = "sandbox"
+STORE_HUB, CUSTOMERS = "store-hub", "customers"
+"""Simulated services that run only beside the sample: the system that stores pick with, and customers."""
+RECEIVED_WITH = (
+    "SHELFSYNC_CONFIG",
+    "SHELFSYNC_LOG_FORMAT",
+    "SHELFSYNC_METRICS__",
+    "SHELFSYNC_ORDERS__PICKING_SECRET",
+    "SHELFSYNC_WEBHOOK__",
+)
+"""Beginnings of the names of all settings that the receiver reads: it receives no other setting, so no other secret. A file is on one machine only."""
+STAYING = ("api-server", "scheduler", "dag-processor", "triggerer", "receiver")
+
+
+def services(
+    addresses: Addresses, *, keys: AirflowKeys, webhook_secret: str, more: dict[str, str]
+) -> dict[str, Service]:
+    """The table. `more` are shelfsync's own settings (`SHELFSYNC_...`) besides those that follow from the addresses."""
+    ours = {
+        "PYTHONPATH": f"{addresses.project}/include:{addresses.project}/plugins",
+        "SHELFSYNC_HOME": addresses.home,
+        "SHELFSYNC_DATABASE_URL": addresses.database_url,
+        "SHELFSYNC_WEBHOOK__SECRET": webhook_secret,
+        "SHELFSYNC_WEBHOOK__HOST": addresses.listen,
+        "SHELFSYNC_WEBHOOK__PORT": str(addresses.receiver_port),
+        **more,
+    }
+    airflow = airflow_home.environment(
+        airflow_home=f"{addresses.home}/airflow",
+        project=addresses.project,
+        database_url=addresses.airflow_database_url,
+        keys=keys,
+        api_host=addresses.listen,
+        api_port=addresses.api_port,
+        api_url=addresses.api_url,
+        public_url=addresses.public_url,
+        test_connection=addresses.listen == LOOPBACK,
+    )
+    both = airflow | ours
+    receiver_url = addresses.receiver_database_url or addresses.database_url
+    receiving = {name: value for name, value in ours.items() if name.startswith(("PYTHONPATH", *RECEIVED_WITH))}
+    receiving["SHELFSYNC_DATABASE_URL"] = receiver_url
+    table = [
+        Service(INIT, ("python", "-m", "shelfsync.local.init"), both | {RECEIVER_DATABASE_URL: receiver_url}),
+        Service("api-server", ("airflow", "api-server"), both, f"{addresses.api_url}/api/v2/monitor/health"),
+        Service("scheduler", ("airflow", "scheduler", "--skip-serve-logs"), both),
+        Service("dag-processor", ("airflow", "dag-processor"), both),
+        Service("triggerer", ("airflow", "triggerer", "--skip-serve-logs"), both),
+        Service("receiver", ("python", "-m", "shelfsync.receiver"), receiving, f"{addresses.receiver_url}/health"),
+        Service(SANDBOX, _sandbox(addresses), {}, f"{addresses.sandbox_url}/"),
+    ]
+    return {service.name: service for service in table}
+
+
+def stand_in(name: str, table: dict[str, Service]) -> Service:
+    """A simulated service beside the sample; it has the settings of shelfsync."""
+    module = f"shelfsync.local.{name.replace('-', '_')}"
+    ours = {key: value for key, value in table["scheduler"].environment.items() if not key.startswith("AIRFLOW")}
+    return Service(name, ("python", "-m", module), ours)
+
+
+def _sandbox(addresses: Addresses) -> tuple[str, ...]:
+    """Its control plane answers only this machine by default. In a container it is exposed, because every caller is on another host."""
+    where = ("--host", addresses.listen, "--port", str(addresses.sandbox_port), "--data", f"{addresses.home}/sandbox")
+    opened = () if addresses.listen == LOOPBACK else ("--expose-control", "--control-host", SANDBOX)
+    return ("partner-sandbox", *where, "--job-seconds", "2", *opened)
+
+
+API_SERVER = "api-server"
+_PARTS = {
+    "metadatabase": API_SERVER,
+    "scheduler": "scheduler",
+    "triggerer": "triggerer",
+    "dag_processor": "dag-processor",
+}
+TIMEOUT_S = 5.0
+
+
+def answers(url: str) -> bool:
+    """Whether the service reports that it is healthy."""
+    import httpx
+
+    try:
+        return httpx.get(url, timeout=TIMEOUT_S, trust_env=False).status_code < 500
+    except httpx.HTTPError:
+        return False
+
+
+def sick_parts(url: str) -> list[str]:
+    """Airflow's components that report themselves unhealthy, as services; the API server if it or the database is unavailable."""
+    import httpx
+
+    try:
+        answer = httpx.get(url, timeout=TIMEOUT_S, trust_env=False).json()
+    except (httpx.HTTPError, ValueError):
+        return [API_SERVER]
+    return [service for part, service in _PARTS.items() if answer.get(part, {}).get("status") != "healthy"]

@@ -1,0 +1,101 @@
+"""One file a document: `{vendor}/{number}-{kind}.json`. The store takes it by moving or removing it."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import fsspec
+
+from shelfsync.errors import TryAgainError
+from shelfsync.orders.document import without_customer
+from shelfsync.segment import segment
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from shelfsync.orders.handover.channel import Document
+
+
+class Files:
+    """A folder at any fsspec address. A file appears complete: it is written under another name first, and renamed."""
+
+    def __init__(self, address: str) -> None:
+        self._address = address.rstrip("/")
+
+    def write(self, document: Document) -> bool:
+        """Writes the file. A repeat writes the same file again."""
+        name = _name(document.hand_over_id, document.vendor, document.kind)
+        try:
+            system, root = fsspec.core.url_to_fs(self._address)
+            target = f"{root}/{name}"
+            system.makedirs(target.rpartition("/")[0], exist_ok=True)
+            _put(system, target, document.text)
+        except OSError as error:
+            raise _trouble(error) from None
+        return False
+
+    def remove_customers(self, documents: Sequence[tuple[int, str, str]]) -> int:
+        """Rewrites the files that still exist. Files that the store has taken belong to the store."""
+        removed = 0
+        try:
+            system, root = fsspec.core.url_to_fs(self._address)
+            system.invalidate_cache()
+            for number, vendor, kind in documents:
+                target = f"{root}/{_name(number, vendor, kind)}"
+                with contextlib.suppress(FileNotFoundError):
+                    system.rm_file(_partial(target))  # of a writer that died
+                with contextlib.suppress(FileNotFoundError):
+                    if (text := without_customer(system.cat_file(target).decode())) is not None:
+                        _put(system, target, text)
+                        removed += 1
+        except OSError as error:
+            raise _trouble(error) from None
+        return removed
+
+    def taken(self, written: Sequence[tuple[int, str, str]]) -> Collection[int]:
+        """The numbers whose files no longer exist. Lists each store's folder once."""
+        present: set[str] = set()
+        try:
+            system, root = fsspec.core.url_to_fs(self._address)
+            system.invalidate_cache()
+            for folder in {segment(vendor) for _, vendor, _ in written}:
+                with contextlib.suppress(FileNotFoundError):  # a store may remove its empty folder
+                    names = system.ls(f"{root}/{folder}", detail=False)
+                    present |= {f"{folder}/{str(name).rpartition('/')[2]}" for name in names}
+        except OSError as error:
+            raise _trouble(error) from None
+        return [number for number, vendor, kind in written if _name(number, vendor, kind) not in present]
+
+    def close(self) -> None:
+        """It has no connections."""
+
+
+def _put(system: Any, target: str, text: str) -> None:
+    """Writes the file completely or not at all."""
+    with system.open(_partial(target), "wb") as file:
+        file.write(text.encode())
+    _keep_private(system, _partial(target))
+    system.mv(_partial(target), target)
+
+
+def _partial(target: str) -> str:
+    return f"{target}.partial"
+
+
+def _name(number: int, vendor: str, kind: str) -> str:
+    return f"{segment(vendor)}/{number:012}-{kind}.json"
+
+
+def _keep_private(system: Any, path: str) -> None:
+    """Lets only the user and the group of shelfsync read a file with customer data, whatever the umask is."""
+    if "file" in (system.protocol if isinstance(system.protocol, tuple | list) else (system.protocol,)):
+        Path(path).chmod(0o640)
+
+
+def _trouble(error: OSError) -> TryAgainError:
+    return TryAgainError(
+        f"the folder of SHELFSYNC_ORDERS__HAND_OVER_URL cannot be used: {error.strerror or type(error).__name__}. "
+        "Check that it exists and that shelfsync may write to it."
+    )

@@ -1,0 +1,132 @@
+"""A table in the store's own database: one row a document, `taken_at` is set by the store's system."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from shelfsync.errors import ConfigurationError, TryAgainError
+from shelfsync.orders.document import without_customer
+from shelfsync.store import database
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from shelfsync.orders.handover.channel import Document
+
+
+class Outbox:
+    """A table in any database that SQLAlchemy supports. It is created if it is missing and the rights allow it (docs/orders.md)."""
+
+    def __init__(self, url: str, name: str, timeout_s: float) -> None:
+        self._url = url
+        self._timeout_s = timeout_s
+        self._engine: sa.Engine | None = None
+        self._table = sa.Table(
+            name,
+            sa.MetaData(),
+            sa.Column("hand_over_id", sa.BigInteger, primary_key=True, autoincrement=False),
+            sa.Column("order_id", sa.String(64), nullable=False),
+            sa.Column("kind", sa.String(16), nullable=False),
+            sa.Column("vendor", sa.String(255), nullable=False),
+            sa.Column("document", sa.Text, nullable=False),
+            sa.Column("written_at", sa.DateTime, nullable=False),
+            sa.Column("taken_at", sa.DateTime),
+        )
+
+    def write(self, document: Document) -> bool:
+        """Inserts a row, unless a row with its number exists."""
+        table = self._table
+        try:
+            with self._open().begin() as connection:
+                same_number = table.c.hand_over_id == document.hand_over_id
+                if connection.execute(sa.select(table.c.hand_over_id).where(same_number)).one_or_none() is None:
+                    connection.execute(
+                        table.insert().values(
+                            hand_over_id=document.hand_over_id,
+                            order_id=document.order_id,
+                            kind=document.kind,
+                            vendor=document.vendor,
+                            document=document.text,
+                            written_at=dt.datetime.now(dt.UTC).replace(tzinfo=None),
+                        )
+                    )
+        except sa.exc.IntegrityError:
+            return False  # another process has written the same number
+        except sa.exc.SQLAlchemyError as error:
+            raise self._trouble(error) from None
+        return False
+
+    def taken(self, written: Sequence[tuple[int, str, str]]) -> Collection[int]:
+        """The numbers of rows with `taken_at`, and of rows that the store has removed."""
+        numbers = [number for number, _, _ in written]
+        table = self._table
+        try:
+            with self._open().connect() as connection:
+                open_rows = sa.select(table.c.hand_over_id).where(
+                    table.c.hand_over_id.in_(numbers), table.c.taken_at.is_(None)
+                )
+                left = set(connection.execute(open_rows).scalars())
+        except sa.exc.SQLAlchemyError as error:
+            raise self._trouble(error) from None
+        return [number for number in numbers if number not in left]
+
+    def remove_customers(self, documents: Sequence[tuple[int, str, str]]) -> int:
+        """Updates the rows that exist, also taken ones."""
+        table = self._table
+        removed = 0
+        try:
+            with self._open().begin() as connection:
+                for number, _, _ in documents:
+                    same_number = table.c.hand_over_id == number
+                    text = connection.execute(sa.select(table.c.document).where(same_number)).scalar_one_or_none()
+                    if text is not None and (stripped := without_customer(text)) is not None:
+                        connection.execute(table.update().where(same_number).values(document=stripped))
+                        removed += 1
+        except sa.exc.SQLAlchemyError as error:
+            raise self._trouble(error) from None
+        return removed
+
+    def close(self) -> None:
+        """Closes its connections."""
+        if self._engine is not None:
+            self._engine.dispose()
+            self._engine = None
+
+    def _open(self) -> sa.Engine:
+        if self._engine is None:
+            try:
+                url = database.parsed(self._url, "SHELFSYNC_ORDERS__HAND_OVER_URL")
+                timeouts = _timeout_options(url.get_dialect().driver, self._timeout_s)
+                timeouts = {name: value for name, value in timeouts.items() if name not in url.query}
+                engine = database.make_engine(url, pool_pre_ping=True, connect_args=timeouts)
+            except (sa.exc.ArgumentError, ValueError, ImportError):
+                raise ConfigurationError(
+                    "SHELFSYNC_ORDERS__HAND_OVER_URL",
+                    "is no database URL with an installed driver",
+                    "Write dialect+driver://user:password@host:port/database.",
+                ) from None
+            self._engine = engine
+            self._table.create(engine, checkfirst=True)
+        return self._engine
+
+    def _trouble(self, error: Exception) -> TryAgainError:
+        """The text of the error may hold parameters or the address: only its class is reported."""
+        self.close()
+        return TryAgainError(
+            f"the outbox table {self._table.name} cannot be used: {type(error).__name__}. Look at the database of SHELFSYNC_ORDERS__HAND_OVER_URL "
+            "and at the rights of shelfsync on the table."
+        )
+
+
+def _timeout_options(driver: str, timeout_s: float) -> dict[str, Any]:
+    """Options that make this driver time out: a lock in one store's database must not delay the other stores."""
+    whole_s = max(1, math.ceil(timeout_s))
+    if driver in {"psycopg", "psycopg2"}:
+        return {"connect_timeout": whole_s, "options": f"-c statement_timeout={int(timeout_s * 1000)}"}
+    if driver in {"pymysql", "mysqldb"}:
+        return {"connect_timeout": whole_s, "read_timeout": whole_s, "write_timeout": whole_s}
+    return {"timeout": timeout_s} if driver in {"pysqlite", "pymssql"} else {}

@@ -1,0 +1,251 @@
+"""The order history of each store: how far it is read, and the orders in it that have no event."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime as dt
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from shelfsync.catalog.ledger.tables import vendor as catalog_vendor
+from shelfsync.orders.ledger.tables import customer_order, order_day, order_gap, order_history, order_version
+from shelfsync.store.instant import instant
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy.engine import Connection
+
+
+_EDGE = dt.timedelta(days=1)
+_GONE = dt.timedelta(minutes=10)
+"""A margin for the platform's clock: orders this close to the end of its range may be gone."""
+
+
+@dataclass(frozen=True)
+class HistoryWindow:
+    """A time window of one store and the page to read next. `is_last`: the window ends at the present."""
+
+    vendor: str
+    start: dt.datetime
+    end: dt.datetime
+    next_page: int
+    pages: int | None
+    is_last: bool
+
+
+def vendors(connection: Connection, wanted: Sequence[str]) -> list[str]:
+    """The stores whose history is read: the wanted ones, or all stores of catalog and orders."""
+    if wanted:
+        return sorted(wanted)
+    known = sa.union(
+        sa.select(catalog_vendor.c.vendor),
+        sa.select(customer_order.c.vendor).where(customer_order.c.vendor.is_not(None)).distinct(),
+    )
+    return sorted(connection.execute(known).scalars())
+
+
+def least_recently_read_first(connection: Connection, names: Sequence[str]) -> list[str]:
+    """The stores in the order of reading."""
+    rows = connection.execute(sa.select(order_history.c.vendor, order_history.c.read_at))
+    read_at = {row.vendor: row.read_at for row in rows}
+    return sorted(names, key=lambda name: (read_at.get(name) is not None, read_at.get(name), name))
+
+
+def open_window(
+    connection: Connection,
+    vendor: str,
+    *,
+    reach: dt.timedelta,
+    longest: dt.timedelta,
+    overlap: dt.timedelta,
+    lag: dt.timedelta,
+) -> HistoryWindow | None:
+    """The open window, or a new one from the watermark less the overlap; None if there is nothing to read yet.
+
+    `reach`: the range that the platform returns. A new window starts a day after its begin, because pages shift when orders
+    leave the range. A window that is out of range is given up; its remaining orders are lost.
+    """
+    connection.execute(insert(order_history).values(vendor=vendor).on_conflict_do_nothing())
+    row = _row(connection, vendor)
+    now = connection.execute(
+        sa.select(sa.func.date_trunc("second", instant()))
+    ).scalar_one()  # the precision of a request
+    latest = now - lag
+    if row.window_start is not None and row.window_start >= now - reach + _GONE:
+        last = row.window_end >= latest - overlap
+        return HistoryWindow(vendor, row.window_start, row.window_end, row.next_page, row.pages, last)
+    earliest = now - reach + _EDGE
+    start = earliest if row.covered_to is None else max(earliest, row.covered_to - overlap)
+    if start >= latest:
+        return None
+    end = min(latest, max(start + longest, (row.covered_to or start) + _EDGE), start + reach)
+    connection.execute(
+        order_history.update()
+        .where(order_history.c.vendor == vendor)
+        .values(window_start=start, window_end=end, next_page=1, pages=None, page_digest=None)
+    )
+    return HistoryWindow(vendor, start, end, 1, None, is_last=end == latest)
+
+
+def lock(connection: Connection, window: HistoryWindow) -> Any | None:
+    """The locked row; None if it is no longer at this page of this window."""
+    row = _row(connection, window.vendor)
+    same = (row.window_start, row.window_end, row.next_page) == (window.start, window.end, window.next_page)
+    return row if same else None
+
+
+def next_page(connection: Connection, window: HistoryWindow, pages: int | None, digest: str) -> HistoryWindow:
+    """Moves the cursor past a stored page."""
+    values = {
+        "next_page": window.next_page + 1,
+        "pages": pages,
+        "page_digest": digest,
+        "read_at": instant(),
+        "error": None,
+    }
+    connection.execute(order_history.update().where(order_history.c.vendor == window.vendor).values(values))
+    return dataclasses.replace(window, next_page=window.next_page + 1, pages=pages)
+
+
+def close_window(connection: Connection, window: HistoryWindow) -> None:
+    """Ends a completely read window: moves the watermark and counts the days."""
+    values = {
+        "covered_to": sa.func.greatest(sa.func.coalesce(order_history.c.covered_to, window.end), window.end),
+        "window_start": None,
+        "window_end": None,
+        "next_page": 1,
+        "pages": None,
+        "page_digest": None,
+        "tries": 0,
+        "read_at": instant(),
+        "error": None,
+    }
+    connection.execute(order_history.update().where(order_history.c.vendor == window.vendor).values(values))
+    _count_days(connection, window)
+
+
+def restart_window(connection: Connection, vendor: str, why: str) -> None:
+    """The next run reads the window again from its first page."""
+    values = {
+        "next_page": 1,
+        "pages": None,
+        "page_digest": None,
+        "tries": order_history.c.tries + 1,
+        "error": why,
+        "read_at": instant(),
+    }
+    connection.execute(order_history.update().where(order_history.c.vendor == vendor).values(values))
+
+
+def record_failure(connection: Connection, vendor: str, why: str) -> None:
+    """Stores why the reading failed. The next run reads other stores first."""
+    values = {"error": why, "read_at": instant()}
+    connection.execute(order_history.update().where(order_history.c.vendor == vendor).values(values))
+
+
+def first_event() -> sa.Select[Any]:
+    """A statement for the time of the first event. Older orders are older than this installation.
+
+    `event` is literal, because a plan with a parameter cannot use the partial index of events.
+    """
+    return sa.select(sa.func.min(order_version.c.seen_at)).where(order_version.c.source == sa.literal_column("'event'"))
+
+
+def first_event_at(connection: Connection) -> dt.datetime | None:
+    """The time of the first event; None without an event."""
+    seen_at: dt.datetime | None = connection.execute(first_event()).scalar_one()
+    return seen_at
+
+
+def record_gap(
+    connection: Connection,
+    order_id: str,
+    *,
+    vendor: str,
+    placed_at: dt.datetime | None,
+    status: str,
+    first_event_at: dt.datetime | None,
+) -> bool:
+    """Records an order without an event; True if it is a new gap. An order older than the first event is no gap."""
+    if first_event_at is None or placed_at is None or placed_at < first_event_at:
+        return False
+    events = sa.select(order_version.c.version_id).where(
+        order_version.c.order_id == order_id, order_version.c.source == "event"
+    )
+    if connection.execute(events.limit(1)).one_or_none() is not None:
+        return False
+    values = {
+        "order_id": order_id,
+        "vendor": vendor,
+        "placed_at": placed_at,
+        "status": status,
+        "found_at": instant(),
+    }
+    insertion = insert(order_gap).values(values).on_conflict_do_nothing().returning(order_gap.c.order_id)
+    return connection.execute(insertion).one_or_none() is not None
+
+
+def progress(connection: Connection) -> Sequence[Any]:
+    """(vendor, covered_to, behind_s, error) of every store, the furthest behind first.
+
+    `behind_s`: seconds since the watermark, or since the first reading if that is later.
+    """
+    behind = sa.extract("epoch", instant() - sa.func.greatest(order_history.c.covered_to, order_history.c.since))
+    query = sa.select(
+        order_history.c.vendor, order_history.c.covered_to, behind.label("behind_s"), order_history.c.error
+    )
+    return connection.execute(query.order_by(behind.desc().nulls_first(), order_history.c.vendor)).all()
+
+
+def gaps(connection: Connection, *, days: int) -> list[dict[str, Any]]:
+    """(vendor, day, in_history, in_inbox, repaired) of the last days that have orders without an event."""
+    recent = order_day.c.day > sa.cast(sa.func.timezone("UTC", instant()), sa.Date) - days
+    query = sa.select(order_day).where(recent, order_day.c.repaired > 0)
+    rows = connection.execute(query.order_by(order_day.c.day.desc(), order_day.c.vendor).limit(200))
+    return [dict(row) for row in rows.mappings()]
+
+
+def _row(connection: Connection, vendor: str) -> Any:
+    return connection.execute(sa.select(order_history).where(order_history.c.vendor == vendor).with_for_update()).one()
+
+
+def _count_days(connection: Connection, window: HistoryWindow) -> None:
+    """Counts every day that overlaps the window. Each window counts its days again."""
+    day = sa.cast(sa.func.timezone("UTC", customer_order.c.placed_at), sa.Date)
+    version = order_version.alias("version")
+    by = {
+        source: sa.exists().where(version.c.order_id == customer_order.c.order_id, version.c.source == source)
+        for source in ("event", "history")
+    }
+    gap = sa.exists().where(order_gap.c.order_id == customer_order.c.order_id)
+    counted = (
+        sa.select(
+            customer_order.c.vendor,
+            day,
+            sa.func.count(),
+            sa.func.count().filter(by["event"]),
+            sa.func.count().filter(gap, ~by["event"]),
+            instant(),
+        )
+        .where(
+            customer_order.c.vendor == window.vendor,
+            customer_order.c.placed_at >= sa.func.date_trunc("day", window.start, "UTC"),
+            customer_order.c.placed_at <= window.end,
+            by["history"],
+        )
+        .group_by(customer_order.c.vendor, day)
+    )
+    insertion = insert(order_day).from_select(
+        ["vendor", "day", "in_history", "in_inbox", "repaired", "counted_at"], counted
+    )
+    names = ("in_history", "in_inbox", "repaired", "counted_at")
+    connection.execute(
+        insertion.on_conflict_do_update(
+            index_elements=[order_day.c.vendor, order_day.c.day],
+            set_={name: insertion.excluded[name] for name in names},
+        )
+    )

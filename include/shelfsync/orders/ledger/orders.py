@@ -1,0 +1,112 @@
+"""Orders in the ledger and their versions. Only a version changes an order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from shelfsync.orders.ledger.tables import customer_order, order_alarm, order_version
+from shelfsync.store import bulk
+from shelfsync.store.instant import after, instant
+
+if TYPE_CHECKING:
+    import datetime as dt
+    from collections.abc import Collection, Mapping, Sequence
+
+    from sqlalchemy.engine import Connection
+
+
+def lock_all(connection: Connection, order_ids: Collection[str]) -> dict[str, dt.datetime]:
+    """Locks the rows of these orders until the transaction ends, and creates missing ones; returns when each was first seen.
+
+    The rows are locked in a fixed order, so two processes cannot deadlock.
+    """
+    if not order_ids:
+        return {}
+    new = bulk.insertion(customer_order, [{"order_id": order_id, "status": ""} for order_id in sorted(order_ids)])
+    connection.execute(new.on_conflict_do_nothing())
+    query = sa.select(customer_order.c.order_id, customer_order.c.first_seen_at).where(
+        bulk.among(customer_order.c.order_id, order_ids)
+    )
+    rows = connection.execute(query.order_by(customer_order.c.order_id).with_for_update())
+    return {row.order_id: row.first_seen_at for row in rows}
+
+
+def add_versions(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> set[str]:
+    """Stores versions (columns of `order_version`); returns the orders with a version that is new for its source."""
+    insertion = bulk.insertion(order_version, rows).on_conflict_do_nothing()
+    return set(connection.execute(insertion.returning(order_version.c.order_id)).scalars())
+
+
+def versions(
+    connection: Connection, order_ids: Collection[str], *, known: Collection[tuple[str, str]] = ()
+) -> Sequence[Any]:
+    """(order_id, source, body) of all versions of these orders, except the (source, digest) that the caller has."""
+    query = sa.select(order_version.c.order_id, order_version.c.source, order_version.c.body)
+    query = query.where(bulk.among(order_version.c.order_id, order_ids))
+    for source in {source for source, _ in known}:
+        digests = [digest for of, digest in known if of == source]
+        same = sa.and_(order_version.c.source == source, bulk.among(order_version.c.digest, digests))
+        query = query.where(~same)
+    return connection.execute(query.order_by(order_version.c.version_id)).all()
+
+
+def move(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Updates these orders (columns of `customer_order`, the same names in each row). The caller has locked them."""
+    moved = [{**row, "cancellation_due": row["status"] == "CANCELLED"} for row in rows]
+    connection.execute(bulk.update(customer_order, "order_id", moved))
+
+
+def _set(connection: Connection, order_id: str, values: dict[str, Any]) -> None:
+    connection.execute(customer_order.update().where(customer_order.c.order_id == order_id).values(values))
+
+
+def mark_read_back(connection: Connection, order_id: str) -> None:
+    """The order was read back now."""
+    _set(connection, order_id, {"read_back_at": instant()})
+
+
+def record_missing_vendor(connection: Connection, order_id: str, *, again_after_s: float) -> None:
+    """The platform did not report the vendor; other orders are requested first. This does not count as a read-back."""
+    _set(connection, order_id, {"ask_again_at": after(again_after_s)})
+
+
+def confirmed(connection: Connection, order_id: str, statuses: Collection[str], since: object | None) -> bool:
+    """Whether a version other than the answer to a PUT, not older than `since`, has one of these statuses."""
+    query = sa.select(order_version.c.version_id).where(
+        order_version.c.order_id == order_id,
+        order_version.c.source != "answer",
+        order_version.c.status.in_(list(statuses)),
+    )
+    if since is not None:
+        query = query.where(sa.or_(order_version.c.updated_at.is_(None), order_version.c.updated_at >= since))
+    return connection.execute(query.limit(1)).one_or_none() is not None
+
+
+def keep(connection: Connection, kinds: Sequence[str], alarms: Mapping[tuple[str, str], str]) -> list[str]:
+    """Stores the alarms of these kinds, (kind, subject) -> message. Ends the others; returns the messages of new alarms."""
+    lasting = sa.tuple_(order_alarm.c.kind, order_alarm.c.subject).in_(list(alarms)) if alarms else sa.false()
+    connection.execute(
+        order_alarm.update()
+        .where(order_alarm.c.kind.in_(list(kinds)), order_alarm.c.ended_at.is_(None), ~lasting)
+        .values(ended_at=instant())
+    )
+    new = []
+    for (kind, subject), message in sorted(alarms.items()):
+        insertion = insert(order_alarm).values(kind=kind, subject=subject, message=message, raised_at=instant())
+        again = insertion.on_conflict_do_update(
+            index_elements=[order_alarm.c.kind, order_alarm.c.subject],
+            set_={"message": message, "raised_at": instant(), "ended_at": None},
+            where=order_alarm.c.ended_at.is_not(None),
+        )
+        if connection.execute(again.returning(order_alarm.c.kind)).one_or_none() is not None:
+            new.append(message)
+    return new
+
+
+def lasting(connection: Connection) -> list[dict[str, Any]]:
+    """The open alarms, the oldest first."""
+    query = sa.select(order_alarm).where(order_alarm.c.ended_at.is_(None)).order_by(order_alarm.c.raised_at)
+    return [dict(row) for row in connection.execute(query).mappings()]

@@ -1,0 +1,114 @@
+"""fulfil: sends picking results to the platform. Each is checked and recorded before it is sent, and read back before a retry.
+
+A local failure changes nothing about an order: the order stays as it is, and shelfsync retries its result (I18).
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from partner_api import reading
+from partner_api.errors import MisconfiguredError, PartnerError
+from shelfsync.errors import ConfigurationError, ShelfsyncError, TryAgainError
+from shelfsync.orders.ledger import picking
+from shelfsync.orders.picking_result import read
+from shelfsync.orders.steps.result_state import ResultStateMachine
+from shelfsync.store.error_reason import is_database_trouble, reason
+from shelfsync.store.leases import LeaseLostError, leased
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from shelfsync.context import Context
+    from shelfsync.orders.ledger.picking import Result
+    from shelfsync.store.leases import Lease
+
+log = logging.getLogger(__name__)
+
+AT_ONCE = 500
+TRIES = 5
+"""Attempts at a result that raises an unexpected error, with growing pauses; then it is quarantined."""
+_PAUSE_MAX_S = 300.0
+
+
+def retry(context: Context, order_id: str) -> int:
+    """Opens the quarantined picking results of an order again; returns how many."""
+    with context.engine.begin() as connection:
+        return picking.retry(connection, order_id.strip().lower())
+
+
+def fulfil(context: Context, order_ids: Iterable[str] = ()) -> dict[str, Any]:
+    """Processes every open result that is due (of these orders, if any are named).
+
+    Returns `{"done", "checked", "rejected", "overtaken", "answered", "later", "quarantined", "failed": {order_id: why}}`. A result
+    that raises stops no other. `failed`: errors that a retry cannot correct (credentials, settings).
+    """
+    counts: dict[str, Any] = {
+        **dict.fromkeys(("done", "checked", "rejected", "overtaken", "answered", "later", "quarantined"), 0),
+        "failed": {},
+    }
+    seen: set[int] = set()
+    wanted = list(order_ids)
+    while len(seen) < AT_ONCE:
+        with context.engine.connect() as connection:
+            waiting = [
+                pending
+                for pending in picking.due(connection, at_most=AT_ONCE, order_ids=wanted)
+                if pending.result_no not in seen
+            ]
+        if not waiting:
+            break  # the next result of an order becomes the first when the one before it has ended
+        for pending in waiting:
+            seen.add(pending.result_no)
+            if (state := _process(context, pending, counts["failed"])) is not None:
+                counts[state] += 1
+    return counts
+
+
+def _process(context: Context, pending: Result, failed: dict[str, str]) -> str | None:
+    """Its new state, or "later". None: another process has the lease of the order, or has processed this result."""
+    with leased(context.engine, lease_name(pending.order_id), context.settings.sync.lease_s) as lease:
+        if lease is None:
+            return None
+        with context.engine.connect() as connection:
+            due_now = picking.due(connection, at_most=1, result_no=pending.result_no)
+        try:
+            return _advance(context, due_now[0], lease, failed) if due_now else None
+        except LeaseLostError as lost:
+            log.warning("fulfil: order %s: %s", pending.order_id, lost)
+            return "later"
+
+
+def lease_name(order_id: str) -> str:
+    """The name of the lease for the results of an order."""
+    return f"order:{order_id}"
+
+
+def _advance(context: Context, pending: Result, lease: Lease, failed: dict[str, str]) -> str:
+    """Its new state, or "later"."""
+    try:
+        result = read(pending.order_id, reading.mapping(reading.json_or_none(pending.body.encode())))
+        return ResultStateMachine(context, pending, result, lease).run()
+    except LeaseLostError:
+        raise
+    except Exception as error:
+        if is_database_trouble(error):
+            raise
+        why, foreseen = reason(error), isinstance(error, PartnerError | ShelfsyncError)
+        log.log(logging.WARNING if foreseen else logging.ERROR, "fulfil: order %s: %s", pending.order_id, why)
+        if isinstance(error, MisconfiguredError | ConfigurationError):
+            failed[pending.order_id] = why
+        with context.engine.begin() as connection:
+            if not foreseen and pending.postponements + 1 >= TRIES:
+                picking.quarantine(connection, lease, pending.result_no, why)
+                return "quarantined"
+            picking.postpone(connection, lease, pending.result_no, why, after_s=_pause_s(context, pending, error))
+        return "later"
+
+
+def _pause_s(context: Context, pending: Result, error: Exception) -> float:
+    named = error.after_s if isinstance(error, TryAgainError) else getattr(error, "retry_after_s", None) or 0.0
+    return float(
+        max(named, min(_PAUSE_MAX_S, context.settings.orders.retry_first_s * 2.0 ** min(pending.postponements, 10)))
+    )

@@ -1,0 +1,179 @@
+"""hand_over: delivers new and cancelled orders and the outcomes of picking results to stores, at least once, oldest first."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from partner_api.errors import InvalidRequestError, NotFoundError, PartnerError, UnexpectedAnswerError
+from shelfsync.errors import DataError, ShelfsyncError
+from shelfsync.orders.document import customer_for_store, document
+from shelfsync.orders.encryption import CustomerCipher
+from shelfsync.orders.handover.channel import Document
+from shelfsync.orders.handover.open import open_channel
+from shelfsync.orders.ledger import handovers, orders, picking
+from shelfsync.orders.order_state import as_json
+from shelfsync.orders.steps.apply import current
+from shelfsync.orders.steps.result_state import read_back
+from shelfsync.orders.steps.time_limit import TimeLimit
+from shelfsync.orders.warehouse.record import encrypted_customer
+from shelfsync.store.error_reason import reason
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection
+
+    from shelfsync.context import Context
+    from shelfsync.orders.handover.channel import HandOverChannel
+    from shelfsync.orders.ledger.handovers import HandOver
+
+log = logging.getLogger(__name__)
+
+AT_ONCE = 500
+"""Attempts a run, and hand-overs a query. The next run starts within a minute."""
+_PAUSE_MAX_S = 300.0
+_OF_ONE_ORDER = (NotFoundError, InvalidRequestError, UnexpectedAnswerError, DataError)
+
+
+def hand_over(context: Context, *, at_once: int = AT_ONCE) -> dict[str, Any]:
+    """Plans and writes the documents for stores, and records which ones the stores have taken.
+
+    Returns `{"planned", "written", "taken", "dropped", "left", "failed": {hand_over_id: why}}`. A failed document stops no other.
+    `left`: documents that were due and not tried, mostly because of the `TimeLimit`. The next run goes on with them.
+    """
+    counts: dict[str, Any] = {"planned": 0, "written": 0, "taken": 0, "dropped": 0, "left": 0, "failed": {}}
+    time_limit = TimeLimit(context.clock)
+    channel = open_channel(context.settings)
+    if channel is None:
+        return counts
+    try:
+        _request_vendors(context)
+        with context.engine.begin() as connection:
+            late_hours = context.settings.orders.late_hours
+            counts["planned"] = handovers.plan(connection, late_hours=late_hours)
+            counts["dropped"] = handovers.drop_closed(connection) + handovers.drop_late(
+                connection, late_hours=late_hours
+            )
+        _write_all(context, channel, time_limit, counts, at_once)
+        if not time_limit.is_used_up_by_failures():
+            counts["taken"] = _find_taken(context, channel, at_once)
+    finally:
+        channel.close()
+    return counts
+
+
+def _write_all(
+    context: Context, channel: HandOverChannel, time_limit: TimeLimit, counts: dict[str, Any], at_once: int
+) -> None:
+    """Writes the oldest first. Documents of a store that hangs are skipped, so they delay no other store."""
+    tried, behind, is_more = 0, 0, True
+    while is_more and tried < at_once and time_limit.has_time():
+        with context.engine.connect() as connection:
+            waiting = handovers.due(connection, at_most=at_once, behind=behind)
+        is_more = len(waiting) == at_once
+        for handover in waiting:
+            behind = handover.hand_over_id
+            if tried >= at_once or not time_limit.has_time() or not time_limit.has_time_for(handover.vendor):
+                counts["left"] += 1
+                continue
+            tried += 1
+            try:
+                counts["written"] += _write(context, channel, time_limit, handover)
+            except Exception as error:  # noqa: BLE001  one document stops no other, whatever it raises
+                counts["failed"][str(handover.hand_over_id)] = why = reason(error)
+                log.warning("hand_over: order %s: %s", handover.order_id, why)
+                with context.engine.begin() as connection:
+                    handovers.postpone(connection, handover.hand_over_id, why, after_s=_pause_s(context, handover))
+    if counts["left"]:
+        log.warning(
+            "hand_over: %d documents are left for the next run: the time limit of this run is reached", counts["left"]
+        )
+
+
+def _request_vendors(context: Context) -> None:
+    """Reads open orders without a vendor back from the platform, until it reports their vendor.
+
+    If the platform does not know an order, or its answer is unreadable, only this order waits. Any other failure ends the
+    requests of this run.
+    """
+    with context.engine.connect() as connection:
+        order_ids = handovers.without_vendor(connection, again_after_s=_PAUSE_MAX_S, at_most=AT_ONCE)
+    for order_id in order_ids:
+        try:
+            read_back(context, order_id)
+        except Exception as error:  # noqa: BLE001  one order stops no other, whatever it raises
+            why = reason(error)
+            log.warning("hand_over: order %s names no store, and the read-back failed: %s", order_id, why)
+            its_own = isinstance(error, _OF_ONE_ORDER) or not isinstance(error, PartnerError | ShelfsyncError)
+            with context.engine.begin() as connection:
+                orders.record_missing_vendor(connection, order_id, again_after_s=_PAUSE_MAX_S if its_own else 0)
+            if not its_own:
+                return
+
+
+def _write(context: Context, channel: HandOverChannel, time_limit: TimeLimit, handover: HandOver) -> bool:
+    """Writes one document; True if the store can see it now. A new order is read back first."""
+    if (
+        handover.kind == "new"
+        and handover.attempts == 0
+        and context.settings.orders.read_new
+        and not handover.read_lately
+    ):
+        read_back(context, handover.order_id)
+    with context.engine.begin() as connection:
+        handovers.drop_closed(connection)
+        if not handovers.begin_attempt(connection, handover.hand_over_id, again_after_s=_pause_s(context, handover)):
+            return False
+        to_write = _document(context, connection, handover)
+    with time_limit.calling(handover.vendor):
+        taken = channel.write(to_write)
+    with context.engine.begin() as connection:
+        handovers.mark_written(connection, handover.hand_over_id, taken=taken)
+    return True
+
+
+def _document(context: Context, connection: Connection, handover: HandOver) -> Document:
+    now = current(connection, handover.order_id)
+    assert now is not None, "an order with a hand-over has a version"
+    if handover.kind == "reply":
+        number = {"hand_over_id": handover.hand_over_id, "vendor": now.vendor, "order_code": now.order_code}
+        content = picking.reply(connection, handover.result_no) | number
+    else:
+        settings = context.settings.orders
+        personal = (
+            CustomerCipher(settings).decrypt(encrypted_customer(connection, handover.order_id))
+            if settings.hand_over_customer
+            else {}
+        )
+        content = document(
+            now,
+            handover.kind,
+            handover.hand_over_id,
+            customer_for_store(now, personal) if handover.kind == "new" else {},
+        )
+    return Document(handover.hand_over_id, handover.order_id, handover.kind, now.vendor or "", as_json(content))
+
+
+def _find_taken(context: Context, channel: HandOverChannel, at_once: int) -> int:
+    """Checks all written documents, in parts. Documents that a store never takes do not hide others."""
+    taken, behind, is_more = 0, 0, True
+    while is_more:
+        with context.engine.connect() as connection:
+            written = handovers.written(connection, at_most=at_once, behind=behind)
+        if not written:
+            break
+        behind, is_more = written[-1].hand_over_id, len(written) == at_once
+        try:
+            numbers = channel.taken(
+                [(handover.hand_over_id, handover.vendor or "", handover.kind) for handover in written]
+            )
+        except ShelfsyncError as error:
+            log.warning("hand_over: what stores have taken cannot be seen: %s", error)
+            break
+        with context.engine.begin() as connection:
+            taken += handovers.mark_taken(connection, numbers)
+    return taken
+
+
+def _pause_s(context: Context, handover: HandOver) -> float:
+    attempts = max(handover.attempts, handover.postponements)
+    return float(min(_PAUSE_MAX_S, context.settings.orders.retry_first_s * 2.0 ** min(attempts, 10)))

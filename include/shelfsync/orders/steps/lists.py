@@ -1,0 +1,144 @@
+"""The read models of orders for the page and the command line: lists, one order, today. They have no personal data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from shelfsync.inbox import events
+from shelfsync.orders.ledger import handovers, picking
+from shelfsync.orders.ledger import history as order_history
+from shelfsync.orders.ledger import orders as order_alarms
+from shelfsync.orders.ledger.tables import customer_order as ledger_order
+from shelfsync.orders.ledger.tables import hand_over, order_version, picking_result
+from shelfsync.orders.warehouse.tables import customer_order, order_item
+from shelfsync.store.instant import instant
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection
+
+    from shelfsync.context import Context
+
+_OPEN = ("RECEIVED", "ACCEPTED")
+_QUARANTINED_MAX = 100
+
+
+def orders(
+    context: Context, *, vendor: str | None = None, only_open: bool = False, limit: int = 200
+) -> list[dict[str, Any]]:
+    """The last orders, newest first, each with its state, its hand-over and its last result."""
+    query = _listed().order_by(customer_order.c.placed_at.desc().nulls_last(), customer_order.c.order_id).limit(limit)
+    if vendor is not None:
+        query = query.where(customer_order.c.vendor == vendor)
+    if only_open:
+        query = query.where(customer_order.c.status.in_(_OPEN))
+    with context.engine.connect() as connection:
+        return [dict(row) for row in connection.execute(query).mappings()]
+
+
+def order(context: Context, name: str) -> dict[str, Any] | None:
+    """One order; `name`: its order_id, its external number, or the short code of the newest that has it."""
+    if "\x00" in name or not name.isprintable():
+        return None  # no order has such a name, and the database rejects such a query
+    with context.engine.connect() as connection:
+        named = sa.or_(
+            customer_order.c.order_id == name.strip().lower(),
+            customer_order.c.external_order_id == name.strip(),
+            customer_order.c.order_code == name.strip(),
+        )
+        newest = _listed().where(named).order_by(customer_order.c.placed_at.desc().nulls_last()).limit(1)
+        row = connection.execute(newest).mappings().one_or_none()
+        return None if row is None else dict(row) | _whole(connection, row["order_id"])
+
+
+def results(context: Context, order_id: str) -> list[dict[str, Any]]:
+    """The results of an order, also of an unknown one, with their outcomes."""
+    with context.engine.connect() as connection:
+        return picking.of_order(connection, order_id.strip().lower())
+
+
+def today(context: Context) -> dict[str, Any]:
+    """Orders placed since midnight (UTC) or still open, open alarms, and how far each store's history is known."""
+    midnight = sa.func.date_trunc("day", instant(), "UTC")
+    query = _listed().where(sa.or_(customer_order.c.placed_at >= midnight, customer_order.c.status.in_(_OPEN)))
+    settings = context.settings.orders
+    with context.engine.connect() as connection:
+        rows = connection.execute(query.order_by(customer_order.c.placed_at.desc().nulls_last()).limit(1000)).mappings()
+        waiting = handovers.oldest_not_taken(connection, late_hours=settings.late_hours) if settings.owes_orders else ()
+        return {
+            "orders": [dict(row) for row in rows],
+            "not_taken": [dict(row._mapping) for row in waiting],  # noqa: SLF001  SQLAlchemy's public name
+            "gaps": order_history.gaps(connection, days=7),
+            "alarms": order_alarms.lasting(connection),
+            "quarantined_events": events.quarantined_orders(connection, at_most=_QUARANTINED_MAX),
+            "quarantined_results": [
+                row._asdict() for row in picking.quarantined_results(connection, at_most=_QUARANTINED_MAX)
+            ],
+            "history": [dict(row._mapping) for row in order_history.progress(connection)],  # noqa: SLF001
+        }
+
+
+def _listed() -> sa.Select[Any]:
+    given = (
+        sa.select(hand_over.c.state)
+        .where(hand_over.c.order_id == customer_order.c.order_id, hand_over.c.kind == "new")
+        .scalar_subquery()
+    )
+    newest = (
+        sa.select(picking_result.c.result_no)
+        .where(picking_result.c.order_id == customer_order.c.order_id)
+        .order_by(picking_result.c.result_no.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    last = picking_result.alias("last")
+    items = sa.select(sa.func.count()).where(order_item.c.order_id == customer_order.c.order_id).scalar_subquery()
+    return (
+        sa.select(
+            customer_order.c.order_id,
+            customer_order.c.vendor,
+            customer_order.c.order_code,
+            customer_order.c.external_order_id,
+            customer_order.c.status,
+            customer_order.c.transport_type,
+            customer_order.c.order_type,
+            customer_order.c.placed_at,
+            customer_order.c.promised_for,
+            customer_order.c.accepted_for,
+            customer_order.c.fulfilled_at,
+            customer_order.c.order_total,
+            ledger_order.c.first_seen_at,
+            given.label("handed_over"),
+            items.label("items"),
+            last.c.action.label("result"),
+            last.c.state.label("result_state"),
+            last.c.error.label("result_error"),
+        )
+        .join(ledger_order, ledger_order.c.order_id == customer_order.c.order_id)
+        .outerjoin(last, last.c.result_no == newest)
+    )
+
+
+def _whole(connection: Connection, order_id: str) -> dict[str, Any]:
+    items = sa.select(order_item).where(order_item.c.order_id == order_id).order_by(order_item.c.position)
+    versions = sa.select(
+        order_version.c.source, order_version.c.status, order_version.c.updated_at, order_version.c.seen_at
+    ).where(order_version.c.order_id == order_id)
+    hand_overs = sa.select(
+        hand_over.c.hand_over_id,
+        hand_over.c.kind,
+        hand_over.c.state,
+        hand_over.c.attempts,
+        hand_over.c.written_at,
+        hand_over.c.taken_at,
+        hand_over.c.error,
+    ).where(hand_over.c.order_id == order_id)
+    return {
+        "lines": [dict(row) for row in connection.execute(items).mappings()],
+        "results": picking.of_order(connection, order_id),
+        "hand_overs": [
+            dict(row) for row in connection.execute(hand_overs.order_by(hand_over.c.hand_over_id)).mappings()
+        ],
+        "versions": [dict(row) for row in connection.execute(versions.order_by(order_version.c.version_id)).mappings()],
+    }

@@ -1,0 +1,86 @@
+"""take: applies order events from the inbox in bulk. The inbox keeps their harmless parts.
+
+An event that raises is quarantined with its reason and stops no other. It keeps its body until `shelfsync inbox replay` or the
+end of the retention time of personal data.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from shelfsync import metrics
+from shelfsync.inbox.event_body import parse
+from shelfsync.inbox.tables import event
+from shelfsync.orders.encryption import CustomerCipher
+from shelfsync.orders.steps.apply import ReceivedOrder, apply_each
+from shelfsync.store import bulk
+from shelfsync.store.error_reason import reason
+from shelfsync.store.instant import instant
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy.engine import Connection
+
+    from shelfsync.context import Context
+
+log = logging.getLogger(__name__)
+
+AT_ONCE = 500
+"""Events in one transaction."""
+
+
+def take(context: Context) -> dict[str, int]:
+    """Applies every unprocessed order event: `{"events": n, "orders": n, "quarantined": n}`."""
+    cipher = CustomerCipher(context.settings.orders)
+    counts = {"events": 0, "quarantined": 0}
+    seen: set[str] = set()
+    while True:
+        with context.engine.begin() as connection:
+            rows = _waiting(connection)
+            orders, quarantined = _applied(context, connection, rows, cipher)
+        for event_id, why in quarantined.items():
+            log.error("take: event %d is quarantined: %s", event_id, why)
+        counts["events"] += len(rows)
+        counts["quarantined"] += len(quarantined)
+        seen |= orders
+        if len(rows) < AT_ONCE:
+            metrics.count("take.events", counts["events"])
+            metrics.count("take.quarantined", counts["quarantined"])
+            return counts | {"orders": len(seen)}
+
+
+def _waiting(connection: Connection) -> Sequence[Any]:
+    """The longest waiting events, locked against other processes."""
+    query = sa.select(event.c.event_id, event.c.body).where(event.c.kind == "order", event.c.processed_at.is_(None))
+    return connection.execute(query.order_by(event.c.event_id).limit(AT_ONCE).with_for_update(skip_locked=True)).all()
+
+
+def _applied(
+    context: Context, connection: Connection, rows: Sequence[Any], cipher: CustomerCipher
+) -> tuple[frozenset[str], dict[int, str]]:
+    """(changed orders, event_id -> why it is quarantined)."""
+    received: dict[int, ReceivedOrder] = {}
+    quarantined: dict[int, str] = {}
+    for row in rows:
+        try:
+            received[row.event_id] = ReceivedOrder.parse(parse(bytes(row.body)), "event", event_id=row.event_id)
+        except Exception as error:  # noqa: BLE001  one faulty body stops no other, whatever it raises
+            quarantined[row.event_id] = reason(error)
+    now, failed = apply_each(context, connection, list(received.values()), cipher)
+    for order, why in failed:
+        assert order.event_id is not None, "it is from an event"
+        quarantined[order.event_id] = why
+        del received[order.event_id]
+    _mark(connection, [{"event_id": event_id, "body": order.text.encode()} for event_id, order in received.items()])
+    _mark(connection, [{"event_id": event_id, "quarantine_reason": why} for event_id, why in quarantined.items()])
+    return frozenset(now), quarantined
+
+
+def _mark(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
+    """Marks them as processed. An applied body keeps only its harmless part; a quarantined one stays complete."""
+    if rows:
+        connection.execute(bulk.update(event, "event_id", rows).values(processed_at=instant()))

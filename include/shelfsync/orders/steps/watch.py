@@ -1,0 +1,172 @@
+"""watch: raises one alarm for each stall.
+
+It watches four things: orders that no store takes, orders that are late or not picked, results that do not reach the
+platform, and history that will soon be lost.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from shelfsync import metrics
+from shelfsync.inbox import events
+from shelfsync.orders.ledger import handovers, picking
+from shelfsync.orders.ledger import history as order_history
+from shelfsync.orders.ledger import orders as order_alarms
+from shelfsync.orders.ledger.tables import customer_order, hand_over, picking_result
+from shelfsync.orders.warehouse.tables import customer_order as warehouse_order
+from shelfsync.store.instant import after
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy.engine import Connection
+
+    from shelfsync.context import Context
+
+
+def overdue(connection: Connection, *, take_within_s: float, late_hours: float) -> Sequence[Any]:
+    """(vendor, orders, due of the oldest) of open orders that are taken, past their due time, and without an open result.
+
+    The due time is the promised or, if later, the accepted time. Without either it is `late_hours` hours after the order was placed.
+    """
+    placed = sa.func.coalesce(customer_order.c.placed_at, customer_order.c.first_seen_at)
+    in_time = placed + sa.func.make_interval(0, 0, 0, 0, 0, 0, late_hours * 3600)
+    due = sa.func.coalesce(sa.func.greatest(customer_order.c.promised_for, warehouse_order.c.accepted_for), in_time)
+    taken = sa.exists().where(
+        hand_over.c.order_id == customer_order.c.order_id, hand_over.c.kind == "new", hand_over.c.state == "taken"
+    )
+    under_way = sa.exists().where(
+        picking_result.c.order_id == customer_order.c.order_id, picking_result.c.state.in_(picking.OPEN)
+    )
+    query = (
+        sa.select(customer_order.c.vendor, sa.func.count().label("orders"), sa.func.min(due).label("due"))
+        .join(warehouse_order, warehouse_order.c.order_id == customer_order.c.order_id)
+        .where(customer_order.c.status.in_(handovers.OPEN), due < after(-take_within_s), taken, ~under_way)
+    )
+    return connection.execute(query.group_by(customer_order.c.vendor)).all()
+
+
+def quarantine_alarms(connection: Connection) -> dict[tuple[str, str], str]:
+    """(kind, subject) -> message: one alarm for all events and one for all results. Sets their gauges."""
+    alarms: dict[tuple[str, str], str] = {}
+    count = events.count_quarantined_orders(connection)
+    metrics.gauge("orders.events_quarantined", count)
+    for event in events.quarantined_orders(connection, at_most=1):
+        alarms["quarantined", "events"] = (
+            f"{count} order events could not be applied and are quarantined, the oldest is {event['event_id']}: {event['quarantine_reason']}. "
+            f"See them all: `shelfsync inbox list --quarantined`; after the repair: `shelfsync inbox replay {event['event_id']}`"
+        )
+    count = picking.count_quarantined_results(connection)
+    metrics.gauge("orders.results_quarantined", count)
+    for row in picking.quarantined_results(connection, at_most=1):
+        alarms["quarantined", "results"] = (
+            f"{count} picking results could not be processed and are quarantined, the oldest is {row.result_id} of order {row.order_id}: "
+            f"{row.error}. After the repair: `shelfsync orders retry {row.order_id}`"
+        )
+    return alarms
+
+
+log = logging.getLogger(__name__)
+
+_DAY_S = 86_400.0
+
+
+def watch_stores(context: Context) -> list[str]:
+    """Returns the messages of new alarms: orders not taken or not picked, results not sent, quarantined ones."""
+    settings = context.settings.orders
+    with context.engine.begin() as connection:
+        alarms: dict[tuple[str, str], str] = {}
+        hands_over = settings.hands_over
+        waiting = handovers.oldest_not_taken(connection, late_hours=settings.late_hours) if settings.owes_orders else ()
+        if waiting and not hands_over:
+            alarms["not_taken", ""] = _no_way(sum(row.orders for row in waiting))
+        for row in waiting if hands_over else ():
+            if float(row.age_s) > settings.take_within_s:
+                alarms["not_taken", row.vendor or ""] = _not_taken(row)
+        for row in handovers.missed(connection, late_hours=settings.late_hours) if hands_over else ():
+            alarms["missed", row.vendor or ""] = (
+                f"{_store(row)}: {row.orders} open orders are too late to be handed over, the oldest was promised for "
+                f"{row.promised_for:%Y-%m-%d %H:%M} UTC. Their customers wait: pick or cancel them (`shelfsync orders list --open`)."
+            )
+        late = (
+            overdue(connection, take_within_s=settings.take_within_s, late_hours=settings.late_hours)
+            if hands_over
+            else ()
+        )
+        for row in late:
+            alarms["overdue", row.vendor or ""] = (
+                f"{_store(row)}: {row.orders} orders are taken, past their time, and not picked, the oldest was due at "
+                f"{row.due:%Y-%m-%d %H:%M} UTC. Ask the store; a result that is not whole does not count (`shelfsync orders list --open`)."
+            )
+        results = picking.oldest_not_sent(connection)
+        for row in results:
+            if row.orders and float(row.age_s) > settings.send_within_s:
+                why = f": {row.error}" if row.error else ""
+                alarms["not_sent", ""] = (
+                    f"{row.orders} picking results have not reached the platform, the oldest for {_minutes(row.age_s)}{why}"
+                )
+        alarms |= quarantine_alarms(connection)
+        _count(waiting, results)
+        new = order_alarms.keep(connection, ("not_taken", "missed", "overdue", "not_sent", "quarantined"), alarms)
+    return _logged(new)
+
+
+def watch_history(context: Context) -> list[str]:
+    """Returns the messages of new alarms: stores whose unread history will soon be out of range."""
+    days = context.settings.orders.history_alarm_days
+    with context.engine.begin() as connection:
+        alarms = {
+            (
+                "history",
+                row.vendor,
+            ): f"store {row.vendor}: its order history is known up to {_day(row.covered_to)} only, and after 60 days "
+            f"it cannot be read any more{': ' + row.error if row.error else ''}"
+            for row in order_history.progress(connection)
+            if float(row.behind_s) > days * _DAY_S
+        }
+        new = order_alarms.keep(connection, ("history",), alarms)
+    return _logged(new)
+
+
+def _day(covered_to: Any) -> str:
+    return "no day" if covered_to is None else f"{covered_to:%Y-%m-%d}"
+
+
+def _count(waiting: Sequence[Any], results: Sequence[Any]) -> None:
+    """Sets the gauges."""
+    metrics.gauge("orders.not_taken", sum(row.orders for row in waiting))
+    metrics.gauge("orders.not_taken_oldest_s", max((float(row.age_s) for row in waiting), default=0.0))
+    metrics.gauge("orders.not_sent", sum(row.orders for row in results))
+    metrics.gauge("orders.not_sent_oldest_s", max((float(row.age_s or 0) for row in results), default=0.0))
+
+
+def _no_way(orders: int) -> str:
+    return (
+        f"{orders} open orders reach no store: SHELFSYNC_ORDERS__HAND_OVER is not set. Set it to the channel to your stores, "
+        "or to none if they receive orders elsewhere (docs/orders.md)."
+    )
+
+
+def _not_taken(row: Any) -> str:
+    what = f"{_store(row)}: {row.orders} orders are not taken, the oldest for {_minutes(row.age_s)}"
+    if row.vendor is None:
+        return f"{what}. The platform has not reported their store: look at their events, and ask its support."
+    return f"{what}. Check that the store's system reads the handed-over documents."
+
+
+def _store(row: Any) -> str:
+    return f"store {row.vendor}" if row.vendor else "no store"
+
+
+def _minutes(age_s: Any) -> str:
+    return f"{float(age_s) / 60:.0f} minutes"
+
+
+def _logged(new: list[str]) -> list[str]:
+    for message in new:
+        log.error("watch: %s", message)
+    return new

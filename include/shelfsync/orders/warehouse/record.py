@@ -1,0 +1,184 @@
+"""Writes an order to the warehouse, in the transaction that changes it in the ledger."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from shelfsync.orders.warehouse.tables import customer_order, order_customer, order_item, order_promotion
+from shelfsync.store import bulk
+from shelfsync.store.instant import instant
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from sqlalchemy.engine import Connection
+
+    from partner_api.models.order import OrderItem
+    from shelfsync.orders.order_state import OrderState
+
+FORGOTTEN = b""
+"""The value for a customer who was forgotten on request."""
+
+
+def write(connection: Connection, orders: Collection[OrderState]) -> None:
+    """Writes these orders with their items and promotions as they are now. The caller has locked the orders."""
+    if not orders:
+        return
+    insertion = bulk.insertion(customer_order, [_order(order) for order in orders])
+    names = [column.name for column in customer_order.columns if not column.primary_key]
+    connection.execute(
+        insertion.on_conflict_do_update(
+            index_elements=[customer_order.c.order_id], set_={name: insertion.excluded[name] for name in names}
+        )
+    )
+    connection.execute(
+        order_item.delete().where(bulk.among(order_item.c.order_id, [order.order_id for order in orders]))
+    )
+    for table, rows in (
+        (
+            order_item,
+            [_item(order, position, item) for order in orders for position, item in enumerate(order.items, 1)],
+        ),
+        (order_promotion, [row for order in orders for row in _promotions(order)]),
+    ):
+        if rows:
+            connection.execute(bulk.insertion(table, rows))
+
+
+def _order(order: OrderState) -> dict[str, Any]:
+    cancellation = order.ruling.order.raw.get("cancellation")
+    cancelled: Mapping[str, Any] = cancellation if isinstance(cancellation, dict) else {}
+    return {
+        "order_id": order.order_id,
+        "vendor": order.vendor,
+        "external_order_id": order.external_order_id,
+        "order_code": order.order_code,
+        "transport_type": order.transport_type,
+        "order_type": order.order_type,
+        "status": order.status,
+        "placed_at": order.placed_at,
+        "promised_for": order.promised_for,
+        "accepted_for": order.accepted_for,
+        "fulfilled_at": order.fulfilled_at,
+        "cancelled_at": order.cancelled_at,
+        "cancelled_by": cancelled.get("cancelled_by"),
+        "cancel_reason": cancelled.get("reason"),
+        "sub_total": order.sub_total,
+        "order_total": order.order_total,
+        "updated_at": order.updated_at,
+    }
+
+
+def _promotions(order: OrderState) -> Iterator[dict[str, Any]]:
+    for position, item in enumerate(order.items, 1):
+        for number, promotion in enumerate(item.promotions, 1):
+            paid = (amount for sponsor, amount in promotion.sponsorships if sponsor == "VENDOR")
+            yield {
+                "order_id": order.order_id,
+                "position": position,
+                "number": number,
+                "name": promotion.name,
+                "type": promotion.type,
+                "discount_amount": promotion.discount_amount,
+                "vendor_amount": next(paid, None),
+            }
+
+
+def _item(order: OrderState, position: int, item: OrderItem) -> dict[str, Any]:
+    pricing, ordered = item.pricing, item.original_pricing
+    if item.status == "ADDITION" or item.replaced_id is not None:
+        ordered = None  # the platform gives such an item an original pricing too, but it was not ordered
+    elif ordered is None:
+        first = next(
+            (
+                ordered_item
+                for ordered_item in order.ordered
+                if ordered_item.item_id == item.item_id and ordered_item.sku == item.sku
+            ),
+            None,
+        )
+        ordered = first.pricing if first else None
+    return {
+        "order_id": order.order_id,
+        "position": position,
+        "item_id": item.item_id,
+        "sku": item.sku,
+        "name": item.name,
+        "status": item.status,
+        "replaced_id": item.replaced_id,
+        "pricing_type": pricing.pricing_type,
+        "quantity": pricing.quantity,
+        "weight": pricing.weight,
+        "unit_price": pricing.unit_price,
+        "total_price": pricing.total_price,
+        "list_price": pricing.list_price,
+        "ordered_quantity": ordered.quantity if ordered else None,
+        "ordered_weight": ordered.weight if ordered else None,
+        "ordered_total_price": ordered.total_price if ordered else None,
+    }
+
+
+def encrypted_customer(connection: Connection, order_id: str) -> bytes | None:
+    """The encrypted customer data; None if there is none, or it is removed."""
+    return encrypted_customers(connection, [order_id]).get(order_id)
+
+
+def all_encrypted_customers(connection: Connection) -> Iterator[tuple[str, bytes]]:
+    """(order_id, encrypted customer data) of every order with customer data."""
+    query = sa.select(order_customer.c.order_id, order_customer.c.encrypted).where(
+        order_customer.c.encrypted != FORGOTTEN
+    )
+    for row in connection.execution_options(yield_per=1000).execute(query.order_by(order_customer.c.order_id)):
+        yield row.order_id, bytes(row.encrypted)
+
+
+def encrypted_customers(connection: Connection, order_ids: Collection[str]) -> dict[str, bytes]:
+    """order_id -> encrypted customer data. Orders without it are absent."""
+    query = sa.select(order_customer.c.order_id, order_customer.c.encrypted).where(
+        order_customer.c.encrypted != FORGOTTEN
+    )
+    rows = connection.execute(query.where(bulk.among(order_customer.c.order_id, order_ids)))
+    return {row.order_id: bytes(row.encrypted) for row in rows}
+
+
+def keep_customers(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Stores rows of `order_id`, `encrypted`, `remove_at`. A forgotten customer is not stored again."""
+    names = ["order_id", "encrypted", "remove_at"]
+    coming = bulk.coming(order_customer, names, rows)
+    kept = sa.select(*(coming.c[name] for name in names)).where(coming.c.remove_at > instant())
+    insertion = insert(order_customer).from_select(names, kept)
+    connection.execute(
+        insertion.on_conflict_do_update(
+            index_elements=[order_customer.c.order_id],
+            set_={"encrypted": insertion.excluded.encrypted},
+            where=order_customer.c.encrypted != FORGOTTEN,
+        )
+    )
+
+
+def forget_customers_of(connection: Connection, order_ids: Sequence[str], *, days: int) -> int:
+    """Removes the customers of these orders at once; returns how many there were.
+
+    A mark stays for `days` days, so a later version of the order does not store its customer again.
+    """
+    known = sa.select(sa.func.count()).where(
+        order_customer.c.order_id.in_(order_ids), order_customer.c.encrypted != FORGOTTEN
+    )
+    count: int = connection.execute(known).scalar_one()
+    until = instant() + sa.func.make_interval(0, 0, 0, days)
+    orders = sa.select(customer_order.c.order_id, sa.literal(FORGOTTEN), until)
+    mark = insert(order_customer).from_select(
+        ["order_id", "encrypted", "remove_at"], orders.where(customer_order.c.order_id.in_(order_ids))
+    )
+    connection.execute(
+        mark.on_conflict_do_update(index_elements=[order_customer.c.order_id], set_={"encrypted": FORGOTTEN})
+    )
+    return count
+
+
+def forget_customers(connection: Connection) -> int:
+    """Removes every customer whose retention time is over; returns how many."""
+    return connection.execute(order_customer.delete().where(order_customer.c.remove_at <= instant())).rowcount

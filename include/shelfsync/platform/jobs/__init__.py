@@ -1,0 +1,1 @@
+"""One mechanism for every job of the platform: catalog updates, exports of the assortment, promotions."""

@@ -1,0 +1,181 @@
+"""A job of the platform as the ledger has it, and the transitions that every kind shares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError
+
+from shelfsync.platform.jobs.table import UNENDED_STATES, WAITING, Kind, State, job, timing
+from shelfsync.store.instant import after, instant
+
+if TYPE_CHECKING:
+    import datetime as dt
+
+    from sqlalchemy.engine import Connection
+
+ERROR_CHARACTERS_MAX = 1000
+
+
+@dataclass(frozen=True)
+class Job:
+    """What every kind has; `poll_due`, `overdue` and the seconds are by the database's clock."""
+
+    job_id: int
+    kind: Kind
+    state: State
+    platform_job_id: str | None
+    platform_status: str | None
+    result_url: str | None = field(repr=False)
+    result_path: str | None
+    feedback: list[dict[str, Any]] | None
+    attempts: int
+    polls: int
+    sent: int | None
+    error: str | None
+    after_event: int | None
+    created_at: dt.datetime
+    answered_at: dt.datetime | None
+    ended_at: dt.datetime | None
+    poll_due: bool
+    overdue: bool
+    wait_s: float
+    left_s: float
+
+    @property
+    def of_vendor(self) -> str | None:
+        """The vendor it is about; None: several. An event that names another vendor is not about this job."""
+        return None
+
+    @property
+    def name(self) -> str:
+        """For messages."""
+        return f"{self.kind} job {self.job_id}"
+
+
+J = TypeVar("J", bound=Job)
+
+
+def columns(of: type[Job]) -> list[sa.ColumnElement[Any]]:
+    """The columns of `ledger.job` that this kind reads, with the flags and seconds."""
+    plain = [job.c[name] for name in of.__dataclass_fields__ if name in job.c]
+    return [*plain, *timing(job.c.next_poll_at, job.c.deadline_at)]
+
+
+def read_all(connection: Connection, statement: sa.Select[Any], of: type[J]) -> list[J]:
+    """The jobs that a statement over `columns` finds, in its order."""
+    rows = connection.execute(statement).mappings()
+    return [of(**{**row, "kind": Kind(row["kind"]), "state": State(row["state"])}) for row in rows]
+
+
+def state_of(connection: Connection, job_id: int) -> State:
+    """The state of a job."""
+    return State(connection.execute(sa.select(job.c.state).where(job.c.job_id == job_id)).scalar_one())
+
+
+def may_have_left(connection: Connection, job_id: int) -> bool:
+    """Whether the platform may have accepted an earlier request of this job: no later answer shows that."""
+    return int(connection.execute(sa.select(job.c.attempts).where(job.c.job_id == job_id)).scalar_one()) > 1
+
+
+def attempt(connection: Connection, job_id: int, **values: Any) -> bool:
+    """Commits one more attempt to send the request. False: the job has ended, or a newer plan has superseded it."""
+    may_leave = job.c.state.in_((State.PLANNED, State.SUBMITTING))
+    counted = {"state": State.SUBMITTING, "attempts": job.c.attempts + 1, **values}
+    return connection.execute(_this(job_id).where(may_leave).values(counted)).rowcount == 1
+
+
+def answered(
+    connection: Connection, job_id: int, *, platform_job_id: str, status: str | None, poll_after_s: float
+) -> bool:
+    """The platform accepted the request. False: another job of this kind already has this number, so the answer is wrong."""
+    values = {
+        "state": State.OPEN,
+        "platform_job_id": platform_job_id,
+        "platform_status": status,
+        "answered_at": instant(),
+        "next_poll_at": after(poll_after_s),
+        "error": None,
+    }
+    try:
+        with connection.begin_nested():
+            connection.execute(_this(job_id).values(values))
+    except IntegrityError:
+        return False
+    return True
+
+
+def reported(
+    connection: Connection,
+    job_id: int,
+    *,
+    poll_after_s: float,
+    status: str | None = None,
+    result_url: str | None = None,
+    result_path: str | None = None,
+    feedback: list[dict[str, Any]] | None = None,
+) -> None:
+    """What a status call returned, and when to poll again; what is None stays as it was.
+
+    A job whose result is known keeps what was reported before: a late answer would put back the link that was removed. A job that
+    has ended does not change at all.
+    """
+    values = {
+        "platform_status": status,
+        "result_url": result_url,
+        "result_path": result_path,
+        "feedback": feedback,
+    }
+    known = {name: value for name, value in values.items() if value is not None}
+    if known:
+        connection.execute(_this(job_id).where(job.c.state.in_(WAITING)).values(known))
+    again = {"polls": job.c.polls + 1, "next_poll_at": after(poll_after_s)}
+    connection.execute(_this(job_id).where(job.c.state.in_(UNENDED_STATES)).values(again))
+
+
+def fetched(connection: Connection, job_id: int, path: str | None) -> None:
+    """Stores the path of the result in the lake: it is fetched once, because links expire. None: the file was no result."""
+    connection.execute(_this(job_id).values(result_path=path))
+
+
+def confirmed(connection: Connection, job_id: int, **values: Any) -> None:
+    """Marks the job as confirmed: its result is known and not applied yet. `values`: further columns, such as the counts."""
+    known = {"state": State.CONFIRMED, "ended_at": instant(), **values}
+    connection.execute(_this(job_id).where(job.c.state.in_(WAITING)).values(known))
+
+
+def given_back(connection: Connection, job_id: int, error: str) -> None:
+    """The platform did nothing: plans the job again, with a new deadline at its next attempt."""
+    _write(connection, job_id, state=State.PLANNED, attempts=0, error=error[:ERROR_CHARACTERS_MAX], deadline_at=None)
+
+
+def failed(connection: Connection, job_id: int, error: str) -> None:
+    """Stores the error of a failed step; the state of the job stays."""
+    _write(connection, job_id, error=error[:ERROR_CHARACTERS_MAX])
+
+
+def end(connection: Connection, job_id: int, state: State, error: str | None = None, **values: Any) -> None:
+    """Ends it as acknowledged, unconfirmed, failed, rejected or superseded; its link goes. `values`: such as the counts.
+
+    An error of an earlier step stays, unless the job ends well.
+    """
+    if error is not None or state == State.ACKNOWLEDGED:
+        values["error"] = error and error[:ERROR_CHARACTERS_MAX]
+    _write(
+        connection,
+        job_id,
+        state=state,
+        result_url=None,
+        ended_at=sa.func.coalesce(job.c.ended_at, instant()),
+        **values,
+    )
+
+
+def _write(connection: Connection, job_id: int, **values: Any) -> None:
+    connection.execute(_this(job_id).values(values))
+
+
+def _this(job_id: int) -> sa.Update:
+    return job.update().where(job.c.job_id == job_id)

@@ -1,0 +1,275 @@
+"""What is known of a job's end: an event in the inbox, else the platform's own answer when the next poll is due.
+
+Whether the platform has a status call at all is found out by polling, and stored for a while.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from partner_api.errors import NotEnabledError, NotFoundError, PartnerError, UnexpectedAnswerError
+from shelfsync import metrics
+from shelfsync.errors import DataError
+from shelfsync.inbox import events
+from shelfsync.platform.jobs import job as row
+from shelfsync.platform.jobs.job_errors import reason_of, stops_every_job
+from shelfsync.platform.jobs.table import ENDED_STATES
+from shelfsync.platform.tables import platform_check
+from shelfsync.store.columns import one_of
+from shelfsync.store.instant import instant
+
+if TYPE_CHECKING:
+    from shelfsync.context import Context
+    from shelfsync.inbox.events import JobEvent
+    from shelfsync.platform.jobs.job import Job
+    from shelfsync.platform.jobs.kind import Answer
+    from shelfsync.platform.jobs.table import Kind
+
+ABSENT_S = 3600.0
+"""How long no job is polled after a 404, 401 or 403 from a call that had not worked before."""
+PRESENT_S = 30 * 86_400.0
+"""How long a call that has worked counts as available."""
+FORBIDDEN = (401, 403)
+
+
+@dataclass(frozen=True)
+class StatusCall:
+    """What polling has found out about the status call of a kind: seconds since it worked, and since it was missing."""
+
+    present_s: float
+    absent_s: float
+
+    @property
+    def absent(self) -> bool:
+        """True while the ledger records that there is no such call: a poll would waste a request."""
+        return self.absent_s < ABSENT_S
+
+    @property
+    def worked(self) -> bool:
+        return self.present_s < PRESENT_S
+
+
+def status_call(context: Context, of: Kind) -> StatusCall:
+    """The records of both; infinite ages if the call was never tried."""
+    age = sa.extract("epoch", instant() - platform_check.c.checked_at)
+    names = [_name(context, what, of) for what in ("present", "absent")]
+    statement = sa.select(platform_check.c.fingerprint, age).where(platform_check.c.fingerprint.in_(names))
+    with context.engine.connect() as connection:
+        found = {row[0]: float(row[1]) for row in connection.execute(statement)}
+    return StatusCall(*(found.get(name, math.inf) for name in names))
+
+
+def is_forbidden(context: Context, error: PartnerError, call: StatusCall, *, of: Kind, overdue: bool) -> bool:
+    """Whether an error means that the call is forbidden for every job; if so, records it.
+
+    The platform gave the job's number to the same credentials, so they may poll it. If the call has worked before, a 401 or 403 has
+    another reason and is an error. If the job is `overdue`, no job is polled for a while all the same: the last poll of each job would
+    cost a token (401) or pause the whole installation (a 403 of the edge). An error of the token call does not concern this call.
+    """
+    if error.operation == "token" or error.status not in FORBIDDEN:
+        return False
+    if overdue or not call.worked:
+        found_absent(context, of=of)
+    return not call.worked
+
+
+def found_absent(context: Context, *, of: Kind) -> None:
+    """Records that the platform has no such call."""
+    with context.engine.begin() as connection:
+        _note(context, connection, "absent", of)
+
+
+def _note(context: Context, connection: sa.Connection, what: str, of: Kind) -> None:
+    now = {"checked_at": instant()}
+    statement = insert(platform_check).values(fingerprint=_name(context, what, of), **now)
+    connection.execute(statement.on_conflict_do_update(index_elements=[platform_check.c.fingerprint], set_=now))
+
+
+def _name(context: Context, what: str, of: Kind) -> str:
+    platform = context.settings.platform
+    parts = [f"{of} status", what, platform.base_url or "", platform.chain or "", platform.job_status_path]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+log = logging.getLogger(__name__)
+
+TEXT_CHARACTERS_MAX = 8192
+"""The longest text of an answer that is stored, as long as a link may be."""
+_LATE = f"""
+UPDATE inbox.event AS late SET processed_at = clock_timestamp()
+WHERE late.kind = 'job' AND late.processed_at IS NULL AND EXISTS (
+    SELECT 1 FROM ledger.job AS ended WHERE ended.platform_job_id = late.platform_job_id AND ended.{one_of(ENDED_STATES)})
+"""  # noqa: S608
+
+
+@dataclass(frozen=True)
+class ResultLink:
+    """Where the job's result is, and the event that reports it; None: the platform's own answer."""
+
+    url: str = field(repr=False)  # a presigned link is a secret in itself
+    event_id: int | None
+
+
+@dataclass(frozen=True)
+class Report:
+    """What the platform reported of a job: `status` in its own terms, links to its result (best first), per-SKU feedback."""
+
+    status: str | None = None
+    links: tuple[ResultLink, ...] = ()
+    feedback: list[dict[str, Any]] | None = None
+    ended: bool = False
+    """The platform reports the end, or the result is there."""
+
+
+def received(context: Context, connection: sa.Connection, job: Job) -> Sequence[Any]:
+    """The events of this job in the inbox, for `known`."""
+    if job.platform_job_id is None or not context.kinds[job.kind].has_event:
+        return ()
+    return events.of_job(connection, job.platform_job_id)
+
+
+def known(context: Context, job: Job, rows: Sequence[Any] | None = None) -> Report:
+    """What inbox and ledger have of this job; sends nothing. An event that cannot count is quarantined and changes nothing.
+
+    `rows`: its events, if they are read already.
+    """
+    kind = context.kinds[job.kind]
+    if job.platform_job_id is None:
+        return Report()
+    if rows is None:
+        with context.engine.connect() as connection:
+            rows = received(context, connection, job)
+    believed = _believable(context, job, rows)
+    event = believed[0] if believed else None
+    links = {each.download_url: ResultLink(each.download_url, each.event_id) for each in believed if each.download_url}
+    if job.result_url:
+        links.setdefault(job.result_url, ResultLink(job.result_url, None))
+    status = event.status if event and (event.status or "").upper() in kind.ended else job.platform_status
+    if event is not None and event.download_url and (status or "").upper() not in kind.ended:
+        status = None  # a link to the log takes precedence over an older report without it
+    ended = (status or "").upper() in kind.ended or (status is None and bool(links))
+    return Report(status, tuple(links.values()), job.feedback, ended)
+
+
+def _believable(context: Context, job: Job, rows: Sequence[Any]) -> list[JobEvent]:
+    """The events of this job that may count, the best first; an error in one stops no other."""
+    believed = []
+    for raw in rows:
+        try:
+            event = events.read_event(raw)
+            _check(context, job, event)
+        except Exception as error:
+            if stops_every_job(error):
+                raise
+            quarantine(context, raw.event_id, reason_of(error))
+        else:
+            believed.append(event)
+    return events.best_first(believed)
+
+
+def _check(context: Context, job: Job, event: JobEvent) -> None:
+    """Raises DataError if the event cannot be about this job, and LinkNotAllowedError if its link leads to no allowed address."""
+    if job.after_event is not None and event.event_id <= job.after_event:
+        raise DataError("it came before the request that its job belongs to was sent")
+    if event.vendor not in {None, job.of_vendor}:
+        raise DataError(f"it names vendor {event.vendor}, and its job is one of vendor {job.of_vendor}")
+    if event.download_url is not None:
+        context.open_platform().check_link(event.download_url)
+
+
+def quarantine(context: Context, event_id: int, reason: str) -> None:
+    """Quarantines an event; `shelfsync inbox list` shows it with its reason."""
+    log.error("event %d is quarantined: %s", event_id, reason)
+    metrics.count("inbox.events.set_aside")
+    with context.engine.begin() as connection:
+        events.quarantine(connection, event_id, reason)
+
+
+def poll(context: Context, job: Job) -> Report:
+    """Sends one status call, charged to the rate limit, and stores its answer; the back-off of the next one grows.
+
+    A platform without such a call is a normal thing (the interface promises none): then only an event ends the job, or its deadline.
+    A PartnerError is raised where the call failed and may succeed later.
+    """
+    kind = context.kinds[job.kind]
+    if job.platform_job_id is None:
+        return known(context, job)
+    call = status_call(context, job.kind) if kind.has_status_call(context.settings) else None
+    if call is None or call.absent:
+        postpone(context, job)
+        return known(context, job)
+    try:
+        answer = kind.status(context.open_platform(), job)
+    except (NotFoundError, NotEnabledError, UnexpectedAnswerError) as error:
+        log.info("poll: %s: the platform does not report its status: %s", job.name, error)
+        if kind.not_found_is_absent and not call.worked and isinstance(error, NotFoundError | NotEnabledError):
+            found_absent(context, of=job.kind)
+        postpone(context, job)
+        return known(context, job)
+    except PartnerError as error:
+        if not is_forbidden(context, error, call, of=job.kind, overdue=job.overdue) or job.overdue:
+            raise
+        log.warning(
+            "poll: %s: the platform accepted it and does not report its status. shelfsync takes that for a call that the platform does"
+            " not have and polls again in an hour; an event or the deadline ends the job: %s",
+            job.name,
+            error,
+        )
+        postpone(context, job)
+        return known(context, job)
+    return _store(context, job, answer, call)
+
+
+def _store(context: Context, job: Job, answer: Answer, call: StatusCall) -> Report:
+    """Stores the answer; returns what is known of the job with it. That the call works is written only now and then."""
+    kind = context.kinds[job.kind]
+    path = None
+    if answer.result is not None:
+        path = context.lake.write_bytes(f"{job.kind}_result", "all", ".json", answer.result)
+    with context.engine.begin() as connection:
+        row.reported(
+            connection,
+            job.job_id,
+            status=storable(answer.status),
+            result_url=storable(answer.result_url),
+            feedback=storable(answer.feedback) or None,
+            result_path=path,
+            poll_after_s=kind.pace(context.settings).pause_s(job.polls),
+        )
+        if call.present_s >= PRESENT_S / 30:
+            _note(context, connection, "present", job.kind)
+        now = kind.read(connection, job.job_id)
+        rows = received(context, connection, now)
+    return known(context, now, rows)
+
+
+def postpone(context: Context, job: Job) -> None:
+    """A poll failed, or there is nothing to poll: the next one is due as after an answer."""
+    pause_s = context.kinds[job.kind].pace(context.settings).pause_s(job.polls)
+    with context.engine.begin() as connection:
+        row.reported(connection, job.job_id, poll_after_s=pause_s)
+
+
+def record_late_events(context: Context) -> int:
+    """Records events that came after the end of their job as processed; how many. They change nothing."""
+    with context.engine.begin() as connection:
+        return connection.execute(sa.text(_LATE)).rowcount
+
+
+def storable(value: Any) -> Any:
+    """What the platform answered, as a database holds it: no NUL, no half of a surrogate pair; exact numbers become text."""
+    if isinstance(value, str):
+        return value.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()[:TEXT_CHARACTERS_MAX]
+    if isinstance(value, Mapping):
+        return {storable(str(name)): storable(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [storable(part) for part in value]
+    return value if value is None or isinstance(value, bool | int) else str(value)

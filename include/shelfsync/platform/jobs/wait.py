@@ -1,0 +1,131 @@
+"""Waiting for jobs: it holds no worker and sends nothing, and every event that ends the wait is durable.
+
+A wait may be stopped and started again at any time and place: it only reads tables, and polls a job when its next poll is due.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from partner_api.errors import ThrottledError, UnavailableError
+from shelfsync.platform.jobs.job_errors import reason_of, stops_every_job
+from shelfsync.platform.jobs.poll import known, poll, postpone, received
+from shelfsync.platform.jobs.table import Kind, State
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from shelfsync.context import Context
+    from shelfsync.platform.jobs.job import Job
+
+log = logging.getLogger(__name__)
+
+LOOK_AGAIN_S = 10.0
+"""How often the tables are read when no notification comes."""
+GRACE_S = 60.0
+
+
+async def until_ended(context: Context, kind: Kind, run: int | str, vendors: Iterable[str] = ()) -> dict[str, Any]:
+    """Ends when no job of this kind, run and vendors is worth waiting for: each has ended, or its deadline has passed.
+
+    Returns counts only, `{"ended": n, "left": n}`; the next step reads the ledger.
+    """
+    deadline_s = context.kinds[kind].pace(context.settings).deadline_s
+    return await until_none(context, partial(waiting, context, kind, run, list(vendors)), deadline_s=deadline_s)
+
+
+async def until_none(
+    context: Context,
+    find_left: Callable[[], Sequence[Job]],
+    *,
+    deadline_s: float,
+) -> dict[str, Any]:
+    """Ends when `find_left` finds nothing more, or some time after the deadline; whatever is due is polled.
+
+    `find_left` is called on a thread and reads the database; `{"ended": n, "left": n}`. Whatever it raises, the tables are read again,
+    and the deadline ends the wait. Time is `context.clock` and the pauses of `context.subscribed`.
+    """
+    end_s = context.clock.monotonic_s() + deadline_s + GRACE_S
+    seen = 0
+    async with context.subscribed() as subscription:
+        while True:
+            subscription.look()
+            left: Sequence[Job] | None = None
+            put_off = True
+            try:
+                left = await asyncio.to_thread(find_left)
+            except Exception as error:  # noqa: BLE001  whatever it is, the wait ends at its deadline (I15)
+                log.warning("wait: the jobs cannot be read now: %s", reason_of(error))
+            if left is not None:
+                seen = max(seen, len(left))
+                if not left:
+                    return {"ended": seen, "left": 0}
+                due = [job for job in left if job.state == State.OPEN and job.poll_due]
+                for job in due:
+                    put_off &= await asyncio.to_thread(poll_alone, context, job)
+                if due and put_off:
+                    continue
+            if context.clock.monotonic_s() >= end_s:
+                return {"ended": seen - len(left or []), "left": len(left or [])}
+            accepted = [job for job in left or [] if job.state == State.OPEN]  # a lost request has nothing to poll
+            waits_s = [max(0.1, min(job.wait_s, job.left_s)) for job in accepted] if put_off else []
+            pause_s = min([LOOK_AGAIN_S, *waits_s])
+            await subscription.pause(pause_s, _numbers_of(left))
+
+
+def _numbers_of(left: Sequence[Job] | None) -> set[str] | None:
+    """The platform's numbers of these jobs; None if one is unknown, because any event may be about it."""
+    if left is None or any(job.platform_job_id is None for job in left):
+        return None
+    return {str(job.platform_job_id) for job in left}
+
+
+def waiting(context: Context, kind: Kind, run: int | str | None, vendors: list[str]) -> list[Job]:
+    """Accepted jobs whose end is unknown; a job without an answer is left to the recovery."""
+    with context.engine.connect() as connection:
+        jobs = context.kinds[kind].of_run(connection, run, vendors)
+        accepted = [job for job in jobs if job.state == State.OPEN and not job.overdue]
+        found = [(job, received(context, connection, job)) for job in accepted]
+    return [job for job, rows in found if not known(context, job, rows).ended]
+
+
+def poll_alone(context: Context, job: Job) -> bool:
+    """Polls one job; after any error its next poll is put off. False if even that could not be written."""
+    try:
+        poll(context, job)
+    except Exception as error:  # noqa: BLE001  whatever it is, the other jobs are polled (I10)
+        log.warning("wait: %s: %s", job.name, reason_of(error))
+        try:
+            postpone(context, job)
+        except Exception as failure:  # noqa: BLE001  most likely the database is unavailable
+            log.warning("wait: %s: %s", job.name, reason_of(failure))
+            return False
+    return True
+
+
+def poll_due(context: Context, kind: Kind) -> None:
+    """Polls every open job of this kind whose next poll is due, of every run."""
+    for job in waiting(context, kind, None, []):
+        if job.poll_due:
+            poll_alone(context, job)
+
+
+def poll_overdue(context: Context, kind: Kind) -> None:
+    """Polls the jobs past their deadline once more before they end as unconfirmed: perhaps no process polled them in time.
+
+    If the platform cannot be polled now, they end as unconfirmed, which is safe: the same is sent again.
+    """
+    with context.engine.connect() as connection:
+        jobs = context.kinds[kind].of_run(connection, None, [])
+    for job in jobs:
+        if job.state != State.OPEN or not job.overdue or known(context, job).ended:
+            continue
+        try:
+            poll(context, job)
+        except Exception as error:  # noqa: BLE001  whatever it is, the deadline ends this job and the others are polled
+            log.warning("poll: %s: %s", job.name, reason_of(error))
+            if isinstance(error, UnavailableError | ThrottledError) or stops_every_job(error):
+                return

@@ -1,0 +1,177 @@
+"""The kill switch: an operator stops everything, a chain or a vendor, and resumes it. Every change is recorded. The gate in this file checks
+the switch last, when the slot of a request has come.
+
+Who sends anything that changes the platform calls `stopped` first, which returns who stopped it, when and why.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import distinct_on
+
+from shelfsync.errors import ReadOnlyError, StoppedError
+from shelfsync.store.instant import instant
+from shelfsync.store.metadata import metadata
+
+if TYPE_CHECKING:
+    import datetime as dt
+    from collections.abc import Iterable, Sequence
+
+    from sqlalchemy.engine import Connection, Engine
+
+    from partner_api.gate import Gate
+
+Scope = Literal["all", "chain", "vendor"]
+
+switch = sa.Table(
+    "switch",
+    metadata,
+    sa.Column(
+        "switch_id", sa.BigInteger, sa.Identity(always=True), primary_key=True, comment="Order in which it was turned"
+    ),
+    sa.Column("scope", sa.Text, nullable=False, comment="all, chain or vendor"),
+    sa.Column(
+        "name", sa.Text, nullable=False, server_default="", comment="The chain or the vendor; empty where scope is all"
+    ),
+    sa.Column("stopped", sa.Boolean, nullable=False, comment="True: nothing is sent from here on; false: it goes on"),
+    sa.Column("why", sa.Text, nullable=False, comment="The person's reason"),
+    sa.Column("who", sa.Text, nullable=False, comment="The person"),
+    sa.Column("turned_at", sa.DateTime(timezone=True), nullable=False, comment="When"),
+    sa.CheckConstraint("scope IN ('all', 'chain', 'vendor')", name="scope"),
+    sa.Index("ix_switch_scope_name", "scope", "name", "switch_id"),
+    schema="ledger",
+    comment="One row a turn of a kill switch; of a scope and name the newest row counts, nothing is ever changed or removed",
+)
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A switch that is off: shelfsync sends no change of the platform within its scope."""
+
+    scope: Scope
+    name: str
+    why: str
+    who: str
+    turned_at: dt.datetime
+
+    @property
+    def what(self) -> str:
+        """The stopped scope, as part of a sentence."""
+        return "everything" if self.scope == "all" else f"{self.scope} {self.name}"
+
+    @property
+    def remedy(self) -> str:
+        """The command that ends it."""
+        return f"shelfsync resume {self.name if self.scope == 'vendor' else f'--{self.scope}'}"
+
+    def __str__(self) -> str:
+        return (
+            f"{self.what} is paused by {self.who} since {self.turned_at:%Y-%m-%d %H:%M:%S %Z}: {self.why}"
+            f"; nothing but orders is sent until it is resumed (`{self.remedy}`)"
+        )
+
+
+def turn(connection: Connection, scope: Scope, name: str, *, stopped: bool, why: str, who: str) -> None:
+    """Turns a switch off or on, and records the change with its person and reason."""
+    values = {"scope": scope, "name": name, "stopped": stopped, "why": why, "who": who, "turned_at": instant()}
+    connection.execute(switch.insert().values(values))
+
+
+def stopped(connection: Connection, vendor: str | None, *, chain: str | None = None) -> Stop | None:
+    """Why nothing may be sent to this vendor, the widest reason first; None: it may be sent.
+
+    If `vendor` is None, the call is for the whole chain. Without `chain`, the switch of any chain counts, because a ledger serves
+    one chain.
+    """
+    return of_vendor(stops(connection), vendor, chain=chain)
+
+
+def of_vendor(off: Iterable[Stop], vendor: str | None, *, chain: str | None = None) -> Stop | None:
+    """The first of these that concerns the vendor."""
+    for stop in off:
+        if (
+            stop.scope == "all"
+            or (stop.scope == "chain" and (chain is None or stop.name == chain))
+            or (stop.scope == "vendor" and stop.name == vendor)
+        ):
+            return stop
+    return None
+
+
+def of_vendors(off: Sequence[Stop], vendors: Iterable[str], *, chain: str | None = None) -> Stop | None:
+    """The first of these that concerns any of the vendors; `*` means every vendor of the chain. Without names: a call for the whole chain."""
+    names = tuple(vendors)
+    stops_of_names = (of_vendor(off, name, chain=chain) for name in (None, *names))
+    stop = next((stop for stop in stops_of_names if stop is not None), None)
+    return stop or next((switch for switch in off if "*" in names and switch.scope == "vendor"), None)
+
+
+def stops(connection: Connection) -> list[Stop]:
+    """Every switch that is off now, the widest first."""
+    newest = sa.select(switch).ext(distinct_on(switch.c.scope, switch.c.name))
+    newest = newest.order_by(switch.c.scope, switch.c.name, switch.c.switch_id.desc())
+    turned = newest.subquery()
+    rows = connection.execute(sa.select(turned).where(turned.c.stopped).order_by(turned.c.scope, turned.c.name))
+    return [Stop(row.scope, row.name, row.why, row.who, row.turned_at) for row in rows]
+
+
+def history(connection: Connection, *, turns: int = 50) -> list[dict[str, Any]]:
+    """The last changes of all switches, newest first."""
+    rows = connection.execute(sa.select(switch).order_by(switch.c.switch_id.desc()).limit(turns)).mappings()
+    return [dict(row) for row in rows]
+
+
+CHANGES = frozenset({"put_catalog", "create_products", "put_promotion"})
+"""Operations that change what customers see. An order is not among them: its customer waits, also while the catalog is paused."""
+
+
+class SwitchedGate:
+    """Any gate, and behind it the switch: `admit` raises StoppedError for a change that an operator has stopped."""
+
+    def __init__(self, inner: Gate, engine: Engine, chain: str) -> None:
+        self._inner = inner
+        self._engine = engine
+        self._chain = chain
+
+    def admit(self, operation: str, priority: str, vendors: tuple[str, ...]) -> None:
+        """Returns when the request may be sent."""
+        self._inner.admit(operation, priority, vendors)
+        if operation not in CHANGES:
+            return
+        with self._engine.connect() as connection:
+            stop = of_vendors(stops(connection), vendors, chain=self._chain)
+        if stop is not None:
+            self._inner.done(operation, priority, used=False)
+            raise StoppedError(str(stop))
+
+    def report(self, operation: str, status: int, retry_after_s: float | None, blocked: bool) -> None:
+        """Passes the answer on."""
+        self._inner.report(operation, status, retry_after_s, blocked)
+
+    def done(self, operation: str, priority: str, used: bool) -> None:
+        """Passes it on."""
+        self._inner.done(operation, priority, used)
+
+
+class ReadOnlyGate:
+    """A gate that admits no change of the platform: the gate of a plan."""
+
+    def __init__(self, inner: Gate) -> None:
+        self._inner = inner
+
+    def admit(self, operation: str, priority: str, vendors: tuple[str, ...]) -> None:
+        """Returns when a request that only reads may be sent."""
+        if operation in CHANGES:
+            raise ReadOnlyError(f"{operation}: this process was opened to plan and may change nothing on the platform")
+        self._inner.admit(operation, priority, vendors)
+
+    def report(self, operation: str, status: int, retry_after_s: float | None, blocked: bool) -> None:
+        """Passes the answer on."""
+        self._inner.report(operation, status, retry_after_s, blocked)
+
+    def done(self, operation: str, priority: str, used: bool) -> None:
+        """Passes it on."""
+        self._inner.done(operation, priority, used)

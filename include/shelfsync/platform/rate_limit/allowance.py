@@ -1,0 +1,322 @@
+"""One look at the shared allowance, in one transaction under its row's lock: a slot, or when to look again."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from shelfsync.platform.rate_limit import tables
+from shelfsync.platform.rate_limit.priorities import Waiting, due_after, order, overdue_at
+from shelfsync.platform.rate_limit.schedule import ARRIVAL_S_MAX, LOOKAHEAD, clock_was_set, next_slot
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from sqlalchemy.engine import Connection, Row
+
+    from shelfsync.platform.rate_limit.schedule import Rate
+
+LOOK_S_MAX = 2.0
+"""A waiting request looks at least this often: it proves that its process lives, and sees a pause or a higher priority."""
+OVERDUE = dt.timedelta(seconds=0.25)
+"""A waiting request that is this late for its next look is skipped."""
+_SOON_S = 0.005
+_IN_TIME = dt.timedelta(seconds=0.1)
+_FORGOTTEN = dt.timedelta(minutes=1)
+_KEPT = dt.timedelta(days=1)
+_HOUSEKEEPING_EVERY = 100
+
+_allowance, _priority, _ticket, _permit, _usage = (
+    tables.allowance,
+    tables.priority,
+    tables.ticket,
+    tables.permit,
+    tables.usage,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """The caller that waits for a slot. `ticket_id`: from the first look; `forfeited`: the last slot could not be used."""
+
+    priority: str
+    operation: str
+    ticket_id: int | None = None
+    forfeited: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Contact:
+    """The database's clock and this process's monotonic one, read together."""
+
+    database: dt.datetime
+    before_s: float
+    after_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """The result of a look. With `slot_at`, the request may be sent then; without, look again in `again_s`."""
+
+    contact: Contact
+    slot_at: dt.datetime | None
+    permit_id: int | None
+    again_s: float
+    ticket_id: int | None
+    paused_s: float
+    pause_reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The queue: this request, the others with the time of their next look, and when each priority's floor is due."""
+
+    own: Waiting
+    others: dict[Waiting, dt.datetime]
+    due: dict[str, dt.datetime]
+
+    def first_for(self, slot_at: dt.datetime, now: dt.datetime, spacing: dt.timedelta) -> bool:
+        """True when no other request that will look in time comes before this one to use the slot: no slot waits for a process that may be dead."""
+        awake = [one for one, back_at in self.others.items() if back_at + _IN_TIME < slot_at]
+        return order([*awake, self.own], self.due, now, spacing)[0] is self.own
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """An allowance as a process sees it. `database_time`: the clock that counts; `pause_max_s`: as configured."""
+
+    key: str
+    rate: Rate
+    pause_max_s: float
+    database_time: sa.ColumnElement[dt.datetime]
+
+    def look(self, connection: Connection, ask: Ask, last: Contact | None, monotonic_s: Callable[[], float]) -> Turn:
+        """Takes the next slot when it is near and this request is the one to have it."""
+        state = self.lock(connection)
+        before_s = monotonic_s()
+        # a statement of its own: the row's lock may have taken long, and this clock must be read after it
+        now, nth_arrival = connection.execute(sa.select(self.database_time, self._nth_arrival())).one()
+        contact = Contact(now, before_s, monotonic_s())
+        if self._clock_set(state, contact, last):
+            state = self._start_anew(connection, state, now)
+            nth_arrival = None
+        slot_at = next_slot(
+            self.rate, now, free_at=state.free_at, paused_until=state.paused_until, nth_arrival=nth_arrival
+        )
+        line = self._line(connection, ask, now)
+        if slot_at <= now + LOOKAHEAD and line.first_for(slot_at, now, self.rate.spacing):
+            permit_id = self._give(connection, ask, line, slot_at)
+            return Turn(contact, slot_at, permit_id, 0.0, None, 0.0, None)
+        again_s = self._again_s(line, slot_at - LOOKAHEAD, now)
+        paused = state.paused_until is not None and state.paused_until > now
+        return Turn(
+            contact=contact,
+            slot_at=None,
+            permit_id=None,
+            again_s=again_s,
+            ticket_id=self._wait(connection, ask, line, now + dt.timedelta(seconds=again_s)),
+            paused_s=(state.paused_until - now).total_seconds() if paused else 0.0,
+            pause_reason=state.pause_reason if paused else None,
+        )
+
+    def guard(self, connection: Connection) -> None:
+        """Bounds this transaction: if a process freezes in it, the server ends its session, and other processes continue."""
+        connection.execute(
+            sa.select(
+                sa.func.set_config("lock_timeout", "5s", True),
+                sa.func.set_config("statement_timeout", "10s", True),
+                sa.func.set_config("idle_in_transaction_session_timeout", "3s", True),
+            )
+        )
+
+    def lock(self, connection: Connection) -> Row[tuple[object, ...]]:
+        """The row of this key, locked; created at the first use."""
+        self.guard(connection)
+        query = sa.select(_allowance).where(_allowance.c.key == self.key).with_for_update()
+        found = connection.execute(query).one_or_none()
+        if found is None:
+            connection.execute(insert(_allowance).values(key=self.key).on_conflict_do_nothing())
+            found = connection.execute(query).one()
+        return found
+
+    def arrived(self, connection: Connection, permit_ids: Sequence[int]) -> None:
+        """The requests with these permits have arrived by now, if they were sent."""
+        connection.execute(
+            sa.update(_permit)
+            .where(_permit.c.permit_id.in_(permit_ids), _permit.c.arrived_by.is_(None))
+            .values(arrived_by=self.database_time)
+        )
+
+    def forfeit(self, connection: Connection, ask: Ask) -> None:
+        """Notes that a slot was not used, because its holder woke up too late for it."""
+        self._count(connection, ask, self.database_time, forfeited=1)
+
+    def _nth_arrival(self) -> sa.ScalarSelect[dt.datetime | None]:
+        """The limit-th from the end of the instants by which each request had arrived at the latest."""
+        arrival = dt.timedelta(seconds=ARRIVAL_S_MAX)
+        latest = sa.func.coalesce(_permit.c.arrived_by, _permit.c.slot_at + arrival)
+        recent = _permit.c.slot_at > self.database_time - dt.timedelta(seconds=self.rate.window_s) - arrival
+        return (
+            sa.select(latest)
+            .where(_permit.c.key == self.key, recent)
+            .order_by(latest.desc())
+            .offset(self.rate.limit - 1)
+            .limit(1)
+            .scalar_subquery()
+        )
+
+    def _clock_set(self, state: Row[tuple[object, ...]], contact: Contact, last: Contact | None) -> bool:
+        """True when the database's clock was set since this process looked last, and no process has noticed it yet.
+
+        A clock that was set back shows in the row too: no slot is ever given further ahead than that.
+        """
+        now = contact.database
+        if state.free_at is not None and state.free_at > now + self.rate.memory + LOOKAHEAD:
+            return True
+        if last is None:
+            return False
+        least_s, most_s = contact.before_s - last.after_s, contact.after_s - last.before_s
+        if not clock_was_set(now - last.database, least_s=least_s, most_s=most_s):
+            return False
+        looked_at = now - dt.timedelta(seconds=least_s)  # by the clock as it is now
+        return state.clock_set_at is None or state.clock_set_at < looked_at
+
+    def _start_anew(
+        self, connection: Connection, state: Row[tuple[object, ...]], now: dt.datetime
+    ) -> Row[tuple[object, ...]]:
+        """After the clock was set, the age of the last requests is unknown: one whole window without requests makes it safe."""
+        until = now + self.rate.memory
+        if state.paused_until is not None:
+            until = max(until, min(state.paused_until, now + dt.timedelta(seconds=self.pause_max_s)))
+        for column in (_permit.c.slot_at, _permit.c.arrived_by, _priority.c.due_at, _ticket.c.back_at):
+            table = column.table
+            connection.execute(sa.update(table).where(table.c.key == self.key, column > now).values({column.name: now}))
+        return connection.execute(
+            sa.update(_allowance)
+            .where(_allowance.c.key == self.key)
+            .values(free_at=now, paused_until=until, clock_set_at=now, pause_reason="the database's clock was set")
+            .returning(_allowance)
+        ).one()
+
+    def _line(self, connection: Connection, ask: Ask, now: dt.datetime) -> Line:
+        """The waiting requests. This request is at the end until it has a ticket."""
+        rows = connection.execute(
+            sa.select(_ticket.c.ticket_id, _ticket.c.priority, _ticket.c.asked_at, _ticket.c.back_at).where(
+                _ticket.c.key == self.key
+            )
+        ).all()
+        mine = Waiting(max((row.ticket_id for row in rows), default=0) + 1, ask.priority, now)
+        back_at = {}
+        for row in rows:
+            one = Waiting(row.ticket_id, row.priority, row.asked_at)
+            if row.ticket_id == ask.ticket_id:
+                mine = one
+            elif row.back_at + OVERDUE >= now:
+                back_at[one] = row.back_at
+        query = sa.select(_priority.c.priority, _priority.c.due_at).where(_priority.c.key == self.key)
+        return Line(mine, back_at, {row.priority: row.due_at for row in connection.execute(query)})
+
+    def _again_s(self, line: Line, opens_at: dt.datetime, now: dt.datetime) -> float:
+        """The first in the queue looks again when its slot opens; the next shortly after, in case the first is dead."""
+        spacing = self.rate.spacing
+        rank = order([*line.others, line.own], line.due, now, spacing).index(line.own)
+        again_at = max(opens_at, now)
+        if rank:
+            again_at += (rank - 1) * spacing + OVERDUE
+            overdue = overdue_at(line.own, line.due, spacing)
+            if overdue > now and all(
+                other.priority != line.own.priority or other.number > line.own.number for other in line.others
+            ):
+                again_at = min(again_at, overdue)  # from then on it precedes most of them, so it has to look
+        return min((again_at - now).total_seconds() + _SOON_S, LOOK_S_MAX)
+
+    def _wait(self, connection: Connection, ask: Ask, line: Line, back_at: dt.datetime) -> int:
+        if ask.ticket_id is not None:
+            kept: int | None = connection.execute(
+                sa.update(_ticket)
+                .where(_ticket.c.ticket_id == ask.ticket_id)
+                .values(back_at=back_at)
+                .returning(_ticket.c.ticket_id)
+            ).scalar_one_or_none()
+            if kept is not None:
+                return kept
+        made: int = connection.execute(
+            sa.insert(_ticket)
+            .values(
+                key=self.key,
+                priority=ask.priority,
+                operation=ask.operation,
+                asked_at=line.own.asked_at,
+                back_at=back_at,
+            )
+            .returning(_ticket.c.ticket_id)
+        ).scalar_one()
+        return made
+
+    def _give(self, connection: Connection, ask: Ask, line: Line, slot_at: dt.datetime) -> int:
+        spacing = self.rate.spacing
+        connection.execute(sa.update(_allowance).where(_allowance.c.key == self.key).values(free_at=slot_at + spacing))
+        due_at = due_after(ask.priority, slot_at, line.due.get(ask.priority), spacing)
+        connection.execute(
+            insert(_priority)
+            .values(key=self.key, priority=ask.priority, due_at=due_at, slot_at=slot_at)
+            .on_conflict_do_update(index_elements=["key", "priority"], set_={"due_at": due_at, "slot_at": slot_at})
+        )
+        permit_id: int = connection.execute(
+            sa.insert(_permit)
+            .values(
+                key=self.key,
+                priority=ask.priority,
+                operation=ask.operation,
+                asked_at=line.own.asked_at,
+                slot_at=slot_at,
+            )
+            .returning(_permit.c.permit_id)
+        ).scalar_one()
+        waited_s = max((slot_at - line.own.asked_at).total_seconds(), 0.0)
+        self._count(connection, ask, slot_at, permits=1, waited_s=waited_s)
+        if ask.ticket_id is not None:
+            connection.execute(sa.delete(_ticket).where(_ticket.c.ticket_id == ask.ticket_id))
+        if permit_id % _HOUSEKEEPING_EVERY == 0:
+            self._tidy(connection, slot_at)
+        return permit_id
+
+    def _tidy(self, connection: Connection, now: dt.datetime) -> None:
+        connection.execute(sa.delete(_permit).where(_permit.c.key == self.key, _permit.c.slot_at < now - _KEPT))
+        connection.execute(sa.delete(_ticket).where(_ticket.c.key == self.key, _ticket.c.back_at < now - _FORGOTTEN))
+
+    def _count(
+        self,
+        connection: Connection,
+        ask: Ask,
+        at: dt.datetime | sa.ColumnElement[dt.datetime],
+        *,
+        permits: int = 0,
+        forfeited: int = 0,
+        waited_s: float = 0.0,
+    ) -> None:
+        new = insert(_usage).values(
+            key=self.key,
+            hour_at=sa.func.date_trunc("hour", at, "UTC"),
+            priority=ask.priority,
+            operation=ask.operation,
+            permits=permits,
+            forfeited=forfeited,
+            waited_s=waited_s,
+            waited_s_max=waited_s,
+        )
+        connection.execute(
+            new.on_conflict_do_update(
+                index_elements=["key", "hour_at", "priority", "operation"],
+                set_={
+                    "permits": _usage.c.permits + new.excluded.permits,
+                    "forfeited": _usage.c.forfeited + new.excluded.forfeited,
+                    "waited_s": _usage.c.waited_s + new.excluded.waited_s,
+                    "waited_s_max": sa.func.greatest(_usage.c.waited_s_max, new.excluded.waited_s_max),
+                },
+            )
+        )

@@ -1,0 +1,141 @@
+"""The shared request allowance: one row of state per key, the waiting requests, the slots, and their use."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import sqlalchemy as sa
+
+from shelfsync.store import columns
+from shelfsync.store.metadata import metadata
+
+if TYPE_CHECKING:
+    from shelfsync.settings import RateLimitSettings, Settings
+
+_SCHEMA = "rate_limit"
+
+
+def _key() -> sa.Column[str]:
+    return sa.Column("key", sa.Text, primary_key=True, comment="What the platform counts by, as configured")
+
+
+def _words() -> tuple[sa.Column[str], sa.Column[str]]:
+    return (
+        sa.Column("priority", sa.Text, nullable=False, comment="How urgent: order, stop_sell, price, catalog, ..."),
+        sa.Column("operation", sa.Text, nullable=False, comment="Which call of the interface"),
+    )
+
+
+allowance = sa.Table(
+    "allowance",
+    metadata,
+    _key(),
+    columns.moment("free_at", "The first instant at which no caller holds a slot; null: none was ever given"),
+    columns.moment("paused_until", "Nothing leaves before; null or past: no pause"),
+    sa.Column("pause_reason", sa.Text, comment="Why it was paused last, in one line"),
+    sa.Column(
+        "strikes",
+        sa.Integer,
+        nullable=False,
+        server_default="0",
+        comment="Stops in a row without a good answer between them; each makes the next pause longer",
+    ),
+    columns.moment("clock_set_at", "When this clock was last found to have been set, by the clock as it is since"),
+    schema=_SCHEMA,
+    comment="One row a key: the lock and the state of its allowance; all times are this database's clock",
+)
+
+priority = sa.Table(
+    "priority",
+    metadata,
+    _key(),
+    sa.Column("priority", sa.Text, primary_key=True, comment="The priority"),
+    columns.moment("due_at", "When its floor is due again, if work waits in it", nullable=False),
+    columns.moment("slot_at", "Its last slot", nullable=False),
+    schema=_SCHEMA,
+    comment="When each priority was served, so that none starves",
+)
+
+ticket = sa.Table(
+    "ticket",
+    metadata,
+    sa.Column("ticket_id", sa.BigInteger, sa.Identity(always=True), primary_key=True, comment="Order of asking"),
+    sa.Column("key", sa.Text, nullable=False, index=True, comment="Which allowance"),
+    *_words(),
+    columns.moment("asked_at", "When it began to wait", nullable=False),
+    columns.moment(
+        "back_at",
+        "When its holder will look again; a holder that is overdue is passed over until it does",
+        nullable=False,
+    ),
+    schema=_SCHEMA,
+    comment="Requests that wait for a slot; one whose holder died is removed by the others",
+)
+
+permit = sa.Table(
+    "permit",
+    metadata,
+    sa.Column("permit_id", sa.BigInteger, sa.Identity(always=True), primary_key=True, comment="Order of giving"),
+    sa.Column("key", sa.Text, nullable=False, comment="Which allowance"),
+    *_words(),
+    columns.moment("asked_at", "When it began to wait", nullable=False),
+    columns.moment("slot_at", "Its slot: it may not arrive before", nullable=False),
+    columns.moment("arrived_by", "It had arrived by then: its answer came, or its sender went on"),
+    sa.Index("ix_permit_key_slot_at", "key", sa.text("slot_at DESC")),
+    schema=_SCHEMA,
+    comment="Slots given in the last day; what the limit is proven by",
+)
+
+usage = sa.Table(
+    "usage",
+    metadata,
+    _key(),
+    sa.Column("hour_at", sa.DateTime(timezone=True), primary_key=True, comment="Start of the hour, UTC"),
+    sa.Column("priority", sa.Text, primary_key=True, comment="The priority; empty for answers, which do not have one"),
+    sa.Column("operation", sa.Text, primary_key=True, comment="Which call of the interface"),
+    columns.count("permits", "Slots given"),
+    columns.count("forfeited", "Slots not used because their holder woke up too late"),
+    columns.count("answers", "Answers that came"),
+    columns.count("stops", "Answers that paused the installation: 429, a block of the edge, Retry-After"),
+    columns.count("failures", "Answers with a 5xx"),
+    sa.Column(
+        "waited_s", sa.Double, nullable=False, server_default="0", comment="Time waited for slots, summed, seconds"
+    ),
+    sa.Column("waited_s_max", sa.Double, nullable=False, server_default="0", comment="The longest wait, seconds"),
+    schema=_SCHEMA,
+    comment="Use of the allowance by hour, priority and call; kept for the warehouse",
+)
+
+pause = sa.Table(
+    "pause",
+    metadata,
+    sa.Column("pause_id", sa.BigInteger, sa.Identity(always=True), primary_key=True, comment="Number of the pause"),
+    sa.Column("key", sa.Text, nullable=False, comment="Which allowance"),
+    columns.moment("began_at", "When the answer came that caused it", nullable=False),
+    columns.moment("until_at", "When it ends", nullable=False),
+    sa.Column("strikes", sa.Integer, nullable=False, comment="How many stops in a row it was"),
+    sa.Column("reason", sa.Text, nullable=False, comment="Why, in one line"),
+    sa.Index("ix_pause_key_began_at", "key", sa.text("began_at DESC")),
+    schema=_SCHEMA,
+    comment="Every pause of the whole installation, for people who ask why nothing moved",
+)
+
+
+def counted(settings: Settings) -> RateLimitSettings:
+    """The rate limit's settings with the full scope: `token` and `chain` become the name of this token, this chain.
+
+    `egress` and every other name stay as they are.
+    """
+    platform = settings.platform
+    host = urlsplit(platform.base_url or "").netloc.lower()
+    if settings.rate_limit.scope == "chain":
+        scope = f"chain {host}/{platform.chain or ''}"
+    elif settings.rate_limit.scope == "token":
+        static = platform.token.get_secret_value() if platform.token is not None else None
+        owner = f"client {platform.client_id or ''}" if static is None else f"static {static}"
+        scope = f"token {host}/{hashlib.sha256(owner.encode()).hexdigest()[:16]}"
+    else:
+        scope = settings.rate_limit.scope
+    return settings.rate_limit.model_copy(update={"scope": scope})

@@ -1,0 +1,131 @@
+"""Whether the platform accepts the settings: credentials, chain and vendors. A successful check is stored for some hours."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from typing import TYPE_CHECKING
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from partner_api.errors import (
+    CredentialsError,
+    NotEnabledError,
+    NotFoundError,
+    PartnerError,
+    ThrottledError,
+    UnavailableError,
+)
+from shelfsync.errors import ConfigurationError, TryAgainError
+from shelfsync.platform.tables import platform_check
+from shelfsync.store.instant import instant
+from shelfsync.store.slow_key import slow_key
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from shelfsync.context import Context
+
+KNOWN_GOOD_S = 6 * 3600.0
+"""How long accepted settings are not checked again, so that a delta every quarter of an hour sends no request each time."""
+
+VENDORS_ASKED = 3
+"""How many vendors may be unknown or forbidden before the chain or the credentials count as wrong."""
+
+_ADDRESS = "SHELFSYNC_PLATFORM__BASE_URL (or the connection shelfsync_platform)"
+
+
+def is_known_good(context: Context, vendors: tuple[str, ...]) -> bool:
+    """True if the platform accepted these settings with these vendors within KNOWN_GOOD_S."""
+    return _known_good(context, _fingerprint(context, vendors))
+
+
+def check_platform(context: Context, vendors: tuple[str, ...], names: Sequence[str | None]) -> None:
+    """Requests a token and one of `names` (None: the token alone), and stores a successful check for `vendors`.
+
+    ConfigurationError names the setting that the platform rejects; TryAgainError if it throttles.
+    """
+    _ask_one_of(context, names)
+    _remember(context, _fingerprint(context, vendors))
+
+
+def check_chain(context: Context, vendors: Sequence[str]) -> None:
+    """Checks with the vendors of the first extract whether the platform knows the chain: one known vendor is enough.
+
+    A vendor that it does not know fails by itself later; a chain that it does not know fails here, before anything is sent.
+    """
+    known = _fingerprint(context, ("*",))
+    if _known_good(context, known, within_s=math.inf):
+        return
+    if vendors:
+        _ask_one_of(context, vendors[:VENDORS_ASKED])
+        _remember(context, known)
+
+
+def _ask_one_of(context: Context, names: Sequence[str | None]) -> None:
+    """Tries one after the other until the platform accepts a call; raises the error of the last. A wrong address is wrong for all."""
+    for name in names:
+        try:
+            _ask(context, name)
+        except ConfigurationError as error:
+            if name == names[-1] or error.setting == _ADDRESS:
+                raise
+        else:
+            return
+
+
+def _ask(context: Context, vendor: str | None) -> None:
+    """Token and, with a vendor, chain and vendor; the platform's error, as a setting to correct."""
+    platform = context.settings.platform
+    try:
+        context.open_platform().check(vendor)
+    except CredentialsError as error:
+        raise ConfigurationError(
+            "SHELFSYNC_PLATFORM__CLIENT_ID / SHELFSYNC_PLATFORM__CLIENT_SECRET (or the connection shelfsync_platform)",
+            f"the platform does not let us in: {error}",
+            "Correct the credentials; they must belong to this chain.",
+        ) from None
+    except (NotFoundError, NotEnabledError) as error:
+        which = "" if vendor is None else f" or has no vendor {vendor!r}"
+        raise ConfigurationError(
+            "SHELFSYNC_PLATFORM__CHAIN (or the connection shelfsync_platform)",
+            f"the platform does not know chain {platform.chain!r}{which}: {error}",
+            "Correct chain and vendors, or ask the account manager to enable them.",
+        ) from None
+    except ThrottledError as error:
+        raise TryAgainError(f"check: {error}", after_s=error.retry_after_s or 60.0) from None
+    except UnavailableError as error:
+        raise ConfigurationError(
+            _ADDRESS,
+            f"{platform.base_url} cannot be reached: {error}",
+            "Correct the address, or try again when the platform is up.",
+        ) from None
+    except PartnerError as error:
+        raise ConfigurationError(
+            _ADDRESS,
+            f"{platform.base_url} does not answer like the platform: {error}",
+            "Correct the address.",
+        ) from None
+
+
+def _remember(context: Context, fingerprint: str) -> None:
+    now = {"checked_at": instant()}
+    statement = insert(platform_check).values(fingerprint=fingerprint, **now)
+    with context.engine.begin() as connection:
+        connection.execute(statement.on_conflict_do_update(index_elements=[platform_check.c.fingerprint], set_=now))
+
+
+def _fingerprint(context: Context, vendors: tuple[str, ...]) -> str:
+    platform = context.settings.platform
+    secrets = [value.get_secret_value() for value in (platform.client_secret, platform.token) if value is not None]
+    identity = "\n".join((platform.base_url or "", platform.chain or "", platform.client_id or ""))
+    derived = slow_key("\n".join(secrets), f"platform_check\n{identity}").hex()
+    return hashlib.sha256("\n".join((derived, *vendors)).encode()).hexdigest()
+
+
+def _known_good(context: Context, fingerprint: str, *, within_s: float = KNOWN_GOOD_S) -> bool:
+    age = sa.extract("epoch", instant() - platform_check.c.checked_at)
+    statement = sa.select(age < within_s).where(platform_check.c.fingerprint == fingerprint)
+    with context.engine.connect() as connection:
+        return bool(connection.execute(statement).scalar_one_or_none())

@@ -1,0 +1,42 @@
+"""What shelfsync stores about the platform: the access token that all workers share, and which settings it accepted."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from shelfsync.store import columns
+from shelfsync.store.metadata import metadata
+
+platform_check = sa.Table(
+    "platform_check",
+    metadata,
+    sa.Column(
+        "fingerprint", sa.Text, primary_key=True, comment="Derived slowly (scrypt) from address, chain and credentials"
+    ),
+    columns.written("checked_at", "When the platform last accepted them"),
+    schema="ledger",
+    comment="Which platform configurations are known to work, so that not every delta has to ask",
+)
+
+token = sa.Table(
+    "token",
+    metadata,
+    sa.Column(
+        "fingerprint",
+        sa.Text,
+        primary_key=True,
+        comment="Derived slowly (scrypt) from address, chain, client and its secret",
+    ),
+    sa.Column(
+        "encrypted",
+        sa.LargeBinary,
+        comment="The access token, encrypted with a key derived slowly from the client secret; null: none is held",
+    ),
+    sa.Column(
+        "lifetime_s", sa.Float, nullable=False, server_default="0", comment="What the token had at birth, in seconds"
+    ),
+    columns.moment("expires_at", "When it ends, by the database's clock"),
+    columns.moment("leased_until", "Until when one worker alone may ask the platform for a new one"),
+    schema="ledger",
+    comment="The access token that all workers share",
+)

@@ -1,0 +1,105 @@
+"""The access token that all workers share, encrypted at rest with a key derived slowly from the client secret.
+
+A reader of the table has neither the token nor a quick way to test guesses of the secret.
+"""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+from cryptography.fernet import Fernet, InvalidToken
+from pydantic import SecretStr
+from sqlalchemy.dialects.postgresql import insert
+
+from partner_api.tokens import HeldToken
+from shelfsync.platform.tables import token
+from shelfsync.store.instant import after, instant
+from shelfsync.store.slow_key import slow_key
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Engine
+
+    from partner_api.tokens import Lease
+
+
+class SharedTokens:
+    """One token for one platform, chain and client, in `ledger.token`; the `TokenStore` of the client.
+
+    Lifetimes and leases are by the database's clock. A changed client secret makes another row, and the old token unreadable. A lease is
+    named by its end: a renewed one has a later end.
+    """
+
+    def __init__(self, engine: Engine, *, base_url: str, chain: str, client_id: str, client_secret: SecretStr) -> None:
+        self._engine = engine
+        identity = f"{base_url}\n{chain}\n{client_id}"
+        derived = slow_key(client_secret.get_secret_value(), identity)
+        self._row = {"fingerprint": derived[:32].hex()}
+        self._fernet = Fernet(base64.urlsafe_b64encode(derived[32:]))
+
+    def load(self) -> HeldToken | None:
+        """The stored token, even if it has expired; None if there is none that this client secret decrypts."""
+        left = sa.extract("epoch", token.c.expires_at - instant())
+        statement = sa.select(token.c.encrypted, left, token.c.lifetime_s).where(
+            self._mine, token.c.encrypted.is_not(None)
+        )
+        with self._engine.connect() as connection:
+            row = connection.execute(statement).one_or_none()
+        if row is None:
+            return None
+        try:
+            return HeldToken(SecretStr(self._fernet.decrypt(row[0]).decode()), float(row[1]), float(row[2]))
+        except InvalidToken:
+            return None
+
+    def lease(self, seconds: float, replaces: Lease | None = None) -> Lease | None:
+        """For one worker of the whole installation."""
+        until = after(seconds)
+        statement = insert(token).values(**self._row, leased_until=until)
+        free = [token.c.leased_until.is_(None), token.c.leased_until <= instant()]
+        if replaces is not None:
+            free.append(token.c.leased_until == replaces)
+        statement = statement.on_conflict_do_update(
+            index_elements=[token.c.fingerprint], set_={"leased_until": until}, where=sa.or_(*free)
+        )
+        with self._engine.begin() as connection:
+            lease: Lease | None = connection.execute(statement.returning(token.c.leased_until)).scalar_one_or_none()
+        return lease
+
+    def is_leased(self) -> bool:
+        """Whether a worker of the installation has the lease."""
+        statement = sa.select(token.c.leased_until > instant()).where(self._mine)
+        with self._engine.connect() as connection:
+            return bool(connection.execute(statement).scalar_one_or_none())
+
+    def save(self, lease: Lease, secret: SecretStr, lifetime_s: float) -> None:
+        """Stores a new token for every process and ends the lease. Does nothing if another worker has stored one since."""
+        encrypted = self._fernet.encrypt(secret.get_secret_value().encode())
+        self._end(lease, encrypted=encrypted, lifetime_s=lifetime_s, expires_at=after(lifetime_s))
+
+    def release(self, lease: Lease) -> None:
+        """Ends the lease without a token, if it is still the one in force."""
+        self._end(lease)
+
+    def discard(self, secret: SecretStr) -> None:
+        """Deletes this token because the platform rejected it; a newer one of another worker stays."""
+        with self._engine.begin() as connection:
+            row = connection.execute(sa.select(token.c.encrypted).where(self._mine).with_for_update()).one_or_none()
+            if row is not None and row[0] is not None and self._decrypts_to(row[0], secret):
+                connection.execute(token.update().where(self._mine).values(encrypted=None))
+
+    @property
+    def _mine(self) -> sa.ColumnElement[bool]:
+        return token.c.fingerprint == self._row["fingerprint"]
+
+    def _decrypts_to(self, encrypted: bytes, secret: SecretStr) -> bool:
+        try:
+            return self._fernet.decrypt(encrypted).decode() == secret.get_secret_value()
+        except InvalidToken:
+            return True
+
+    def _end(self, lease: Lease, **values: Any) -> None:
+        in_force = token.c.leased_until == lease
+        with self._engine.begin() as connection:
+            connection.execute(token.update().where(self._mine, in_force).values(leased_until=None, **values))

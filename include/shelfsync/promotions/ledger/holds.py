@@ -1,0 +1,66 @@
+"""Holds of campaigns for the operator: identified by a hash of exactly the held values, so that an approval is for nothing else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from shelfsync.promotions.ledger.tables import promotion_hold
+from shelfsync.store.instant import instant
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy.engine import Connection
+
+_ROW = promotion_hold.c
+
+
+def approved(connection: Connection) -> set[str]:
+    """Fingerprints that an operator has approved."""
+    return set(connection.execute(sa.select(_ROW.fingerprint).where(_ROW.state == "approved")).scalars())
+
+
+def note(connection: Connection, holds: Sequence[dict[str, Any]]) -> None:
+    """Holds of the newest plan (campaign, rule, vendor, fingerprint, skus, message); holds that the plan no longer finds become `gone`."""
+    connection.execute(promotion_hold.update().where(_ROW.state == "held").values(state="gone"))
+    for hold in holds:
+        statement = insert(promotion_hold).values(hold)
+        again = {"last_at": instant(), "message": statement.excluded.message}
+        back = sa.case((_ROW.state == "gone", "held"), else_=_ROW.state)
+        connection.execute(
+            statement.on_conflict_do_update(index_elements=[_ROW.fingerprint], set_={**again, "state": back})
+        )
+
+
+def held(connection: Connection) -> list[dict[str, Any]]:
+    """Holds that wait for a decision, oldest first."""
+    names = ("hold_id", "campaign", "rule", "vendor", "skus", "message", "first_at")
+    rows = connection.execute(
+        sa.select(*(_ROW[name] for name in names)).where(_ROW.state == "held").order_by(_ROW.hold_id)
+    )
+    return [dict(row) for row in rows.mappings()]
+
+
+def decided(connection: Connection, *, most: int = 20) -> list[dict[str, Any]]:
+    """The last decisions, newest first."""
+    names = ("hold_id", "campaign", "rule", "vendor", "skus", "message", "state", "decided_by", "decided_at")
+    statement = sa.select(*(_ROW[name] for name in names)).where(_ROW.state.in_(("approved", "declined")))
+    rows = connection.execute(statement.order_by(_ROW.decided_at.desc(), _ROW.hold_id.desc()).limit(most))
+    return [dict(row) for row in rows.mappings()]
+
+
+def decide_one(connection: Connection, hold_id: int, *, state: str, by: str) -> bool:
+    """Approves or declines one hold, also against an earlier decision; False if it is gone or does not exist."""
+    statement = promotion_hold.update().where(_ROW.hold_id == hold_id, _ROW.state != "gone")
+    return connection.execute(statement.values(state=state, decided_by=by, decided_at=instant())).rowcount == 1
+
+
+def decide(connection: Connection, campaign: str, *, rule: str | None, state: str, by: str) -> int:
+    """Approves or declines the holds of a campaign (of one rule alone, if given); returns the number of holds."""
+    statement = promotion_hold.update().where(_ROW.state == "held", _ROW.campaign == campaign)
+    if rule is not None:
+        statement = statement.where(_ROW.rule == rule)
+    return connection.execute(statement.values(state=state, decided_by=by, decided_at=instant())).rowcount

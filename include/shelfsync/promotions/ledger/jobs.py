@@ -1,0 +1,137 @@
+"""Jobs about promotions: one a request, planned with its run, committed again before it is sent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from shelfsync.platform.jobs import job as row
+from shelfsync.platform.jobs.table import WAITING, Kind, State, job
+from shelfsync.promotions.ledger.tables import promotion, promotion_request
+from shelfsync.store.instant import after, instant
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection
+
+_REQUEST = promotion_request.c
+
+
+@dataclass(frozen=True)
+class PromotionJob(row.Job):
+    """A job with its row of `ledger.promotion_request` and the campaign."""
+
+    request_id: int
+    promotion_id: int
+    run_id: int
+    action: str
+    piece: int
+    pieces: int
+    header: dict[str, Any]
+    items_path: str | None
+    wanted_path: str | None
+    body_path: str
+    body_bytes: int
+    skus: int
+    vendors: int
+    sent: int
+    campaign: str
+    over: bool
+    """The promotion has ended by its own window."""
+
+    @property
+    def name(self) -> str:
+        return f"promotions, campaign {self.campaign}, job {self.job_id}"
+
+
+@dataclass(frozen=True)
+class Making:
+    """A request that creates a promotion, or sends an unconfirmed one again."""
+
+    state: State
+    vendors: tuple[str, ...]
+    there: bool
+    """Whether the platform has the promotion, or may have it."""
+
+
+def _select() -> sa.Select[Any]:
+    names = [name for name in PromotionJob.__dataclass_fields__ if name in _REQUEST]
+    of_job = [column for column in row.columns(PromotionJob) if column.name not in names]
+    return _joined(
+        *of_job,
+        *(_REQUEST[name] for name in names),
+        promotion.c.campaign,
+        (promotion.c.end_time <= instant()).label("over"),
+    )
+
+
+def _joined(*columns: sa.ColumnElement[Any]) -> sa.Select[Any]:
+    requests = sa.select(*columns).join(promotion_request, _REQUEST.request_id == job.c.request_id)
+    return requests.join(promotion, promotion.c.promotion_id == _REQUEST.promotion_id).where(
+        job.c.kind == Kind.PROMOTION
+    )
+
+
+def _read(connection: Connection, statement: sa.Select[Any]) -> list[PromotionJob]:
+    return row.read_all(connection, statement.order_by(job.c.job_id), PromotionJob)
+
+
+def plan(connection: Connection, requests: list[dict[str, Any]]) -> None:
+    """Commits the intention to send, in this order. `requests`: columns of `ledger.promotion_request`, and `sent`, the pairs in it."""
+    for values in requests:
+        of_request = {name: value for name, value in values.items() if name != "sent"}
+        insert = promotion_request.insert().values(of_request).returning(_REQUEST.request_id)
+        number = connection.execute(insert).scalar_one()
+        planned = {"kind": Kind.PROMOTION, "state": State.PLANNED, "request_id": number, "sent": values["sent"]}
+        connection.execute(job.insert().values(created_at=instant(), **planned))
+
+
+def of_run(connection: Connection, run_id: int) -> list[PromotionJob]:
+    """Every request of a run, in the order in which they are sent."""
+    return _read(connection, _select().where(_REQUEST.run_id == run_id))
+
+
+def to_send(connection: Connection) -> list[PromotionJob]:
+    """Planned requests, and those that may have been sent without an answer; of every run, in order."""
+    return _read(connection, _select().where(job.c.state.in_((State.PLANNED, State.SUBMITTING))))
+
+
+def open_jobs(connection: Connection, *, run_id: int | None = None) -> list[PromotionJob]:
+    """Every request that the platform has or may have, and whose end is unknown."""
+    statement = _select().where(job.c.state.in_(WAITING))
+    return _read(connection, statement if run_id is None else statement.where(_REQUEST.run_id == run_id))
+
+
+def makings(connection: Connection, of: PromotionJob) -> list[Making]:
+    """The requests that make promotions of the same campaign in the same run: what this one may be replaced by."""
+    unknown = sa.and_(_REQUEST.action == "change", promotion.c.wanted_path.is_(None))
+    statement = _joined(job.c.state, promotion.c.vendors, (promotion.c.state == "sent").label("there")).where(
+        _REQUEST.run_id == of.run_id,
+        promotion.c.campaign == of.campaign,
+        sa.or_(_REQUEST.action == "create", unknown),
+    )
+    return [Making(State(state), tuple(vendors), there) for state, vendors, there in connection.execute(statement)]
+
+
+def read(connection: Connection, job_id: int) -> PromotionJob:
+    """The job of this number."""
+    return _read(connection, _select().where(job.c.job_id == job_id))[0]
+
+
+def lock(connection: Connection, job_id: int) -> PromotionJob:
+    """The job of this number; no other transaction moves it until this one ends."""
+    connection.execute(sa.select(job.c.job_id).where(job.c.job_id == job_id).with_for_update())
+    return read(connection, job_id)
+
+
+def attempt(connection: Connection, job_id: int, *, deadline_s: float) -> bool:
+    """Marks the job as about to be sent; its deadline stays that of the first attempt. False: a newer plan has superseded it."""
+    return row.attempt(connection, job_id, deadline_at=sa.func.coalesce(job.c.deadline_at, after(deadline_s)))
+
+
+def supersede_planned(connection: Connection) -> int:
+    """Supersedes planned requests of older plans that were never sent; returns how many."""
+    older = job.update().where(job.c.kind == Kind.PROMOTION, job.c.state == State.PLANNED)
+    values = {"state": State.SUPERSEDED, "error": "a newer run has planned", "ended_at": instant()}
+    return int(connection.execute(older.values(values)).rowcount)

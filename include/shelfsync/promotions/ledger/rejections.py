@@ -1,0 +1,76 @@
+"""Pairs that the platform rejected in a promotion, with the wanted and known values. A pair is sent again if these change, or after a day."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from shelfsync.promotions.ledger.tables import promotion, promotion_rejection
+from shelfsync.store.instant import after, instant
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from sqlalchemy.engine import Connection
+
+_ROW = promotion_rejection.c
+_CHUNK = 10_000
+
+
+def of_promotion(connection: Connection, promotion_id: int, *, retry_s: float) -> list[dict[str, Any]]:
+    """Rows of vendor, sku, subtype, value, max_quantity and `due`: old enough to be tried again."""
+    columns = [_ROW[name] for name in ("vendor", "sku", "subtype", "value", "max_quantity")]
+    due = (_ROW.last_at <= after(-retry_s)).label("due")
+    rows = connection.execute(sa.select(*columns, due).where(_ROW.promotion_id == promotion_id).order_by(_ROW.sku))
+    return [dict(row) for row in rows.mappings()]
+
+
+def of_vendor(connection: Connection, vendor: str) -> list[dict[str, Any]]:
+    """Rows of promotion_id, sku, base_price and known, of promotions that are not over."""
+    columns = [_ROW[name] for name in ("promotion_id", "sku", "base_price", "known")]
+    statement = (
+        sa.select(*columns)
+        .join(promotion, promotion.c.promotion_id == _ROW.promotion_id)
+        .where(_ROW.vendor == vendor, promotion.c.end_time > instant())
+    )
+    return [dict(row) for row in connection.execute(statement).mappings()]
+
+
+def remember(connection: Connection, promotion_id: int, job_id: int, rows: pa.Table) -> None:
+    """Stores rejections: vendor, sku, reason, subtype, value, max_quantity, base_price, known. The same job counts once."""
+    for batch in rows.to_batches(max_chunksize=_CHUNK):
+        statement = insert(promotion_rejection)
+        new = statement.excluded
+        again = {
+            name: new[name] for name in ("reason", "subtype", "value", "max_quantity", "base_price", "known", "job_id")
+        }
+        counted = sa.case((_ROW.job_id == new.job_id, _ROW.times), else_=_ROW.times + 1)
+        statement = statement.on_conflict_do_update(
+            index_elements=[_ROW.promotion_id, _ROW.vendor, _ROW.sku],
+            set_={**again, "times": counted, "last_at": instant()},
+        )
+        same = {"promotion_id": promotion_id, "job_id": job_id, "times": 1}
+        connection.execute(statement, [{**row, **same} for row in batch.to_pylist()])
+
+
+def release(connection: Connection, promotion_id: int, skus: list[str], *, but_job: int) -> None:
+    """Deletes the rejections of these SKUs by other jobs: the platform has reported a new outcome, or the SKUs left."""
+    for start in range(0, len(skus), _CHUNK):
+        among = sa.any_(sa.literal(skus[start : start + _CHUNK], sa.ARRAY(sa.Text)))
+        connection.execute(
+            promotion_rejection.delete().where(
+                _ROW.promotion_id == promotion_id, _ROW.sku == among, _ROW.job_id != but_job
+            )
+        )
+
+
+def count_by_reason(connection: Connection) -> dict[str, int]:
+    """How many pairs are rejected in promotions that are not over, by the platform's list."""
+    statement = (
+        sa.select(_ROW.reason, sa.func.count())
+        .join(promotion, promotion.c.promotion_id == _ROW.promotion_id)
+        .where(promotion.c.end_time > instant())
+        .group_by(_ROW.reason)
+    )
+    return {row.reason: row[1] for row in connection.execute(statement)}

@@ -1,0 +1,240 @@
+"""The ledger of promotions: runs, promotions and their acknowledged state, requests, rejections, and holds for the operator.
+
+Large things (entries, items, bodies) are files of the lake; a row here holds their path.
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+
+from shelfsync.platform.jobs import table as _jobs  # noqa: F401  foreign keys name its table
+from shelfsync.store import columns
+from shelfsync.store.metadata import LAKE_FILE, metadata
+
+promotion_run = sa.Table(
+    "promotion_run",
+    metadata,
+    columns.identity(
+        "run_id", "shelfsync's number of the run; a later run has a higher one, and nothing older is planned after it"
+    ),
+    sa.Column(
+        "run_key", sa.Text, nullable=False, unique=True, comment="DAG and run id, or the command line's own name"
+    ),
+    sa.Column("dry_run", sa.Boolean, nullable=False, server_default=sa.false(), comment="True: plan only"),
+    sa.Column(
+        "state",
+        sa.Text,
+        nullable=False,
+        server_default="running",
+        comment="running, planned, succeeded, partly_failed, failed or superseded",
+    ),
+    sa.Column("error", sa.Text, comment="The first line a person should read, when it did not succeed"),
+    sa.Column("generation", sa.BigInteger, comment="Order of its extract among all; null: not read yet"),
+    sa.Column("manifest_path", sa.Text, info=LAKE_FILE, comment="Lake: the files of the extract, by vendor"),
+    sa.Column("proof", sa.Text, comment="How completeness of the extract was proven, in words"),
+    sa.Column("complete", sa.Boolean, comment="True: what is absent from the extract is absent from the ERP"),
+    sa.Column("report", JSONB, comment="Report of the plan for the operator: counts and lines"),
+    columns.moment("planned_at", "When its requests were committed"),
+    columns.written("started_at", "When it was opened"),
+    columns.moment("finished_at", "When it was reported"),
+    sa.CheckConstraint(
+        "state IN ('running', 'planned', 'succeeded', 'partly_failed', 'failed', 'superseded')", name="state"
+    ),
+    schema="ledger",
+    comment="One row a run of the promotions' path",
+)
+
+promotion = sa.Table(
+    "promotion",
+    metadata,
+    columns.identity("promotion_id", "shelfsync's number of the promotion"),
+    sa.Column(
+        "identity",
+        sa.Text,
+        nullable=False,
+        unique=True,
+        comment="Hash of display name, vendors, start and end: the platform identifies a promotion by these",
+    ),
+    sa.Column("campaign", sa.Text, nullable=False, index=True, comment="The ERP's identifier of the campaign"),
+    sa.Column("header", JSONB, nullable=False, comment="What all its SKUs share, as it was acknowledged last"),
+    sa.Column("vendors", ARRAY(sa.Text), nullable=False, comment="Its vendors; * alone: all of the chain"),
+    columns.moment("start_time", "From when it runs", nullable=False),
+    columns.moment("end_time", "Until when it runs", nullable=False),
+    sa.Column(
+        "state",
+        sa.Text,
+        nullable=False,
+        server_default="new",
+        comment="new: never confirmed; sent: the platform has it, or may have it; failed: the platform rejected it; ended: shelfsync ended it",
+    ),
+    sa.Column(
+        "version",
+        sa.BigInteger,
+        nullable=False,
+        server_default="0",
+        comment="Grows by one with each change of the acknowledged state",
+    ),
+    sa.Column(
+        "acknowledged_path",
+        sa.Text,
+        info=LAKE_FILE,
+        comment="Lake: SKUs and discounts that the platform has acknowledged",
+    ),
+    sa.Column(
+        "wanted_path",
+        sa.Text,
+        info=LAKE_FILE,
+        comment="Lake: entries of the last plan that was acknowledged whole; equal: nothing to do",
+    ),
+    sa.Column(
+        "created_body_path",
+        sa.Text,
+        info=LAKE_FILE,
+        comment="Lake: the body of its creation, byte for byte, with which it is ended",
+    ),
+    columns.count("created_body_bytes", "Its length"),
+    columns.count("failures", "Consecutive requests about it that failed without a reason"),
+    columns.moment("retry_at", "Not to be tried again before"),
+    sa.Column(
+        "made_elsewhere",
+        sa.Boolean,
+        nullable=False,
+        server_default=sa.false(),
+        comment="True: the platform answered its first request DUPLICATE, so another system created it",
+    ),
+    columns.written("created_at", "When it was first planned"),
+    columns.moment("confirmed_at", "When the platform first confirmed it"),
+    columns.moment("ended_at", "When the platform confirmed its end by shelfsync"),
+    sa.CheckConstraint("state IN ('new', 'sent', 'failed', 'ended')", name="state"),
+    sa.Index("ix_promotion_end_time", "end_time"),
+    sa.CheckConstraint("start_time < end_time", name="window"),
+    schema="ledger",
+    comment="One row a promotion that was ever planned, with its acknowledged state",
+)
+
+promotion_request = sa.Table(
+    "promotion_request",
+    metadata,
+    columns.identity("request_id", "shelfsync's number of the request"),
+    sa.Column(
+        "promotion_id",
+        sa.BigInteger,
+        sa.ForeignKey("ledger.promotion.promotion_id"),
+        nullable=False,
+        index=True,
+        comment="The promotion",
+    ),
+    sa.Column(
+        "run_id",
+        sa.BigInteger,
+        sa.ForeignKey("ledger.promotion_run.run_id"),
+        nullable=False,
+        index=True,
+        comment="The run that planned it",
+    ),
+    sa.Column("action", sa.Text, nullable=False, comment="create, change or end"),
+    sa.Column(
+        "piece", sa.Integer, nullable=False, comment="Place among the requests of this promotion and run, from 1"
+    ),
+    sa.Column("pieces", sa.Integer, nullable=False, comment="How many there are"),
+    sa.Column("header", JSONB, nullable=False, comment="What all SKUs of the request share"),
+    sa.Column(
+        "items_path", sa.Text, info=LAKE_FILE, comment="Lake: the SKUs and the values sent of each; null: an end"
+    ),
+    sa.Column(
+        "wanted_path", sa.Text, info=LAKE_FILE, comment="Lake: all entries of the promotion as the plan wants them"
+    ),
+    sa.Column(
+        "body_path",
+        sa.Text,
+        nullable=False,
+        info=LAKE_FILE,
+        comment="Lake: the body, byte for byte; an end sends it with active false",
+    ),
+    sa.Column("body_bytes", sa.BigInteger, nullable=False, comment="Length of the request as it is sent"),
+    columns.count("skus", "SKUs in it"),
+    columns.count("vendors", "Vendors it is for"),
+    sa.Index("uq_promotion_request_piece", "promotion_id", "run_id", "action", "piece", unique=True),
+    sa.CheckConstraint("action IN ('create', 'change', 'end')", name="action"),
+    schema="ledger",
+    comment="One row a request about a promotion; its job has its state",
+)
+
+promotion_rejection = sa.Table(
+    "promotion_rejection",
+    metadata,
+    sa.Column(
+        "promotion_id",
+        sa.BigInteger,
+        sa.ForeignKey("ledger.promotion.promotion_id"),
+        primary_key=True,
+        comment="The promotion",
+    ),
+    sa.Column("vendor", sa.Text, primary_key=True, comment="The vendor"),
+    sa.Column("sku", sa.Text, primary_key=True, comment="The SKU"),
+    sa.Column("reason", sa.Text, nullable=False, comment="Which list of the platform named it"),
+    sa.Column("subtype", sa.Text, nullable=False, comment="The discount wanted when it was rejected"),
+    sa.Column("value", sa.Numeric(20, 3), nullable=False, comment="The discount wanted when it was rejected"),
+    sa.Column("max_quantity", sa.BigInteger, comment="The discount wanted when it was rejected"),
+    sa.Column("base_price", sa.Numeric(20, 3), comment="The base price known then; another one releases it"),
+    sa.Column(
+        "known",
+        sa.Boolean,
+        nullable=False,
+        server_default=sa.false(),
+        comment="Whether the vendor had the SKU then, as far as shelfsync knew",
+    ),
+    sa.Column(
+        "job_id",
+        sa.BigInteger,
+        sa.ForeignKey("ledger.job.job_id"),
+        nullable=False,
+        index=True,
+        comment="The job in which it was rejected last",
+    ),
+    columns.count("times", "How often it was rejected"),
+    columns.written("last_at", "When it was last rejected"),
+    sa.Index("ix_promotion_rejection_vendor", "vendor", "sku"),
+    schema="ledger",
+    comment="Pairs that the platform rejected: not sent again until price, base price or assortment change, or a day has passed",
+)
+
+promotion_hold = sa.Table(
+    "promotion_hold",
+    metadata,
+    columns.identity("hold_id", "Number of the hold"),
+    sa.Column("campaign", sa.Text, nullable=False, comment="The campaign"),
+    sa.Column("rule", sa.Text, nullable=False, comment="discount, below_cost, assortment or ended"),
+    sa.Column("vendor", sa.Text, nullable=False, comment="The vendor; empty: all"),
+    sa.Column(
+        "fingerprint", sa.Text, nullable=False, comment="Hash of exactly what is held; an approval is for nothing else"
+    ),
+    sa.Column("skus", sa.BigInteger, nullable=False, comment="SKUs held"),
+    sa.Column("message", sa.Text, nullable=False, comment="What the operator has to decide, in a sentence"),
+    sa.Column("state", sa.Text, nullable=False, server_default="held", comment="held, approved, declined or gone"),
+    sa.Column("decided_by", sa.Text, comment="Who approved or declined it"),
+    columns.moment("decided_at", "When"),
+    columns.written("first_at", "When it was first held"),
+    columns.written("last_at", "When a run last found it"),
+    sa.UniqueConstraint("fingerprint"),
+    sa.Index("ix_promotion_hold_held", "campaign", postgresql_where=sa.text("state = 'held'")),
+    sa.CheckConstraint("state IN ('held', 'approved', 'declined', 'gone')", name="state"),
+    schema="ledger",
+    comment="Holds: changes of campaigns that a guard keeps back until an operator decides about exactly these",
+)
+
+promotion_fence = sa.Table(
+    "promotion_fence",
+    metadata,
+    sa.Column("one", sa.Boolean, primary_key=True, server_default=sa.true(), comment="There is one row"),
+    sa.Column(
+        "generation", sa.BigInteger, nullable=False, server_default="0", comment="Highest generation that was planned"
+    ),
+    sa.CheckConstraint("one", name="one"),
+    schema="ledger",
+    comment="The order of plans: nothing older than the newest is planned any more (I4, I5)",
+)
+
+promotion_generation = sa.Sequence("promotion_generation", metadata=metadata, schema="ledger")
+"""The order of extracts: a later one has a higher number, whatever any clock says (I17)."""

@@ -1,0 +1,88 @@
+"""The Arrow schemas that pass between the steps of the promotions' path."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from shelfsync.schemas import PRICE
+
+HEAD = (
+    "campaign",
+    "name",
+    "reason",
+    "start_time",
+    "end_time",
+    "type",
+    "purchased_quantity",
+    "discounted_quantity",
+    "max_discount_per_order",
+    "max_items_per_order",
+    "overlap",
+)
+"""The columns that all SKUs of a promotion share; each row of the ERP's table repeats them."""
+
+LINE = ("sku", "price", "discount_type", "max_quantity", "base_price", "cost")
+"""The columns of one SKU."""
+
+RAW = pa.schema(
+    [
+        pa.field("row_number", pa.int64(), nullable=False),  # position in the extract, from 1
+        pa.field("vendor", pa.string()),  # `*` or blank: all vendors
+        *(pa.field(name, pa.string()) for name in (*HEAD, *LINE)),
+    ]
+)
+"""Rows as the ERP gave them, each value in its exact text."""
+
+REQUIRED = ("campaign", "sku", "price", "name", "start_time", "end_time")
+
+EVERY = "*"
+"""The vendor of a row that means all of them."""
+
+ENTRY = pa.schema(
+    [
+        pa.field("sku", pa.string(), nullable=False),
+        pa.field("subtype", pa.string(), nullable=False),  # FINAL_PRICE | PERCENTAGE | ABSOLUTE
+        pa.field("value", PRICE, nullable=False),
+        pa.field("max_quantity", pa.int64()),
+    ]
+)
+"""The wanted entries of a promotion: unique by sku, sorted by sku in byte order."""
+
+ROWS = pa.schema(
+    [
+        pa.field("row_number", pa.int64(), nullable=False),
+        pa.field("head", pa.int32(), nullable=False),  # number of the head in `Heads`
+        *ENTRY,
+        pa.field("base_price", PRICE),  # the lowest base price of the window that the ERP knows
+        pa.field("cost", PRICE),
+    ]
+)
+"""Canonical rows of one vendor, in the order of the extract."""
+
+KEPT = pa.schema([pa.field("head", pa.int32(), nullable=False), pa.field("sku", pa.string(), nullable=False)])
+"""SKUs whose wanted value is unknown (quarantined or held): the platform keeps what it acknowledged."""
+
+ACKNOWLEDGED = pa.schema([*ENTRY, pa.field("known", pa.bool_(), nullable=False)])
+"""The entries of a promotion that the platform acknowledged; `known` false: it may have this, another value, or nothing (I7)."""
+
+ITEM = pa.schema([*ENTRY, pa.field("active", pa.bool_(), nullable=False)])
+"""The entries of a request: active false removes the SKU. Sorted by active, subtype, value, max_quantity, sku: the order of its entries."""
+
+ASSORTMENT = pa.schema(
+    [
+        pa.field("sku", pa.string(), nullable=False),
+        pa.field("price", PRICE),  # the lower of what the platform has and what it is about to get
+        pa.field("active", pa.bool_()),
+        pa.field("cost", PRICE),  # the catalog's cost
+    ]
+)
+"""A vendor's known assortment, unique by sku."""
+
+REJECTED = pa.schema(
+    [
+        pa.field("vendor", pa.string(), nullable=False),
+        pa.field("sku", pa.string(), nullable=False),
+        pa.field("reason", pa.string(), nullable=False),
+    ]
+)
+"""Pairs of vendor and SKU that the platform rejected, each once."""

@@ -1,0 +1,94 @@
+"""The known assortment of a vendor: what the platform acknowledged, what its export shows, and what shelfsync sends next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import sqlalchemy as sa
+
+from shelfsync.catalog.ledger import observations, tables, vendors
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from shelfsync.context import Context
+
+
+def known_assortment(context: Context, vendor: str) -> pa.Table:
+    """ASSORTMENT of one vendor, unique and sorted by sku; empty if nothing is known of it.
+
+    A SKU is known if the platform acknowledged it or its export has it. Its price is the lowest of the acknowledged one, the exported
+    one and the one to be sent next: a promotion has to be below all of them.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from shelfsync.catalog.alignment import aligned, ascending, column
+    from shelfsync.promotions.schemas import ASSORTMENT
+    from shelfsync.schemas import SNAPSHOT, completed
+
+    with context.engine.connect() as connection:
+        base = vendors.current_baseline(connection, vendor)
+        seen = observations.newest(connection, vendor)
+        snapshot = _newest_snapshot(connection, vendor)
+        newer = [] if seen is None else _priced_since(connection, vendor, seen.last_job_id or 0)
+    known = []
+    if base is not None:
+        known.append(context.lake.read_table(base.path, columns=["sku", "price", "active"]))
+    if seen is not None:
+        known.append(_without_prices(context.lake.read_table(seen.path, columns=["sku", "price", "active"]), newer))
+    if not known:
+        return ASSORTMENT.empty_table()
+    merged = known[0]
+    if len(known) > 1:
+        both = pa.concat_tables([table.cast(pa.schema(list(ASSORTMENT)[:3])) for table in known])
+        grouped = both.group_by("sku", use_threads=False).aggregate([("price", "min"), ("active", "first")])
+        merged = pa.table({"sku": grouped["sku"], "price": grouped["price_min"], "active": grouped["active_first"]})
+    skus = column(merged, "sku")
+    price, cost = column(merged, "price"), pa.nulls(len(skus), ASSORTMENT.field("cost").type)
+    if snapshot is not None:
+        asked = pa.schema([SNAPSHOT.field(name) for name in ("sku", "price", "cost")])
+        values = completed(context.lake.read_table(snapshot, columns=asked.names), asked)
+        wanted = aligned(values, skus, ("price", "cost"))
+        price, cost = pc.min_element_wise(price, wanted["price"], skip_nulls=True), wanted["cost"]
+    columns = [skus, price, column(merged, "active"), cost]
+    assortment = pa.Table.from_arrays(columns, schema=ASSORTMENT)
+    return assortment if ascending(skus) else assortment.sort_by("sku").combine_chunks()
+
+
+def _without_prices(shown: pa.Table, skus: list[str]) -> pa.Table:
+    """The export without the prices that are older than an acknowledged change."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    stale = pc.is_in(shown["sku"], value_set=pa.array(skus, pa.string()))
+    prices = pc.if_else(stale, pa.scalar(None, shown.schema.field("price").type), shown["price"])
+    return shown.set_column(shown.schema.get_field_index("price"), "price", prices)
+
+
+def _priced_since(connection: sa.engine.Connection, vendor: str, job_id: int) -> list[str]:
+    """SKUs whose price the platform acknowledged in a job above this number."""
+    statement = sa.text(
+        "SELECT DISTINCT sku FROM warehouse.sku_outcome WHERE vendor = :vendor AND job_id > :job AND state = 'accepted' AND price IS NOT NULL"
+    )
+    return list(connection.execute(statement, {"vendor": vendor, "job": job_id}).scalars())
+
+
+def known_vendors(context: Context) -> tuple[str, ...]:
+    """The vendors that `*` means: those the catalog has been synced with, as far as they are not left out by setting."""
+    with context.engine.connect() as connection:
+        known = sorted(vendors.known_vendors(connection))
+    wanted = context.settings.sync.vendors
+    return tuple(name for name in known if not wanted or name in wanted)
+
+
+def _newest_snapshot(connection: sa.engine.Connection, vendor: str) -> str | None:
+    row = tables.vendor_run.c
+    statement = (
+        sa.select(row.snapshot_path)
+        .join(tables.run, tables.run.c.run_id == row.run_id)
+        .where(row.vendor == vendor, row.snapshot_path.is_not(None), ~tables.run.c.dry_run)
+        .order_by(row.generation.desc())
+        .limit(1)
+    )
+    return connection.execute(statement).scalar_one_or_none()

@@ -1,0 +1,26 @@
+"""The operator's decision about the holds of promotions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shelfsync.promotions.ledger import holds as promotion_holds
+
+if TYPE_CHECKING:
+    from shelfsync.context import Context
+
+
+def decide_hold(context: Context, hold_id: int, *, approve: bool, by: str) -> bool:
+    """Approves or declines one hold, also against an earlier decision; False: the held values have changed."""
+    with context.engine.begin() as connection:
+        return promotion_holds.decide_one(connection, hold_id, state=_state(approve), by=by)
+
+
+def decide_campaign(context: Context, campaign: str, *, rule: str | None, approve: bool, by: str) -> int:
+    """Approves or declines the holds of a campaign; returns how many."""
+    with context.engine.begin() as connection:
+        return promotion_holds.decide(connection, campaign, rule=rule, state=_state(approve), by=by)
+
+
+def _state(approve: bool) -> str:
+    return "approved" if approve else "declined"

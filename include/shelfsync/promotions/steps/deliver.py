@@ -1,0 +1,205 @@
+"""deliver: sends planned requests one after the other. Each is committed before it is sent; if it may have been sent, it is sent again, identical."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from partner_api import StreamedBody
+from partner_api.errors import AmbiguousError, UnavailableError
+from shelfsync.catalog.steps.each_vendor import TAKEN_WAIT_S, Skip
+from shelfsync.catalog.steps.vendor_lease import HeldBody, holding
+from shelfsync.errors import ConfigurationError, DataError, StaleRunError, StoppedError, TryAgainError
+from shelfsync.platform import kill_switch
+from shelfsync.platform.jobs import job as job_row
+from shelfsync.platform.jobs.job_errors import database_is_away, reason_of
+from shelfsync.platform.jobs.submit import Submission, submit
+from shelfsync.platform.jobs.table import WAITING, Kind, State
+from shelfsync.promotions.ledger import jobs as promotion_jobs
+from shelfsync.promotions.ledger import promotions
+from shelfsync.promotions.plan import meet
+from shelfsync.promotions.steps.confirm import ALONE, leave_unconfirmed, reject
+from shelfsync.promotions.warehouse import record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy.engine import Connection
+
+    from partner_api.errors import InvalidRequestError, PartnerError
+    from partner_api.models.job import Job as PlatformJob
+    from shelfsync.context import Context
+    from shelfsync.promotions.ledger.jobs import PromotionJob
+    from shelfsync.store.lake import Lake
+    from shelfsync.store.leases import Lease
+
+log = logging.getLogger(__name__)
+
+_CHUNK_BYTES = 1 << 20
+
+
+@dataclass
+class Sent:
+    """The result of one round."""
+
+    done: int = 0
+    skipped: int = 0
+    failed: dict[str, str] = field(default_factory=dict)
+    paused: dict[str, str] = field(default_factory=dict)
+    """Campaigns that an operator paused: who, when and why."""
+
+    def as_dict(self) -> dict[str, Any]:
+        result = {"done": self.done, "skipped": self.skipped, "failed": self.failed, "paused": self.paused}
+        return {"step": "deliver", **result}
+
+
+def deliver(context: Context) -> Sent:
+    """Sends every planned request, and again those that a dead process may have sent; of every run."""
+    sent = Sent()
+    try:
+        with holding(context, ALONE, wait_s=TAKEN_WAIT_S) as lease:
+            _deliver_all(context, lease, sent)
+    except Skip as skip:
+        log.info("promotions, deliver: %s", skip)
+    return sent
+
+
+def _deliver_all(context: Context, lease: Lease, sent: Sent) -> None:
+    with context.engine.connect() as connection:
+        jobs = promotion_jobs.to_send(connection)
+    for job in jobs:
+        stop = _stopped(context, job)
+        if stop is not None:
+            sent.paused[job.campaign] = stop
+            continue
+        try:
+            done = _may_leave(context, lease, job) and _deliver(context, lease, job)
+        except (ConfigurationError, TryAgainError, UnavailableError, StaleRunError):
+            raise
+        except StoppedError as error:  # an operator paused it while it waited for a permit
+            sent.paused[job.campaign] = str(error)
+        except Exception as error:  # one campaign stops no other (I10)
+            if database_is_away(error):
+                raise
+            log.error("promotions, deliver: campaign %s, job %d: %s", job.campaign, job.job_id, reason_of(error))  # noqa: TRY400
+            sent.failed[job.campaign] = reason_of(error)
+        else:
+            sent.done += done
+            sent.skipped += not done
+
+
+def _deliver(context: Context, lease: Lease, job: PromotionJob) -> bool:
+    """Sends one request; False if it need not or must not be sent."""
+    if job.over or (job.state == State.SUBMITTING and job.overdue):
+        if not job.attempts:
+            with context.engine.begin() as connection:
+                lease.hold(connection)
+                job_row.end(connection, job.job_id, State.SUPERSEDED, "the promotion is over by its own end")
+                record.record_job(connection, job.job_id)
+        return False  # if it may have been sent, it is confirmed at its deadline
+    request = RequestSubmission(context, lease, Kind.PROMOTION, job.job_id, job.name, None, job)
+    try:
+        submit(context, request)
+    except _GoneError:
+        return False
+    except AmbiguousError:  # it stays as it is until an identical resend is answered, or its deadline passes
+        return False
+    return True
+
+
+def _may_leave(context: Context, lease: Lease, job: PromotionJob) -> bool:
+    """Whether a request may be sent. An end waits until the platform has the replacement. If that fails, the old promotion stays."""
+    if job.action != "end":
+        return True
+    with context.engine.begin() as connection:
+        lease.hold(connection)
+        vendors = promotions.read(connection, job.promotion_id).vendors
+        makings = [making for making in promotion_jobs.makings(connection, job) if meet(making.vendors, vendors)]
+        if any(making.state in {State.REJECTED, State.UNCONFIRMED} for making in makings):
+            not_made = True
+        elif any(making.state in {State.PLANNED, *WAITING} for making in makings):
+            return False  # a 202 is a receipt: the job may yet fail, or reject every SKU
+        else:
+            not_made = any(making.state == State.ACKNOWLEDGED and not making.there for making in makings)
+        if not not_made or job.state != State.PLANNED:  # if it may have been sent, it is sent again, identical
+            return True
+        why = "the platform has not made what was to replace it; it stays until that is made"
+        job_row.end(connection, job.job_id, State.SUPERSEDED, why)
+        record.record_job(connection, job.job_id)
+    return False
+
+
+def _stopped(context: Context, job: PromotionJob) -> str | None:
+    """Why nothing may be sent about this promotion now: a kill switch is off for all, for the chain, or for one of its vendors."""
+    with context.engine.connect() as connection:
+        off = kill_switch.stops(connection)
+        if not off:
+            return None
+        names = promotions.read(connection, job.promotion_id).vendors
+    stop = kill_switch.of_vendors(off, names, chain=context.settings.platform.chain)
+    return None if stop is None else str(stop)
+
+
+class _GoneError(Exception):
+    """A newer plan has replaced this request."""
+
+
+@dataclass(frozen=True)
+class RequestSubmission(Submission):
+    """The request of a promotion job: its body in the lake. A repeat is harmless (at worst a DUPLICATE)."""
+
+    lease: Lease
+    job: PromotionJob
+
+    def send(self) -> PlatformJob:
+        context, job = self.context, self.job
+        kept = KeptBody(context.lake, job.body_path, active=job.action != "end")
+        body = StreamedBody(HeldBody(kept, job.body_bytes, context, self.lease), job.body_bytes)
+        platform = context.open_platform()
+        with context.engine.begin() as connection:
+            self.lease.hold(connection)
+            deadline_s = context.settings.promotions.job_deadline_s
+            if not promotion_jobs.attempt(connection, job.job_id, deadline_s=deadline_s):
+                raise _GoneError
+            record.record_job(connection, job.job_id)
+            names = promotions.read(connection, job.promotion_id).vendors
+        return platform.put_promotion(body, names, priority="promotion")
+
+    def accepted(self, connection: Connection) -> None:
+        record.record_job(connection, self.job_id)
+
+    def give_back(self, error: Exception) -> None:
+        with self.context.engine.begin() as connection:
+            self.lease.hold(connection)
+            job_row.given_back(connection, self.job_id, str(error))
+            record.record_job(connection, self.job_id)
+
+    def give_up(self, error: PartnerError) -> None:
+        reject(self.context, self.lease, self.job_id, str(error))
+
+    def reject(self, error: InvalidRequestError) -> None:
+        reject(self.context, self.lease, self.job_id, str(error))
+
+    def leave_unconfirmed(self, why: str) -> None:
+        leave_unconfirmed(self.context, self.lease, self.job_id, why)
+
+
+class KeptBody:
+    """The bytes of a body in the lake, read while they are sent. If `active` is false, the flag that ends the promotion is set."""
+
+    def __init__(self, lake: Lake, path: str, *, active: bool) -> None:
+        self._lake = lake
+        self._path = path
+        self._active = active
+
+    def __iter__(self) -> Iterator[bytes]:
+        from shelfsync.promotions.body import ACTIVE, ended
+
+        with self._lake.open(self._path) as file:
+            first = file.read(_CHUNK_BYTES)
+            if not first.startswith(ACTIVE):
+                raise DataError(f"{self._path} is no body of a promotion; is the lake that of this database?")
+            yield first if self._active else ended(first)
+            while chunk := file.read(_CHUNK_BYTES):
+                yield chunk

@@ -1,0 +1,309 @@
+"""plan: compares what the ERP wants with the acknowledged state, and commits the requests before any is sent."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import logging
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from shelfsync.errors import DataError, StaleRunError
+from shelfsync.promotions.guard import Hold
+from shelfsync.promotions.ledger import holds as promotion_holds
+from shelfsync.promotions.ledger import promotions as ledger_promotions
+from shelfsync.promotions.ledger import rejections as promotion_rejections
+from shelfsync.promotions.ledger import runs as promotion_runs
+from shelfsync.promotions.plan import NOT_CREATED, KnownPromotion, Planned, meet
+from shelfsync.promotions.plan import plan as pure_plan
+from shelfsync.promotions.schemas import EVERY
+from shelfsync.promotions.steps.commit import Request, commit
+from shelfsync.promotions.steps.prepare import prepare
+from shelfsync.promotions.warehouse import record
+from shelfsync.store.instant import instant
+
+if TYPE_CHECKING:
+    import datetime as dt
+
+    import pyarrow as pa
+
+    from shelfsync.context import Context
+    from shelfsync.promotions.ledger.promotions import Promotion
+    from shelfsync.promotions.ledger.runs import PromotionRun
+    from shelfsync.promotions.plan import Step
+    from shelfsync.promotions.steps.prepare import Prepared
+
+log = logging.getLogger(__name__)
+
+
+def plan(context: Context, run_id: int) -> dict[str, Any]:
+    """Commits the requests of a run, or in a dry run only reports them: `{"counts", "actions", "lines"}`.
+
+    Raises StaleRunError if a newer run has planned.
+    """
+    with context.engine.connect() as connection:
+        run = promotion_runs.read(connection, run_id)
+    if run.planned_at is not None or run.generation is None:
+        return run.report or {"counts": {}, "actions": [], "lines": ["nothing was read"]}
+    prepared = prepare(context, run)
+    planned, known = _steps(context, run, prepared)
+    requests = _requests(context, prepared, planned, known)
+    report = _report(prepared, planned, requests)
+    with context.engine.begin() as connection:
+        if run.dry_run:
+            promotion_runs.planned(connection, run_id, report)
+        elif not promotion_runs.pass_fence(connection, run.generation):
+            promotion_runs.close(connection, run_id, state="superseded", error="a newer run has planned")
+        else:
+            commit(connection, run, prepared.holds, requests, report)
+        record.record_run(connection, run_id)
+        stale = promotion_runs.read(connection, run_id).state == "superseded"
+    if stale:
+        raise StaleRunError(f"promotion run {run_id}: a newer run has planned; nothing older is sent")
+    return report
+
+
+def _steps(context: Context, run: PromotionRun, prepared: Prepared) -> tuple[Planned, dict[str, Promotion]]:
+    """The action for each promotion. If too many promotions would end at once, the ends are held."""
+    with context.engine.connect() as connection:
+        now: dt.datetime = connection.execute(sa.select(instant())).scalar_one()
+        rows = ledger_promotions.current(connection)
+        rows += ledger_promotions.of_identities(
+            connection, {promotion.identity for promotion in prepared.wanted} - {row.identity for row in rows}
+        )
+        approved = promotion_holds.approved(connection)
+    rows = _in_reach(rows, context.settings.sync.vendors, prepared)
+    planned = pure_plan(
+        prepared.wanted,
+        [_known(row) for row in rows],
+        now=now,
+        frozen=prepared.frozen,
+        absence_believed=bool(run.complete),
+    )
+    live = sum(row.state == "sent" and row.end_time > now for row in rows)
+    share = context.settings.promotions.ended_share_max
+    if len(planned.absent) > 1 and len(planned.absent) > share * live:
+        hold = _hold_of_ends(planned.absent, live)
+        if hold.fingerprint not in approved:
+            prepared.holds.append(hold)
+            kept = {promotion.identity for promotion in planned.absent}
+            steps = [
+                step for step in planned.steps if step.wanted or step.known is None or step.known.identity not in kept
+            ]
+            planned = dataclasses.replace(planned, steps=steps)
+    return planned, {row.identity: row for row in rows}
+
+
+def _in_reach(rows: list[Promotion], only: tuple[str, ...], prepared: Prepared) -> list[Promotion]:
+    """Promotions that this installation may change. If a promotion also has vendors outside the setting, its campaign is frozen."""
+    if not only:
+        return rows
+    for row in rows:
+        if row.there and set(row.vendors) & {*only, EVERY} and not set(row.vendors) <= set(only):
+            prepared.frozen.setdefault(
+                row.campaign,
+                "its promotion is also sent for vendors that SHELFSYNC_SYNC__VENDORS leaves out; it stays until they are named there",
+            )
+    return [row for row in rows if set(row.vendors) <= set(only)]
+
+
+def _hold_of_ends(absent: list[KnownPromotion], live: int) -> Hold:
+    digest = hashlib.sha256("".join(sorted(promotion.identity for promotion in absent)).encode()).hexdigest()
+    named = ", ".join(sorted({promotion.campaign for promotion in absent})[:5])
+    message = f"{len(absent)} of {live} promotions in force have left the ERP at once ({named}); ending them is held"
+    return Hold("*", "ended", "", digest, len(absent), message)
+
+
+def _known(row: Promotion) -> KnownPromotion:
+    return KnownPromotion(
+        promotion_id=row.promotion_id,
+        identity=row.identity,
+        campaign=row.campaign,
+        vendors=row.vendors,
+        start=row.start_time,
+        end=row.end_time,
+        state=row.state,
+        acknowledged_path=row.acknowledged_path,
+        wanted_path=row.wanted_path,
+        header=row.header,
+        busy=row.busy,
+        waits=row.waits,
+    )
+
+
+def _requests(context: Context, prepared: Prepared, planned: Planned, known: dict[str, Promotion]) -> list[Request]:
+    """The requests of all steps, their items and bodies in the lake."""
+    requests: list[Request] = []
+    unmade: dict[str, set[str]] = {}
+    for step in planned.steps:
+        try:
+            if step.action == "end":
+                assert step.known is not None
+                if step.replaced and meet(step.known.vendors, unmade.get(step.campaign, ())):
+                    planned.passed_over[step.campaign] = NOT_CREATED
+                    continue
+                requests += _end(context, step, known[step.known.identity], prepared)
+                continue
+            assert step.wanted is not None
+            changes = _create_or_change(context, step, known.get(step.wanted.identity), prepared)
+        except DataError as error:  # one campaign that cannot be sent stops no other (I10)
+            prepared.frozen[step.campaign] = str(error)
+            changes = []
+        requests += changes
+        # rejected before, or not possible in a request: this plan does not create it
+        if step.wanted and step.action == "create" and not changes:
+            unmade.setdefault(step.campaign, set()).update(step.wanted.vendors)
+    return requests
+
+
+def _create_or_change(context: Context, step: Step, have: Promotion | None, prepared: Prepared) -> list[Request]:
+    """The requests that create or change a promotion: its difference from the acknowledged state."""
+    from shelfsync.promotions.body import cut, frame, vendor_count
+    from shelfsync.promotions.diff import diff
+    from shelfsync.promotions.schemas import ACKNOWLEDGED
+
+    wanted, settings = step.wanted, context.settings.promotions
+    assert wanted is not None
+    header = wanted.head.as_json()
+    again = prepared.again.get(have.promotion_id, set()) if have is not None else set()
+    blocked, due = (None, set()) if have is None else _rejected(context, have, len(wanted.vendors))
+    again |= due
+    new_head = have is not None and step.action == "change" and _shared(have.header) != _shared(header)
+    if (
+        step.action == "change"
+        and have is not None
+        and have.wanted_path == wanted.entries_path
+        and not (again or new_head)
+    ):
+        return []
+    there = have is not None and have.state in {"sent", "ended"} and have.acknowledged_path is not None
+    acknowledged = (
+        context.lake.read_table(have.acknowledged_path or "")
+        if there and have is not None
+        else ACKNOWLEDGED.empty_table()
+    )
+    items = diff(
+        context.lake.read_table(wanted.entries_path),
+        acknowledged,
+        blocked=blocked,
+        resend=_texts(again),
+        whole=new_head or step.action == "create",
+    )
+    around = frame(wanted.head, wanted.vendors)
+    count = vendor_count(wanted.vendors, len(prepared.vendors_known))
+    rows: list[dict[str, Any]] = []
+    for piece in cut(
+        items, around, vendors=count, body_max_bytes=settings.body_max_bytes, pairs_max=settings.pairs_max
+    ):
+        rows.append(
+            {
+                "action": step.action,
+                "piece": len(rows) + 1,
+                "header": header,
+                "items_path": context.lake.write_table("promotion_items", "all", piece.items),
+                "wanted_path": wanted.entries_path,
+                "body_path": context.lake.write_bytes("promotion_body", "all", ".json", piece.body),
+                "body_bytes": len(piece.body),
+                "skus": piece.items.num_rows,
+                "vendors": count,
+                "sent": piece.items.num_rows * count,
+            }
+        )
+    version = 0 if have is None else have.version
+    return [Request(step, {**row, "pieces": len(rows)}, version) for row in rows]
+
+
+def _end(context: Context, step: Step, have: Promotion, prepared: Prepared) -> list[Request]:
+    """The request that ends a promotion: the body that created it, with the flag `active` false."""
+    from shelfsync.promotions.body import ACTIVE, INACTIVE, vendor_count
+    from shelfsync.promotions.diff import diff
+    from shelfsync.promotions.schemas import ACKNOWLEDGED, ENTRY
+
+    if have.created_body_path is None:
+        return []
+    acknowledged = (
+        ACKNOWLEDGED.empty_table()
+        if have.acknowledged_path is None
+        else context.lake.read_table(have.acknowledged_path)
+    )
+    items = diff(ENTRY.empty_table(), acknowledged)
+    count = vendor_count(have.vendors, len(prepared.vendors_known))
+    row = {
+        "action": "end",
+        "piece": 1,
+        "pieces": 1,
+        "header": have.header,
+        "items_path": context.lake.write_table("promotion_items", "all", items),
+        "wanted_path": None,
+        "body_path": have.created_body_path,
+        "body_bytes": have.created_body_bytes + len(INACTIVE) - len(ACTIVE),
+        "skus": items.num_rows,
+        "vendors": count,
+        "sent": items.num_rows * count,
+    }
+    return [Request(step, row, have.version)]
+
+
+def _rejected(context: Context, have: Promotion, vendors: int) -> tuple[pa.Table | None, set[str]]:
+    """SKUs that were rejected for every vendor, with the rejected values (ENTRY), and SKUs whose retry is due."""
+    import pyarrow as pa
+
+    from shelfsync.promotions.schemas import ENTRY
+
+    with context.engine.connect() as connection:
+        rows = promotion_rejections.of_promotion(
+            connection, have.promotion_id, retry_s=context.settings.promotions.retry_s
+        )
+    by_sku: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        by_sku.setdefault(row["sku"], []).append(row)
+    everywhere = [of[0] for sku, of in sorted(by_sku.items()) if len(of) >= vendors or "*" in have.vendors]
+    due = {row["sku"] for row in rows if row["due"]}
+    if not everywhere:
+        return None, due
+    return pa.Table.from_pylist([{name: row[name] for name in ENTRY.names} for row in everywhere], schema=ENTRY), due
+
+
+def _texts(skus: set[str]) -> pa.Array:
+    import pyarrow as pa
+
+    return pa.array(sorted(skus), pa.string())
+
+
+def _shared(header: dict[str, Any]) -> dict[str, Any]:
+    """The part of the head that is sent: everything but the campaign's own identifier."""
+    return {name: value for name, value in header.items() if name != "campaign"}
+
+
+def _report(prepared: Prepared, planned: Planned, requests: list[Request]) -> dict[str, Any]:
+    """What an operator should know, small enough for an XCom."""
+    actions: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for request in requests:
+        step, row = request.step, request.row
+        head = step.wanted.head.name if step.wanted else next(iter(step.known.header["display_name"].values()))  # type: ignore[union-attr]
+        key = (row["action"], step.campaign, str(step.wanted.identity if step.wanted else step.known.identity))  # type: ignore[union-attr]
+        action = actions.setdefault(
+            key,
+            {
+                "action": row["action"],
+                "campaign": step.campaign,
+                "name": head,
+                "vendors": row["vendors"],
+                "skus": 0,
+                "requests": 0,
+                "replaced": step.replaced,
+            },
+        )
+        action["skus"] += row["skus"]
+        action["requests"] += 1
+    counts = dict(prepared.counts) | {
+        "created": sum(action["action"] == "create" for action in actions.values()),
+        "changed": sum(action["action"] == "change" for action in actions.values()),
+        "ended": sum(action["action"] == "end" for action in actions.values()),
+        "requests": len(requests),
+    }
+    lines = [f"campaign {campaign}: left alone: {why}" for campaign, why in sorted(prepared.frozen.items())]
+    lines += [f"campaign {campaign}: passed over: {why}" for campaign, why in sorted(planned.passed_over.items())]
+    lines += [f"held ({hold.rule}), vendor {hold.vendor or '*'}: {hold.message}" for hold in prepared.holds]
+    return {"counts": counts, "actions": list(actions.values())[:200], "lines": [*lines, *prepared.lines][:200]}

@@ -1,0 +1,220 @@
+"""prepare: the files of an extract to the promotions that the ERP wants, a vendor at a time: normalise, validate, guard, group."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from shelfsync.promotions.ledger import holds as promotion_holds
+from shelfsync.promotions.ledger import promotions as ledger_promotions
+from shelfsync.promotions.ledger import rejections as promotion_rejections
+from shelfsync.promotions.schemas import ENTRY, EVERY, RAW
+from shelfsync.promotions.steps.assortment import known_assortment, known_vendors
+from shelfsync.promotions.warehouse import record
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from shelfsync.context import Context
+    from shelfsync.promotions.group import Wanted
+    from shelfsync.promotions.guard import Hold
+    from shelfsync.promotions.head import Head
+    from shelfsync.promotions.ledger.promotions import Promotion
+    from shelfsync.promotions.ledger.runs import PromotionRun
+    from shelfsync.promotions.normalise import Normalised
+
+log = logging.getLogger(__name__)
+
+
+@dataclass
+class Prepared:
+    """What the ERP wants, and what an operator should know of it."""
+
+    wanted: list[Wanted] = field(default_factory=list)
+    frozen: dict[str, str] = field(default_factory=dict)
+    """Campaigns that this plan does not change, and why."""
+    holds: list[Hold] = field(default_factory=list)
+    again: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
+    """Promotion -> SKUs that were rejected and may be accepted now."""
+    vendors_known: tuple[str, ...] = ()
+    counts: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    lines: list[str] = field(default_factory=list)
+
+
+def prepare(context: Context, run: PromotionRun) -> Prepared:
+    """Prepares one vendor after the other. Memory holds the rows of one vendor, and one hash per promotion and vendor."""
+    return _Preparation(context, run).done()
+
+
+class _Preparation:
+    def __init__(self, context: Context, run: PromotionRun) -> None:
+        from shelfsync.promotions.group import Groups
+        from shelfsync.promotions.head import Heads
+
+        self._context = context
+        self._run = run
+        self._settings = context.settings.promotions
+        self._heads = Heads(self._settings)
+        self._groups = Groups(self._write_entries)
+        self._prepared = Prepared(vendors_known=known_vendors(context))
+        with context.lake.open(run.manifest_path or "") as file:
+            self._manifest: dict[str, Any] = json.loads(file.read())
+        with context.engine.connect() as connection:
+            self._approved = promotion_holds.approved(connection)
+            self._known = ledger_promotions.current(connection)
+
+    def done(self) -> Prepared:
+        prepared, files = self._prepared, self._manifest["vendors"]
+        prepared.counts["rows"] = self._manifest["rows"]
+        every = self._normalised(files.get(EVERY))
+        raw_of_every = self._raw(files.get(EVERY))
+        self._quarantine(EVERY, every.quarantine)
+        named = set(files) - {EVERY}
+        has_every = every.rows.num_rows + every.kept.num_rows > 0
+        if has_every and not prepared.vendors_known:
+            for number in set(every.rows["head"].to_pylist()):
+                prepared.frozen[self._heads.all[number].campaign] = (
+                    "it is for all vendors, and none is known yet: the catalog has to be synced first"
+                )
+        for vendor in sorted(named | (set(prepared.vendors_known) if has_every else set())):
+            self._vendor(vendor, files.get(vendor), every, raw_of_every)
+        self._freeze(every)
+        star = frozenset(prepared.vendors_known) if self._settings.all_vendors == "star" else None
+        prepared.wanted, clashes = self._groups.wanted(star=star)
+        prepared.frozen |= clashes
+        prepared.counts["promotions"] = len(prepared.wanted)
+        return prepared
+
+    def _vendor(self, vendor: str, path: str | None, every: Normalised, raw_of_every: pa.Table) -> None:
+        import pyarrow as pa
+
+        from shelfsync.promotions.guard import guard
+        from shelfsync.promotions.normalise import merged, quarantined
+        from shelfsync.promotions.validate import validate
+
+        own = self._normalised(path)
+        both = merged(own, every, self._heads.all)
+        self._freeze(both)
+        assortment = known_assortment(self._context, vendor)
+        judged = validate(both.rows, self._heads.all, assortment)
+        guarded = guard(
+            judged.rows,
+            self._heads.all,
+            assortment,
+            self._settings,
+            vendor=vendor,
+            approved=lambda hold: hold.fingerprint in self._approved,
+        )
+        quarantine = own.quarantine
+        if len(judged.row_numbers):
+            raw = pa.concat_tables([self._raw(path), raw_of_every])
+            quarantine = pa.concat_tables([quarantine, quarantined(raw, judged.row_numbers, judged.reasons)])
+        self._quarantine(vendor, quarantine)
+        prepared = self._prepared
+        prepared.holds += guarded.holds
+        prepared.counts["held"] += guarded.kept.num_rows
+        prepared.counts["overlaps_said"] += judged.intended_overlaps
+        prepared.counts["pairs"] += guarded.rows.num_rows
+        prepared.counts["pairs_unknown"] += len(judged.unknown)
+        if judged.intended_overlaps:
+            prepared.lines.append(
+                f"vendor {vendor}: {judged.intended_overlaps} SKUs are in two campaigns at a time; the later start wins, as is meant"
+            )
+        if len(judged.unknown):
+            prepared.lines.append(
+                f"vendor {vendor}: {len(judged.unknown)} SKUs of promotions are not in its assortment as far as it is known, such as {judged.unknown[0].as_py()}"
+            )
+        self._group(vendor, guarded.rows, pa.concat_tables([both.kept, guarded.kept]), judged.kept)
+        self._release_rejections(vendor, assortment)
+
+    def _group(self, vendor: str, rows: pa.Table, unsure: pa.Table, senseless: pa.Table) -> None:
+        """`unsure` (KEPT): an operator or the ERP must decide. `senseless`: not possible. Both keep their acknowledged values."""
+        import pyarrow as pa
+
+        from shelfsync.promotions.group import contents, filled
+
+        wanted, kept = dict(contents(rows)), pa.concat_tables([unsure, senseless])
+        for number in sorted(set(wanted) | set(kept["head"].to_pylist())):
+            head = self._heads.all[number]
+            entries = wanted.get(number, ENTRY.empty_table())
+            skus = _of_head(kept, number)
+            promotions = self._on_platform(vendor, head) if len(skus) or not self._run.complete else []
+            for promotion in promotions:
+                held = self._context.lake.read_table(promotion.acknowledged_path or "")
+                entries = filled(entries, skus if self._run.complete else held["sku"].combine_chunks(), held)
+            if not promotions and len(skus):
+                self._stay(vendor, head, _of_head(unsure, number))
+            self._groups.add(number, head, vendor, entries)
+
+    def _stay(self, vendor: str, head: Head, skus: pa.Array) -> None:
+        """Freezes a campaign if undecided SKUs would leave the platform together with the promotion that it replaces."""
+        import pyarrow.compute as pc
+
+        for known in self._known:
+            if not known.there or known.campaign != head.campaign or not {vendor, EVERY} & set(known.vendors):
+                continue
+            path = known.acknowledged_path
+            held = self._context.lake.read_table(path)["sku"] if path is not None else skus.slice(0, 0)
+            count = pc.sum(pc.is_in(skus, value_set=held)).as_py() or 0
+            if count:
+                self._prepared.frozen.setdefault(
+                    head.campaign,
+                    f"{count} SKUs of it at vendor {vendor} are held or quarantined, and its new name or window would end the promotion that"
+                    " they are in; it stays as it is until that is decided",
+                )
+
+    def _on_platform(self, vendor: str, head: Head) -> list[Promotion]:
+        """The promotions by which the platform has this head at this vendor, or may have it; the newest first.
+
+        There is more than one while a replaced promotion has not ended. An ended or rejected promotion does not count.
+        """
+        promotions = []
+        for known in self._known:
+            same = (known.campaign, known.start_time, known.end_time) == (head.campaign, head.start, head.end)
+            same = same and known.header["display_name"] == dict(head.display_name)
+            if same and known.there and known.acknowledged_path is not None and {vendor, EVERY} & set(known.vendors):
+                promotions.append(known)
+        return promotions[::-1]
+
+    def _release_rejections(self, vendor: str, assortment: pa.Table) -> None:
+        """Releases rejected pairs whose base price has changed, or whose SKU is in the assortment now."""
+        with self._context.engine.connect() as connection:
+            rejected = promotion_rejections.of_vendor(connection, vendor)
+        if not rejected:
+            return
+        prices = dict(zip(assortment["sku"].to_pylist(), assortment["price"].to_pylist(), strict=True))
+        for row in rejected:
+            price, now_known = prices.get(row["sku"]), row["sku"] in prices
+            if (now_known and not row["known"]) or (price is not None and price != row["base_price"]):
+                self._prepared.again[row["promotion_id"]].add(row["sku"])
+
+    def _normalised(self, path: str | None) -> Normalised:
+        from shelfsync.promotions.normalise import normalise
+
+        length = self._context.settings.normalise.sku_length_max
+        return normalise(self._raw(path), self._heads, self._settings, sku_length_max=length)
+
+    def _raw(self, path: str | None) -> pa.Table:
+        return RAW.empty_table() if path is None else self._context.lake.read_table(path).cast(RAW)
+
+    def _freeze(self, of: Normalised) -> None:
+        for campaign in of.frozen:
+            self._prepared.frozen.setdefault(campaign, "its head cannot be meant: see warehouse.promotion_quarantine")
+
+    def _quarantine(self, vendor: str, rows: pa.Table) -> None:
+        self._prepared.counts["rows_quarantined"] += rows.num_rows
+        with self._context.engine.begin() as connection:
+            record.replace_quarantine(connection, self._run.run_id, vendor, rows)
+
+    def _write_entries(self, _head: Head, entries: pa.Table) -> str:
+        return self._context.lake.write_table("promotion_entries", "all", entries)
+
+
+def _of_head(kept: pa.Table, number: int) -> pa.Array:
+    import pyarrow.compute as pc
+
+    skus = kept.filter(pc.equal(kept["head"], number))["sku"].combine_chunks()
+    return pc.unique(skus)

@@ -1,0 +1,178 @@
+"""report: closes a run and reports it. recover: finishes what tasks and processes left open. status: the state of every promotion."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from shelfsync.platform import kill_switch
+from shelfsync.platform.jobs.poll import record_late_events
+from shelfsync.platform.jobs.table import Kind, State, job
+from shelfsync.platform.jobs.wait import poll_due
+from shelfsync.promotions.ledger import holds as promotion_holds
+from shelfsync.promotions.ledger import jobs as promotion_jobs
+from shelfsync.promotions.ledger import rejections as promotion_rejections
+from shelfsync.promotions.ledger import runs as promotion_runs
+from shelfsync.promotions.ledger.tables import promotion_request
+from shelfsync.promotions.steps.coherence import look
+from shelfsync.promotions.steps.confirm import confirm
+from shelfsync.promotions.steps.deliver import deliver
+from shelfsync.promotions.steps.shown import STATE
+from shelfsync.promotions.warehouse import record
+from shelfsync.promotions.warehouse.findings import CAUSES
+
+if TYPE_CHECKING:
+    from shelfsync.context import Context
+    from shelfsync.promotions.ledger.jobs import PromotionJob
+    from shelfsync.promotions.steps.confirm import Confirmed
+
+_TROUBLES = (State.REJECTED, State.UNCONFIRMED)
+_UNFINISHED = {
+    State.PLANNED: "it has not left; promotions_recover sends it, or the next run what is wanted by then",
+    State.SUBMITTING: "it may have left and was not answered; promotions_recover sends the same again",
+    State.OPEN: "the platform has not ended it; promotions_recover goes on asking",
+}
+"""Requests that are not done when the run is closed, although no operator paused them: not a success (I16)."""
+
+
+def report(context: Context, run_id: int) -> dict[str, Any]:
+    """`{"run", "state", "error", "counts", "actions", "jobs", "pairs", "findings", "lines"}`; `lines` are for people."""
+    findings = look(context, run_id)
+    with context.engine.begin() as connection:
+        run = promotion_runs.read(connection, run_id)
+        paused = [str(stop) for stop in kill_switch.stops(connection)]
+        jobs = promotion_jobs.of_run(connection, run_id)
+        troubles = [_trouble(job) for job in jobs if job.state in (_TROUBLES if paused else (*_TROUBLES, *_UNFINISHED))]
+        state, error = _verdict(run, jobs, troubles)
+        promotion_runs.close(connection, run_id, state=state, error=error)
+        record.record_run(connection, run_id)
+        pairs = _pairs(connection, run_id)
+    report = run.report or {"counts": {}, "actions": [], "lines": []}
+    summary = {
+        "run": run_id,
+        "key": run.run_key,
+        "dry_run": run.dry_run,
+        "state": state,
+        "error": error,
+        "counts": report["counts"],
+        "actions": report["actions"],
+        "jobs": dict(Counter(job.state for job in jobs)),
+        "pairs": pairs,
+        "findings": findings,
+    }
+    return {**summary, "lines": _lines(summary, [*paused, *troubles, *report["lines"]])}
+
+
+def recover(context: Context) -> dict[str, Any]:
+    """Polls the jobs that are due, confirms those that have ended, sends planned and lost requests, and confirms again; for every run.
+
+    It confirms first, so that ended jobs are confirmed also when nothing can be sent. Ends that waited for them are sent at once.
+
+    Returns `{"delivered": n, "confirmed": n, "open": n, "failed": {campaign: why}}`.
+    """
+    before = _poll_and_confirm(context)
+    sent = deliver(context)
+    after = _poll_and_confirm(context)
+    with context.engine.connect() as connection:
+        left = len(promotion_jobs.open_jobs(connection))
+    record_late_events(context)
+    return {
+        "delivered": sent.done,
+        "confirmed": before.done + after.done,
+        "open": left,
+        "failed": {**before.failed, **sent.failed, **after.failed},
+        "paused": sent.paused,
+    }
+
+
+def _poll_and_confirm(context: Context) -> Confirmed:
+    poll_due(context, Kind.PROMOTION)
+    return confirm(context)
+
+
+_STATUS = f"""
+SELECT p.promotion_id, p.campaign, w.name, p.vendors, p.start_time, p.end_time, p.made_elsewhere, p.retry_at, coalesce(w.skus, 0) AS skus,
+    {STATE.format(row="p")} AS state,
+    (SELECT count(*) FROM ledger.promotion_request AS q JOIN ledger.job AS j USING (request_id)
+     WHERE q.promotion_id = p.promotion_id AND j.state IN ('planned', 'submitting', 'open')) AS in_flight,
+    (SELECT count(*) FROM ledger.promotion_rejection AS r WHERE r.promotion_id = p.promotion_id) AS refused,
+    (SELECT count(*) FROM warehouse.promotion_sku AS s WHERE s.promotion_id = p.promotion_id AND NOT s.known) AS doubtful
+FROM ledger.promotion AS p LEFT JOIN warehouse.promotion AS w USING (promotion_id)
+WHERE p.end_time > ledger.instant() - interval '7 days' AND (p.state <> 'ended' OR p.ended_at > ledger.instant() - interval '7 days')
+ORDER BY p.start_time, p.campaign, p.promotion_id
+"""  # noqa: S608
+_CAUSES = """
+SELECT cause, count(*) AS found, min(CASE WHEN sku = '' THEN message ELSE 'SKU ' || sku || ' at ' || vendor || ': ' || message END) AS example
+FROM warehouse.promotion_finding GROUP BY cause ORDER BY cause
+"""
+_RUNS = """
+SELECT run_id, state, dry_run, started_at, finished_at, created, changed, ended, held, rows_quarantined, error, run_key
+FROM warehouse.promotion_run ORDER BY run_id DESC LIMIT 10
+"""
+
+
+def status(context: Context) -> dict[str, Any]:
+    """`{"promotions", "held", "decided", "refused": {reason: pairs}, "findings": {cause: n}, "meanings", "runs", "paused"}`."""
+    with context.engine.connect() as connection:
+        causes = connection.execute(sa.text(_CAUSES)).mappings().all()
+        return {
+            "promotions": [dict(row) for row in connection.execute(sa.text(_STATUS)).mappings()],
+            "held": promotion_holds.held(connection),
+            "decided": promotion_holds.decided(connection),
+            "refused": promotion_rejections.count_by_reason(connection),
+            "findings": {row["cause"]: row["found"] for row in causes},
+            "meanings": [{**row, "meaning": CAUSES[row["cause"]]} for row in causes],
+            "runs": [dict(row) for row in connection.execute(sa.text(_RUNS)).mappings()],
+            "paused": [str(stop) for stop in kill_switch.stops(connection)],
+        }
+
+
+def _verdict(run: promotion_runs.PromotionRun, jobs: list[PromotionJob], troubles: list[str]) -> tuple[str, str | None]:
+    if run.state == "superseded":
+        return "superseded", run.error
+    if run.planned_at is None:
+        return "failed", "the plan was not made; see the log of the step before"
+    if not troubles:
+        return "succeeded", None
+    every = len(troubles) == len(jobs)
+    return "failed" if every else "partly_failed", f"{len(troubles)} of {len(jobs)} requests failed: {troubles[0]}"
+
+
+def _trouble(job: PromotionJob) -> str:
+    why = _UNFINISHED.get(job.state)
+    reason = job.error if why is None else why if job.error is None else f"{why} ({job.error})"
+    return f"campaign {job.campaign}, {job.action}, job {job.job_id}: {job.state}: {reason}"
+
+
+def _pairs(connection: sa.engine.Connection, run_id: int) -> dict[str, int]:
+    names = ("sent", "accepted", "rejected", "unaccounted")
+    sums = [sa.cast(sa.func.coalesce(sa.func.sum(job.c[name]), 0), sa.BigInteger).label(name) for name in names]
+    of_run = sa.select(*sums).join(promotion_request, promotion_request.c.request_id == job.c.request_id)
+    counted = of_run.where(promotion_request.c.run_id == run_id, job.c.state.not_in((State.PLANNED, State.SUPERSEDED)))
+    return dict(connection.execute(counted).mappings().one())
+
+
+def _lines(summary: dict[str, Any], more: list[str]) -> list[str]:
+    counts, pairs = summary["counts"], summary["pairs"]
+    first = (
+        f"promotions, run {summary['run']}{' (dry)' if summary['dry_run'] else ''}: {summary['state']}:"
+        f" {counts.get('promotions', 0)} wanted, {counts.get('created', 0)} to make, {counts.get('changed', 0)} to change,"
+        f" {counts.get('ended', 0)} to end, {counts.get('requests', 0)} requests,"
+        f" {counts.get('held', 0)} pairs held, {counts.get('rows_quarantined', 0)} rows quarantined"
+    )
+    lines = [first]
+    if not summary["dry_run"] and counts.get("requests"):
+        waits = pairs["sent"] - pairs["accepted"] - pairs["rejected"] - pairs["unaccounted"]
+        lines.append(
+            f"{pairs['sent']:,} pairs of SKU and vendor sent: {pairs['accepted']:,} accepted, {pairs['rejected']:,} rejected,"
+            f" {pairs['unaccounted']:,} unaccounted, {waits:,} without an answer yet"
+        )
+    if summary["dry_run"]:
+        lines += [
+            f"would {action['action']} campaign {action['campaign']} ({action['name']}): {action['skus']} SKUs at {action['vendors']} vendors, {action['requests']} requests"
+            for action in summary["actions"]
+        ]
+    lines += [f"{count} findings: {cause}" for cause, count in summary["findings"].items()]
+    return lines + more

@@ -1,0 +1,31 @@
+"""`python -m shelfsync.receiver`: the webhook receiver, by the settings of the environment."""
+
+from __future__ import annotations
+
+import logging
+import sys
+
+from shelfsync import logs, metrics
+from shelfsync.access import keep_private
+from shelfsync.errors import ShelfsyncError
+from shelfsync.receiver.server import serve
+from shelfsync.settings import read_settings
+
+
+def main() -> int:
+    """The process's exit code."""
+    keep_private()
+    try:
+        settings = read_settings()
+        logs.configure(settings.log_format, logging.INFO, text="%(asctime)s %(levelname)s %(name)s: %(message)s")
+        if settings.metrics.statsd is not None:
+            metrics.use(metrics.Statsd(settings.metrics.statsd, settings.metrics.prefix))
+        serve(settings)
+    except ShelfsyncError as error:
+        print(error, file=sys.stderr)  # noqa: T201  one line for a person
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,104 @@
+"""The receiver as a separate process."""
+
+from __future__ import annotations
+
+import logging
+import resource
+import socket
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+from shelfsync.errors import ConfigurationError
+from shelfsync.inbox.store import InboxStore
+from shelfsync.inbox.tls_warning import tls_warning
+from shelfsync.receiver.connection_limit import ConnectionLimit
+from shelfsync.receiver.http_protocol import ReceiverConfig
+from shelfsync.receiver.picking import PickingEndpoint
+from shelfsync.receiver.webhook import create_app
+from shelfsync.settings import WebhookSettings
+from shelfsync.store.engine import database_url
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+    from shelfsync.settings import Settings
+
+log = logging.getLogger(__name__)
+
+BACKLOG = 2000
+DESCRIPTORS_OF_OURS = 64
+"""Descriptors of the receiver itself: database, log, Python."""
+
+
+def serve(settings: Settings) -> None:
+    """Receives until SIGTERM or SIGINT, then stores the events in memory and ends. ConfigurationError: a setting is missing."""
+    app = receiver_app(settings)
+    webhook = settings.webhook
+    listener = _listen(webhook.host, webhook.port)
+    host, port = listener.getsockname()[:2]
+    print(f"webhook receiver on http://{host}:{port}", flush=True)  # noqa: T201  the caller may need the port
+    if (warning := tls_warning(webhook)) is not None:
+        log.warning("inbox: %s", warning)
+    uvicorn.Server(config(app, webhook, most=_allow_connections(webhook.connections_max))).run([listener])
+
+
+def receiver_app(settings: Settings) -> FastAPI:
+    """The receiver with the database of the settings. It connects at the first event."""
+    if settings.database_url is None:
+        raise ConfigurationError(
+            "SHELFSYNC_DATABASE_URL",
+            "is not set, and events have to be stored",
+            "Name the PostgreSQL of the ledger: postgresql://user:password@host:5432/database.",
+        )
+    dsn = database_url(settings.database_url.get_secret_value()).set(drivername="postgresql")
+    address = dsn.render_as_string(hide_password=False)
+    return create_app(InboxStore(address), settings.webhook, picking=PickingEndpoint(address, settings.orders))
+
+
+def config(app: FastAPI, settings: WebhookSettings | None = None, *, most: int | None = None) -> ReceiverConfig:
+    """The configuration of uvicorn. h11 limits the memory of a caller before its secret is checked. `most`: connections in all."""
+    settings = settings or WebhookSettings()
+    connection_limit = ConnectionLimit(
+        most or settings.connections_max, settings.connections_per_address_max, settings.proxies
+    )
+    return ReceiverConfig(
+        app,
+        connection_limit,
+        app.state.rejected_calls,
+        ws="none",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        proxy_headers=False,
+        backlog=BACKLOG,
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=15,
+    )
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=BACKLOG)
+    except OSError as error:
+        raise ConfigurationError(
+            "SHELFSYNC_WEBHOOK__PORT",
+            f"cannot listen on {host}:{port}: {error.strerror}",
+            "Stop what listens there, or choose another port.",
+        ) from None
+
+
+def _allow_connections(most: int) -> int:
+    """Raises the limit of open files as far as allowed; returns how many connections fit, at most `most`."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = most + DESCRIPTORS_OF_OURS
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return most
+    allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+    if allowed < wanted:
+        log.warning(
+            "inbox: room for %d connections only: the limit of open files is %d", allowed - DESCRIPTORS_OF_OURS, hard
+        )
+    return max(1, min(most, allowed - DESCRIPTORS_OF_OURS))

@@ -1,0 +1,131 @@
+"""The catalog: runs, normalisation, suppression, rejections, exports and drift."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003
+from typing import Annotated, Literal
+
+from pydantic import Field, field_validator
+from pydantic_settings import NoDecode
+
+from shelfsync.settings.section import Section, items
+
+
+class SyncSettings(Section):
+    """The catalog runs."""
+
+    vendors: Annotated[tuple[str, ...], NoDecode] = ()
+    """The vendors to sync, comma-separated; empty: every vendor of the extract."""
+    vendors_per_shard: int = Field(10, ge=1)
+    """Vendors in a shard. A shard is one row of mapped tasks in Airflow."""
+    shards_max: int = Field(32, ge=1)
+    """Largest number of shards in a run. If there are more vendors, the shards become larger."""
+    body_max_bytes: int = Field(100_000_000, ge=64)
+    """Largest request body: 100 decimal megabytes, the safe reading of interface.md 8."""
+    priority_split_skus: int = Field(1_000, ge=0)
+    """A delta of at most so many SKUs is one request. A larger one is split: stop-sells first, then prices, then the rest."""
+    delta_interval_s: float = Field(900.0, gt=0)
+    """Seconds between two delta runs. It schedules nothing: a forecast longer than this is a warning."""
+    job_deadline_s: float = Field(1800.0, gt=0)
+    """A job that has not ended by then is unconfirmed; the next delta sends its SKUs again with the newest values."""
+    poll_first_s: float = Field(20.0, gt=0)
+    """Wait for the webhook before the first poll of a job. The wait doubles with each poll."""
+    poll_max_s: float = Field(300.0, gt=0)
+    """Longest wait between two polls of a job."""
+    readback_requests_max: int = Field(3, ge=0)
+    """shelfsync reads an unconfirmed job back from the platform's listing if that takes at most so many requests. A resend takes
+    about three. 0: never."""
+    lease_s: float = Field(1200.0, gt=0)
+    """Time without a heartbeat after which another process takes a vendor over. If the process has died, this happens at once.
+    It must exceed the longest wait between two writes: SHELFSYNC_RATE_LIMIT__WAIT_MAX_S and one request."""
+
+    _split = field_validator("vendors", mode="before")(items)
+
+
+class NormaliseSettings(Section):
+    """How normalise reads raw values."""
+
+    quantity_rounding: Literal["floor", "quarantine"] = "floor"
+    """What happens to 3.4 pieces: `floor` makes it 3; `quarantine` does not send the row."""
+    negative_quantity: Literal["zero", "quarantine"] = "zero"
+    """What happens to a stock below zero: `zero` sends 0; `quarantine` does not send the row."""
+    sku_length_max: int = Field(255, ge=1)
+    """Longest SKU in characters; a longer one is quarantined."""
+
+
+Pieces = Annotated[int, Field(ge=0)]
+
+
+class SuppressionSettings(Section):
+    """The platform's sales buffers, as far as shelfsync knows them (docs/suppression.md)."""
+
+    enabled: bool = True
+    """Whether a quantity that changes nothing for a customer waits for the full sync. This needs a known sales buffer."""
+    sales_buffer: Pieces | None = None
+    """Sales buffer of every product without a more specific one. If unset, it is unknown, and every quantity is sent."""
+    vendor_buffers: dict[str, Pieces] = Field(default_factory=dict)
+    """Vendor -> buffer: `{"store-001": 2}`."""
+    category_buffers: dict[str, Pieces] = Field(default_factory=dict)
+    """Category (the ERP's column `category`) -> buffer; takes precedence over the vendor's."""
+    buffers_file: Path | None = None
+    """A CSV with the columns vendor, category, sku, sales_buffer; an empty cell matches any. Takes precedence over the settings above."""
+    at_buffer: Literal["activates", "deactivates"] = "activates"
+    """Whether a quantity equal to the buffer activates the product. By the interface it does; other sources disagree."""
+
+
+class RejectionSettings(Section):
+    """What the platform rejects: the meaning of its reasons, and the retries of what it rejects for now."""
+
+    reason_keywords: dict[Literal["for_now", "unknown_sku", "invalid_value"], tuple[str, ...]] = Field(
+        default_factory=dict
+    )
+    """Keywords in this platform's reasons by their meaning: `{"unknown_sku": ["artikel fehlt"]}`. They precede the built-in ones."""
+    retry_first_s: float = Field(900.0, gt=0)
+    """Wait before the first retry of a SKU that is rejected for now. The wait doubles with each retry."""
+    retry_max_s: float = Field(86_400.0, gt=0)
+    """Longest wait between two retries."""
+
+
+Action = Literal["resend", "report", "ignore"]
+
+
+class ExportSettings(Section):
+    """The platform's own assortment file (interface.md 4.4)."""
+
+    deadline_s: float = Field(3600.0, gt=0)
+    """An export that has not ended by then has failed; the next run requests a new one."""
+    file_max_bytes: int = Field(512 * 1024 * 1024, ge=1)
+    """Largest export file that shelfsync reads, after decompression: one vendor's assortment."""
+
+
+class DriftSettings(Section):
+    """What shelfsync does about drift, by its cause.
+
+    resend: the next delta sends the value again. report: warehouse.drift and the run's report have it. ignore: only
+    warehouse.drift has it.
+    """
+
+    never_sent: Action = "report"
+    """The next delta sends it anyway: it differs from what was acknowledged."""
+    rejected: Action = "report"
+    """With `resend`, the next delta sends a rejected value once more."""
+    held: Literal["report", "ignore"] = "report"
+    """Only a person can release a held change, so `resend` is not possible."""
+    acknowledged_not_applied: Action = "resend"
+    changed_on_platform: Action = "resend"
+    export_older_than_change: Action = "ignore"
+    """The platform wrote the export before the change."""
+    unknown: Action = "resend"
+    propagation_s: float = Field(1800.0, ge=0)
+    """Time that a change needs to show (interface.md 8: 15 minutes; integrators saw 30). A younger change is no drift."""
+    resends_max: int = Field(3, ge=0)
+    """Drift that returns after so many resends becomes a rejection: another user of the platform changes the value. 0: at once."""
+    resends_window_days: float = Field(7.0, gt=0)
+    """Days for which a resend counts."""
+
+
+class WarehouseSettings(Section):
+    """Retention of the warehouse."""
+
+    outcome_months: int = Field(13, ge=1)
+    """Whole months of per-SKU outcomes and of the baseline's history that stay, besides the current month."""

@@ -1,0 +1,97 @@
+"""Many rows at once: as one JSON text in a statement, or from Arrow by COPY."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+import json
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import ARRAY, insert
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    import pyarrow as pa
+    from sqlalchemy.dialects.postgresql import Insert
+    from sqlalchemy.engine import Connection
+    from sqlalchemy.sql.selectable import TableValuedAlias
+
+
+def coming(table: sa.Table, names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> TableValuedAlias:
+    """The rows as a table of the columns that are named, in their order."""
+    text = json.dumps([{name: row[name] for name in names} for row in rows], default=_as_text)
+    shape = [sa.column(name, table.c[name].type) for name in names]
+    sent = sa.cast(sa.bindparam(None, text, type_=sa.Text), sa.JSON)
+    return sa.func.json_to_recordset(sent).table_valued(*shape).render_derived(with_types=True)
+
+
+def insertion(table: sa.Table, rows: Sequence[Mapping[str, Any]]) -> Insert:
+    """INSERT of these rows, all with the same names, in their order; at least one."""
+    names = list(rows[0])
+    new = coming(table, names, rows)
+    return insert(table).from_select(names, sa.select(*(new.c[name] for name in names)))
+
+
+def update(table: sa.Table, key: str, rows: Sequence[Mapping[str, Any]]) -> sa.Update:
+    """UPDATE of the rows with these keys; at least one."""
+    names = list(rows[0])
+    new = coming(table, names, rows)
+    values = {name: new.c[name] for name in names if name != key}
+    return table.update().where(table.c[key] == new.c[key]).values(values)
+
+
+def among(column: sa.ColumnElement[Any], values: Collection[Any]) -> sa.ColumnElement[bool]:
+    """Whether the column has one of these values; they are sent as one array, so that any number of them is the same statement."""
+    return column == sa.any_(sa.bindparam(None, list(values), type_=ARRAY(column.type)))
+
+
+def _as_text(value: object) -> str:
+    """A value that JSON does not know, as PostgreSQL reads it."""
+    match value:
+        case Decimal():
+            return str(value)
+        case dt.datetime():
+            return value.isoformat()
+        case bytes():
+            return f"\\x{value.hex()}"
+        case _:
+            raise TypeError(type(value).__name__)
+
+
+_COPY_BYTES = 1 << 20
+
+
+def copy_into(connection: Connection, table: str, rows: pa.Table) -> int:
+    """COPY of all columns of `rows` into the columns of the same names; a null stays a null, an empty text an empty text."""
+    from pyarrow import csv
+
+    sink = io.BytesIO()
+    if rows.num_rows == 0:
+        return 0
+    rows = _times_as_text(
+        rows
+    ).combine_chunks()  # for a chunk without rows pyarrow writes arbitrary bytes of its buffer
+    csv.write_csv(rows, sink, csv.WriteOptions(include_header=False))
+    columns = ", ".join(f'"{name}"' for name in rows.column_names)
+    cursor = connection.connection.cursor()
+    view = sink.getbuffer()
+    with cursor.copy(f"COPY {table} ({columns}) FROM STDIN (FORMAT csv)") as copy:
+        for start in range(0, len(view), _COPY_BYTES):
+            copy.write(view[start : start + _COPY_BYTES])
+    cursor.close()
+    return int(rows.num_rows)
+
+
+def _times_as_text(rows: pa.Table) -> pa.Table:
+    """Each distinct time written once: pyarrow asks the time zone for every row, which costs more than all other columns together."""
+    import pyarrow as pa
+
+    for place, field in enumerate(rows.schema):
+        if pa.types.is_timestamp(field.type):
+            known = rows[field.name].combine_chunks().dictionary_encode()
+            texts = known.dictionary.cast(pa.string()).take(known.indices)
+            rows = rows.set_column(place, field.name, texts)
+    return rows

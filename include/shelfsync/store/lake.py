@@ -1,0 +1,266 @@
+"""The lake: immutable files named by their content, on any fsspec address.
+
+A file appears whole or not at all: it is written under another name, synced, hashed and then renamed (object stores: put in one request). Writing
+the same content twice gives the same path and costs nothing, so every step may be run again. The ledger holds the paths, which are
+relative to the lake's root: the lake can be moved.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import hashlib
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
+
+from shelfsync.errors import ConfigurationError, DataError, TryAgainError
+from shelfsync.segment import segment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+
+_CHUNK_BYTES = 1 << 20
+_UNIQUE = frozenset({"sku", "barcode"})
+"""Columns whose values hardly ever repeat within a vendor: a dictionary of them makes a file larger and both ways slower."""
+
+
+@dataclass(frozen=True)
+class LakeFile:
+    """A published file: its path below the root, its length, and when it was last published."""
+
+    path: str
+    bytes: int
+    modified_at: dt.datetime
+
+
+@dataclass
+class Staged:
+    """A file being written; `path` is set when it has been published."""
+
+    file: IO[bytes]
+    path: str = ""
+
+
+class Lake:
+    """Reads and writes files below `root`: a folder or any fsspec address. No I/O before the first use."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root.rstrip("/")
+
+    def write_table(self, kind: str, vendor: str, table: pa.Table) -> str:
+        """Writes one table as Parquet (zstd, one row group a million rows) and returns its path."""
+        import pyarrow.parquet as pq
+
+        coded = [name for name in table.column_names if name not in _UNIQUE]
+        with self.staged(kind, vendor, ".parquet") as staged:
+            pq.write_table(table, staged.file, compression="zstd", row_group_size=1 << 20, use_dictionary=coded)
+        return staged.path
+
+    def read_table(self, path: str, columns: list[str] | None = None) -> pa.Table:
+        """Reads a whole table: one vendor's rows, never a chain's."""
+        import pyarrow.parquet as pq
+
+        with self.open(path) as file:
+            return pq.ParquetFile(file).read(columns=columns)
+
+    def find(self, path: str, sku: str) -> dict[str, Any] | None:
+        """The row of one SKU in a table that is sorted by SKU; only the row groups that can have it are read."""
+        import pyarrow.parquet as pq
+
+        with self.open(path) as file:
+            rows = pq.read_table(file, filters=[("sku", "=", sku)]).to_pylist()
+        return rows[0] if rows else None
+
+    def write_bytes(self, kind: str, vendor: str, suffix: str, content: bytes) -> str:
+        """Writes a small file."""
+        with self.staged(kind, vendor, suffix) as staged:
+            staged.file.write(content)
+        return staged.path
+
+    @contextlib.contextmanager
+    def staged(self, kind: str, vendor: str, suffix: str) -> Iterator[Staged]:
+        """A file to write to. It is published if the block succeeds, and removed if it fails."""
+        folder = self._staging_folder()
+        handle, name = tempfile.mkstemp(dir=folder, suffix=suffix)
+        try:
+            with os.fdopen(handle, "w+b") as file:
+                staged = Staged(file)
+                yield staged
+                file.flush()
+                os.fsync(file.fileno())
+            staged.path = f"{kind}/{segment(vendor)}/{_sha256(Path(name))}{suffix}"
+            self._publish(name, staged.path)
+        except OSError as error:
+            if error.errno is None:
+                raise
+            raise TryAgainError(
+                f"lake {self.root}: {kind} of vendor {vendor!r} could not be written: {error.strerror}"
+            ) from error
+        finally:
+            Path(name).unlink(missing_ok=True)
+
+    def open(self, path: str) -> BinaryIO:
+        """A published file, for reading."""
+        filesystem, root = self._filesystem()
+        try:
+            return cast("BinaryIO", filesystem.open(f"{root}/{_inside(path)}", "rb"))
+        except FileNotFoundError:
+            raise ConfigurationError(
+                "SHELFSYNC_LAKE_URL",
+                f"{self.root} has no file {path!r}, which the ledger points to",
+                "Point it at the lake that belongs to this database.",
+            ) from None
+
+    def exists(self, path: str) -> bool:
+        """Whether this path was published."""
+        filesystem, root = self._filesystem()
+        return bool(filesystem.exists(f"{root}/{_inside(path)}"))
+
+    def folders(self) -> Iterator[str]:
+        """Every folder that holds files, `kind/vendor`, in order."""
+        filesystem, root = self._filesystem()
+        for kind in _listed(filesystem, root, "directory"):
+            if not kind.startswith("."):
+                yield from (f"{kind}/{vendor}" for vendor in _listed(filesystem, f"{root}/{kind}", "directory"))
+
+    def files(self, folder: str) -> list[LakeFile]:
+        """The files of one folder; one without an age is left out, so that it is never removed."""
+        filesystem, root = self._filesystem()
+        found = []
+        for info in filesystem.ls(f"{root}/{_inside(folder)}", detail=True):
+            at = _modified_at(info)
+            if info["type"] == "file" and at is not None:
+                found.append(LakeFile(f"{folder}/{str(info['name']).rsplit('/', 1)[-1]}", int(info["size"] or 0), at))
+        return found
+
+    def remove(self, path: str, *, not_after: dt.datetime) -> bool:
+        """Removes a file unless it was published again after this instant; returns whether it was removed.
+
+        On disk it is first taken out of sight, so that one who publishes the same content meanwhile is not undone.
+        """
+        filesystem, root = self._filesystem()
+        target = f"{root}/{_inside(path)}"
+        if not _is_local(filesystem):
+            info = filesystem.info(target)
+            at = _modified_at(info)
+            if at is None or at >= not_after:
+                return False
+            filesystem.rm_file(target)
+            return True
+        renamed = Path(self._staging_folder() or "") / f"removed-{Path(path).name}"
+        try:
+            Path(target).replace(renamed)
+        except FileNotFoundError:
+            return False
+        if renamed.stat().st_mtime >= not_after.timestamp():
+            renamed.replace(target)
+            return False
+        renamed.unlink()
+        return True
+
+    def clear_staging(self, before: dt.datetime) -> int:
+        """Removes incomplete files of dead processes; returns how many."""
+        filesystem, root = self._filesystem()
+        if not _is_local(filesystem):
+            return 0
+        left = [file for file in Path(root, ".staging").glob("*") if file.stat().st_mtime < before.timestamp()]
+        for file in left:
+            file.unlink(missing_ok=True)
+        return len(left)
+
+    def _publish(self, name: str, path: str) -> None:
+        filesystem, root = self._filesystem()
+        target = f"{root}/{path}"
+        if _is_local(filesystem):
+            Path(target).parent.mkdir(parents=True, exist_ok=True)
+            Path(name).chmod(0o640)
+            Path(name).replace(target)
+            _sync_folder(Path(target).parent)
+        else:  # also if it exists: its age shows housekeeping that it is in use
+            filesystem.put_file(name, target)
+
+    def _staging_folder(self) -> str | None:
+        filesystem, root = self._filesystem()
+        if not _is_local(filesystem):
+            return None
+        folder = Path(root) / ".staging"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ConfigurationError(
+                "SHELFSYNC_LAKE_URL",
+                f"{self.root} cannot be written: {error.strerror}",
+                "Name a folder this user may write to.",
+            ) from None
+        return str(folder)
+
+    def _filesystem(self) -> tuple[Any, str]:
+        import fsspec
+
+        try:
+            filesystem, root = fsspec.core.url_to_fs(self.root)
+        except (ValueError, ImportError) as error:
+            raise ConfigurationError(
+                "SHELFSYNC_LAKE_URL", f"{error}", "Name a folder, or install the driver of that address."
+            ) from None
+        return filesystem, str(root).rstrip("/")
+
+
+def _inside(path: str) -> str:
+    """The path, if every storage resolves it below the lake's root. Raises DataError otherwise."""
+    parts = path.split("/")
+    strange = any(part in {"", ".", ".."} or "\\" in part or not part.isprintable() for part in parts)
+    if strange or parts[0].startswith("."):
+        raise DataError(
+            f"lake: {path[:200]!r} is no path inside the lake, so it is not opened; look at where it comes from"
+        )
+    return path
+
+
+def _listed(filesystem: Any, folder: str, kind: str) -> list[str]:
+    """The names of one kind in a folder; none if the folder does not exist."""
+    try:
+        found = filesystem.ls(folder, detail=True)
+    except FileNotFoundError:
+        return []
+    return sorted(str(info["name"]).rstrip("/").rsplit("/", 1)[-1] for info in found if info["type"] == kind)
+
+
+def _modified_at(info: dict[str, Any]) -> dt.datetime | None:
+    """Every kind of store has another name for it."""
+    for name in ("mtime", "LastModified", "last_modified", "updated", "modified", "created"):
+        at = info.get(name)
+        if isinstance(at, int | float):
+            return dt.datetime.fromtimestamp(at, dt.UTC)
+        if isinstance(at, str):
+            at = dt.datetime.fromisoformat(at)
+        if isinstance(at, dt.datetime):
+            return at if at.tzinfo else at.replace(tzinfo=dt.UTC)
+    return None
+
+
+def _is_local(filesystem: Any) -> bool:
+    protocol = filesystem.protocol
+    return "file" in (protocol if isinstance(protocol, tuple | list) else (protocol,))
+
+
+def _sha256(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK_BYTES):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _sync_folder(folder: Path) -> None:
+    """A rename is only durable when the folder is."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,150 @@
+"""Leases: one process works on a vendor's jobs. A process that lost its lease and wakes up writes nothing (I5, I6).
+
+A lease is a row with a number from a sequence. Every transaction that matters begins with `Lease.hold`: it locks the row, finds its
+own number in it and renews it, or raises. A process that takes a lease over writes a new number, so nothing is left for the earlier
+holder to find, on any clock (I17).
+
+A lease may be taken over when its time is up, or when its holder's session is gone: a session lock shows that at once, so that the
+vendor of a killed process does not wait. Neither has to be right for the sake of safety: the number alone decides.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import logging
+import os
+import platform
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.exc import DBAPIError
+
+from shelfsync.errors import StaleRunError
+from shelfsync.store.instant import after, instant
+from shelfsync.store.metadata import metadata
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy.engine import Connection, Engine
+
+log = logging.getLogger(__name__)
+
+lease_number = sa.Sequence("lease_number", metadata=metadata, schema="ledger")
+"""Fencing: a later holder has a higher number."""
+
+lease = sa.Table(
+    "lease",
+    metadata,
+    sa.Column(
+        "vendor",
+        sa.Text,
+        primary_key=True,
+        comment="The vendor whose jobs it is about, or order:ID, the order whose results",
+    ),
+    sa.Column(
+        "number", sa.BigInteger, nullable=False, comment="Fencing: who does not find its own number here writes nothing"
+    ),
+    sa.Column("holder", sa.Text, nullable=False, comment="Machine and process, for people"),
+    sa.Column(
+        "locked",
+        sa.Boolean,
+        nullable=False,
+        comment="The holder has the session lock as well: a process that gets it knows that the holder has ended",
+    ),
+    sa.Column(
+        "taken_at", sa.DateTime(timezone=True), nullable=False, server_default=sa.text("now()"), comment="Since when"
+    ),
+    sa.Column(
+        "until_at",
+        sa.DateTime(timezone=True),
+        nullable=False,
+        comment="Before this no process takes it over from a living session; each write and each request extends it",
+    ),
+    schema="ledger",
+    comment="Who works on a vendor's jobs; one whose time is up is free",
+)
+
+
+class LeaseLostError(StaleRunError):
+    """Another process has taken over this vendor: the receiver of this error has to stop."""
+
+
+@dataclass(frozen=True)
+class Lease:
+    """The right to work on one vendor's jobs."""
+
+    vendor: str
+    number: int
+    seconds: float
+    session: Connection = field(repr=False, compare=False)
+    """The session that holds the lease's lock. Its holder may read on it; each statement is a transaction of its own."""
+
+    def hold(self, connection: Connection) -> None:
+        """The first statement of a transaction that writes under the lease: renews it and keeps it until the transaction ends.
+
+        LeaseLostError when another process has taken over; nothing of the transaction may then stay.
+        """
+        mine = (lease.c.vendor == self.vendor, lease.c.number == self.number)
+        renewed = connection.execute(lease.update().where(*mine).values(until_at=after(self.seconds)))
+        if renewed.rowcount == 0:
+            raise LeaseLostError(
+                f"vendor {self.vendor}: another process has taken over meanwhile (lease {self.number} is void);"
+                " this one stops and writes nothing"
+            )
+
+    def renew(self, engine: Engine) -> None:
+        """The same in its own transaction: before a request is sent."""
+        with engine.begin() as connection:
+            self.hold(connection)
+
+
+@contextlib.contextmanager
+def leased(engine: Engine, vendor: str, seconds: float) -> Iterator[Lease | None]:
+    """The lease of this vendor until the block ends; None while another process holds it.
+
+    `seconds` has to be longer than anything that is waited for between two writes; a process that dies gives it back at once.
+    """
+    key = int.from_bytes(hashlib.sha256(f"vendor:{vendor}".encode()).digest()[:8], "big", signed=True)
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as session:
+        alone = bool(session.execute(sa.text("SELECT pg_try_advisory_lock(:key)"), {"key": key}).scalar_one())
+        taken = None
+        try:
+            taken = _take(session, vendor, seconds, alone=alone)
+            yield taken
+        finally:
+            try:
+                if taken is not None:
+                    _give_back(session, taken)
+                if alone:
+                    session.execute(sa.text("SELECT pg_advisory_unlock(:key)"), {"key": key})
+            except DBAPIError as error:  # the server and the session lock are gone; the row expires
+                log.warning("lease: vendor %s could not be given back: %s", vendor, type(error.orig).__name__)
+                session.invalidate()
+
+
+def _take(session: Connection, vendor: str, seconds: float, *, alone: bool) -> Lease | None:
+    """A lease with a new number, if the present one has expired, or if this session now has its holder's session lock."""
+    now = instant()
+    values = {
+        "number": lease_number.next_value(),
+        "holder": f"{platform.node()} pid {os.getpid()}",
+        "locked": alone,
+        "taken_at": now,
+        "until_at": after(seconds),
+    }
+    ran_out = lease.c.until_at <= now
+    statement = insert(lease).values(vendor=vendor, **values)
+    statement = statement.on_conflict_do_update(
+        index_elements=[lease.c.vendor], set_=values, where=sa.or_(ran_out, lease.c.locked) if alone else ran_out
+    )
+    number = session.execute(statement.returning(lease.c.number)).scalar_one_or_none()
+    return None if number is None else Lease(vendor, int(number), seconds, session)
+
+
+def _give_back(session: Connection, held: Lease) -> None:
+    mine = (lease.c.vendor == held.vendor, lease.c.number == held.number)
+    session.execute(lease.update().where(*mine).values(until_at=instant()))

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# The long tests in two processes side by side: one whole installation, and everything else on two workers. An installation waits for
+# schedules most of its time. The words of the command line go to both, so one of them may find no test (pytest's exit code 5).
+# INSTALLATION=no leaves the installation out.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+log=.tools/test-installation.log
+mkdir -p .tools
+
+others() {
+    .venv/bin/python -m pytest -n 2 --dist loadfile -m "(slow or scale) and not installation" "$@"
+}
+
+if [[ ${INSTALLATION:-yes} == no ]]; then
+    others "$@"
+    exit
+fi
+
+.venv/bin/python -m pytest -m "installation and slow" "$@" >"$log" 2>&1 &
+installation=$!
+trap 'kill -INT "$installation" 2>/dev/null; wait "$installation"; exit 130' INT TERM
+
+others "$@"
+rest=$?
+wait "$installation"
+whole=$?
+printf '\n--- one whole installation, meanwhile (%s)\n' "$log"
+cat "$log"
+
+((rest == 5 && whole == 5)) && exit 5
+((rest == 0 || rest == 5)) || exit "$rest"
+((whole == 0 || whole == 5)) || exit "$whole"

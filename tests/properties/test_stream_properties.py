@@ -1,0 +1,33 @@
+"""The hot path against the same written from the rules alone, a dictionary a row: byte for byte, for any two shelves and any limit."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks import slow
+from catalog_strategies import shelves
+from shelfsync.catalog.batch import cut, stream
+from shelfsync.catalog.diff import apply, diff
+
+SHELVES = shelves()
+NAMES = {"key": "sku", "sales_limit_name": "maximum_sales_quantity"}
+
+
+@given(SHELVES, SHELVES, st.booleans(), st.integers(200, 2000))
+def test_the_bodies_are_byte_for_byte_those_of_the_slow_path(snapshot, baseline, full, limit):
+    delta = diff(snapshot, baseline, full=full)
+    fast = [bytes(batch.body) for batch in cut(delta, body_max_bytes=limit, **NAMES)]
+    assert fast == slow.bodies(slow.changes(snapshot, baseline, full=full), limit)
+
+
+@given(SHELVES, SHELVES, st.integers(200, 2000))
+def test_the_stream_contains_the_delta_and_nothing_else(snapshot, baseline, limit):
+    delta = diff(snapshot, baseline, full=False)
+    items = [
+        item
+        for batch in cut(delta, body_max_bytes=limit, **NAMES)
+        for item in slow.read(bytes(stream(batch.items, **NAMES)))
+    ]
+    assert items == slow.items(slow.changes(snapshot, baseline))
+    assert slow.changes(snapshot, apply(delta, baseline)) == {}

@@ -1,0 +1,106 @@
+"""The order of sending for any delta: nothing is lost, priorities keep their order, and small ones are sent together."""
+
+from __future__ import annotations
+
+import itertools
+
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+
+from catalog_rows import delta as a_delta
+from catalog_rows import fields_by_sku, shelf
+from catalog_strategies import shelves
+from shelfsync.catalog.diff import diff
+from shelfsync.catalog.urgency import PRIORITIES, parts, priorities
+
+SHELVES = shelves()
+TOGETHER = st.integers(0, 6)
+
+
+@given(SHELVES, SHELVES, st.booleans(), TOGETHER)
+def test_the_parts_are_together_the_delta_and_each_is_sorted(snapshot, baseline, full, together):
+    whole = diff(snapshot, baseline, full=full)
+    priority_of = dict(zip(whole["sku"].to_pylist(), priorities(whole, baseline).to_pylist(), strict=True))
+    found = parts(whole, baseline, together_max=together)
+    rows = pa.concat_tables([part.rows for part in found]).sort_by("sku") if found else whole
+    assert rows.num_rows == whole.num_rows
+    for sku, item in fields_by_sku(whole, "change").items():
+        assert item.items() <= fields_by_sku(rows, "change")[sku].items()
+    for part in found:
+        skus = [sku.encode() for sku in part.rows["sku"].to_pylist()]
+        assert skus == sorted(set(skus))
+        assert part.urgent == sum(priority_of[sku] == part.priority for sku in part.rows["sku"].to_pylist())
+
+
+@given(SHELVES, SHELVES, st.booleans(), TOGETHER)
+def test_urgent_changes_are_never_sent_after_less_urgent_ones(snapshot, baseline, full, together):
+    whole = diff(snapshot, baseline, full=full)
+    priority_of = dict(zip(whole["sku"].to_pylist(), priorities(whole, baseline).to_pylist(), strict=True))
+    found = parts(whole, baseline, together_max=together)
+    for earlier, later in itertools.pairwise(found):
+        first = min(PRIORITIES.index(priority_of[sku]) for sku in earlier.rows["sku"].to_pylist())
+        assert all(first <= PRIORITIES.index(priority_of[sku]) for sku in later.rows["sku"].to_pylist())
+    assert sum(part.urgent for part in found) <= whole.num_rows
+
+
+@given(SHELVES, SHELVES)
+def test_a_small_delta_is_one_request(snapshot, baseline):
+    whole = diff(snapshot, baseline, full=False)
+    assert len(parts(whole, baseline, together_max=whole.num_rows)) == (1 if whole.num_rows else 0)
+
+
+@given(SHELVES, SHELVES)
+def test_the_price_priority_has_no_inactive_or_unknown_product(snapshot, baseline):
+    whole = diff(snapshot, baseline, full=False)
+    before = fields_by_sku(baseline)
+    for row, priority in zip(whole.to_pylist(), priorities(whole, baseline).to_pylist(), strict=True):
+        if priority == "price":
+            assert row["sku"] in set(baseline["sku"].to_pylist())
+            assert row["price"] is not None
+            assert row["active"] is not False
+            assert row["quantity"] != 0
+        if priority == "stop_sell":
+            assert row["active"] is False or row["quantity"] == 0
+            assert before.get(row["sku"], {}).get("active") is not False
+
+
+ROW = {"sku": "a", "price": "2.00", "quantity": 5, "active": True, "sales_buffer": 3}
+
+
+def priority_of(now, before=ROW):
+    return priorities(a_delta({"sku": "a", **now}), shelf(before) if before else shelf()).to_pylist()[0]
+
+
+def test_the_priority_of_each_change():
+    assert priority_of({"active": False}) == "stop_sell"
+    assert priority_of({"active": False, "change": "removed"}) == "stop_sell"
+    assert priority_of({"quantity": 0}) == "stop_sell"
+    assert priority_of({"quantity": 2, "sales_buffer": 3}) == "stop_sell"
+    assert priority_of({"quantity": 2}) == "catalog"
+    assert priority_of({"quantity": 0, "price": "3.00"}) == "stop_sell"
+    assert priority_of({"price": "3.00"}) == "price"
+    assert priority_of({"price": "3.00", "quantity": 40, "sales_buffer": 3}) == "price"
+    assert priority_of({"price": "3.00"}, ROW | {"active": False}) == "catalog"
+    assert priority_of({"price": "3.00"}, ROW | {"quantity": 0}) == "catalog"
+    assert priority_of({"price": "3.00", "quantity": 9, "active": True}, ROW | {"active": False}) == "price"
+    assert priority_of({"active": True, "quantity": 9}, ROW | {"active": False}) == "catalog"
+    assert priority_of({"price": "3.00", "quantity": 9, "active": True}, None) == "catalog"
+    assert priority_of({"active": False}, None) == "stop_sell"
+    assert priority_of({"active": False, "quantity": 4}, ROW | {"active": False}) == "catalog"
+    assert priority_of({"price": "2.00", "quantity": 5, "active": True, "change": "same"}) == "catalog"
+    assert priority_of({"price": "2.00", "active": True}, ROW | {"price": None}) == "price"
+
+
+def test_large_priorities_are_sent_separately_and_a_small_one_with_the_next():
+    many = [{"sku": f"b{number}", "max_sales_quantity": 2} for number in range(9)]
+    rows = a_delta({"sku": "a", "quantity": 0}, {"sku": "c", "price": "3.00"}, *many)
+    found = parts(rows, shelf(ROW, ROW | {"sku": "c"}), together_max=5)
+    assert [(part.priority, part.rows.num_rows, part.urgent) for part in found] == [
+        ("stop_sell", 2, 1),
+        ("catalog", 9, 9),
+    ]
+    found = parts(rows, shelf(ROW, ROW | {"sku": "c"}), together_max=0)
+    assert [(part.priority, part.rows.num_rows) for part in found] == [("stop_sell", 2), ("catalog", 9)]
+    found = parts(rows, shelf(ROW, ROW | {"sku": "c"}), together_max=11)
+    assert [(part.priority, part.rows.num_rows, part.urgent) for part in found] == [("stop_sell", 11, 1)]

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from decimal import Decimal
+
+from shelfsync.catalog.ledger import rejections
+from shelfsync.catalog.ledger.rejections import rejection
+
+WANTED = {
+    "barcode": "4006381333931",
+    "price": Decimal("1.500"),
+    "quantity": 3,
+    "active": True,
+    "max_sales_quantity": None,
+}
+
+
+def _remember(ledger, job_id, skus):
+    with ledger.engine.begin() as connection:
+        rejections.remember(
+            connection, ledger.vendor, job_id, [{**WANTED, "sku": sku, "reason": "unknown SKU"} for sku in skus]
+        )
+
+
+def test_a_rejection_has_the_rejected_values_and_ends_when_the_sku_is_accepted(ledger):
+    job_id = ledger.job(ledger.batch(*ledger.run())[0])
+    _remember(ledger, job_id, ["a", "b"])
+    with ledger.engine.begin() as connection:
+        assert rejections.of_vendor(connection, ledger.vendor) == [{**WANTED, "sku": "a"}, {**WANTED, "sku": "b"}]
+        rejections.release(connection, ledger.vendor, ["a", "never seen"])
+        assert [row["sku"] for row in rejections.of_vendor(connection, ledger.vendor)] == ["b"]
+        assert rejections.count_by_reason(connection) == {"unknown SKU": 1}
+
+
+def test_the_same_job_counts_once_however_often_it_is_recorded(ledger):
+    job_id = ledger.job(ledger.batch(*ledger.run())[0])
+    _remember(ledger, job_id, ["a"])
+    _remember(ledger, job_id, ["a"])
+    with ledger.engine.connect() as connection:
+        assert connection.execute(rejection.select()).one().times == 1
+
+
+def test_tens_of_thousands_of_rejections_fit(ledger):
+    job_id = ledger.job(ledger.batch(*ledger.run())[0])
+    _remember(ledger, job_id, [f"sku-{number:06}" for number in range(20_000)])
+    with ledger.engine.begin() as connection:
+        assert sum(rejections.count_by_reason(connection).values()) == 20_000
+        rejections.release(connection, ledger.vendor, [f"sku-{number:06}" for number in range(20_000)])
+        assert rejections.count_by_reason(connection) == {}

@@ -1,0 +1,65 @@
+"""Absence is believed only of an extract that was proved whole (I9)."""
+
+from __future__ import annotations
+
+import pytest
+
+HEADER = "vendor,sku,barcode,price,quantity,active,max_sales_quantity\n"
+
+
+@pytest.fixture
+def files(make_world, tmp_path):
+    """A world whose ERP is a CSV file; `write` puts SKUs into it, with or without the control file that proves it whole."""
+    file, control = tmp_path / "stock.csv", tmp_path / "rows.txt"
+
+    def write(skus, *, proven):
+        file.write_text(HEADER + "".join(f"store-001,{sku},,1.00,10,1,\n" for sku in skus), "utf-8")
+        control.unlink(missing_ok=True)
+        if proven:
+            control.write_text(f"{len(skus)}\n", "utf-8")
+
+    def open_with(*, control_file):
+        return make_world(
+            erp={"url": None, "sql": None, "files": str(file), "control_file": str(control) if control_file else None}
+        )
+
+    return write, open_with
+
+
+def test_absence_from_an_unproven_extract_switches_nothing_off(files):
+    write, open_with = files
+    write("abc", proven=True)
+    proven, doubted = open_with(control_file=True), open_with(control_file=False)
+    proven.platform.put_products(
+        "store-001", [{"sku": sku, "title": sku, "price": 9.0, "active": True} for sku in "abc"]
+    )
+    assert proven.sync("full")["accepted"] == 3
+    write("ab", proven=False)
+    assert doubted.sync("full")["state"] == "succeeded"
+    assert doubted.sync("delta")["state"] == "succeeded"
+    assert {sku: row["active"] for sku, row in proven.shown().items()} == dict.fromkeys("abc", True)
+    write("ab", proven=True)
+    assert proven.sync("delta")["accepted"] == 1
+    assert {sku: row["active"] for sku, row in proven.shown().items()} == {"a": True, "b": True, "c": False}
+
+
+def test_an_unproven_extract_ends_no_approval_of_removals(files):
+    """Missing rows prove nothing in it, so they do not prove either that these removals are over."""
+    write, open_with = files
+    skus, left = "abcdefghijkl", "abcdef"
+    write(skus, proven=True)
+    proven, doubted = open_with(control_file=True), open_with(control_file=False)
+    proven.platform.put_products(
+        "store-001", [{"sku": sku, "title": sku, "price": 9.0, "active": True} for sku in skus]
+    )
+    assert proven.sync("full")["accepted"] == 12
+    write(left, proven=True)
+    proven.sync("delta")
+    (hold,) = proven.app.holds.listed("open")
+    proven.app.holds.decide(hold["hold_id"], approve=True, who="ada")
+    write(left, proven=False)
+    doubted.sync("delta")
+    assert proven.rows("SELECT spent_at FROM ledger.hold") == [(None,)]
+    write(left, proven=True)
+    proven.sync("delta")
+    assert {sku for sku, row in proven.shown().items() if row["active"]} == set(left)

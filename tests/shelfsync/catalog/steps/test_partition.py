@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shelfsync.catalog.steps.extract import shards
+from shelfsync.catalog.steps.partition import NAMELESS_KEPT, Partition
+from shelfsync.catalog.warehouse import load
+from shelfsync.schemas import RAW
+from shelfsync.store.lake import Lake
+
+KILLED = """
+import os, signal, sys
+import pyarrow as pa
+from shelfsync.schemas import RAW
+from shelfsync.catalog.steps.partition import Partition
+from shelfsync.store.lake import Lake
+
+rows = [{"row_number": number, "vendor": "store-001", "sku": f"s{number}"} for number in range(9)]
+with Partition(Lake("memory://killed"), rows_in_memory=2) as partition:
+    for start in range(0, 9, 3):
+        partition.add(pa.Table.from_pylist(rows[start : start + 3], schema=RAW))
+    if sys.argv[1] == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+_roots = itertools.count()
+vendors = st.sampled_from(["store-001", "store-002", "store-003", " store-001 ", "", "  ", None])
+
+
+def _chunks(names, size):
+    rows = [
+        {"row_number": number, "vendor": vendor, "sku": f"s{number}"} for number, vendor in enumerate(names, start=1)
+    ]
+    return [pa.Table.from_pylist(rows[start : start + size], schema=RAW) for start in range(0, len(rows), size)]
+
+
+@settings(deadline=None)
+@given(names=st.lists(vendors, min_size=1, max_size=60), size=st.integers(1, 20), held=st.integers(1, 30))
+def test_every_row_ends_in_its_vendors_file_once_and_in_order_however_little_memory_there_is(names, size, held):
+    lake = Lake(f"memory://partition-{next(_roots)}")
+    with Partition(lake, rows_in_memory=held) as partition:
+        for chunk in _chunks(names, size):
+            partition.add(chunk)
+        files = partition.finish()
+        nameless = partition.nameless
+    seen = {vendor: lake.read_table(path)["row_number"].to_pylist() for vendor, (path, _) in files.items()}
+    wanted: dict[str, list[int]] = {}
+    for number, vendor in enumerate(names, start=1):
+        wanted.setdefault((vendor or "").strip(), []).append(number)
+    assert nameless["row_number"].to_pylist() == wanted.pop("", [])
+    assert seen == wanted
+    assert {vendor: rows for vendor, (_, rows) in files.items()} == {
+        vendor: len(rows) for vendor, rows in wanted.items()
+    }
+
+
+def test_vendors_that_were_not_asked_for_are_left_out():
+    lake = Lake(f"memory://partition-{next(_roots)}")
+    with Partition(lake, ("store-002",)) as partition:
+        partition.add(_chunks(["store-001", "store-002", "store-002"], 10)[0])
+        assert {vendor: rows for vendor, (_, rows) in partition.finish().items()} == {"store-002": 2}
+
+
+def test_a_row_without_a_vendor_keeps_all_its_values():
+    with Partition(Lake("memory://nameless")) as partition:
+        partition.add(_chunks([None], 1)[0])
+        row = partition.nameless.to_pylist()[0]
+    assert row["reason"] == "vendor_missing"
+    assert json.loads(row["raw"])["sku"] == "s1"
+
+
+def test_however_many_rows_name_no_vendor_the_others_go_on_and_few_are_kept():
+    with Partition(Lake(f"memory://partition-{next(_roots)}")) as partition:
+        for number in range(3):
+            partition.add(pa.concat_tables(_chunks([None] * 9_000 + [f"store-{number}"], 10_000)))
+        assert set(partition.finish()) == {"store-0", "store-1", "store-2"}
+        assert partition.nameless.num_rows == NAMELESS_KEPT
+        assert partition.nameless_rows == 27_000
+
+
+def test_files_are_readable_by_anything_that_reads_parquet(tmp_path):
+    lake = Lake(str(tmp_path))
+    with Partition(lake, rows_in_memory=2) as partition:
+        for chunk in _chunks(["a", "b", "a", "b", "a"], 2):
+            partition.add(chunk)
+        files = partition.finish()
+    assert pq.read_table(tmp_path / files["a"][0]).schema.equals(RAW)
+
+
+@pytest.mark.parametrize(("word", "code"), [("killed", -signal.SIGKILL), ("ended", 0)])
+def test_a_process_leaves_no_file_behind_however_it_ends(tmp_path, word, code):
+    environment = os.environ | {"TMPDIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+    ended = subprocess.run([sys.executable, "-c", KILLED, word], env=environment, capture_output=True, check=False)
+    assert ended.returncode == code, ended.stderr.decode()
+    assert list(tmp_path.rglob("*")) == []
+
+
+@given(count=st.integers(1, 500), size=st.integers(1, 20), most=st.integers(1, 40))
+def test_shards_hold_every_vendor_once_and_are_never_more_than_allowed(count, size, most):
+    names = [f"v{number:03}" for number in range(count)]
+    cut = shards(names, 1, size, most)
+    assert [vendor for shard in cut for vendor in shard["vendors"]] == names
+    assert len(cut) <= most
+    assert [shard["shard"] for shard in cut] == list(range(len(cut)))
+
+
+@pytest.mark.parametrize("sku", ["nul\0inside", "x" * 3000, "half \ufffd character"])
+def test_a_row_without_vendor_whose_sku_fits_no_index_is_quarantined_as_raw_text(engine, sku):
+    chunk = pa.Table.from_pylist([{"row_number": 1, "vendor": " ", "sku": sku}], schema=RAW)
+    with Partition(Lake(f"memory://partition-{next(_roots)}")) as partition:
+        partition.add(chunk)
+        rows = partition.nameless
+    with engine.begin() as connection:
+        connection.exec_driver_sql(
+            "INSERT INTO warehouse.sync_run (run_id, run_key, kind, dry_run, state, started_at)"
+            " VALUES (1, 'k', 'full', false, 'running', now())"
+        )
+        load.replace_quarantine(connection, 1, None, rows)
+        kept = connection.exec_driver_sql("SELECT sku, reason, raw FROM warehouse.quarantine").one()
+    assert (kept.sku, kept.reason) == (None, "vendor_missing")
+    assert json.loads(kept.raw)["sku"].removesuffix("…") == sku[:250]

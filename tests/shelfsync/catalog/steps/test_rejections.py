@@ -1,0 +1,197 @@
+"""Rejections for good and for now: recorded, released when their cause has gone, neither repeated forever nor given up."""
+
+from __future__ import annotations
+
+import pytest
+import sqlalchemy as sa
+
+from shelfsync.catalog.ledger import observations
+
+A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
+
+
+@pytest.fixture
+def shelf(world):
+    """Two SKUs in the ERP, of which the platform knows one."""
+    world.platform.put_products("store-001", [A])
+    for sku in ("a", "unknown"):
+        world.erp.put("store-001", sku, "1.00")
+    world.sync("full")
+    return world
+
+
+def _rejections(world, columns="sku, duration, kind, times"):
+    return [tuple(row) for row in world.rows(f"SELECT {columns} FROM warehouse.rejection ORDER BY sku")]
+
+
+def _is_shown(world, *skus, vendor="store-001"):
+    """An export that shows these SKUs, requested after all jobs so far."""
+    import pyarrow as pa
+
+    context = world.app.context
+    rows = [{"sku": sku, "active": True} for sku in sorted(skus)]
+    path = context.lake.write_table("observed", vendor, pa.Table.from_pylist(rows))
+    with context.engine.begin() as connection:
+        now = connection.execute(sa.text("SELECT now()")).scalar_one()
+        last = connection.execute(sa.text("SELECT max(job_id) FROM ledger.job WHERE kind = 'catalog'")).scalar_one()
+        observations.record(
+            connection, vendor, how="export", path=path, rows=len(rows), observed_at=now, ended_at=now, last_job_id=last
+        )
+
+
+def _time_passes(world, seconds):
+    with world.app.context.engine.begin() as connection:
+        passed = f"next_try_at - make_interval(secs => {seconds})"
+        connection.execute(sa.text(f"UPDATE ledger.rejection SET next_try_at = {passed}"))
+
+
+def test_an_unknown_sku_is_rejected_for_good_and_its_row_has_the_remedy(shelf):
+    assert _rejections(shelf) == [("unknown", "permanent", "unknown_sku", 1)]
+    ((todo, again),) = _rejections(shelf, "what_to_do, next_try_at")
+    assert "created on the platform" in todo
+    assert again is None
+    assert shelf.sync("delta")["sent"] == 0
+
+
+def test_an_unknown_sku_is_sent_again_once_an_export_shows_it(shelf):
+    _is_shown(shelf, "a")
+    assert shelf.sync("delta")["sent"] == 0
+    shelf.platform.put_products("store-001", [A, {**A, "sku": "unknown"}])
+    _is_shown(shelf, "a", "unknown")
+    assert shelf.sync("delta")["accepted"] == 1
+    assert _rejections(shelf) == []
+
+
+def test_an_export_that_lies_costs_one_try_and_not_one_a_run(shelf):
+    _is_shown(shelf, "a", "unknown")
+    assert shelf.sync("delta")["rejected"] == 1
+    assert _rejections(shelf) == [("unknown", "permanent", "unknown_sku", 2)]
+    assert [shelf.sync("delta")["sent"] for _ in range(2)] == [0, 0]
+    _is_shown(shelf, "a", "unknown")
+    assert shelf.sync("delta")["rejected"] == 1
+
+
+def test_an_unknown_sku_is_sent_again_after_the_listing_shows_it(shelf):
+    """An order with the SKU makes shelfsync read the listing for it."""
+    from shelfsync.orders.steps.products import products
+
+    assert products(shelf.app.context, "store-001", ["unknown"]) == {}
+    assert shelf.sync("delta")["sent"] == 0
+    with shelf.app.context.engine.begin() as connection:
+        connection.execute(sa.text("DELETE FROM ledger.order_product"))  # what was asked some minutes ago
+    shelf.platform.put_products("store-001", [A, {**A, "sku": "unknown"}])
+    assert list(products(shelf.app.context, "store-001", ["unknown"])) == ["unknown"]
+    assert _rejections(shelf, "sku, released_by") == [("unknown", "listing")]
+    assert shelf.sync("delta")["accepted"] == 1
+    assert _rejections(shelf) == []
+
+
+def test_an_export_requested_before_the_rejection_proves_nothing(shelf):
+    _is_shown(shelf, "a", "unknown")
+    shelf.erp.put("store-001", "unknown", "2.00")
+    with shelf.app.context.engine.begin() as connection:
+        connection.execute(sa.text("UPDATE ledger.observation SET last_job_id = 0"))
+    assert shelf.sync("delta")["rejected"] == 1
+    assert shelf.sync("delta")["sent"] == 0
+
+
+def test_a_rejection_for_now_waits_twice_as_long_each_time_and_is_never_given_up(shelf):
+    from shelfsync.catalog.steps import rejected_skus
+    from shelfsync.settings import RejectionSettings
+
+    waits = []
+    job = shelf.rows("SELECT max(job_id) AS j FROM ledger.job WHERE kind = 'catalog'")[0].j
+    row = {
+        "sku": "a",
+        "reason": "internal error",
+        "price": 1,
+        "quantity": 1,
+        "active": True,
+        "max_sales_quantity": None,
+    }
+    for _ in range(12):
+        with shelf.app.context.engine.begin() as connection:
+            rejected_skus.remember(shelf.app.context, connection, "store-001", job, [row])
+            connection.execute(sa.text("UPDATE ledger.rejection SET times = times + 1 WHERE sku = 'a'"))
+            wait = sa.text(
+                "SELECT extract(epoch FROM next_try_at - ledger.instant()) FROM ledger.rejection WHERE sku = 'a'"
+            )
+            waits.append(float(connection.execute(wait).scalar_one()))
+    first, longest = RejectionSettings().retry_first_s, RejectionSettings().retry_max_s
+    doubled = [min(first * 2**number, longest) for number in range(12)]
+    assert all(0.75 * most - 1 <= wait <= most for wait, most in zip(waits, doubled, strict=True))
+    assert len({wait / most for wait, most in zip(waits, doubled, strict=True)}) > 3  # not all at once
+
+
+def test_a_rejection_for_now_is_retried_after_its_wait_and_not_before(shelf):
+    shelf.erp.put("store-001", "late", "1.00")
+    shelf.platform.faults()
+    shelf.sync("delta")
+    with shelf.app.context.engine.begin() as connection:
+        connection.execute(
+            sa.text(
+                "UPDATE ledger.rejection SET kind = 'for_now', next_try_at = now() + interval '1 hour' WHERE sku = 'late'"
+            )
+        )
+    assert shelf.sync("delta")["sent"] == 0
+    _time_passes(shelf, 3700)
+    shelf.platform.put_products("store-001", [A, {**A, "sku": "late"}])
+    assert shelf.sync("delta")["accepted"] == 1
+    assert [sku for (sku,) in _rejections(shelf, "sku")] == ["unknown"]
+
+
+def test_a_corrected_barcode_lets_a_sku_go_that_was_unknown_by_the_wrong_one(make_world):
+    """Items are sent by barcode: the four values are the same as when the SKU was rejected; its barcode is another."""
+    world = make_world(platform={"item_key": "barcode"})
+    world.platform.put_products("store-001", [{**A, "barcodes": ["4006381333931"]}])
+    world.erp.put("store-001", "a", "2.00")
+    world.erp.execute("UPDATE stock SET barcode = '4006381333948'")
+    assert world.sync("delta")["rejected"] == 1
+    assert world.sync("delta")["sent"] == 0
+    world.erp.execute("UPDATE stock SET barcode = '04006381333948'")  # only padded: the same name
+    assert world.sync("delta")["sent"] == 0
+    world.erp.execute("UPDATE stock SET barcode = '4006381333931'")
+    assert world.sync("delta")["accepted"] == 1
+    assert _rejections(world) == []
+    assert world.sync("delta")["sent"] == 0
+
+
+def test_an_unknown_sku_stays_rejected_when_its_barcode_changes(shelf):
+    shelf.erp.execute("UPDATE stock SET barcode = '4006381333948' WHERE sku = 'unknown'")
+    assert shelf.sync("delta")["sent"] == 0
+
+
+def test_a_rejection_of_a_sku_that_left_the_erp_is_removed(shelf):
+    shelf.erp.execute("DELETE FROM stock WHERE sku = 'unknown'")
+    shelf.sync("delta")
+    assert _rejections(shelf) == []
+
+
+def test_a_repeated_step_of_an_older_run_removes_no_rejection_of_a_newer_one(world):
+    world.platform.put_products("store-001", [A])
+    world.erp.put("store-001", "a", "1.00")
+    old, vendors = world.begin("delta", upto="normalise")
+    world.erp.put("store-001", "unknown", "1.00")
+    world.sync("full")
+    world.app.step("diff", old, vendors)
+    assert _rejections(world, "sku") == [("unknown",)]
+
+
+def test_a_person_releases_a_rejected_sku_once(shelf):
+    result = shelf.app.release_rejections("store-001", ["unknown"])
+    assert result["released"] == 1
+    assert shelf.sync("delta")["rejected"] == 1
+    assert shelf.sync("delta")["sent"] == 0
+    assert _rejections(shelf, "released_by, times") == [(None, 2)]
+
+
+def test_the_status_counts_both_kinds(shelf):
+    with shelf.app.context.engine.begin() as connection:
+        connection.execute(
+            sa.text(
+                "INSERT INTO ledger.rejection (vendor, sku, reason, kind, job_id, next_try_at)"
+                " SELECT vendor, 'z', 'busy', 'for_now', job_id, now() FROM ledger.rejection"
+            )
+        )
+    (row,) = shelf.app.status()["vendors"]
+    assert (row["rejected"], row["rejected_for_good"], row["rejected_for_now"]) == (2, 1, 1)

@@ -1,0 +1,52 @@
+"""Years of history in every table: every daily query uses an index, so that it is as fast in the tenth year as on the first day."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from long_history import Planner, fill
+
+_keys = itertools.count(1)
+pytestmark = pytest.mark.slow
+ROWS = 100_000
+A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
+
+
+def test_a_day_of_the_catalog_reads_no_table_of_years_from_end_to_end(world):
+    planner = Planner(world.app.context.engine, fill(world.app.context.engine, ROWS))
+    skus = [f"{number:03}" for number in range(20)]
+    world.platform.put_products("store-001", [{**A, "sku": sku} for sku in skus])
+    for sku in skus:
+        world.erp.put("store-001", sku, "1", 10, 1, 5)
+    world.sync("full")
+    world.erp.put("store-001", "003", "1.10", 10, 1, 5)
+    world.erp.put("store-001", "004", "9.10", 10, 1, 5)
+    world.sync("delta")
+    for hold in world.app.holds.listed():
+        world.app.holds.decide(hold["hold_id"], approve=True, who="me", why="it is so")
+    world.sync("delta")
+    world.app.recover()
+    for _ in range(2):
+        world.app.export(f"export/{next(_keys)}", ("store-001",), progress=lambda *_: None)
+    world.app.pause("vendor", "store-001", why="a look", who="me")
+    world.app.resume("vendor", "store-001", why="seen", who="me")
+    world.app.explain("store-001", "003")
+    world.app.status()
+    world.app.rejections("store-001")
+    world.app.switches()
+    assert sorted(planner.whole) == []
+
+
+def test_a_day_of_promotions_reads_no_table_of_years_from_end_to_end(world, make_shop):
+    counts = fill(world.app.context.engine, ROWS)
+    shop = make_shop()
+    planner = Planner(shop.world.app.context.engine, counts)
+    shop.erp.put("july", "a", "8.00")
+    shop.sync()
+    shop.erp.put("july", "a", "7.50")
+    shop.sync()
+    shop.world.app.promotions.recover()
+    shop.world.app.promotions.status()
+    assert sorted(planner.whole) == []

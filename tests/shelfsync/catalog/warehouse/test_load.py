@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+import sqlalchemy as sa
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from shelfsync.catalog.ledger import batches, runs, vendor_runs
+from shelfsync.catalog.ledger import jobs as catalog_jobs
+from shelfsync.catalog.warehouse import load, record, tables
+from shelfsync.schemas import BASELINE, PRICE, QUARANTINE
+from shelfsync.store.bulk import copy_into
+
+texts = st.text(st.characters(blacklist_characters="\x00", blacklist_categories=("Cs",)), max_size=20)
+
+
+@pytest.fixture
+def job(engine):
+    """(run, job) of one job of store-001 that the warehouse knows."""
+    with engine.begin() as connection:
+        run_id = runs.open_run(connection, key="test/1", kind="full", vendors=(), dry_run=False)
+        vendor_runs.begin(connection, run_id, "store-001", generation=1)
+        batches.plan(
+            connection,
+            run_id=run_id,
+            vendor="store-001",
+            generation=1,
+            base_version=0,
+            snapshot_path="s",
+            pieces=[("i", 2, 10)],
+        )
+        (batch,) = batches.planned(connection, "store-001", run_id)
+        job_id = catalog_jobs.begin(
+            connection, batch_id=batch.batch_id, vendor="store-001", plan=batch.plan, sent=2, deadline_s=60
+        )
+        record.record_vendors(connection, ["store-001"])
+        record.record_run(connection, run_id)
+        record.record_job(connection, job_id)
+    return run_id, job_id
+
+
+def _outcomes(**columns):
+    count = len(columns["sku"])
+    base = {
+        "state": ["accepted"] * count,
+        "reason": [None] * count,
+        "change": ["new"] * count,
+        "price": pa.array([Decimal("1.250")] * count, PRICE),
+        "quantity": [1] * count,
+        "active": [True] * count,
+        "max_sales_quantity": pa.nulls(count, pa.int64()),
+    }
+    return pa.table(base | columns)
+
+
+def test_outcomes_are_loaded_once_however_often(engine, job):
+    _, job_id = job
+    for _ in range(2):
+        with engine.begin() as connection:
+            load.load_outcomes(connection, job_id, "store-001", _outcomes(sku=["a", "b"]))
+    with engine.connect() as connection:
+        rows = connection.execute(sa.select(tables.sku_outcome).order_by(tables.sku_outcome.c.sku)).mappings().all()
+    assert [(row["sku"], row["price"], row["max_sales_quantity"]) for row in rows] == [
+        ("a", Decimal("1.250"), None),
+        ("b", Decimal("1.250"), None),
+    ]
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(reasons=st.lists(st.none() | texts, min_size=1, max_size=5))
+def test_any_text_and_null_come_through_a_load_unchanged(engine, job, reasons):
+    _, job_id = job
+    skus = [f"sku-{number}" for number in range(len(reasons))]
+    with engine.begin() as connection:
+        load.load_outcomes(connection, job_id, "store-001", _outcomes(sku=skus, reason=pa.array(reasons, pa.string())))
+        kept = connection.execute(
+            sa.select(tables.sku_outcome.c.reason)
+            .where(tables.sku_outcome.c.job_id == job_id)
+            .order_by(sa.func.length(tables.sku_outcome.c.sku), tables.sku_outcome.c.sku)
+        ).scalars()
+        assert list(kept) == reasons
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    times=st.lists(st.none() | st.datetimes(dt.datetime(1800, 1, 1), timezones=st.just(dt.UTC)), min_size=1),
+    cut=st.integers(0, 5),
+)
+def test_times_come_through_a_load_to_the_microsecond(engine, times, cut):
+    column = pa.chunked_array([pa.array(part, pa.timestamp("us", "UTC")) for part in (times[:cut], times[cut:])])
+    rows = pa.table({"place": pa.array(range(len(times))), "at": column})
+    with engine.connect() as connection:
+        connection.execute(sa.text("CREATE TEMPORARY TABLE copied (place int, at timestamptz)"))
+        copy_into(connection, "copied", rows)
+        assert list(connection.execute(sa.text("SELECT at FROM copied ORDER BY place")).scalars()) == times
+        connection.rollback()
+
+
+def test_the_acknowledged_state_is_merged_by_vendor_and_sku(engine, job):
+    _, job_id = job
+
+    def move(sku, price):
+        row = {"sku": sku, "barcode": None, "price": price, "quantity": 1, "active": True, "max_sales_quantity": None}
+        with engine.begin() as connection:
+            load.move_baseline(connection, job_id, "store-001", pa.Table.from_pylist([row], schema=BASELINE))
+
+    move("a", Decimal("1.000"))
+    move("b", Decimal("2.000"))
+    move("a", Decimal("3.000"))
+    with engine.connect() as connection:
+        rows = connection.execute(sa.select(tables.baseline.c.sku, tables.baseline.c.price).order_by("sku")).all()
+    assert rows == [("a", Decimal("3.000")), ("b", Decimal("2.000"))]
+
+
+def test_quarantined_rows_are_replaced_vendor_by_vendor(engine, job):
+    run_id, _ = job
+
+    def put(vendor, numbers):
+        rows = [
+            {
+                "row_number": number,
+                "vendor": vendor,
+                "sku": None,
+                "field": "sku",
+                "reason": "sku_missing",
+                "message": "no sku",
+                "raw": "{}",
+            }
+            for number in numbers
+        ]
+        with engine.begin() as connection:
+            load.replace_quarantine(connection, run_id, vendor, pa.Table.from_pylist(rows, schema=QUARANTINE))
+
+    put("store-001", [1, 2])
+    put("store-002", [3])
+    put(None, [9])
+    put("store-001", [2])
+    with engine.connect() as connection:
+        kept = connection.execute(
+            sa.select(tables.quarantine.c.vendor, tables.quarantine.c.row_number).order_by("row_number")
+        )
+        assert kept.all() == [("store-001", 2), ("store-002", 3), ("", 9)]
+
+
+def test_a_load_that_breaks_off_leaves_nothing(engine, job):
+    _, job_id = job
+
+    def broken():
+        with engine.begin() as connection:
+            load.load_outcomes(connection, job_id, "store-001", _outcomes(sku=["a", "b"]))
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        broken()
+    with engine.connect() as connection:
+        assert connection.execute(sa.select(sa.func.count()).select_from(tables.sku_outcome)).scalar_one() == 0

@@ -1,0 +1,219 @@
+"""The command line as a script sees it: a process with arguments, an exit code, and JSON on standard output."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from documents import data, error
+from shelfsync.cli.sync import run_error
+
+
+def test_a_sync_ends_with_0_and_prints_one_document_for_a_script(run):
+    done = run("sync", "--full", "--json")
+    assert done.returncode == 0, done.stderr
+    document = data(done.stdout)
+    assert (document["state"], document["sent"], document["accepted"], document["rejected"]) == ("succeeded", 2, 1, 1)
+    status = data(run("status", "--json").stdout)
+    assert [(row["vendor"], row["acknowledged"], row["rejected"]) for row in status["vendors"]] == [("store-001", 1, 1)]
+
+
+def test_check_warns_that_an_order_would_reach_no_store(run):
+    unset = run("check")
+    assert unset.returncode == 0, unset.stderr
+    assert "warning: SHELFSYNC_ORDERS__HAND_OVER: is not set, so an order reaches no store." in unset.stdout
+    assert len(data(run("check", "--json").stdout)["warnings"]) == 1
+    on_purpose = run("check", "--json", SHELFSYNC_ORDERS__HAND_OVER="none")
+    assert data(on_purpose.stdout) == {"ok": True, "warnings": []}
+
+
+def test_a_plan_shows_what_would_be_sent_and_sends_nothing(run, sandbox):
+    done = run("plan")
+    assert done.returncode == 0, done.stderr
+    assert "store-001: 2 new" in done.stdout
+    assert [entry for entry in sandbox.journal()["entries"] if entry["operation"] == "put_catalog"] == []
+
+
+@pytest.mark.parametrize("where", ["nowhere/plan.json", "home", "."])
+def test_a_plan_for_a_file_that_cannot_be_written_is_exit_code_3_and_one_line(run, tmp_path, where):
+    done = run("plan", "--out", where)
+    assert done.returncode == 3, done.stderr
+    assert "--out" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+    assert list(tmp_path.parent.rglob("*.part")) == []
+
+
+def test_some_vendors_that_fail_are_exit_code_9_and_named(run, tmp_path):
+    (tmp_path / "stock.csv").write_text("vendor,sku,price\nstore-001,a,1\nnowhere,a,1\n", encoding="utf-8")
+    done = run("sync", "--vendor", "store-001", "--vendor", "nowhere")
+    assert done.returncode == 9, done.stderr
+    assert "vendor nowhere failed at deliver" in done.stdout
+    assert done.stderr.splitlines()[-1].startswith("shelfsync: 1 of 2 vendors failed: nowhere: ")
+    document = run("sync", "--vendor", "store-001", "--vendor", "nowhere", "--json")
+    assert (document.returncode, data(document.stdout)["state"]) == (9, "partly_failed")
+
+
+@pytest.mark.parametrize(
+    ("state", "code"), [("failed", 1), ("superseded", 6), ("partly", 9), ("partly_failed", 9), ("succeeded", None)]
+)
+def test_the_state_of_a_run_is_an_exit_code(state, code):
+    ended = run_error({"state": state, "error": "2 of 2 vendors failed"})
+    assert (None if ended is None else ended.exit_code) == code
+
+
+@pytest.mark.parametrize(
+    ("settings", "code", "named"),
+    [
+        ({"SHELFSYNC_PLATFORM__CLIENT_SECRET": "wrong-canary"}, 3, "SHELFSYNC_PLATFORM__CLIENT_SECRET"),
+        ({"SHELFSYNC_DATABASE_URL": "mysql://u:canary@h/d"}, 3, "SHELFSYNC_DATABASE_URL"),
+        ({"SHELFSYNC_ERP__FILES": "/nowhere/*.csv"}, 3, "SHELFSYNC_ERP__FILES"),
+        ({"SHELFSYNC_SYNC__SHARDS_MAX": "canary"}, 3, "SHELFSYNC_SYNC__SHARDS_MAX"),
+    ],
+)
+def test_a_wrong_configuration_is_exit_code_3_and_one_line(run, settings, code, named):
+    done = run("sync", **settings)
+    assert done.returncode == code
+    lines = done.stderr.strip().splitlines()
+    assert named in lines[-1]
+    assert len(lines) == 1, done.stderr
+    assert "canary" not in done.stderr
+    assert done.stdout == ""
+    failed = run("sync", "--json", **settings)
+    document = error(failed.stdout)
+    assert (failed.returncode, failed.stderr.count("\n"), document["code"]) == (code, 1, "configuration")
+    assert named in document["message"].partition(": ")[0]
+    assert document["remedy"]
+    assert "canary" not in failed.stdout
+
+
+def test_a_sync_of_one_sku_sends_it_alone_and_prints_its_outcome(run):
+    done = run("sync", "--vendor", "store-001", "--sku", "a")
+    assert done.returncode == 0, done.stderr
+    assert "vendor store-001, SKU 'a': accepted" in done.stdout
+    assert data(run("status", "--json").stdout)["vendors"][0]["rejected"] == 0, "the other one did not leave"
+    assert "no vendor was named" in run("sync", "--sku", "a").stderr
+
+
+def test_a_pause_is_seen_by_status_and_by_the_next_sync_until_it_is_resumed(run, sandbox):
+    assert run("pause", "--chain", "--reason", "wrong prices", "--user", "ada").returncode == 0
+    done = run("sync")
+    assert (done.returncode, "PAUSED: chain demo-chain is paused by ada" in done.stdout) == (9, True), done.stderr
+    assert "wrong prices" in run("status").stdout
+    assert [entry for entry in sandbox.journal()["entries"] if entry["operation"] == "put_catalog"] == []
+    assert run("resume", "--chain", "--user", "ada").returncode == 0
+    assert data(run("sync", "--json").stdout)["accepted"] == 1
+
+
+@pytest.mark.parametrize("arguments", [(), ("store-001", "--all"), ("--all", "--chain")])
+def test_a_pause_names_exactly_one_thing(run, arguments):
+    done = run("pause", *arguments, "--reason", "because")
+    assert done.returncode == 2
+    assert "name one of" in done.stderr
+
+
+def test_explain_and_restore_are_reached_from_the_command_line(run):
+    assert run("sync", "--full").returncode == 0
+    document = data(run("explain", "store-001", "a", "--json").stdout)
+    assert document["sentence"].startswith("The platform shows 1.23")
+    assert "1.234" in run("explain", "store-001", "a", "--at", "2120-01-01").stdout
+    early = run("restore", "store-001", "--at", "2020-01-01T10:42", "--dry-run")
+    assert (early.returncode, early.stderr.count("\n")) == (4, 1)
+    assert "nothing was acknowledged" in early.stderr
+    nothing = run("restore", "store-001", "--end")
+    assert (nothing.returncode, nothing.stdout) == (0, "nothing of vendor store-001 is restored\n")
+    assert "give a reason" in run("restore", "store-001", "--at", "2020-01-01T10:42", "--duration", "90m").stderr
+
+
+def test_the_status_prints_who_restored_what_until_when_and_why(run):
+    assert run("sync", "--full").returncode == 0
+    then = datetime.now(UTC).isoformat()
+    ordered = run("restore", "store-001", "--at", then, "--sku", "a", "--reason", "a mistake in the till")
+    assert ordered.returncode == 0, ordered.stderr
+    status = " ".join(run("status").stdout.split())
+    assert "RESTORED: 1 SKUs of vendor store-001 is kept as it was at" in status
+    assert "a mistake in the till" in status
+    explained = " ".join(run("explain", "store-001", "a").stdout.split())
+    assert "A restoration keeps these values" in explained
+
+
+def test_nothing_that_a_command_writes_can_be_read_by_another_user(run, tmp_path):
+    """The state folder itself may be stepped through, for the OS user of PostgreSQL."""
+    given = set(tmp_path.rglob("*"))
+    before = os.umask(0)
+    try:
+        for words in (
+            ("sync", "--full"),
+            ("plan", "--out", "plan.json"),
+            ("duckdb", "out.duckdb"),
+            ("orders", "list"),
+        ):
+            done = run(*words)
+            assert done.returncode in {0, 9}, done.stderr
+    finally:
+        os.umask(before)
+    written = [path for path in tmp_path.rglob("*") if path not in given]
+    assert {"plan.json", "out.duckdb", "lake"} <= {path.name for path in written}
+    open_to_all = [f"{path.stat().st_mode:o} {path}" for path in written if path.stat().st_mode & 0o006]
+    assert open_to_all == []
+
+
+def test_nothing_that_the_sandbox_writes_can_be_read_by_another_user(tmp_path):
+    before = os.umask(0)
+    command = [sys.executable, "-c", "from partner_sandbox.cli import main; main()", "--port", "0", "--data", "state"]
+    try:
+        process = subprocess.Popen(
+            command,
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[3] / "include")},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+    finally:
+        os.umask(before)
+    try:
+        assert process.stdout is not None
+        assert "partner-sandbox on" in process.stdout.readline()
+        written = [path for path in tmp_path.rglob("*") if path.is_file()]
+        assert written
+        assert [path for path in written if path.stat().st_mode & 0o007] == []
+    finally:
+        process.terminate()
+        process.communicate(timeout=20)
+
+
+def _ctrl_c_counts():
+    """A shell starts its background jobs with SIGINT ignored, and tests that run in one hand that down."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def test_an_interrupted_sync_is_exit_code_130_and_recover_goes_on_with_it(run, sandbox):
+    slow = run.environment | {"SHELFSYNC_SYNC__POLL_FIRST_S": "20"}
+    command = [sys.executable, "-m", "shelfsync", "sync"]
+    with subprocess.Popen(
+        command,
+        env=slow,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=_ctrl_c_counts,  # noqa: PLW1509  one thread
+    ) as process:
+        deadline = time.monotonic() + 120
+        while not any(entry["operation"] == "put_catalog" for entry in sandbox.journal()["entries"]):
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        time.sleep(1)  # the answer is read, and the run waits for the job
+        process.send_signal(signal.SIGINT)
+        stderr = process.communicate(timeout=60)[1]
+    assert (process.returncode, "Traceback" in stderr) == (130, False), stderr
+    assert "Run `shelfsync recover` to continue." in stderr.splitlines()[-1]
+    while data(run("recover", "--json").stdout)["open"]:
+        assert time.monotonic() < deadline
+        time.sleep(0.5)
+    assert data(run("status", "--json").stdout)["vendors"][0]["acknowledged"] == 1

@@ -1,0 +1,80 @@
+"""What a person learns from `--help`: groups, two examples a command that can be typed, one meaning an option, the exit codes."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from command_tree import ROOT, commands, options, parse
+from shelfsync.cli.app import run
+from shelfsync.errors import ExitCode
+
+COMMANDS = dict(commands())
+GROUPS = ("sync", "inspect", "decide", "control", "data", "this machine")
+RETIRED = ("--why", "--who", "--by", "--check", "--plan", "--for", "--yes", "--anyway", "--rows", "--days")
+
+
+def help_of(capsys, *words: str) -> str:
+    assert run([*words, "--help"]) == ExitCode.SUCCESS
+    printed = capsys.readouterr()
+    assert (printed.err, "\x1b" in printed.out) == ("", False)
+    return printed.out
+
+
+def examples(text: str) -> list[str]:
+    return [line.strip() for line in text.partition("Examples:\n")[2].splitlines() if line.strip()]
+
+
+def test_the_commands_stand_in_groups_and_the_exit_codes_below_them(capsys):
+    text = help_of(capsys)
+    found = re.findall(r"─ ([a-z ]+) ─", text)
+    assert tuple(found) == GROUPS
+    for code in ExitCode:
+        assert f"{code:>3}  {code.meaning}" in text
+    first_words = re.findall(r"^│ ([a-z]+) ", text, re.MULTILINE)
+    assert sorted(first_words) == sorted(ROOT.commands)
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_a_command_has_two_examples_that_can_be_typed(words, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("plan.json", "picked.json"):
+        (tmp_path / name).touch()
+    found = examples(help_of(capsys, *words))
+    assert len(found) >= 2
+    assert len(set(found)) == len(found)
+    for line in found:
+        assert f"shelfsync {' '.join(words)}" in line
+        parse(line)
+
+
+def test_an_option_has_one_meaning():
+    """The same spelling takes the same kind of value everywhere; `-v` is verbose, and retired names are removed."""
+    kinds: dict[str, set[str]] = defaultdict(set)
+    for command in COMMANDS.values():
+        for spelling, param in options(command).items():
+            if param is not None and spelling not in {"--kind", "--state", "--reason"}:  # words of a list, which differ
+                kinds[spelling].add(f"{param.metavar} {param.is_flag}")
+    assert {spelling: found for spelling, found in kinds.items() if len(found) > 1} == {}
+    assert set(RETIRED) & set(kinds) == set()
+    assert {options(command)["-v"].name for command in COMMANDS.values() if "-v" in options(command)} == {"verbose"}
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_every_command_but_those_of_the_stack_prints_json_and_can_be_quiet(words):
+    own = {"--json", "--quiet", "--verbose", "-v"} & set(options(COMMANDS[words]))
+    assert own == (set() if words[0] in {"up", "down", "demo"} else {"--json", "--quiet", "--verbose", "-v"})
+
+
+def test_the_exit_code_2_is_for_the_command_line_alone():
+    assert [code for code in ExitCode if code == 2] == [ExitCode.USAGE]
+    assert len(ExitCode) == len({code.meaning for code in ExitCode})
+
+
+def test_the_documentation_has_the_same_table():
+    page = (Path(__file__).resolve().parents[3] / "docs/cli.md").read_text("utf-8")
+    rows = [line for line in page.splitlines() if re.match(r"\| \d+ \|", line)]
+    assert rows == [f"| {code:d} | {code.name.lower()} | {code.meaning} | {code.remedy} |" for code in ExitCode]

@@ -1,0 +1,160 @@
+"""docker-compose.yaml starts what `make up` starts, as it starts it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from shelfsync.local.airflow_home import AirflowKeys
+from shelfsync.local.place import PROJECT
+from shelfsync.local.services import INIT, SANDBOX, STAYING, Addresses, Service, services, stand_in
+
+ASKED_FOR = re.compile(r"\$\{([A-Z_]+):\?[^}]*\}")
+
+
+@pytest.fixture(scope="module")
+def compose() -> dict:
+    text = (PROJECT / "docker-compose.yaml").read_text("utf-8")
+    return yaml.safe_load(ASKED_FOR.sub(r"${\1}", text))
+
+
+@pytest.fixture(scope="module")
+def table() -> dict[str, Service]:
+    """The one table, for containers."""
+    server = "shelfsync:${POSTGRES_PASSWORD}@postgres:5432"
+    return services(
+        Addresses(
+            home="/var/lib/shelfsync",
+            project="/opt/shelfsync",
+            database_url=f"postgresql://{server}/shelfsync",
+            airflow_database_url=f"postgresql+psycopg2://{server}/airflow",
+            listen="0.0.0.0",
+            api_host="api-server",
+            public_url="http://localhost:8080",
+            receiver_host="receiver",
+            sandbox_host="sandbox",
+            receiver_database_url="postgresql://shelfsync_receiver:${RECEIVER_POSTGRES_PASSWORD}@postgres:5432/shelfsync",
+        ),
+        keys=AirflowKeys("${AIRFLOW_FERNET_KEY}", "${AIRFLOW_JWT_SECRET}", "${AIRFLOW_SESSION_KEY}"),
+        webhook_secret="${SHELFSYNC_WEBHOOK_SECRET}",
+        more={},
+    )
+
+
+def test_it_has_the_services_of_make_up_and_the_database_and_no_other(compose) -> None:
+    assert set(compose["services"]) == {"postgres", INIT, *STAYING, SANDBOX}
+
+
+@pytest.mark.parametrize("name", [INIT, *STAYING, SANDBOX])
+def test_a_service_has_the_command_and_the_environment_of_the_table(compose, table, name: str) -> None:
+    there = compose["services"][name]
+    assert tuple(there["command"]) == table[name].command
+    assert there.get("environment", {}) == table[name].environment
+
+
+def test_every_variable_that_it_asks_for_is_written_by_make_env() -> None:
+    import runpy
+
+    written = runpy.run_path(str(PROJECT / "scripts" / "compose_env.py"))["values"]()
+    text = (PROJECT / "docker-compose.yaml").read_text("utf-8")
+    assert {*ASKED_FOR.findall(text)} == set(written)
+    assert len(written["AIRFLOW_JWT_SECRET"]) >= 64
+
+
+def test_on_a_machine_and_in_a_container_a_service_differs_in_addresses_only(table) -> None:
+    machine = services(
+        Addresses(home="/h", project="/p", database_url="d", airflow_database_url="a"),
+        keys=AirflowKeys("f", "j", "s"),
+        webhook_secret="w",
+        more={},
+    )
+    for name, service in machine.items():
+        assert service.environment.keys() == table[name].environment.keys()
+        assert service.command[:2] == table[name].command[:2] or name == SANDBOX
+    fixed = {
+        name
+        for name in machine["scheduler"].environment
+        if re.search("EXECUTOR|PARALLELISM|EXAMPLES|USERS|INTERVAL", name)
+    }
+    assert len(fixed) == 5
+    for name in fixed:
+        assert machine["scheduler"].environment[name] == table["scheduler"].environment[name]
+
+
+def test_everything_that_stays_waits_for_init_and_comes_back_by_itself(compose) -> None:
+    for name in STAYING:
+        there = compose["services"][name]
+        assert there["depends_on"] == {"init": {"condition": "service_completed_successfully"}}
+        assert there["restart"] == "unless-stopped"
+    assert compose["services"]["init"]["depends_on"] == {"postgres": {"condition": "service_healthy"}}
+    assert compose["services"]["sandbox"]["profiles"] == ["sandbox"]
+
+
+def test_the_image_has_the_project_at_the_expected_path_and_runs_as_an_ordinary_user() -> None:
+    lines = (PROJECT / "Dockerfile").read_text("utf-8").splitlines()
+    assert "WORKDIR /opt/shelfsync" in lines
+    copied = {line.split()[1] for line in lines if line.startswith("COPY") and len(line.split()) == 3}
+    assert {"include", "plugins", "dags"} <= copied
+    assert lines.index("USER shelfsync") > max(i for i, line in enumerate(lines) if line.startswith("RUN"))
+    ignored = (PROJECT / ".dockerignore").read_text("utf-8").splitlines()
+    for name in (
+        "include",
+        "plugins",
+        "dags",
+        "requirements.txt",
+        "requirements-build.txt",
+        "pyproject.toml",
+        "README.md",
+    ):
+        assert f"!{name}" in ignored
+
+
+def test_no_secret_is_in_the_file_itself(compose) -> None:
+    for service in compose["services"].values():
+        for name, value in (service.get("environment") or {}).items():
+            if re.search("PASSWORD|SECRET|KEY|URL$|CONN$", name) and "EXECUTION" not in name and "BASE" not in name:
+                assert "${" in value, name
+
+
+def test_nothing_can_be_reached_from_outside_without_a_proxy_on_this_machine(compose) -> None:
+    ports = [str(port) for service in compose["services"].values() for port in service.get("ports", ())]
+    assert any(port.endswith(":8480") for port in ports)
+    assert [port for port in ports if not port.startswith("127.0.0.1:")] == []
+
+
+def test_the_receivers_container_gets_no_other_secret_and_no_volume(compose) -> None:
+    receiver = compose["services"]["receiver"]
+    assert receiver.get("volumes", []) == []
+    assert [one["path"] for one in receiver["env_file"]] == ["receiver.env"]
+    text = " ".join(receiver["environment"].values())
+    assert set(re.findall(r"\$\{([A-Z_]+)", text)) == {"RECEIVER_POSTGRES_PASSWORD", "SHELFSYNC_WEBHOOK_SECRET"}
+    assert receiver["read_only"] is True
+    assert "VOLUME" not in (PROJECT / "Dockerfile").read_text("utf-8")
+
+
+def test_a_setting_of_another_part_never_reaches_the_receiver(table) -> None:
+    more = {
+        "SHELFSYNC_PLATFORM__CLIENT_SECRET": "c",
+        "SHELFSYNC_ORDERS__ENCRYPTION_KEY": "k",
+        "SHELFSYNC_ERP__URL": "e",
+    }
+    asked = {"SHELFSYNC_ORDERS__PICKING_SECRET": "p", "SHELFSYNC_LOG_FORMAT": "json", "SHELFSYNC_CONFIG": "f"}
+    made = services(
+        Addresses(home="/h", project="/p", database_url="d", airflow_database_url="a", receiver_database_url="r"),
+        keys=AirflowKeys("f", "j", "s"),
+        webhook_secret="w",
+        more=more | asked,
+    )
+    environment = made["receiver"].environment
+    assert asked.items() <= environment.items()
+    assert environment["SHELFSYNC_DATABASE_URL"] == "r"
+    assert more.keys() & environment.keys() == set()
+    assert more.items() <= stand_in("store-hub", made).environment.items()
+
+
+def test_the_project_is_found_from_the_package() -> None:
+    assert (PROJECT / "dags").is_dir()
+    assert Path(PROJECT / "pyproject.toml").is_file()

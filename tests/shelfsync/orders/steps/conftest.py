@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app_calls import open_calls
+from orders_world import KEY, PICKING_KEY, SECRET, OrdersWorld
+from sandbox_fixture import LiveSandbox
+from serving import serving
+from shelfsync.receiver.server import config, receiver_app
+from shelfsync.settings import Settings
+
+
+@pytest.fixture(scope="module")
+def shared_platform():
+    with LiveSandbox() as live:
+        yield live
+
+
+@pytest.fixture
+def platform(shared_platform):
+    shared_platform.control("POST", "reset")
+    return shared_platform
+
+
+def live_receiver(settings: Settings):
+    """The receiver with all its routes, in a thread."""
+    return serving(config(receiver_app(settings)))
+
+
+@pytest.fixture
+def store_folder():
+    """The folder of a store. It is outside the folders that tests search for canaries, because a store may know its customers."""
+    with tempfile.TemporaryDirectory(prefix="store-") as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+def make_settings(tmp_path, database_url, platform, store_folder):
+    def make(**sections: dict[str, Any]) -> Settings:
+        base: dict[str, Any] = {
+            "platform": {
+                "base_url": platform.base_url,
+                "chain": "demo-chain",
+                "client_id": "demo-client",
+                "client_secret": "demo-secret",
+                "timeout_s": 5,
+            },
+            "rate_limit": {"requests_per_minute": 60_000},
+            "webhook": {"secret": SECRET},
+            "orders": {
+                "encryption_key": KEY,
+                "hand_over": "files",
+                "hand_over_url": str(store_folder),
+                "picking_secret": PICKING_KEY,
+                "confirm_s": 0,
+                "retry_first_s": 0,
+                "history_lag_s": 0,
+            },
+        }
+        merged = {name: base.get(name, {}) | sections.get(name, {}) for name in base | sections}
+        return Settings(home=tmp_path / "home", database_url=database_url, lake_url=str(tmp_path / "lake"), **merged)
+
+    return make
+
+
+@pytest.fixture
+def make_world(make_settings, platform, store_folder):
+    with contextlib.ExitStack() as stack:
+
+        def make(**sections: dict[str, Any]) -> OrdersWorld:
+            settings = make_settings(**sections)
+            app = stack.enter_context(open_calls(settings))
+            made = OrdersWorld(app, platform, stack.enter_context(live_receiver(settings)), store_folder)
+            stack.callback(made.till.close)
+            made.set_up()
+            return made
+
+        yield make
+
+
+@pytest.fixture
+def world(make_world) -> OrdersWorld:
+    return make_world()
+
+
+@pytest.fixture
+def open_receiver():
+    """Receivers with settings of their own, closed at the end."""
+    with contextlib.ExitStack() as stack:
+        yield lambda settings: stack.enter_context(live_receiver(settings))
+
+
+@pytest.fixture
+def run(world, tmp_path):
+    """`shelfsync orders …` as a separate process."""
+    settings = world.app.context.settings
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("SHELFSYNC_", "AIRFLOW_"))}
+    environment |= {
+        "SHELFSYNC_HOME": str(tmp_path / "home"),
+        "SHELFSYNC_DATABASE_URL": settings.database_url.get_secret_value(),
+        "SHELFSYNC_PLATFORM__BASE_URL": settings.platform.base_url,
+        "SHELFSYNC_PLATFORM__CHAIN": "demo-chain",
+        "SHELFSYNC_PLATFORM__CLIENT_ID": "demo-client",
+        "SHELFSYNC_PLATFORM__CLIENT_SECRET": "demo-secret",
+        "SHELFSYNC_RATE_LIMIT__REQUESTS_PER_MINUTE": "60000",
+        "SHELFSYNC_ORDERS__ENCRYPTION_KEY": KEY,
+        "PYTHONPATH": str(Path(__file__).resolve().parents[4] / "include"),
+    }
+
+    def call(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "shelfsync", "orders", *arguments],
+            env=environment,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    return call

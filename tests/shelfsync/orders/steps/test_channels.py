@@ -1,0 +1,161 @@
+"""Each channel to a store, with a real receiver: at least once, with the same number, complete, to the right store."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+import sqlalchemy as sa
+
+from shelfsync.orders.handover.channel import Document
+from shelfsync.orders.handover.files import Files
+from shelfsync.orders.ledger import handovers
+
+
+@pytest.fixture
+def erp_url(postgres):
+    yield postgres.create_database("shelfsync_store_erp")
+    postgres.drop_database("shelfsync_store_erp")
+
+
+def died_after_writing(world):
+    """A process that was killed between writing and its commit: the hand-over waits and is due again."""
+    with world.app.context.engine.begin() as connection:
+        connection.execute(
+            sa.text(
+                "UPDATE ledger.hand_over SET state = 'waiting', written_at = NULL, taken_at = NULL, next_try_at = NULL"
+            )
+        )
+
+
+def outbox(url, statement="SELECT hand_over_id, kind, vendor, document, taken_at FROM shelfsync_order_outbox"):
+    engine = sa.create_engine(url.replace("postgresql://", "postgresql+psycopg://", 1))
+    with engine.begin() as connection:
+        found = connection.execute(sa.text(statement))
+        rows = found.all() if found.returns_rows else []
+    engine.dispose()
+    return rows
+
+
+def test_the_outbox_lies_in_the_erps_own_postgresql_where_no_other_is_named(make_world, erp_url):
+    world = make_world(orders={"hand_over": "outbox", "hand_over_url": None}, erp={"url": erp_url})
+    order = world.place("MILK", transport_type="VENDOR_DELIVERY")
+    world.receive_events()
+    assert world.app.orders.hand_over()["failed"] == {}
+    died_after_writing(world)
+    world.app.orders.hand_over()
+    (row,) = outbox(erp_url)
+    document = json.loads(row.document)
+    assert (row.kind, row.vendor, row.taken_at, document["order_id"]) == ("new", "store-001", None, order["order_id"])
+    assert document["hand_over_id"] == row.hand_over_id
+    outbox(erp_url, "UPDATE shelfsync_order_outbox SET taken_at = now()")
+    assert world.app.orders.hand_over()["taken"] == 1
+
+
+def test_an_outbox_that_a_store_keeps_locked_delays_other_stores_only_for_a_time(make_world, erp_url):
+    world = make_world(orders={"hand_over": "outbox", "hand_over_url": erp_url, "hand_over_timeout_s": 0.3})
+    world.place("MILK")
+    world.receive_events()
+    assert world.app.orders.hand_over()["written"] == 1
+    world.place("JAM")
+    world.receive_events()
+    locker = sa.create_engine(erp_url.replace("postgresql://", "postgresql+psycopg://", 1))
+    with locker.begin() as connection:
+        connection.execute(sa.text("LOCK TABLE shelfsync_order_outbox"))
+        began = time.monotonic()
+        counts = world.app.orders.hand_over()
+        assert time.monotonic() - began < 20
+    locker.dispose()
+    assert (counts["written"], len(counts["failed"])) == (0, 1)
+    assert "shelfsync_order_outbox cannot be used" in next(iter(counts["failed"].values()))
+    assert world.app.orders.hand_over()["written"] == 1
+
+
+def test_a_call_whose_answer_was_lost_is_repeated_with_the_same_number(make_world):
+    got = []
+
+    class Till(BaseHTTPRequestHandler):
+        def do_POST(self):
+            got.append((self.headers["X-Shelfsync-Hand-Over"], self.rfile.read(int(self.headers["content-length"]))))
+            if len(got) > 1:
+                self.send_response(200)
+                self.end_headers()
+            self.close_connection = True
+
+        def log_message(self, *_):
+            """Quiet."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Till)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_port}/orders"
+    world = make_world(orders={"hand_over": "http", "hand_over_url": url, "hand_over_secret": "shared by all of us"})
+    world.place("MILK")
+    world.receive_events()
+    reports = [world.app.orders.hand_over() for _ in range(3)]
+    server.shutdown()
+    server.server_close()
+    assert [one["written"] for one in reports] == [0, 1, 0]
+    assert len(got) == 2
+    assert got[0] == got[1]
+
+
+def test_a_file_that_was_written_before_the_process_died_comes_again_as_the_same(world):
+    world.place("MILK")
+    world.receive_events()
+    world.app.orders.hand_over()
+    (first,) = list(world.folder.glob("*/*"))
+    before = first.read_bytes()
+    died_after_writing(world)
+    world.app.orders.hand_over()
+    assert [(file, file.read_bytes()) for file in world.folder.glob("*/*")] == [(first, before)]
+
+
+def test_two_stores_never_share_a_folder_and_none_leaves_the_root(tmp_path):
+    names = ["store/1", "store_1", "store%2F1", "..", ".", "%2E", ".hidden", "", "_", "Lager Süd", "a b", "store-1"]
+    root = tmp_path / "stores"
+    for number, vendor in enumerate(names, 1):
+        assert Files(str(root)).write(Document(number, "o", "new", vendor, vendor)) is False
+    folders = {file.parent.name: file.read_text() for file in root.rglob("*.json")}
+    assert len(folders) == len(names)
+    assert not [file for file in tmp_path.rglob("*.json") if file.parent.parent != root]
+    taken = Files(str(root)).taken([(number, vendor, "new") for number, vendor in enumerate(names, 1)])
+    assert taken == []
+    for file in root.glob("*/*.json"):
+        if file.read_text() in {"store-1", "a b"}:
+            file.unlink()
+    (root / "store-1").rmdir()
+    taken = Files(str(root)).taken([(number, vendor, "new") for number, vendor in enumerate(names, 1)])
+    assert [names[number - 1] for number in taken] == ["a b", "store-1"]
+
+
+def test_a_cancellation_has_a_higher_number_than_the_order_that_it_cancels(world):
+    """So a store can distinguish a late old document from a new one."""
+    order = world.place("MILK")
+    world.receive_events()
+    world.app.orders.hand_over()
+    world.platform.control("POST", f"orders/{order['order_id']}/cancel")
+    world.receive_events()
+    world.app.orders.hand_over()
+    new, cancelled = world.documents()
+    assert (new["kind"], cancelled["kind"], new["hand_over_id"] < cancelled["hand_over_id"]) == (
+        "new",
+        "cancelled",
+        True,
+    )
+
+
+def test_two_processes_that_hand_over_at_once_give_each_order_one_number(world):
+    from concurrent.futures import ThreadPoolExecutor
+
+    for _ in range(4):
+        world.place("MILK")
+    world.receive_events()
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: world.app.orders.hand_over(), range(4)))
+    documents = world.documents()
+    assert (len(documents), len({document["hand_over_id"] for document in documents})) == (4, 4)
+    with world.app.context.engine.connect() as connection:
+        assert len(handovers.written(connection, at_most=10)) == 4

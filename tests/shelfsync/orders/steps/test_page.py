@@ -1,0 +1,64 @@
+"""The page of orders and the command line show states and never a customer."""
+
+from __future__ import annotations
+
+import pytest
+from fastapi import Request  # noqa: TC002  FastAPI reads annotations
+from fastapi.testclient import TestClient
+
+from orders_world import PHONE, picked
+from shelfsync.pages.app import create_app
+from shelfsync.pages.viewer import Viewer
+
+
+@pytest.fixture
+def browse(world):
+    def guard(request: Request) -> None:
+        request.state.viewer = Viewer("ada", may_decide=True)
+
+    with TestClient(create_app(lambda: world.app.context, guard), root_path="/shelfsync/pages") as client:
+        yield client
+
+
+def test_the_page_shows_todays_orders_and_no_customer(world, browse):
+    order = world.place("MILK", comment=PHONE, transport_type="VENDOR_DELIVERY")
+    world.receive_events()
+    world.app.orders.hand_over()
+    world.report(order, "fulfil", picked("MILK", quantity=9))
+    world.tick()
+    page = browse.get("/orders").text
+    assert order["order_id"] in page
+    assert "rejected" in page
+    whole = browse.get(f"/orders/{order['order_id']}").text
+    assert "9 pieces are more than the 2 that are allowed" in whole
+    for text in (page, whole):
+        assert PHONE not in text
+        assert "Robin" not in text
+
+
+def test_a_name_of_a_product_can_do_nothing_on_the_page(world, browse):
+    world.platform.put_products("store-001", [{"sku": "<script>", "title": "<script>alert(1)</script>", "price": 1.0}])
+    order = world.place("<script>")
+    world.receive_events()
+    text = browse.get(f"/orders/{order['order_id']}").text
+    assert "<script>" not in text.split("</head>")[1]
+
+
+def test_an_unknown_order_is_answered_404(browse):
+    answer = browse.get("/orders/unknown")
+    assert (answer.status_code, "no such order" in answer.text) == (404, True)
+    assert "No order today" in browse.get("/orders").text
+
+
+def test_the_feedback_of_a_check_and_the_gaps_of_the_week_are_shown(world, browse):
+    order = world.place({"sku": "MILK", "quantity": 2})
+    world.receive_events()
+    world.backdate_first_event()
+    world.report(order, "check", picked("MILK", quantity=1))
+    world.until(order, "checked")
+    assert "the order would become" in browse.get(f"/orders/{order['order_id']}").text
+    assert "Orders without an event" not in browse.get("/orders").text
+    world.platform.faults({"at": "order_webhook", "kind": "lost"})
+    world.place("JAM", ago_s=30)
+    world.app.orders.history(["store-001"])
+    assert "Orders without an event" in browse.get("/orders").text

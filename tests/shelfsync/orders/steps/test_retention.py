@@ -1,0 +1,124 @@
+"""The retention of orders: customer data has the shortest one."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import sqlalchemy as sa
+
+from orders_world import PHONE, picked
+
+TABLES = (
+    "ledger.customer_order",
+    "ledger.order_version",
+    "ledger.hand_over",
+    "ledger.picking_result",
+    "ledger.lease",
+    "warehouse.order_item",
+    "warehouse.customer_order",
+    "warehouse.order_customer",
+)
+
+
+def counts(world):
+    return {table: world.rows(f"SELECT count(*) FROM {table}")[0][0] for table in TABLES}
+
+
+def change(world, *statements):
+    with world.app.context.engine.begin() as connection:
+        for statement in statements:
+            connection.execute(sa.text(statement))
+
+
+def fulfilled(world):
+    order = world.place("MILK")
+    world.receive_events()
+    world.app.orders.hand_over()
+    world.report(order, "fulfil", picked("MILK"))
+    world.until(order, "done")
+    world.receive_events()
+    return order
+
+
+def test_a_customer_is_forgotten_by_the_housekeeping_though_no_history_is_read(world):
+    fulfilled(world)
+    assert world.app.remove_expired()["rows"] == {}
+    change(world, "UPDATE warehouse.order_customer SET remove_at = now()")
+    assert world.app.remove_expired()["rows"] == {"warehouse.order_customer": 1}
+
+
+def test_a_forgotten_customer_is_not_stored_again_by_a_later_version(world):
+    """For example, the history resumes after a month and reads its overlap again."""
+    order = world.place("MILK", ago_s=600)
+    world.receive_events()
+    assert world.rows("SELECT count(*) FROM warehouse.order_customer") == [(1,)]
+    change(
+        world,
+        "UPDATE ledger.customer_order SET first_seen_at = now() - interval '31 days'",
+        "UPDATE warehouse.order_customer SET remove_at = remove_at - interval '31 days'",
+    )
+    counts = world.app.orders.history(["store-001"])
+    assert (counts["forgotten"], counts["orders"]) == (1, 1)
+    world.platform.control("POST", f"orders/{order['order_id']}/cancel")
+    world.receive_events()
+    world.app.orders.history(["store-001"])
+    assert world.rows("SELECT status FROM ledger.customer_order") == [("CANCELLED",)]
+    assert world.rows("SELECT count(*) FROM warehouse.order_customer") == [(0,)]
+
+
+def test_a_customer_received_late_is_kept_for_the_rest_of_the_orders_days(world):
+    """The first version had no customer, or there was no key yet."""
+    world.place("MILK", ago_s=600)
+    world.receive_events()
+    change(world, "DELETE FROM warehouse.order_customer")
+    change(world, "UPDATE ledger.customer_order SET first_seen_at = first_seen_at - interval '20 days'")
+    world.app.orders.history(["store-001"])
+    found = "SELECT remove_at - first_seen_at FROM warehouse.order_customer JOIN ledger.customer_order USING (order_id)"
+    assert world.rows(found) == [(dt.timedelta(days=30),)]
+
+
+def test_an_unapplied_event_keeps_its_customer_no_longer_than_an_order_does(make_world):
+    world = make_world(orders={"customer_days": 5}, housekeeping={"event_days": 300})
+    world.place("MILK")
+    world.platform.until_quiescent()
+    held = "SELECT count(*) FROM inbox.event WHERE convert_from(body, 'UTF8') LIKE :phone"
+    assert world.rows(held, phone=f"%{PHONE}%") == [(1,)]
+    change(world, "UPDATE inbox.event SET received_at = now() - interval '6 days'")
+    world.app.remove_expired()
+    assert world.rows(held, phone=f"%{PHONE}%") == [(0,)]
+
+
+def test_orders_leave_the_ledger_and_much_later_the_warehouse(world):
+    old = fulfilled(world)
+    young = fulfilled(world)
+    mine = f"WHERE order_id = '{old['order_id']}'"
+    change(
+        world,
+        f"UPDATE ledger.customer_order SET first_seen_at = now() - interval '91 days', placed_at = now() - interval '91 days' {mine}",
+        f"UPDATE ledger.picking_result SET received_at = now() - interval '91 days' {mine}",
+        f"UPDATE ledger.lease SET until_at = now() - interval '3 days' WHERE vendor = 'order:{old['order_id']}'",
+    )
+    before = counts(world)
+    world.app.remove_expired()
+    after = counts(world)
+    halved = {table: count - count // 2 for table, count in before.items() if table.startswith("ledger.")}
+    assert {table: after[table] for table in halved} == halved
+    assert after["warehouse.customer_order"] == 2
+    change(world, f"UPDATE warehouse.customer_order SET placed_at = now() - interval '401 days' {mine}")
+    change(world, f"UPDATE warehouse.order_customer SET remove_at = now() {mine}")
+    world.app.remove_expired()
+    assert world.rows("SELECT order_id FROM warehouse.customer_order") == [(young["order_id"],)]
+    assert {row["order_id"] for row in world.app.orders.orders()} == {young["order_id"]}
+
+
+def test_an_old_result_that_is_still_on_its_way_stays(world):
+    order = world.place("MILK")
+    world.receive_events()
+    world.report(order, "fulfil", picked("MILK"))
+    change(
+        world,
+        "UPDATE ledger.customer_order SET first_seen_at = now() - interval '91 days', placed_at = now() - interval '91 days'",
+        "UPDATE ledger.picking_result SET received_at = now() - interval '91 days'",
+    )
+    world.app.remove_expired()
+    world.until(order, "done")

@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import base64
+import hashlib
+import time
+
+import pytest
+import sqlalchemy as sa
+from cryptography.fernet import Fernet, InvalidToken
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from pydantic import SecretStr
+
+from shelfsync.platform.tables import token
+from shelfsync.platform.tokens import SharedTokens
+from shelfsync.store.slow_key import BLOCK, COST, slow_key
+
+PLATFORM = {"base_url": "https://p.example", "chain": "c", "client_id": "id"}
+
+
+@pytest.fixture
+def tokens(engine):
+    return SharedTokens(engine, **PLATFORM, client_secret=SecretStr("s3cret"))
+
+
+def test_what_one_worker_saves_another_reads(engine, tokens):
+    tokens.save(tokens.lease(60), SecretStr("jwt-1"), 7200)
+    other = SharedTokens(engine, **PLATFORM, client_secret=SecretStr("s3cret"))
+    held = other.load()
+    assert held.secret.get_secret_value() == "jwt-1"
+    assert 7190 < held.remaining_s <= 7200
+
+
+def test_neither_token_nor_secret_is_readable_in_the_database(engine, tokens):
+    tokens.save(tokens.lease(60), SecretStr("jwt-canary"), 7200)
+    with engine.connect() as connection:
+        row = bytes(connection.execute(sa.select(token.c.encrypted)).scalar_one())
+        everything = row + connection.execute(sa.select(token.c.fingerprint)).scalar_one().encode()
+    assert b"jwt-canary" not in everything
+    assert b"s3cret" not in everything
+
+
+def test_a_reader_of_the_row_cannot_test_guesses_of_the_secret_quickly(engine, tokens):
+    """Neither by the fingerprint nor by opening the token: what a fast hash makes of the secret fits neither."""
+    tokens.save(tokens.lease(60), SecretStr("jwt-1"), 7200)
+    with engine.connect() as connection:
+        row = connection.execute(sa.select(token.c.encrypted, token.c.fingerprint)).one()
+    identity = "\n".join(PLATFORM.values())
+    fast = [
+        hashlib.new(name, result.encode()).digest()
+        for name in ("md5", "sha1", "sha256", "sha512")
+        for result in ("s3cret", f"{identity}s3cret", f"{identity}\ns3cret", f"s3cret\n{identity}")
+    ]
+    assert row.fingerprint not in {one.hex() for one in fast}
+    for info in (b"", identity.encode()):
+        key = HKDF(algorithm=SHA256(), length=32, salt=None, info=info).derive(b"s3cret")
+        with pytest.raises(InvalidToken):
+            Fernet(base64.urlsafe_b64encode(key)).decrypt(bytes(row.encrypted))
+
+
+def test_a_guess_costs_time_and_memory():
+    began_s = time.process_time()
+    slow_key.__wrapped__("guess", "salt")
+    assert time.process_time() - began_s > 0.01
+    assert 128 * COST * BLOCK >= 16 * 1024 * 1024
+
+
+def test_another_client_secret_cannot_read_it(engine, tokens):
+    tokens.save(tokens.lease(60), SecretStr("jwt-1"), 7200)
+    assert SharedTokens(engine, **PLATFORM, client_secret=SecretStr("other")).load() is None
+
+
+def test_one_of_all_workers_may_ask_for_a_token(engine, tokens):
+    other = SharedTokens(engine, **PLATFORM, client_secret=SecretStr("s3cret"))
+    assert not other.is_leased()
+    mine = tokens.lease(60)
+    assert mine
+    assert not other.lease(60)
+    assert other.is_leased()
+    tokens.save(mine, SecretStr("jwt"), 10)
+    assert not other.is_leased()
+    assert other.lease(0)
+    mine = tokens.lease(60)
+    assert mine
+    tokens.release(mine)
+    assert other.lease(60)
+
+
+def test_a_worker_that_comes_back_too_late_neither_frees_nor_overwrites_the_lease_of_another(engine, tokens):
+    other = SharedTokens(engine, **PLATFORM, client_secret=SecretStr("s3cret"))
+    late = tokens.lease(0)
+    assert late
+    theirs = other.lease(60)
+    assert theirs
+    tokens.release(late)
+    tokens.save(late, SecretStr("late"), 7200)
+    assert tokens.is_leased()
+    assert tokens.load() is None
+    assert tokens.lease(60, late) is None
+    longer = other.lease(120, theirs)
+    assert longer
+    other.release(theirs)
+    assert tokens.is_leased(), "its own lease was made longer meanwhile"
+    other.save(longer, SecretStr("new"), 7200)
+    assert tokens.load().secret.get_secret_value() == "new"
+
+
+def test_an_expired_lease_without_a_new_holder_still_saves_its_token(tokens):
+    late = tokens.lease(0)
+    tokens.save(late, SecretStr("late"), 7200)
+    assert tokens.load().secret.get_secret_value() == "late"
+
+
+def test_a_rejected_token_is_deleted_and_a_newer_one_stays(tokens):
+    tokens.save(tokens.lease(60), SecretStr("old"), 100)
+    tokens.save(tokens.lease(60), SecretStr("new"), 100)
+    tokens.discard(SecretStr("old"))
+    assert tokens.load().secret.get_secret_value() == "new"
+    tokens.discard(SecretStr("new"))
+    assert tokens.load() is None

@@ -1,0 +1,222 @@
+"""Promotions with the care of the catalog: what is absent, held, out of scope or stopped changes nothing on the platform."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from typing import Any
+
+from pydantic import SecretStr
+
+from partner_api import ClientCredentials, PartnerClient
+from promotion_shop import STORES
+from shelfsync.platform.kill_switch import SwitchedGate
+from shelfsync.promotions.steps.deliver import deliver
+
+HEADER = "campaign,vendor,sku,price,name,start_time,end_time\n"
+_keys = itertools.count(1)
+
+
+def export(shop: Any) -> None:
+    shop.world.app.export(f"care/{next(_keys)}", STORES, progress=lambda *_: None)
+
+
+def test_absence_from_an_extract_not_proven_complete_removes_nothing_and_ends_nothing(make_shop, tmp_path):
+    file, control = tmp_path / "promotions.csv", tmp_path / "rows.txt"
+    rows = [
+        ("c1", "store-001", "a"),
+        ("c1", "store-001", "b"),
+        ("c1", "store-002", "a"),
+        ("c1", "store-002", "b"),
+        ("c2", "store-001", "c"),
+    ]
+
+    def write(rows, price="8"):
+        window = "2020-01-01T00:00:00Z,2099-01-01T00:00:00Z"
+        lines = [f"{campaign},{vendor},{sku},{price},Offer {campaign},{window}\n" for campaign, vendor, sku in rows]
+        file.write_text(HEADER + "".join(lines), "utf-8")
+        control.write_text(f"{len(rows)}\n", "utf-8")
+
+    write(rows)
+    proven = make_shop(promotions={"sql": None, "files": str(file), "control_file": str(control)})
+    assert proven.sync()["state"] == "succeeded"
+    unproven = make_shop(promotions={"sql": None, "files": str(file)})
+    before = proven.seen(), proven.seen("store-002"), proven.states()
+    assert before == ({"a": 8.0, "b": 8.0, "c": 8.0}, {"a": 8.0, "b": 8.0}, ["Running", "Running"])
+    write(rows[:1] + rows[2:])  # a SKU of one vendor is absent
+    unproven.sync()
+    write(rows[:2])  # a vendor and a campaign are absent
+    summary = unproven.sync()
+    assert (proven.seen(), proven.seen("store-002"), proven.states()) == before
+    assert any("not proven complete" in line for line in summary["lines"])
+    write(rows, price="7")  # what is there is believed
+    unproven.sync()
+    assert proven.seen() == {"a": 7.0, "b": 7.0, "c": 7.0}
+    write(rows[:2], price="7")
+    proven.sync()
+    assert (proven.seen(), proven.seen("store-002")) == ({"a": 7.0, "b": 7.0}, {})
+
+
+def test_a_running_promotion_does_not_end_because_its_other_window_is_held(shop):
+    shop.erp.put("c1", "a", "1")
+    shop.erp.put("c1", "b", "8")
+    shop.sync()
+    path = shop.world.app.promotions
+    path.decide("c1", rule=None, approve=True, by="anna")
+    shop.sync()
+    assert shop.seen() == {"a": 1.0, "b": 8.0}
+    shop.erp.change("c1", end_time="2099-01-01T00:00:00+00:00")
+    summary = shop.sync()
+    assert shop.seen() == {"a": 1.0, "b": 8.0}
+    assert shop.states() == ["Running"]
+    assert any("campaign c1: left alone" in line and "held" in line for line in summary["lines"])
+    path.decide("c1", rule=None, approve=True, by="anna")
+    shop.sync()
+    assert shop.seen() == {"a": 1.0, "b": 8.0}
+    assert shop.states() == ["Cancelled", "Running"]
+
+
+def test_a_running_promotion_does_not_end_because_the_row_of_its_other_name_is_garbled(shop):
+    shop.erp.put("c1", "a", "8")
+    shop.sync()
+    shop.erp.put("c1", "a", "8,50", name="Another")
+    shop.sync()
+    assert (shop.seen(), shop.states()) == ({"a": 8.0}, ["Running"])
+    shop.erp.put("c1", "a", "8.50", name="Another")
+    shop.sync()
+    assert (shop.seen(), shop.states()) == ({"a": 8.5}, ["Cancelled", "Running"])
+
+
+def test_vendors_outside_the_setting_keep_their_promotions(make_shop):
+    shop = make_shop()
+    shop.erp.put("all", "a", "8", vendor=None)
+    shop.erp.put("one", "b", "8", vendor="store-001")
+    shop.erp.put("two", "b", "8", vendor="store-002")
+    shop.sync()
+    pilot = make_shop(sync={"vendors": ("store-001",), "poll_first_s": 0.05, "poll_max_s": 0.2})
+    shop.erp.put("one", "b", "7", vendor="store-001")
+    summary = pilot.sync()
+    assert (shop.seen("store-001"), shop.seen("store-002")) == ({"a": 8.0, "b": 7.0}, {"a": 8.0, "b": 8.0})
+    assert shop.states() == ["Running"] * 3
+    assert any("campaign all: left alone" in line and "SHELFSYNC_SYNC__VENDORS" in line for line in summary["lines"])
+
+
+def test_a_run_whose_requests_did_not_leave_has_not_succeeded(shop):
+    shop.erp.put("c1", "a", "8")
+    shop.world.platform.faults({"at": "put_promotion", "kind": "status_503", "times": 50})
+    path = shop.world.app.promotions
+    run = path.open_run("undelivered")
+    path.extract(run)
+    path.plan(run)
+    path.deliver()
+    summary = path.report(run)
+    assert summary["state"] == "failed"
+    assert "1 of 1 requests" in summary["error"]
+
+
+class _SlowGate:
+    """A gate with a late slot: before it, an operator stops a vendor."""
+
+    def __init__(self, app) -> None:
+        self._app = app
+
+    def admit(self, operation, priority, vendors) -> None:
+        if operation == "put_promotion":
+            self._app.pause("vendor", "store-002", why="stocktaking", who="anna")
+
+    def report(self, operation, status, retry_after_s, blocked) -> None:
+        """Nothing to remember."""
+
+    def done(self, operation, priority, used) -> None:
+        """Nothing to give back."""
+
+
+def test_a_person_who_stops_a_vendor_stops_the_request_that_waits_for_its_slot(shop):
+    app = shop.world.app
+    shop.erp.put("c1", "a", "8", vendor=None)
+    shop.erp.put("c2", "b", "8")
+    run = app.promotions.open_run("stopped")
+    app.promotions.extract(run)
+    app.promotions.plan(run)
+    gate = SwitchedGate(_SlowGate(app), app.context.engine, "demo-chain")
+    credentials = ClientCredentials("demo-client", SecretStr("demo-secret"))
+    client = PartnerClient(shop.world.platform.base_url, "demo-chain", credentials, gate=gate)
+    sent = deliver(dataclasses.replace(app.context, open_platform=lambda: client))
+    client.close()
+    assert (shop.puts(), sent.done) == (1, 1)
+    assert "stocktaking" in sent.paused["c1"]
+    assert shop.rows("SELECT state, attempts FROM ledger.job WHERE kind = 'promotion' ORDER BY job_id") == [
+        ("planned", 0),
+        ("open", 1),
+    ]
+    app.resume("vendor", "store-002", why="done", who="anna")
+    app.promotions.deliver()
+    app.promotions.wait(run)
+    app.promotions.confirm()
+    assert shop.seen() == {"a": 8.0, "b": 8.0}
+
+
+def test_a_price_below_the_cost_that_the_catalog_knows_is_held(make_shop, erp):
+    erp.execute("ALTER TABLE stock ADD COLUMN cost TEXT DEFAULT '8.50'")
+    erp.put = lambda vendor, sku, price: erp.execute(
+        "INSERT INTO stock (vendor, sku, price, quantity, active) VALUES (?, ?, ?, 10, 1)", vendor, sku, price
+    )
+    shop = make_shop(erp={"url": erp.url, "sql": "SELECT vendor, sku, price, quantity, active, cost FROM stock"})
+    shop.erp.put("c1", "a", "8")
+    shop.erp.put("c1", "b", "9")
+    shop.erp.put("c1", "c", "8", cost="7")
+    shop.sync()
+    assert shop.seen() == {"b": 9.0, "c": 8.0}, (
+        "the cost of the promotion's row takes precedence over the cost of the catalog"
+    )
+    held = shop.world.app.promotions.status()["held"]
+    assert [(row["rule"], row["skus"]) for row in held] == [("below_cost", 1)]
+
+
+def test_an_export_from_before_the_base_price_rose_rejects_no_promotion(shop):
+    shop.world.erp.put("store-001", "a", "7.00")
+    shop.world.sync()
+    export(shop)
+    shop.world.erp.put("store-001", "a", "10.00")
+    shop.world.sync()
+    shop.erp.put("c1", "a", "8")
+    assert shop.sync()["state"] == "succeeded"
+    assert shop.seen() == {"a": 8.0}
+
+
+def test_a_campaign_rejected_for_its_overlap_blocks_no_third_one(shop):
+    shop.erp.put("c1", "a", "8", start=-3, end=2)
+    shop.erp.put("c2", "a", "7", start=-2, end=5)
+    shop.erp.put("c3", "a", "6", start=3, end=8)
+    shop.sync()
+    assert sorted(row["display_name"]["en_GB"] for row in shop.portal()) == ["Offer c1", "Offer c3"]
+
+
+def test_a_promotion_does_not_end_before_the_one_that_takes_its_place_is_taken(shop):
+    shop.erp.put("c1", "a", "8")
+    shop.sync()
+    shop.erp.change("c1", name="Another")
+    shop.world.platform.faults({"at": "put_promotion", "kind": "status_400", "times": 1})
+    assert shop.sync()["state"] == "partly_failed"
+    assert (shop.seen(), shop.states()) == ({"a": 8.0}, ["Running"])
+    summary = shop.sync()
+    assert shop.states() == ["Running"]
+    assert any("its replacement is not created yet" in line for line in summary["lines"])
+    with shop.world.app.context.engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE ledger.promotion SET retry_at = NULL")
+    shop.sync()
+    assert (shop.seen(), shop.states()) == ({"a": 8.0}, ["Cancelled", "Running"])
+
+
+def test_a_promotion_does_not_end_while_a_person_has_stopped_the_one_that_takes_its_place(shop):
+    shop.erp.put("c1", "a", "8")
+    shop.sync()
+    shop.erp.put("c1", "a", "8", vendor="store-002")
+    app = shop.world.app
+    app.pause("vendor", "store-002", why="stocktaking", who="anna")
+    shop.sync()
+    assert (shop.seen(), shop.states()) == ({"a": 8.0}, ["Running"])
+    app.resume("vendor", "store-002", why="done", who="anna")
+    shop.sync()
+    assert (shop.seen(), shop.seen("store-002")) == ({"a": 8.0}, {"a": 8.0})
+    assert shop.states() == ["Cancelled", "Running"]

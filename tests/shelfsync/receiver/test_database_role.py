@@ -1,0 +1,116 @@
+"""The receiver's own role: it allows everything that the receiver does, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import urllib.request
+from urllib.parse import quote
+
+import psycopg
+import pytest
+import sqlalchemy as sa
+
+from receiver_fixture import SECRET, LiveReceiver
+from shelfsync.receiver.database_role import RIGHTS, grant
+from shelfsync.receiver.secret import StoreSecrets
+from shelfsync.warehouse.every_table import metadata
+
+PASSWORD = "canary-of-the-role"
+KEY = "a picking key of the chain"
+ORDER = "5b8e6f3c-1111-4222-8333-444455556666"
+
+
+@pytest.fixture
+def role_url(database_url):
+    """A database address with a role of this test, which had all rights once."""
+    role = f"receiver_{os.getpid()}"
+    with psycopg.connect(database_url) as connection:
+        connection.execute(f"CREATE ROLE {role} CREATEDB CREATEROLE")
+        connection.execute(f"GRANT ALL ON ALL TABLES IN SCHEMA ledger, inbox, warehouse TO {role}")
+        connection.execute(f"GRANT ALL ON SCHEMA ledger, inbox, warehouse, public TO {role}")
+        assert grant(connection, role, PASSWORD) is False
+        assert grant(connection, role, PASSWORD) is False
+    url = sa.make_url(database_url).set(username=role, password=PASSWORD)
+    yield url.render_as_string(hide_password=False)
+    with psycopg.connect(database_url) as connection:
+        connection.execute(f"DROP OWNED BY {role}")
+        connection.execute(f"DROP ROLE {role}")
+
+
+def _post(port, path, body, secret):
+    call = urllib.request.Request(
+        f"http://127.0.0.1:{port}{path}", None if body is None else json.dumps(body).encode(), {"Authorization": secret}
+    )
+    with urllib.request.urlopen(call, timeout=20) as answer:
+        return answer.status, json.loads(answer.read())
+
+
+def test_everything_that_the_receiver_does_goes_through(role_url, engine):
+    store = _store_secret("store-001")
+    with LiveReceiver(role_url, SHELFSYNC_ORDERS__PICKING_SECRET=KEY) as receiver:
+        assert _post(receiver.port, "/health", None, "") == (200, {"status": "ok"})
+        for status in ("stored", "known"):
+            assert _post(receiver.port, "/webhook", {"job_id": "1"}, SECRET) == (200, {"status": status})
+            assert _post(receiver.port, "/webhook", {"order_id": ORDER, "status": "X"}, SECRET)[1] == {"status": status}
+        for code in (202, 200):
+            body = {"result_id": "r", "action": "cancel", "reason": "CLOSED"}
+            assert _post(receiver.port, f"/picking/{ORDER}", body, store)[0] == code
+        assert _post(receiver.port, f"/picking/{ORDER}", None, store)[1]["results"][0]["state"] == "waiting"
+    with engine.connect() as connection:
+        assert connection.exec_driver_sql("SELECT count(*) FROM inbox.event").scalar_one() == 2
+
+
+def _store_secret(vendor):
+    from pydantic import SecretStr
+
+    return StoreSecrets(SecretStr(KEY)).of(vendor)
+
+
+DENIED = [
+    "SELECT body FROM inbox.event",
+    "SELECT * FROM inbox.event",
+    "SELECT vendor FROM inbox.event",
+    "UPDATE inbox.event SET processed_at = now()",
+    "DELETE FROM inbox.event",
+    "TRUNCATE inbox.event",
+    "INSERT INTO inbox.event (kind, identity, body, processed_at) VALUES ('unknown', 'x', '', now())",
+    "SELECT body FROM ledger.picking_result",
+    "UPDATE ledger.picking_result SET state = 'done'",
+    "DELETE FROM ledger.picking_result",
+    "INSERT INTO ledger.picking_result (state) VALUES ('done')",
+    "CREATE TABLE ledger.mine (a int)",
+    "CREATE TABLE public.mine (a int)",
+    "CREATE SCHEMA mine",
+    "CREATE ROLE mine",
+    "CREATE DATABASE mine",
+    "COPY inbox.event TO PROGRAM 'true'",
+    "SELECT pg_read_file('postgresql.conf')",
+    "SELECT * FROM pg_authid",
+]
+
+
+def test_forbidden_statements_are_denied(role_url, database_url):
+    owner = sa.make_url(database_url).username
+    with psycopg.connect(role_url, autocommit=True) as connection:
+        for statement in (*DENIED, f"SET ROLE {owner}"):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                connection.execute(statement)
+
+
+def test_no_other_table_can_be_read_or_written(role_url):
+    with psycopg.connect(role_url, autocommit=True) as connection:
+        for table in metadata.tables.values():
+            if table in RIGHTS:
+                continue
+            for statement in (f"SELECT 1 FROM {table}", f"INSERT INTO {table} DEFAULT VALUES", f"DELETE FROM {table}"):
+                with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                    connection.execute(statement)
+
+
+def test_the_password_reaches_the_server_as_a_verifier_alone(role_url, database_url):
+    role = sa.make_url(role_url).username
+    with psycopg.connect(database_url) as connection:
+        kept = connection.execute("SELECT rolpassword FROM pg_authid WHERE rolname = %s", [role]).fetchone()[0]
+    assert kept.startswith("SCRAM-SHA-256$")
+    assert quote(PASSWORD) not in kept

@@ -1,0 +1,206 @@
+"""The history of a chain that has run for years, as generated rows, and what a day makes the database read of it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import sqlalchemy as sa
+
+VENDORS = 200
+_DONE = "now() - interval '10 days' - n * interval '1 minute'"
+
+HISTORY = {
+    "ledger.vendor": """
+        (vendor, fence)
+        SELECT 'old-' || n, 1
+        FROM generate_series(1, {vendors}) AS n
+    """,
+    "ledger.run": """
+        (run_key, kind, state, started_at, finished_at)
+        SELECT 'old/' || n, CASE WHEN mod(n, 50) = 0 THEN 'full' ELSE 'delta' END, 'succeeded', {done}, {done}
+        FROM generate_series(1, {rows} / {vendors}) AS n
+    """,
+    "ledger.extract": """
+        (run_id, rows, proof, complete, read_at)
+        SELECT run_id, 9, 'counted', true, started_at
+        FROM ledger.run
+    """,
+    "ledger.vendor_run": """
+        (run_id, vendor, extract_id, generation, state, snapshot_path, released_path, batched_at, updated_at)
+        SELECT e.run_id, v.vendor, e.extract_id, e.run_id, 'acknowledged', 'x', 'x', e.read_at, e.read_at
+        FROM ledger.extract AS e CROSS JOIN ledger.vendor AS v
+    """,
+    "ledger.batch": """
+        (run_id, vendor, generation, base_version, sequence, items_path, snapshot_path, item_count, body_bytes, state, wanted_at)
+        SELECT run_id, vendor, generation, 0, 1, 'x', 'x', 9, 99, 'done', updated_at
+        FROM ledger.vendor_run
+    """,
+    "ledger.job": """
+        (kind, batch_id, vendor, plan, platform_job_id, state, sent, accepted, rejected, unaccounted, attempts, created_at, answered_at,
+        deadline_at, ended_at, outcomes_path)
+        SELECT 'catalog', batch_id, vendor, plan, 'old-' || batch_id, 'acknowledged', 9, 9, 0, 0, 1, wanted_at, wanted_at, wanted_at, wanted_at, 'x'
+        FROM ledger.batch
+    """,
+    "ledger.baseline": """
+        (vendor, version, path, rows, generation, job_id, created_at)
+        SELECT vendor, job_id, 'x', 9, 1, job_id, created_at
+        FROM ledger.job
+    """,
+    "ledger.feed": """
+        (vendor, generation, run_id, snapshot_path, rows, trusted, read_at)
+        SELECT vendor, generation, run_id, 'x' || run_id, 9, true, updated_at
+        FROM ledger.vendor_run
+    """,
+    "ledger.hold": """
+        (vendor, first_run_id, run_id, generation, rule, message, thresholds, rows_path, rows, state, held_at, expires_at, decided_at)
+        SELECT vendor, run_id, run_id, generation, 'price_move', 'm', '{{}}', 'x', 9, 'superseded', updated_at, updated_at, updated_at
+        FROM ledger.vendor_run
+    """,
+    "ledger.observation": """
+        (vendor, how, path, rows, observed_at, ended_at)
+        SELECT vendor, 'export', 'x', 9, updated_at, updated_at
+        FROM ledger.vendor_run
+    """,
+    "ledger.export": """
+        (run_key, vendor, observation_id, requested_at)
+        SELECT 'old/' || observation_id, vendor, observation_id, observed_at
+        FROM ledger.observation
+    """,
+    "ledger.job /* exports */": """
+        (kind, export_id, platform_job_id, state, attempts, created_at, answered_at, deadline_at, ended_at)
+        SELECT 'export', export_id, 'old-e-' || export_id, 'acknowledged', 1, requested_at, requested_at, requested_at, requested_at
+        FROM ledger.export
+    """,
+    "ledger.rejection": """
+        (vendor, sku, reason, kind, job_id, first_at, last_at)
+        SELECT vendor, 'sku-' || job_id, 'no such sku', 'unknown_sku', job_id, created_at, created_at
+        FROM ledger.job WHERE kind = 'catalog'
+    """,
+    "inbox.event": """
+        (kind, identity, platform_job_id, vendor, body, received_at, processed_at)
+        SELECT 'job', 'old-' || job_id, platform_job_id, vendor, 'x', created_at, created_at
+        FROM ledger.job WHERE kind = 'catalog'
+    """,
+    "warehouse.sync_run": """
+        (run_id, run_key, kind, dry_run, state, started_at, finished_at)
+        SELECT run_id, run_key, kind, dry_run, state, started_at, finished_at
+        FROM ledger.run
+    """,
+    "warehouse.catalog_job": """
+        (job_id, run_id, vendor, state, generation, body_bytes, sent, accepted, sent_at, ended_at)
+        SELECT job_id, run_id, j.vendor, j.state, generation, body_bytes, 9, 9, j.created_at, j.ended_at
+        FROM ledger.job AS j JOIN ledger.batch USING (batch_id)
+    """,
+    "ledger.customer_order": """
+        (order_id, vendor, status, placed_at, updated_at, first_seen_at)
+        SELECT 'old-' || n, 'old-' || mod(n, {vendors}), CASE WHEN mod(n, 3) = 0 THEN 'CANCELLED' ELSE 'DELIVERED' END, {done},
+        {done}, {done}
+        FROM generate_series(1, {rows}) AS n
+    """,
+    "ledger.order_version": """
+        (order_id, source, digest, status, updated_at, body, seen_at)
+        SELECT order_id, 'event', 'd', status, updated_at, '{{}}', first_seen_at
+        FROM ledger.customer_order
+    """,
+    "ledger.hand_over": """
+        (order_id, kind, state, attempts, created_at, written_at, taken_at)
+        SELECT order_id, kind, 'taken', 1, placed_at, placed_at, placed_at
+        FROM ledger.customer_order, unnest(CASE WHEN status = 'CANCELLED' THEN '{{new,cancelled}}' ELSE '{{new}}' END::text[]) AS kind
+    """,
+    "ledger.order_day": """
+        (vendor, day, in_history, in_inbox, counted_at)
+        SELECT vendor, current_date - n::integer, 9, 9, now()
+        FROM ledger.vendor, generate_series(2, {rows} / {vendors}) AS n
+    """,
+    "ledger.picking_result": """
+        (order_id, result_id, source, digest, body, action, state, received_at, ended_at)
+        SELECT order_id, 'r', 'http', 'd', '{{}}', 'fulfil', 'done', placed_at, placed_at
+        FROM ledger.customer_order
+    """,
+    "ledger.promotion_run": """
+        (run_key, state, planned_at, started_at, finished_at)
+        SELECT 'old/' || n, 'succeeded', {done}, {done}, {done}
+        FROM generate_series(1, {rows}) AS n
+    """,
+    "ledger.promotion": """
+        (identity, campaign, header, vendors, start_time, end_time, state, version, created_at, confirmed_at)
+        SELECT run_key, run_key, '{{}}', '{{a}}', started_at - interval '9 days', started_at, 'sent', 1, started_at, started_at
+        FROM ledger.promotion_run
+    """,
+    "ledger.promotion_request": """
+        (promotion_id, run_id, action, piece, pieces, header, body_path, body_bytes, skus, vendors)
+        SELECT promotion_id, run_id, 'create', 1, 1, '{{}}', 'x', 9, 9, 1
+        FROM ledger.promotion JOIN ledger.promotion_run ON run_key = identity
+    """,
+    "ledger.job /* promotions */": """
+        (kind, request_id, platform_job_id, state, attempts, sent, created_at, answered_at, deadline_at, ended_at)
+        SELECT 'promotion', request_id, 'old-p-' || request_id, 'acknowledged', 1, 9, created_at, created_at, created_at, created_at
+        FROM ledger.promotion_request JOIN ledger.promotion USING (promotion_id)
+    """,
+    "rate_limit.permit": """
+        (key, priority, operation, asked_at, slot_at, arrived_by)
+        SELECT 'default', 'catalog', 'put_catalog', at, at, at
+        FROM (SELECT now() - interval '2 minutes' - n * interval '1 second' AS at FROM generate_series(1, {rows}) AS n) AS given
+    """,
+}
+"""Table and what to insert, parents before children; all of it ended well, days ago."""
+
+
+def fill(engine: sa.Engine, rows: int) -> dict[str, int]:
+    """Puts about so many rows into every table of the history and analyses them: table -> rows."""
+    with engine.begin() as connection:
+        connection.exec_driver_sql(
+            "SET LOCAL session_replication_role = replica"
+        )  # it all fits: nothing is checked row by row
+        counts = {
+            table: connection.exec_driver_sql(
+                f"INSERT INTO {table} {what.format(rows=rows, vendors=VENDORS, done=_DONE)}"
+            ).rowcount
+            for table, what in HISTORY.items()
+        }
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.exec_driver_sql("ANALYZE")
+    return counts
+
+
+class Planner:
+    """Asks the database, before each statement of an engine, how it is going to find what it is asked for."""
+
+    def __init__(self, engine: sa.Engine, counts: dict[str, int]) -> None:
+        self.big = {table for table, count in counts.items() if count >= max(counts.values()) / 4}
+        with engine.connect() as connection:
+            self.small = set(
+                connection.exec_driver_sql(_SMALL_INDEXES.format(rows=max(counts.values()) / 20)).scalars()
+            )
+        self.whole: set[str] = set()
+        self.asked: set[str] = set()
+        sa.event.listen(engine, "before_cursor_execute", self._on_execute)
+
+    def _on_execute(self, connection, _cursor, statement, parameters, _context, executemany):
+        word = statement.lstrip("( \n").split(None, 1)[0].upper()
+        if executemany or word not in {"SELECT", "INSERT", "UPDATE", "DELETE", "WITH"} or statement in self.asked:
+            return
+        self.asked.add(statement)
+        with connection.connection.driver_connection.cursor() as cursor:
+            cursor.execute(f"EXPLAIN (FORMAT JSON, VERBOSE) {statement}", parameters)
+            plan = cursor.fetchone()[0]
+        for table in _read_whole(json.loads(plan) if isinstance(plan, str) else plan, self.small):
+            if table in self.big:
+                self.whole.add(f"{table}: {' '.join(statement.split())}")
+
+
+_SMALL_INDEXES = "SELECT relname FROM pg_class WHERE relkind = 'i' AND reltuples < {rows}"
+"""Those of what is open alone may be read whole."""
+
+
+def _read_whole(plan: list[dict[str, Any]], small: set[str]) -> set[str]:
+    """The tables that a plan reads from end to end, or along an index until something fits."""
+    whole, nodes = set(), [each["Plan"] for each in plan]
+    while nodes:
+        node = nodes.pop()
+        nodes.extend(node.get("Plans", ()))
+        along = node["Node Type"].startswith("Index") and node["Index Name"] not in small
+        if node["Node Type"] == "Seq Scan" or (along and "Index Cond" not in node and "Filter" in node):
+            whole.add(f"{node['Schema']}.{node['Relation Name']}")
+    return whole
