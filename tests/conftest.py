@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import shutil
@@ -9,6 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import psycopg
 import pytest
 from hypothesis import settings
 
@@ -95,22 +97,28 @@ def migrated_template(postgres: EmbeddedPostgres) -> str:
     return _TEMPLATE
 
 
+@pytest.fixture(scope="session")
+def administration(postgres: EmbeddedPostgres) -> Iterator[psycopg.Connection]:
+    """One connection that creates and drops the databases of all tests."""
+    with psycopg.connect(postgres.dsn("postgres"), autocommit=True) as connection:
+        yield connection
+
+
 @pytest.fixture
-def empty_database_url(postgres: EmbeddedPostgres) -> Iterator[str]:
+def empty_database_url(postgres: EmbeddedPostgres, administration: psycopg.Connection) -> Iterator[str]:
     """The DSN of a database of this test alone, with nothing in it."""
-    name = f"empty_{os.getpid()}_{next(_numbers)}"
-    yield postgres.create_database(name)
-    postgres.drop_database(name)
+    with _database(administration, f"empty_{os.getpid()}_{next(_numbers)}", "template0") as name:
+        yield postgres.dsn(name)
 
 
 @pytest.fixture
-def database_url(postgres: EmbeddedPostgres, migrated_template: str) -> Iterator[str]:
+def database_url(
+    postgres: EmbeddedPostgres, administration: psycopg.Connection, migrated_template: str
+) -> Iterator[str]:
     """The DSN of a migrated database of this test alone."""
-    name = f"test_{os.getpid()}_{next(_numbers)}"
-    url = postgres.create_database(name, template=migrated_template)
-    yield url
-    canaries.look_into_database(url)
-    postgres.drop_database(name)
+    with _database(administration, f"test_{os.getpid()}_{next(_numbers)}", migrated_template) as name:
+        yield postgres.dsn(name)
+        canaries.look_into_database(postgres.dsn(name))
 
 
 @pytest.fixture
@@ -130,6 +138,16 @@ def sandbox() -> Iterator[LiveSandbox]:
 
     with LiveSandbox() as live:
         yield live
+
+
+@contextlib.contextmanager
+def _database(administration: psycopg.Connection, name: str, template: str) -> Iterator[str]:
+    """Copied file by file, which costs a third of PostgreSQL's usual way through its log."""
+    administration.execute(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY")
+    try:
+        yield name
+    finally:
+        administration.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 def _sweep(root: Path) -> None:
