@@ -6,11 +6,12 @@ import logging
 from typing import TYPE_CHECKING
 
 from shelfsync.catalog.ledger import vendors as vendors_of_ledger
+from shelfsync.catalog.vendor import is_usable
 from shelfsync.catalog.warehouse import unusable_vendors
 from shelfsync.errors import ConfigurationError
 from shelfsync.inbox.tls_warning import tls_warning
 from shelfsync.orders.handover.open import open_channel
-from shelfsync.platform.reachable import VENDORS_ASKED, check_platform, is_known_good
+from shelfsync.platform.reachable import ASKED_MAX, VENDORS_ASKED, check_platform, is_known_good, unknown_vendors
 from shelfsync.store import engine
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from shelfsync.settings import Settings
 
 log = logging.getLogger(__name__)
+
+_SHOWN = 10
 
 
 def check(context: Context, vendors: tuple[str, ...] = (), *, fresh: bool = True) -> None:
@@ -34,6 +37,25 @@ def check(context: Context, vendors: tuple[str, ...] = (), *, fresh: bool = True
         log.info("check: no vendor is known yet; the platform is asked for a token only")
     check_platform(context, vendors, names or (None,))
     log.info("check: database, ERP and platform answer")
+
+
+def vendor_warnings(context: Context, vendors: tuple[str, ...] = ()) -> list[str]:
+    """Vendors that the ERP has and the platform does not know; the platform is asked for each that it has not confirmed lately."""
+    only = vendors or context.settings.sync.vendors
+    names = [name for name in context.open_erp().vendors() if is_usable(name) and (not only or name in only)]
+    unknown, not_asked = unknown_vendors(context, names)
+    lines = []
+    if unknown:
+        shown = ", ".join(unknown[:_SHOWN]) + (", …" if len(unknown) > _SHOWN else "")
+        lines.append(
+            f"the platform does not know {len(unknown)} of the ERP's {len(names)} vendors: {shown}. Name their ids by"
+            " SHELFSYNC_ERP__VENDOR_IDS, leave them out by SHELFSYNC_SYNC__VENDORS, or ask the account manager to enable them"
+        )
+    if not_asked:
+        lines.append(
+            f"{not_asked} of the ERP's {len(names)} vendors were not asked for yet, because a check asks for {ASKED_MAX}; run it again"
+        )
+    return lines
 
 
 def warnings(context: Context) -> list[str]:

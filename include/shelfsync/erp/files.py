@@ -11,11 +11,11 @@ from shelfsync.erp import address
 from shelfsync.erp.address import FILES, VENDOR, shown
 from shelfsync.erp.csvfile import CsvFile
 from shelfsync.erp.layout import COLUMNS, CONSTANTS, Chunk, Layout
-from shelfsync.erp.source import Claim, Extract
+from shelfsync.erp.source import Claim, Extract, none_of, vendors_of_rows
 from shelfsync.errors import ConfigurationError, IncompleteExtractError
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Sequence
 
     import pyarrow.parquet as pq
 
@@ -121,14 +121,19 @@ class FilesSource:
                 self._layout.raw(chunk, number=1, first_row=1)
                 return
 
-    def read(self) -> Extract:
-        return Extract(self._chunks(), self._layout, may_be_empty=self._may_be_empty)
+    def read(self, vendors: Sequence[str] = ()) -> Extract:
+        return Extract(self._chunks(tuple(vendors)), self._layout, may_be_empty=self._may_be_empty)
 
-    def _chunks(self) -> Generator[Chunk, None, Claim]:
+    def vendors(self) -> list[str]:
+        if VENDOR not in self._address or self._layout.hook is not None:
+            return vendors_of_rows(self.read())
+        return sorted({name for file in self._find() if (name := self._platform_id(file))})
+
+    def _chunks(self, vendors: tuple[str, ...]) -> Generator[Chunk, None, Claim]:
         counted: dict[str, int] = {}
         metadata_rows = damaged = 0
         unterminated: list[str] = []
-        found = self._find()
+        found = self._of_vendors(self._find(), vendors)
         for file in found:
             reader = self._file(file)
             rows, stamp = 0, file.stamp()
@@ -147,6 +152,21 @@ class FilesSource:
             else:
                 metadata_rows += reader.rows
         return self._claim(counted, metadata_rows, damaged, unterminated, found)
+
+    def _of_vendors(self, found: list[FoundFile], vendors: tuple[str, ...]) -> list[FoundFile]:
+        """The files of these vendors, if files are by vendor and no number is about all of them."""
+        one_number = self._settings.control_file is not None and VENDOR not in self._settings.control_file
+        if not vendors or VENDOR not in self._address or self._layout.hook is not None or one_number:
+            return found
+        theirs = [file for file in found if self._platform_id(file) in vendors]
+        if not theirs:
+            raise none_of(vendors, f"{len(found)} files")
+        return theirs
+
+    def _platform_id(self, file: FoundFile) -> str | None:
+        """The vendor of a file; None for a store that is not on the platform."""
+        [vendor] = self._layout.vendor_ids.platform_ids(pa.array([file.vendor], pa.string())).to_pylist()
+        return None if vendor is None else str(vendor)
 
     def _claim(
         self, counted: dict[str, int], metadata_rows: int, damaged: int, unterminated: list[str], found: list[FoundFile]
@@ -181,8 +201,11 @@ class FilesSource:
         controls = address.find(self._settings.control_file, endings=("",), setting=CONTROL_FILE)
         if VENDOR not in self._settings.control_file:
             return {"": sum(_number(control) for control in controls)}
-        expected = {control.vendor or "": _number(control) for control in controls}
         vendors = {file.vendor for file in found}
+        every = vendors == {file.vendor for file in self._find()}
+        expected = {
+            control.vendor or "": _number(control) for control in controls if every or control.vendor in vendors
+        }
         for vendor in sorted(vendors ^ set(expected), key=str):
             there, missing = (CONTROL_FILE, FILES) if vendor in expected else (FILES, CONTROL_FILE)
             raise IncompleteExtractError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import pyarrow as pa
 from shelfsync.erp.mapping import SETTING as MAPPING
 from shelfsync.erp.mapping import MappingHook
 from shelfsync.erp.text import MARK, series_texts, texts
+from shelfsync.erp.vendor_ids import VendorIds
 from shelfsync.errors import ConfigurationError
 from shelfsync.schemas import FIELDS, RAW
 
@@ -67,6 +69,7 @@ class Layout:
         constants: Mapping[str, str],
         mapping: str | None = None,
         extract: ExtractSchema = CATALOG,
+        vendor_ids: VendorIds | None = None,
     ) -> None:
         for setting, named in ((COLUMNS, columns), (CONSTANTS, constants)):
             for name in named:
@@ -83,10 +86,11 @@ class Layout:
         self.constants = dict(constants)
         self.hook = MappingHook(mapping) if mapping else None
         self.extract = extract
+        self.vendor_ids = vendor_ids or VendorIds({})
 
     @classmethod
     def of(cls, settings: ErpSettings, extract: ExtractSchema = CATALOG) -> Layout:
-        return cls(settings.columns, settings.constants, settings.mapping, extract)
+        return cls(settings.columns, settings.constants, settings.mapping, extract, VendorIds.of(settings))
 
     def sources(self, names: Sequence[str], where: str, *, vendor: str | None = None) -> dict[str, str]:
         """The name in shelfsync -> the ERP's name, for the columns of the ERP; a ConfigurationError names what is missing.
@@ -117,8 +121,11 @@ class Layout:
             return tuple(names)
         return tuple(dict.fromkeys(self.sources(names, where, vendor=vendor).values()))
 
-    def raw(self, chunk: Chunk, *, number: int, first_row: int) -> pa.Table:
-        """The chunk in the RAW schema, its rows counted on from `first_row`; `number` is the chunk's own, from 1."""
+    def raw(self, chunk: Chunk, *, number: int, first_row: int, left_out: Counter[str] | None = None) -> pa.Table:
+        """The chunk in the RAW schema under the platform's vendor ids, its rows counted on from `first_row`.
+
+        `number` is the chunk's own, from 1; `left_out` counts rows of stores that are not on the platform, by the ERP's id.
+        """
         sources = self.sources(chunk.names, chunk.where, vendor=chunk.vendor)
         constants = {**self.constants, **({"vendor": chunk.vendor} if chunk.vendor is not None else {})}
         intact = chunk.rows - len(chunk.damaged)
@@ -132,6 +139,7 @@ class Layout:
         table = _table(values, constants, intact, schema)
         if chunk.damaged:
             table = pa.concat_tables([table, _damaged(chunk, self.constants, schema)])
+        table = self.vendor_ids.translate(table, Counter() if left_out is None else left_out)
         numbers = pa.array(range(first_row, first_row + table.num_rows), pa.int64())
         return table.add_column(0, schema.field(0), numbers).cast(schema)
 

@@ -29,6 +29,9 @@ def open_promotions(settings: Settings, schema: pa.Schema, required: tuple[str, 
         )
     if own.files is None and own.url is None:
         own = own.model_copy(update={"url": settings.erp.url})
+    if not own.vendor_ids and own.vendor_ids_file is None:
+        ids = {"vendor_ids": settings.erp.vendor_ids, "vendor_ids_file": settings.erp.vendor_ids_file}
+        own = own.model_copy(update=ids)
     with promotion_settings_in_errors():
         return open_source(own, ExtractSchema(schema, required, ("price",)), may_be_empty=True)
 

@@ -7,6 +7,7 @@ import os
 import socket
 import threading
 import warnings
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -130,6 +131,27 @@ class Session:
         finally:
             with contextlib.suppress(sa.exc.SQLAlchemyError):
                 result.close()
+
+    def distinct(self, sql: str, column: str) -> tuple[list[Any], list[str | None]]:
+        """The values of a column, each once, and the condition that selects the rows of each; None if it cannot be written safely."""
+        name = self._connection.dialect.identifier_preparer.quote(column)
+        with self._time_limit():
+            found = self._execute(f"SELECT DISTINCT {name} FROM (\n{sql}\n) shelfsync_extract", stream=False)  # noqa: S608
+            values = [row[0] for row in found]
+        return values, [self._condition(name, value) for value in values]
+
+    def narrowed(self, sql: str, conditions: Sequence[str]) -> str:
+        """The SELECT, its rows that meet one of the conditions."""
+        return f"SELECT * FROM (\n{sql}\n) shelfsync_extract WHERE {' OR '.join(conditions)}"  # noqa: S608  see _condition
+
+    def _condition(self, name: str, value: Any) -> str | None:
+        # The driver takes the statement without parameters, so that no sign in the operator's SQL has a special meaning.
+        if isinstance(value, bool) or not isinstance(value, (str, int, Decimal)):
+            return None
+        if isinstance(value, str) and ("%" in value or not value.isascii() or "\0" in value):
+            return None
+        literal = sa.literal(value).compile(dialect=self._connection.dialect, compile_kwargs={"literal_binds": True})
+        return f"{name} = {literal}"
 
     def count(self, sql: str) -> Any:
         """How many rows a SELECT returns."""

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self
 
-from shelfsync.errors import IncompleteExtractError
+import pyarrow.compute as pc
+
+from shelfsync.errors import DataError, IncompleteExtractError
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator, Iterator, Sequence
     from types import TracebackType
 
     import pyarrow as pa
 
     from shelfsync.erp.layout import Chunk, Layout
+
+
+_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -48,8 +54,14 @@ class ErpSource(Protocol):
     def check(self) -> None:
         """Raises ConfigurationError with the setting and the remedy, before anything is read in bulk: connection, credentials, columns."""
 
-    def read(self) -> Extract:
-        """The present rows. Nothing is read before the first chunk is requested."""
+    def read(self, vendors: Sequence[str] = ()) -> Extract:
+        """The present rows; of these vendors alone (platform ids), if the source can select them. Nothing is read before the first chunk.
+
+        The extract ends in a DataError if the ERP has none of these vendors.
+        """
+
+    def vendors(self) -> list[str]:
+        """The vendors of the ERP (platform ids), sorted; the source reads as little for it as it can."""
 
 
 class Extract:
@@ -69,6 +81,8 @@ class Extract:
         """Rows read from the ERP so far, before any hook."""
         self.rows_out = 0
         """Rows handed on so far, after the hook; the highest `row_number`."""
+        self.left_out: Counter[str] = Counter()
+        """The ERP's id of a store that is not on the platform (`vendor_ids`) -> its rows so far."""
 
     def __enter__(self) -> Self:
         return self
@@ -103,7 +117,7 @@ class Extract:
                 self._proof = self._prove(end.value)
                 return
             number += 1
-            table = self._layout.raw(chunk, number=number, first_row=self.rows_out + 1)
+            table = self._layout.raw(chunk, number=number, first_row=self.rows_out + 1, left_out=self.left_out)
             self.rows += chunk.rows
             self.rows_out += table.num_rows
             del chunk
@@ -120,6 +134,11 @@ class Extract:
                 f"{self.rows} rows were read, and {claim.how} gives {claim.expected}: the extract is not the whole of the ERP, and nothing was sent. "
                 "Run it again; if it stays so, compare the two numbers in the ERP."
             )
+        if not self.rows_out and self.left_out:
+            raise IncompleteExtractError(
+                f"SHELFSYNC_ERP__VENDOR_IDS names none of the ERP's {len(self.left_out)} stores ({named(self.left_out)}): nothing was sent. "
+                "Correct the ERP's ids in it."
+            )
         if not self.rows_out and self.rows:
             raise IncompleteExtractError(
                 f"The mapping hook left none of {self.rows} rows. That is taken for a mistake: nothing was sent. Look at the hook."
@@ -127,3 +146,24 @@ class Extract:
         complete = claim.expected is not None and claim.caveat is None
         how = claim.how if claim.caveat is None else f"{claim.how}; {claim.caveat}"
         return Proof(complete=complete, rows=self.rows, expected=claim.expected, how=how)
+
+
+def named(left_out: Counter[str]) -> str:
+    """The ids of some stores, for a message."""
+    names = sorted(left_out)
+    return ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
+
+
+def vendors_of_rows(extract: Extract) -> list[str]:
+    """The vendors of an extract, from all of its rows."""
+    with extract:
+        found = {name for chunk in extract for name in pc.unique(pc.utf8_trim_whitespace(chunk["vendor"])).to_pylist()}
+    return sorted(name for name in found if name)
+
+
+def none_of(vendors: Sequence[str], have: str) -> DataError:
+    """The ERP has other vendors alone; `have` is what it has, counted."""
+    return DataError(
+        f"extract: none of the vendors asked for ({', '.join(vendors)}) is among the {have} of the ERP."
+        " Check the vendors of the run, SHELFSYNC_SYNC__VENDORS, SHELFSYNC_ERP__VENDOR_IDS, and the ERP's vendor column."
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import unicodedata
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -11,11 +12,12 @@ import sqlalchemy as sa
 from shelfsync.erp import diagnosis
 from shelfsync.erp.layout import Chunk, Layout
 from shelfsync.erp.session import Session
-from shelfsync.erp.source import Claim, Extract
+from shelfsync.erp.source import Claim, Extract, none_of, vendors_of_rows
+from shelfsync.erp.text import texts
 from shelfsync.errors import ConfigurationError, IncompleteExtractError, TryAgainError
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Sequence
 
     from shelfsync.settings import ErpSettings
 
@@ -60,16 +62,25 @@ class SqlSource:
         if self._layout.hook is not None:
             self._try_hook(sql)
 
-    def read(self) -> Extract:
-        return Extract(self._chunks(), self._layout, may_be_empty=self._may_be_empty)
+    def read(self, vendors: Sequence[str] = ()) -> Extract:
+        return Extract(self._chunks(tuple(vendors)), self._layout, may_be_empty=self._may_be_empty)
 
-    def _chunks(self) -> Generator[Chunk, None, Claim]:
+    def vendors(self) -> list[str]:
+        if self._layout.hook is not None:
+            return vendors_of_rows(self.read())
+        with Session.open(self._url.get_secret_value(), self._settings.timeout_s) as session:
+            values, _ = self._vendors(session, self._sql())
+        return sorted({name for name in self._layout.vendor_ids.platform_ids(texts(values)).to_pylist() if name})
+
+    def _chunks(self, vendors: tuple[str, ...]) -> Generator[Chunk, None, Claim]:
         sql = self._sql()
         with contextlib.ExitStack() as stack:
             try:
                 session = stack.enter_context(Session.open(self._url.get_secret_value(), self._settings.timeout_s))
             except ConfigurationError as error:
                 raise _later(error) from None
+            if vendors and self._layout.hook is None and self._settings.count_sql is None:
+                sql = self._of_vendors(session, sql, vendors)
             yield from self._stream(session, sql, self._settings.chunk_rows)
             return self._claim(session, sql)
 
@@ -83,6 +94,31 @@ class SqlSource:
             if not read and not getattr(error, "connection_invalidated", False) and not diagnosis.timed_out(error):
                 raise self._statement_error(error, session) from None
             raise self._broken(error, session, f"after {read} rows") from None
+
+    def _of_vendors(self, session: Session, sql: str, vendors: tuple[str, ...]) -> str:
+        """The SELECT of these vendors alone, by the exact values that the ERP has for them; the whole one if a value cannot be written."""
+        values, conditions = self._vendors(session, sql)
+        wanted = {_folded(name) for name in self._layout.vendor_ids.erp_ids(vendors)}
+        theirs = [
+            condition
+            for value, condition in zip(texts(values).to_pylist(), conditions, strict=True)
+            if value is not None and _folded(value) in wanted
+        ]
+        if not theirs:
+            raise none_of(vendors, f"{len(values)} vendors")
+        if None in theirs:
+            return sql
+        return session.narrowed(sql, [condition for condition in theirs if condition is not None])
+
+    def _vendors(self, session: Session, sql: str) -> tuple[list[Any], list[str | None]]:
+        """The ERP's vendors and the condition of each one's rows (None: none is safe)."""
+        try:
+            column = self._layout.sources(session.columns(sql), "the SELECT").get("vendor")
+            if column is None:
+                return [self._layout.constants["vendor"]], [None]
+            return session.distinct(sql, column)
+        except (sa.exc.SQLAlchemyError, ValueError, ArithmeticError, TypeError) as error:
+            raise self._statement_error(error, session) from None
 
     def _claim(self, session: Session, sql: str) -> Claim:
         own = self._settings.count_sql
@@ -142,6 +178,12 @@ class SqlSource:
             "Nothing was sent; run it again. If it is slow or locked, look at SHELFSYNC_ERP__TIMEOUT_S "
             f"({self._settings.timeout_s:g} s a statement)."
         )
+
+
+def _folded(name: str) -> str:
+    """What is one value for a database that ignores case, accents and spaces; it names one of them for all."""
+    plain = unicodedata.normalize("NFKD", name.strip()).casefold()
+    return "".join(sign for sign in plain if not unicodedata.combining(sign))
 
 
 def _later(error: ConfigurationError) -> Exception:

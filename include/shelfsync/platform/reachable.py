@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 KNOWN_GOOD_S = 6 * 3600.0
 """How long accepted settings are not checked again, so that a delta every quarter of an hour sends no request each time."""
 
+ASKED_MAX = 15
+"""How many vendors one check asks for. An unknown one costs two requests, so this is half the allowance of a minute."""
+
 VENDORS_ASKED = 3
 """How many vendors may be unknown or forbidden before the chain or the credentials count as wrong."""
 
@@ -38,7 +41,7 @@ _ADDRESS = "SHELFSYNC_PLATFORM__BASE_URL (or the connection shelfsync_platform)"
 
 def is_known_good(context: Context, vendors: tuple[str, ...]) -> bool:
     """True if the platform accepted these settings with these vendors within KNOWN_GOOD_S."""
-    return _known_good(context, _fingerprint(context, vendors))
+    return _known_good(context, _fingerprint(_derived(context), vendors))
 
 
 def check_platform(context: Context, vendors: tuple[str, ...], names: Sequence[str | None]) -> None:
@@ -47,7 +50,7 @@ def check_platform(context: Context, vendors: tuple[str, ...], names: Sequence[s
     ConfigurationError names the setting that the platform rejects; TryAgainError if it throttles.
     """
     _ask_one_of(context, names)
-    _remember(context, _fingerprint(context, vendors))
+    _remember(context, _fingerprint(_derived(context), vendors))
 
 
 def check_chain(context: Context, vendors: Sequence[str]) -> None:
@@ -55,12 +58,36 @@ def check_chain(context: Context, vendors: Sequence[str]) -> None:
 
     A vendor that it does not know fails by itself later; a chain that it does not know fails here, before anything is sent.
     """
-    known = _fingerprint(context, ("*",))
+    known = _fingerprint(_derived(context), ("*",))
     if _known_good(context, known, within_s=math.inf):
         return
     if vendors:
         _ask_one_of(context, vendors[:VENDORS_ASKED])
         _remember(context, known)
+
+
+def unknown_vendors(context: Context, names: Sequence[str]) -> tuple[list[str], int]:
+    """The vendors that the platform does not know or does not open to shelfsync, and how many were not asked for.
+
+    It asks for ASKED_MAX at most; what it confirms is not asked again within KNOWN_GOOD_S. ConfigurationError if it knows none of them.
+    """
+    derived = _derived(context)
+    fingerprints = {name: _fingerprint(derived, ("vendor", name)) for name in names}
+    confirmed = {name for name, of in fingerprints.items() if _known_good(context, of)}
+    left = [name for name in names if name not in confirmed]
+    unknown: list[str] = []
+    for name in left[:ASKED_MAX]:
+        try:
+            _ask(context, name)
+        except ConfigurationError as error:
+            if error.setting == _ADDRESS or (not confirmed and len(unknown) == min(VENDORS_ASKED, len(left)) - 1):
+                raise
+            unknown.append(name)
+        else:
+            _remember(context, fingerprints[name])
+            _remember(context, _fingerprint(derived, ("*",)))
+            confirmed.add(name)
+    return unknown, len(left[ASKED_MAX:])
 
 
 def _ask_one_of(context: Context, names: Sequence[str | None]) -> None:
@@ -87,6 +114,12 @@ def _ask(context: Context, vendor: str | None) -> None:
             "Correct the credentials; they must belong to this chain.",
         ) from None
     except (NotFoundError, NotEnabledError) as error:
+        if vendor is not None and _known_good(context, _fingerprint(_derived(context), ("*",)), within_s=math.inf):
+            raise ConfigurationError(
+                "SHELFSYNC_SYNC__VENDORS, SHELFSYNC_ERP__VENDOR_IDS or --vendor",
+                f"the platform does not know vendor {vendor!r} of chain {platform.chain!r}: {error}",
+                "Correct the vendor, or ask the account manager to enable it.",
+            ) from None
         which = "" if vendor is None else f" or has no vendor {vendor!r}"
         raise ConfigurationError(
             "SHELFSYNC_PLATFORM__CHAIN (or the connection shelfsync_platform)",
@@ -116,11 +149,15 @@ def _remember(context: Context, fingerprint: str) -> None:
         connection.execute(statement.on_conflict_do_update(index_elements=[platform_check.c.fingerprint], set_=now))
 
 
-def _fingerprint(context: Context, vendors: tuple[str, ...]) -> str:
+def _derived(context: Context) -> str:
+    """A slow hash of address, chain and credentials: no settings can be guessed from what is stored."""
     platform = context.settings.platform
     secrets = [value.get_secret_value() for value in (platform.client_secret, platform.token) if value is not None]
     identity = "\n".join((platform.base_url or "", platform.chain or "", platform.client_id or ""))
-    derived = slow_key("\n".join(secrets), f"platform_check\n{identity}").hex()
+    return slow_key("\n".join(secrets), f"platform_check\n{identity}").hex()
+
+
+def _fingerprint(derived: str, vendors: tuple[str, ...]) -> str:
     return hashlib.sha256("\n".join((derived, *vendors)).encode()).hexdigest()
 
 

@@ -33,6 +33,10 @@ class ErpSettings(Section):
     """Column of shelfsync -> column of the ERP, if the names differ: `{"sku": "item_code", "price": "item_price"}`."""
     constants: dict[str, str] = Field(default_factory=dict)
     """Column of shelfsync -> a value for all rows, if the ERP has no such column: `{"vendor": "store-001"}`."""
+    vendor_ids: dict[str, str] = Field(default_factory=dict)
+    """The ERP's id of a store -> the platform's vendor, if they differ: `{"ST01": "store-001"}`. Rows of other stores are left out."""
+    vendor_ids_file: Path | None = None
+    """A CSV with the columns erp and platform, instead of `vendor_ids`."""
     mapping: str | None = None
     """`package.module:function` or `/path/file.py:function`, DataFrame -> DataFrame, run on each chunk."""
     count_sql: str | None = None

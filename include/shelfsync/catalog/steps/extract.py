@@ -9,6 +9,7 @@ from shelfsync.catalog.ledger import runs, vendor_runs, vendors
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps.partition import Partition
 from shelfsync.catalog.warehouse import load, record
+from shelfsync.erp.source import named, none_of
 from shelfsync.errors import DataError
 from shelfsync.platform.reachable import check_chain
 
@@ -32,10 +33,11 @@ def extract(context: Context, run_id: int) -> list[dict[str, Any]]:
     wanted = run.vendors or context.settings.sync.vendors
     failed: dict[str, tuple[str, int]] = {}
     with Partition(context.lake, wanted) as partition:
-        with context.open_erp().read() as extracted:
+        with context.open_erp().read(wanted) as extracted:
             for chunk in extracted:
                 partition.add(chunk)
             proof = extracted.proof()
+            left_out = extracted.left_out
         files = partition.finish()
         nameless, nameless_rows, failed = partition.nameless, partition.nameless_rows, partition.failed
         if nameless_rows and not partition.named_rows:
@@ -49,15 +51,19 @@ def extract(context: Context, run_id: int) -> list[dict[str, Any]]:
             " Check the SELECT or the file (SHELFSYNC_ERP__SQL, SHELFSYNC_ERP__FILES), then run again."
         )
     if wanted and not files and not failed:
-        raise DataError(
-            f"extract: none of the vendors asked for ({', '.join(wanted)}) is among the {proof.rows} rows of the ERP."
-            " Check the vendors of the run, SHELFSYNC_SYNC__VENDORS, and the ERP's vendor column."
-        )
+        raise none_of(wanted, f"{proof.rows} rows")
     check_chain(context, sorted(files, key=lambda name: (-files[name][1], name)))
     _write(context, run, proof, files, failed, nameless)
     if nameless_rows:
         log.warning(
             "extract: %d rows name no usable vendor and were quarantined; see warehouse.quarantine", nameless_rows
+        )
+    if left_out:
+        log.info(
+            "extract: %d rows of %d stores are left out, because SHELFSYNC_ERP__VENDOR_IDS does not name them: %s",
+            left_out.total(),
+            len(left_out),
+            named(left_out),
         )
     log.info("extract: %d rows of %d vendors, %s", proof.rows, len(files), proof.how)
     return shards(sorted(files), run_id, context.settings.sync.vendors_per_shard, context.settings.sync.shards_max)

@@ -1,0 +1,112 @@
+"""The ERP's ids of stores and the platform's ids of vendors, where they differ: a setting, or a CSV with one line for each store."""
+
+from __future__ import annotations
+
+import csv
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shelfsync.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from shelfsync.settings import ErpSettings
+
+SETTING = "SHELFSYNC_ERP__VENDOR_IDS"
+FILE = "SHELFSYNC_ERP__VENDOR_IDS_FILE"
+HEADER = ["erp", "platform"]
+EVERY = "*"
+"""All vendors, in a promotion."""
+
+
+class VendorIds:
+    """The ERP's id -> the platform's. Without any, both are the same.
+
+    Ids are compared as text without spaces around them. Rows of a store without an id are left out: it is not on the platform.
+    """
+
+    def __init__(self, ids: Mapping[str, str], setting: str = SETTING) -> None:
+        self._ids = {ours.strip(): vendor.strip() for ours, vendor in ids.items()}
+        first: dict[str, str] = {}
+        for ours, vendor in self._ids.items():
+            if not ours:
+                raise ConfigurationError(setting, f"a store without a name is {vendor!r}", "Name the ERP's id of it.")
+            if not vendor:
+                raise ConfigurationError(
+                    setting, f"{ours!r} has no vendor", "Name the platform's vendor of this store."
+                )
+            if vendor in first:
+                raise ConfigurationError(
+                    setting,
+                    f"{first[vendor]!r} and {ours!r} are both {vendor!r}",
+                    "Give each store a vendor of its own.",
+                )
+            first[vendor] = ours
+
+    @classmethod
+    def of(cls, settings: ErpSettings) -> VendorIds:
+        """Raises ConfigurationError with the line that is wrong."""
+        file = settings.vendor_ids_file
+        if file is None:
+            return cls(settings.vendor_ids)
+        if settings.vendor_ids:
+            raise ConfigurationError(FILE, f"{SETTING} is set too", "Keep one of the two.")
+        return cls(_read(file), FILE)
+
+    def platform_ids(self, vendors: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+        """The platform's id of each of the ERP's ids (texts); null where there is none, or no id at all."""
+        vendors = pc.utf8_trim_whitespace(vendors)
+        if not self._ids:
+            return vendors
+        at = pc.index_in(vendors, value_set=pa.array(self._ids, pa.string()))
+        kept = pc.is_in(vendors, value_set=pa.array(["", EVERY]))
+        return pc.coalesce(
+            pa.array(self._ids.values(), pa.string()).take(at),
+            pc.if_else(kept, vendors, pa.scalar(None, pa.string())),
+        )
+
+    def erp_ids(self, vendors: Sequence[str]) -> list[str]:
+        """The ERP's ids of these vendors."""
+        return [ours for ours, vendor in self._ids.items() if vendor in vendors] if self._ids else list(vendors)
+
+    def translate(self, table: pa.Table, left_out: Counter[str]) -> pa.Table:
+        """The rows of the table (RAW, or an extract like it) under the platform's ids. Counts what it leaves out, by the ERP's id."""
+        if not self._ids:
+            return table
+        ids = self.platform_ids(table["vendor"])
+        stays = pc.or_(pc.is_valid(ids), pc.is_null(table["vendor"]))
+        for count in pc.value_counts(pc.utf8_trim_whitespace(table["vendor"].filter(pc.invert(stays)))).to_pylist():
+            left_out[count["values"]] += count["counts"]
+        return table.set_column(table.schema.get_field_index("vendor"), "vendor", ids).filter(stays)
+
+
+def _read(file: Path) -> dict[str, str]:
+    try:
+        with file.open(encoding="utf-8-sig", newline="") as opened:
+            lines = [(number, line) for number, line in enumerate(csv.reader(opened), 1) if any(line)]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no CSV in UTF-8"
+        raise ConfigurationError(FILE, f"{str(file)!r} cannot be read: {why}", "Name a readable file.") from None
+    if not lines:
+        raise ConfigurationError(FILE, f"{str(file)!r} is empty: it has no line", f"Begin it with {','.join(HEADER)}.")
+    ids: dict[str, str] = {}
+    for number, line in lines:
+        if number == lines[0][0]:
+            if [name.strip().casefold() for name in line] != HEADER:
+                raise ConfigurationError(
+                    FILE, f"line {number} of {str(file)!r} is {','.join(line)!r}", f"Begin it with {','.join(HEADER)}."
+                )
+        elif len(line) != len(HEADER) or line[0].strip() in ids:
+            raise ConfigurationError(
+                FILE,
+                f"line {number} of {str(file)!r} is {','.join(line)!r}",
+                "Give each store one line with two fields: the ERP's id, the platform's vendor.",
+            )
+        else:
+            ids[line[0].strip()] = line[1]
+    return ids
