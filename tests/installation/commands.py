@@ -182,6 +182,13 @@ COMMANDS: dict[str, tuple[Call, ...]] = {
         Call(state=_paused("store-006"), prints="store-006"),
         Call(state=_paused("--chain"), prints="demo-chain"),
     ),
+    "forget": (
+        Call(
+            ("store-006", "--reason", "closed", "--user", "ada"),
+            claim=lambda data: data["vendor"] == "store-006" and data["skus"] > 0,
+            prints="store-006 is forgotten",
+        ),
+    ),
     "explain": (
         Call(state=_product, claim=lambda data: bool(data["sentence"]) and bool(data["events"]), prints="The ERP has"),
     ),

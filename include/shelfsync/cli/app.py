@@ -79,6 +79,12 @@ command(
     "shelfsync restore store-001 --end",
     panel=CONTROL,
 )(control.restore)
+command(
+    app,
+    "shelfsync forget store-009 --reason 'closed in March'",
+    "shelfsync forget store-009 --reason 'moved to store-012' --user ada",
+    panel=CONTROL,
+)(control.forget)
 
 command(app, "shelfsync duckdb today.duckdb", "shelfsync duckdb today.duckdb --quiet", panel=DATA)(data.duckdb)
 command(app, "shelfsync housekeeping --dry-run", "shelfsync housekeeping", panel=DATA)(data.housekeeping)

@@ -1,4 +1,4 @@
-"""`pause`, `resume`, `restore`: the operator stops the sending, or restores a past state."""
+"""`pause`, `resume`, `restore`, `forget`: the operator stops the sending, restores a past state, or takes a store out."""
 
 from __future__ import annotations
 
@@ -63,6 +63,16 @@ def resume(
     scope = _scope(vendor, chain, everything)
     with opened() as context:
         result = resume_sending(context, scope, vendor, why=reason or "resumed", who=user_or(user))
+    return Answer(result, result.pop("lines"))
+
+
+def forget(vendor: Vendor, reason: Reason = None, user: User = None) -> Answer:
+    """Take a closed store out of runs, exports, promotions and status. It comes back if the ERP has rows of it again."""
+    from shelfsync.catalog.steps.forget_vendor import forget as forget_vendor
+
+    given = _required(reason)
+    with opened() as context:
+        result = forget_vendor(context, vendor, why=given, who=user_or(user))
     return Answer(result, result.pop("lines"))
 
 

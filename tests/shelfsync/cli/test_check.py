@@ -19,7 +19,7 @@ def stock(tmp_path):
 
 
 def asked(sandbox):
-    return [entry for entry in sandbox.journal()["entries"] if entry["operation"] not in {"token"}]
+    return [entry for entry in sandbox.journal()["entries"] if entry["operation"] != "token"]
 
 
 def test_each_vendor_of_the_erp_is_asked_for_once(run, sandbox, stock):

@@ -50,6 +50,9 @@ vendor = sa.Table(
         comment="Requests in a row without an outcome for any SKU: rejected whole, or their job failed without a log",
     ),
     columns.moment("retry_at", "When the next request is allowed after so many failures; null: now"),
+    columns.text(
+        "forgotten", "Why and by whom it was taken out, until an extract has a row of it again; null: it takes part"
+    ),
     columns.written("created_at", "When the vendor was first seen in an extract"),
     sa.UniqueConstraint("vendor", "open_plan", name="uq_vendor_open_plan"),
     schema="ledger",

@@ -73,7 +73,7 @@ LEFT JOIN LATERAL (
     ORDER BY vr.generation DESC LIMIT 1
 ) AS l ON true
 LEFT JOIN ledger.extract AS e ON e.extract_id = l.extract_id
-WHERE CAST(:vendors AS text[]) IS NULL OR v.vendor = ANY (:vendors)
+WHERE v.forgotten IS NULL AND (CAST(:vendors AS text[]) IS NULL OR v.vendor = ANY (:vendors))
 ORDER BY v.vendor
 """
 

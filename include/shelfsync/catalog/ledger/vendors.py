@@ -13,6 +13,8 @@ from shelfsync.platform.jobs.table import job
 from shelfsync.store.instant import after, instant
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from sqlalchemy.engine import Connection
 
 
@@ -126,6 +128,23 @@ def remember(connection: Connection, name: str) -> None:
     connection.execute(insert(vendor).values(vendor=name).on_conflict_do_nothing())
 
 
+def forget(connection: Connection, name: str, why: str) -> None:
+    """Takes a vendor out of runs, exports, promotions and status."""
+    connection.execute(vendor.update().where(vendor.c.vendor == name).values(forgotten=why))
+
+
+def take_in(connection: Connection, seen: Iterable[str]) -> None:
+    """Vendors with rows in an extract are not forgotten any more."""
+    forgotten = (vendor.c.vendor.in_(list(seen)), vendor.c.forgotten.is_not(None))
+    connection.execute(vendor.update().where(*forgotten).values(forgotten=None))
+
+
+def acknowledged_skus(connection: Connection, name: str) -> int:
+    """How many SKUs the baseline in force has; 0 without one."""
+    base = current_baseline(connection, name)
+    return 0 if base is None else base.rows
+
+
 def lately_acknowledged(connection: Connection, *, most: int, but: str = "") -> list[str]:
     """Some vendors, the most recently acknowledged first: the platform accepted something of them lately."""
     now_in_force = sa.and_(vendor.c.vendor == baseline.c.vendor, vendor.c.baseline_version == baseline.c.version)
@@ -135,10 +154,11 @@ def lately_acknowledged(connection: Connection, *, most: int, but: str = "") -> 
 
 
 def known_vendors(connection: Connection) -> dict[str, int]:
-    """Every vendor that has a baseline, with the number of SKUs in it."""
+    """Every vendor that has a baseline and is not forgotten, with the number of SKUs in it."""
     statement = sa.select(vendor.c.vendor, baseline.c.rows).join(
         baseline, sa.and_(vendor.c.vendor == baseline.c.vendor, vendor.c.baseline_version == baseline.c.version)
     )
+    statement = statement.where(vendor.c.forgotten.is_(None))
     return {row.vendor: row.rows for row in connection.execute(statement)}
 
 

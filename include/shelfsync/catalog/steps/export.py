@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 def plan_exports(context: Context, run_key: str, vendors: tuple[str, ...]) -> list[dict[str, Any]]:
     """The shards of an export: the requested vendors, else those of the settings, else every vendor that was in an extract."""
     with context.engine.begin() as connection:
-        names = vendors or context.settings.sync.vendors or _seen(connection)
+        names = vendors or context.settings.sync.vendors or seen(connection)
         export_jobs.plan(connection, run_key, dict.fromkeys(names), deadline_s=context.settings.export.deadline_s)
         planned = [one.vendor for one in export_jobs.of_run(connection, run_key)]
     if not planned:
@@ -69,8 +69,12 @@ class ExportSubmission(Submission):
         return self.context.open_platform().export(self.job.vendor, priority="export")
 
 
-def _seen(connection: sa.Connection) -> tuple[str, ...]:
-    """Vendors that were in an extract; a vendor that a person only typed is not among them."""
+def seen(connection: sa.Connection) -> tuple[str, ...]:
+    """Vendors that were in an extract and are not forgotten; a vendor that a person only typed is not among them."""
     in_run = sa.exists().where(tables.vendor_run.c.vendor == tables.vendor.c.vendor)
-    statement = sa.select(tables.vendor.c.vendor).where(in_run).order_by(tables.vendor.c.vendor)
+    statement = (
+        sa.select(tables.vendor.c.vendor)
+        .where(in_run, tables.vendor.c.forgotten.is_(None))
+        .order_by(tables.vendor.c.vendor)
+    )
     return tuple(connection.execute(statement).scalars())

@@ -114,6 +114,7 @@ def _write(
                 _fail(connection, run.run_id, name, number, _missing(skus))
         for name in sorted(asked - came - set(vendors.known_vendors(connection))):
             _fail(connection, run.run_id, name, number, _missing(0))
+        vendors.take_in(connection, came)
         record.record_vendors(connection, sorted(came))
         record.record_run(connection, run.run_id)
         load.replace_quarantine(connection, run.run_id, None, nameless)
@@ -123,7 +124,7 @@ def _missing(skus: int) -> str:
     """A vendor without a row counts as a fault of the extract: nothing is deactivated (I9)."""
     return (
         f"not one row in the extract, while the platform holds {skus} acknowledged SKUs; nothing was changed."
-        " Check the ERP, or leave the vendor out by SHELFSYNC_SYNC__VENDORS"
+        " Check the ERP; if the store has closed, run `shelfsync forget VENDOR --reason TEXT`"
     )
 
 

@@ -41,9 +41,11 @@ def pause(
     """Stops sending; `{"paused": [...], "lines": [...]}`. A vendor the ledger has never seen is a DataError, unless `anyway`."""
     with context.engine.begin() as connection:
         if scope == "vendor" and not anyway:
-            _require_known(vendor or "", vendors.names(connection))
+            require_known(
+                vendor or "", vendors.names(connection), "pause", "With --force it is stopped before its first run."
+            )
         name = _name(context, scope, vendor)
-        kill_switch.turn(connection, cast("Scope", scope), name, stopped=True, why=_one_line(why), who=_one_line(who))
+        kill_switch.turn(connection, cast("Scope", scope), name, stopped=True, why=one_line(why), who=one_line(who))
         result = _result(connection)
         flying = [job for job in catalog_jobs.open_jobs(connection) if scope != "vendor" or job.vendor == vendor]
     lines = [f"PAUSED: {stop}" for stop in result["paused"]]
@@ -62,21 +64,22 @@ def resume(context: Context, scope: str, vendor: str | None, *, why: str, who: s
         was = [stop for stop in kill_switch.stops(connection) if (stop.scope, stop.name) == (scope, name)]
         if was:
             kill_switch.turn(
-                connection, cast("Scope", scope), name, stopped=False, why=_one_line(why), who=_one_line(who)
+                connection, cast("Scope", scope), name, stopped=False, why=one_line(why), who=one_line(who)
             )
-            _give_up_old_plans(connection, vendor if scope == "vendor" else None)
+            give_up_old_plans(
+                connection, vendor if scope == "vendor" else None, "sending was paused; the next run compares again"
+            )
         result = _result(connection)
     first = f"{was[0].what} continues with the next run" if was else "nothing was stopped by that switch"
     log.warning("resume: %s %s by %s: %s", scope, name, who, first)
     return {**result, "resumed": bool(was), "lines": [first, *(f"STILL PAUSED: {stop}" for stop in result["paused"])]}
 
 
-def _give_up_old_plans(connection: Connection, vendor: str | None) -> None:
-    """Supersedes plans from before or during the pause, which may be hours old. The next run compares again.
+def give_up_old_plans(connection: Connection, vendor: str | None, why: str) -> None:
+    """Supersedes plans of one vendor or of all that are not sent yet; they may be hours old.
 
     A request that may have been sent is still finished by recover (steps.each_vendor).
     """
-    why = "sending was paused; the next run compares again"
     for run_id, name, generation in batches.supersede_waiting(connection, vendor):
         vendor_runs.supersede(connection, run_id, name, generation, why)
 
@@ -95,7 +98,7 @@ def _name(context: Context, scope: str, vendor: str | None) -> str:
     return context.settings.platform.chain
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
     """One line of at most 500 characters, for logs, pages and reports."""
     line = " ".join(text.split())[:500]
     if not line:
@@ -103,12 +106,13 @@ def _one_line(text: str) -> str:
     return line
 
 
-def _require_known(vendor: str, known: Iterable[str]) -> None:
+def require_known(vendor: str, known: Iterable[str], verb: str, otherwise: str = "") -> None:
+    """DataError for a vendor that the ledger has never seen, with the name that was probably meant."""
     names = sorted(known)
     if vendor in names:
         return
     near = difflib.get_close_matches(vendor, names, n=1)
     meant = f" Did you mean {near[0]}?" if near else ""
     raise DataError(
-        f"pause: the ledger has never seen a vendor {vendor!r}, so nothing was stopped.{meant} With --force it is stopped before its first run."
+        f"{verb}: the ledger has never seen a vendor {vendor!r}, so nothing was done.{meant} {otherwise}".strip()
     )

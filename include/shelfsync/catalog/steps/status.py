@@ -56,6 +56,7 @@ LEFT JOIN LATERAL (
             SELECT FROM ledger.job JOIN ledger.batch USING (batch_id)
             WHERE batch.vendor = v.vendor AND batch.generation = d.generation AND job.unaccounted > 0))
 ) AS w ON true
+WHERE v.forgotten IS NULL
 ORDER BY v.vendor
 """
 

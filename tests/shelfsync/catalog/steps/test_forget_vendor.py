@@ -1,0 +1,75 @@
+"""A store that has closed for good: a person takes it out, and it comes back by itself if the ERP has it again."""
+
+from __future__ import annotations
+
+import pytest
+
+from shelfsync.catalog.steps import status
+from shelfsync.catalog.steps.forget_vendor import forget
+from shelfsync.errors import DataError
+
+A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
+
+
+@pytest.fixture
+def closed(world):
+    """Two stores, of which the ERP has only the first any more."""
+    for vendor in ("store-001", "store-002"):
+        world.platform.put_products(vendor, [A])
+        world.erp.put(vendor, "a", "1.00")
+    assert world.sync("full")["state"] == "succeeded"
+    world.erp.execute("DELETE FROM stock WHERE vendor = 'store-002'")
+    return world
+
+
+def _vendors(world):
+    return [row["vendor"] for row in status.status(world.app.context)["vendors"]]
+
+
+def test_a_closed_store_fails_every_run_until_it_is_forgotten(closed):
+    assert closed.sync()["state"] == "partly_failed"
+    forget(closed.app.context, "store-002", why="closed in March", who="ada")
+    assert closed.sync()["state"] == "succeeded"
+    assert _vendors(closed) == ["store-001"]
+    assert [row.forgotten for row in closed.rows("SELECT forgotten FROM ledger.vendor ORDER BY vendor")] == [
+        None,
+        "closed in March (ada)",
+    ]
+    assert closed.shown("store-002")["a"]["active"], "nothing is sent to it"
+
+
+def test_it_is_in_no_export_and_in_no_promotion_for_all(closed):
+    from shelfsync.catalog.steps.export import seen
+    from shelfsync.promotions.steps.assortment import known_vendors
+
+    forget(closed.app.context, "store-002", why="closed", who="ada")
+    with closed.app.context.engine.connect() as connection:
+        assert seen(connection) == ("store-001",)
+    assert known_vendors(closed.app.context) == ("store-001",)
+
+
+def test_it_comes_back_with_the_first_row_that_the_erp_has_of_it(closed):
+    forget(closed.app.context, "store-002", why="closed", who="ada")
+    closed.erp.put("store-002", "a", "3.00")
+    assert closed.sync()["state"] == "succeeded"
+    assert _vendors(closed) == ["store-001", "store-002"]
+    assert closed.shown("store-002")["a"]["price"] == 3.0
+
+
+def test_what_is_on_its_way_ends_and_what_is_only_planned_is_not_sent(closed):
+    closed.erp.put("store-002", "a", "4.00")
+    run_id, _ = closed.begin("delta", upto="deliver")
+    assert forget(closed.app.context, "store-002", why="closed", who="ada")["in_flight"] == 1
+    closed.app.step("confirm", run_id, ["store-002"])
+    closed.app.step("acknowledge", run_id, ["store-002"])
+    assert closed.shown("store-002")["a"]["price"] == 4.0
+    closed.erp.put("store-002", "a", "5.00")
+    run_id, _ = closed.begin("delta", upto="batch")
+    forget(closed.app.context, "store-002", why="closed", who="ada")
+    closed.app.step("deliver", run_id, ["store-002"])
+    assert closed.shown("store-002")["a"]["price"] == 4.0
+
+
+def test_a_vendor_that_was_never_seen_is_named_with_the_nearest(closed):
+    with pytest.raises(DataError, match="Did you mean store-002"):
+        forget(closed.app.context, "store-02", why="closed", who="ada")
