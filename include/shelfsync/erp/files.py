@@ -133,7 +133,8 @@ class FilesSource:
         counted: dict[str, int] = {}
         metadata_rows = damaged = 0
         unterminated: list[str] = []
-        found = self._of_vendors(self._find(), vendors)
+        every = self._find()
+        found = self._of_vendors(every, vendors)
         for file in found:
             reader = self._file(file)
             rows, stamp = 0, file.stamp()
@@ -151,7 +152,8 @@ class FilesSource:
                 unterminated += [file.name] if reader.unterminated else []
             else:
                 metadata_rows += reader.rows
-        return self._claim(counted, metadata_rows, damaged, unterminated, found)
+        expected = self._expected(found, some=len(found) < len(every))
+        return self._claim(expected, counted, metadata_rows, damaged, unterminated, found)
 
     def _of_vendors(self, found: list[FoundFile], vendors: tuple[str, ...]) -> list[FoundFile]:
         """The files of these vendors, if files are by vendor and no number is about all of them."""
@@ -169,10 +171,15 @@ class FilesSource:
         return None if vendor is None else str(vendor)
 
     def _claim(
-        self, counted: dict[str, int], metadata_rows: int, damaged: int, unterminated: list[str], found: list[FoundFile]
+        self,
+        expected: dict[str, int] | None,
+        counted: dict[str, int],
+        metadata_rows: int,
+        damaged: int,
+        unterminated: list[str],
+        found: list[FoundFile],
     ) -> Claim:
         caveat = f"{damaged} rows could not be read, so an absent SKU may be in one of them" if damaged else None
-        expected = self._expected(found)
         if expected is not None:
             for vendor in sorted(expected if "" not in expected else ()):
                 if counted.get(vendor) != expected[vendor]:
@@ -194,17 +201,16 @@ class FilesSource:
             return Claim(None, how, caveat)
         return Claim(metadata_rows, "the row count in the metadata of the Parquet files", caveat)
 
-    def _expected(self, found: list[FoundFile]) -> dict[str, int] | None:
-        """Vendor -> its true number of rows; the empty vendor for all together; None without control files."""
+    def _expected(self, found: list[FoundFile], *, some: bool = False) -> dict[str, int] | None:
+        """Vendor -> its true number of rows; the empty vendor for all together; None without control files. `some`: of these files alone."""
         if self._settings.control_file is None:
             return None
         controls = address.find(self._settings.control_file, endings=("",), setting=CONTROL_FILE)
         if VENDOR not in self._settings.control_file:
             return {"": sum(_number(control) for control in controls)}
         vendors = {file.vendor for file in found}
-        every = vendors == {file.vendor for file in self._find()}
         expected = {
-            control.vendor or "": _number(control) for control in controls if every or control.vendor in vendors
+            control.vendor or "": _number(control) for control in controls if not some or control.vendor in vendors
         }
         for vendor in sorted(vendors ^ set(expected), key=str):
             there, missing = (CONTROL_FILE, FILES) if vendor in expected else (FILES, CONTROL_FILE)

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 APPLICATION_NAME = "shelfsync extract"
 """The name of shelfsync's session for the ERP's database administrator, where the database shows such a name."""
 
+DISTINCT_MAX = 20_000
+"""A column with more values than that is not the vendor's."""
+
 _CONNECT_S = 10
 _CONNECT_ARGUMENT = {
     "psycopg": "connect_timeout",
@@ -133,11 +136,15 @@ class Session:
                 result.close()
 
     def distinct(self, sql: str, column: str) -> tuple[list[Any], list[str | None]]:
-        """The values of a column, each once, and the condition that selects the rows of each; None if it cannot be written safely."""
+        """The values of a column, each once, and the condition that selects the rows of each; None if it cannot be written safely.
+
+        No more than DISTINCT_MAX values.
+        """
         name = self._connection.dialect.identifier_preparer.quote(column)
         with self._time_limit():
-            found = self._execute(f"SELECT DISTINCT {name} FROM (\n{sql}\n) shelfsync_extract", stream=False)  # noqa: S608
-            values = [row[0] for row in found]
+            result = self._execute(f"SELECT DISTINCT {name} FROM (\n{sql}\n) shelfsync_extract", stream=True)  # noqa: S608
+            values = [row[0] for row in result.fetchmany(DISTINCT_MAX)]
+            result.close()
         return values, [self._condition(name, value) for value in values]
 
     def narrowed(self, sql: str, conditions: Sequence[str]) -> str:

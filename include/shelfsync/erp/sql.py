@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from shelfsync.erp import diagnosis
 from shelfsync.erp.layout import Chunk, Layout
-from shelfsync.erp.session import Session
+from shelfsync.erp.session import DISTINCT_MAX, Session
 from shelfsync.erp.source import Claim, Extract, none_of, vendors_of_rows
 from shelfsync.erp.text import texts
 from shelfsync.errors import ConfigurationError, IncompleteExtractError, TryAgainError
@@ -104,9 +104,9 @@ class SqlSource:
             for value, condition in zip(texts(values).to_pylist(), conditions, strict=True)
             if value is not None and _folded(value) in wanted
         ]
-        if not theirs:
+        if not theirs and len(values) < DISTINCT_MAX:
             raise none_of(vendors, f"{len(values)} vendors")
-        if None in theirs:
+        if None in theirs or len(values) >= DISTINCT_MAX:
             return sql
         return session.narrowed(sql, [condition for condition in theirs if condition is not None])
 

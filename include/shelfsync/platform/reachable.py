@@ -75,19 +75,21 @@ def unknown_vendors(context: Context, names: Sequence[str]) -> tuple[list[str], 
     fingerprints = {name: _fingerprint(derived, ("vendor", name)) for name in names}
     confirmed = {name for name, of in fingerprints.items() if _known_good(context, of)}
     left = [name for name in names if name not in confirmed]
-    unknown: list[str] = []
+    unknown: dict[str, ConfigurationError] = {}
     for name in left[:ASKED_MAX]:
         try:
             _ask(context, name)
         except ConfigurationError as error:
-            if error.setting == _ADDRESS or (not confirmed and len(unknown) == min(VENDORS_ASKED, len(left)) - 1):
+            if error.setting == _ADDRESS:
                 raise
-            unknown.append(name)
+            unknown[name] = error
         else:
             _remember(context, fingerprints[name])
             _remember(context, _fingerprint(derived, ("*",)))
             confirmed.add(name)
-    return unknown, len(left[ASKED_MAX:])
+    if unknown and not confirmed:
+        raise next(iter(unknown.values()))
+    return list(unknown), len(left[ASKED_MAX:])
 
 
 def _ask_one_of(context: Context, names: Sequence[str | None]) -> None:
