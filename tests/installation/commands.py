@@ -154,6 +154,10 @@ COMMANDS: dict[str, tuple[Call, ...]] = {
             prints="accepted",
         ),
     ),
+    "quarantine": (
+        Call(claim=lambda data: bool(data["quarantined"]) and data["quarantined"][0]["rows"] > 0, prints=" rows, "),
+        Call(("--vendor", "store-001", "--limit", "2"), prints="vendor store-001: "),
+    ),
     "plan": (
         Call(
             state=_changed,

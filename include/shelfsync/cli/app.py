@@ -55,6 +55,12 @@ app.add_typer(promotions.app, name="promotions", rich_help_panel=SYNC)
 
 command(app, "shelfsync status", "shelfsync status --json", panel=INSPECT)(inspect.status)
 command(
+    app,
+    "shelfsync quarantine",
+    "shelfsync quarantine --vendor store-001 --reason price_decimal_comma --limit 20",
+    panel=INSPECT,
+)(inspect.quarantine)
+command(
     app, "shelfsync explain store-001 4711", "shelfsync explain store-001 4711 --at 2026-03-01T10:42", panel=INSPECT
 )(inspect.explain)
 app.add_typer(inspect.runs, name="runs", rich_help_panel=INSPECT)

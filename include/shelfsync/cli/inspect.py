@@ -1,4 +1,4 @@
-"""`status`, `runs`, `explain`: the state of every vendor, run and SKU, and the reasons."""
+"""`status`, `quarantine`, `runs`, `explain`: the state of every vendor, run and SKU, and the reasons."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from shelfsync.cli.command import command
-from shelfsync.cli.options import At, Limit, Sku, Vendor  # noqa: TC001  typer reads annotations
+from shelfsync.cli.options import At, Limit, OneVendor, Sku, Vendor  # noqa: TC001  typer reads annotations
 from shelfsync.cli.output import Answer, opened
 
 if TYPE_CHECKING:
@@ -19,6 +19,9 @@ runs = typer.Typer(help="The runs of the catalog: what each did, and what to run
 
 Run = Annotated[int, typer.Argument(metavar="RUN", help="Number of the run.")]
 Kind = Annotated[Literal["full", "delta"] | None, typer.Option("--kind", help="Only runs of this kind.")]
+QuarantineReason = Annotated[
+    str | None, typer.Option("--reason", metavar="KEYWORD", help="Only this reason, such as price_decimal_comma.")
+]
 State = Annotated[
     Literal["running", "succeeded", "partly", "partly_failed", "failed"] | None,
     typer.Option("--state", help="Only runs of this state."),
@@ -32,6 +35,15 @@ def status() -> Answer:
     with opened() as context:
         result = read_status(context)
     return Answer(result, [*_status_lines(result)])
+
+
+def quarantine(vendor: OneVendor = None, reason: QuarantineReason = None, limit: Limit = 1) -> Answer:
+    """Rows of the ERP that cannot be sent, by vendor and reason, as the last run of each vendor found them; --limit examples of each."""
+    from shelfsync.catalog.warehouse import quarantine as of_warehouse
+
+    with opened() as context, context.engine.connect() as connection:
+        found = of_warehouse.groups(connection, vendor=vendor, reason=reason, examples=limit)
+    return Answer({"quarantined": found}, [*of_warehouse.lines(found)] or ["nothing is quarantined"])
 
 
 def explain(vendor: Vendor, sku: Sku, at: At = None) -> Answer:

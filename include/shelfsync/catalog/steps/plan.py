@@ -62,6 +62,11 @@ class Batch(_Strict):
     sha256: Digest
 
 
+class Adjusted(_Strict):
+    rows: Count
+    examples: list[Line]
+
+
 class Vendor(_Strict):
     vendor: Annotated[str, AfterValidator(_usable)]
     state: Line
@@ -74,6 +79,7 @@ class Vendor(_Strict):
     held: list[dict[str, JsonValue]]
     top: list[dict[str, JsonValue]]
     quarantined: dict[str, Count]
+    adjusted: dict[str, Adjusted]
 
 
 class Plan(_Strict):
@@ -98,7 +104,7 @@ def is_plan(document: Any) -> bool:
     return len(names) == len(set(names))
 
 
-FORMAT = 2
+FORMAT = 3
 TOP_ROWS = 10
 _NOT_HASHED = frozenset({"home", "config", "database_url", "lake_url", "rate_limit", "webhook"})
 _UNSENT = frozenset(
@@ -196,6 +202,8 @@ def lines(plan: dict[str, Any]) -> list[str]:
 
 
 def _vendor_lines(vendor: dict[str, Any]) -> Iterator[str]:
+    from shelfsync.catalog.adjustment import MEANING  # brings pyarrow
+
     name = f"vendor {vendor['vendor']}"
     for held in vendor["held"]:
         yield f"{name}: {held['rows']} rows would be held by {held['rule']}: {held['message']}"
@@ -203,6 +211,8 @@ def _vendor_lines(vendor: dict[str, Any]) -> Iterator[str]:
         yield f"{name}: {row['sku']} price {row['price_before']} -> {row['price']} ({_percent(row['move'])})"
     for reason, count in vendor["quarantined"].items():
         yield f"{name}: {count} rows are quarantined: {reason}"
+    for kind, one in vendor["adjusted"].items():
+        yield f"{name}: {one['rows']} {MEANING[kind]}: {'; '.join(one['examples'])}"
 
 
 def bodies(context: Context, released_path: str, base_path: str | None) -> list[dict[str, Any]]:
@@ -235,6 +245,7 @@ def _vendor(context: Context, row: VendorRun) -> dict[str, Any]:
         "held": _held(context, row.held_path),
         "top": [] if released is None else _top(context, released, base_path),
         "quarantined": _quarantined(context, row.quarantine_path),
+        "adjusted": _adjusted(context, row),
     }
 
 
@@ -266,6 +277,22 @@ def _quarantined(context: Context, path: str | None) -> dict[str, int]:
 
     reasons = pc.value_counts(context.lake.read_table(path, ["reason"])["reason"].combine_chunks()).to_pylist()
     return {one["values"]: one["counts"] for one in sorted(reasons, key=lambda one: str(one["values"]))}
+
+
+def _adjusted(context: Context, row: VendorRun) -> dict[str, dict[str, Any]]:
+    """What normalise changed in values that it accepted, by kind."""
+    import pyarrow as pa
+
+    from shelfsync.catalog.adjustment import COLUMNS, adjustments
+
+    if row.raw_path is None:
+        return {}
+    raw = context.lake.read_table(row.raw_path, COLUMNS)
+    quarantined = pa.array([], pa.int64())
+    if row.quarantine_path is not None:
+        quarantined = context.lake.read_table(row.quarantine_path, ["row_number"])["row_number"].combine_chunks()
+    found = adjustments(raw, quarantined, context.settings.normalise)
+    return {one.kind: {"rows": one.rows, "examples": list(one.examples)} for one in found}
 
 
 def _percent(move: float) -> str:

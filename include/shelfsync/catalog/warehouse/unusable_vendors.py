@@ -15,7 +15,7 @@ FROM warehouse.quarantine WHERE run_id = :run AND vendor = '' GROUP BY reason OR
 """
 _LAST = """
 SELECT max(extract.run_id) FROM ledger.extract JOIN ledger.run USING (run_id)
-WHERE NOT run.dry_run AND (CAST(:before AS bigint) IS NULL OR extract.run_id < :before)
+WHERE NOT run.dry_run AND run.vendors = '{}' AND (CAST(:before AS bigint) IS NULL OR extract.run_id < :before)
 """
 
 

@@ -223,3 +223,13 @@ def test_no_secret_is_in_a_plan(shop):
     text = json.dumps(_plan(shop)["plan"], default=str)
     assert "demo-secret" not in text
     assert "postgresql" not in text
+
+
+def test_a_plan_names_each_value_that_is_sent_with_another_number(shop):
+    shop.erp.put("store-001", "s03", "2.56999999999", quantity="-4")
+    shop.erp.put("store-001", "s04", "2.00", quantity="3.9")
+    summary = _plan(shop)
+    (vendor,) = summary["plan"]["vendors"]
+    assert vendor["adjusted"]["price_cut"] == {"rows": 1, "examples": ["s03: 2.56999999999 -> 2.569"]}
+    assert vendor["adjusted"]["quantity_zeroed"]["examples"] == ["s03: -4 -> 0"]
+    assert "1 quantities lose their fraction: s04: 3.9 -> 3" in "\n".join(summary["lines"])

@@ -1,0 +1,70 @@
+"""What normalise changes in accepted values, as a plan lists it; held against normalise itself."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shelfsync.catalog.adjustment import COLUMNS, adjustments
+from shelfsync.catalog.normalise import normalise
+from shelfsync.schemas import RAW
+from shelfsync.settings import NormaliseSettings
+
+TEXTS = st.one_of(
+    st.decimals(min_value=-50, max_value=50, allow_nan=False, places=4).map(str),
+    st.sampled_from(["56.99999999999999", "1.5000", "3.0", "-0.0", "-2", "1e-3", "15e-1", "", "1,5", "x", " 7.25 "]),
+)
+
+
+def _raw(rows):
+    filled = [dict.fromkeys(RAW.names) | row | {"row_number": number} for number, row in enumerate(rows, 1)]
+    return pa.Table.from_pylist(filled, schema=RAW)
+
+
+def _found(raw, settings=None):
+    settings = settings or NormaliseSettings()
+    result = normalise(raw, settings)
+    rows = adjustments(raw.select(COLUMNS), result.quarantine["row_number"].combine_chunks(), settings)
+    return result, {one.kind: one for one in rows}
+
+
+def test_each_kind_is_counted_with_examples():
+    raw = _raw(
+        [
+            {"vendor": "v", "sku": "a", "price": "56.99999999999999", "quantity": "2.9"},
+            {"vendor": "v", "sku": "b", "price": "1.5000", "quantity": "-3"},
+            {"vendor": "v", "sku": "c", "price": "2.0001", "quantity": "-0.5"},
+            {"vendor": "v", "sku": "d", "price": "x", "quantity": "1.5"},
+        ]
+    )
+    _, found = _found(raw)
+    assert {kind: (one.rows, one.examples) for kind, one in found.items()} == {
+        "price_cut": (2, ("a: 56.99999999999999 -> 56.999", "c: 2.0001 -> 2.000")),
+        "quantity_floored": (1, ("a: 2.9 -> 2",)),
+        "quantity_zeroed": (2, ("b: -3 -> 0", "c: -0.5 -> 0")),
+    }
+
+
+def test_what_the_settings_quarantine_is_no_adjustment():
+    raw = _raw([{"vendor": "v", "sku": "a", "quantity": "2.9"}, {"vendor": "v", "sku": "b", "quantity": "-3"}])
+    assert _found(raw, NormaliseSettings(quantity_rounding="quarantine", negative_quantity="quarantine"))[1] == {}
+
+
+@given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=12))
+def test_a_value_is_an_adjustment_exactly_if_another_number_is_sent(pairs):
+    raw = _raw([{"vendor": "v", "sku": f"{n:02}", "price": p, "quantity": q} for n, (p, q) in enumerate(pairs)])
+    result, found = _found(raw)
+    sent = {row["sku"]: row for row in result.snapshot.to_pylist()}
+    changed = dict.fromkeys(("price_cut", "quantity_floored", "quantity_zeroed"), 0)
+    for number, (price, quantity) in enumerate(pairs):
+        row = sent.get(f"{number:02}")
+        if row is None:
+            continue
+        changed["price_cut"] += row["price"] is not None and row["price"] != Decimal(price)
+        if row["quantity"] is not None:
+            changed["quantity_zeroed"] += Decimal(quantity) < 0
+            changed["quantity_floored"] += Decimal(quantity) > row["quantity"]
+    assert {kind: one.rows for kind, one in found.items()} == {kind: rows for kind, rows in changed.items() if rows}
