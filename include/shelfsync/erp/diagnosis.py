@@ -23,6 +23,13 @@ _CREDENTIALS = (
     "28p01",
     "18456",
 )
+_FORBIDDEN = (
+    "permission denied",  # PostgreSQL
+    "command denied",  # MySQL, MariaDB
+    "permission was denied",  # SQL Server
+    "ora-01031",
+    "insufficient privileges",
+)
 _DATABASE = ("does not exist", "unknown database", "cannot open database", "ora-12514")
 
 
@@ -79,6 +86,9 @@ def statement_error(error: BaseException, url: sa.URL, setting: str, what: str) 
             f"{place(url)} did not answer {what} in time: {words}",
             "Raise it, or look for what locks or slows the ERP's tables.",
         )
+    if any(sign in words.casefold() for sign in _FORBIDDEN):
+        remedy = f"Let the ERP's administrator grant the right to the user of {URL}: GRANT SELECT on each table."
+        return ConfigurationError(setting, f"{place(url)} does not allow {what}: {words}", remedy)
     return ConfigurationError(
         setting, f"{place(url)} does not accept {what}: {words}", "Correct it; it must be one single SELECT."
     )

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 COUNT_SQL = "SHELFSYNC_ERP__COUNT_SQL"
 SQL = "SHELFSYNC_ERP__SQL"
 SQL_FILE = "SHELFSYNC_ERP__SQL_FILE"
-_END = re.compile(r"(?:;|(?:(?<=\n)|^)[ \t]*--[^\n]*|(?<=;)[ \t]*--[^\n]*)\Z")
+_END = re.compile(
+    r"(?:;|(?:(?<=\n)|^)[ \t]*--[^\n]*|(?<=;)[ \t]*--[^\n]*|(?<=;)\s*#[^\n]*|(?<=;)\s*/\*(?:(?!\*/).)*\*/)\Z", re.DOTALL
+)
+"""A semicolon or a comment at the end of a statement; `#` and `/* */` only after the semicolon, since before it they may be operators."""
 _TRIAL_ROWS = 20
 """How many rows the hook gets to see when the configuration is checked."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import json
 import logging
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_origin
 
 from pydantic import BaseModel, ValidationError
 
@@ -47,10 +48,28 @@ def read_settings(**overrides: Any) -> Settings:
             raise _unknown(name, file) from None
         remedy = f"Correct it in the environment or in {file}."
         raise ConfigurationError(name, first["msg"], remedy) from None
-    except ValueError as error:  # a TOML file that does not parse
+    except ValueError as error:  # a mapping of the environment or a TOML file that does not parse
+        if found := _no_mapping():
+            name, why = found
+            remedy = 'Write it as JSON in single quotes: \'{"sku": "item_code"}\'.'
+            raise ConfigurationError(name, f"its value is no JSON: {why}", remedy) from None
         raise ConfigurationError(
             "SHELFSYNC_CONFIG", f"{file} cannot be read: {error}", "Correct the file's syntax."
         ) from None
+
+
+def _no_mapping() -> tuple[str, str] | None:
+    """The first variable of a mapping whose value is no JSON, and why; the value itself may be a secret."""
+    for name in sorted(os.environ):
+        model: Any = Settings
+        for part in name.upper().removeprefix(_PREFIX).lower().split("__"):
+            model = model.model_fields[part].annotation if part in getattr(model, "model_fields", {}) else None
+        if name.upper().startswith(_PREFIX) and get_origin(model) is dict:
+            try:
+                json.loads(os.environ[name])
+            except ValueError as error:
+                return name.upper(), str(error)
+    return None
 
 
 def _unknown(name: str, file: Path) -> ConfigurationError:

@@ -193,3 +193,26 @@ def test_a_good_configuration_passes_without_a_row_being_read(sqlite_url):
             url=sqlite_url, sql="SELECT *, preis AS price FROM item;  -- all", count_sql="SELECT count(*) FROM item"
         )
     ).check()
+
+
+def test_a_missing_right_is_told_as_one(erp_url):
+    url = sa.make_url(erp_url)
+    reader = url.set(username=f"reader_{url.database}", password=SECRET)
+    admin = sa.create_engine(url)
+    with admin.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE stock (vendor text, sku text, price numeric)")
+        connection.exec_driver_sql(f"CREATE ROLE {reader.username} LOGIN PASSWORD '{SECRET}'")
+    error = error_of(url=reader.render_as_string(hide_password=False), sql="SELECT * FROM stock")
+    assert "does not allow the SELECT: permission denied" in error.problem
+    assert "GRANT SELECT" in error.remedy
+    with admin.begin() as connection:
+        connection.exec_driver_sql(f"DROP ROLE {reader.username}")
+    admin.dispose()
+
+
+@pytest.mark.parametrize(
+    "end",
+    [";", " ;\n", "\n-- all", "; -- all", ";\n-- a\n-- b;", " /* all */", "; /* all\n */ ", ";\n# all", "; # all"],
+)
+def test_a_comment_after_the_select_is_no_second_statement(sqlite_url, end):
+    open_source(ErpSettings(url=sqlite_url, sql=SQL + end)).check()

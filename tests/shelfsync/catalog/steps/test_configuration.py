@@ -87,6 +87,15 @@ def test_a_setting_that_cannot_be_read_is_named_as_it_is_written(monkeypatch, na
         read_settings()
 
 
+@pytest.mark.parametrize("value", ["{sku: item}", "sku=item", '{"sku": '])
+def test_a_mapping_that_is_no_json_is_named_itself_and_no_file_is_blamed(monkeypatch, value):
+    monkeypatch.setenv("SHELFSYNC_ERP__COLUMNS", value)
+    with pytest.raises(ConfigurationError) as caught:
+        read_settings()
+    assert str(caught.value).startswith("SHELFSYNC_ERP__COLUMNS: its value is no JSON")
+    assert ".toml" not in str(caught.value)
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
