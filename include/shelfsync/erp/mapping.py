@@ -63,7 +63,13 @@ class MappingHook:
         try:
             answer = hook(frame)
         except Exception as error:
-            at = traceback.extract_tb(error.__traceback__)[-1]
+            frames = traceback.extract_tb(error.__traceback__)
+            own = [
+                frame
+                for frame in frames
+                if frame.filename == getattr(getattr(hook, "__code__", None), "co_filename", None)
+            ]
+            at = (own or frames)[-1]  # a line of the hook, and not of the library that it calls
             raise DataError(
                 f"{SETTING}: the hook {self.name!r} failed on chunk {chunk} of the extract ({len(frame)} rows) with "
                 f"{type(error).__name__}: {_line(error)} ({Path(at.filename).name}, line {at.lineno}). "

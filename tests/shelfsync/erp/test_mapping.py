@@ -147,3 +147,8 @@ def test_a_hook_that_cannot_be_had_is_named(erp, name, words):
 def test_a_hook_file_that_is_no_python_is_named(erp, hook):
     with pytest.raises(ConfigurationError, match="cannot be imported: SyntaxError"):
         open_source(ErpSettings(**erp, mapping=hook("return frame +"))).check()
+
+
+def test_an_error_inside_a_library_names_the_line_of_the_hook(erp, hook, read):
+    with pytest.raises(DataError, match=r"KeyError: 'no_such_column' \(hooks\.py, line 6\)"):
+        read(**erp, mapping=hook("frame = frame.copy()\nframe['price'] = frame['no_such_column']\nreturn frame"))
