@@ -88,7 +88,11 @@ def test_a_run_killed_while_it_sends_is_finished_by_its_repeat_and_by_recover(wo
     assert world.run("catalog_full_sync", at=day).state == "success"
     until(lambda: world.run("catalog_recover").state == "success" and world.rows(OPEN_JOBS) == [(0,)])
     assert world.prices() == [CUT] * 3
-    assert world.rows(ACCEPTED) == ALL_ONCE
+    accepted = world.rows(ACCEPTED)
+    assert [(vendor, sku) for vendor, sku, _ in accepted] == [(vendor, sku) for vendor, sku, _ in ALL_ONCE]
+    twice = {vendor for vendor, _, times in accepted if times == 2}
+    assert {times for *_, times in accepted} <= {1, 2}
+    assert len(twice) <= 1, "by the request that was found open, and by the full sync, which sends every SKU"
 
 
 @pytest.mark.slow

@@ -24,7 +24,8 @@ pytestmark = [
 
 MANY = 1_000_000
 FEW = MANY // 10
-GROWTH_MAX = 1.25
+GROWTH_MAX = 1.4
+"""Ten times the rows in memory would be more than double; allocators and a busy machine account for the rest."""
 CHILD = r"""
 import json, re, sys, time
 from pathlib import Path
