@@ -1,5 +1,8 @@
 # ruff: noqa: INP001  a script, not a package
-"""Writes .env with the passwords and keys that docker-compose.yaml asks for, readable by its owner alone. Never overwrites one."""
+"""Writes .env with the passwords and keys that docker-compose.yaml asks for, and the files for further settings.
+
+All are readable by their owner alone. None is ever overwritten.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,11 @@ import secrets
 import sys
 from pathlib import Path
 
-TARGET = Path(__file__).resolve().parent.parent / ".env"
+PROJECT = Path(__file__).resolve().parent.parent
+FURTHER = {
+    "shelfsync.env": "# SHELFSYNC_PLATFORM__BASE_URL=https://...   one setting a line, without quotes; `shelfsync config show` lists all\n",
+    "receiver.env": "# Settings of the receiver alone: SHELFSYNC_WEBHOOK__..., SHELFSYNC_ORDERS__PICKING_SECRET\n",
+}
 
 
 def values() -> dict[str, str]:
@@ -25,15 +32,21 @@ def values() -> dict[str, str]:
 
 
 def main() -> int:
-    try:
-        descriptor = os.open(TARGET, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        print(f"{TARGET.name} is there already and was left as it is")  # noqa: T201
-        return 0
-    with os.fdopen(descriptor, "w", encoding="ascii") as file:
-        file.writelines(f"{name}={value}\n" for name, value in values().items())
-    print(f"wrote {TARGET.name}")  # noqa: T201
+    keys = "".join(f"{name}={value}\n" for name, value in values().items())
+    for name, text in {".env": keys, **FURTHER}.items():
+        print(_written(PROJECT / name, text))  # noqa: T201
+    (PROJECT / "config").mkdir(exist_ok=True)
     return 0
+
+
+def _written(file: Path, text: str) -> str:
+    try:
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return f"{file.name} is there already and was left as it is"
+    with os.fdopen(descriptor, "w", encoding="ascii") as opened:
+        opened.write(text)
+    return f"wrote {file.name}"
 
 
 if __name__ == "__main__":

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+import shutil
+import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -62,6 +66,28 @@ def test_every_variable_that_it_asks_for_is_written_by_make_env() -> None:
     text = (PROJECT / "docker-compose.yaml").read_text("utf-8")
     assert {*ASKED_FOR.findall(text)} == set(written)
     assert len(written["AIRFLOW_JWT_SECRET"]) >= 64
+
+
+def test_make_env_writes_files_for_their_owner_alone_and_overwrites_none(tmp_path) -> None:
+    (tmp_path / "scripts").mkdir()
+    script = shutil.copy(PROJECT / "scripts" / "compose_env.py", tmp_path / "scripts")
+    first, second = (
+        subprocess.run([sys.executable, script], capture_output=True, text=True, check=True).stdout for _ in range(2)
+    )
+    assert first.splitlines() == ["wrote .env", "wrote shelfsync.env", "wrote receiver.env"]
+    assert all("left as it is" in line for line in second.splitlines())
+    ignored = (PROJECT / ".gitignore").read_text("utf-8").splitlines()
+    for name in (".env", "shelfsync.env", "receiver.env"):
+        assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600
+        assert name in ignored
+
+
+def test_a_dollar_in_a_setting_is_itself_and_files_of_the_operator_are_within_reach(compose) -> None:
+    for service in compose["services"].values():
+        assert {one["format"] for one in service.get("env_file", ())} <= {"raw"}
+    assert "./config:/etc/shelfsync:ro" in compose["services"]["scheduler"]["volumes"]
+    for name in STAYING:
+        assert compose["services"][name]["stop_grace_period"] == "1m", "a triggerer hands its waits over"
 
 
 def test_on_a_machine_and_in_a_container_a_service_differs_in_addresses_only(table) -> None:
