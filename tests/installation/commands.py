@@ -155,8 +155,11 @@ COMMANDS: dict[str, tuple[Call, ...]] = {
         ),
     ),
     "quarantine": (
-        Call(claim=lambda data: bool(data["quarantined"]) and data["quarantined"][0]["rows"] > 0, prints=" rows, "),
-        Call(("--vendor", "store-001", "--limit", "2"), prints="vendor store-001: "),
+        Call(claim=lambda data: data == {"quarantined": []}, prints="nothing is quarantined"),
+        Call(
+            ("--vendor", "store-001", "--reason", "price_decimal_comma", "--limit", "2"),
+            prints="nothing is quarantined",
+        ),
     ),
     "plan": (
         Call(

@@ -131,7 +131,7 @@ def test_a_request_whose_answer_was_lost_is_repeated_although_the_rest_of_its_ru
     _pause_and_resume(shop)
     assert _row(shop, run_id).state == "superseded"
     shop.app.recover()
-    assert _job(shop) == "open"
+    assert _job(shop) in {"open", "acknowledged"}, "on a slow machine its first poll is due at once"
     _recovered(shop, run_id)
     assert _job(shop) == "acknowledged"
     _in_step(shop)
@@ -139,7 +139,11 @@ def test_a_request_whose_answer_was_lost_is_repeated_although_the_rest_of_its_ru
 
 @pytest.fixture
 def cleared(shop):
-    """A run that was cleared from its extract while its job was open, and whose rows cannot be read now."""
+    return _cleared(shop)
+
+
+def _cleared(shop):
+    """A run that was cleared from its extract after its job was sent, and whose rows cannot be read now."""
     run_id, names = shop.begin("full", upto="deliver")
     _want(shop, "abc")
     shop.app.extract(run_id)
@@ -162,7 +166,9 @@ def test_what_failed_before_stays_failed_when_a_job_of_the_run_ends_well(shop, c
     assert _row(shop, cleared) == failure
 
 
-def test_an_earlier_failure_stays_reported_when_a_job_of_the_run_fails(shop, cleared):
+def test_an_earlier_failure_stays_reported_when_a_job_of_the_run_fails(shop):
+    shop.platform.control("PUT", "settings", {"job_seconds": 3600})
+    cleared = _cleared(shop)
     failure = _row(shop, cleared)
     _execute(shop, OVERDUE, "UPDATE ledger.job SET platform_job_id = 'unknown' || job_id")
     assert "before the deadline" in shop.app.recover()["failed"][VENDOR]
