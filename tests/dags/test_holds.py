@@ -67,10 +67,11 @@ class Person(threading.Thread):
             raise self._trouble
 
     def _questions(self) -> list[dict[str, Any]]:
+        """The questions that wait. SQLite locks no row, so Airflow can lose an answer that arrives while its task parks."""
         where = "/api/v2/dags/catalog_holds/dagRuns/~/hitlDetails"
         got = self._server.get(where, params={"response_received": False}, headers=self._headers)
         assert got.status_code == 200, got.text
-        return got.json()["hitl_details"]
+        return [found for found in got.json()["hitl_details"] if found["task_instance"]["state"] == "awaiting_input"]
 
     def _answer(self, question: dict[str, Any], option: str, form: dict[str, Any]) -> None:
         self.asked.append(question)
