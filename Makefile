@@ -2,6 +2,8 @@
 .DEFAULT_GOAL := help
 .PHONY: help setup lock test test-slow test-installation crash soak fuzz simulate crash-sweep mutation bench load cost check audit sbom demo up down
 BIN := .venv/bin
+# Where a machine forbids cached bytecode, each of the many processes would compile Airflow anew, for seconds.
+export PYTHONDONTWRITEBYTECODE :=
 
 help:    ## this list
 	@sed -n 's/^\([a-z-]*\): .*## /make \1	/p' Makefile | expand -t 16
