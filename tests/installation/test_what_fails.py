@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import random
 from typing import TYPE_CHECKING
 
 import pytest
 
+from crash.victims import kill
 from installation import shelf
 from installation.installed import ENDED
 
@@ -65,3 +67,25 @@ def test_a_full_sync_that_a_person_marks_as_failed_blocks_no_delta(installation:
     installation.until(a_delta_sends, "a delta to send what changed since", 300)
     installation.run("catalog_full_sync")
     assert shelf.differences(installation) == []
+
+
+def test_a_run_whose_scheduler_was_killed_with_its_tasks_ends_by_itself_and_sends(installation: Installation) -> None:
+    """Nobody reports the death of its task: the next scheduler finds that it reports nothing, and repeats it."""
+    (sku,) = shelf.on_sale(installation, VENDOR, 1, skip=6)
+    with installation.switched_off("catalog_delta_sync", "catalog_recover"):
+        with installation.faults({"at": "put_catalog", "kind": "never_answer", "vendor": VENDOR, "seconds": 120}):
+            price = shelf.move_price(installation, VENDOR, sku)
+            run_id = installation.trigger("catalog_full_sync")
+            installation.until(
+                lambda: [
+                    task
+                    for task in installation.tasks("catalog_full_sync", run_id)
+                    if task["task_id"] == "shard.deliver" and task["state"] == "running"
+                ],
+                "the full sync to send",
+            )
+            assert kill(installation.home, "scheduler", random.Random(1)) > 1, "the scheduler and its workers"
+        installation.ended("catalog_full_sync", run_id)
+    attempts = {task["task_id"]: task["try_number"] for task in installation.tasks("catalog_full_sync", run_id)}
+    assert attempts["shard.deliver"] > 1
+    assert shelf.products(installation, VENDOR)[sku]["price"] == price

@@ -21,6 +21,9 @@ USER = "admin"
 PASSWORDS_FILE = "simple_auth_manager_passwords.json.generated"
 TASKS_AT_ONCE = 6
 """A task is a process of some 150 MB; more at once than cores only makes all of them late."""
+TASK_SILENT_S = 90
+"""A task that reports nothing for so long is dead: Airflow repeats it. Airflow's own value, 300 s, is five minutes without a price change
+after each kill of the scheduler; a living task reports every five seconds."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,7 @@ def environment(
         "AIRFLOW__API__SECRET_KEY": keys.session,
         "AIRFLOW__API_AUTH__JWT_SECRET": keys.jwt,
         "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": database_url,
+        "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT": str(TASK_SILENT_S),
         "AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL": "15",
         "AIRFLOW__DAG_PROCESSOR__PARSING_PROCESSES": "1",
         "AIRFLOW__LOGGING__FILE_TASK_HANDLER_NEW_FOLDER_PERMISSIONS": "0o750",

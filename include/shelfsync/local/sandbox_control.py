@@ -1,8 +1,13 @@
-"""The sandbox's control plane, as far as the demo needs it. The real platform has no such interface."""
+"""The sandbox's control plane, as far as the demo needs it. The real platform has no such interface.
+
+`python -m shelfsync.local.sandbox_control SANDBOX RECEIVER` makes a sandbox send its events to a receiver (docker-compose.yaml).
+"""
 
 from __future__ import annotations
 
 import json
+import os
+import sys
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -118,3 +123,13 @@ class SandboxControl:
             raise kind(f"The sandbox answers {method} {path} with {answer.status_code}: {answer.text[:300]}")
         result: dict[str, Any] = json.loads(answer.text, parse_float=Decimal)
         return result
+
+
+def main(sandbox_url: str, receiver_url: str) -> None:
+    """Sends the sandbox's events to this receiver, with the secret that both services of docker-compose have."""
+    SandboxControl(sandbox_url.rstrip("/")).send_events_to(receiver_url, os.environ["SHELFSYNC_WEBHOOK__SECRET"])
+    print(f"{sandbox_url} sends its events to {receiver_url}")  # noqa: T201
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

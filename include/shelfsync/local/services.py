@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 API_PORT = 8080
 RECEIVER_PORT = 8480
 SANDBOX_PORT = 8470
+STORAGE_PORT = 8471
+"""Of the sandbox's presigned links, where the sandbox is on another host than its callers."""
 
 
 @dataclass(frozen=True)
@@ -125,8 +127,11 @@ def stand_in(name: str, table: dict[str, Service]) -> Service:
 def _sandbox(addresses: Addresses) -> tuple[str, ...]:
     """Its control plane answers only this machine by default. In a container it is exposed, because every caller is on another host."""
     where = ("--host", addresses.listen, "--port", str(addresses.sandbox_port), "--data", f"{addresses.home}/sandbox")
-    opened = () if addresses.listen == LOOPBACK else ("--expose-control", "--control-host", SANDBOX)
-    return ("partner-sandbox", *where, "--job-seconds", "2", *opened)
+    if addresses.listen == LOOPBACK:
+        return ("partner-sandbox", *where, "--job-seconds", "2")
+    storage = f"http://{addresses.sandbox_host}:{STORAGE_PORT}"
+    links = ("--public-url", addresses.sandbox_url, "--storage-port", str(STORAGE_PORT), "--storage-url", storage)
+    return ("partner-sandbox", *where, "--job-seconds", "2", "--expose-control", "--control-host", SANDBOX, *links)
 
 
 API_SERVER = "api-server"

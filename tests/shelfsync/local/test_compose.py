@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import stat
@@ -103,11 +104,36 @@ def test_on_a_machine_and_in_a_container_a_service_differs_in_addresses_only(tab
     fixed = {
         name
         for name in machine["scheduler"].environment
-        if re.search("EXECUTOR|PARALLELISM|EXAMPLES|USERS|INTERVAL", name)
+        if re.search("EXECUTOR|PARALLELISM|EXAMPLES|USERS|INTERVAL|TIMEOUT", name)
     }
-    assert len(fixed) == 5
+    assert len(fixed) == 6
     for name in fixed:
         assert machine["scheduler"].environment[name] == table["scheduler"].environment[name]
+
+
+def test_a_dead_task_is_repeated_long_before_the_five_minutes_that_airflow_waits_by_itself(table) -> None:
+    environment = os.environ | {
+        name: value for name, value in table["scheduler"].environment.items() if "TIMEOUT" in name
+    }
+    command = [sys.executable, "-m", "airflow", "config", "get-value", "scheduler", "task_instance_heartbeat_timeout"]
+    said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+    assert 60 <= int(said) <= 120
+
+
+def test_the_sandbox_has_links_that_other_containers_can_follow_and_no_secret(compose) -> None:
+    sandbox = compose["services"][SANDBOX]
+    words = sandbox["command"]
+    assert words[words.index("--storage-url") + 1] == f"http://sandbox:{words[words.index('--storage-port') + 1]}"
+    assert not {"env_file", "environment"} & sandbox.keys()
+
+
+def test_one_command_makes_a_sandbox_send_its_events_to_the_receiver(sandbox) -> None:
+    command = [sys.executable, "-m", "shelfsync.local.sandbox_control", sandbox.base_url, "http://receiver:8480/webhook"]
+    environment = os.environ | {"SHELFSYNC_WEBHOOK__SECRET": "canary-secret"}
+    said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    (chain,) = (one for one in sandbox.control("GET", "/state")["chains"] if one["chain"] == "demo-chain")
+    assert chain["webhook"]["order_url"] == "http://receiver:8480/webhook/orders"
+    assert "canary" not in said.stdout + said.stderr
 
 
 def test_everything_that_stays_waits_for_init_and_comes_back_by_itself(compose) -> None:
