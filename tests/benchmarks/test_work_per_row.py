@@ -118,6 +118,7 @@ def test_a_step_does_nothing_row_by_row(few, many, step):
     assert twenty < one * GROWTH_MAX
 
 
+@pytest.mark.slow
 def test_the_count_sees_what_works_row_by_row(few, many):
     """The slow path of the benchmark is written that way."""
     assert bytecodes(many.slow_diff) > bytecodes(few.slow_diff) * 10

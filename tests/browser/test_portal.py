@@ -187,6 +187,7 @@ def test_a_fault_is_added_and_cleared(page, portal):
     expect(page.get_by_role("alert")).to_contain_text("there is no fault 'meteorite'")
 
 
+@pytest.mark.slow
 def test_the_rate_limit_is_drawn(page, portal):
     for _ in range(65):
         portal.partner.get(f"{CHAIN}/vendors/{STORE}/catalog")
@@ -266,6 +267,7 @@ def test_a_page_is_never_wider_than_its_window(page, portal, width):
         assert header["width"] <= width
 
 
+@pytest.mark.slow
 def test_a_page_that_is_followed_loads_itself_again(page, portal):
     page.goto("/portal")
     page.get_by_role("link", name="Follow").click()

@@ -79,6 +79,7 @@ def pickings(draw: st.DrawFn) -> list[tuple[int | None, dict[str, Any]]]:
     return items
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(case=PUT.as_strategy())
 def test_every_order_put_is_answered_as_described(case: schemathesis.Case, platform: LiveSandbox) -> None:
@@ -89,6 +90,7 @@ def test_every_order_put_is_answered_as_described(case: schemathesis.Case, platf
     case.call_and_validate(base_url=platform.base_url, headers=HEADERS, checks=DESCRIBED)
 
 
+@pytest.mark.slow
 @settings(max_examples=120, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(
     sent=pickings(),

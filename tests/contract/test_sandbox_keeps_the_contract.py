@@ -34,6 +34,7 @@ def platform() -> Iterator[LiveSandbox]:
         yield live
 
 
+@pytest.mark.slow
 @contract.parametrize()
 @settings(max_examples=30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 def test_every_answer_is_described(case: schemathesis.Case, platform: LiveSandbox) -> None:

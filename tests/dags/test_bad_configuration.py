@@ -32,6 +32,7 @@ WRONG = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "value", "lines"), WRONG.values(), ids=WRONG.keys())
 def test_a_wrong_setting_is_reported_in_one_line_and_nothing_is_sent(
     world: World,

@@ -63,6 +63,7 @@ def _pressed(server: TestClient, shown: dict[str, Any]) -> Any:
     return server.post("/api/v2/connections/test", json=body | {"port": port})
 
 
+@pytest.mark.slow
 def test_the_button_of_the_list_tests_what_was_saved(server: TestClient, world: World) -> None:
     answer = _pressed(server, _saved(server, world))
     assert answer.status_code == 200, answer.text
@@ -70,6 +71,7 @@ def test_the_button_of_the_list_tests_what_was_saved(server: TestClient, world: 
     assert world.platform.client_secret not in answer.text
 
 
+@pytest.mark.slow
 def test_a_port_that_was_saved_is_sent_and_counts(server: TestClient, world: World) -> None:
     host, _, port = world.platform.base_url.rpartition(":")
     shown = _saved(server, world, host=host, port=int(port))
@@ -77,11 +79,13 @@ def test_a_port_that_was_saved_is_sent_and_counts(server: TestClient, world: Wor
     assert _pressed(server, shown).json()["status"] is True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changed", [{"host": "http://127.0.0.1:1"}, {"port": 9}])
 def test_stored_secrets_go_to_no_other_destination(server: TestClient, world: World, changed: dict[str, Any]) -> None:
     assert _pressed(server, _saved(server, world) | changed).status_code == 400
 
 
+@pytest.mark.slow
 def test_connections_of_other_types_are_none_of_ours(server: TestClient, world: World) -> None:
     """What Airflow makes of them stays Airflow's."""
     assert _pressed(server, _saved(server, world, conn_type="http")).status_code == 400

@@ -102,6 +102,7 @@ def test_a_dag_file_holds_no_logic(file: Path) -> None:
     assert not [node for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, logic)]
 
 
+@pytest.mark.slow
 def test_a_worker_that_parses_the_dags_imports_nothing_heavy(parse: list[str]) -> None:
     assert HEAVY & {module.split(".")[0] for module in parse} == set()
     assert "shelfsync.settings" not in parse

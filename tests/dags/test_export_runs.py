@@ -33,6 +33,7 @@ def test_a_change_in_the_portal_is_observed_and_the_next_delta_resends_the_value
     assert world.prices() == [CUT] * 3
 
 
+@pytest.mark.slow
 def test_only_the_vendors_of_the_form_are_exported(world: World) -> None:
     assert world.run("assortment_export", vendors=[" store-002 "]).state == "success"
     asked = [entry["route"] for entry in world.platform.journal()["entries"] if entry["operation"] == "export"]
@@ -47,6 +48,7 @@ def test_an_export_before_the_first_sync_has_nothing_to_do_and_is_no_failure(wor
     assert [entry for entry in world.platform.journal()["entries"] if entry["operation"] == "export"] == []
 
 
+@pytest.mark.slow
 def test_a_store_whose_export_fails_stops_no_other_and_the_run_names_it(world: World) -> None:
     world.run("catalog_full_sync")
     world.platform.faults({"at": "export", "kind": "status_404", "times": 1})

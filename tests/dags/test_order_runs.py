@@ -108,6 +108,7 @@ def orders(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[Orders]:
     shutil.rmtree(store)
 
 
+@pytest.mark.slow
 def test_every_row_of_3_1_and_every_rule_of_4_8_ends_as_specified(
     orders: Orders, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -172,12 +173,14 @@ def test_what_customers_and_logistics_cancel_reaches_the_store_as_cancelled(orde
     }
 
 
+@pytest.mark.slow
 def test_a_run_with_nothing_to_do_succeeds_without_a_question(orders: Orders) -> None:
     run = orders.world.run("orders_fulfilment")
     assert set.union(*states(run).values()) == {"success"}
     assert [one["operation"] for one in orders.world.platform.journal()["entries"]] == []
 
 
+@pytest.mark.slow
 def test_an_order_without_an_event_is_found_in_the_history_and_handed_over(orders: Orders) -> None:
     orders.place(CASES[0])
     orders.world.platform.until_quiescent()
@@ -190,6 +193,7 @@ def test_an_order_without_an_event_is_found_in_the_history_and_handed_over(order
     assert lost in {paper["order_id"] for paper in orders.papers()}
 
 
+@pytest.mark.slow
 def test_wrong_credentials_fail_the_run_and_leave_every_order_as_it_is(
     orders: Orders, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -229,6 +233,7 @@ def test_the_trigger_fires_when_something_waits_and_again_only_for_something_new
     assert asyncio.run(fired()) == [1, 2]
 
 
+@pytest.mark.slow
 def test_without_a_channel_to_the_stores_the_first_order_fails_watch_once_with_the_reason(
     orders: Orders, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -40,6 +40,7 @@ def test_a_stranger_sees_nothing(server: TestClient) -> None:
     assert "store" not in answer.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("role", "rights"),
     [
@@ -68,6 +69,7 @@ def test_the_navigation_leads_there(server: TestClient) -> None:
     assert [view["href"] for view in ours["external_views"]] == [VENDORS.lstrip("/")]
 
 
+@pytest.mark.slow
 def test_a_page_names_those_of_its_dags_that_airflow_has_paused(server: TestClient) -> None:
     """From Airflow's own database: one DAG is paused, one runs, one is removed."""
     from airflow.dag_processing.bundles.manager import DagBundlesManager

@@ -54,6 +54,7 @@ def outcomes(world: World) -> list[tuple[Any, ...]]:
     )
 
 
+@pytest.mark.slow
 def test_the_whole_life_of_a_promotion_from_the_dag_to_the_warehouse(world: World, erp: PromotionErp) -> None:
     # upcoming and running
     erp.put("soon", "c", "9", start=1, end=48)

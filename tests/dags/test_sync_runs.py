@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from airflow_world import World
 
 
+@pytest.mark.slow
 def test_a_full_sync_makes_the_platform_equal_to_the_erp_shard_by_shard(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -57,11 +58,13 @@ def test_a_dry_run_sends_nothing_ends_quietly_and_shows_the_plan(
     assert [line for line in caplog.messages if line.startswith("vendor store-003: 3 new")]
 
 
+@pytest.mark.slow
 def test_only_the_vendors_of_the_form_are_synced(world: World) -> None:
     assert world.run("catalog_full_sync", vendors=[" store-002 "]).state == "success"
     assert world.sent() == ["store-002"]
 
 
+@pytest.mark.slow
 def test_a_vendor_that_fails_stops_no_other_and_the_run_reports_which_and_why(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:

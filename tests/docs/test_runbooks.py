@@ -44,6 +44,7 @@ def test_every_setting_is_there():
     assert named - known == set()
 
 
+@pytest.mark.slow
 def test_the_secret_of_the_webhook_is_changed_without_losing_a_genuine_event(database_url, engine):
     """The steps of leaked-webhook-secret.md: which of the two is accepted before, during and after the change."""
     old, new = "canary-leaked-secret", "canary-fresh-secret"

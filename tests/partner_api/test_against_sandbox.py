@@ -70,6 +70,7 @@ def finished_job(client, job_id):
     return status
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", ["spec", "live", "legacy"])
 def test_an_update_goes_its_whole_way_to_the_log(tools, dialect):
     with LiveSandbox(dialect=dialect, job_status_for="all") as sandbox:

@@ -47,6 +47,7 @@ def signed_in(client: httpx.Client) -> None:
     client.headers["Authorization"] = f"Bearer {token}"
 
 
+@pytest.mark.slow
 def test_the_program_prints_its_address_and_ends_on_a_signal():
     with running("--dialect", "live", "--clock", "virtual", "--job-seconds", "7", "--set", "propagation_s=5") as (
         client,
@@ -58,6 +59,7 @@ def test_the_program_prints_its_address_and_ends_on_a_signal():
     assert (settings["link"], settings["requests_per_minute"]) == ("presigned", 60)
 
 
+@pytest.mark.slow
 def test_the_environment_gives_the_settings_that_no_argument_gives(monkeypatch):
     monkeypatch.setenv("PARTNER_SANDBOX_DIALECT", "legacy")
     monkeypatch.setenv("PARTNER_SANDBOX_BEHAVIOUR", '{"job_seconds": 3}')
@@ -77,6 +79,7 @@ def test_it_starts_in_under_two_seconds_after_its_imports():
     assert min(took_s) < 2
 
 
+@pytest.mark.slow
 def test_a_restart_keeps_the_stored_state(tmp_path):
     folder = str(tmp_path / "state")
     with running("--data", folder, "--job-seconds", "1") as (client, _):

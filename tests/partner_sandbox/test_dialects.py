@@ -52,6 +52,7 @@ def test_a_partner_gets_through_a_whole_update(dialect):
         assert (held["price"], held["max_sales_quantity"], held["active"]) == (2.5, 4, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dialect", "active"), [("spec", True), ("live", True), ("legacy", False)])
 def test_the_sources_disagree_at_the_buffer_itself(dialect, active):
     with LiveSandbox(dialect=dialect) as live, live.partner() as partner:

@@ -61,10 +61,12 @@ async def _run(seed: int) -> str:
     return json.dumps([token, seen, events_received, journal])
 
 
+@pytest.mark.slow
 def test_law_the_same_seed_repeats_a_whole_run_to_the_byte():
     assert run_of(7) == run_of(7)
 
 
+@pytest.mark.slow
 def test_another_seed_is_another_run():
     first, second = json.loads(run_of(7)), json.loads(run_of(8))
     assert first[0] != second[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -51,6 +52,7 @@ def outcome(held: Pricing, sent: SentPricing) -> Pricing | None:
         return None
 
 
+@pytest.mark.slow
 @given(pricings("UNIT"), sent_pricings())
 def test_law_pieces_stay_within_their_bounds_and_their_price_never_rises(held, sent):
     after = outcome(held, sent)

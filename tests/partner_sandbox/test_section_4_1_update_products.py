@@ -45,6 +45,7 @@ def test_one_element_is_a_single_update_and_several_are_a_bulk_update(platform, 
     assert [product["price"] for product in platform.products(STORE).values()] == [2, 3, 4]
 
 
+@pytest.mark.slow
 def test_a_whole_assortment_may_be_sent(platform, push):
     platform.put_products(STORE, [{"sku": f"S{n}", "price": 1} for n in range(21_000)])
     job = push(*({"sku": f"S{n}", "price": n} for n in range(21_000)))
@@ -172,6 +173,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(
     st.lists(VALUES, max_size=6),
     st.dictionaries(st.text(), VALUES),

@@ -42,6 +42,7 @@ def _sql(day, statement):
     return day.world.rows(statement)
 
 
+@pytest.mark.slow
 def test_the_export_run_succeeded(day):
     assert (day.summary["state"], day.summary["error"]) == ("succeeded", None)
 

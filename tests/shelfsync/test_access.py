@@ -115,6 +115,7 @@ def test_a_mapping_hook_that_others_can_write_is_not_run(elsewhere):
         MappingHook(f"{file}:shape").load()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", ENTRY_POINTS)
 def test_every_entry_point_keeps_what_it_writes_from_other_users(tmp_path, start):
     program = f"import os, sys\nos.umask(0)\nsys.argv = ['x', '--no-such-option']\n{start}\ntry:\n    main()\nexcept BaseException:\n    pass\nprint('umask', oct(os.umask(0)))\n"

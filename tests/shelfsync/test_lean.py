@@ -84,11 +84,13 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> dict:
     return json.loads(child(THE_PATH_OF_A_VENDOR, str(tmp_path_factory.mktemp("lean"))))
 
 
+@pytest.mark.slow
 def test_a_whole_path_loads_nothing_that_it_does_not_use(path):
     assert path["body"].startswith('{"products":[{"sku":"a","price":9.99,"quantity":5,"active":true}')
     assert {module.split(".")[0] for module in path["modules"]} & UNUSED == set()
 
 
+@pytest.mark.slow
 def test_a_context_over_a_database_of_this_version_takes_one_connection_and_no_migration_tool(tmp_path, database_url):
     child(A_CONTEXT, str(tmp_path), database_url)
 

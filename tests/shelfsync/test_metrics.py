@@ -90,6 +90,7 @@ def test_an_address_that_is_none_is_a_wrong_setting(address):
         metrics.Statsd(address, "shelfsync")
 
 
+@pytest.mark.slow
 def test_inside_airflow_its_own_metrics_section_decides(listener, tmp_path):
     """A process with Airflow's configuration, as a task's is."""
     code = (

@@ -10,6 +10,7 @@ EVERY = 9
 FEW = ("approve",)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FEW)
 def test_the_schedule_follows_some_deaths(world, name):
     tried, wrong = abandoned(world, [name], every=1000)

@@ -45,6 +45,7 @@ def synced(world) -> World:
     return world
 
 
+@pytest.mark.slow
 def test_seeds_hold_as_many_as_fit_the_time(world):
     began_s, seed = time.monotonic(), 1000
     while seed == 1000 or time.monotonic() - began_s < BOX_S:
@@ -110,11 +111,13 @@ def test_a_failing_plan_shrinks_to_the_actions_that_matter():
     assert least.actions == (actions[4], actions[21])
 
 
+@pytest.mark.slow
 def test_the_day_converges_without_a_death(synced):
     Model(synced).check()
     assert converged(synced, may_be_rejected=False) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("before", [True, False])
 def test_death_before_a_commit_leaves_nothing_and_after_it_everything(synced, before):
     runs = len(synced.rows("SELECT 1 FROM ledger.run"))
@@ -126,6 +129,7 @@ def test_death_before_a_commit_leaves_nothing_and_after_it_everything(synced, be
         fault_point.alive()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("invariant", "sabotage"),
     [
@@ -155,6 +159,7 @@ def test_the_model_sees_a_ledger_that_lies(synced, invariant, sabotage):
     assert broken.value.invariant in {invariant, "I1"} if invariant == "I5" else broken.value.invariant == invariant
 
 
+@pytest.mark.slow
 def test_the_model_sees_an_older_value_on_the_platform(synced):
     key = (VENDORS[0], "s01")
     model = Model(synced)
@@ -168,6 +173,7 @@ def test_the_model_sees_an_older_value_on_the_platform(synced):
     assert broken.value.invariant == "I4"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("field", "column"), [("quantity", "quantity"), ("active", "active"), ("max_sales_quantity", "limit")]
 )
@@ -190,6 +196,7 @@ def test_the_model_sees_an_older_value_of_any_field_on_its_way(synced, field, co
     assert (broken.value.invariant, field in str(broken.value)) == ("I4", True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("price", ["1.2345", "-1", "NaN", "77"])
 def test_the_model_detects_a_sent_price_that_the_erp_never_had(synced, price):
     Model(synced).check()
@@ -199,6 +206,7 @@ def test_the_model_detects_a_sent_price_that_the_erp_never_had(synced, price):
     assert broken.value.invariant == "I11"
 
 
+@pytest.mark.slow
 def test_the_model_sees_a_job_that_waits_beyond_its_deadline(synced):
     model = Model(synced)
     model.no_job_is_overdue()
@@ -210,6 +218,7 @@ def test_the_model_sees_a_job_that_waits_beyond_its_deadline(synced):
     assert broken.value.invariant == "I15"
 
 
+@pytest.mark.slow
 def test_the_model_sees_a_restored_value_that_the_platform_does_not_show(synced):
     key = (VENDORS[0], "s01")
     then = synced.clock.now()
@@ -229,6 +238,7 @@ def test_the_model_sees_a_restored_value_that_the_platform_does_not_show(synced)
     assert [line.split(":")[0] for line in converged(synced, may_be_rejected=False)] == ["/".join(key)]
 
 
+@pytest.mark.slow
 def test_the_model_detects_a_product_that_is_inactive_without_a_request(synced):
     synced.erp.ever_off.clear()
     shown = synced.platform.products(VENDORS[0])
@@ -239,6 +249,7 @@ def test_the_model_detects_a_product_that_is_inactive_without_a_request(synced):
     assert broken.value.invariant == "I9"
 
 
+@pytest.mark.slow
 def test_the_model_sees_a_platform_that_differs(synced):
     synced.erp.put((VENDORS[1], "s02"), random.Random(1))
     assert [line.split(":")[0] for line in converged(synced, may_be_rejected=False)] == [f"{VENDORS[1]}/s02"]

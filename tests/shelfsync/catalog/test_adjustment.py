@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -53,6 +54,7 @@ def test_what_the_settings_quarantine_is_no_adjustment():
     assert _found(raw, NormaliseSettings(quantity_rounding="quarantine", negative_quantity="quarantine"))[1] == {}
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=12))
 def test_a_value_is_an_adjustment_exactly_if_another_number_is_sent(pairs):
     raw = _raw([{"vendor": "v", "sku": f"{n:02}", "price": p, "quantity": q} for n, (p, q) in enumerate(pairs)])

@@ -101,6 +101,7 @@ def most(size, bad):
     return 1 if not bad else min(2 * size - 1, 1 + 2 * bad * math.ceil(math.log2(size)) if size > 1 else 1)
 
 
+@pytest.mark.slow
 @given(bodies())
 @example((1, {0}))
 @example((2, {1}))
@@ -127,6 +128,7 @@ def test_within_any_two_dozen_requests_something_is_sent_or_a_bad_row_is_found(b
     assert longest < bisection.FAILURES_PER_STEP
 
 
+@pytest.mark.slow
 @given(bodies(), st.integers(1, 40))
 @example((256, set(range(0, 256, 4))), 3)
 def test_the_progress_of_a_bisection_outlives_every_new_delta_however_early_it_comes(body, requests_a_delta):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,6 +24,7 @@ SHARP = GuardSettings(
 )
 
 
+@pytest.mark.slow
 @given(now=shelves(), before=shelves(), full=st.booleans(), repeats=st.sampled_from([None, "yesterday"]))
 def test_every_field_of_a_delta_is_released_or_held_once(now, before, full, repeats):
     delta = diff(now, before, full=full)
@@ -43,6 +45,7 @@ def test_every_field_of_a_delta_is_released_or_held_once(now, before, full, repe
     assert verdict.held.num_rows == sum(one.rows.num_rows for one in verdict.held_changes)
 
 
+@pytest.mark.slow
 @given(now=shelves(), before=shelves())
 def test_what_was_approved_passes_and_what_was_declined_stays_whatever_the_thresholds(now, before):
     delta = diff(now, before, full=False)

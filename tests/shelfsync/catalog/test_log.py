@@ -191,6 +191,7 @@ def test_a_line_that_never_ends_is_given_up():
     assert "a line of more than" in error_of(NEWER + b'A,failed,"' + b"x" * 20_000_000)
 
 
+@pytest.mark.slow
 def test_the_text_of_a_log_takes_no_more_memory_for_being_longer():
     data = NEWER + b"".join(b'SKU-%07d,failed,"%s"\n' % (n, b"x" * 800) for n in range(100_000))
     file = io.BytesIO(gzip.compress(data, 1))

@@ -42,6 +42,7 @@ def _measured(kind: str, name: str) -> tuple[int, float, str]:
     return int(peak_mb), float(seconds), words.strip()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", HEADS)
 @pytest.mark.parametrize("name", TOUCHING)
 def test_a_small_file_with_a_large_header_takes_bounded_memory_and_time(kind, name):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -33,6 +34,7 @@ def _followed(case, erp, restorations, limits=SHARP):
     return next_unrestored(case, erp, guard(plain).released, restorations)
 
 
+@pytest.mark.slow
 @given(erp=shelves(), past=shelves(), repeats=st.booleans())
 def test_the_way_back_is_held_by_no_guard_whatever_was_restored(erp, past, repeats):
     acknowledged = apply(diff(erp, shelf(), full=True), shelf())

@@ -22,6 +22,7 @@ def asked(sandbox):
     return [entry for entry in sandbox.journal()["entries"] if entry["operation"] != "token"]
 
 
+@pytest.mark.slow
 def test_each_vendor_of_the_erp_is_asked_for_once(run, sandbox, stock):
     stock("store-001", "nowhere")
     for _ in range(2):
@@ -40,6 +41,7 @@ def test_a_wrong_chain_is_found_although_nothing_was_ever_sent(run, stock):
     assert error(done.stdout)["message"].startswith("SHELFSYNC_PLATFORM__CHAIN")
 
 
+@pytest.mark.slow
 def test_a_wrong_vendor_of_a_known_chain_is_named_and_not_the_chain(run, stock):
     stock("store-001")
     assert run("check").returncode == 0
@@ -49,6 +51,7 @@ def test_a_wrong_vendor_of_a_known_chain_is_named_and_not_the_chain(run, stock):
     assert "the platform does not know vendor 'nowhere'" in done.stderr
 
 
+@pytest.mark.slow
 def test_of_many_vendors_no_more_are_asked_for_than_the_allowance_bears(run, sandbox, stock):
     stock("store-001", *(f"v{number:02}" for number in range(25)))
     first, second, _ = data(run("check", "--json").stdout)["warnings"]

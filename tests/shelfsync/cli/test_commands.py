@@ -16,6 +16,7 @@ from documents import data, error
 from shelfsync.cli.sync import run_error
 
 
+@pytest.mark.slow
 def test_a_sync_ends_with_0_and_prints_one_document_for_a_script(run):
     done = run("sync", "--full", "--json")
     assert done.returncode == 0, done.stderr
@@ -25,6 +26,7 @@ def test_a_sync_ends_with_0_and_prints_one_document_for_a_script(run):
     assert [(row["vendor"], row["acknowledged"], row["rejected"]) for row in status["vendors"]] == [("store-001", 1, 1)]
 
 
+@pytest.mark.slow
 def test_check_warns_that_an_order_would_reach_no_store(run):
     unset = run("check")
     assert unset.returncode == 0, unset.stderr
@@ -34,6 +36,7 @@ def test_check_warns_that_an_order_would_reach_no_store(run):
     assert data(on_purpose.stdout) == {"ok": True, "warnings": []}
 
 
+@pytest.mark.slow
 def test_a_plan_shows_what_would_be_sent_and_sends_nothing(run, sandbox):
     done = run("plan")
     assert done.returncode == 0, done.stderr
@@ -41,6 +44,7 @@ def test_a_plan_shows_what_would_be_sent_and_sends_nothing(run, sandbox):
     assert [entry for entry in sandbox.journal()["entries"] if entry["operation"] == "put_catalog"] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["nowhere/plan.json", "home", "."])
 def test_a_plan_for_a_file_that_cannot_be_written_is_exit_code_3_and_one_line(run, tmp_path, where):
     done = run("plan", "--out", where)
@@ -50,6 +54,7 @@ def test_a_plan_for_a_file_that_cannot_be_written_is_exit_code_3_and_one_line(ru
     assert list(tmp_path.parent.rglob("*.part")) == []
 
 
+@pytest.mark.slow
 def test_some_vendors_that_fail_are_exit_code_9_and_named(run, tmp_path):
     (tmp_path / "stock.csv").write_text("vendor,sku,price\nstore-001,a,1\nnowhere,a,1\n", encoding="utf-8")
     done = run("sync", "--vendor", "store-001", "--vendor", "nowhere")
@@ -68,6 +73,7 @@ def test_the_state_of_a_run_is_an_exit_code(state, code):
     assert (None if ended is None else ended.exit_code) == code
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "code", "named"),
     [
@@ -93,6 +99,7 @@ def test_a_wrong_configuration_is_exit_code_3_and_one_line(run, settings, code, 
     assert "canary" not in failed.stdout
 
 
+@pytest.mark.slow
 def test_a_sync_of_one_sku_sends_it_alone_and_prints_its_outcome(run):
     done = run("sync", "--vendor", "store-001", "--sku", "a")
     assert done.returncode == 0, done.stderr
@@ -101,6 +108,7 @@ def test_a_sync_of_one_sku_sends_it_alone_and_prints_its_outcome(run):
     assert "no vendor was named" in run("sync", "--sku", "a").stderr
 
 
+@pytest.mark.slow
 def test_a_pause_is_seen_by_status_and_by_the_next_sync_until_it_is_resumed(run, sandbox):
     assert run("pause", "--chain", "--reason", "wrong prices", "--user", "ada").returncode == 0
     done = run("sync")
@@ -111,6 +119,7 @@ def test_a_pause_is_seen_by_status_and_by_the_next_sync_until_it_is_resumed(run,
     assert data(run("sync", "--json").stdout)["accepted"] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [(), ("store-001", "--all"), ("--all", "--chain")])
 def test_a_pause_names_exactly_one_thing(run, arguments):
     done = run("pause", *arguments, "--reason", "because")
@@ -118,6 +127,7 @@ def test_a_pause_names_exactly_one_thing(run, arguments):
     assert "name one of" in done.stderr
 
 
+@pytest.mark.slow
 def test_explain_and_restore_are_reached_from_the_command_line(run):
     assert run("sync", "--full").returncode == 0
     document = data(run("explain", "store-001", "a", "--json").stdout)
@@ -131,6 +141,7 @@ def test_explain_and_restore_are_reached_from_the_command_line(run):
     assert "give a reason" in run("restore", "store-001", "--at", "2020-01-01T10:42", "--duration", "90m").stderr
 
 
+@pytest.mark.slow
 def test_the_status_prints_who_restored_what_until_when_and_why(run):
     assert run("sync", "--full").returncode == 0
     then = datetime.now(UTC).isoformat()
@@ -143,6 +154,7 @@ def test_the_status_prints_who_restored_what_until_when_and_why(run):
     assert "A restoration keeps these values" in explained
 
 
+@pytest.mark.slow
 def test_nothing_that_a_command_writes_can_be_read_by_another_user(run, tmp_path):
     """The state folder itself may be stepped through, for the OS user of PostgreSQL."""
     given = set(tmp_path.rglob("*"))
@@ -164,6 +176,7 @@ def test_nothing_that_a_command_writes_can_be_read_by_another_user(run, tmp_path
     assert open_to_all == []
 
 
+@pytest.mark.slow
 def test_nothing_that_the_sandbox_writes_can_be_read_by_another_user(tmp_path):
     before = os.umask(0)
     command = [sys.executable, "-c", "from partner_sandbox.cli import main; main()", "--port", "0", "--data", "state"]
@@ -193,6 +206,7 @@ def _ctrl_c_counts():
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.mark.slow
 def test_an_interrupted_sync_is_exit_code_130_and_recover_goes_on_with_it(run, sandbox):
     slow = run.environment | {"SHELFSYNC_SYNC__POLL_FIRST_S": "20"}
     command = [sys.executable, "-m", "shelfsync", "sync"]

@@ -12,6 +12,7 @@ from shelfsync.settings import Settings
 from shelfsync.settings.listing import masked
 
 
+@pytest.mark.slow
 def test_every_setting_is_shown_with_its_value_and_its_source(run, tmp_path):
     (tmp_path / "home").mkdir()
     file = tmp_path / "home/shelfsync.toml"

@@ -15,6 +15,7 @@ import pytest
 from documents import data, error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [
@@ -44,6 +45,7 @@ def test_the_version_is_that_of_the_package(run):
     assert run("--version").stdout == f"shelfsync {version('shelfsync')}\n"
 
 
+@pytest.mark.slow
 def test_an_error_of_the_data_names_what_to_do(run):
     done = run("holds", "show", "4711", "--json")
     document = error(done.stdout)
@@ -52,6 +54,7 @@ def test_an_error_of_the_data_names_what_to_do(run):
     assert document["remedy"]
 
 
+@pytest.mark.slow
 def test_times_are_iso_8601_with_an_offset(run):
     assert run("sync", "--full").returncode == 0
     (row,) = data(run("runs", "list", "--json").stdout)["runs"]
@@ -60,6 +63,7 @@ def test_times_are_iso_8601_with_an_offset(run):
         assert dt.datetime.fromisoformat(row[name]).tzinfo is not None
 
 
+@pytest.mark.slow
 def test_quiet_prints_nothing_but_errors_and_the_document(run):
     for words in (("sync", "--full", "--quiet"), ("--quiet", "status"), ("duckdb", "out.duckdb", "--quiet")):
         done = run(*words)
@@ -69,6 +73,7 @@ def test_quiet_prints_nothing_but_errors_and_the_document(run):
     assert (failed.returncode, failed.stdout, failed.stderr.count("\n")) == (4, "", 1)
 
 
+@pytest.mark.slow
 def test_verbose_shows_log_lines_on_standard_error(run):
     plain, verbose = run("sync", "--json"), run("sync", "-v", "--json")
     assert "INFO" not in plain.stderr
@@ -100,6 +105,7 @@ def printed_on_a_terminal(run, *words: str, **variables: str) -> str:
 COLOUR = re.compile(r"\x1b\[[0-9;]*3[0-9]")
 
 
+@pytest.mark.slow
 def test_colours_are_for_terminals_that_want_them(run):
     assert COLOUR.search(printed_on_a_terminal(run, "--help"))
     assert not COLOUR.search(printed_on_a_terminal(run, "--help", NO_COLOR="1"))

@@ -111,6 +111,7 @@ def is_another(row: tuple[Any, ...]) -> bool:
     return not (str(row[0]).strip() == GOOD["vendor"] and str(row[1]).strip(" ") == GOOD["sku"])
 
 
+@pytest.mark.slow
 @BRIEFLY
 @given(bad=rows)
 @example(bad=[tuple([cell] * len(NAMES)) for cell in CORPUS])
@@ -211,6 +212,7 @@ def test_a_parquet_column_of_any_type_costs_its_rows_at_most(tmp_path, odd, name
     read_file(file, bad)
 
 
+@pytest.mark.slow
 @BRIEFLY
 @given(places=damage, cut=st.floats(0, 1), values=st.lists(st.one_of(st.text(), st.none()), min_size=1, max_size=5))
 def test_any_parquet_file_is_read_or_raises_an_error_of_one_line(tmp_path, places, cut, values):

@@ -40,6 +40,7 @@ def exact(value):
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(table=st.fixed_dictionaries(columns).map(pa.table), chunk_rows=st.integers(1, 20), group_rows=st.integers(1, 20))
 def test_any_value_in_parquet_is_read_as_its_exact_text_and_complete(read, table, chunk_rows, group_rows):

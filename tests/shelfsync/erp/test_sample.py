@@ -55,6 +55,7 @@ def test_check_digits_are_those_of_known_articles(code):
     assert with_check_digit(code[:-1]) == code
 
 
+@pytest.mark.slow
 def test_the_sample_is_a_whole_chain_with_everything_that_makes_an_integration_stumble(erp_engine, extract):
     created = sample.create(erp_engine, seed=1)
     rows = extract()
@@ -149,6 +150,7 @@ def test_a_tick_changes_little_and_what_it_reports(erp_engine, extract):
     assert len(invisible) >= ticked.repriced_invisibly * 0.6 > 0
 
 
+@pytest.mark.slow
 def test_the_platforms_assortment_is_the_erps_but_for_a_few_unknown_skus(erp_engine, extract, sandbox):
     sample.create(erp_engine, seed=1, skus_per_vendor=1000)
     rows = extract()

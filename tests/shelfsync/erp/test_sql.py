@@ -224,6 +224,7 @@ def test_a_server_that_no_longer_answers_is_hung_up_on(erp, erp_engine):
             os.kill(pid, signal.SIGCONT)
 
 
+@pytest.mark.slow
 def test_a_sqlite_select_without_an_end_is_interrupted(tmp_path, read):
     file = tmp_path / "erp.db"
     sqlite3.connect(file).close()

@@ -102,6 +102,7 @@ def test_a_week_shows_every_customer_the_same_and_saves_most_stock_changes(erp_e
     assert frugal.quantities < 0.5 * lavish.quantities
 
 
+@pytest.mark.slow
 def test_half_a_day_shows_every_customer_the_same(erp_engine, read, erp_url):
     lavish, frugal, crossed = week(erp_engine, read, erp_url, quarters=48, skus=400)
     assert crossed > 20

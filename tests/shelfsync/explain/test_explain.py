@@ -33,12 +33,14 @@ def test_a_sku_in_step_is_explained_by_the_job_that_sent_its_price(shelf):
     assert [event.step for event in found.events] == ["diff", "deliver", "confirm"]
 
 
+@pytest.mark.slow
 def test_a_repeated_price_is_shown_since_it_was_first_sent(shelf):
     first = _explain(shelf).acknowledged.since
     shelf.sync("full")
     assert _explain(shelf).acknowledged.since == first
 
 
+@pytest.mark.slow
 def test_a_price_in_flight_is_explained_by_its_job(shelf):
     shelf.erp.put("store-001", "a", "3.49")
     shelf.begin("delta", upto="deliver")
@@ -47,6 +49,7 @@ def test_a_price_in_flight_is_explained_by_its_job(shelf):
     assert "The platform will show 3.49 when job 2, sent at" in found.sentence
 
 
+@pytest.mark.slow
 def test_a_rejected_sku_is_explained_by_the_platforms_message(shelf):
     shelf.erp.put("store-001", "missing", "1.00")
     shelf.sync("delta")
@@ -56,6 +59,7 @@ def test_a_rejected_sku_is_explained_by_the_platforms_message(shelf):
     assert found.events[-1].message.startswith("the platform rejected it")
 
 
+@pytest.mark.slow
 def test_a_sku_that_is_rejected_after_a_job_that_failed_was_never_acknowledged(shelf):
     shelf.erp.put("store-001", "missing", "1.00")
     shelf.platform.faults({"at": "job", "kind": "failed", "times": 1})
@@ -73,6 +77,7 @@ def test_a_sku_that_is_rejected_after_a_job_that_failed_was_never_acknowledged(s
     assert "unknown since" in shelf.app.explain("store-001", "missing", at=unconfirmed.at).sentence
 
 
+@pytest.mark.slow
 def test_a_quarantined_row_is_explained_by_its_fault(shelf):
     shelf.erp.put("store-001", "a", "3,49")
     shelf.erp.put("store-001", "b", "1.00")
@@ -83,6 +88,7 @@ def test_a_quarantined_row_is_explained_by_its_fault(shelf):
     assert found.events[-1].step == "normalise"
 
 
+@pytest.mark.slow
 def test_a_failed_run_is_explained_by_its_step_and_error(shelf):
     shelf.erp.put("store-001", "a", "3,49")
     shelf.sync("delta")
@@ -92,6 +98,7 @@ def test_a_failed_run_is_explained_by_its_step_and_error(shelf):
     )
 
 
+@pytest.mark.slow
 def test_a_sku_that_left_the_erp_is_off_sale_with_the_reason(shelf):
     shelf.erp.execute("DELETE FROM stock WHERE sku = 'a'")
     shelf.erp.put("store-001", "b", "1.00")
@@ -102,6 +109,7 @@ def test_a_sku_that_left_the_erp_is_off_sale_with_the_reason(shelf):
     assert any("it left the ERP" in event.message for event in found.events)
 
 
+@pytest.mark.slow
 def test_a_pause_is_explained_by_its_user_and_reason(shelf):
     shelf.erp.put("store-001", "a", "3.49")
     shelf.app.pause("vendor", "store-001", why="stock-taking", who="ada")
@@ -112,6 +120,7 @@ def test_a_pause_is_explained_by_its_user_and_reason(shelf):
     )
 
 
+@pytest.mark.slow
 def test_a_held_price_is_explained_by_its_guard_and_its_hold(shelf):
     shelf.erp.put("store-001", "a", "399.00")
     shelf.sync("delta")
@@ -121,6 +130,7 @@ def test_a_held_price_is_explained_by_its_guard_and_its_hold(shelf):
     assert found.events[-1].step == "guard"
 
 
+@pytest.mark.slow
 def test_the_past_is_explained_as_it_was(shelf):
     before = _explain(shelf).at
     shelf.erp.put("store-001", "a", "3.49")
@@ -131,12 +141,14 @@ def test_the_past_is_explained_as_it_was(shelf):
     assert len(then.events) == 3
 
 
+@pytest.mark.slow
 def test_before_the_first_run_there_are_no_events(shelf):
     found = shelf.app.explain("store-001", "a", at=datetime(2020, 1, 1, tzinfo=UTC))
     assert found.events == ()
     assert "No extract had this vendor by then" in found.sentence
 
 
+@pytest.mark.slow
 def test_the_error_of_an_unknown_vendor_names_known_ones(shelf):
     with pytest.raises(DataError, match="known are store-001"):
         shelf.app.explain("store-999", "a")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 
+import pytest
+
 A = {"barcodes": [], "title": "A", "price": 9.99, "active": True}
 HOUR = dt.timedelta(hours=1)
 
@@ -19,6 +21,7 @@ def _events(world, step, sku="a", **asked):
     return [event for event in world.app.explain("store-001", sku, **asked).events if event.step == step]
 
 
+@pytest.mark.slow
 def test_the_timeline_of_a_change_begins_with_the_extract(world):
     _shelf(world, "a")
     world.erp.put("store-001", "a", "3.49")
@@ -34,6 +37,7 @@ def test_the_timeline_of_a_change_begins_with_the_extract(world):
     assert len(_events(world, "diff")) == 2, "a full sync repeats what did not change"
 
 
+@pytest.mark.slow
 def test_a_sku_that_left_the_erp_is_no_longer_wanted(world):
     _shelf(world, "a", "b")
     world.erp.execute("DELETE FROM stock WHERE sku = 'a'")
@@ -41,6 +45,7 @@ def test_a_sku_that_left_the_erp_is_no_longer_wanted(world):
     assert _events(world, "diff")[-1].message == "no longer wanted, because it left the ERP (run 2 read the ERP)"
 
 
+@pytest.mark.slow
 def test_a_sku_that_disappears_from_exports_and_returns_has_one_event_for_each(world):
     _shelf(world, "a", "b")
     for number, skus in enumerate(("ab", "b", "b", "ab")):
@@ -56,6 +61,7 @@ def test_a_sku_that_disappears_from_exports_and_returns_has_one_event_for_each(w
     assert _events(world, "observe")[1].at == asked[1][0]
 
 
+@pytest.mark.slow
 def test_a_price_that_an_export_shows_changed_is_no_removal(world):
     _shelf(world, "a")
     for price in (3.99, 4.99):

@@ -36,6 +36,7 @@ def _explain(world, sku="a"):
     return world.app.explain("store-001", sku)
 
 
+@pytest.mark.slow
 def test_a_declined_price_is_not_promised_for_the_next_run(make_held):
     world = make_held()
     world.app.holds.decide(1, approve=False, who="ada", why="a typing error")
@@ -58,6 +59,7 @@ def test_a_declined_price_is_not_promised_for_the_next_run(make_held):
     assert "The platform shows 3.49 since" in _explain(world).sentence
 
 
+@pytest.mark.slow
 def test_an_expired_hold_is_not_promised_for_the_next_run(make_held):
     world = make_held(hold_hours=0.000001)
     world.sync("delta")
@@ -68,6 +70,7 @@ def test_an_expired_hold_is_not_promised_for_the_next_run(make_held):
     assert "The hold expired without a decision, so the value stays held until the ERP has another one" in found
 
 
+@pytest.mark.slow
 def test_a_declined_price_that_is_approved_after_all_waits_for_nothing(make_held):
     world = make_held()
     world.app.holds.decide(1, approve=False, who="ada")

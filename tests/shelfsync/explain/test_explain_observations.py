@@ -53,6 +53,7 @@ def test_a_sku_that_was_removed_on_the_platform_is_not_reported_as_shown(make_sh
     assert "The platform shows 3.99" in _explain(shelf, "b").sentence
 
 
+@pytest.mark.slow
 def test_a_removal_that_is_not_resent_is_not_promised_for_the_next_run(make_shelf):
     shelf = make_shelf(changed_on_platform="report")
     _put(shelf, "b", "c", price=3.99)
@@ -61,6 +62,7 @@ def test_a_removal_that_is_not_resent_is_not_promised_for_the_next_run(make_shel
     assert "when it applies what it acknowledged, or a full sync or a resend repeats it" in _explain(shelf).sentence
 
 
+@pytest.mark.slow
 def test_a_sku_that_neither_the_erp_nor_the_platform_has_is_in_step(make_shelf):
     shelf = make_shelf()
     shelf.erp.execute("DELETE FROM stock WHERE sku = 'a'")
@@ -72,6 +74,7 @@ def test_a_sku_that_neither_the_erp_nor_the_platform_has_is_in_step(make_shelf):
     assert "The ERP does not have it" in found.sentence
 
 
+@pytest.mark.slow
 def test_an_always_rejected_sku_is_explained_by_the_export_without_it(make_shelf):
     shelf = make_shelf()
     shelf.erp.put("store-001", "new", "5.00")
@@ -82,6 +85,7 @@ def test_an_always_rejected_sku_is_explained_by_the_export_without_it(make_shelf
     assert "The platform never acknowledged this SKU" in found
 
 
+@pytest.mark.slow
 def test_a_job_without_a_result_is_not_reported_as_a_success(make_shelf):
     shelf = make_shelf()
     shelf.platform.faults({"at": "log", "kind": "missing_sku"}, {"at": "job", "kind": "not_applied"})
@@ -102,6 +106,7 @@ def test_a_job_without_a_result_is_not_reported_as_a_success(make_shelf):
     assert "reported success" not in found
 
 
+@pytest.mark.slow
 def test_a_sku_with_unconfirmed_jobs_alone_is_not_reported_as_never_acknowledged(make_world):
     world = make_world()
     _put(world, *SKUS)
@@ -116,6 +121,7 @@ def test_a_sku_with_unconfirmed_jobs_alone_is_not_reported_as_never_acknowledged
     assert "never acknowledged" not in found
 
 
+@pytest.mark.slow
 def test_a_price_edited_in_the_portal_is_reported_until_a_job_corrects_it(make_shelf):
     shelf = make_shelf()
     shelf.platform.put_products("store-001", [{**A, "sku": "a"}, *({**A, "sku": sku, "price": 3.99} for sku in "bc")])
@@ -128,6 +134,7 @@ def test_a_price_edited_in_the_portal_is_reported_until_a_job_corrects_it(make_s
     assert "The platform shows 3.99 since" in _explain(shelf).sentence
 
 
+@pytest.mark.slow
 def test_a_product_switched_off_in_the_portal_is_reported_as_off_sale(make_shelf):
     shelf = make_shelf()
     rows = [{**A, "sku": sku, "price": 3.99, "active": sku != "a"} for sku in SKUS]
@@ -138,6 +145,7 @@ def test_a_product_switched_off_in_the_portal_is_reported_as_off_sale(make_shelf
     assert "The platform will show 3.99, on sale when the next run has sent it" in found
 
 
+@pytest.mark.slow
 def test_a_value_that_was_never_sent_is_not_unconfirmed(make_world):
     """The ERP leaves the price to the portal: an export makes unconfirmed what was sent, and nothing else."""
     world = make_world(drift={"propagation_s": 0})

@@ -6,10 +6,13 @@ import datetime as dt
 import json
 import re
 
+import pytest
+
 from shelfsync.explain import promotions
 from shelfsync.promotions.warehouse.customer_price import customer_price
 
 
+@pytest.mark.slow
 def test_a_running_promotion_is_explained_after_the_catalogs_values(shop):
     shop.erp.put("c1", "a", "8")
     shop.sync()
@@ -32,6 +35,7 @@ def test_a_running_promotion_is_explained_after_the_catalogs_values(shop):
     assert any("removed; the platform accepted it" in event.message for event in found.events)
 
 
+@pytest.mark.slow
 def test_the_time_by_which_customers_see_a_promotion_is_no_earlier_than_the_platforms(shop):
     shop.world.platform.control("PUT", "settings", {"promotion_propagation_s": 3000.0})
     shop.erp.put("c1", "a", "8")
@@ -52,6 +56,7 @@ def test_a_new_base_price_has_the_time_by_which_customers_see_it(shop):
     )
 
 
+@pytest.mark.slow
 def test_a_waiting_promotion_is_explained_by_its_reason(shop):
     shop.erp.put("deep", "a", "1")
     shop.erp.put("wrong", "b", "8,5")

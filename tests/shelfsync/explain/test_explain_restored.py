@@ -19,6 +19,7 @@ def _explained(world, sku="a", **at):
     return world.app.explain("store-001", sku, **at)
 
 
+@pytest.mark.slow
 def test_the_erps_price_is_shown_beside_the_restored_one(restored):
     restored.sync("delta")
     found = _explained(restored)
@@ -38,6 +39,7 @@ def test_a_restoration_that_no_run_has_sent_yet_comes_next(restored):
     assert "The ERP has price 5.66" in found.sentence
 
 
+@pytest.mark.slow
 def test_after_its_end_the_erps_values_come_next(restored):
     restored.sync("delta")
     during = _explained(restored).at
@@ -53,6 +55,7 @@ def test_after_its_end_the_erps_values_come_next(restored):
     assert len(then.restorations) == 1
 
 
+@pytest.mark.slow
 def test_a_sku_without_a_restoration_is_explained_as_usual(restored):
     restored.sync("delta")
     found = _explained(restored, "b")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+import pytest
+
 from shelfsync.promotions.warehouse.customer_price import customer_price
 from shelfsync.store import partitions
 
@@ -15,6 +17,7 @@ def _drop_all_months(world) -> None:
         assert partitions.retire(connection, months=-1) != []
 
 
+@pytest.mark.slow
 def test_what_has_not_changed_for_longer_than_the_months_kept_is_still_known(world):
     world.platform.put_products("store-001", PRODUCTS)
     for sku in ("a", "b"):
@@ -33,6 +36,7 @@ def test_what_has_not_changed_for_longer_than_the_months_kept_is_still_known(wor
     assert "sent it in job 2" in explain("store-001", "b").sentence
 
 
+@pytest.mark.slow
 def test_a_price_older_than_the_months_kept_is_not_explained_by_a_later_change_of_another_value(world):
     world.platform.put_products("store-001", PRODUCTS)
     world.erp.put("store-001", "a", "3.99", 10)

@@ -69,6 +69,7 @@ def _used(world) -> set[str]:
         return {path for select in selects for path in connection.execute(select).scalars()} - {""}
 
 
+@pytest.mark.slow
 def test_old_runs_go_and_the_state_in_force_stays(lived):
     _age(lived)
     before = _files(lived)
@@ -80,6 +81,7 @@ def test_old_runs_go_and_the_state_in_force_stays(lived):
     assert _used(lived) <= _files(lived), "no row points to a file that went"
 
 
+@pytest.mark.slow
 def test_a_second_time_nothing_more_goes(lived):
     _age(lived)
     lived.app.remove_expired()
@@ -87,6 +89,7 @@ def test_a_second_time_nothing_more_goes(lived):
     assert (again["rows"], again["files_removed"]) == ({}, 0)
 
 
+@pytest.mark.slow
 def test_after_it_the_path_goes_on_as_before(lived):
     _age(lived)
     lived.app.remove_expired()
@@ -97,6 +100,7 @@ def test_after_it_the_path_goes_on_as_before(lived):
     assert "The platform shows 5.00" in lived.app.explain("store-001", "a").sentence
 
 
+@pytest.mark.slow
 def test_what_is_in_flight_stays_whole(lived):
     lived.erp.put("store-001", "a", "6.00")
     run_id, vendors = lived.begin("delta", upto="deliver")
@@ -109,6 +113,7 @@ def test_what_is_in_flight_stays_whole(lived):
     assert lived.app.report(run_id)["accepted"] == 1
 
 
+@pytest.mark.slow
 def test_what_was_planned_and_not_yet_sent_stays_whole(lived):
     lived.erp.put("store-001", "a", "6.00")
     lived.begin("delta", upto="batch")
@@ -119,6 +124,7 @@ def test_what_was_planned_and_not_yet_sent_stays_whole(lived):
     assert lived.shown()["a"]["price"] == 6
 
 
+@pytest.mark.slow
 def test_a_restoration_in_force_keeps_the_state_it_brings_back(lived):
     first = lived.rows("SELECT min(valid_from) FROM warehouse.baseline_history WHERE sku = 'a'")[0][0]
     order = {"span": timedelta(hours=1), "skus": None, "why": "x", "who": "ada", "dry_run": False}
@@ -129,6 +135,7 @@ def test_a_restoration_in_force_keeps_the_state_it_brings_back(lived):
     assert lived.shown()["a"]["price"] == 1
 
 
+@pytest.mark.slow
 def test_a_state_whose_file_is_gone_is_put_together_again_from_the_history(lived):
     first = lived.rows("SELECT min(valid_from) FROM warehouse.baseline_history WHERE sku = 'a'")[0][0]
     _age(lived)
@@ -139,6 +146,7 @@ def test_a_state_whose_file_is_gone_is_put_together_again_from_the_history(lived
     assert lived.shown()["a"]["price"] == 1
 
 
+@pytest.mark.slow
 def test_whole_assortments_go_earlier_than_what_was_sent_of_them(make_world):
     world = make_world(housekeeping={"snapshot_days": MOMENT, "lake_grace_hours": 1})
     world.platform.put_products("store-001", PRODUCTS)
@@ -153,6 +161,7 @@ def test_whole_assortments_go_earlier_than_what_was_sent_of_them(make_world):
     assert (kinds.count("delta"), kinds.count("outcome")) == (3, 1), "three times the same outcome is one content"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("upto", ["normalise", "diff"])
 def test_a_run_that_never_came_to_its_report_is_closed_and_goes(lived, upto):
     lived.erp.put("store-001", "a", "6.00")
@@ -168,6 +177,7 @@ def test_a_run_that_never_came_to_its_report_is_closed_and_goes(lived, upto):
     assert len([name for name in _files(lived) if name.startswith(("raw/", "snapshot/"))]) == 2, "the newest of each"
 
 
+@pytest.mark.slow
 def test_an_observation_is_deleted_together_with_its_drift_and_its_rows(make_world):
     """The rest of an old observation would report no drift, and show a part of the assortment as the whole."""
     world = make_world(drift={"propagation_s": 0})
@@ -227,6 +237,7 @@ def test_a_run_that_was_taken_up_again_is_not_lost(world):
     assert world.rows("SELECT state FROM ledger.run") == [("running",)]
 
 
+@pytest.mark.slow
 def test_neither_a_dry_run_nor_a_busy_vendor_keeps_its_assortment(make_world):
     world = make_world(
         housekeeping={"snapshot_days": MOMENT, "lake_grace_hours": 1},
@@ -257,6 +268,7 @@ def test_neither_a_dry_run_nor_a_busy_vendor_keeps_its_assortment(make_world):
     assert (kinds.count("raw"), kinds.count("snapshot")) == (1, 1), "the newest of each"
 
 
+@pytest.mark.slow
 def test_outcomes_that_repeat_what_held_go_and_their_job_keeps_the_count(make_world):
     world = make_world(housekeeping={"repeated_outcome_days": MOMENT})
     world.platform.put_products("store-001", PRODUCTS)
@@ -280,6 +292,7 @@ def test_outcomes_that_repeat_what_held_go_and_their_job_keeps_the_count(make_wo
     assert world.app.remove_expired()["rows"].get("warehouse.sku_outcome", 0) == 0
 
 
+@pytest.mark.slow
 def test_a_hold_that_is_open_or_was_declined_is_remembered_and_one_that_is_over_goes(make_world):
     world = make_world(housekeeping={"history_days": MOMENT})
     world.platform.put_products("store-001", PRODUCTS)
@@ -300,6 +313,7 @@ def test_a_hold_that_is_open_or_was_declined_is_remembered_and_one_that_is_over_
     assert world.rows("SELECT count(*) FROM ledger.hold") == [(0,)]
 
 
+@pytest.mark.slow
 def test_a_file_younger_than_the_grace_stays_though_nothing_points_to_it_yet(lived):
     _age(lived)
     path = lived.app.context.lake.write_bytes("log", "store-001", ".csv", b"just written")
@@ -307,6 +321,7 @@ def test_a_file_younger_than_the_grace_stays_though_nothing_points_to_it_yet(liv
     assert lived.app.context.lake.exists(path)
 
 
+@pytest.mark.slow
 def test_a_file_that_is_published_again_is_young_again(lived):
     lake = lived.app.context.lake
     path = lake.write_bytes("log", "store-001", ".csv", b"the same content")
@@ -316,6 +331,7 @@ def test_a_file_that_is_published_again_is_young_again(lived):
     assert lake.exists(path)
 
 
+@pytest.mark.slow
 def test_what_a_dead_process_left_half_written_goes(lived):
     torn = Path(lived.settings.lake, ".staging", "torn.parquet")
     torn.write_bytes(b"PAR1")
@@ -324,6 +340,7 @@ def test_what_a_dead_process_left_half_written_goes(lived):
     assert not torn.exists()
 
 
+@pytest.mark.slow
 def test_a_dry_run_counts_and_removes_nothing(lived):
     _age(lived)
     before = _files(lived), _counts(lived)
@@ -332,6 +349,7 @@ def test_a_dry_run_counts_and_removes_nothing(lived):
     assert (_files(lived), _counts(lived)) == before
 
 
+@pytest.mark.slow
 def test_nothing_goes_before_its_time(world):
     world.platform.put_products("store-001", PRODUCTS)
     world.erp.put("store-001", "a", "1.00")
@@ -361,6 +379,7 @@ def test_every_column_named_like_a_path_of_the_lake_declares_it():
     assert all(isinstance(column.type, sa.Text) for column in declared), "the sweep reads one path a row"
 
 
+@pytest.mark.slow
 def test_no_other_column_names_a_file_of_the_lake(make_shop):
     """After syncs, a quarantined row, a hold, promotions, an export and a restoration: a column with a path in it declares it."""
     shop = make_shop()
@@ -437,6 +456,7 @@ def test_what_is_in_use_is_never_swept(world):
     assert sweep(world.app.context, grace=timedelta(hours=1), recent=timedelta(days=1)).removed == 0
 
 
+@pytest.mark.slow
 def test_promotions_go_when_their_time_is_over_and_not_before(make_shop):
     days = ("run_days", "snapshot_days", "quarantine_days", "history_days")
     shop = make_shop(housekeeping=dict.fromkeys(days, MOMENT) | {"lake_grace_hours": 1})

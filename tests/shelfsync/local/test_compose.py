@@ -128,7 +128,13 @@ def test_the_sandbox_has_links_that_other_containers_can_follow_and_no_secret(co
 
 
 def test_one_command_makes_a_sandbox_send_its_events_to_the_receiver(sandbox) -> None:
-    command = [sys.executable, "-m", "shelfsync.local.sandbox_control", sandbox.base_url, "http://receiver:8480/webhook"]
+    command = [
+        sys.executable,
+        "-m",
+        "shelfsync.local.sandbox_control",
+        sandbox.base_url,
+        "http://receiver:8480/webhook",
+    ]
     environment = os.environ | {"SHELFSYNC_WEBHOOK__SECRET": "canary-secret"}
     said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     (chain,) = (one for one in sandbox.control("GET", "/state")["chains"] if one["chain"] == "demo-chain")

@@ -67,6 +67,7 @@ def test_a_product_that_went_off_sale_meanwhile_is_no_failure(platform, receiver
     assert customers.order()
 
 
+@pytest.mark.slow
 def test_what_is_ready_is_taken_along_and_reaches_its_customer_and_some_orders_are_cancelled(
     platform, receiver, sandbox
 ):

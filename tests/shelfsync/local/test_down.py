@@ -6,6 +6,8 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import pytest
+
 from shelfsync.local.down import down
 from shelfsync.local.place import Place
 from shelfsync.local.postgres import EmbeddedPostgres, running_postgres
@@ -88,6 +90,7 @@ def test_what_a_killed_stack_left_is_stopped(tmp_path: Path) -> None:
     assert killed.exit_code("scheduler") is not None
 
 
+@pytest.mark.slow
 def test_a_database_left_running_is_stopped_unless_another_process_uses_it(reachable_folder: Path) -> None:
     home = reachable_folder / "down"
     lines: list[str] = []

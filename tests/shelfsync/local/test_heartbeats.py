@@ -76,6 +76,7 @@ def stack(tmp_path: Path) -> Iterator[Stack]:
     made.processes.stop(["api-server", "scheduler"], grace_s=0.1)
 
 
+@pytest.mark.slow
 def test_a_scheduler_without_a_heartbeat_is_replaced_after_its_time_and_not_before(stack: Stack) -> None:
     first = stack.processes.pid("scheduler")
     stack.watch(600)
@@ -114,6 +115,7 @@ def test_one_that_is_started_again_has_its_whole_time_anew(stack: Stack) -> None
     assert stack.processes.alive("scheduler")
 
 
+@pytest.mark.slow
 def test_none_is_killed_because_the_database_is_away(stack: Stack) -> None:
     stack.beats(metadatabase="unhealthy", scheduler="unhealthy")
     stack.watch(600)
@@ -121,6 +123,7 @@ def test_none_is_killed_because_the_database_is_away(stack: Stack) -> None:
     assert stack.processes.alive("scheduler")
 
 
+@pytest.mark.slow
 def test_none_is_killed_because_the_api_server_is_away(stack: Stack) -> None:
     first = stack.processes.pid("scheduler")
     stack.beats(scheduler="unhealthy")

@@ -42,6 +42,7 @@ def test_the_first_user_starts_it_and_the_last_one_stops_it(home: Path) -> None:
     assert not server.status().running
 
 
+@pytest.mark.slow
 def test_a_server_started_to_stay_outlives_its_users_and_stops_on_request(home: Path) -> None:
     server = EmbeddedPostgres(home, fsync=False)
     server.ensure_started()
@@ -53,6 +54,7 @@ def test_a_server_started_to_stay_outlives_its_users_and_stops_on_request(home: 
     assert not server.status().running
 
 
+@pytest.mark.slow
 def test_what_was_committed_is_there_after_a_restart_on_the_same_port(home: Path) -> None:
     with running_postgres(home) as dsn, psycopg.connect(dsn) as connection:
         connection.execute("CREATE TABLE kept AS SELECT 42 AS answer")
@@ -61,6 +63,7 @@ def test_what_was_committed_is_there_after_a_restart_on_the_same_port(home: Path
         assert connection.execute("SELECT answer FROM kept").fetchone() == (42,)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("whole_tree", [True, False])
 def test_after_a_kill_nine_it_comes_back_with_every_committed_row(home: Path, whole_tree: bool) -> None:
     server = EmbeddedPostgres(home, fsync=False)  # what the kernel was given survives the process
@@ -74,6 +77,7 @@ def test_after_a_kill_nine_it_comes_back_with_every_committed_row(home: Path, wh
         assert connection.execute("SELECT answer FROM kept").fetchone() == (42,)
 
 
+@pytest.mark.slow
 def test_a_pid_file_whose_process_id_now_belongs_to_another_program_does_not_stand_in_the_way(home: Path) -> None:
     server = EmbeddedPostgres(home, fsync=False)
     server.ensure_started()
@@ -92,6 +96,7 @@ def test_a_pid_file_whose_process_id_now_belongs_to_another_program_does_not_sta
         stranger.communicate(b"\n")
 
 
+@pytest.mark.slow
 def test_many_processes_that_start_it_at_once_get_one_server(home: Path) -> None:
     program = (
         "import pathlib, sys; from shelfsync.local.postgres import EmbeddedPostgres as E\n"
@@ -111,6 +116,7 @@ def test_many_processes_that_start_it_at_once_get_one_server(home: Path) -> None
     assert str(EmbeddedPostgres(home).status().pid) in lines.pop()
 
 
+@pytest.mark.slow
 def test_users_that_come_and_go_at_once_leave_nothing_running(home: Path) -> None:
     failures: list[BaseException] = []
 
@@ -131,6 +137,7 @@ def test_users_that_come_and_go_at_once_leave_nothing_running(home: Path) -> Non
     assert not EmbeddedPostgres(home).status().running
 
 
+@pytest.mark.slow
 def test_a_port_that_another_process_took_is_left_to_it_and_that_is_reported(home: Path) -> None:
     import socket
 
@@ -159,6 +166,7 @@ def test_only_the_password_opens_it_and_only_its_owner_can_read_the_password(hom
     assert (home / "postgres" / "password").stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.slow
 def test_a_lost_password_file_is_reported_in_one_line_with_its_path(home: Path) -> None:
     with running_postgres(home, fsync=False):
         pass
@@ -168,6 +176,7 @@ def test_a_lost_password_file_is_reported_in_one_line_with_its_path(home: Path) 
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root has to run PostgreSQL as another user")
 def test_a_state_folder_that_the_server_cannot_reach_is_left_closed_and_the_data_goes_elsewhere(home: Path) -> None:
     closed = home / "closed"
@@ -193,6 +202,7 @@ def test_a_state_folder_that_the_server_cannot_reach_is_left_closed_and_the_data
         subprocess.run(["rm", "-rf", str(place)], check=True)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root has to run PostgreSQL as another user")
 def test_programs_that_the_server_cannot_reach_are_copied_once_to_where_it_can(home: Path) -> None:
     found = postgres_binaries.find()

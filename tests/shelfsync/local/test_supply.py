@@ -74,6 +74,7 @@ def _audit(url: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("vulnerable", "code"), [(None, 0), ("jinja2", 1)])
 def test_every_pinned_package_is_looked_up_and_what_is_known_fails(vulnerable: str | None, code: int) -> None:
     with _database(vulnerable) as (url, asked):
@@ -92,6 +93,7 @@ def test_if_the_database_cannot_be_reached_the_report_states_that_nothing_was_lo
     assert "vulnerabilities" not in done.stdout.replace("vulnerability database", "")
 
 
+@pytest.mark.slow
 def test_the_list_of_parts_names_every_package_that_is_installed_with_its_version_and_hashes(tmp_path: Path) -> None:
     file = tmp_path / "folder" / "sbom.json"
     done = subprocess.run(

@@ -53,6 +53,7 @@ def client(platform):
         yield made
 
 
+@pytest.mark.slow
 def test_legal_results_end_by_the_rules_and_illegal_ones_make_no_request(platform, client):
     seen: Counter[str] = Counter()
 

@@ -82,6 +82,7 @@ def test_any_address_is_answered(client, path, text, asked):
     assert answer.status_code < 500, answer.text
 
 
+@pytest.mark.slow
 @BRIEFLY
 @given(path=st.sampled_from(FORMS), text=texts, sent=fields)
 @example(path="/holds/{}/approve", text="9" * 23, sent={})

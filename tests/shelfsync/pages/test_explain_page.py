@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 
 def test_the_page_asks_for_a_sku_and_explains_it(world, browse):
     world.platform.put_products("store-001", [{"sku": "<b>", "barcodes": [], "title": "A", "price": 9, "active": True}])
@@ -20,6 +22,7 @@ def test_an_unknown_vendor_or_an_invalid_instant_is_reported_on_the_page(world, 
     assert "is no instant" in page.get("/explain", params={"vendor": "x", "sku": "y", "at": "noon"}).text
 
 
+@pytest.mark.slow
 def test_the_page_shows_that_an_export_lacks_a_sku_and_that_the_acknowledged_value_is_unknown(make_world, browse):
     world = make_world(drift={"propagation_s": 0})
     rows = [{"sku": sku, "barcodes": [], "title": sku, "price": 9, "active": True} for sku in "ab"]

@@ -52,6 +52,7 @@ def test_a_page_whose_dags_run_names_them_and_notes_nothing(browse):
         assert ("Fed by" in text) is bool(dags), path
 
 
+@pytest.mark.slow
 def test_a_page_reports_a_paused_dag_of_its_own_and_how_to_switch_it_on(browse):
     for dag_id in DAGS:
         client = browse(**{dag_id: True})

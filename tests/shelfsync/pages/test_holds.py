@@ -20,6 +20,7 @@ def held(world):
     return world
 
 
+@pytest.mark.slow
 def test_a_hold_is_listed_and_shown_with_all_its_rows(held, browse):
     pages = browse(held.app)
     listed = pages.get("/holds").text
@@ -31,6 +32,7 @@ def test_a_hold_is_listed_and_shown_with_all_its_rows(held, browse):
     assert "hold 1" in pages.get("/explain", params={"vendor": V, "sku": "b"}).text
 
 
+@pytest.mark.slow
 def test_an_approval_on_the_page_is_sent_by_the_schedule(held, browse):
     pages = browse(held.app)
     assert pages.post("/holds/1/approve", follow_redirects=False).status_code == 303
@@ -50,6 +52,7 @@ def test_a_user_who_may_only_look_decides_nothing(held, browse):
     assert held.app.switches()["paused"] == []
 
 
+@pytest.mark.slow
 def test_a_pause_is_shown_on_every_page_until_it_is_resumed(held, browse):
     pages = browse(held.app)
     assert pages.post("/switches/pause", data={"scope": "all", "reason": ""}).status_code == 400
@@ -87,6 +90,7 @@ def test_the_page_approves_what_was_declined_or_has_expired_as_the_command_does(
     assert "Approve" not in one
 
 
+@pytest.mark.slow
 def test_the_page_shows_what_was_compared_when_it_was_asked(held, browse):
     pages = browse(held.app)
     _after(pages, "/holds/1/approve")
@@ -98,6 +102,7 @@ def test_the_page_shows_what_was_compared_when_it_was_asked(held, browse):
     assert "max_rows 0, max_share 0.0" in pages.get("/holds/1").text
 
 
+@pytest.mark.slow
 def test_the_page_takes_thresholds_for_once(held, browse):
     pages = browse(held.app)
     for form, wrong in (
@@ -116,6 +121,7 @@ def test_the_page_takes_thresholds_for_once(held, browse):
     assert "<td>slack 0.12, max_rows 5, max_share 0.0<td>packs of ten &lt;b&gt;" in one
 
 
+@pytest.mark.slow
 def test_a_decision_that_comes_too_late_is_reported(held, browse):
     pages = browse(held.app)
     held.erp.put(V, "b", "2.10")

@@ -64,6 +64,7 @@ def troubled(world):
     return world.app.context
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_an_alarm_is_red_on_every_page(troubled, browser, scheme):
     app = create_app(lambda: troubled, guard)

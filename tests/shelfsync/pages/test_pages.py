@@ -172,6 +172,7 @@ def test_a_first_sync_in_progress_is_no_error(world, browse):
     assert words.startswith("first sync in progress: ")
 
 
+@pytest.mark.slow
 def test_work_in_progress_is_distinguished_from_a_failure(world, browse):
     world.erp.put("store-001", "a", "1.00")
     world.platform.put_products("store-001", [{"sku": "a", "barcodes": [], "title": "A", "price": 9.0, "active": True}])

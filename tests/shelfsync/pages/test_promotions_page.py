@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 
+
+@pytest.mark.slow
 def test_a_hold_on_the_page_can_be_approved_and_declined_later(shop, browse):
     page = browse(shop.world.app)
     assert "shelfsync promotions sync" in page.get("/promotions").text
@@ -36,6 +39,7 @@ def test_a_user_who_may_only_look_decides_nothing(shop, browse):
     assert browse(shop.world.app).post("/promotions/holds/7/approve").status_code == 409
 
 
+@pytest.mark.slow
 def test_one_promotion_is_shown_with_its_skus_requests_rejections_and_findings(shop, browse):
     shop.erp.put("c1", "a", "8", vendor=None)
     shop.world.platform.put_products("store-002", [{"sku": "a", "title": "a", "price": 7.0, "active": True}])

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from restored_price import WHY, order_restoration
 
 
+@pytest.mark.slow
 def test_a_restoration_in_force_is_in_the_status_and_on_both_pages(world, browse):
     order_restoration(world)
     (line,) = world.app.status()["restorations"]

@@ -92,6 +92,7 @@ def test_done_again_at_the_same_time_nothing_is_added_and_weeks_later_something_
     assert [row for row in campaigns(erp_engine) if row.starts_at <= later < row.ends_at]
 
 
+@pytest.mark.slow
 def test_they_become_promotions_running_and_upcoming_and_none_is_held_or_quarantined(chain, platform, erp_engine, now):
     sample.campaigns(erp_engine, now)
     report = synced(chain, "test/1")
@@ -105,6 +106,7 @@ def test_they_become_promotions_running_and_upcoming_and_none_is_held_or_quarant
     assert len(portal(platform)) == len({row.campaign for row in shown}), "and no other one the next time"
 
 
+@pytest.mark.slow
 def test_a_campaign_that_is_taken_out_of_the_erp_is_ended(chain, platform, erp_engine, now):
     sample.campaigns(erp_engine, now)
     synced(chain, "test/1")

@@ -69,6 +69,7 @@ def _is_open(connection):
         return False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("address", ["127.0.0.1", "127.0.0.2"])
 def test_2200_idle_connections_from_one_address_block_no_genuine_event(database_url, address):
     with LiveReceiver(database_url) as receiver:
@@ -79,6 +80,7 @@ def test_2200_idle_connections_from_one_address_block_no_genuine_event(database_
                 assert (first, took_s < 3) == (b"HTTP/1.1 200 OK", True)
 
 
+@pytest.mark.slow
 def test_idle_connections_from_many_addresses_block_no_genuine_event(database_url):
     with LiveReceiver(
         database_url, SHELFSYNC_WEBHOOK__CONNECTIONS_MAX="100", SHELFSYNC_WEBHOOK__CONNECTIONS_PER_ADDRESS_MAX="20"
@@ -88,6 +90,7 @@ def test_idle_connections_from_many_addresses_block_no_genuine_event(database_ur
         assert (first, took_s < 3) == (b"HTTP/1.1 200 OK", True)
 
 
+@pytest.mark.slow
 def test_the_oldest_that_never_sent_a_request_gives_way_and_one_at_work_does_not(few):
     with _connect(few) as worker:
         worker.sendall(request(JOB % 1))
@@ -100,6 +103,7 @@ def test_the_oldest_that_never_sent_a_request_gives_way_and_one_at_work_does_not
             assert _is_stored(worker)
 
 
+@pytest.mark.slow
 def test_where_every_connection_of_an_address_is_at_work_a_further_one_is_closed(few):
     with _idle(few, ["127.0.0.1"] * 2) as busy:
         for number, one in enumerate(busy):
@@ -110,6 +114,7 @@ def test_where_every_connection_of_an_address_is_at_work_a_further_one_is_closed
         assert _answer(few, 9, "127.0.0.2")[0] == b"HTTP/1.1 200 OK"
 
 
+@pytest.mark.slow
 def test_a_proxy_in_front_has_as_many_connections_as_there_are(few):
     with _idle(few, ["127.0.0.9"] * 20) as from_proxy, _idle(few, ["127.0.0.2"] * 3) as others:
         time.sleep(0.3)
@@ -117,6 +122,7 @@ def test_a_proxy_in_front_has_as_many_connections_as_there_are(few):
         assert [_is_open(one) for one in others] == [False, True, True]
 
 
+@pytest.mark.slow
 def test_a_header_that_names_another_address_buys_nothing(few):
     for number in range(6):
         with _connect(few) as one:

@@ -46,6 +46,7 @@ def _post(port, path, body, secret):
         return answer.status, json.loads(answer.read())
 
 
+@pytest.mark.slow
 def test_everything_that_the_receiver_does_goes_through(role_url, engine):
     store = _store_secret("store-001")
     with LiveReceiver(role_url, SHELFSYNC_ORDERS__PICKING_SECRET=KEY) as receiver:

@@ -117,6 +117,7 @@ def test_the_address_with_a_slash_at_its_end_is_the_address_and_redirects_nowher
     assert b"evil.example" not in received
 
 
+@pytest.mark.slow
 def test_a_flood_of_malformed_requests_costs_one_line_that_counts_them(database_url):
     with LiveReceiver(database_url, SHELFSYNC_LOG_FORMAT="json") as live:
         for _ in range(50):

@@ -271,6 +271,7 @@ def test_neither_body_nor_secret_is_ever_logged(database_url, caplog):
     assert "rejected 1 calls with 401" in caplog.text
 
 
+@pytest.mark.slow
 def test_while_the_database_is_away_no_event_is_answered_200_and_none_is_lost(reachable_folder):
     from shelfsync.migrations import upgrade
     from shelfsync.store.engine import create_engine
@@ -369,6 +370,7 @@ def test_a_disk_that_is_full_is_no_success_and_nothing_is_half_stored(database_u
     assert {row.platform_job_id for row in _rows(engine)} == {"1", "2", "3"}
 
 
+@pytest.mark.slow
 def test_more_events_than_memory_allows_are_answered_503(database_url, engine):
     from shelfsync.inbox import store as store_module
     from shelfsync.inbox.event_body import read

@@ -57,6 +57,7 @@ def _still_answers(receiver, number):
     return time.monotonic() - began_s
 
 
+@pytest.mark.slow
 def test_a_flood_is_stored_and_none_is_lost(receiver, engine):
     bodies = [JOB % n for n in range(2000)]
     acknowledged = asyncio.run(flood(receiver.port, bodies))
@@ -76,6 +77,7 @@ def _jobs(first, last, then):
         yield JOB % number
 
 
+@pytest.mark.slow
 def test_every_event_answered_200_is_in_the_database_after_kill_9(database_url, engine):
     acknowledged = set()
     for first, last in ((0, 300), (10_000, 10_800), (20_000, 22_000)):
@@ -86,6 +88,7 @@ def test_every_event_answered_200_is_in_the_database_after_kill_9(database_url, 
     assert acknowledged <= _stored(engine)
 
 
+@pytest.mark.slow
 def test_a_stop_by_sigterm_stores_every_event_answered_200(receiver, engine):
     acknowledged = asyncio.run(flood(receiver.port, _jobs(0, 2_000, receiver.process.terminate)))
     receiver.process.wait(30)
@@ -144,6 +147,7 @@ def test_a_request_with_an_invalid_head_is_rejected_before_its_body(receiver, en
     assert _stored(engine) == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("authorization", [f"Authorization: {SECRET}\r\n", ""])
 def test_a_gigabyte_without_a_length_is_cut_off_early_and_memory_stays_flat(receiver, engine, authorization):
     _still_answers(receiver, 0)
@@ -164,6 +168,7 @@ def test_a_gigabyte_without_a_length_is_cut_off_early_and_memory_stays_flat(rece
     assert len(_stored(engine)) == 2
 
 
+@pytest.mark.slow
 def test_an_endless_head_is_rejected(receiver):
     _still_answers(receiver, 0)
     before = receiver.memory_bytes
@@ -177,6 +182,7 @@ def test_an_endless_head_is_rejected(receiver):
     _still_answers(receiver, 1)
 
 
+@pytest.mark.slow
 def test_deep_json_does_not_end_the_process(receiver, engine):
     with _connect(receiver) as connection:
         connection.sendall(request(b'{"a":' * 200_000))
@@ -185,6 +191,7 @@ def test_deep_json_does_not_end_the_process(receiver, engine):
     assert len(_stored(engine)) == 1
 
 
+@pytest.mark.slow
 def test_its_log_holds_neither_bodies_nor_secrets(receiver):
     with _connect(receiver) as connection:
         connection.sendall(request(b'{"order_id": "o", "phone": "phone-canary"}'))
@@ -215,12 +222,14 @@ def _run(**environment):
     )
 
 
+@pytest.mark.slow
 def test_without_a_database_the_error_names_the_setting():
     ended = _run()
     assert ended.returncode == 3
     assert ended.stderr.strip().splitlines()[-1].startswith("SHELFSYNC_DATABASE_URL: is not set")
 
 
+@pytest.mark.slow
 def test_a_port_in_use_is_named(database_url):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -232,6 +241,7 @@ def test_a_port_in_use_is_named(database_url):
     assert "Traceback" not in ended.stderr
 
 
+@pytest.mark.slow
 def test_without_a_secret_it_runs_rejects_every_call_and_logs_it(database_url, engine):
     with LiveReceiver(database_url, SHELFSYNC_WEBHOOK__SECRET="") as receiver:
         with _connect(receiver) as connection:
@@ -241,6 +251,7 @@ def test_without_a_secret_it_runs_rejects_every_call_and_logs_it(database_url, e
     assert _stored(engine) == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["WEBHOOK__SECRET", "WEBHOOK__SECRET_PREVIOUS", "ORDERS__PICKING_SECRET"])
 def test_a_secret_that_can_be_guessed_is_rejected_before_anything_is_received(name):
     ended = _run(SHELFSYNC_DATABASE_URL="postgresql://x@127.0.0.1/x", **{f"SHELFSYNC_{name}": "canary-15-chars"})
@@ -249,6 +260,7 @@ def test_a_secret_that_can_be_guessed_is_rejected_before_anything_is_received(na
     assert "canary-15" not in ended.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("host", "proxies", "warns"),
     [("127.0.0.1", "", False), ("::1", "", False), ("0.0.0.0", "", True), ("0.0.0.0", "10.0.0.0/8", False)],

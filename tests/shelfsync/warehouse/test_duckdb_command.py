@@ -44,6 +44,7 @@ WHERE relnamespace = 'warehouse'::regnamespace AND relkind IN ('r', 'p') AND NOT
 """
 
 
+@pytest.mark.slow
 def test_a_process_of_its_own_writes_every_table_and_view(write, database_url):
     file, done = write("today.duckdb")
     assert done.returncode == 0, done.stderr
@@ -66,6 +67,7 @@ def test_a_file_whose_name_would_hide_its_tables_is_rejected_in_one_line(write, 
     assert [left.name for left in file.parent.iterdir() if name in left.name] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["nowhere/x.duckdb", "."])
 def test_a_file_that_cannot_be_written_is_reported_in_one_line(write, name):
     _, done = write(name)

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 INCLUDE = Path(__file__).parents[3] / "include"
 ALL_OF_THEM = re.compile(r"\bmetadata\.(tables|sorted_tables|create_all|drop_all|reflect)\b")
 
@@ -58,12 +60,14 @@ def _declaring() -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_no_module_declares_a_table_that_the_one_place_does_not_import():
     known, more = _python(EVERYTHING).split(maxsplit=1)
     assert int(known) > 60
     assert more.strip() == "[]"
 
 
+@pytest.mark.slow
 def test_a_module_that_declares_a_table_brings_what_its_foreign_keys_name():
     modules = _declaring()
     assert len(modules) > 15

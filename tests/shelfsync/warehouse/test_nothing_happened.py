@@ -38,6 +38,7 @@ def quiet(world):
     return world
 
 
+@pytest.mark.slow
 def test_after_a_day_on_which_nothing_was_sent_every_view_answers_and_no_rate_is_made_up(quiet):
     with quiet.app.context.engine.connect() as connection:
         found = {view: _of(connection, view) for view in _views(connection)}

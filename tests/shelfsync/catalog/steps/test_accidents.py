@@ -146,6 +146,7 @@ def test_an_accident_is_held_its_neighbours_go_and_an_approval_sends_it(shop, ru
     assert summary["state"] == "succeeded"
 
 
+@pytest.mark.slow
 def test_an_ordinary_busy_day_asks_once_about_what_is_worth_a_question(shop):
     """A promotion begins, 12 % of prices move, products sell out, and a category is delisted: one question, the category."""
     for number, sku in enumerate(SKUS[:12]):

@@ -26,6 +26,7 @@ def past(make_world):
     return world
 
 
+@pytest.mark.slow
 def test_the_thresholds_of_today_are_tried_on_the_runs_of_before(past, make_world):
     strict = make_world()
     result = strict.app.holds.backtest(days=1)
@@ -36,6 +37,7 @@ def test_the_thresholds_of_today_are_tried_on_the_runs_of_before(past, make_worl
     assert strict.rows("SELECT count(*) FROM ledger.hold") == [(0,)]
 
 
+@pytest.mark.slow
 def test_other_vendors_and_older_runs_are_left_alone(past, make_world):
     strict = make_world()
     assert strict.app.holds.backtest(("store-002",), days=1)["runs"] == 0

@@ -37,6 +37,7 @@ def _with_outcome(world):
     return row.n
 
 
+@pytest.mark.slow
 def test_with_a_quarter_of_all_rows_bad_every_good_row_arrives_and_every_bad_one_is_listed(make_world):
     skus = [f"s{number:03}" for number in range(32)]
     bad = set(skus[::4])
@@ -51,6 +52,7 @@ def test_with_a_quarter_of_all_rows_bad_every_good_row_arrives_and_every_bad_one
     assert world.sync("delta")["sent"] == 0
 
 
+@pytest.mark.slow
 def test_each_delta_goes_on_where_the_one_before_it_was_cut_off(make_world):
     """The schedule leaves a delta no time to end: each sends as far as its first job and acknowledges that."""
     skus = [f"s{number:03}" for number in range(32)]
@@ -70,6 +72,7 @@ def test_each_delta_goes_on_where_the_one_before_it_was_cut_off(make_world):
     assert len(world.sent()) <= 2 * len(skus)
 
 
+@pytest.mark.slow
 def test_a_vendor_whose_rows_are_all_rejected_reports_it_once_and_waits_and_others_continue(make_world):
     skus = [f"s{number:03}" for number in range(64)]
     world = _strict(make_world, skus, set(skus))
@@ -104,6 +107,7 @@ def test_a_vendor_whose_rows_are_all_rejected_reports_it_once_and_waits_and_othe
         assert len(_sent(world)) == requests
 
 
+@pytest.mark.slow
 def test_when_the_setting_is_put_right_a_full_sync_sends_at_once_what_waits(make_world):
     skus = [f"s{number:03}" for number in range(64)]
     world = _strict(make_world, skus, set(skus))
@@ -131,6 +135,7 @@ def _breaks_the_worker(world, sku):
     world.platform.faults({"at": "job", "kind": "failed", "sku": sku})
 
 
+@pytest.mark.slow
 def test_one_row_that_breaks_the_platforms_worker_is_found_and_listed_and_all_others_arrive(world):
     skus = [f"s{number:03}" for number in range(32)]
     world.platform.put_products("store-001", [{**A, "sku": sku} for sku in skus])
@@ -152,6 +157,7 @@ def test_one_row_that_breaks_the_platforms_worker_is_found_and_listed_and_all_ot
     assert world.rows("SELECT * FROM ledger.rejection") == []
 
 
+@pytest.mark.slow
 def test_a_search_among_failing_jobs_goes_on_over_deltas_that_leave_it_no_time_to_end(world):
     skus = [f"s{number:03}" for number in range(16)]
     world.platform.put_products("store-001", [{**A, "sku": sku} for sku in skus])
@@ -189,6 +195,7 @@ def test_a_platform_on_which_every_job_fails_gets_fewer_and_fewer_requests_and_a
     assert world.sync("delta")["sent"] == 0
 
 
+@pytest.mark.slow
 def test_one_failed_job_is_sent_again_whole(world):
     for sku in ("a", "b"):
         world.erp.put("store-001", sku, "2.00")

@@ -70,6 +70,7 @@ def test_a_file_that_ends_within_a_row_is_not_read_at_all(shop):
     assert world.sync("delta")["sent"] == 0
 
 
+@pytest.mark.slow
 def test_a_file_cut_between_two_rows_switches_nothing_off(shop):
     """Nothing proves that such a file is complete, so missing rows are not switched off. Its own rows are delivered."""
     world, file, lines = shop
@@ -80,6 +81,7 @@ def test_a_file_cut_between_two_rows_switches_nothing_off(shop):
     assert stored_prices(world)[SKUS[0]] == {price_of(0), price_of(0) + Decimal("0.10")}
 
 
+@pytest.mark.slow
 def test_a_cut_file_whose_control_file_agrees_waits_for_a_person(shop, make_world, tmp_path):
     """The export broke off and counted what it had written: the proof is there, and it is wrong."""
     _, file, lines = shop
@@ -94,6 +96,7 @@ def test_a_cut_file_whose_control_file_agrees_waits_for_a_person(shop, make_worl
     assert on_sale(world) == 60
 
 
+@pytest.mark.slow
 def test_a_comma_read_as_thousands_reaches_no_customer(shop):
     """The till writes 1,99 and a converter drops the comma in a part of the file. One other product is sold out."""
     world, file, lines = shop
@@ -107,6 +110,7 @@ def test_a_comma_read_as_thousands_reaches_no_customer(shop):
     assert stored_prices(world)[SKUS[3]] == {price_of(3), price_of(3) * 100}
 
 
+@pytest.mark.slow
 def test_a_price_list_in_another_currency_reaches_no_customer(shop):
     world, file, _ = shop
     dollars = [row(number, price_of(number) * Decimal("1.09"), 3 if number == 5 else 10) for number in range(len(SKUS))]
@@ -116,6 +120,7 @@ def test_a_price_list_in_another_currency_reaches_no_customer(shop):
     assert stored_prices(world) == {sku: {price_of(number)} for number, sku in enumerate(SKUS)}
 
 
+@pytest.mark.slow
 def test_last_weeks_file_brings_no_price_of_last_week_back(shop):
     world, file, lines = shop
     last_week = file.read_bytes()

@@ -26,6 +26,7 @@ def files(make_world, tmp_path):
     return write, open_with
 
 
+@pytest.mark.slow
 def test_absence_from_an_unproven_extract_switches_nothing_off(files):
     write, open_with = files
     write("abc", proven=True)

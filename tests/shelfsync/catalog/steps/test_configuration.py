@@ -154,6 +154,7 @@ def test_a_wrong_chain_is_found_before_anything_is_sent_even_when_no_vendor_was_
     assert world.rows("SELECT count(*) FROM ledger.vendor_run") == [(0,)]
 
 
+@pytest.mark.slow
 def test_a_chain_that_is_known_costs_its_question_once(world):
     world.platform.put_products("store-001", [{"sku": "a", "barcodes": [], "title": "A", "price": 1, "active": True}])
     world.erp.put("store-000", "a")

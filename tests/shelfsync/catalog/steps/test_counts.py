@@ -82,6 +82,7 @@ def equal_on_the_platform(world, price="2.00"):
     return sum(Decimal(str(shown["price"])) == Decimal(price) for shown in world.shown().values())
 
 
+@pytest.mark.slow
 def test_skus_of_a_job_that_failed_are_unconfirmed_and_none_is_acknowledged(shop):
     shop.platform.faults(FAILED)
     shop.sync("full")
@@ -95,6 +96,7 @@ def test_skus_of_a_job_that_failed_are_unconfirmed_and_none_is_acknowledged(shop
     assert row(shop)["acknowledged_at"] is not None
 
 
+@pytest.mark.slow
 def test_a_change_whose_job_failed_leaves_the_acknowledged_skus_as_many_as_the_platform_equals(shop):
     shop.sync("full")
     shop.erp.put(VENDOR, "s0", "2.00", 0)
@@ -104,6 +106,7 @@ def test_a_change_whose_job_failed_leaves_the_acknowledged_skus_as_many_as_the_p
     assert counted(shop) == {"erp_rows": 6, "acknowledged": 4, "unconfirmed": 2}
 
 
+@pytest.mark.slow
 def test_status_table_view_report_and_gauges_show_the_same_numbers(shop, gauges):
     shop.erp.put(VENDOR, "unknown", "1.00")
     shop.sync("full")
@@ -131,6 +134,7 @@ def test_status_table_view_report_and_gauges_show_the_same_numbers(shop, gauges)
     )
 
 
+@pytest.mark.slow
 def test_a_change_is_counted_in_one_column_at_each_step_of_its_way(shop):
     shop.sync("full")
     shop.erp.put(VENDOR, "s0", "1.90")
@@ -148,6 +152,7 @@ def test_a_change_is_counted_in_one_column_at_each_step_of_its_way(shop):
     assert counted(shop) == {"erp_rows": 6, "acknowledged": 6}
 
 
+@pytest.mark.slow
 def test_what_a_guard_holds_is_held_until_a_person_approves_it(shop):
     shop.sync("full")
     shop.erp.put(VENDOR, "s0", "200.00")
@@ -164,6 +169,7 @@ def test_what_a_guard_holds_is_held_until_a_person_approves_it(shop):
     assert counted(shop) == {"erp_rows": 6, "acknowledged": 6}
 
 
+@pytest.mark.slow
 def test_a_sku_that_left_the_erp_is_counted_beside_its_rows_until_it_is_off_sale(shop):
     shop.sync("full")
     shop.erp.execute("DELETE FROM stock WHERE sku = 's0'")
@@ -176,6 +182,7 @@ def test_a_sku_that_left_the_erp_is_counted_beside_its_rows_until_it_is_off_sale
     assert shop.shown()["s0"]["active"] is False
 
 
+@pytest.mark.slow
 def test_a_sku_that_is_rejected_after_a_failed_job_is_rejected_and_no_longer_unconfirmed(shop):
     shop.erp.put(VENDOR, "unknown-sku", "1.00")
     shop.platform.faults({**FAILED, "times": 1})
@@ -204,6 +211,7 @@ def test_counts_whose_files_cannot_be_read_are_unknown_and_the_status_still_work
     assert found["last_state"] == "acknowledged"
 
 
+@pytest.mark.slow
 def test_stop_sells_of_a_failed_job_do_not_count_as_acknowledged(shop):
     shop.sync("full")
     before = shop.app.status()["freshness"]
@@ -216,6 +224,7 @@ def test_stop_sells_of_a_failed_job_do_not_count_as_acknowledged(shop):
     assert shop.app.status()["freshness"] == before
 
 
+@pytest.mark.slow
 def test_only_the_accepted_stop_sells_of_a_job_count_as_acknowledged(shop):
     shop.sync("full")
     for number in range(3):

@@ -71,6 +71,7 @@ def until_no_session_is_left(world) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_delta_after_a_killed_full_sync_sends(shop, full_sync):
     killed(full_sync)
     until_no_session_is_left(shop)
@@ -112,6 +113,7 @@ def test_a_run_that_passed_a_vendor_over_reports_it_and_the_second_in_a_row_rais
     assert run_error(summaries[0]).exit_code == 9
 
 
+@pytest.mark.slow
 def test_a_full_sync_superseded_by_a_newer_run_blocks_no_run(shop):
     full, _ = shop.begin("full", upto="guard")
     assert shop.sync("full")["state"] == "succeeded"

@@ -53,6 +53,7 @@ def shelf(make_shelf):
     return make_shelf()
 
 
+@pytest.mark.slow
 def test_an_accepted_value_that_was_not_applied_is_named_and_sent_again_by_the_next_delta(shelf):
     shelf.platform.faults({"at": "job", "kind": "not_applied"})
     shelf.erp.put("store-001", "a", "2.00")
@@ -66,6 +67,7 @@ def test_an_accepted_value_that_was_not_applied_is_named_and_sent_again_by_the_n
     assert export(shelf)["drifts"] == 0
 
 
+@pytest.mark.slow
 def test_a_stop_sell_that_was_accepted_and_not_applied_is_sent_again(shelf):
     shelf.platform.faults({"at": "job", "kind": "not_applied"})
     shelf.erp.put("store-001", "a", "1.00", quantity=0)
@@ -80,6 +82,7 @@ def test_a_stop_sell_that_was_accepted_and_not_applied_is_sent_again(shelf):
     assert export(shelf)["drifts"] == 0
 
 
+@pytest.mark.slow
 def test_a_product_without_stock_stays_on_sale_if_its_known_buffer_is_zero(make_shelf):
     world = make_shelf(suppression={"sales_buffer": 0})
     world.platform.put_products("store-001", [{**A, "sku": sku, "sales_buffer": 0} for sku in SKUS])
@@ -89,6 +92,7 @@ def test_a_product_without_stock_stays_on_sale_if_its_known_buffer_is_zero(make_
     assert export(world)["drifts"] == 0
 
 
+@pytest.mark.slow
 def test_a_price_edited_in_the_portal_is_named_and_sent_again_by_the_next_delta(shelf):
     shelf.platform.faults({"at": "job", "kind": "portal_edit", "price": 7.77})
     shelf.erp.put("store-001", "a", "2.00")
@@ -101,6 +105,7 @@ def test_a_price_edited_in_the_portal_is_named_and_sent_again_by_the_next_delta(
     assert price(shelf) == 2
 
 
+@pytest.mark.slow
 def test_a_product_switched_off_in_the_portal_is_named_though_a_quantity_decides_it(shelf):
     shown = [{name: value for name, value in row.items() if name != "app"} for row in shelf.shown().values()]
     shelf.platform.put_products("store-001", [{**row, "active": row["sku"] != "b"} for row in shown])
@@ -111,6 +116,7 @@ def test_a_product_switched_off_in_the_portal_is_named_though_a_quantity_decides
     assert export(shelf)["drifts"] == 0
 
 
+@pytest.mark.slow
 def test_a_quantity_below_the_buffer_that_switches_a_product_off_is_no_drift(shelf):
     shelf.erp.put("store-001", "b", "1.00", quantity=0)
     shelf.sync("delta")
@@ -118,6 +124,7 @@ def test_a_quantity_below_the_buffer_that_switches_a_product_off_is_no_drift(she
     assert export(shelf)["drifts"] == 0
 
 
+@pytest.mark.slow
 def test_an_export_confirms_a_job_whose_webhook_and_status_were_lost(make_world):
     """The job had no confirmation. The export shows the values, which confirms them, and nothing is sent again."""
     silent = {"poll_first_s": 0.05, "poll_max_s": 0.1, "job_deadline_s": 1.5, "readback_requests_max": 0}
@@ -147,6 +154,7 @@ def test_an_export_confirms_a_job_whose_webhook_and_status_were_lost(make_world)
     assert world.sync("delta")["sent"] == 0
 
 
+@pytest.mark.slow
 def test_a_sku_that_the_log_omits_and_the_platform_did_not_apply_is_found_and_sent_again(shelf):
     shelf.platform.faults({"at": "log", "kind": "missing_sku"}, {"at": "job", "kind": "not_applied"})
     for sku in SKUS:
@@ -161,6 +169,7 @@ def test_a_sku_that_the_log_omits_and_the_platform_did_not_apply_is_found_and_se
     assert export(shelf)["drifts"] == 0
 
 
+@pytest.mark.slow
 def test_a_sku_that_the_log_omits_and_the_export_shows_is_confirmed(shelf):
     shelf.platform.faults({"at": "log", "kind": "missing_sku"})
     for sku in SKUS:
@@ -172,6 +181,7 @@ def test_a_sku_that_the_log_omits_and_the_export_shows_is_confirmed(shelf):
     assert shelf.sync("delta")["sent"] == 0
 
 
+@pytest.mark.slow
 def test_a_sku_that_the_platform_does_not_have_is_drift_with_the_cause_rejected(shelf):
     shelf.erp.put("store-001", "new", "5.00")
     assert shelf.sync("delta")["rejected"] == 1
@@ -180,6 +190,7 @@ def test_a_sku_that_the_platform_does_not_have_is_drift_with_the_cause_rejected(
     assert "not found" in shelf.rows("SELECT message FROM warehouse.drift")[0].message
 
 
+@pytest.mark.slow
 def test_a_change_that_was_planned_and_not_sent_is_never_sent(shelf):
     shelf.erp.put("store-001", "new", "5.00")
     shelf.begin("delta", upto="batch")
@@ -187,6 +198,7 @@ def test_a_change_that_was_planned_and_not_sent_is_never_sent(shelf):
     assert drift(shelf) == [("new", "sku", "never_sent", "report")]
 
 
+@pytest.mark.slow
 def test_removals_that_a_guard_holds_are_held(make_world):
     world = make_world(drift=AT_ONCE, guards={"mass_removal": {"max_share": 0.1}})
     skus = [f"s{number:02}" for number in range(12)]
@@ -201,6 +213,7 @@ def test_removals_that_a_guard_holds_are_held(make_world):
     assert len(drift(world)) == 8
 
 
+@pytest.mark.slow
 def test_what_is_held_is_held_though_the_newest_run_has_not_come_to_the_guard(make_world):
     world = make_world(drift=AT_ONCE, guards={"mass_removal": {"max_share": 0.1}})
     skus = [f"s{number:02}" for number in range(12)]
@@ -216,6 +229,7 @@ def test_what_is_held_is_held_though_the_newest_run_has_not_come_to_the_guard(ma
     assert len(drift(world)) == 8
 
 
+@pytest.mark.slow
 def test_a_change_younger_than_the_propagation_time_is_not_judged(make_shelf):
     shelf = make_shelf(drift={"propagation_s": 1800})
     shelf.platform.faults({"at": "job", "kind": "not_applied"})
@@ -227,6 +241,7 @@ def test_a_change_younger_than_the_propagation_time_is_not_judged(make_shelf):
     assert shelf.sync("delta")["sent"] == 0
 
 
+@pytest.mark.slow
 def test_a_drift_without_an_earlier_export_has_an_unknown_cause(make_world):
     """Without an earlier export the cause is unknown: not applied, or changed later. The value is sent again anyway."""
     world = make_world(drift=AT_ONCE)
@@ -241,6 +256,7 @@ def test_a_drift_without_an_earlier_export_has_an_unknown_cause(make_world):
     assert price(world) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("action", ["report", "ignore"])
 def test_a_cause_without_resend_is_recorded_and_nothing_is_sent(make_shelf, action):
     shelf = make_shelf(drift={"changed_on_platform": action})
@@ -256,6 +272,7 @@ def test_a_cause_without_resend_is_recorded_and_nothing_is_sent(make_shelf, acti
     assert price(shelf) == Decimal("7.77")
 
 
+@pytest.mark.slow
 def test_drift_that_returns_after_three_resends_becomes_a_rejection(shelf):
     """A user of the platform changes the price back each time."""
     shelf.platform.faults({"at": "job", "kind": "portal_edit", "price": 7.77})
@@ -279,6 +296,7 @@ def test_drift_that_returns_after_three_resends_becomes_a_rejection(shelf):
     assert price(shelf) == 3
 
 
+@pytest.mark.slow
 def test_without_resends_the_first_drift_is_a_rejection(make_shelf):
     shelf = make_shelf(drift={"resends_max": 0})
     shelf.platform.faults({"at": "job", "kind": "portal_edit", "price": 7.77})
@@ -291,6 +309,7 @@ def test_without_resends_the_first_drift_is_a_rejection(make_shelf):
     assert shelf.sync("delta")["sent"] == 0
 
 
+@pytest.mark.slow
 def test_a_resend_sends_the_newest_value_of_the_erp_never_the_older_one(shelf):
     shelf.platform.faults({"at": "job", "kind": "not_applied"})
     shelf.erp.put("store-001", "a", "2.00")
@@ -302,6 +321,7 @@ def test_a_resend_sends_the_newest_value_of_the_erp_never_the_older_one(shelf):
     assert price(shelf) == 4
 
 
+@pytest.mark.slow
 def test_a_job_that_is_open_when_the_export_is_requested_is_not_compared(shelf):
     shelf.platform.faults({"at": "job", "kind": "stuck"})
     shelf.erp.put("store-001", "a", "2.00")
@@ -314,6 +334,7 @@ def test_a_job_that_is_open_when_the_export_is_requested_is_not_compared(shelf):
 GAPS = "SELECT sku, gap FROM warehouse.assortment_gap ORDER BY 1"
 
 
+@pytest.mark.slow
 def test_a_sku_in_quarantine_is_in_the_erp(shelf):
     shelf.erp.put("store-001", "b", "3,49")
     shelf.erp.execute("DELETE FROM stock WHERE sku = 'c'")
@@ -323,6 +344,7 @@ def test_a_sku_in_quarantine_is_in_the_erp(shelf):
     assert shelf.rows(GAPS) == [("c", "not_in_erp")]
 
 
+@pytest.mark.slow
 def test_absence_from_an_unproven_extract_is_no_drift(make_shelf, make_world, tmp_path):
     make_shelf()
     file = tmp_path / "stock.csv"
@@ -344,6 +366,7 @@ def test_before_the_erp_was_ever_read_nothing_is_missing_there(world):
     assert world.rows(GAPS) == []
 
 
+@pytest.mark.slow
 def test_a_run_whose_baseline_an_export_moves_meanwhile_is_no_plain_success_and_the_next_one_sends(shelf):
     """What it compared with is no longer what was acknowledged: it sends nothing, and its changes wait (I15)."""
     shelf.erp.put("store-001", "a", "3.00")

@@ -42,6 +42,7 @@ def test_a_webhook_ends_the_wait_without_a_question(webhook_world):
     assert webhook_world.rows("SELECT count(*) FROM inbox.event WHERE processed_at IS NULL") == [(0,)]
 
 
+@pytest.mark.slow
 def test_the_source_of_a_jobs_end_is_stored_and_a_lost_webhook_is_reported(make_world, receiver):
     world = make_world(sync={"poll_first_s": 2.0})
     world.platform.control("PUT", "settings", {"job_seconds": 0.3})
@@ -99,6 +100,7 @@ def test_a_forged_event_is_rejected_and_changes_nothing(webhook_world, receiver)
     assert webhook_world.rows("SELECT count(*) FROM inbox.event") == [(0,)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "event",
     [
@@ -124,6 +126,7 @@ def test_a_genuine_event_with_a_foreign_link_moves_nothing_until_the_platform_it
     assert evil == []
 
 
+@pytest.mark.slow
 def test_a_hundred_repeats_of_an_event_have_one_effect(webhook_world, receiver):
     summary = webhook_world.sync("full")
     body = {"job_id": _job_number(webhook_world), "job_status": "FAILED"}
@@ -134,6 +137,7 @@ def test_a_hundred_repeats_of_an_event_have_one_effect(webhook_world, receiver):
     assert webhook_world.app.report(summary["run"])["accepted"] == 1
 
 
+@pytest.mark.slow
 def test_a_job_without_any_report_is_unconfirmed_at_its_deadline_and_sent_again(make_world):
     world = make_world(sync={**NEVER_ASKED, "job_deadline_s": 1.5}, platform={"job_status_path": ""})
     world.platform.put_products("store-001", [A])

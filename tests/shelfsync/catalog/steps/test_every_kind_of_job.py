@@ -138,6 +138,7 @@ def _stocked(make_world) -> Any:
     return world
 
 
+@pytest.mark.slow
 def test_a_next_poll_that_is_not_set_is_due_at_once(sent):
     sent.write("next_poll_at = NULL, deadline_at = NULL")
     job = sent.job()
@@ -145,6 +146,7 @@ def test_a_next_poll_that_is_not_set_is_due_at_once(sent):
     assert (job.overdue, job.left_s) == (False, float("inf"))
 
 
+@pytest.mark.slow
 def test_a_wait_ends_by_polling_where_no_poll_was_set(sent):
     sent.write("next_poll_at = NULL")
     sent.end()
@@ -159,6 +161,7 @@ def test_an_answer_that_comes_after_the_end_of_a_job_changes_nothing(sent):
     assert sent.state() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", ["FAILED", "COMPLETED", "QUEUED"])
 def test_an_event_that_comes_after_the_end_of_a_job_changes_nothing_and_is_recorded_as_processed(sent, status):
     sent.end()
@@ -171,6 +174,7 @@ def test_an_event_that_comes_after_the_end_of_a_job_changes_nothing_and_is_recor
     assert sent.world.rows("SELECT quarantine_reason FROM inbox.event") == [(None,)]
 
 
+@pytest.mark.slow
 def test_an_event_of_a_job_that_has_not_ended_waits_for_it(sent):
     sent.receive(job_id="unknown-to-the-ledger", job_status="COMPLETED")
     sent.recover()

@@ -36,6 +36,7 @@ def _asked(world):
     return [entry for entry in world.platform.journal()["entries"] if entry["operation"] == "export"]
 
 
+@pytest.mark.slow
 def test_what_is_shown_is_in_history_and_lake_with_its_barcodes_unpadded(world):
     summary = _export(world)
     assert (summary["state"], summary["drifts"]) == ("succeeded", 0)
@@ -47,6 +48,7 @@ def test_what_is_shown_is_in_history_and_lake_with_its_barcodes_unpadded(world):
         assert file.read().startswith(b'"sku","barcode","price","active","maximum_sales_quantity"')
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", [{"kind": "gzip"}, {"kind": "byte_order_mark"}], ids=lambda rule: rule["kind"])
 def test_a_file_is_read_in_every_shape(world, fault):
     world.platform.faults({"at": "log", **fault})
@@ -54,6 +56,7 @@ def test_a_file_is_read_in_every_shape(world, fault):
     assert world.rows(HISTORY) == SHOWN
 
 
+@pytest.mark.slow
 def test_a_lost_webhook_is_made_up_for_by_asking(world, receiver):
     world.platform.put_webhook(catalog_url=receiver.url, secret="canary-webhook-1")
     world.platform.faults({"at": "job_webhook", "kind": "lost"})
@@ -73,6 +76,7 @@ def test_a_webhook_ends_the_wait_without_a_question(make_world, receiver):
     assert world.rows("SELECT count(*) FROM inbox.event WHERE processed_at IS NULL") == [(0,)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("again", ["export", "observe", "reconcile"])
 def test_every_step_again_changes_nothing(world, again):
     assert _export(world, "once")["state"] == "succeeded"
@@ -91,6 +95,7 @@ def test_every_step_again_changes_nothing(world, again):
     assert len(_asked(world)) == asked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["truncated", "html_page", "empty"])
 def test_from_a_file_that_is_none_nothing_is_concluded_and_the_next_run_asks_anew(world, kind):
     assert _export(world)["state"] == "succeeded"
@@ -108,6 +113,7 @@ def test_from_a_file_that_is_none_nothing_is_concluded_and_the_next_run_asks_ane
     assert {row.price for row in world.rows(HISTORY)} == {Decimal("5.000")}
 
 
+@pytest.mark.slow
 def test_an_expired_link_is_reported_and_a_repeat_of_the_step_continues(world):
     world.platform.faults({"at": "log", "kind": "expired", "times": 1})
     summary = _export(world, "dead")
@@ -120,6 +126,7 @@ def test_an_expired_link_is_reported_and_a_repeat_of_the_step_continues(world):
     assert world.rows(HISTORY) == SHOWN
 
 
+@pytest.mark.slow
 def test_an_empty_export_of_a_store_with_a_baseline_is_reported_and_ignored(world):
     _export(world)
     world.platform.put_products("store-001", [])
@@ -130,6 +137,7 @@ def test_an_empty_export_of_a_store_with_a_baseline_is_reported_and_ignored(worl
     assert world.rows("SELECT count(*) FROM warehouse.product WHERE on_platform") == [(3,)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("steps", [(), ("export",), ("export", "wait", "observe")])
 def test_an_export_whose_process_has_died_is_ended_after_its_deadline_and_the_next_one_goes_on(world, steps):
     world.app.plan_exports("lost", ())

@@ -45,6 +45,7 @@ def test_a_snapshot_that_a_newer_one_went_past_is_never_batched(shop):
     assert shop.rows(f"SELECT state FROM ledger.vendor_run WHERE run_id = {older}") == [("superseded",)]
 
 
+@pytest.mark.slow
 def test_a_request_that_may_have_left_is_not_repeated_once_a_newer_one_is_planned(shop):
     older, newer, vendors = _planned_apart(shop, "batch")
     shop.platform.faults({"at": "put_catalog", "kind": "drop_answer"})
@@ -60,6 +61,7 @@ def test_a_request_that_may_have_left_is_not_repeated_once_a_newer_one_is_planne
     ) == [("unconfirmed", 1)]
 
 
+@pytest.mark.slow
 def test_what_an_older_run_had_left_to_send_is_given_up_when_the_erp_is_back_at_what_was_acknowledged(make_world):
     """The newer delta is empty, so it plans nothing. The planned batch has a value that the ERP no longer has (I4)."""
     world = make_world(sync={"body_max_bytes": 70})  # one SKU each

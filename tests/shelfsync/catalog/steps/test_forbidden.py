@@ -42,6 +42,7 @@ def _prices(world, stores=3):
     return [world.shown(vendor)["a"]["price"] for vendor in VENDORS[:stores]]
 
 
+@pytest.mark.slow
 def test_a_store_that_is_forbidden_stops_no_other_in_a_run_and_is_tried_again_by_the_next(make_street):
     world = make_street()
     world.platform.faults({"at": "put_catalog", "vendor": VENDORS[0], **FORBIDDEN})
@@ -53,6 +54,7 @@ def test_a_store_that_is_forbidden_stops_no_other_in_a_run_and_is_tried_again_by
     assert (world.sync("delta")["state"], _prices(world)) == ("succeeded", [2, 2, 2])
 
 
+@pytest.mark.slow
 def test_a_forbidden_store_stops_no_other_in_a_recovery(make_street):
     world = make_street()
     world.begin("delta", upto="batch")
@@ -61,6 +63,7 @@ def test_a_forbidden_store_stops_no_other_in_a_recovery(make_street):
     assert _prices(world) == [1, 2, 2]
 
 
+@pytest.mark.slow
 def test_a_store_that_is_forbidden_stops_no_other_when_a_run_is_checked(make_street):
     """The check reads one known store, which may be forbidden itself."""
     world = make_street()
@@ -68,6 +71,7 @@ def test_a_store_that_is_forbidden_stops_no_other_when_a_run_is_checked(make_str
     world.app.check()
 
 
+@pytest.mark.slow
 def test_a_forbidden_request_that_may_have_been_accepted_before_leaves_its_vendor_unconfirmed(make_street):
     world = make_street()
     world.platform.faults(
@@ -83,6 +87,7 @@ def test_a_forbidden_request_that_may_have_been_accepted_before_leaves_its_vendo
     assert _prices(world) == [1, 2, 2]
 
 
+@pytest.mark.slow
 def test_invalid_credentials_fail_once_for_all_vendors(make_street):
     world = make_street()
     before = len(world.sent())
@@ -95,6 +100,7 @@ def test_invalid_credentials_fail_once_for_all_vendors(make_street):
     assert _prices(world) == [2, 2, 2]
 
 
+@pytest.mark.slow
 def test_a_rejected_new_token_is_a_failure_of_all_vendors(make_street):
     world = make_street()
     world.platform.faults({"at": "put_catalog", "vendor": VENDORS[0], **FORBIDDEN, "kind": "status_401"})
@@ -102,6 +108,7 @@ def test_a_rejected_new_token_is_a_failure_of_all_vendors(make_street):
         world.sync("delta")
 
 
+@pytest.mark.slow
 def test_credentials_that_may_read_and_not_write_are_reported_after_a_few_stores(make_street):
     world = make_street(6)
     before = len(world.sent())
@@ -111,6 +118,7 @@ def test_credentials_that_may_read_and_not_write_are_reported_after_a_few_stores
     assert len(world.sent()) == before + 5
 
 
+@pytest.mark.slow
 def test_stores_that_are_forbidden_after_one_that_was_served_fail_alone(make_street):
     world = make_street(6)
     world.platform.faults(*({"at": "put_catalog", "vendor": vendor, **FORBIDDEN} for vendor in VENDORS[1:]))
@@ -125,6 +133,7 @@ def test_the_only_store_there_is_stands_for_the_credentials(make_street):
         world.sync("delta")
 
 
+@pytest.mark.slow
 def test_a_store_whose_export_is_forbidden_stops_no_other(make_street):
     world = make_street()
     world.platform.faults({"at": "export", "vendor": VENDORS[0], **FORBIDDEN})

@@ -26,6 +26,7 @@ def _vendors(world):
     return [row["vendor"] for row in status.status(world.app.context)["vendors"]]
 
 
+@pytest.mark.slow
 def test_a_closed_store_fails_every_run_until_it_is_forgotten(closed):
     assert closed.sync()["state"] == "partly_failed"
     forget(closed.app.context, "store-002", why="closed in March", who="ada")
@@ -48,6 +49,7 @@ def test_it_is_in_no_export_and_in_no_promotion_for_all(closed):
     assert known_vendors(closed.app.context) == ("store-001",)
 
 
+@pytest.mark.slow
 def test_it_comes_back_with_the_first_row_that_the_erp_has_of_it(closed):
     forget(closed.app.context, "store-002", why="closed", who="ada")
     closed.erp.put("store-002", "a", "3.00")
@@ -56,6 +58,7 @@ def test_it_comes_back_with_the_first_row_that_the_erp_has_of_it(closed):
     assert closed.shown("store-002")["a"]["price"] == 3.0
 
 
+@pytest.mark.slow
 def test_what_is_on_its_way_ends_and_what_is_only_planned_is_not_sent(closed):
     closed.erp.put("store-002", "a", "4.00")
     run_id, _ = closed.begin("delta", upto="deliver")
@@ -70,6 +73,7 @@ def test_what_is_on_its_way_ends_and_what_is_only_planned_is_not_sent(closed):
     assert closed.shown("store-002")["a"]["price"] == 4.0
 
 
+@pytest.mark.slow
 def test_a_vendor_that_was_never_seen_is_named_with_the_nearest(closed):
     with pytest.raises(DataError, match="Did you mean store-002"):
         forget(closed.app.context, "store-02", why="closed", who="ada")

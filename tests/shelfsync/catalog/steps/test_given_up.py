@@ -94,12 +94,14 @@ def _in_step(shop):
     assert shop.sync("delta")["sent"] == 0
 
 
+@pytest.mark.slow
 def test_resuming_while_the_first_of_two_bodies_is_on_its_way_does_not_block_the_vendor(shop, resumed):
     _recovered(shop, resumed[0])
     assert _job(shop) == "acknowledged"
     _in_step(shop)
 
 
+@pytest.mark.slow
 def test_a_run_that_was_given_up_is_not_in_step_when_its_last_job_ends_well(shop, resumed):
     """Its other bodies were not sent, so the run proves nothing about the freshness of the vendor."""
     run_id, names = resumed
@@ -111,6 +113,7 @@ def test_a_run_that_was_given_up_is_not_in_step_when_its_last_job_ends_well(shop
     assert _row(shop, run_id).state == "superseded"
 
 
+@pytest.mark.slow
 def test_a_job_of_a_given_up_run_of_which_no_word_comes_ends_at_its_deadline(shop):
     run_id, _ = _one_body_sent(shop, {"at": "job", "kind": "stuck"})
     _pause_and_resume(shop)
@@ -122,6 +125,7 @@ def test_a_job_of_a_given_up_run_of_which_no_word_comes_ends_at_its_deadline(sho
     _in_step(shop)
 
 
+@pytest.mark.slow
 def test_a_request_whose_answer_was_lost_is_repeated_although_the_rest_of_its_run_was_given_up(shop):
     run_id, names = shop.begin("full", upto="batch")
     shop.platform.faults({"at": "put_catalog", "kind": "drop_answer", "times": 3})
@@ -153,12 +157,14 @@ def _cleared(shop):
     return run_id
 
 
+@pytest.mark.slow
 def test_a_run_that_is_read_anew_and_fails_still_ends_the_job_that_it_had_sent(shop, cleared):
     _recovered(shop, cleared)
     assert _job(shop) == "acknowledged"
     _in_step(shop)
 
 
+@pytest.mark.slow
 def test_what_failed_before_stays_failed_when_a_job_of_the_run_ends_well(shop, cleared):
     failure = _row(shop, cleared)
     assert (failure.state, failure.failed_step) == ("failed", "normalise")
@@ -166,6 +172,7 @@ def test_what_failed_before_stays_failed_when_a_job_of_the_run_ends_well(shop, c
     assert _row(shop, cleared) == failure
 
 
+@pytest.mark.slow
 def test_an_earlier_failure_stays_reported_when_a_job_of_the_run_fails(shop):
     shop.platform.control("PUT", "settings", {"job_seconds": 3600})
     cleared = _cleared(shop)
@@ -175,6 +182,7 @@ def test_an_earlier_failure_stays_reported_when_a_job_of_the_run_fails(shop):
     assert _row(shop, cleared) == failure
 
 
+@pytest.mark.slow
 def test_a_reading_that_was_replaced_sends_nothing_more_after_the_job_that_was_on_its_way(shop):
     """The vendor has no row any more in the second reading: its job is ended, its other bodies wait for a run that has read it."""
     shop.sync("full")

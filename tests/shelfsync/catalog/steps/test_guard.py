@@ -48,6 +48,7 @@ def _make_unconfirmed(world):
 DOUBTFUL = {"sync": {"job_deadline_s": 1, "readback_requests_max": 0}}
 
 
+@pytest.mark.slow
 def test_an_accident_after_a_sync_of_which_no_word_came_is_held(make_world):
     shop = _stocked(make_world(**DOUBTFUL))
     _make_unconfirmed(shop)
@@ -68,6 +69,7 @@ def test_an_accident_after_a_sync_of_which_no_word_came_is_held(make_world):
     assert shop.rows("SELECT known_path FROM ledger.baseline ORDER BY version DESC LIMIT 1") == [(None,)]
 
 
+@pytest.mark.slow
 def test_an_accident_after_a_first_sync_of_which_no_word_came_is_held(make_world):
     world = make_world(**DOUBTFUL)
     world.platform.put_products(
@@ -82,6 +84,7 @@ def test_an_accident_after_a_first_sync_of_which_no_word_came_is_held(make_world
     assert _rules(world, "open") == [("shifted_decimal", 60)]
 
 
+@pytest.mark.slow
 def test_a_slipped_price_is_held_if_an_export_showed_another_price_than_the_acknowledged_one(make_world):
     shop = _stocked(make_world(drift={"propagation_s": 0}))
     shop.platform.faults({"at": "job", "kind": "not_applied"})
@@ -104,6 +107,7 @@ def _quantities(world, *, closed):
         world.erp.put(V, sku, f"{number + 1}.50", 0 if number < 40 and closed else 10)
 
 
+@pytest.mark.slow
 def test_a_store_that_reopens_as_it_was_before_an_approved_closure_is_no_file_of_before(shop):
     _quantities(shop, closed=True)
     shop.sync("delta")
@@ -117,6 +121,7 @@ def test_a_store_that_reopens_as_it_was_before_an_approved_closure_is_no_file_of
     assert all(shop.shown()[sku]["active"] for sku in SKUS)
 
 
+@pytest.mark.slow
 def test_a_file_older_than_the_last_one_stays_held_if_no_person_approved_what_it_reverts(shop):
     for number, sku in enumerate(SKUS[:22]):
         shop.erp.put(V, sku, f"{number + 1}.60", 10)
@@ -125,6 +130,7 @@ def test_a_file_older_than_the_last_one_stays_held_if_no_person_approved_what_it
     assert (shop.sync("delta")["sent"], _rules(shop, "open")) == (0, [("duplicate_feed", 22)])
 
 
+@pytest.mark.slow
 def test_a_file_from_before_the_one_before_an_approved_closure_stays_a_question(shop):
     for number, sku in enumerate(SKUS[:22]):
         shop.erp.put(V, sku, f"{number + 1}.60", 10)
@@ -144,6 +150,7 @@ def _urgent(world, *skus):
     return world.app.sync(run_id, dry_run=False, progress=lambda *_: None)
 
 
+@pytest.mark.slow
 def test_a_store_that_was_tried_with_single_skus_has_its_first_sync_still_before_it(world):
     world.platform.put_products(
         V, [{"sku": sku, "barcodes": [], "title": sku, "price": 1.0, "active": True} for sku in [*SKUS, *NEW]]
@@ -159,6 +166,7 @@ def test_a_store_that_was_tried_with_single_skus_has_its_first_sync_still_before
     assert _rules(world, "open") == [("new_skus", 60)], "the range of another store is no first sync"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["declined", "expired"])
 def test_a_new_product_that_was_not_let_in_is_not_put_on_sale_by_a_sale_at_the_counter(shop, how):
     for sku in NEW:

@@ -21,6 +21,7 @@ def shop(world):
     return fill(world)
 
 
+@pytest.mark.slow
 def test_other_thresholds_for_once_let_a_part_through_and_keep_the_rest(shop):
     for number, sku in enumerate(SKUS[:25]):
         shop.erp.put(V, sku, f"{(number + 1.5) * (1.5 if number < 20 else 1.8):.2f}")
@@ -43,6 +44,7 @@ def _twenty_five(shop):
     return next(hold["hold_id"] for hold in waiting(shop) if (hold["rule"], hold["rows"]) == ("price_change", 25))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("state", [HoldState.DECLINED, HoldState.EXPIRED])
 def test_thresholds_that_come_while_another_person_ends_the_hold_approve_nothing(shop, state):
     number = _twenty_five(shop)
@@ -58,6 +60,7 @@ def test_thresholds_that_come_while_another_person_ends_the_hold_approve_nothing
     assert price(shop, "s024") == Decimal("25.50")
 
 
+@pytest.mark.slow
 def test_thresholds_for_one_hold_decide_nothing_about_the_rows_of_another(shop):
     shop.erp.put(V, "s030", "305.00")
     shop.erp.put(V, "s040", "1000.00")
@@ -74,6 +77,7 @@ def test_thresholds_for_one_hold_decide_nothing_about_the_rows_of_another(shop):
     assert (price(shop, "s030"), price(shop, "s040")) == (Decimal("31.50"), Decimal("41.50"))
 
 
+@pytest.mark.slow
 def test_thresholds_count_what_the_hold_has_and_nothing_beside_it(shop):
     for number, sku in enumerate(SKUS[25:51], start=25):
         shop.erp.put(V, sku, f"{number + 1}.60")
@@ -84,6 +88,7 @@ def test_thresholds_count_what_the_hold_has_and_nothing_beside_it(shop):
     assert [one["hold_id"] for one in waiting(shop)] == [far]
 
 
+@pytest.mark.slow
 def test_thresholds_that_let_nothing_of_a_hold_through_decline_it(shop):
     number = _twenty_five(shop)
     result = shop.app.holds.reconsider(number, {"move": 0.4, "max_rows": 0}, who="ada")
@@ -126,6 +131,7 @@ def test_thresholds_stand_with_the_decision_and_the_question_keeps_its_own(shop)
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", [{}, {"max_rows": 10}, {"max_rows": -1}, {"height": 2}])
 def test_thresholds_that_are_none_or_those_of_the_question_decide_nothing(shop, given):
     number = _twenty_five(shop)
@@ -135,6 +141,7 @@ def test_thresholds_that_are_none_or_those_of_the_question_decide_nothing(shop, 
     assert (shown["state"], shown["decisions"]) == ("open", [])
 
 
+@pytest.mark.slow
 def test_thresholds_after_a_declined_hold_let_a_part_through_like_an_approval_after_one(shop):
     number = _twenty_five(shop)
     shop.app.holds.decide(number, approve=False, who="ada", why="no")

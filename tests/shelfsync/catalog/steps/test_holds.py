@@ -22,6 +22,7 @@ def renumbered(shop):
     return renumber(shop)
 
 
+@pytest.mark.slow
 def test_a_decimal_comma_read_as_thousands_is_held_and_its_stop_sells_flow(shop):
     for number, sku in enumerate(SKUS[:30]):
         shop.erp.put(V, sku, f"{number + 1}50", 0 if number < 3 else 10)  # 1,50 without its comma
@@ -37,6 +38,7 @@ def test_a_decimal_comma_read_as_thousands_is_held_and_its_stop_sells_flow(shop)
     assert [one["hold_id"] for one in waiting(shop)] == [hold["hold_id"]], "the same rows are the same question"
 
 
+@pytest.mark.slow
 def test_an_approved_slice_is_delivered_by_the_run_that_holds_it(shop):
     shop.erp.put(V, "s001", "25.00")
     first = shop.sync("delta")
@@ -56,6 +58,7 @@ def test_an_approved_slice_is_delivered_by_the_run_that_holds_it(shop):
     assert (summary["sent"], summary["vendors"][0]["changes_held"]) == (0, 0)
 
 
+@pytest.mark.slow
 def test_what_is_approved_while_the_rest_of_its_skus_is_with_the_platform_leaves_after_it(shop):
     """A price is held and the same product's stop-sell is on its way: two bodies with one SKU are never in flight together (I5)."""
     shop.erp.put(V, "s001", "25.00", 0)
@@ -74,6 +77,7 @@ def test_what_is_approved_while_the_rest_of_its_skus_is_with_the_platform_leaves
     assert shop.sync("delta")["sent"] == 0
 
 
+@pytest.mark.slow
 def test_delivering_twice_sends_once(shop):
     shop.erp.put(V, "s001", "25.00")
     shop.sync("delta")
@@ -85,6 +89,7 @@ def test_delivering_twice_sends_once(shop):
     assert len(shop.sent()) == before + 1
 
 
+@pytest.mark.slow
 def test_an_approval_is_kept_when_a_newer_extract_came_and_its_run_sends_it(shop):
     shop.erp.put(V, "s001", "25.00")
     shop.sync("delta")
@@ -116,6 +121,7 @@ def _approved(shop):
     return hold["hold_id"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("between", ["delta", "full", None])
 def test_an_approval_is_for_once_and_the_same_accident_again_is_a_new_question(shop, between):
     _counted(shop, 0)
@@ -135,6 +141,7 @@ def test_an_approval_is_for_once_and_the_same_accident_again_is_a_new_question(s
     assert shop.shown()["s000"]["active"]
 
 
+@pytest.mark.slow
 def test_a_dry_run_uses_no_approval_up(shop):
     _counted(shop, 0)
     shop.sync("delta")
@@ -143,6 +150,7 @@ def test_a_dry_run_uses_no_approval_up(shop):
     assert shop.rows("SELECT spent_at FROM ledger.hold") == [(None,)]
 
 
+@pytest.mark.slow
 def test_the_guards_again_in_a_run_that_holds_everything_leave_its_questionwaiting(shop):
     shop.erp.put(V, "s001", "25.00")
     run, names = shop.begin("delta", upto="guard")
@@ -151,6 +159,7 @@ def test_the_guards_again_in_a_run_that_holds_everything_leave_its_questionwaiti
     assert [one["hold_id"] for one in waiting(shop)] == [hold["hold_id"]]
 
 
+@pytest.mark.slow
 def test_a_slice_whose_rows_changed_is_superseded_and_its_approval_sends_nothing(shop):
     shop.erp.put(V, "s001", "25.00")
     shop.sync("delta")
@@ -165,6 +174,7 @@ def test_a_slice_whose_rows_changed_is_superseded_and_its_approval_sends_nothing
     assert (price(shop, "s001"), new["rows"]) == (Decimal("2.50"), 1)
 
 
+@pytest.mark.slow
 def test_a_value_that_the_erp_takes_back_leaves_nothing_to_decide(shop):
     shop.erp.put(V, "s001", "25.00")
     shop.sync("delta")
@@ -174,6 +184,7 @@ def test_a_value_that_the_erp_takes_back_leaves_nothing_to_decide(shop):
     assert shop.rows("SELECT state FROM ledger.hold") == [("superseded",)]
 
 
+@pytest.mark.slow
 def test_a_declined_value_stays_held_without_another_question_until_the_erp_changes_it(shop):
     for sku in ("s001", "s002"):
         shop.erp.put(V, sku, "99.00")
@@ -190,6 +201,7 @@ def test_a_declined_value_stays_held_without_another_question_until_the_erp_chan
     assert price(shop, "s001") == Decimal("2.6")
 
 
+@pytest.mark.slow
 def test_a_full_sync_holds_what_a_delta_holds(shop):
     shop.erp.put(V, "s001", "25.00")
     shop.sync("delta")
@@ -199,6 +211,7 @@ def test_a_full_sync_holds_what_a_delta_holds(shop):
     assert len(waiting(shop)) == 1
 
 
+@pytest.mark.slow
 def test_a_hold_without_a_decision_in_time_expires(make_world, shop):
     shop.erp.put(V, "s001", "25.00")
     shop.sync("delta")
@@ -221,6 +234,7 @@ def _new(shop):
     return {(row["price"], row["active"]) for sku, row in shop.shown().items() if sku in NEW}
 
 
+@pytest.mark.slow
 def test_new_products_that_go_on_selling_stay_one_question_and_its_answer_sends_the_newest_quantities(renumbered):
     shop = renumbered
     (asked,) = shop.app.holds.ask("ada")
@@ -245,6 +259,7 @@ def test_new_products_that_go_on_selling_stay_one_question_and_its_answer_sends_
     assert shop.sync("delta")["sent"] == 0
 
 
+@pytest.mark.slow
 def test_an_approval_of_new_products_passes_whatever_quantity_they_have_by_now(renumbered):
     shop = renumbered
     (hold,) = waiting(shop)
@@ -260,6 +275,7 @@ def test_an_approval_of_new_products_passes_whatever_quantity_they_have_by_now(r
     assert waiting(shop) == []
 
 
+@pytest.mark.slow
 def test_another_price_of_a_new_product_is_another_question(renumbered):
     shop = renumbered
     (hold,) = waiting(shop)
@@ -270,6 +286,7 @@ def test_another_price_of_a_new_product_is_another_question(renumbered):
     assert shop.app.holds.decide(hold["hold_id"], approve=True, who="ada")["state"] == "superseded"
 
 
+@pytest.mark.slow
 def test_a_question_that_is_open_from_before_holds_had_an_identity_stays_the_same(shop):
     shop.erp.put(V, "s001", "25.00")
     shop.sync("delta")
@@ -285,6 +302,7 @@ def _ids(shop):
     return [(one["hold_id"], one["run_id"], one["rule"]) for one in waiting(shop)]
 
 
+@pytest.mark.slow
 def test_the_guards_again_in_an_older_run_change_no_question_of_a_newer_one(shop):
     shop.erp.put(V, "s001", "25.00")
     older = shop.sync("delta")["run"]
@@ -296,6 +314,7 @@ def test_the_guards_again_in_an_older_run_change_no_question_of_a_newer_one(shop
     assert _ids(shop) == before
 
 
+@pytest.mark.slow
 def test_an_older_run_that_is_guarded_late_changes_no_question_of_a_newer_one(shop):
     shop.erp.put(V, "s001", "25.00")
     shop.erp.put(V, "s002", "3.60")
@@ -316,6 +335,7 @@ def test_a_dry_run_asks_no_person(shop):
     assert shop.rows("SELECT count(*) FROM ledger.feed") == [(1,)]
 
 
+@pytest.mark.slow
 def test_a_hold_shows_the_largest_moves_first_with_what_was_before(shop):
     shop.erp.put(V, "s001", "25.00")
     shop.erp.put(V, "s002", "0.035")
@@ -328,6 +348,7 @@ def test_a_hold_shows_the_largest_moves_first_with_what_was_before(shop):
     assert shown["rows"] == 2
 
 
+@pytest.mark.slow
 def test_what_was_compared_stays_as_it_was_asked_after_the_approval_was_sent(shop):
     shop.erp.put(V, "s001", "25.00")
     shop.sync("delta")
@@ -342,6 +363,7 @@ def test_what_was_compared_stays_as_it_was_asked_after_the_approval_was_sent(sho
     assert shop.app.holds.show(hold["hold_id"])["rows_shown"] == asked
 
 
+@pytest.mark.slow
 def test_what_was_compared_is_kept_by_housekeeping_as_long_as_the_hold(shop):
     shop.erp.put(V, "s001", "25.00")
     shop.sync("delta")
@@ -353,6 +375,7 @@ def test_what_was_compared_is_kept_by_housekeeping_as_long_as_the_hold(shop):
     assert row["price_before"] == Decimal("2.5")
 
 
+@pytest.mark.slow
 def test_a_decided_hold_of_a_version_that_kept_no_comparison_shows_none_rather_than_a_wrong_one(shop):
     shop.erp.put(V, "s001", "25.00")
     shop.sync("delta")
@@ -367,6 +390,7 @@ def test_a_decided_hold_of_a_version_that_kept_no_comparison_shows_none_rather_t
     assert (row["price_before"], row["price"]) == (None, 25)
 
 
+@pytest.mark.slow
 def test_every_decision_is_kept_with_person_and_reason(shop):
     shop.erp.put(V, "s001", "25.00")
     shop.sync("delta")
@@ -384,6 +408,7 @@ def test_every_decision_is_kept_with_person_and_reason(shop):
     assert shop.app.holds.show(number)["decisions"] == shown["decisions"], "what decided nothing is no decision"
 
 
+@pytest.mark.slow
 def test_a_declined_hold_stays_in_the_history_of_the_approval_after_it(shop):
     shop.erp.put(V, "s001", "25.00")
     shop.sync("delta")

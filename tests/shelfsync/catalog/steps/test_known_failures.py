@@ -18,6 +18,7 @@ def _prices(world):
     return {sku: Decimal(str(row["price"])) for sku, row in world.shown().items()}
 
 
+@pytest.mark.slow
 def test_a_sku_rejected_inside_an_accepted_job_is_not_taken_for_synced(world):
     world.platform.put_products(VENDOR, [_product("a")])
     for sku in ("a", "unknown"):
@@ -29,6 +30,7 @@ def test_a_sku_rejected_inside_an_accepted_job_is_not_taken_for_synced(world):
     assert world.rows("SELECT sku FROM ledger.rejection") == [("unknown",)]
 
 
+@pytest.mark.slow
 def test_feedback_under_the_sent_key_confirms_the_right_sku(make_world):
     """Items are sent by barcode. The log returns it padded, and one SKU looks like the barcode of another one."""
     world = make_world(platform={"item_key": "barcode"})
@@ -45,6 +47,7 @@ def test_feedback_under_the_sent_key_confirms_the_right_sku(make_world):
     assert set(_prices(world).values()) == {Decimal("1.5")}
 
 
+@pytest.mark.slow
 def test_one_bad_barcode_and_a_fractional_quantity_cost_no_other_row(world):
     world.platform.put_products(VENDOR, [_product(sku) for sku in "abcd"])
     rows = [("a", "4006381333931", "10"), ("b", "40063X1", "10"), ("c", "123456789012345", "10"), ("d", None, "3.4")]
@@ -58,6 +61,7 @@ def test_one_bad_barcode_and_a_fractional_quantity_cost_no_other_row(world):
     assert [entry["status"] for entry in world.sent()] == [202]
 
 
+@pytest.mark.slow
 def test_a_429_and_a_token_that_ends_in_mid_run_cost_nothing_but_time(make_world):
     world = make_world(rate_limit={"requests_per_minute": 60_000, "pause_max_s": 1.0})
     world.platform.put_products(VENDOR, [_product("a")])

@@ -89,6 +89,7 @@ def test_every_record_of_a_step_knows_its_run_and_vendor(shop):
     assert get_contextvars() == {}
 
 
+@pytest.mark.slow
 def test_the_status_follows_a_change_from_pending_to_acknowledged(shop):
     shop.sync("full")
     done = _row(shop)
@@ -109,6 +110,7 @@ def test_the_status_follows_a_change_from_pending_to_acknowledged(shop):
     assert (after["pending"], after["in_flight"], after["oldest_unacknowledged_s"]) == (0, 0, None)
 
 
+@pytest.mark.slow
 def test_the_age_counts_from_the_reading_that_saw_the_change_and_not_from_the_last_step(shop):
     shop.sync("full")
     shop.erp.put("store-001", "a", "2.00")
@@ -119,6 +121,7 @@ def test_the_age_counts_from_the_reading_that_saw_the_change_and_not_from_the_la
     assert _row(shop)["pending"] == 1
 
 
+@pytest.mark.slow
 def test_skus_without_an_outcome_keep_the_age_running(make_world):
     world = make_world(sync={"poll_first_s": 0.05, "poll_max_s": 0.1, "job_deadline_s": 30})
     world.platform.put_products("store-001", [{**A, "sku": sku} for sku in ("a", "b")])

@@ -53,6 +53,7 @@ def test_a_delta_after_an_old_backup_sends_what_differs_from_the_backup(restored
     )
 
 
+@pytest.mark.slow
 def test_a_full_sync_after_an_old_backup_makes_the_platform_equal_to_the_erp(restored):
     restored.sync("delta")
     assert restored.sync("full")["state"] == "succeeded"

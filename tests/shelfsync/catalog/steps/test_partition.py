@@ -44,6 +44,7 @@ def _chunks(names, size):
     return [pa.Table.from_pylist(rows[start : start + size], schema=RAW) for start in range(0, len(rows), size)]
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(names=st.lists(vendors, min_size=1, max_size=60), size=st.integers(1, 20), held=st.integers(1, 30))
 def test_every_row_ends_in_its_vendors_file_once_and_in_order_however_little_memory_there_is(names, size, held):

@@ -39,6 +39,7 @@ def test_a_pause_of_all_or_of_the_chain_lets_nothing_out(shop, scope):
     assert any("PAUSED" in line and "wrong prices" in line and "ada" in line for line in summary["lines"])
 
 
+@pytest.mark.slow
 def test_a_paused_vendor_stops_no_other_and_goes_on_with_the_newest_values(shop):
     shop.app.pause("vendor", "store-001", why="stock-taking", who="ada", anyway=True)
     shop.sync("full")
@@ -144,6 +145,7 @@ def test_what_only_reads_and_what_customers_wait_for_goes_on_while_everything_is
     SwitchedGate(_SlowGate(engine, "all", ""), engine, "demo-chain").admit(operation, "catalog", ("store-001",))
 
 
+@pytest.mark.slow
 def test_the_status_shows_which_vendors_are_paused_and_why(shop):
     shop.sync("full")
     shop.app.pause("vendor", "store-002", why="stock-taking", who="ada")

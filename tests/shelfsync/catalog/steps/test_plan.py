@@ -45,6 +45,7 @@ def _apply(world, plan, app=None):
     return app.apply(plan, run_id, lambda *_: None)
 
 
+@pytest.mark.slow
 def test_a_plan_shows_what_would_be_sent_held_and_quarantined_and_how_long_it_takes(shop):
     summary = _plan(shop)
     plan = summary["plan"]
@@ -73,6 +74,7 @@ def test_a_plan_leaves_ledger_and_platform_as_they_were(shop):
     assert shop.rows("SELECT count(*) FROM ledger.hold") == [(0,)]
 
 
+@pytest.mark.slow
 def test_the_client_of_a_plan_cannot_put(shop):
     before = len(shop.sent())
     with open_calls(shop.settings, read_only=True) as app:
@@ -89,6 +91,7 @@ def test_the_client_of_a_plan_cannot_put(shop):
     assert len(shop.sent()) == before
 
 
+@pytest.mark.slow
 def test_an_applied_plan_sends_the_planned_bodies_byte_for_byte(shop):
     plan = _plan(shop)["plan"]
     before = len(shop.sent())
@@ -114,24 +117,28 @@ def _rejected(shop, plan, what, app=None):
     assert shop.rows("SELECT count(*) FROM ledger.batch WHERE state = 'planned'") == [(0,)]
 
 
+@pytest.mark.slow
 def test_a_row_that_changed_in_the_erp_rejects_the_plan_and_is_named(shop):
     plan = _plan(shop)["plan"]
     shop.erp.put(V, "s07", "3.00")
     _rejected(shop, plan, r"snapshot: vendor store-001: 1 SKUs have changed in the ERP since \(s07\)")
 
 
+@pytest.mark.slow
 def test_a_moved_baseline_rejects_the_plan(shop):
     plan = _plan(shop)["plan"]
     shop.sync("delta")
     _rejected(shop, plan, "baseline: vendor store-001 has moved from version 1 to 2")
 
 
+@pytest.mark.slow
 def test_a_changed_setting_rejects_the_plan_and_its_section_is_named(shop, make_settings):
     plan = _plan(shop)["plan"]
     with open_calls(make_settings(guards={"shifted_decimal": {"enabled": False}})) as app:
         _rejected(shop, plan, "configuration: the section guards has changed", app)
 
 
+@pytest.mark.slow
 def test_an_approval_since_rejects_the_plan(shop):
     plan = _plan(shop)["plan"]
     shop.begin("delta", upto="guard")
@@ -186,6 +193,7 @@ FORGED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", FORGED.values(), ids=FORGED)
 def test_a_forged_plan_is_rejected_before_anything_in_it_is_used(shop, tmp_path, change):
     file = _forged(_plan(shop)["plan"], tmp_path, change)
@@ -194,6 +202,7 @@ def test_a_forged_plan_is_rejected_before_anything_in_it_is_used(shop, tmp_path,
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["raw", "snapshot"])
 def test_a_plan_that_names_another_file_of_the_lake_moves_nothing_and_opens_nothing(shop, tmp_path, kind):
     plan = _plan(shop)["plan"]
@@ -225,6 +234,7 @@ def test_no_secret_is_in_a_plan(shop):
     assert "postgresql" not in text
 
 
+@pytest.mark.slow
 def test_a_plan_names_each_value_that_is_sent_with_another_number(shop):
     shop.erp.put("store-001", "s03", "2.56999999999", quantity="-4")
     shop.erp.put("store-001", "s04", "2.00", quantity="3.9")

@@ -26,6 +26,7 @@ def stocked(world):
     return world
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("vendor", UNUSABLE)
 def test_a_vendor_that_cannot_be_used_stops_no_other_vendor(stocked, vendor):
     stocked.erp.put(vendor, "secret-sku", "1.00")
@@ -43,6 +44,7 @@ def test_a_column_without_one_usable_vendor_is_a_wrong_column(world):
         world.sync("full")
 
 
+@pytest.mark.slow
 def test_rows_of_unusable_vendors_are_reported_by_run_and_status_and_raise_one_alarm(stocked):
     for vendor in UNUSABLE:
         stocked.erp.put(vendor, "a", "1.00")
@@ -58,6 +60,7 @@ def test_rows_of_unusable_vendors_are_reported_by_run_and_status_and_raise_one_a
     assert (third["alarms"], stocked.app.status()["unusable_vendors"]) == ([], [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("vendor", ["é" * 200, "[/x]", "a/b", "..%2f", "-rf", "x\u202ey"])
 def test_a_strange_vendor_is_one_failed_vendor_and_its_files_stay_in_the_lake(stocked, tmp_path, vendor):
     stocked.erp.put(vendor, "a", "1.00")
@@ -71,6 +74,7 @@ def test_a_strange_vendor_is_one_failed_vendor_and_its_files_stay_in_the_lake(st
     assert {len(path.relative_to(tmp_path / "lake").parts) for path in files} == {3}
 
 
+@pytest.mark.slow
 def test_a_vendor_whose_file_cannot_be_written_fails_alone(stocked, monkeypatch):
     from shelfsync.store.lake import Lake
 

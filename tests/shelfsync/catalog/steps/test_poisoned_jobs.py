@@ -79,6 +79,7 @@ def _finish(world, run_id, vendors) -> None:
         world.app.step(word, run_id, vendors)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("link", NASTY_LINKS[:4], ids=ascii)
 def test_a_poisoned_link_stops_no_job_and_the_poll_decides(poll, link):
     run_id, vendors = poll.begin("full", upto="deliver")
@@ -94,6 +95,7 @@ def test_a_poisoned_link_stops_no_job_and_the_poll_decides(poll, link):
     assert line[0].startswith(f"1 job events were quarantined, the last because {reason}")
 
 
+@pytest.mark.slow
 def test_a_spell_of_poisoned_events_raises_one_alarm_and_status_shows_it_all_day(poll):
     alarms_of_runs = []
     for price in ("2.00", "3.00"):
@@ -106,6 +108,7 @@ def test_a_spell_of_poisoned_events_raises_one_alarm_and_status_shows_it_all_day
     assert poll.app.status()["alarms"][0].startswith("2 job events were quarantined")
 
 
+@pytest.mark.slow
 def test_events_sent_in_advance_for_numbers_to_come_change_nothing(poll):
     """The test knows the job numbers. An attacker can guess them if they are consecutive integers."""
     run_id, vendors = poll.begin("full", upto="deliver")
@@ -119,6 +122,7 @@ def test_events_sent_in_advance_for_numbers_to_come_change_nothing(poll):
     assert _quarantine_reasons(poll) == ["it came before the request that its job belongs to was sent"] * 4
 
 
+@pytest.mark.slow
 def test_a_request_knows_the_events_that_came_before_it(poll):
     _send(poll, *({"job_id": number, "job_status": "FAILED"} for number in range(1, 36)))
     poll.begin("full", upto="deliver")
@@ -129,6 +133,7 @@ def test_a_request_knows_the_events_that_came_before_it(poll):
     assert poll.rows("SELECT after_event FROM ledger.job WHERE kind = 'export'") == [(newest,)]
 
 
+@pytest.mark.slow
 def test_a_good_event_after_a_bad_one_ends_the_job_without_a_question(make_world, receiver):
     world = _stocked(make_world(sync=NEVER_POLLED, platform={"job_status_path": ""}))
     run_id, vendors = world.begin("full", upto="deliver")
@@ -167,6 +172,7 @@ def test_the_deadline_ends_a_job_whatever_is_raised(poll, monkeypatch, error):
     assert all(type(error).__name__ in line for line in report["failed"].values())
 
 
+@pytest.mark.slow
 def test_a_wait_ends_though_a_question_raises_anything(poll, monkeypatch):
     run_id, vendors = poll.begin("full", upto="deliver")
     asked = []
@@ -184,6 +190,7 @@ def test_a_wait_ends_though_a_question_raises_anything(poll, monkeypatch):
     assert set(asked) == set(STORES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "log", [b"sku,state,errors," + b"x" * 60_000 + b"\na,success,,\n", b"sku,state\x00\n"], ids=["wide", "odd"]
 )
@@ -202,6 +209,7 @@ def test_a_log_that_was_kept_and_cannot_be_held_is_fetched_again(poll, log):
     assert poll.rows("SELECT count(*) FROM ledger.job WHERE result_path = '" + staged.path + "'") == [(0,)]
 
 
+@pytest.mark.slow
 def test_an_export_whose_event_leads_nowhere_is_ended_by_the_poll(poll):
     poll.sync("full")
     poll.app.plan_exports("poisoned", STORES)
@@ -288,6 +296,7 @@ def _poisoned(world, first: dict, second: dict) -> None:
 FUZZ = {"deadline": None, "suppress_health_check": [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]}
 
 
+@pytest.mark.slow
 @settings(max_examples=6, **FUZZ)
 @example({"job_status": "COMPLETED", "download_url": "http\u017f://x/"}, {"job_status": "FAILED"})
 @given(BODIES, BODIES)
@@ -319,6 +328,7 @@ def _poisoned_export(world, first: dict, second: dict) -> None:
     assert states["store-001"] == ("failed" if report["failed"] else "confirmed")
 
 
+@pytest.mark.slow
 @settings(max_examples=4, **FUZZ)
 @example({"job_status": "COMPLETED", "download_url": "http\u017f://x/"}, {"job_status": "FAILED"})
 @given(BODIES, BODIES)

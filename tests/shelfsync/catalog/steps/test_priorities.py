@@ -34,6 +34,7 @@ def rows(shop, statement, **values):
     return [tuple(row) for row in shop.rows(statement.replace(":run", str(values["run"])))]
 
 
+@pytest.mark.slow
 def test_one_run_sends_the_priorities_one_after_the_other_and_brings_all_home(shop):
     before = len(shop.sent())
     busy_day(shop)
@@ -48,6 +49,7 @@ def test_one_run_sends_the_priorities_one_after_the_other_and_brings_all_home(sh
     assert shop.sync("delta")["sent"] == 0
 
 
+@pytest.mark.slow
 def test_a_small_delta_is_one_request_in_the_priority_of_its_most_urgent_sku(make_world, shop):
     small = make_world()
     busy_day(small)
@@ -55,6 +57,7 @@ def test_a_small_delta_is_one_request_in_the_priority_of_its_most_urgent_sku(mak
     assert rows(small, BATCHES, run=summary["run"]) == [("stop_sell", 8, 2, "done")]
 
 
+@pytest.mark.slow
 def test_vendors_with_stop_sells_are_sent_before_the_others(shop):
     shop.erp.put(VENDOR, "a", "1.00", 10, 1, 9)
     shop.erp.put("store-002", "a", "1.00", 10, 0, 5)
@@ -63,6 +66,7 @@ def test_vendors_with_stop_sells_are_sent_before_the_others(shop):
     assert [entry["route"].split("/")[5] for entry in shop.sent()[before:]] == ["store-002", VENDOR]
 
 
+@pytest.mark.slow
 def test_every_request_of_a_stop_sell_goes_through_its_priority_of_the_rate_limit(shop):
     last = shop.rows("SELECT max(permit_id) FROM rate_limit.permit")[0][0]
     shop.erp.put(VENDOR, "a", "1.00", 0, 1, 5)
@@ -76,6 +80,7 @@ def test_every_request_of_a_stop_sell_goes_through_its_priority_of_the_rate_limi
     assert len(priorities) >= 2
 
 
+@pytest.mark.slow
 def test_the_report_and_the_status_list_stop_sells_separately(shop):
     busy_day(shop)
     summary = shop.sync("delta")
@@ -87,6 +92,7 @@ def test_the_report_and_the_status_list_stop_sells_separately(shop):
     assert shop.app.status()["freshness"][0]["priority"] == "stop_sell"
 
 
+@pytest.mark.slow
 def test_the_time_counts_from_the_first_reading_that_saw_the_change(shop):
     """A run that could not send has read the ERP; the run that can must not look faster for it."""
     shop.platform.faults({"at": "put_catalog", "kind": "status_404", "times": 1})
@@ -101,6 +107,7 @@ def test_the_time_counts_from_the_first_reading_that_saw_the_change(shop):
     assert wanted == [(True,)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("blocked", ["paused", "rejected"])
 def test_an_outage_counts_in_the_freshness_of_what_waited_through_it(shop, blocked):
     """Two hours in which nothing could leave; the delta that gets through reads the ERP again a moment before it sends."""
@@ -124,6 +131,7 @@ def test_an_outage_counts_in_the_freshness_of_what_waited_through_it(shop, block
     assert shop.rows(f"SELECT max(acknowledged_p99_s) FROM warehouse.freshness WHERE vendor = '{VENDOR}'")[0][0] >= 6000
 
 
+@pytest.mark.slow
 def test_what_was_off_sale_already_is_no_stop_sell(shop):
     """A quantity is sent with `active` false while the product should be off; a full sync sends all fields."""
     stops = f"SELECT sku FROM warehouse.change_time WHERE stops_selling AND vendor = '{VENDOR}' ORDER BY 1"
@@ -157,6 +165,7 @@ def test_a_change_whose_earlier_state_is_unknown_is_no_stop_sell(shop):
     assert shop.rows("SELECT * FROM warehouse.stop_sell") == []
 
 
+@pytest.mark.slow
 def test_the_halves_of_a_rejected_stop_sell_are_sent_before_the_rest(shop):
     shop.platform.faults({"at": "put_catalog", "kind": "status_400", "times": 1})
     busy_day(shop)
@@ -168,6 +177,7 @@ def test_the_halves_of_a_rejected_stop_sell_are_sent_before_the_rest(shop):
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_all_bodies_of_a_delta_are_with_the_platform_at_once_and_share_no_sku(shop):
     busy_day(shop)
     run_id, vendors = shop.begin("delta", upto="deliver")
@@ -184,6 +194,7 @@ def test_all_bodies_of_a_delta_are_with_the_platform_at_once_and_share_no_sku(sh
     assert shop.sync("delta")["sent"] == 0
 
 
+@pytest.mark.slow
 def test_stop_sells_of_every_vendor_leave_before_a_price_of_any(shop):
     before = len(shop.sent())
     for vendor in (VENDOR, "store-002"):
@@ -193,6 +204,7 @@ def test_stop_sells_of_every_vendor_leave_before_a_price_of_any(shop):
     assert sent_to == [VENDOR, "store-002"] * 3
 
 
+@pytest.mark.slow
 def test_a_body_whose_job_fails_keeps_no_other_of_its_generation_from_its_end(shop):
     busy_day(shop)
     shop.platform.faults({"at": "job", "kind": "failed", "times": 1})

@@ -57,6 +57,7 @@ def counted(world):
     return run
 
 
+@pytest.mark.slow
 def test_a_step_asks_the_ledger_as_much_for_many_skus_as_for_few(counted):
     few, many = counted("store-001", skus=3), counted("store-002", skus=300)
     print(dict(few), dict(many))
@@ -64,6 +65,7 @@ def test_a_step_asks_the_ledger_as_much_for_many_skus_as_for_few(counted):
         assert 0 < many[word] <= min(few[word] + SLACK, STATEMENTS_MAX)
 
 
+@pytest.mark.slow
 def test_each_vendor_asks_the_same_once_more(counted):
     one, three = counted("store-001", skus=3), counted("store-002", "store-003", "store-004", skus=3)
     print(dict(one), dict(three))

@@ -38,6 +38,7 @@ def _job(world):
     )[0]
 
 
+@pytest.mark.slow
 def test_an_unconfirmed_price_is_acknowledged_by_the_listing_and_not_sent_again(make_shelf):
     shelf = make_shelf()
     shelf.erp.put("store-001", "a", "2.00")
@@ -50,6 +51,7 @@ def test_an_unconfirmed_price_is_acknowledged_by_the_listing_and_not_sent_again(
     assert price.price == Decimal("2.000")
 
 
+@pytest.mark.slow
 def test_where_there_are_many_the_listing_is_read_page_by_page(make_shelf):
     shelf = make_shelf()
     for sku in SKUS:
@@ -59,6 +61,7 @@ def test_where_there_are_many_the_listing_is_read_page_by_page(make_shelf):
     assert _asked(shelf, "list_catalog") == 1
 
 
+@pytest.mark.slow
 def test_a_sku_that_the_listing_does_not_prove_is_sent_again(make_shelf):
     shelf = make_shelf()
     shelf.platform.faults(*SILENCE, {"at": "job", "kind": "stuck"})
@@ -69,6 +72,7 @@ def test_a_sku_that_the_listing_does_not_prove_is_sent_again(make_shelf):
     assert shelf.sync("delta")["accepted"] == 1
 
 
+@pytest.mark.slow
 def test_a_quantity_is_not_in_the_listing_so_nothing_is_asked(make_shelf):
     shelf = make_shelf()
     shelf.erp.put("store-001", "a", "1.00", 4)
@@ -77,6 +81,7 @@ def test_a_quantity_is_not_in_the_listing_so_nothing_is_asked(make_shelf):
     assert _asked(shelf, "list_catalog") == 0
 
 
+@pytest.mark.slow
 def test_what_the_listing_does_not_prove_is_unaccounted_beside_what_it_does(make_shelf):
     shelf = make_shelf()
     shelf.erp.put("store-001", "a", "2.00")
@@ -89,6 +94,7 @@ def test_what_the_listing_does_not_prove_is_unaccounted_beside_what_it_does(make
     assert (summary["sent"], summary["accepted"]) == (1, 1)
 
 
+@pytest.mark.slow
 def test_an_unknown_sku_that_the_listing_shows_is_sent_again_and_a_listing_that_lies_costs_one_try(make_shelf):
     shelf = make_shelf()
     shelf.platform.faults()
@@ -107,6 +113,7 @@ def test_an_unknown_sku_that_the_listing_shows_is_sent_again_and_a_listing_that_
     assert shelf.rows("SELECT released_by FROM ledger.rejection")[0].released_by is None
 
 
+@pytest.mark.slow
 def test_a_rejection_newer_than_the_listing_is_not_released_by_it(make_shelf):
     from shelfsync.catalog.steps import rejected_skus
 
@@ -124,6 +131,7 @@ def test_a_rejection_newer_than_the_listing_is_not_released_by_it(make_shelf):
     assert shelf.sync("delta")["sent"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [0, 1])
 def test_a_listing_that_costs_more_than_allowed_is_not_read(make_shelf, most):
     shelf = make_shelf(readback_requests_max=most)
@@ -145,6 +153,7 @@ def test_a_platform_without_a_status_call_is_asked_once_and_left_alone_for_a_whi
     assert _job(world).state == "unconfirmed"
 
 
+@pytest.mark.slow
 def test_a_404_of_one_job_does_not_stop_polling_if_the_call_has_worked(make_world):
     world = make_world(sync=SHORT)
     world.platform.put_products("store-001", [A])

@@ -62,6 +62,7 @@ def full(shop):
     return shop
 
 
+@pytest.mark.slow
 def test_what_only_reads_waits_for_no_row_of_any_table(full, other):
     for table in metadata.tables.values():
         other.execute(sa.select(sa.literal(1)).select_from(table).with_for_update())
@@ -78,6 +79,7 @@ def _is_blocked(read, shop) -> bool:
     return False
 
 
+@pytest.mark.slow
 def test_a_plan_is_made_while_a_step_holds_the_vendor(full, other):
     vendors.lock(other, VENDOR)
     full.world.erp.put(VENDOR, "c", "11.00")

@@ -65,6 +65,7 @@ def _an_hour_later(world):
         connection.exec_driver_sql("UPDATE rate_limit.allowance SET paused_until = NULL, strikes = 0")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "rate_limit"),
     [*((fault, PAUSES) for fault in (*REJECTED.values(), *THROTTLED.values())), (THROTTLED["429 for an hour"], LONG)],
@@ -110,6 +111,7 @@ def test_a_log_that_only_waits_for_our_own_pause_is_not_given_up(make_shelf):
     assert _states(world) == ["acknowledged"]
 
 
+@pytest.mark.slow
 @every_rejection
 def test_a_rejection_of_the_first_polls_means_that_the_platform_has_no_such_call(make_shelf, fault):
     """The platform gave the job its number with the same token. It is no failure, no pause each time, no new token each time."""
@@ -127,6 +129,7 @@ def test_a_rejection_of_the_first_polls_means_that_the_platform_has_no_such_call
     assert world.rows("SELECT strikes FROM rate_limit.allowance WHERE strikes > 1") == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", [REJECTED["401"], REJECTED["403 of the platform"]], ids=["401", "403"])
 def test_a_call_that_has_worked_and_is_rejected_is_a_failure_and_not_an_absence(make_shelf, fault):
     world = make_shelf(deadline_s=60, vendors=VENDORS[:1])
@@ -142,6 +145,7 @@ def test_a_call_that_has_worked_and_is_rejected_is_a_failure_and_not_an_absence(
     assert _states(world)[-1] == "acknowledged"
 
 
+@pytest.mark.slow
 @every_rejection
 def test_a_call_that_worked_once_and_is_rejected_at_a_deadline_is_not_retried_for_a_while(make_shelf, fault):
     """Each question at a deadline would pause the installation or throw the token away, a vendor at a time."""
@@ -186,6 +190,7 @@ def test_a_vendor_whose_overdue_job_cannot_be_ended_fails_loudly(make_shelf):
     assert "deadline" in summary["vendors"][0]["error"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", [*REJECTED.values(), *THROTTLED.values()], ids=[*REJECTED, *THROTTLED])
 def test_an_export_that_cannot_be_polled_fails_at_its_deadline(make_shelf, fault):
     world = make_shelf(vendors=VENDORS[:1], export={"deadline_s": 1.0}, sync={"vendors": "store-001"})
@@ -214,6 +219,7 @@ def test_an_export_that_our_own_pause_keeps_from_being_asked_about_fails_at_its_
     assert world.rows("SELECT state FROM ledger.job WHERE kind = 'export'") == [("failed",)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "fault", [REJECTED["401"], REJECTED["403 as a page"], THROTTLED["429 for an hour"]], ids=["401", "page", "429"]
 )

@@ -53,6 +53,7 @@ def test_an_unknown_sku_is_rejected_for_good_and_its_row_has_the_remedy(shelf):
     assert shelf.sync("delta")["sent"] == 0
 
 
+@pytest.mark.slow
 def test_an_unknown_sku_is_sent_again_once_an_export_shows_it(shelf):
     _is_shown(shelf, "a")
     assert shelf.sync("delta")["sent"] == 0
@@ -62,6 +63,7 @@ def test_an_unknown_sku_is_sent_again_once_an_export_shows_it(shelf):
     assert _rejections(shelf) == []
 
 
+@pytest.mark.slow
 def test_an_export_that_lies_costs_one_try_and_not_one_a_run(shelf):
     _is_shown(shelf, "a", "unknown")
     assert shelf.sync("delta")["rejected"] == 1
@@ -71,6 +73,7 @@ def test_an_export_that_lies_costs_one_try_and_not_one_a_run(shelf):
     assert shelf.sync("delta")["rejected"] == 1
 
 
+@pytest.mark.slow
 def test_an_unknown_sku_is_sent_again_after_the_listing_shows_it(shelf):
     """An order with the SKU makes shelfsync read the listing for it."""
     from shelfsync.orders.steps.products import products
@@ -123,6 +126,7 @@ def test_a_rejection_for_now_waits_twice_as_long_each_time_and_is_never_given_up
     assert len({wait / most for wait, most in zip(waits, doubled, strict=True)}) > 3  # not all at once
 
 
+@pytest.mark.slow
 def test_a_rejection_for_now_is_retried_after_its_wait_and_not_before(shelf):
     shelf.erp.put("store-001", "late", "1.00")
     shelf.platform.faults()
@@ -140,6 +144,7 @@ def test_a_rejection_for_now_is_retried_after_its_wait_and_not_before(shelf):
     assert [sku for (sku,) in _rejections(shelf, "sku")] == ["unknown"]
 
 
+@pytest.mark.slow
 def test_a_corrected_barcode_lets_a_sku_go_that_was_unknown_by_the_wrong_one(make_world):
     """Items are sent by barcode: the four values are the same as when the SKU was rejected; its barcode is another."""
     world = make_world(platform={"item_key": "barcode"})
@@ -177,6 +182,7 @@ def test_a_repeated_step_of_an_older_run_removes_no_rejection_of_a_newer_one(wor
     assert _rejections(world, "sku") == [("unknown",)]
 
 
+@pytest.mark.slow
 def test_a_person_releases_a_rejected_sku_once(shelf):
     result = shelf.app.release_rejections("store-001", ["unknown"])
     assert result["released"] == 1

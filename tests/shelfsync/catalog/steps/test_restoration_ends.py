@@ -138,6 +138,7 @@ def test_no_guard_holds_the_way_back(make_world, rule, end):
     assert _shown(strict) == wanted
 
 
+@pytest.mark.slow
 @ENDS
 @pytest.mark.parametrize("order", [{"skus": SKUS[:40]}, {"category": "dairy"}, {}], ids=["skus", "category", "vendor"])
 def test_the_guards_as_they_are_set_by_themselves_hold_no_kind_of_restoration_on_its_way_back(make_world, end, order):
@@ -151,6 +152,7 @@ def test_the_guards_as_they_are_set_by_themselves_hold_no_kind_of_restoration_on
     assert usual.sync("delta")["sent"] == 0
 
 
+@pytest.mark.slow
 @ENDS
 def test_an_accident_in_the_erp_meanwhile_is_held_at_the_end_and_the_rest_goes_back(make_world, end):
     _restored(make_world, doubled)
@@ -170,6 +172,7 @@ def test_an_accident_in_the_erp_meanwhile_is_held_at_the_end_and_the_rest_goes_b
     assert (waiting(usual), price(usual, "s001")) == ([], Decimal("5.1"))
 
 
+@pytest.mark.slow
 def test_many_small_changes_of_the_erp_over_a_restoration_are_no_accident_at_its_end(make_world):
     """Without the restoration each of them would have passed by itself."""
     _restored(make_world, doubled)
@@ -183,6 +186,7 @@ def test_many_small_changes_of_the_erp_over_a_restoration_are_no_accident_at_its
     assert (waiting(usual), price(usual, "s059")) == ([], Decimal("121.3"))
 
 
+@pytest.mark.slow
 @ENDS
 def test_a_file_that_lost_half_its_rows_meanwhile_is_held_at_the_end(make_world, end):
     _, _, wanted = _restored(make_world, dearer)
@@ -200,6 +204,7 @@ def test_a_file_that_lost_half_its_rows_meanwhile_is_held_at_the_end(make_world,
     }
 
 
+@pytest.mark.slow
 @ENDS
 def test_an_older_file_that_comes_just_when_a_restoration_ends_is_held(make_world, end):
     world = fill(make_world())
@@ -220,6 +225,7 @@ def test_an_older_file_that_comes_just_when_a_restoration_ends_is_held(make_worl
     assert price(world, "s000") == Decimal("1.6")
 
 
+@pytest.mark.slow
 def test_an_erp_that_is_corrected_to_what_is_shown_is_compared_with_that_from_then_on(make_world):
     _, first, _ = _restored(make_world, doubled)
     usual = make_world()
@@ -234,6 +240,7 @@ def test_an_erp_that_is_corrected_to_what_is_shown_is_compared_with_that_from_th
     assert (waiting(usual), price(usual, "s059")) == ([], 61)
 
 
+@pytest.mark.slow
 def test_the_end_of_a_newer_restoration_over_an_older_one_is_held_by_nothing(make_world):
     world, first, wanted = _restored(make_world, doubled)
     dear = then(world)
@@ -260,6 +267,7 @@ def test_the_end_of_a_newer_restoration_over_an_older_one_is_held_by_nothing(mak
     assert (waiting(usual), _shown(usual)) == ([], wanted)
 
 
+@pytest.mark.slow
 def test_what_a_person_declined_before_a_restoration_stays_declined_after_it(make_world):
     world = fill(make_world())
     before = then(world)
@@ -280,6 +288,7 @@ def test_what_a_person_declined_before_a_restoration_stays_declined_after_it(mak
     assert (still["state"], still["superseded_by"], still["why"]) == ("declined", None, "not yet")
 
 
+@pytest.mark.slow
 def test_a_way_back_that_the_platform_did_not_take_at_first_is_tried_again_unheld(make_world):
     _, _, wanted = _restored(make_world, doubled)
     usual = make_world()
@@ -292,6 +301,7 @@ def test_a_way_back_that_the_platform_did_not_take_at_first_is_tried_again_unhel
     assert (waiting(usual), _shown(usual)) == ([], wanted)
 
 
+@pytest.mark.slow
 def test_a_plan_of_the_end_shows_that_nothing_is_held_and_writes_nothing(make_world):
     _restored(make_world, doubled)
     usual = make_world()

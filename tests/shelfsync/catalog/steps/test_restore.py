@@ -38,6 +38,7 @@ def _restore(world, at, **order):
     return world.app.restore("store-001", at=at, **order)
 
 
+@pytest.mark.slow
 def test_a_past_state_is_sent_by_the_next_delta_and_stays_while_it_is_wanted(mistaken):
     world, before = mistaken
     result = _restore(world, before)
@@ -48,6 +49,7 @@ def test_a_past_state_is_sent_by_the_next_delta_and_stays_while_it_is_wanted(mis
     assert "by ada: a mistake in the till" in world.app.explain("store-001", "a").sentence
 
 
+@pytest.mark.slow
 def test_the_end_of_a_restoration_sends_the_newest_values_of_the_erp(mistaken):
     world, before = mistaken
     _restore(world, before)
@@ -58,6 +60,7 @@ def test_the_end_of_a_restoration_sends_the_newest_values_of_the_erp(mistaken):
     assert _prices(world) == {"a": 1.1, "b": 6.0}
 
 
+@pytest.mark.slow
 def test_when_its_time_is_over_the_erp_counts_again(mistaken):
     world, before = mistaken
     result = _restore(world, before, span=dt.timedelta(seconds=4))
@@ -70,6 +73,7 @@ def test_when_its_time_is_over_the_erp_counts_again(mistaken):
     assert _prices(world) == {"a": 6.0, "b": 6.0}
 
 
+@pytest.mark.slow
 def test_only_the_skus_that_are_named_are_restored(mistaken):
     world, before = mistaken
     assert _restore(world, before, skus=["a"])["changes"] == 1
@@ -77,6 +81,7 @@ def test_only_the_skus_that_are_named_are_restored(mistaken):
     assert _prices(world) == {"a": 1.0, "b": 6.0}
 
 
+@pytest.mark.slow
 def test_a_category_is_restored_by_its_name(make_world):
     sql = SQL.replace(" FROM", ", CASE sku WHEN 'a' THEN 'dairy' ELSE 'bread' END AS category FROM")
     world = make_world(erp={"sql": sql})
@@ -93,6 +98,7 @@ def test_a_category_is_restored_by_its_name(make_world):
     assert _prices(world) == {"a": 1.0, "b": 1.3}
 
 
+@pytest.mark.slow
 def test_skus_of_a_category_that_were_never_accepted_are_left_out_and_reported(make_world):
     sql = SQL.replace(" FROM", ", CASE sku WHEN 'nowhere' THEN 'toys' ELSE 'dairy' END AS category FROM")
     world = make_world(erp={"sql": sql})
@@ -119,6 +125,7 @@ def test_an_unknown_category_is_reported_in_one_line(mistaken):
         _restore(world, before, category="dairy")
 
 
+@pytest.mark.slow
 def test_a_plan_shows_what_would_move_and_orders_nothing(mistaken):
     world, before = mistaken
     result = _restore(world, before, dry_run=True)
@@ -126,6 +133,7 @@ def test_a_plan_shows_what_would_move_and_orders_nothing(mistaken):
     assert world.sync("delta")["sent"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("order", "problem"),
     [

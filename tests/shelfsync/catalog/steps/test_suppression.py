@@ -42,6 +42,7 @@ def test_sales_that_leave_enough_stock_are_suppressed_and_reported(shop):
     assert [(row["sku"], row["quantity"], row["sales_buffer"]) for row in suppressed] == [("a", 4, 3), ("b", 4, 3)]
 
 
+@pytest.mark.slow
 def test_many_small_sales_cross_the_buffer_at_the_right_one(shop):
     shown = []
     for left in (8, 6, 4, 3, 2, 1, 2, 3, 4):
@@ -52,6 +53,7 @@ def test_many_small_sales_cross_the_buffer_at_the_right_one(shop):
     assert len(shop.sent()) == 1 + 2
 
 
+@pytest.mark.slow
 def test_the_baseline_keeps_the_sent_quantity_until_the_full_sync_sends_everything(shop):
     shop.erp.put("store-001", "a", "2.00", 7, 1, 5)
     shop.sync("delta")
@@ -68,18 +70,21 @@ def test_a_plan_shows_what_would_be_suppressed(shop):
     assert any("1 suppressed" in line for line in summary["lines"])
 
 
+@pytest.mark.slow
 def test_without_a_word_about_buffers_everything_is_sent(make_world, shop):
     plain = make_world()
     plain.erp.put("store-001", "a", "1.00", 9, 1, 5)
     assert plain.sync("delta")["sent"] == 1
 
 
+@pytest.mark.slow
 def test_a_setting_sends_everything_although_the_buffer_is_known(make_world, shop):
     lavish = make_world(suppression={"sales_buffer": 3, "enabled": False})
     lavish.erp.put("store-001", "a", "1.00", 9, 1, 5)
     assert lavish.sync("delta")["sent"] == 1
 
 
+@pytest.mark.slow
 def test_a_buffer_that_was_raised_switches_off_what_has_too_little_now(make_world, shop):
     shop.platform.put_products(
         "store-001", [{**A, "sku": sku, "price": 1.0, "sales_buffer": 12} for sku in ("a", "b", "c")]
@@ -92,6 +97,7 @@ def test_a_buffer_that_was_raised_switches_off_what_has_too_little_now(make_worl
     assert len(raised.sent()) == before
 
 
+@pytest.mark.slow
 def test_after_a_job_without_log_lines_every_quantity_is_sent(shop):
     shop.platform.faults({"at": "log", "kind": "missing_sku", "times": 1})
     shop.erp.put("store-001", "a", "1.00", 1, 1, 5)
@@ -106,6 +112,7 @@ def test_after_a_job_without_log_lines_every_quantity_is_sent(shop):
     assert summary["accepted"] == summary["sent"]
 
 
+@pytest.mark.slow
 def test_a_file_sets_buffers_by_sku_category_and_vendor(make_world, shop, tmp_path):
     file = tmp_path / "buffers.csv"
     file.write_text("vendor,category,sku,sales_buffer\n,,,3\n,,b,9\n", "utf-8")

@@ -45,6 +45,7 @@ def test_a_run_that_had_to_leave_a_vendor_planned_is_no_plain_success(shop, monk
     assert summary["error"].startswith("1 of 2 vendors were passed over: store-001: its requests are planned")
 
 
+@pytest.mark.slow
 def test_recovery_does_not_wait_for_a_vendor_of_another_process(shop, monkeypatch):
     run_id, vendors = shop.begin("delta", upto="batch")
     shop.app.step("deliver", run_id, vendors)

@@ -37,6 +37,7 @@ def _delta(world, begun, vendors, price):
     return begun["begun"] - before
 
 
+@pytest.mark.slow
 def test_a_vendor_with_one_body_costs_at_most_so_many_transactions(world, begun):
     vendors = [f"store-00{number}" for number in range(1, 5)]
     for vendor in vendors:

@@ -69,6 +69,7 @@ def test_a_request_that_may_have_been_accepted_stays_unconfirmed_if_its_repeat_i
     assert shop.rows("SELECT price FROM warehouse.baseline WHERE sku = 'a'") == [(2,)]
 
 
+@pytest.mark.slow
 def test_a_vendor_forbidden_after_a_lost_response_leaves_its_skus_unconfirmed(shop):
     shop.erp.put("store-001", "a", "2.00")
     assert (
@@ -80,6 +81,7 @@ def test_a_vendor_forbidden_after_a_lost_response_leaves_its_skus_unconfirmed(sh
     assert shop.shown()["a"]["price"] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("skus", ["a", "ab"])
 def test_a_body_rejected_after_a_lost_response_leaves_its_skus_unconfirmed(shop, skus):
     for sku in skus:

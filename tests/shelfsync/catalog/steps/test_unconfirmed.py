@@ -32,6 +32,7 @@ def _state(world):
     return world.rows("SELECT state FROM ledger.job WHERE kind = 'catalog' ORDER BY job_id DESC LIMIT 1")[0].state
 
 
+@pytest.mark.slow
 def test_a_value_taken_back_while_its_confirmation_was_lost_is_taken_back_on_the_platform(shelf):
     """The ERP equals the baseline again, so no delta would differ. The platform has applied the unconfirmed value."""
     shelf.platform.faults({"at": "log", "kind": "status_404"}, {"at": "job_status", "kind": "status_404"})
@@ -45,6 +46,7 @@ def test_a_value_taken_back_while_its_confirmation_was_lost_is_taken_back_on_the
     assert shelf.sync("delta")["sent"] == 0
 
 
+@pytest.mark.slow
 def test_a_sku_that_the_log_omits_is_unknown_and_sent_again(shelf):
     shelf.platform.faults({"at": "log", "kind": "truncated", "bytes": 40})
     for sku in ("a", "b"):
@@ -57,6 +59,7 @@ def test_a_sku_that_the_log_omits_is_unknown_and_sent_again(shelf):
     assert (_price(shelf, "a"), _price(shelf, "b")) == (1, 1)
 
 
+@pytest.mark.slow
 def test_a_request_whose_answer_names_the_job_of_another_leaves_its_skus_unknown(shelf):
     shelf.platform.faults({"at": "put_catalog", "kind": "job_id_of_another", "times": 1})
     shelf.erp.put("store-001", "a", "2.00")
@@ -71,6 +74,7 @@ def test_a_request_whose_answer_names_the_job_of_another_leaves_its_skus_unknown
     assert _price(shelf) == 1
 
 
+@pytest.mark.slow
 def test_an_unknown_sku_that_left_the_erp_is_switched_off(make_world):
     """It was never acknowledged, and may be on sale all the same."""
     world = make_world(sync=SHORT)
@@ -87,6 +91,7 @@ def test_an_unknown_sku_that_left_the_erp_is_switched_off(make_world):
     assert {sku: row["active"] for sku, row in world.shown().items()} == {"a": True, "b": False}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rule", "after_the_run"),
     [({"at": "log", "kind": "expired"}, "open"), ({"at": "job", "kind": "foreign_link"}, "unconfirmed")],

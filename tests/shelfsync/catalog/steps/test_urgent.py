@@ -32,6 +32,7 @@ def prices(world, vendor="store-001"):
     return {sku: product["price"] for sku, product in world.shown(vendor).items()}
 
 
+@pytest.mark.slow
 def test_only_the_named_skus_leave_and_the_next_delta_sends_the_others(shop):
     for sku in ("a", "b", "c"):
         shop.erp.put("store-001", sku, "1.20", 10, 1, 5)
@@ -45,6 +46,7 @@ def test_only_the_named_skus_leave_and_the_next_delta_sends_the_others(shop):
     assert prices(shop, "store-002")["a"] == 1.2
 
 
+@pytest.mark.slow
 def test_the_report_has_the_outcome_of_each_sku(shop):
     shop.erp.put("store-001", "a", "1.20", 10, 1, 5)
     shop.erp.put("store-001", "unknown", "1.20", 10, 1, 5)
@@ -58,6 +60,7 @@ def test_the_report_has_the_outcome_of_each_sku(shop):
     assert outcomes["mistyped"].startswith("not sent, and never acknowledged: check that it is in the ERP")
 
 
+@pytest.mark.slow
 def test_a_change_that_was_left_out_keeps_its_age(shop):
     """The end of an urgent run does not mean that the whole vendor is acknowledged."""
     shop.erp.put("store-001", "a", "1.20", 10, 1, 5)
@@ -73,12 +76,14 @@ def test_a_change_that_was_left_out_keeps_its_age(shop):
     assert row["oldest_unacknowledged_s"] is None
 
 
+@pytest.mark.slow
 def test_a_product_that_left_the_erp_is_switched_off_at_once(shop):
     shop.erp.execute("DELETE FROM stock WHERE vendor = 'store-001' AND sku = 'a'")
     urgent(shop, "a")
     assert {sku: product["active"] for sku, product in shop.shown().items()} == {"a": False, "b": True, "c": True}
 
 
+@pytest.mark.slow
 def test_a_guard_holds_it_all_the_same(shop):
     shop.erp.put("store-001", "a", "100.00", 10, 1, 5)
     summary = urgent(shop, "a")
@@ -87,6 +92,7 @@ def test_a_guard_holds_it_all_the_same(shop):
     assert shop.rows("SELECT count(*) FROM ledger.hold WHERE state = 'open'") == [(1,)]
 
 
+@pytest.mark.slow
 def test_a_quantity_that_leaves_alone_takes_active_along_so_that_it_switches_off(shop):
     shop.platform.control("PUT", "settings", {"single_item_quantity": "ignored"})
     shop.erp.put("store-001", "a", "1.00", 0, 0, 5)
@@ -105,6 +111,7 @@ def test_a_plan_of_it_names_the_skus_alone_and_sends_nothing(shop):
     assert len(shop.sent()) == before
 
 
+@pytest.mark.slow
 def test_an_open_job_of_the_vendor_is_waited_for(shop):
     shop.platform.control("PUT", "settings", {"job_seconds": 0.5})
     shop.erp.put("store-001", "b", "1.20", 10, 1, 5)
@@ -115,6 +122,7 @@ def test_an_open_job_of_the_vendor_is_waited_for(shop):
     assert prices(shop) == {"a": 1.2, "b": 1.2, "c": 1.0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lost", ["drop_answer", "refuse_connection"])
 def test_a_request_that_a_dead_process_left_unanswered_is_sent_again_to_clear_the_way(shop, monkeypatch, lost):
     """Otherwise only the recovery schedule would do it, while the person waits."""
@@ -135,6 +143,7 @@ def test_a_request_that_a_dead_process_left_unanswered_is_sent_again_to_clear_th
     assert prices(shop) == {"a": 1.2, "b": 1.3, "c": 1.0}
 
 
+@pytest.mark.slow
 def test_the_way_is_not_looked_at_without_a_pause_while_nothing_can_be_sent(shop, monkeypatch):
     """Ten checks a second would only load the database."""
     from shelfsync.catalog.steps import urgent

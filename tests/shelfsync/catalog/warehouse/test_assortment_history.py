@@ -94,6 +94,7 @@ def vendor(engine):
     return Shelf(engine)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(observed_states=st.lists(_states, min_size=1, max_size=4))
 def test_at_any_instant_the_history_has_the_state_of_the_observation(vendor, observed_states):

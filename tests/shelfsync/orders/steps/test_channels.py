@@ -74,6 +74,7 @@ def test_an_outbox_that_a_store_keeps_locked_delays_other_stores_only_for_a_time
     assert world.app.orders.hand_over()["written"] == 1
 
 
+@pytest.mark.slow
 def test_a_call_whose_answer_was_lost_is_repeated_with_the_same_number(make_world):
     got = []
 
@@ -147,6 +148,7 @@ def test_a_cancellation_has_a_higher_number_than_the_order_that_it_cancels(world
     )
 
 
+@pytest.mark.slow
 def test_two_processes_that_hand_over_at_once_give_each_order_one_number(world):
     from concurrent.futures import ThreadPoolExecutor
 

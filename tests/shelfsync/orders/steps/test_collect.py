@@ -42,6 +42,7 @@ def line(order, **more):
     return {"order_id": order["order_id"], "result_id": "r1", "action": "fulfil", "line_count": 2, **more}
 
 
+@pytest.mark.slow
 def test_a_result_in_a_table_is_sent_like_any_other(world, till):
     order = world.place({"sku": "MILK", "quantity": 2}, "HONEY")
     world.receive_events()
@@ -134,6 +135,7 @@ def test_lines_are_in_the_order_of_their_numbers_whatever_type_these_have(world,
     assert [one["sku"] for one in json.loads(body)["items"]] == ["JAM", "MILK", "BREAD"]
 
 
+@pytest.mark.slow
 def test_known_results_are_skipped_by_the_thousand(world, till):
     """A chain's last days are tens of thousands of results, read each minute."""
     ids = [f"5b8e6f3c-0000-4222-8333-{number:012}" for number in range(2_500)]

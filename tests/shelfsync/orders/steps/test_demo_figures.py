@@ -50,6 +50,7 @@ def synced(world, kind: str) -> str:
     return key
 
 
+@pytest.mark.slow
 def test_every_figure_comes_from_what_really_happened_and_the_summary_shows_it(world, erp_engine):
     now = dt.datetime.now(dt.UTC)
     sandbox = SandboxControl(world.platform.base_url)

@@ -20,6 +20,7 @@ def expensive_replacement(world):
     world.platform.put_products(STORE, ASSORTMENT)
 
 
+@pytest.mark.slow
 def test_a_replacement_that_the_platform_does_not_apply_is_reported_to_the_store(expensive_replacement):
     world, order = expensive_replacement
     world.report(order, "fulfil", picked("MILK"), replaced("JAM", "BREAD"))

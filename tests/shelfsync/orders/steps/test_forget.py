@@ -61,6 +61,7 @@ def test_all_customer_data_of_the_order_is_removed_and_the_order_and_all_others_
     world.until(order, "done")  # the store's work goes on
 
 
+@pytest.mark.slow
 def test_nothing_that_comes_later_brings_the_customer_back(world):
     order = placed(world)
     world.app.orders.forget([order["order_id"]])
@@ -133,6 +134,7 @@ def test_twice_is_as_once(world):
     assert (counts["customers"], counts["events"], counts["documents"]) == (0, 0, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [PHONE, "+44 7700 900-123", "Robin"])
 def test_a_customer_is_found_by_what_they_give(world, text):
     order = placed(world)
@@ -150,6 +152,7 @@ def test_without_the_key_no_customer_can_be_found(make_world):
         world.app.orders.orders_of(PHONE)
 
 
+@pytest.mark.slow
 def test_the_command_asks_and_reports_what_it_removed(world, run):
     order = placed(world)
     asked = run("forget", "--customer", PHONE)
@@ -167,6 +170,7 @@ def test_the_command_asks_and_reports_what_it_removed(world, run):
     assert KEY not in done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_a_stores_secret_is_shown_by_a_command(world, run):
     shown = run("secret", "store-001")
     assert (shown.returncode, "SHELFSYNC_ORDERS__PICKING_SECRET: is not set" in shown.stderr) == (3, True)

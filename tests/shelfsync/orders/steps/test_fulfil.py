@@ -21,6 +21,7 @@ def items(shown):
     return {item["sku"]: item["status"] for item in shown["items"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "ends"),
     [
@@ -138,6 +139,7 @@ def test_a_replica_that_lags_leads_to_no_harm(world, lost):
     assert world.shown(order)["status"] == "DISPATCHED"
 
 
+@pytest.mark.slow
 def test_an_answer_alone_is_not_believed(world):
     """The platform answers 200 and does nothing. The order has not changed, so it is read back and sent again."""
     order = world.place("MILK")

@@ -51,6 +51,7 @@ def browse(world):
         yield client
 
 
+@pytest.mark.slow
 @durations
 def test_every_event_answered_200_is_applied_and_so_are_later_events(world, browse, caplog, seconds):
     order_id = str(uuid.uuid4())
@@ -82,6 +83,7 @@ def test_every_event_answered_200_is_applied_and_so_are_later_events(world, brow
     assert "Traceback" not in caplog.text
 
 
+@pytest.mark.slow
 @durations
 def test_no_picking_result_stops_later_results(world, browse, caplog, seconds):
     def law(contents):
@@ -101,6 +103,7 @@ def test_no_picking_result_stops_later_results(world, browse, caplog, seconds):
     assert "Traceback" not in caplog.text
 
 
+@pytest.mark.slow
 @durations
 def test_no_amount_in_an_order_stops_its_results_or_others(world, caplog, seconds):
     def law(drawn):
@@ -143,6 +146,7 @@ class AnyHistory(BaseHTTPRequestHandler):
         """Quiet."""
 
 
+@pytest.mark.slow
 @durations
 def test_no_history_of_a_store_stops_that_of_another(make_world, caplog, seconds):
     order_id = str(uuid.uuid4())

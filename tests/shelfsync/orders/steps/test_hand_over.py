@@ -221,6 +221,7 @@ def test_what_a_store_never_takes_hides_nothing_that_another_takes(make_world, t
     assert world.rows("SELECT hand_over_id FROM ledger.hand_over WHERE state = 'taken'") == [(last,)]
 
 
+@pytest.mark.slow
 def test_a_run_hands_over_so_many_and_the_next_one_the_rest(world):
     for _ in range(3):
         world.place("MILK")

@@ -70,6 +70,7 @@ def test_one_store_that_fails_stops_no_other(quiet):
     assert (set(counts["failed"]), counts["vendors"]) == ({"store-404"}, 1)
 
 
+@pytest.mark.slow
 def test_an_order_without_an_event_is_a_gap_and_repaired_and_goes_to_its_store(world):
     known = world.place("MILK", ago_s=60)
     world.receive_events()
@@ -85,6 +86,7 @@ def test_an_order_without_an_event_is_a_gap_and_repaired_and_goes_to_its_store(w
     assert world.app.orders.history(["store-001"])["gaps"] == 0
 
 
+@pytest.mark.slow
 def test_an_event_too_large_to_be_received_is_found_by_the_history(world):
     world.place("JAM")
     world.receive_events()
@@ -188,6 +190,7 @@ class PageOne(BaseHTTPRequestHandler):
         """Quiet."""
 
 
+@pytest.mark.slow
 def test_a_page_that_comes_again_under_no_number_is_found_out(make_world):
     server = ThreadingHTTPServer(("127.0.0.1", 0), PageOne)
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
@@ -200,6 +203,7 @@ def test_a_page_that_comes_again_under_no_number_is_found_out(make_world):
     assert world.rows("SELECT covered_to, next_page FROM ledger.order_history") == [(None, 1)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_every_order_of_the_history_is_in_the_inbox_or_a_gap_or_older_than_events(world, seed):
     chance = random.Random(seed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 import sqlalchemy as sa
 
 from documents import data
@@ -11,6 +12,7 @@ from order_picker import ASSORTMENT
 from orders_world import PHONE
 
 
+@pytest.mark.slow
 def test_orders_are_listed_shown_accepted_fulfilled_and_cancelled(world, run, tmp_path):
     first = world.place("MILK", transport_type="VENDOR_DELIVERY")
     second = world.place("MILK")
@@ -40,6 +42,7 @@ def test_orders_are_listed_shown_accepted_fulfilled_and_cancelled(world, run, tm
     assert PHONE not in listed.stdout + shown.stdout + listed.stderr + shown.stderr
 
 
+@pytest.mark.slow
 def test_a_rejected_result_is_tried_again_and_a_finished_one_is_not_repeated(world, run, tmp_path):
     order = world.place("MILK")
     world.platform.until_quiescent()
@@ -61,6 +64,7 @@ def test_a_rejected_result_is_tried_again_and_a_finished_one_is_not_repeated(wor
     assert world.puts(order) == 2, "one UPDATE_CART and one end"
 
 
+@pytest.mark.slow
 def test_a_result_that_was_not_stored_is_not_reported_as_handled(world, run, tmp_path):
     order = world.place({"sku": "MILK", "quantity": 2})
     world.platform.until_quiescent()

@@ -20,6 +20,7 @@ def browse(world):
         yield client
 
 
+@pytest.mark.slow
 def test_the_page_shows_todays_orders_and_no_customer(world, browse):
     order = world.place("MILK", comment=PHONE, transport_type="VENDOR_DELIVERY")
     world.receive_events()
@@ -50,6 +51,7 @@ def test_an_unknown_order_is_answered_404(browse):
     assert "No order today" in browse.get("/orders").text
 
 
+@pytest.mark.slow
 def test_the_feedback_of_a_check_and_the_gaps_of_the_week_are_shown(world, browse):
     order = world.place({"sku": "MILK", "quantity": 2})
     world.receive_events()

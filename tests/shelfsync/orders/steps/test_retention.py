@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 
+import pytest
 import sqlalchemy as sa
 
 from orders_world import PHONE, picked
@@ -40,6 +41,7 @@ def fulfilled(world):
     return order
 
 
+@pytest.mark.slow
 def test_a_customer_is_forgotten_by_the_housekeeping_though_no_history_is_read(world):
     fulfilled(world)
     assert world.app.remove_expired()["rows"] == {}
@@ -88,6 +90,7 @@ def test_an_unapplied_event_keeps_its_customer_no_longer_than_an_order_does(make
     assert world.rows(held, phone=f"%{PHONE}%") == [(0,)]
 
 
+@pytest.mark.slow
 def test_orders_leave_the_ledger_and_much_later_the_warehouse(world):
     old = fulfilled(world)
     young = fulfilled(world)

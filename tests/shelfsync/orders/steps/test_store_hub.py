@@ -93,6 +93,7 @@ def ticked(world, hub, times: int = 3) -> None:
         hub.look()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("transport", "kind", "state"),
     [

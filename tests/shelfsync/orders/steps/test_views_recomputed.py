@@ -80,6 +80,7 @@ def found(world, view, columns):
     )
 
 
+@pytest.mark.slow
 def test_every_view_equals_the_result_computed_from_the_platforms_own_orders(shown):
     world, orders = shown
     done = fulfilled(orders)

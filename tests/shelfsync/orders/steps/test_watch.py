@@ -97,6 +97,7 @@ def test_an_order_that_names_no_store_is_asked_for_and_reaches_its_own(world):
     assert [document["vendor"] for document in world.documents()] == ["store-001"]
 
 
+@pytest.mark.slow
 def test_an_order_found_too_late_is_not_handed_over_and_raises_an_alarm(world):
     world.place("JAM")
     world.receive_events()
@@ -185,6 +186,7 @@ def test_a_result_unconfirmed_for_long_is_an_alarm(make_world):
     assert "1 picking results have not reached the platform" in world.app.orders.watch_stores()[0]
 
 
+@pytest.mark.slow
 def test_a_pause_of_the_catalog_strands_no_order(world):
     world.app.pause("chain", None, why="a test", who="ada", anyway=True)
     order = world.place("MILK")

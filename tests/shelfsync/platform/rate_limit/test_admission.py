@@ -17,6 +17,7 @@ from shelfsync.platform.rate_limit.schedule import Rate
 PRIORITIES = ["order", "stop_sell", "price", "catalog", "promotion", "export", "history", "catalog"]
 
 
+@pytest.mark.slow
 def test_eight_processes_share_one_allowance_and_use_it(engine):
     world = World(engine, Rate(60), 1)
     for worker, priority in enumerate(PRIORITIES):
@@ -39,6 +40,7 @@ def test_ten_minutes_of_eight_processes_never_exceed_the_limit(engine):
     assert world.used_share(0, 600) >= 0.97
 
 
+@pytest.mark.slow
 def test_requests_that_arrive_much_later_than_they_left_never_add_up(engine):
     """Eight processes that start on a busy machine, and a network that now and then holds a request for seconds."""
     world = World(engine, Rate(60), 4)
@@ -55,6 +57,7 @@ def test_requests_that_arrive_much_later_than_they_left_never_add_up(engine):
     assert world.used_share(20, 130) >= 0.9
 
 
+@pytest.mark.slow
 def test_killed_processes_cost_a_slot_at_most_and_never_add_one(engine):
     """Two new ones start for each that dies: while it waits, while it holds a slot, while it looks."""
     world = World(engine, Rate(60), 5)
@@ -69,6 +72,7 @@ def test_killed_processes_cost_a_slot_at_most_and_never_add_one(engine):
     assert len(world.departures) >= 110 / 1.02 - kills - 2
 
 
+@pytest.mark.slow
 def test_urgent_work_goes_first_and_no_priority_starves(engine):
     world = World(engine, Rate(60), 6)
     for worker in range(4):
@@ -84,6 +88,7 @@ def test_urgent_work_goes_first_and_no_priority_starves(engine):
     assert served["history"] >= 120 / 1.02 * 0.05 * 0.7
 
 
+@pytest.mark.slow
 def test_an_order_leaves_within_a_few_slots_however_long_the_queue(engine):
     world = World(engine, Rate(60), 7)
     for worker in range(12):
@@ -96,6 +101,7 @@ def test_an_order_leaves_within_a_few_slots_however_long_the_queue(engine):
     assert max(waited_s) < 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jump_s", [3600.0, -3600.0, 5.0])
 def test_a_database_clock_that_is_set_never_lets_more_through(engine, jump_s):
     world = World(engine, Rate(60), 8)
@@ -111,6 +117,7 @@ def test_a_database_clock_that_is_set_never_lets_more_through(engine, jump_s):
     assert world.used_share(150, 190) >= 0.95  # and it goes on, an hour back or forth
 
 
+@pytest.mark.slow
 def test_a_database_clock_that_is_set_again_and_again_adds_nothing_up(engine):
     """Each leap alone would let one request through too early, which the jitter's margin might hide; ten of them would not."""
     world = World(engine, Rate(60), 15)
@@ -179,6 +186,7 @@ def test_every_slot_and_wait_is_counted_by_hour_priority_and_call(engine):
     assert (permits, tickets) == (11, 0)
 
 
+@pytest.mark.slow
 def test_who_died_in_line_is_forgotten(engine):
     world = World(engine, Rate(60), 14)
     for worker in range(5):

@@ -92,6 +92,7 @@ def test_a_leave_that_is_through_without_an_answer_counts_no_longer_than_now(eng
     assert tuple(usage) == (int(not used), 0)
 
 
+@pytest.mark.slow
 def test_workers_that_find_the_token_when_they_come_through_the_gate_give_their_leave_back(
     engine, database_url, sandbox
 ):
@@ -255,6 +256,7 @@ def test_a_forecast_counts_the_pause_and_those_who_wait(engine):
     assert reported.in_time is False
 
 
+@pytest.mark.slow
 def test_nothing_leaves_while_the_database_is_away_and_all_goes_on_when_it_is_back(reachable_folder):
     server = EmbeddedPostgres(reachable_folder / "away", fsync=False)
     from shelfsync.migrations import upgrade
@@ -276,6 +278,7 @@ def test_nothing_leaves_while_the_database_is_away_and_all_goes_on_when_it_is_ba
         server.stop()
 
 
+@pytest.mark.slow
 def test_a_short_outage_is_borne(reachable_folder):
     server = EmbeddedPostgres(reachable_folder / "short", fsync=False)
     from shelfsync.migrations import upgrade

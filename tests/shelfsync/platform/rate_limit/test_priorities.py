@@ -34,6 +34,7 @@ def _serve(busy: list[str], slots: int, backlog: int = 3) -> Counter[str]:
     return served
 
 
+@pytest.mark.slow
 @given(busy=st.lists(st.sampled_from(NAMES), unique=True, min_size=1), backlog=st.integers(1, 4))
 def test_every_priority_with_work_gets_its_floor(busy, backlog):
     slots = 1000
@@ -45,6 +46,7 @@ def test_every_priority_with_work_gets_its_floor(busy, backlog):
         assert served[priority] >= floor - 3, (priority, served)
 
 
+@pytest.mark.slow
 @given(busy=st.lists(st.sampled_from(NAMES), unique=True, min_size=2))
 def test_what_the_floors_leave_goes_to_the_dearest_priority(busy):
     served = _serve(busy, 1000)

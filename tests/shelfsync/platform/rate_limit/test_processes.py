@@ -123,6 +123,7 @@ def _eight_processes_three_killed(database_url, engine):
     return listener.arrivals_s
 
 
+@pytest.mark.slow
 def test_eight_processes_three_killed_share_one_row_of_slots(database_url, engine):
     arrivals_s = _eight_processes_three_killed(database_url, engine)
     with engine.connect() as connection:

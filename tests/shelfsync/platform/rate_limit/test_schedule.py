@@ -47,6 +47,7 @@ def most_in_a_window(arrivals: list[dt.datetime], window_s: float) -> int:
     return most
 
 
+@pytest.mark.slow
 @given(rate=rates, seed=st.randoms(use_true_random=False), count=st.integers(1, 250), busy=st.floats(0, 1))
 def test_no_window_holds_more_than_the_limit_however_late_each_request_arrives(rate, seed, count, busy):
     pauses_s = [0.0 if seed.random() < busy else seed.uniform(0, 2 * rate.window_s / rate.limit) for _ in range(count)]

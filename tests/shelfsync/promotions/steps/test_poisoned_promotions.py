@@ -48,6 +48,7 @@ def _ask(shop, path) -> None:
     path.recover()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RESULTS)
 def test_a_result_that_cannot_be_used_stops_no_other_campaign_and_the_deadline_ends_its_job(shop, path, name):
     path.deliver()
@@ -74,6 +75,7 @@ def test_a_campaign_whose_request_cannot_be_made_stops_no_other(shop, path):
     assert dict(shop.rows(STATES))["c1"] == "unconfirmed"
 
 
+@pytest.mark.slow
 def test_a_question_that_raises_anything_stops_no_other_campaign(shop, path, monkeypatch):
     path.deliver()
     asked, ask = [], wait.poll

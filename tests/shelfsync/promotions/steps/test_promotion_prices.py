@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime as dt
 from decimal import Decimal
 
+import pytest
+
 from promotion_erp import HOUR
 from shelfsync.promotions.warehouse.customer_price import customer_price
 
@@ -13,6 +15,7 @@ def paid(shop, vendor="store-001", at=None):
     return customer_price(shop.world.app.context.engine, vendor, "a", at or dt.datetime.now(dt.UTC))
 
 
+@pytest.mark.slow
 def test_the_price_a_customer_pays_is_reported_with_its_reason_and_its_end(shop):
     before = dt.datetime.now(dt.UTC)
     shop.erp.put("c1", "a", "8", start=-2, end=4)
@@ -39,6 +42,7 @@ def test_the_price_a_customer_pays_is_reported_with_its_reason_and_its_end(shop)
     assert paid(shop, at=now.promotions[1]["since"]).price == Decimal(6), "the past is reported as it was"
 
 
+@pytest.mark.slow
 def test_a_promotion_that_is_sent_again_unchanged_is_no_news_to_customers(shop):
     shop.erp.put("c1", "a", "8", start=-2, end=4)
     shop.sync()
@@ -49,6 +53,7 @@ def test_a_promotion_that_is_sent_again_unchanged_is_no_news_to_customers(shop):
     assert paid(shop).seen_by == first.seen_by
 
 
+@pytest.mark.slow
 def test_a_price_that_one_vendor_rejected_leaves_the_earlier_price_there(shop):
     shop.erp.put("c1", "a", "8", vendor=None)
     shop.sync()
@@ -60,6 +65,7 @@ def test_a_price_that_one_vendor_rejected_leaves_the_earlier_price_there(shop):
     assert shop.seen("store-002") == {"a": 8.0}
 
 
+@pytest.mark.slow
 def test_an_unconfirmed_promotion_is_reported_as_unknown_and_never_as_none(make_shop):
     shop = make_shop(promotions={"job_deadline_s": 0.5})
     shop.erp.put("c1", "a", "8")

@@ -10,6 +10,7 @@ from promotion_shop import SKUS, STORES
 from shelfsync.errors import StaleRunError
 
 
+@pytest.mark.slow
 def test_a_campaign_of_the_erp_is_what_customers_see(shop):
     shop.erp.put("c1", "a", "7.999")
     shop.erp.put("c1", "b", "5.5559")
@@ -31,6 +32,7 @@ def test_a_campaign_of_the_erp_is_what_customers_see(shop):
     ]
 
 
+@pytest.mark.slow
 def test_a_second_run_sends_nothing(shop):
     shop.erp.put("c1", "a", "8", vendor=None)
     shop.sync()
@@ -39,6 +41,7 @@ def test_a_second_run_sends_nothing(shop):
     assert (summary["state"], shop.puts() - before, summary["counts"]["requests"]) == ("succeeded", 0, 0)
 
 
+@pytest.mark.slow
 def test_vendors_with_the_same_skus_and_prices_share_a_promotion_and_others_do_not(shop):
     shop.erp.put("c1", "a", "8", vendor=None)
     shop.erp.put("c1", "a", "7", vendor="store-003")
@@ -47,6 +50,7 @@ def test_vendors_with_the_same_skus_and_prices_share_a_promotion_and_others_do_n
     assert [shop.seen(vendor) for vendor in STORES] == [{"a": 8.0}, {"a": 8.0}, {"a": 7.0}]
 
 
+@pytest.mark.slow
 def test_another_price_changes_the_running_promotion_and_one_sku_out_leaves_the_others(shop):
     for sku in ("a", "b", "c"):
         shop.erp.put("c1", sku, "8")
@@ -67,6 +71,7 @@ def test_another_price_changes_the_running_promotion_and_one_sku_out_leaves_the_
     ]
 
 
+@pytest.mark.slow
 def test_a_campaign_that_left_the_erp_is_ended_with_the_data_of_its_creation(shop):
     shop.erp.put("c1", "a", "8")
     shop.erp.put("c1", "b", "8")
@@ -85,6 +90,7 @@ def test_a_campaign_that_left_the_erp_is_ended_with_the_data_of_its_creation(sho
     assert shop.sync()["counts"]["requests"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [{"name": "Another name"}, {"end_time": "2099-01-01T00:00:00+00:00"}])
 def test_another_name_or_window_ends_the_old_promotion_and_makes_a_new_one(shop, change):
     shop.erp.put("c1", "a", "8")
@@ -97,6 +103,7 @@ def test_another_name_or_window_ends_the_old_promotion_and_makes_a_new_one(shop,
     assert shop.sync()["counts"]["requests"] == 0
 
 
+@pytest.mark.slow
 def test_a_vendor_that_joins_makes_another_promotion_because_vendors_are_part_of_its_identity(shop):
     shop.erp.put("c1", "a", "8")
     shop.sync()
@@ -107,6 +114,7 @@ def test_a_vendor_that_joins_makes_another_promotion_because_vendors_are_part_of
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_what_was_ended_and_is_wanted_again_without_a_sku_does_not_bring_that_sku_back(shop):
     """The platform keeps the SKUs of a promotion that is not active."""
     shop.erp.put("c2", "d", "5")
@@ -125,6 +133,7 @@ def test_what_was_ended_and_is_wanted_again_without_a_sku_does_not_bring_that_sk
     assert shop.puts() == before
 
 
+@pytest.mark.slow
 def test_what_was_ended_can_be_wanted_again(shop):
     shop.erp.put("c0", "d", "8")
     shop.erp.put("c1", "a", "8")
@@ -147,6 +156,7 @@ def test_a_promotion_is_sent_before_it_begins_and_needs_nothing_when_its_time_is
     assert [row["state"] for row in shop.world.app.promotions.status()["promotions"]] == ["upcoming"]
 
 
+@pytest.mark.slow
 def test_each_pair_that_the_platform_rejects_is_recorded_and_not_sent_again(shop):
     shop.world.platform.put_products("store-002", [{"sku": "a", "title": "a", "price": 7.0, "active": True}])
     for sku in ("a", "b"):
@@ -166,6 +176,7 @@ def test_each_pair_that_the_platform_rejects_is_recorded_and_not_sent_again(shop
     assert shop.rows("SELECT sku FROM ledger.promotion_rejection") == [("b",)]
 
 
+@pytest.mark.slow
 def test_an_unknown_vendor_is_reported_and_stops_no_other(shop):
     shop.erp.put("c1", "a", "8", vendor="store-404")
     shop.erp.put("c2", "b", "8")
@@ -180,6 +191,7 @@ def test_an_unknown_vendor_is_reported_and_stops_no_other(shop):
     assert shop.puts() == before
 
 
+@pytest.mark.slow
 def test_a_deep_discount_a_loss_and_a_wide_campaign_are_held_until_a_person_approves_exactly_them(make_shop):
     shop = make_shop(promotions={"assortment_share_max": 0.5})
     shop.erp.put("deep", "a", "1", vendor=None)
@@ -203,6 +215,7 @@ def test_a_deep_discount_a_loss_and_a_wide_campaign_are_held_until_a_person_appr
     assert len(path.status()["held"]) == 3
 
 
+@pytest.mark.slow
 def test_many_promotions_that_vanish_at_once_are_held(shop):
     for number, sku in enumerate(SKUS):
         shop.erp.put(f"c{number}", sku, "8")
@@ -217,6 +230,7 @@ def test_many_promotions_that_vanish_at_once_are_held(shop):
     assert shop.seen() == {"d": 8.0}
 
 
+@pytest.mark.slow
 def test_an_emptied_table_of_promotions_is_believed_and_its_ends_are_held(shop):
     shop.erp.put("c1", "a", "8")
     shop.erp.put("c2", "b", "8")
@@ -227,6 +241,7 @@ def test_an_emptied_table_of_promotions_is_believed_and_its_ends_are_held(shop):
     assert shop.states() == ["Running"] * 2
 
 
+@pytest.mark.slow
 def test_a_row_that_cannot_be_meant_leaves_its_sku_as_acknowledged_and_a_head_freezes_its_campaign(shop):
     for sku in ("a", "b"):
         shop.erp.put("c1", sku, "8", vendor=None)
@@ -245,6 +260,7 @@ def test_a_row_that_cannot_be_meant_leaves_its_sku_as_acknowledged_and_a_head_fr
     assert quarantined == [("*", "a", "price_decimal_comma"), ("store-001", "c", "end_time_without_time")]
 
 
+@pytest.mark.slow
 def test_a_price_not_below_the_base_price_and_an_overlap_are_not_sent(shop):
     shop.erp.put("c1", "a", "10")
     shop.erp.put("c2", "b", "8", start=-2)
@@ -258,6 +274,7 @@ def test_a_price_not_below_the_base_price_and_an_overlap_are_not_sent(shop):
     assert quarantined == [("a", "price_not_below_base"), ("b", "overlap"), ("d", "price_not_below_base")]
 
 
+@pytest.mark.slow
 def test_campaigns_that_the_platform_cannot_distinguish_are_not_both_sent(shop):
     shop.erp.put("c1", "a", "8", name="Same")
     shop.erp.put("c2", "b", "8", name="Same")
@@ -266,6 +283,7 @@ def test_campaigns_that_the_platform_cannot_distinguish_are_not_both_sent(shop):
     assert any("campaign c2: left alone: it has the name" in line for line in summary["lines"])
 
 
+@pytest.mark.slow
 def test_values_beyond_the_interface_are_sent_where_the_dialect_has_them(make_shop):
     shop = make_shop(promotions={"values": "spec"})
     shop.world.platform.control(
@@ -279,6 +297,7 @@ def test_values_beyond_the_interface_are_sent_where_the_dialect_has_them(make_sh
     assert shop.seen() == {"a": 7.5, "b": 7.5}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["no_job_id", "job_id_of_another", "unknown_status"])
 def test_an_answer_that_cannot_be_believed_is_no_success_and_is_made_up_for(make_shop, kind):
     shop = make_shop(promotions={"job_deadline_s": 1.0})
@@ -298,6 +317,7 @@ def test_an_answer_that_cannot_be_believed_is_no_success_and_is_made_up_for(make
     assert shop.rows("SELECT count(*) FROM warehouse.promotion_sku WHERE NOT known") == [(0,)]
 
 
+@pytest.mark.slow
 def test_a_request_rejected_as_a_whole_is_reported_and_waits(shop):
     shop.erp.put("c1", "a", "8")
     shop.erp.put("c2", "b", "8")
@@ -310,6 +330,7 @@ def test_a_request_rejected_as_a_whole_is_reported_and_waits(shop):
     assert shop.puts() == before
 
 
+@pytest.mark.slow
 def test_nothing_is_sent_while_a_person_has_stopped_it_and_it_goes_on_after(shop):
     shop.erp.put("c1", "a", "8")
     app = shop.world.app
@@ -323,6 +344,7 @@ def test_nothing_is_sent_while_a_person_has_stopped_it_and_it_goes_on_after(shop
     assert shop.seen() == {"a": 8.0}
 
 
+@pytest.mark.slow
 def test_a_large_promotion_goes_out_in_pieces_that_are_one_promotion_and_ends_with_the_first(make_shop):
     shop = make_shop(promotions={"pairs_max": 2, "ended_share_max": 1.0})
     for sku in SKUS:
@@ -336,6 +358,7 @@ def test_a_large_promotion_goes_out_in_pieces_that_are_one_promotion_and_ends_wi
     assert shop.states() == ["Cancelled"]
 
 
+@pytest.mark.slow
 def test_a_run_cleared_after_a_newer_one_has_planned_sends_nothing(shop):
     path = shop.world.app.promotions
     shop.erp.put("c1", "a", "8")
@@ -350,6 +373,7 @@ def test_a_run_cleared_after_a_newer_one_has_planned_sends_nothing(shop):
     assert path.report(old)["state"] == "superseded"
 
 
+@pytest.mark.slow
 def test_what_does_not_fit_the_catalog_is_found_with_its_cause_and_gone_when_it_fits(shop):
     for sku, price in (("a", "8"), ("b", "8"), ("c", "8")):
         shop.erp.put("c1", sku, price)

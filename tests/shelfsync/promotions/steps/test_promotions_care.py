@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 from typing import Any
 
+import pytest
 from pydantic import SecretStr
 
 from partner_api import ClientCredentials, PartnerClient
@@ -21,6 +22,7 @@ def export(shop: Any) -> None:
     shop.world.app.export(f"care/{next(_keys)}", STORES, progress=lambda *_: None)
 
 
+@pytest.mark.slow
 def test_absence_from_an_extract_not_proven_complete_removes_nothing_and_ends_nothing(make_shop, tmp_path):
     file, control = tmp_path / "promotions.csv", tmp_path / "rows.txt"
     rows = [
@@ -57,6 +59,7 @@ def test_absence_from_an_extract_not_proven_complete_removes_nothing_and_ends_no
     assert (proven.seen(), proven.seen("store-002")) == ({"a": 7.0, "b": 7.0}, {})
 
 
+@pytest.mark.slow
 def test_a_running_promotion_does_not_end_because_its_other_window_is_held(shop):
     shop.erp.put("c1", "a", "1")
     shop.erp.put("c1", "b", "8")
@@ -76,6 +79,7 @@ def test_a_running_promotion_does_not_end_because_its_other_window_is_held(shop)
     assert shop.states() == ["Cancelled", "Running"]
 
 
+@pytest.mark.slow
 def test_a_running_promotion_does_not_end_because_the_row_of_its_other_name_is_garbled(shop):
     shop.erp.put("c1", "a", "8")
     shop.sync()
@@ -87,6 +91,7 @@ def test_a_running_promotion_does_not_end_because_the_row_of_its_other_name_is_g
     assert (shop.seen(), shop.states()) == ({"a": 8.5}, ["Cancelled", "Running"])
 
 
+@pytest.mark.slow
 def test_vendors_outside_the_setting_keep_their_promotions(make_shop):
     shop = make_shop()
     shop.erp.put("all", "a", "8", vendor=None)
@@ -101,6 +106,7 @@ def test_vendors_outside_the_setting_keep_their_promotions(make_shop):
     assert any("campaign all: left alone" in line and "SHELFSYNC_SYNC__VENDORS" in line for line in summary["lines"])
 
 
+@pytest.mark.slow
 def test_a_run_whose_requests_did_not_leave_has_not_succeeded(shop):
     shop.erp.put("c1", "a", "8")
     shop.world.platform.faults({"at": "put_promotion", "kind": "status_503", "times": 50})
@@ -131,6 +137,7 @@ class _SlowGate:
         """Nothing to give back."""
 
 
+@pytest.mark.slow
 def test_a_person_who_stops_a_vendor_stops_the_request_that_waits_for_its_slot(shop):
     app = shop.world.app
     shop.erp.put("c1", "a", "8", vendor=None)
@@ -173,6 +180,7 @@ def test_a_price_below_the_cost_that_the_catalog_knows_is_held(make_shop, erp):
     assert [(row["rule"], row["skus"]) for row in held] == [("below_cost", 1)]
 
 
+@pytest.mark.slow
 def test_an_export_from_before_the_base_price_rose_rejects_no_promotion(shop):
     shop.world.erp.put("store-001", "a", "7.00")
     shop.world.sync()
@@ -184,6 +192,7 @@ def test_an_export_from_before_the_base_price_rose_rejects_no_promotion(shop):
     assert shop.seen() == {"a": 8.0}
 
 
+@pytest.mark.slow
 def test_a_campaign_rejected_for_its_overlap_blocks_no_third_one(shop):
     shop.erp.put("c1", "a", "8", start=-3, end=2)
     shop.erp.put("c2", "a", "7", start=-2, end=5)
@@ -192,6 +201,7 @@ def test_a_campaign_rejected_for_its_overlap_blocks_no_third_one(shop):
     assert sorted(row["display_name"]["en_GB"] for row in shop.portal()) == ["Offer c1", "Offer c3"]
 
 
+@pytest.mark.slow
 def test_a_promotion_does_not_end_before_the_one_that_takes_its_place_is_taken(shop):
     shop.erp.put("c1", "a", "8")
     shop.sync()
@@ -208,6 +218,7 @@ def test_a_promotion_does_not_end_before_the_one_that_takes_its_place_is_taken(s
     assert (shop.seen(), shop.states()) == ({"a": 8.0}, ["Cancelled", "Running"])
 
 
+@pytest.mark.slow
 def test_a_promotion_does_not_end_while_a_person_has_stopped_the_one_that_takes_its_place(shop):
     shop.erp.put("c1", "a", "8")
     shop.sync()

@@ -17,6 +17,7 @@ def _planned(shop, key):
     return path
 
 
+@pytest.mark.slow
 def test_recover_confirms_ended_jobs_although_nothing_can_be_sent(shop):
     shop.erp.put("c1", "a", "8")
     _planned(shop, "first").deliver()

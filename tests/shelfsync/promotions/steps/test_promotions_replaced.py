@@ -12,6 +12,7 @@ def _forget_the_wait(shop):
         connection.exec_driver_sql("UPDATE ledger.promotion SET retry_at = NULL")
 
 
+@pytest.mark.slow
 def test_the_old_promotion_stays_while_the_job_of_its_replacement_failed(shop):
     shop.erp.put("c1", "a", "8")
     shop.sync()
@@ -31,6 +32,7 @@ def test_the_old_promotion_stays_while_the_job_of_its_replacement_failed(shop):
     assert (shop.seen(), shop.states()) == ({"a": 8.0}, ["Cancelled", "Running"])
 
 
+@pytest.mark.slow
 def test_the_old_promotion_stays_while_its_replacement_is_unconfirmed(make_shop):
     shop = make_shop(promotions={"job_deadline_s": 1.0})
     shop.erp.put("c1", "a", "8")
@@ -45,6 +47,7 @@ def test_the_old_promotion_stays_while_its_replacement_is_unconfirmed(make_shop)
     assert (shop.seen(), shop.states()) == ({"a": 8.0}, ["Cancelled", "Running"])
 
 
+@pytest.mark.slow
 def test_the_old_promotion_stays_while_the_platform_rejects_every_sku_of_its_replacement(shop):
     shop.erp.put("c1", "a", "8")
     shop.sync()
@@ -62,6 +65,7 @@ def test_the_old_promotion_stays_while_the_platform_rejects_every_sku_of_its_rep
     assert (shop.seen(), shop.states()) == ({"a": 8.0}, ["Cancelled", "Running"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("again", [False, True])
 def test_a_vendor_that_the_platform_rejects_blocks_no_promotion_of_other_vendors(shop, again):
     for vendor, price in zip(STORES[:2], ("8", "7"), strict=True):
@@ -77,6 +81,7 @@ def test_a_vendor_that_the_platform_rejects_blocks_no_promotion_of_other_vendors
     assert sorted(shop.states()) == ["Cancelled", "Cancelled", "Running", "Running"]
 
 
+@pytest.mark.slow
 def test_a_promotion_of_all_vendors_ends_for_another_of_all_vendors(make_shop):
     shop = make_shop(promotions={"all_vendors": "star"})
     shop.erp.put("c1", "a", "8", vendor=None)
