@@ -51,6 +51,7 @@ def counted(world):
             step[0] = word
             report = world.app.step(word, run_id, list(names))
             assert report["done"] == len(names), report
+        step[0] = "between"
         world.app.report(run_id)
         return Counter({word: count for word, count in counts.items() if word != "between"})
 
