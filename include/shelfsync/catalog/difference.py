@@ -8,13 +8,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.catalog.alignment import aligned, column
-from shelfsync.catalog.buffer import KNOWN, Buffers, too_little
+from shelfsync.catalog.buffer import KNOWN, Buffers
 from shelfsync.schemas import BASELINE, SHOWN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from shelfsync.catalog.buffer import AtBuffer
 
 DIFFERENCE = pa.schema(
     [
@@ -43,8 +41,8 @@ def differences(
     """Every value of the SKUs of baseline and `desired` that may need a cause, in DIFFERENCE schema, values as plain text.
 
     `observed`, `previous`: this observation and the one before (OBSERVED schema); `baseline`: BASELINE schema; `desired`: SNAPSHOT schema.
-    `buffers`: what is known of the sales buffers. A quantity below a known buffer must show `active` false, and so must no
-    stock beside an unknown one. A field that is null for every observed SKU is not compared. `complete`: a SKU that the ERP no longer has should be inactive. The
+    `buffers`: what is known of the sales buffers. A quantity beside a known buffer decides `active`, and so does no stock beside an unknown
+    one, whether or not the ERP states `active`. A field that is null for every observed SKU is not compared. `complete`: a SKU that the ERP no longer has should be inactive. The
     result also has unconfirmed values that the platform shows, and values of `active` that changed without a visible reason.
     """
     wanted = BASELINE.empty_table() if desired is None else desired
@@ -56,13 +54,13 @@ def differences(
     shown, then = aligned(observed, skus, SHOWN), aligned(before, skus, SHOWN)
     buffers = buffers or Buffers(KNOWN.empty_table())
     buffer = buffers.of(skus)
-    off_before = _off(base["quantity"], buffer, buffers.at_buffer)
-    known_active = _known_active(base, want, here, shown, then, pictured, off_before)
+    sent_at = pc.coalesce(base["sales_buffer"], buffer)
+    known_active = _known_active(base, want, here, shown, then, pictured, _decided(base["quantity"], sent_at, buffers))
     if complete and desired is not None:
         want["active"] = pc.if_else(_gone(skus, base, want, quarantined), False, want["active"])
     desired_values, acknowledged = dict(want), dict(base)
     quantity = pc.coalesce(want["quantity"], base["quantity"])
-    desired_values["active"] = _sure(want["active"], quantity, _off(quantity, buffer, buffers.at_buffer))
+    desired_values["active"] = _sure(want["active"], quantity, _decided(quantity, buffer, buffers))
     acknowledged["active"] = known_active
     parts = []
     for name in SHOWN:
@@ -72,6 +70,15 @@ def differences(
         parts.append(_of_field(name, skus, here, *values, pictured, base["sku"]))
     parts.append(_absent(skus, here, base, want, pictured))
     return pa.concat_tables(parts).sort_by([("sku", "ascending"), ("field", "ascending")])
+
+
+def undecided(observed: pa.Table, desired: pa.Table, buffers: Buffers) -> int:
+    """How many shown SKUs are on or off sale by a sales buffer that is not known: their `active` is not compared."""
+    skus = column(desired, "sku")
+    quantity = column(desired, "quantity")
+    sure = _sure(column(desired, "active"), quantity, _decided(quantity, buffers.of(skus), buffers))
+    shown = aligned(observed, skus, ["active"])["active"]
+    return int(pc.sum(pc.and_(pc.and_(sure.is_null(), quantity.is_valid()), shown.is_valid())).as_py() or 0)
 
 
 def text_of(values: pa.Array) -> pa.Array:
@@ -126,17 +133,16 @@ def _differs(expected: pa.Array, shown: pa.Array) -> pa.Array:
     return pc.and_(expected.is_valid(), pc.invert(pc.equal(expected, shown).fill_null(False)))
 
 
-def _off(quantity: pa.Array, buffer: pa.Array, at_buffer: AtBuffer) -> pa.Array:
-    """A mask without nulls: the quantity switches the product off. Without a known buffer only no stock is sure to."""
-    nothing = pc.less_equal(quantity, 0)
-    return pc.if_else(buffer.is_null(), nothing, too_little(quantity, buffer, at_buffer)).fill_null(False)
+def _decided(quantity: pa.Array, buffer: pa.Array, buffers: Buffers) -> pa.Array:
+    """Whether a quantity puts the product on sale: by its buffer. Without a known buffer only no stock decides; else null."""
+    no_stock = pc.if_else(pc.less_equal(quantity, 0), pa.scalar(False), pa.scalar(None, pa.bool_()))
+    return pc.coalesce(buffers.switches_on(quantity, buffer), no_stock)
 
 
-def _sure(active: pa.Array, quantity: pa.Array, off: pa.Array) -> pa.Array:
-    """The `active` that the platform must show: false wins, no stock is false. Null beside a quantity that the sales buffer may decide."""
-    unsure = pc.and_(active.fill_null(True), quantity.is_valid())
-    decided = pc.if_else(pc.and_(active.fill_null(False), off), pa.scalar(False), pa.scalar(None, pa.bool_()))
-    return pc.if_else(unsure, decided, active)
+def _sure(active: pa.Array, quantity: pa.Array, decided: pa.Array) -> pa.Array:
+    """The `active` that the platform must show: false wins, then the quantity decides. Null where an unknown sales buffer does."""
+    by_quantity = pc.and_(active.fill_null(True), quantity.is_valid())
+    return pc.if_else(by_quantity, decided, active)
 
 
 def _known_active(
@@ -146,10 +152,10 @@ def _known_active(
     shown: Mapping[str, pa.Array],
     then: Mapping[str, pa.Array],
     pictured: pa.Array,
-    off: pa.Array,
+    decided: pa.Array,
 ) -> pa.Array:
     """The acknowledged `active`; if a sales buffer decides, the previously observed one, as long as the quantity is the same."""
-    sure = _sure(base["active"], base["quantity"], off)
+    sure = _sure(base["active"], base["quantity"], decided)
     same = pc.equal(want["quantity"], base["quantity"]).fill_null(False)
     turned = pc.not_equal(shown["active"], then["active"]).fill_null(False)
     learned = pc.and_(pc.and_(here, pictured), pc.and_(pc.and_(same, turned), sure.is_null()))

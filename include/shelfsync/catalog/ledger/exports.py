@@ -38,6 +38,9 @@ export = sa.Table(
     sa.Column("drifts", sa.BigInteger, comment="Values that differ from what is wanted or was acknowledged"),
     sa.Column("resent", sa.BigInteger, comment="Of them, values that the next delta sends again"),
     sa.Column("confirmed", sa.BigInteger, comment="Values whose lost confirmation the observed state replaces"),
+    sa.Column(
+        "undecided", sa.BigInteger, comment="SKUs on or off sale by a sales buffer that is not known: not compared"
+    ),
     sa.Column("failed_step", sa.Text, comment="The step that failed"),
     sa.Column("requested_at", sa.DateTime(timezone=True), comment="When the request was about to leave"),
     sa.UniqueConstraint("run_key", "vendor"),
@@ -65,6 +68,7 @@ class ExportJob(row.Job):
     drifts: int | None
     resent: int | None
     confirmed: int | None
+    undecided: int | None
     failed_step: str | None
     requested_at: dt.datetime | None
 
@@ -144,9 +148,9 @@ def observed(connection: Connection, one: ExportJob, observation_id: int) -> Non
     row.confirmed(connection, one.job_id, result_url=None, error=None)
 
 
-def reconciled(connection: Connection, one: ExportJob, *, drifts: int, resent: int, confirmed: int) -> None:
-    """It has been compared with what is wanted and what was acknowledged."""
-    _write(connection, one, drifts=drifts, resent=resent, confirmed=confirmed, failed_step=None)
+def reconciled(connection: Connection, one: ExportJob, **counts: int) -> None:
+    """It has been compared with what is wanted and what was acknowledged. `counts`: columns of the table."""
+    _write(connection, one, **counts, failed_step=None)
     row.end(connection, one.job_id, State.ACKNOWLEDGED)
 
 

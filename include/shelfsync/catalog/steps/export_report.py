@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from shelfsync.context import Context
 
 
+SUMS = ("drifts", "resent", "confirmed", "undecided")
+
+
 def export_all(
     context: Context, key: str, vendors: tuple[str, ...], *, progress: Callable[[str, int, int], None]
 ) -> dict[str, Any]:
@@ -56,7 +59,7 @@ def report_exports(context: Context, run_key: str) -> dict[str, Any]:
         }
         for one in found
     ]
-    sums = {name: sum(getattr(one, name) or 0 for one in found) for name in ("drifts", "resent", "confirmed")}
+    sums = {name: sum(getattr(one, name) or 0 for one in found) for name in SUMS}
     report = {"run": run_key, "state": state, "error": error, **sums, "drift": drift, "vendors": shown}
     return {**report, "lines": _lines(report)}
 
@@ -77,6 +80,11 @@ def _lines(report: dict[str, Any]) -> list[str]:
         if count:
             how = ", ".join(f"{number:,} {action}" for action, number in sorted(actions.items()))
             lines.append(f"{count:,} values {cause.replace('_', ' ')}: {how} (warehouse.drift)")
+    if report["undecided"]:
+        lines.append(
+            f"{report['undecided']:,} products are on or off sale by a sales buffer that shelfsync does not know: whether they should be is not"
+            " compared. Give it the buffer: SHELFSYNC_SUPPRESSION__SALES_BUFFER, or the ERP's column sales_buffer"
+        )
     lines += [
         f"vendor {row['vendor']} failed at {row['failed_step'] or row['state']}: {row['error']}"
         for row in report["vendors"]

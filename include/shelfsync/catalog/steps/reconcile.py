@@ -120,7 +120,7 @@ def _gathered(context: Context, name: str, observation_id: int) -> _Vendor | Non
 
 def _compared(context: Context, one: ExportJob, vendor: _Vendor, rules: list[Rule], lease: Lease) -> bool:
     """Finds the causes, chooses the actions and writes them; False if the baseline changed meanwhile."""
-    from shelfsync.catalog.difference import differences
+    from shelfsync.catalog.difference import differences, undecided
     from shelfsync.catalog.reconcile import reconcile as pure
 
     last, before, effect = vendor.last, vendor.before, context.settings.suppression
@@ -137,7 +137,8 @@ def _compared(context: Context, one: ExportJob, vendor: _Vendor, rules: list[Rul
     evidence = evidence_of(context, vendor.seen, before, last, found["sku"].combine_chunks().unique())
     result = pure(found, evidence)
     drift = _with_action(context, vendor, result.drift)
-    return _write(context, one, vendor, result, drift, lease)
+    blind = 0 if vendor.desired is None or buffers is None else undecided(vendor.observed, vendor.desired, buffers)
+    return _write(context, one, vendor, result, drift, lease, blind)
 
 
 def _with_action(context: Context, vendor: _Vendor, drift: pa.Table) -> pa.Table:
@@ -155,7 +156,7 @@ def _with_action(context: Context, vendor: _Vendor, drift: pa.Table) -> pa.Table
 
 
 def _write(
-    context: Context, one: ExportJob, vendor: _Vendor, result: Reconciled, drift: pa.Table, lease: Lease
+    context: Context, one: ExportJob, vendor: _Vendor, result: Reconciled, drift: pa.Table, lease: Lease, blind: int
 ) -> bool:
     """Writes everything in one transaction with the new baseline."""
     from shelfsync.catalog.product import products
@@ -200,7 +201,12 @@ def _write(
         drift_tables.replace_drift(connection, name, number, vendor.seen.observed_at, drift)
         drift_tables.merge_products(connection, name, vendor.seen.observed_at, known)
         export_jobs.reconciled(
-            connection, one, drifts=drift.num_rows, resent=resend.num_rows, confirmed=len(result.confirmed)
+            connection,
+            one,
+            drifts=drift.num_rows,
+            resent=resend.num_rows,
+            confirmed=len(result.confirmed),
+            undecided=blind,
         )
     _log(name, drift, result)
     return True
@@ -208,7 +214,7 @@ def _write(
 
 def _finish(context: Context, one: ExportJob) -> None:
     with context.engine.begin() as connection:
-        export_jobs.reconciled(connection, one, drifts=0, resent=0, confirmed=0)
+        export_jobs.reconciled(connection, one, drifts=0, resent=0, confirmed=0, undecided=0)
 
 
 def _reject(connection: Any, vendor: _Vendor, reject: pa.Table) -> None:

@@ -117,6 +117,33 @@ def test_a_product_switched_off_in_the_portal_is_named_though_a_quantity_decides
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("stated", [1, None], ids=["the ERP states active", "the ERP states quantities alone"])
+def test_five_edits_in_the_portal_are_found_by_the_next_export_if_the_buffer_is_known(make_world, stated):
+    """Without an export before them, and with a full sync that repeated every quantity just before."""
+    stock = {"price": 20, "off in the ERP": 20, "sold out": 0, "55 pieces": 55, "below": 3, "as it was": 20}
+    world = make_world(drift=AT_ONCE, suppression={"sales_buffer": 5})
+    world.platform.put_products("store-001", [{**A, "sku": sku, "sales_buffer": 5} for sku in stock])
+    for sku, quantity in stock.items():
+        world.erp.put("store-001", sku, "1.00", quantity, 0 if sku == "off in the ERP" else stated)
+    world.sync("full")
+    assert export(world)["drifts"] == 0
+    world.sync("full")
+    edits = {"price": {"price": 7.77}, "off in the ERP": {"active": True}, "sold out": {"active": True}}
+    edits |= {"55 pieces": {"active": False}, "below": {"active": True}}
+    shown = [{name: value for name, value in row.items() if name != "app"} for row in world.shown().values()]
+    world.platform.put_products("store-001", [row | edits.get(row["sku"], {}) for row in shown])
+    export(world)
+    assert {(sku, name) for sku, name, _, _ in drift(world)} == {
+        (sku, "price" if sku == "price" else "active") for sku in edits
+    }
+    world.sync("delta")
+    on_sale = {sku for sku, row in world.shown().items() if row["active"]}
+    assert on_sale == {"price", "55 pieces", "as it was"}
+    assert price(world, "price") == 1
+    assert export(world)["drifts"] == 0
+
+
+@pytest.mark.slow
 def test_a_quantity_below_the_buffer_that_switches_a_product_off_is_no_drift(shelf):
     shelf.erp.put("store-001", "b", "1.00", quantity=0)
     shelf.sync("delta")
