@@ -103,10 +103,14 @@ def test_a_full_delta_contains_every_value_of_the_snapshot(snapshot, baseline):
 def test_each_row_names_its_kind_of_change(snapshot, baseline):
     changed = set(diff(snapshot, baseline, full=False)["sku"].to_pylist())
     here, before = set(snapshot["sku"].to_pylist()), set(baseline["sku"].to_pylist())
-    for row in diff(snapshot, baseline, full=True).to_pylist():
+    off = {row["sku"] for row in baseline.to_pylist() if row["active"] is False}
+    sent = diff(snapshot, baseline, full=True).to_pylist()
+    for row in sent:
         sku = row["sku"]
-        kind = "removed" if sku not in here else "new" if sku not in before else "changed" if sku in changed else "same"
+        left = "same" if sku in off else "removed"
+        kind = left if sku not in here else "new" if sku not in before else "changed" if sku in changed else "same"
         assert row["change"] == kind
+    assert before - here <= {row["sku"] for row in sent if row["active"] is False}, "what left is switched off again"
 
 
 @given(SHELVES, SHELVES, st.sets(SKUS), FULL)

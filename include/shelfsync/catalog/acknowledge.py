@@ -51,3 +51,8 @@ def with_unconfirmed(baseline: pa.Table, items: pa.Table, outcomes: pa.Table) ->
     rows = pa.Table.from_arrays([(keys | nothing)[name] for name in BASELINE.names], schema=BASELINE)
     whole = pa.concat_tables([result, rows])
     return whole.take(pc.array_sort_indices(column(whole, "sku")))
+
+
+def without(baseline: pa.Table, skus: list[str]) -> pa.Table:
+    """The baseline without these SKUs: neither the ERP nor the platform has them any more."""
+    return baseline.filter(pc.invert(pc.is_in(column(baseline, "sku"), value_set=pa.array(skus, pa.string()))))

@@ -31,9 +31,9 @@ def diff(
 ) -> pa.Table:
     """The delta (DELTA schema, sorted by sku) from the baseline (BASELINE schema) to the snapshot (SNAPSHOT schema), both sorted by sku.
 
-    `full`: the delta has every SKU with all its values, changed or not. `rejected`: sku and the four values that the platform rejected
-    (a `barcode` too, if known). A row that only repeats them is left out, except in a full delta. `quarantined`: rows in QUARANTINE
-    schema. Their SKUs are in the extract, so they keep what was acknowledged. `key`: what identifies an item. By barcode, a SKU with a
+    `full`: the delta has every SKU with all its values, changed or not, and switches off again what left the ERP earlier: the platform may
+    have accepted that and not applied it. `rejected`: sku and the four values that the platform rejected (a `barcode` too, if known). A row
+    that only repeats them is left out, except in a full delta. `quarantined`: rows in QUARANTINE schema. Their SKUs are in the extract, so they keep what was acknowledged. `key`: what identifies an item. By barcode, a SKU with a
     new barcode is sent whole, and a SKU that left is switched off only if its barcode left too.
 
     Raises ValueError if the snapshot or the baseline is not sorted and unique by sku.
@@ -44,7 +44,12 @@ def diff(
     require_order(known, "the baseline")
     places = positions(skus, known)
     rows = _present(snapshot, baseline, places, full=full, key=key)
-    removed = _removed(snapshot, baseline, unmentioned(places, len(known)), quarantined, key)
+    gone = unmentioned(places, len(known))
+    if quarantined is not None and pc.any(gone).as_py():
+        gone = pc.and_(gone, pc.invert(pc.is_in(known, value_set=column(quarantined, "sku"), skip_nulls=True)))
+    if not full:
+        gone = pc.and_(gone, column(baseline, "active").fill_null(True))
+    removed = _removed(snapshot, baseline, gone, key)
     if removed.num_rows:
         rows = pa.concat_tables([rows, removed])
         rows = rows.take(pc.array_sort_indices(column(rows, "sku")))
@@ -102,31 +107,28 @@ def _differs(now: pa.Array, before: pa.Array, again: pa.Array | None) -> pa.Arra
     return differs if again is None else pc.or_(differs, pc.and_(again, has_value))
 
 
-def _removed(
-    snapshot: pa.Table, baseline: pa.Table, gone: pa.Array, quarantined: pa.Table | None, key: Key
-) -> pa.Table:
-    """The delta's rows about SKUs that left the extract (`gone`: a mask over the baseline) and are not known to be inactive already."""
-    known = column(baseline, "sku")
+def _removed(snapshot: pa.Table, baseline: pa.Table, gone: pa.Array, key: Key) -> pa.Table:
+    """The delta's rows that switch off SKUs that left the extract (`gone`: a mask over the baseline); `same` if they are known to be off."""
     if not pc.any(gone).as_py():
         return DELTA.empty_table()
-    gone = pc.and_(gone, column(baseline, "active").fill_null(True))
-    if quarantined is not None:
-        gone = pc.and_(gone, pc.invert(pc.is_in(known, value_set=column(quarantined, "sku"), skip_nulls=True)))
     if key == "barcode":
         called = padded(column(baseline, "barcode"))
         present = pc.is_in(called, value_set=padded(column(snapshot, "barcode")), skip_nulls=True)
         gone = pc.and_(gone, pc.and_(called.is_valid(), pc.invert(present)))
-    rows = baseline.select(["sku", "barcode"]).filter(gone)
+        on = column(baseline, "active").fill_null(True)
+        first = called.filter(pc.and_(gone, on))
+        gone = pc.and_(gone, pc.or_(on, pc.invert(pc.is_in(called, value_set=first))))
+    rows = baseline.select(["sku", "barcode", "active"]).filter(gone)
     if key == "barcode":
         rows = rows.take(_first_of_each(padded(column(rows, "barcode"))))
-    count = rows.num_rows
     columns = {
         "sku": column(rows, "sku"),
         "barcode": column(rows, "barcode"),
-        "active": pa.repeat(pa.scalar(False), count),
-        "change": pa.repeat(pa.scalar("removed"), count),
+        "active": pa.repeat(pa.scalar(False), rows.num_rows),
+        "change": pc.if_else(column(rows, "active").fill_null(True), "removed", "same"),
     }
-    return pa.Table.from_arrays([columns.get(field.name, pa.nulls(count, field.type)) for field in DELTA], schema=DELTA)
+    nothing = {field.name: pa.nulls(rows.num_rows, field.type) for field in DELTA}
+    return pa.Table.from_arrays(list((nothing | columns).values()), schema=DELTA)
 
 
 def _first_of_each(texts: pa.Array) -> pa.Array:

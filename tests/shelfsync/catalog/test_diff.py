@@ -56,10 +56,10 @@ def test_a_sku_that_left_the_extract_is_switched_off():
     }
 
 
-def test_a_sku_that_left_and_is_off_already_is_left_alone():
+def test_a_sku_that_left_and_is_off_already_is_repeated_by_a_full_sync_alone():
     gone = shelf({"sku": "A", "active": False})
     assert changes(shelf(), gone) == {}
-    assert changes(shelf(), gone, full=True) == {}
+    assert changes(shelf(), gone, full=True) == {"A": ("same", {"active": False})}
 
 
 def test_a_sku_that_comes_back_is_switched_on_with_its_quantity():

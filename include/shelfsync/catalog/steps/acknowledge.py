@@ -87,19 +87,20 @@ def _move(context: Context, job: CatalogJob, batch: PlannedBatch, lease: Lease) 
     import pyarrow as pa
 
     from shelfsync.catalog.acknowledge import acknowledge as pure
-    from shelfsync.catalog.acknowledge import with_unconfirmed
+    from shelfsync.catalog.acknowledge import with_unconfirmed, without
     from shelfsync.schemas import BASELINE
 
     base = vendors.current_baseline(lease.session, job.vendor)
     items = context.lake.read_table(batch.items_path)
     outcomes = context.lake.read_table(job.outcomes_path or "")
     held = BASELINE.empty_table() if base is None else context.lake.read_table(base.path)
-    moved = with_unconfirmed(pure(held, items, outcomes), items, outcomes)
+    wanted = rejected_values(context, batch, outcomes)
+    gone = rejected_skus.gone_everywhere(context, batch.snapshot_path, wanted)
+    moved = without(with_unconfirmed(pure(held, items, outcomes), items, outcomes), gone)
     path = context.lake.write_table("baseline", job.vendor, moved)
     known_path = write_known(context, job.vendor, moved, base, items)
     accepted, rejected, unaccounted = _by_state(outcomes)
     rows = _rows_of(moved, pa.concat_arrays([accepted, unaccounted]))
-    wanted = rejected_values(context, batch, outcomes)
     has_outcome = len(accepted) + len(rejected) > 0
     failed = None if has_outcome else bisection.failure_of(context, job, batch, items)
     ended = (State.ACKNOWLEDGED, None) if has_outcome else (State.UNCONFIRMED, _without_result(outcomes))
@@ -122,7 +123,8 @@ def _move(context: Context, job: CatalogJob, batch: PlannedBatch, lease: Lease) 
             return False
         load.move_baseline(connection, job.job_id, job.vendor, rows)
         rejections.release(connection, job.vendor, accepted.to_pylist())
-        rejected_skus.remember(context, connection, job.vendor, job.job_id, wanted)
+        still_wanted = [row for row in wanted if row["sku"] not in gone]
+        rejected_skus.remember(context, connection, job.vendor, job.job_id, still_wanted)
         job_row.end(connection, job.job_id, *ended)
         batches.set_state(connection, batch.batch_id, BatchState.DONE)
         if has_outcome:

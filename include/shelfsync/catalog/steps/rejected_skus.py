@@ -58,6 +58,15 @@ def remember(
     rejections.remember(connection, vendor, job_id, with_kind, backoff)
 
 
+def gone_everywhere(context: Context, snapshot_path: str, rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Of rejected SKUs, those that were switched off because they left the ERP, and that the platform does not know."""
+    words = context.settings.rejection.reason_keywords
+    unknown = {row["sku"] for row in rows if not row["active"] and kind_of(row["reason"], words) == "unknown_sku"}
+    if unknown:
+        unknown -= set(context.lake.read_table(snapshot_path, columns=["sku"])["sku"].to_pylist())
+    return sorted(unknown)
+
+
 def forget_gone(
     connection: Connection, vendor: str, snapshot: pa.Table, baseline: pa.Table, quarantined: pa.Table | None
 ) -> None:

@@ -83,6 +83,32 @@ def test_a_stop_sell_that_was_accepted_and_not_applied_is_sent_again(shelf):
 
 
 @pytest.mark.slow
+def test_a_removal_that_was_accepted_and_not_applied_is_repeated_by_the_next_full_sync(shelf):
+    shelf.erp.execute("DELETE FROM stock WHERE sku = 'a'")
+    shelf.platform.faults({"at": "job", "kind": "not_applied"})
+    assert shelf.sync("delta")["accepted"] == 1
+    shelf.platform.faults()
+    assert shelf.shown()["a"]["active"], "customers can order what the ERP no longer has"
+    assert shelf.sync("delta")["sent"] == 0
+    summary = shelf.sync("full")
+    assert (summary["state"], summary["accepted"]) == ("succeeded", 3)
+    assert not shelf.shown()["a"]["active"]
+
+
+@pytest.mark.slow
+def test_what_neither_the_erp_nor_the_platform_has_is_forgotten_and_rejected_once(shelf):
+    shelf.erp.execute("DELETE FROM stock WHERE sku = 'a'")
+    assert shelf.sync("delta")["accepted"] == 1
+    shelf.platform.put_products("store-001", [row for sku, row in shelf.shown().items() if sku != "a"])
+    assert shelf.sync("full")["rejected"] == 1, "the platform says that it does not know it"
+    assert shelf.rows("SELECT * FROM ledger.rejection") == []
+    assert shelf.sync("full")["rejected"] == 0
+    shelf.erp.put("store-001", "a", "1.00")
+    assert shelf.sync("delta")["rejected"] == 1, "if it comes back, it is sent as a new one"
+    assert len(shelf.rows("SELECT * FROM ledger.rejection")) == 1
+
+
+@pytest.mark.slow
 def test_a_product_without_stock_stays_on_sale_if_its_known_buffer_is_zero(make_shelf):
     world = make_shelf(suppression={"sales_buffer": 0})
     world.platform.put_products("store-001", [{**A, "sku": sku, "sales_buffer": 0} for sku in SKUS])
