@@ -35,9 +35,9 @@ fuzz: setup   ## ever new faulty input at each endpoint, file and form; SECONDS=
 simulate: setup   ## seeded faults over virtual days; SEEDS=100 START=0
 	@PYTHONPATH=tests:tests/support:include $(BIN)/python -m simulation --seeds $(or $(SEEDS),20) --start $(or $(START),0)
 
-crash-sweep: setup   ## processes that die at each fault-injection point; recovered by a retry or by the schedule; ARGS="--every 10" for some
+crash-sweep: setup   ## processes that die at each fault-injection point; recovered by a retry or by the schedule; KINDS="full delta" ARGS="--every 10" for some
 	@PYTHONPATH=tests:tests/support:include $(BIN)/python -m simulation --crash-points $(ARGS)
-	@PYTHONPATH=tests:tests/support:include $(BIN)/python -m simulation --abandoned $(ARGS)
+	@PYTHONPATH=tests:tests/support:include $(BIN)/python -m simulation --abandoned $(KINDS) $(ARGS)
 
 mutation: setup   ## planted bugs, each of which the tests have to catch; BUG=words for some of them
 	@PYTHONPATH=tests $(BIN)/python -m mutation --only "$(BUG)"

@@ -43,7 +43,7 @@ TARGETS: dict[str, Here | Elsewhere] = {
     "crash": Here(("KILLS=1", "SEED=1"), prints="1 kills, 0 faults"),
     "fuzz": Here(("SECONDS=1", "ARGS=tests/shelfsync/promotions/test_any_head.py"), prints="1 passed"),
     "simulate": Here(("SEEDS=1", "START=0"), prints="1 seeds"),
-    "crash-sweep": Here(("ARGS=--every 2000",), prints="1 of 1 crash points converge"),
+    "crash-sweep": Here(("ARGS=--every 2000", "KINDS=approve"), prints="1 of 1 crash points converge"),
     "mutation": Here(("BUG=a 202 is taken for success",), prints="1 of 1 planted bugs caught"),
     "bench": Here(("SIZE=100k", f"ARGS={BENCH}"), prints="diff"),
     "load": Here(("SECONDS=3", "RATE=100"), prints="0 missing"),
