@@ -25,8 +25,8 @@ def changes(snapshot: pa.Table, baseline: pa.Table, *, full: bool = False) -> di
     for sku in sorted(now.keys() | before.keys(), key=str.encode):
         old = before.get(sku, {})
         if sku not in now:
-            if old["active"] is not False:
-                found[sku] = ("removed", {"active": False})
+            if full or old["active"] is not False:
+                found[sku] = ("same" if old["active"] is False else "removed", {"active": False})
             continue
         values = {name: now[sku][name] for name in FIELDS if now[sku][name] is not None}
         changed = {name: value for name, value in values.items() if old.get(name) != value}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import heapq
 import itertools
@@ -134,11 +135,17 @@ class World:
         def reach_the_database() -> None:
             if worker in self._dead:
                 return
-            with self.engine.begin() as connection:
-                result = step.run(connection)
+            result = self._committed(step)
             self.at(self.now_s + trip_s / 2, lambda: self._go_on(worker, steps, result, then))
 
         self.at(self.now_s + trip_s / 2, reach_the_database)
+
+    def _committed(self, step: Any) -> Any:
+        """What the transaction returns. PostgreSQL ends one that stands still for three seconds, as on a starved machine."""
+        for _ in range(5):
+            with contextlib.suppress(sa.exc.InternalError, sa.exc.OperationalError), self.engine.begin() as connection:
+                return step.run(connection)
+        raise AssertionError("PostgreSQL ended the transaction five times")
 
     def most_in_a_window(self) -> int:
         """The most requests that arrived within any window, counted as the platform counts."""
