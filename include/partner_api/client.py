@@ -5,13 +5,21 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, Self
 
-from partner_api import links
-from partner_api.clock import Clock, SystemClock
+from partner_api import catalog, check, jobs, links, orders, promotions
 from partner_api.dialect import Dialect, DownloadLimits
-from partner_api.gate import Gate, OpenGate
-from partner_api.operations import catalog, check, jobs, orders, outlet, promotions
 from partner_api.sender import Sender
-from partner_api.session import Resolver, Session, new_request_id, operations, result_paths, system_resolver
+from partner_api.session import (
+    Clock,
+    Gate,
+    OpenGate,
+    Resolver,
+    Session,
+    SystemClock,
+    new_request_id,
+    operations,
+    result_paths,
+    system_resolver,
+)
 from partner_api.tokens import Credentials, MemoryTokenStore, TokenStore
 
 if TYPE_CHECKING:
@@ -85,6 +93,7 @@ class PartnerClient(Session):
             new_id=new_id,
         )
 
+    outlet_status = check.outlet_status
     check = check.check
     update_catalog = catalog.update_catalog
     list_catalog = catalog.list_catalog
@@ -100,7 +109,6 @@ class PartnerClient(Session):
     get_order = orders.get_order
     list_orders = orders.list_orders
     whole_history = orders.whole_history
-    outlet_status = outlet.outlet_status
 
     def check_link(self, url: str) -> None:
         """Raises LinkNotAllowedError if `download` does not follow this link. Sends nothing."""

@@ -1,7 +1,7 @@
 """The errors of a call to the platform, one class for each next action.
 
 Every message is one line: which operation, what happened, what to do. A message never holds a secret, a link's signature or personal
-data of a customer; `excerpts.py` removes them from `body_excerpt` too.
+data of a customer; `answers.py` removes them from `body_excerpt` too.
 """
 
 from __future__ import annotations

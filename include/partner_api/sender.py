@@ -37,27 +37,31 @@ class Sender:
 
     def send(self, request: Request, receiver: Receiver) -> Answer:
         """The answer; TransportFailure when there is none."""
-        watch = _Watch(request.deadline_s) if self._given is None else None
-        head = _Head()
+        watch = _Watch(request.deadline_s)
+        heads: list[httpx.Response] = []
         try:
-            if watch is None:
-                return self._send(request, receiver, head, {})
+            if self._given is not None:
+                return self._send(request, receiver, heads, {})
             with watch:
-                return self._send(request, receiver, head, {"trace": watch.see})
+                return self._send(request, receiver, heads, {"trace": watch.see})
         except (httpx.TransportError, httpx.StreamError) as error:
-            if head.is_rejection:
-                return head.answer(receiver, cut=True)
-            raise _failure(error, overdue=watch is not None and watch.fired) from None
+            if (
+                heads and heads[0].status_code >= 300
+            ):  # a rejection counts by its head, whatever becomes of its body (interface.md 7)
+                return _answer(heads[0], receiver, cut=True)
+            raise _failure(error, overdue=watch.fired) from None
 
     def close(self) -> None:
         """Closes the transport if it was made here."""
         if self._made is not None:
             self._made.close()
 
-    def _send(self, request: Request, receiver: Receiver, head: _Head, extensions: dict[str, Any]) -> Answer:
+    def _send(
+        self, request: Request, receiver: Receiver, heads: list[httpx.Response], extensions: dict[str, Any]
+    ) -> Answer:
         response = self._transport().handle_request(_http(request, self._timeout_s, extensions))
+        heads.append(response)
         try:
-            head.came(response)
             receiver.begin(response.status_code, response.headers, framed=_is_framed(response))
             if not isinstance(response.stream, httpx.SyncByteStream):
                 raise TypeError("the transport gave an asynchronous answer; give one of httpx.BaseTransport")
@@ -66,7 +70,7 @@ class Sender:
                     receiver.feed(chunk)
             except StopReceiving:
                 pass
-            return head.answer(receiver)
+            return _answer(response, receiver)
         finally:
             response.close()
 
@@ -79,26 +83,10 @@ class Sender:
             return self._made
 
 
-class _Head:
-    """An answer's head, as soon as it arrives: a rejection counts by its head, whatever becomes of its body (interface.md 7)."""
-
-    def __init__(self) -> None:
-        self._status = 0
-        self._headers = httpx.Headers()
-
-    def came(self, response: httpx.Response) -> None:
-        """Stores it."""
-        self._status, self._headers = response.status_code, response.headers
-
-    @property
-    def is_rejection(self) -> bool:
-        """Whether the request was not carried out as sent, so that the rest of the answer does not matter."""
-        return self._status >= 300
-
-    def answer(self, receiver: Receiver, *, cut: bool = False) -> Answer:
-        """The answer with what was read of its body."""
-        body = receiver.end()
-        return Answer(self._status, self._headers, body, cut=cut or receiver.cut)
+def _answer(response: httpx.Response, receiver: Receiver, *, cut: bool = False) -> Answer:
+    """The answer with what was read of its body."""
+    body = receiver.end()
+    return Answer(response.status_code, response.headers, body, cut=cut or receiver.cut)
 
 
 class _Watch:

@@ -1,12 +1,14 @@
-"""What every operation uses: addresses, dialect, gate, tokens, sender, time, randomness."""
+"""What every operation uses: addresses, dialect, tokens, sender, and what a caller may bring: clock and gate."""
 
 from __future__ import annotations
 
+import datetime as dt
 import socket
+import time
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import quote
 
 from partner_api.errors import MisconfiguredError
@@ -15,11 +17,88 @@ from partner_api.tokens import Credentials, StaticToken, TokenStore
 if TYPE_CHECKING:
     import random
 
-    from partner_api.clock import Clock
     from partner_api.dialect import Dialect, DownloadLimits
-    from partner_api.gate import Gate
     from partner_api.links import Link, LinkPolicy
     from partner_api.sender import Sender
+
+
+class Clock(Protocol):
+    def now(self) -> dt.datetime:
+        """The current time, aware, in UTC. Only a date in `Retry-After` needs it, when the answer has no `Date`."""
+
+    def monotonic_s(self) -> float:
+        """Seconds of a clock that never goes back."""
+
+    def sleep(self, seconds: float) -> None:
+        """Waits for so many seconds."""
+
+
+class SystemClock:
+    """The clock of this machine."""
+
+    def now(self) -> dt.datetime:
+        return dt.datetime.now(dt.UTC)
+
+    def monotonic_s(self) -> float:
+        return time.monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+
+OPERATIONS = (
+    "token",
+    "put_catalog",
+    "list_catalog",
+    "categories",
+    "export",
+    "create_products",
+    "job_status",
+    "download",
+    "put_promotion",
+    "promotion_status",
+    "put_order",
+    "get_order",
+    "list_orders",
+    "outlet_status",
+)
+"""The operations that `admit` and `report` name."""
+
+PRIORITIES = ("order", "stop_sell", "price", "catalog", "promotion", "export", "history")
+"""The priorities of requests, highest first. Each call has a default and takes another by `priority=`."""
+
+
+class Gate(Protocol):
+    """Admits every attempt before it leaves and receives a report of every answer."""
+
+    def admit(self, operation: str, priority: str, vendors: tuple[str, ...]) -> None:
+        """Returns when one request may leave; raises to forbid it (the exception reaches the caller as it is).
+
+        `vendors`: those that the request names, `*` for all of the chain; empty where it names none (a token, a job, an order).
+        """
+
+    def report(self, operation: str, status: int, retry_after_s: float | None, blocked: bool) -> None:
+        """Reports an answer of the platform; `retry_after_s`: the wait it asks for, in seconds; `blocked`: its edge blocks this whole address.
+
+        The client does not report answers of storage hosts: their 403 is an expired link, not a pause.
+        """
+
+    def done(self, operation: str, priority: str, used: bool) -> None:
+        """Ends a permit without an answer of the platform: a storage host answered (`used`), or the client sent nothing."""
+
+
+class OpenGate:
+    """Admits every request: for tools and tests. A sync brings a gate with a rate limit."""
+
+    def admit(self, operation: str, priority: str, vendors: tuple[str, ...]) -> None:
+        """Admits at once."""
+
+    def report(self, operation: str, status: int, retry_after_s: float | None, blocked: bool) -> None:
+        """Records nothing."""
+
+    def done(self, operation: str, priority: str, used: bool) -> None:
+        """Returns no permit."""
+
 
 Resolver = Callable[[str, int], list[str]]
 """Host and port to the addresses the host has now."""

@@ -7,10 +7,10 @@ machine's clock.
 from __future__ import annotations
 
 import threading
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from partner_api.clock import Clock, SystemClock
 from partner_api.errors import CredentialsError
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class TokenStore(Protocol):
 class MemoryTokenStore:
     """For one process; may be given to several clients of the same credentials."""
 
-    monotonic_s: Callable[[], float] = field(default_factory=lambda: _system.monotonic_s)
+    monotonic_s: Callable[[], float] = time.monotonic
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
     _held: tuple[SecretStr, float, float] | None = field(default=None, repr=False)
     _leased_until_s: float | None = None
@@ -142,6 +142,3 @@ class MemoryTokenStore:
         with self._lock:
             if self._held is not None and self._held[0] == secret:
                 self._held = None
-
-
-_system: Clock = SystemClock()

@@ -11,8 +11,8 @@ from pydantic import SecretStr
 
 from order_picker import ASSORTMENT, STORE
 from partner_api import ClientCredentials, PartnerClient, errors
-from partner_api.models.order_update import ItemUpdate, OrderUpdate
-from partner_api.models.promotion import Discount, Promotion
+from partner_api.order_update import ItemUpdate, OrderUpdate
+from partner_api.promotions import Discount, Promotion
 from sandbox_fixture import LiveSandbox
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ import yaml
 from pydantic import SecretStr
 
 from partner_api import ClientCredentials, Dialect, PartnerClient, errors
-from partner_api.models.order_update import ItemUpdate, OrderUpdate
-from partner_api.models.promotion import Discount, Promotion
+from partner_api.order_update import ItemUpdate, OrderUpdate
+from partner_api.promotions import Discount, Promotion
 
 CONTRACT: dict[str, Any] = yaml.safe_load(
     (Path(__file__).parents[2] / "contract" / "openapi.yaml").read_text(encoding="utf-8")

@@ -15,7 +15,7 @@ import pytest
 from pydantic import SecretStr
 
 from partner_api import ClientCredentials, PartnerClient
-from partner_api.clock import SystemClock
+from partner_api.session import SystemClock
 
 if TYPE_CHECKING:
     import ssl

@@ -12,7 +12,6 @@ import pytest
 from pydantic import SecretStr
 
 from partner_api import ClientCredentials, StreamedBody
-from partner_api.clock import SystemClock
 from partner_api.errors import (
     AmbiguousError,
     BlockedError,
@@ -26,6 +25,7 @@ from partner_api.errors import (
     UnavailableError,
     UnexpectedAnswerError,
 )
+from partner_api.session import SystemClock
 from sandbox_fixture import LiveSandbox
 
 DEMO = ClientCredentials(LiveSandbox.client_id, SecretStr(LiveSandbox.client_secret))

@@ -5,9 +5,8 @@ import io
 import pytest
 
 from partner_api import MemoryTokenStore
-from partner_api.clock import SystemClock
 from partner_api.errors import AmbiguousError, BlockedError, CredentialsError, PartnerError, ThrottledError
-from partner_api.gate import OPERATIONS, PRIORITIES
+from partner_api.session import OPERATIONS, PRIORITIES, SystemClock
 
 LISTING = {"page_number": 1, "page_size": 1, "total_pages": 1, "products": []}
 PAGE = "<!DOCTYPE html><html><title>Attention Required</title>"

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from partner_api.errors import AmbiguousError, InvalidRequestError, NotFoundError, UnexpectedAnswerError
-from partner_api.models.order import Order
-from partner_api.models.order_update import ItemUpdate, OrderUpdate
+from partner_api.order import Order
+from partner_api.order_update import ItemUpdate, OrderUpdate
 
 ORDER_ID = "5b8e6f3c-1111-4222-8333-444455556666"
 ITEM_ID = "0a0a0a0a-1111-4222-8333-444455556666"

@@ -13,10 +13,10 @@ import pytest
 from pydantic import SecretStr
 
 from partner_api import ClientCredentials
-from partner_api.clock import SystemClock
 from partner_api.errors import AmbiguousError, InvalidRequestError, NotEnabledError, NotFoundError
-from partner_api.models.order_update import ItemUpdate, OrderUpdate
-from partner_api.models.promotion import Discount, Promotion
+from partner_api.order_update import ItemUpdate, OrderUpdate
+from partner_api.promotions import Discount, Promotion
+from partner_api.session import SystemClock
 from sandbox_fixture import LiveSandbox
 
 DEMO = ClientCredentials(LiveSandbox.client_id, SecretStr(LiveSandbox.client_secret))

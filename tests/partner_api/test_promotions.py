@@ -8,7 +8,7 @@ import pytest
 
 from partner_api.dialect import Dialect
 from partner_api.errors import AmbiguousError, InvalidRequestError, NotEnabledError
-from partner_api.models.promotion import Discount, Promotion
+from partner_api.promotions import Discount, Promotion
 
 START = dt.datetime(2026, 3, 1, 8, 0, 0, 1999, tzinfo=dt.timezone(dt.timedelta(hours=1)))
 

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from partner_api import reading, writing
+from partner_api import reading
+from partner_api.catalog import CatalogPage
 from partner_api.errors import InvalidRequestError
-from partner_api.models.catalog import CatalogPage
-from partner_api.models.job import Job, JobStatus
-from partner_api.models.promotion import PromotionStatus
+from partner_api.jobs import Job, JobStatus
+from partner_api.promotions import PromotionStatus
+from partner_api.writing import dumps, instant
 
 decimals = st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**12), max_value=10**12, places=6)
 plain = st.recursive(
@@ -31,13 +32,13 @@ plain = st.recursive(
 
 @given(plain)
 def test_what_is_written_is_read_back_to_the_last_digit(value):
-    assert reading.json_or_none(writing.dumps(value)) == value
+    assert reading.json_or_none(dumps(value)) == value
 
 
 @given(decimals)
 def test_a_price_keeps_its_text_both_ways(value):
     text = format(value, "f")
-    assert writing.dumps(value) == text.encode()
+    assert dumps(value) == text.encode()
     assert reading.decimal({"price": text}, "price") == value
     assert reading.decimal(reading.json_or_none(b'{"price": %s}' % text.encode()), "price") == value
 
@@ -45,7 +46,7 @@ def test_a_price_keeps_its_text_both_ways(value):
 @given(st.floats())
 def test_a_float_is_never_sent(value):
     with pytest.raises(InvalidRequestError, match="Decimal"):
-        writing.dumps({"price": value})
+        dumps({"price": value})
 
 
 @given(st.binary(max_size=200))
@@ -140,4 +141,4 @@ def test_an_instant_out_of_range_is_none(text):
 @given(st.datetimes(min_value=dt.datetime(1990, 1, 1), max_value=dt.datetime(2100, 1, 1)), st.integers(-14, 14))
 def test_an_instant_is_written_in_utc_and_read_back(naive, hours):
     value = naive.replace(microsecond=0, tzinfo=dt.timezone(dt.timedelta(hours=hours)))
-    assert reading.instant({"x": writing.instant(value)}, "x") == value
+    assert reading.instant({"x": instant(value)}, "x") == value

@@ -11,7 +11,7 @@ from shelfsync.orders.rules import Problem
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from partner_api.models.order import OrderItem
+    from partner_api.order import OrderItem
     from shelfsync.orders.order_state import OrderState
     from shelfsync.orders.picking_result import Line, PickingResult
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Mapping
 
-    from partner_api.models.order import OrderItem
+    from partner_api.order import OrderItem
     from shelfsync.orders.order_state import OrderState
 
 _NAMES = ("first_name", "last_name", "name")

@@ -14,7 +14,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal
 
 from partner_api import reading
-from partner_api.models.order import Order
+from partner_api.order import Order
 from shelfsync.errors import DataError
 from shelfsync.inbox.event_body import exceeded_limit
 from shelfsync.inbox.personal_data import split_personal_data
@@ -22,7 +22,7 @@ from shelfsync.inbox.personal_data import split_personal_data
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from partner_api.models.order import OrderItem
+    from partner_api.order import OrderItem
 
 Source = Literal["event", "answer", "read_back", "history"]
 RANK = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Literal
 
-from partner_api.models.order_update import ItemUpdate, OrderUpdate
+from partner_api.order_update import ItemUpdate, OrderUpdate
 from shelfsync.errors import DataError
 from shelfsync.orders import cart
 from shelfsync.orders.rules import problems
@@ -13,7 +13,7 @@ from shelfsync.orders.rules import problems
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from partner_api.models.order import OrderItem
+    from partner_api.order import OrderItem
     from shelfsync.orders.cart import Product
     from shelfsync.orders.order_state import OrderState
     from shelfsync.orders.picking_result import Goods, Line, PickingResult

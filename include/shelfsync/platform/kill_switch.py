@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy.engine import Connection, Engine
 
-    from partner_api.gate import Gate
+    from partner_api.session import Gate
 
 Scope = Literal["all", "chain", "vendor"]
 

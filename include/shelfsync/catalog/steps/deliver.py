@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
     from partner_api.errors import PartnerError
-    from partner_api.models.job import Job as PlatformJob
+    from partner_api.jobs import Job as PlatformJob
     from shelfsync.catalog.ledger.batches import PlannedBatch
     from shelfsync.catalog.ledger.jobs import CatalogJob
     from shelfsync.catalog.ledger.vendor_runs import VendorRun

@@ -22,7 +22,7 @@ from shelfsync.platform.jobs.table import Kind, State
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from partner_api.models.job import Job as PlatformJob
+    from partner_api.jobs import Job as PlatformJob
     from shelfsync.catalog.ledger.exports import ExportJob
     from shelfsync.context import Context
 

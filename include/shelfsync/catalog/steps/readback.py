@@ -14,7 +14,7 @@ from shelfsync.errors import TryAgainError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from partner_api.models.catalog import CatalogEntry
+    from partner_api.catalog import CatalogEntry
     from shelfsync.catalog.ledger.jobs import CatalogJob
     from shelfsync.context import Context
     from shelfsync.store.leases import Lease

@@ -11,7 +11,7 @@ from shelfsync.orders.line_rules.picked import name
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from partner_api.models.order import OrderItem
+    from partner_api.order import OrderItem
     from shelfsync.orders.cart import Product
     from shelfsync.orders.order_state import OrderState
     from shelfsync.orders.picking_result import Goods, Line

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy.engine import Connection
 
-    from partner_api.models.order import OrderPage
+    from partner_api.order import OrderPage
     from shelfsync.context import Context
     from shelfsync.orders.ledger.history import HistoryWindow
     from shelfsync.orders.order_state import OrderState

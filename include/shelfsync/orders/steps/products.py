@@ -11,7 +11,7 @@ from shelfsync.orders.ledger import picking as order_products
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from partner_api.models.catalog import CatalogEntry
+    from partner_api.catalog import CatalogEntry
     from shelfsync.context import Context
 
 FRESH_S = 900.0

@@ -17,7 +17,7 @@ from shelfsync.orders.steps.apply import apply, current
 from shelfsync.orders.steps.products import products
 
 if TYPE_CHECKING:
-    from partner_api.models.order import Order
+    from partner_api.order import Order
     from shelfsync.context import Context
     from shelfsync.orders.cart import Product
     from shelfsync.orders.ledger.picking import Result

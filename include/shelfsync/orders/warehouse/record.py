@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy.engine import Connection
 
-    from partner_api.models.order import OrderItem
+    from partner_api.order import OrderItem
     from shelfsync.orders.order_state import OrderState
 
 FORGOTTEN = b""

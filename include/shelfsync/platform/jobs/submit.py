@@ -24,7 +24,7 @@ from shelfsync.platform.jobs import job as job_row
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
-    from partner_api.models.job import Job as PlatformJob
+    from partner_api.jobs import Job as PlatformJob
     from shelfsync.context import Context
     from shelfsync.platform.jobs.table import Kind
     from shelfsync.store.leases import Lease

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
     from partner_api.errors import InvalidRequestError, PartnerError
-    from partner_api.models.job import Job as PlatformJob
+    from partner_api.jobs import Job as PlatformJob
     from shelfsync.context import Context
     from shelfsync.promotions.ledger.jobs import PromotionJob
     from shelfsync.store.lake import Lake

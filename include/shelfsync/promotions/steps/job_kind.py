@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from partner_api.models.job import FINISHED
+from partner_api.jobs import FINISHED
 from shelfsync.platform.jobs.kind import Answer, JobKind, Pace
 from shelfsync.platform.jobs.table import Kind
 from shelfsync.promotions.ledger import jobs as promotion_jobs

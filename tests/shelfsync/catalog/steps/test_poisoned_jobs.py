@@ -225,7 +225,7 @@ def test_an_export_whose_event_leads_nowhere_is_ended_by_the_poll(poll):
 
 
 def test_a_number_that_no_index_holds_is_no_number_of_a_job():
-    from partner_api.models.job import Job
+    from partner_api.jobs import Job
 
     for number in ("x" * 10_000, "a\x00b", "\ud800", "..", "a\nb"):
         assert Job.read({"job_id": number}).job_id is None

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from partner_api.gate import PRIORITIES as CLIENT_PRIORITIES
+from partner_api.session import PRIORITIES as CLIENT_PRIORITIES
 from shelfsync.platform.rate_limit.priorities import PRIORITIES, Waiting, due_after, gap, known, order
 
 START = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from partner_api.reading import Raw
 
+
 AMOUNT_MAX = Decimal(10) ** 12
 """Of quantities, weights and sums: the product of two of them is exact to three places in the usual 28 digits."""
 _FIRST_YEAR, _LAST_YEAR = 1970, 2999

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import datetime as dt
-from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from partner_api import answers, reading, writing
+from partner_api import answers, reading
+from partner_api.catalog import JSON
 from partner_api.errors import AmbiguousError, InvalidRequestError, NotFoundError, UnexpectedAnswerError
 from partner_api.exchange import Call, judged
-from partner_api.models.order import Order, OrderHistory, OrderPage
-from partner_api.operations.catalog import JSON
-from partner_api.operations.paging import walk
+from partner_api.order import Order, OrderHistory, OrderPage
+from partner_api.reading import walk
+from partner_api.writing import dumps, instant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from partner_api.models.order_update import OrderUpdate
+    from partner_api.order_update import OrderUpdate
     from partner_api.session import Session
     from partner_api.wire import Answer
+
 
 RANGE_MAX = dt.timedelta(days=60)
 PAGE_SIZE_MAX = 500
@@ -36,7 +35,7 @@ def put_order(session: Session, update: OrderUpdate, *, priority: str = "order")
         vendors=(),
         method="PUT",
         url=session.url(session.dialect.order_path, order_id=update.order_id),
-        body=writing.dumps(update.wire()),
+        body=dumps(update.wire()),
         headers=JSON,
         safe_to_repeat=update.status == "UPDATE_CART",
         personal=True,
@@ -69,14 +68,15 @@ def list_orders(
     """
     _check_range(start_time, end_time, page, page_size)
     parameters = {
-        "start_time": writing.instant(start_time, suffix=""),
-        "end_time": writing.instant(end_time, suffix=""),
+        "start_time": instant(start_time, suffix=""),
+        "end_time": instant(end_time, suffix=""),
         "page": str(page),
         "page_size": str(page_size),
     }
     missing: NotFoundError | None = None
     details: dict[str, Any] = {"operation": "list_orders"}
-    for path in list(_paths(session)):
+    known = session.discovered.get("history_path")
+    for path in (known,) if known else session.dialect.history_paths:
         url = f"{session.url(path, vendor_id=vendor_id)}?{urlencode(parameters)}"
         call = Call("list_orders", priority, (vendor_id,), "GET", url, safe_to_repeat=True, personal=True)
         try:
@@ -98,24 +98,16 @@ def whole_history(
     session: Session, vendor_id: str, start_time: dt.datetime, end_time: dt.datetime, *, priority: str = "history"
 ) -> OrderHistory:
     """All orders of a range, each once; incomplete if the pages contradict each other."""
-    fetch = partial(_page, session, vendor_id, start_time, end_time, priority)
+
+    def fetch(page: int) -> OrderPage:
+        return list_orders(session, vendor_id, start_time, end_time, page, priority=priority)
+
     found = walk(fetch, lambda page: page.orders, _identity, session.dialect.pages_max)
     return OrderHistory(tuple(found.entries.values()), found.pages, found.why is None, found.why)
 
 
-def _page(
-    session: Session, vendor_id: str, start_time: dt.datetime, end_time: dt.datetime, priority: str, page: int
-) -> OrderPage:
-    return list_orders(session, vendor_id, start_time, end_time, page, priority=priority)
-
-
 def _identity(order: Order) -> object:
     return order.order_id or order.external_order_id or id(order)
-
-
-def _paths(session: Session) -> Iterator[str]:
-    known = session.discovered.get("history_path")
-    yield from (known,) if known else session.dialect.history_paths
 
 
 def _check_range(start_time: dt.datetime, end_time: dt.datetime, page: int, page_size: int) -> None:

@@ -5,16 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from partner_api import reading, writing
+from partner_api import answers, reading
+from partner_api.catalog import JSON, receipt
 from partner_api.errors import InvalidRequestError
-from partner_api.models.job import state
+from partner_api.exchange import Call, judged
+from partner_api.jobs import confirm_job, job_state, status_call
+from partner_api.writing import dumps, instant, present
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from decimal import Decimal
 
+    from partner_api.jobs import Job
     from partner_api.reading import Raw
+    from partner_api.session import Session
+    from partner_api.wire import StreamedBody
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +46,7 @@ class Discount:
             or (self.subtype == "PERCENTAGE" and not 1 <= self.value <= 100)
         ):
             raise InvalidRequestError(f"{self.value} is no {self.subtype} discount", operation="put_promotion")
-        return writing.present(
+        return present(
             {
                 "discount_subtype": self.subtype,
                 "discount_value": self.value,
@@ -86,8 +92,8 @@ class Promotion:
             "display_name": dict(self.display_name),
             "conditions": {
                 **self.conditions,
-                "start_time": writing.instant(self.start_time, milliseconds=True),
-                "end_time": writing.instant(self.end_time, milliseconds=True),
+                "start_time": instant(self.start_time, milliseconds=True),
+                "end_time": instant(self.end_time, milliseconds=True),
             },
             "discount": [discount.wire() for discount in self.discounts],
         }
@@ -114,7 +120,7 @@ class PromotionStatus:
         result = reading.mapping(raw.get("result"))
         return cls(
             job_id,
-            state(raw),
+            job_state(raw),
             reading.texts(result.get("invalid_vendors") or []),
             _by_vendor(result.get("missing_skus")),
             _by_vendor(result.get("invalid_discounted_skus")),
@@ -126,3 +132,37 @@ class PromotionStatus:
 
 def _by_vendor(value: Any) -> dict[str, tuple[str, ...]]:
     return {vendor: reading.texts(skus or []) for vendor, skus in reading.mapping(value).items()}
+
+
+def put_promotion(
+    session: Session,
+    promotion: Promotion | bytes | StreamedBody,
+    vendors: Sequence[str],
+    *,
+    priority: str = "promotion",
+) -> Job:
+    """Creates, changes or ends a promotion. The answer is a receipt; `promotion_status` returns the result.
+
+    `promotion`: the promotion, or the whole JSON text of the body, sent with its exact length. `vendors`: those that it
+    names, for the gate.
+    """
+    call = Call(
+        "put_promotion",
+        priority,
+        tuple(vendors),
+        "PUT",
+        session.url(session.dialect.promotion_path),
+        body=dumps(promotion.wire()) if isinstance(promotion, Promotion) else promotion,
+        headers=JSON,
+    )
+    answer = judged(session, call)
+    return receipt(session, call, answer, at_once=False)
+
+
+def promotion_status(session: Session, job_id: str, *, priority: str = "promotion") -> PromotionStatus:
+    """The state of a promotion's job. NotEnabledError: the dialect has no such call."""
+    call = status_call(session, "promotion_status", session.dialect.promotion_status_path, job_id, priority)
+    answer = judged(session, call)
+    body = answers.body_of(answer, call, session)
+    confirm_job(session, job_id, body, call, answer)
+    return PromotionStatus.read(job_id, body)

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal
 
-from partner_api import writing
 from partner_api.errors import InvalidRequestError
+from partner_api.writing import instant, present
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -63,7 +63,7 @@ class ItemUpdate:
 
     def wire(self) -> dict[str, Any]:
         """As the platform reads it."""
-        pricing = writing.present(
+        pricing = present(
             {
                 "pricing_type": self.pricing_type,
                 "quantity": self.quantity,
@@ -72,7 +72,7 @@ class ItemUpdate:
                 "weight": self.weight,
             }
         )
-        return writing.present(
+        return present(
             {
                 "_id": self.item_id,
                 "sku": self.sku,
@@ -120,11 +120,11 @@ class OrderUpdate:
     def wire(self) -> dict[str, Any]:
         """As the platform reads it."""
         cancellation = {"reason": self.cancel_reason, "cancelled_by": "VENDOR"} if self.cancel_reason else None
-        return writing.present(
+        return present(
             {
                 "order_id": self.order_id,
                 "status": self.status,
-                "accepted_for": writing.instant(self.accepted_for) if self.accepted_for else None,
+                "accepted_for": instant(self.accepted_for) if self.accepted_for else None,
                 "items": [item.wire() for item in self.items] or None,
                 "confirmed_amount": self.confirmed_amount,
                 "cancellation": cancellation,

@@ -1,16 +1,43 @@
-"""The connection test: it reads and changes nothing."""
+"""The connection test, and whether a vendor is open (not in interface.md, seen in the published specification). Both change nothing."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from partner_api import bearer
+from partner_api import answers, bearer, catalog, jobs, reading
 from partner_api.errors import NotEnabledError, NotFoundError
-from partner_api.operations import catalog, jobs, outlet
+from partner_api.exchange import Call, judged
 
 if TYPE_CHECKING:
+    from partner_api.reading import Raw
     from partner_api.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class OutletStatus:
+    """OPEN, CLOSED_TODAY, CLOSED_UNTIL or CHECKIN, as far as is known."""
+
+    status: str | None
+    closed_reason: str | None
+    closed_until: str | None
+    raw: Raw = field(repr=False)
+
+
+def outlet_status(session: Session, vendor_id: str, *, priority: str = "catalog") -> OutletStatus:
+    """Whether a vendor is open; the usual connection test. NotEnabledError: the dialect has no such call."""
+    if not session.dialect.outlet_status_path:
+        raise NotEnabledError(
+            "the dialect has no path for it", operation="outlet_status", remedy="List the catalog instead"
+        )
+    url = session.url(session.dialect.outlet_status_path, vendor_id=vendor_id)
+    call = Call("outlet_status", priority, (vendor_id,), "GET", url, safe_to_repeat=True)
+    answer = judged(session, call)
+    body = answers.body_of(answer, call, session)
+    return OutletStatus(
+        reading.text(body, "status"), reading.text(body, "closed_reason"), reading.text(body, "closed_until"), body
+    )
+
 
 NO_SUCH_JOB = "00000000-0000-0000-0000-000000000000"
 
@@ -35,7 +62,7 @@ def check(session: Session, vendor_id: str | None = None, *, priority: str = "ca
         return Checked(vendor_seen=False, outlet_status=None)
     if session.dialect.outlet_status_path:
         try:
-            status = outlet.outlet_status(session, vendor_id, priority=priority)
+            status = outlet_status(session, vendor_id, priority=priority)
         except (NotFoundError, NotEnabledError):
             pass  # perhaps only this call is unknown; the listing, which the interface defines, decides
         else:

@@ -1,23 +1,121 @@
-"""Catalog update, listing, categories, export, creation (interface.md 4.1 to 4.5)."""
+"""Catalog update, listing, categories, export, creation (interface.md 2.3, 4.1 to 4.5; names of the field notes).
+
+Reading is tolerant, and `raw` holds what the platform sent. Neither quantity nor sales limit is in the listing.
+"""
 
 from __future__ import annotations
 
-from functools import partial
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from partner_api import answers, writing
+from partner_api import answers, reading
 from partner_api.errors import AmbiguousError, InvalidRequestError, UnexpectedAnswerError
 from partner_api.exchange import Call, judged
-from partner_api.models.catalog import CatalogEntry, CatalogPage, Category, Listing
-from partner_api.models.job import Job
-from partner_api.operations.paging import walk
+from partner_api.jobs import Job
+from partner_api.reading import walk
+from partner_api.writing import dumps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from decimal import Decimal
 
+    from partner_api.reading import Raw
     from partner_api.session import Session
     from partner_api.wire import Answer, StreamedBody
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """`names`: locale to text."""
+
+    global_id: str | None
+    parent_global_id: str | None
+    names: dict[str, str]
+    active: bool | None
+    raw: Raw = field(repr=False)
+
+    @classmethod
+    def read(cls, raw: Raw) -> Category:
+        names = reading.mapping(reading.mapping(raw.get("details")).get("name"))
+        return cls(
+            reading.text(raw, "global_id"),
+            reading.text(raw, "parent_global_id"),
+            {locale: str(name) for locale, name in names.items()},
+            reading.boolean(raw, "active"),
+            raw,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogEntry:
+    """One product of a vendor. `price` is exact; None where the platform gave none that is a number."""
+
+    sku: str | None
+    barcodes: tuple[str, ...]
+    title: str | None
+    price: Decimal | None
+    active: bool | None
+    remote_product_id: str | None
+    is_sold_by_weight: bool | None
+    categories: tuple[Category, ...] = field(repr=False)
+    images: tuple[str, ...] = field(repr=False)
+    translations: dict[str, str] = field(repr=False)
+    raw: Raw = field(repr=False)
+
+    @classmethod
+    def read(cls, raw: Raw) -> CatalogEntry:
+        translations = {locale: str(word) for locale, word in reading.mapping(raw.get("translations")).items()}
+        active = reading.boolean(raw, "active")
+        if active is None and (status := reading.text(raw, "status")) is not None:
+            active = {"ACTIVE": True, "INACTIVE": False}.get(status.upper())
+        return cls(
+            reading.text(raw, "sku"),
+            reading.texts(raw.get("barcodes") or raw.get("barcode") or []),
+            reading.text(raw, "title") or next(iter(translations.values()), None),
+            reading.decimal(raw, "price"),
+            active,
+            reading.text(raw, "remote_product_id"),
+            reading.boolean(raw, "is_sold_by_weight"),
+            tuple(Category.read(entry) for entry in reading.mappings(raw.get("categories"))),
+            reading.texts(raw.get("images") or []),
+            translations,
+            raw,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogPage:
+    """One page of the listing. `page_number` is the platform's own: compare it with the requested one."""
+
+    page_number: int | None
+    page_size: int | None
+    total_pages: int | None
+    products: tuple[CatalogEntry, ...] = field(repr=False)
+    raw: Raw = field(repr=False)
+
+    @classmethod
+    def read(cls, raw: Raw) -> CatalogPage:
+        products = raw.get("products", raw.get("items"))
+        return cls(
+            reading.integer(raw, "page_number", "page"),
+            reading.integer(raw, "page_size"),
+            reading.integer(raw, "total_pages"),
+            tuple(CatalogEntry.read(entry) for entry in reading.mappings(products)),
+            raw,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """All pages of a vendor's catalog, each product once. If not `complete`, absence means nothing; `why` is the reason."""
+
+    products: tuple[CatalogEntry, ...] = field(repr=False)
+    pages: int
+    repeated: int
+    complete: bool
+    why: str | None
+
 
 JSON = {"Content-Type": "application/json"}
 
@@ -90,15 +188,12 @@ def whole_catalog(
     priority: str = "catalog",
 ) -> Listing:
     """All pages, each product once. A listing that repeats itself, changes its length or does not end is incomplete."""
-    fetch = partial(_listed, session, vendor_id, page_size, is_active, priority)
+
+    def fetch(page: int) -> CatalogPage:
+        return list_catalog(session, vendor_id, page, page_size, is_active=is_active, priority=priority)
+
     found = walk(fetch, lambda page: page.products, _identity, session.dialect.pages_max)
     return Listing(tuple(found.entries.values()), found.pages, found.repeated, found.why is None, found.why)
-
-
-def _listed(
-    session: Session, vendor_id: str, page_size: int | None, is_active: bool | None, priority: str, page: int
-) -> CatalogPage:
-    return list_catalog(session, vendor_id, page, page_size, is_active=is_active, priority=priority)
 
 
 def _identity(entry: CatalogEntry) -> object:
@@ -135,7 +230,7 @@ def create_products(
     priority: str = "catalog",
 ) -> Job:
     """Proposes new products for these vendors, `*` for all (4.5, early access). NotEnabledError outside the pilot."""
-    body = writing.dumps({"vendors": list(vendors), "products": list(products)})
+    body = dumps({"vendors": list(vendors), "products": list(products)})
     call = Call(
         "create_products",
         priority,
