@@ -9,38 +9,20 @@ from collections.abc import AsyncIterator
 import httpx
 from fastapi import FastAPI
 
-from partner_sandbox import errors
-from partner_sandbox.access.outlet import router as outlet_router
-from partner_sandbox.access.router import router as access_router
-from partner_sandbox.catalog import creation, export, update
-from partner_sandbox.catalog.creation_router import router as creation_router
-from partner_sandbox.catalog.router import router as catalog_router
-from partner_sandbox.control.chains import router as chains_router
-from partner_sandbox.control.orders import router as orders_control_router
-from partner_sandbox.control.router import router as control_router
+from partner_sandbox import control, errors, tokens, vendors
+from partner_sandbox.catalog import assortment, creation, export, listing, update
+from partner_sandbox.courier import Courier
 from partner_sandbox.edge import Edge
-from partner_sandbox.jobs import jobs
-from partner_sandbox.jobs.router import router as jobs_router
-from partner_sandbox.jobs.runner import JobSource
-from partner_sandbox.orders.router import router as orders_router
-from partner_sandbox.portal.router import router as portal_router
-from partner_sandbox.promotions import apply as promotion
-from partner_sandbox.promotions.router import router as promotions_router
-from partner_sandbox.sandbox import Sandbox, plant
+from partner_sandbox.jobs import files, jobs, runner
+from partner_sandbox.orders import lifecycle, picking
+from partner_sandbox.portal import router as portal
+from partner_sandbox.promotions import update as promotion
+from partner_sandbox.sandbox import Sandbox
 from partner_sandbox.settings import SandboxSettings
-from partner_sandbox.webhooks.courier import Courier
 
-SERVICE = (
-    access_router,
-    outlet_router,
-    catalog_router,
-    creation_router,
-    jobs_router,
-    promotions_router,
-    orders_router,
-)
-control_router.include_router(chains_router)
-control_router.include_router(orders_control_router)
+SERVICE = (tokens, vendors, update, listing, export, creation, runner, files, promotion, picking)
+for steered in (assortment, lifecycle):
+    control.router.include_router(steered.router)
 
 
 def create_app(
@@ -51,7 +33,7 @@ def create_app(
     Under a server its work goes on by itself. In a process without one (no lifespan), work that is due is done by
     `await app.state.sandbox.work.advance(seconds)` or by POST /_sandbox/clock/advance, and at no other time.
     """
-    sandbox = Sandbox(settings or SandboxSettings(), seed=plant, webhook_transport=webhook_transport)
+    sandbox = Sandbox(settings or SandboxSettings(), seed=vendors.plant, webhook_transport=webhook_transport)
     sandbox.open()
     with sandbox.storage.begin() as connection:
         jobs.forget_unqueued(connection)
@@ -61,7 +43,7 @@ def create_app(
         "creation": creation.run,
         "promotion": promotion.run,
     }
-    sandbox.work.register(JobSource(sandbox))
+    sandbox.work.register(runner.JobSource(sandbox))
     sandbox.work.register(Courier(sandbox))
 
     @contextlib.asynccontextmanager
@@ -77,9 +59,7 @@ def create_app(
     app = FastAPI(title="Partner sandbox", lifespan=lifespan, openapi_url=None, redirect_slashes=False)
     app.state.sandbox = sandbox
     errors.register(app)
-    for router in SERVICE:
-        app.include_router(router)
-    app.include_router(control_router)
-    app.include_router(portal_router)
+    for module in (*SERVICE, control, portal):
+        app.include_router(module.router)
     app.add_middleware(Edge, sandbox=sandbox)
     return app

@@ -20,9 +20,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Runs until interrupted. Exit code 2: invalid arguments. 1: the port is in use."""
     os.umask(0o027)  # its files hold names and addresses of customers
     given = _parser().parse_args(arguments)
-    from partner_sandbox.behaviour import behaviour_of
     from partner_sandbox.server import Server
-    from partner_sandbox.settings import SandboxSettings
+    from partner_sandbox.settings import SandboxSettings, behaviour_of
 
     try:
         settings = SandboxSettings(**_arguments(given))

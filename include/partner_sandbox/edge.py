@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from partner_sandbox.clock import SECOND_US
 from partner_sandbox.errors import ApiError, answer
-from partner_sandbox.faults.rules import Rule
+from partner_sandbox.faults import Rule
 from partner_sandbox.journal import Entry
 from partner_sandbox.sandbox import Sandbox
 

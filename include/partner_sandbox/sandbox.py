@@ -1,26 +1,60 @@
-"""The platform as one object: storage, clock, faults, journal, and due work."""
+"""The platform as one object: storage, clock, faults, journal, due work, and identifiers that a seed repeats."""
 
 from __future__ import annotations
 
+import random
+import secrets
+import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import httpx
-from sqlalchemy import Connection, func, select
+from fastapi import Depends, Request
+from sqlalchemy import Connection
 
-from partner_sandbox.access.tables import chain, client, vendor
-from partner_sandbox.behaviour import Behaviour, behaviour_of
-from partner_sandbox.clock import Clock
-from partner_sandbox.faults.rules import Faults
-from partner_sandbox.ids import Ids
-from partner_sandbox.journal import Journal
-from partner_sandbox.limiter import Limiter
-from partner_sandbox.settings import SandboxSettings
+from partner_sandbox.clock import Clock, Work
+from partner_sandbox.faults import Faults
+from partner_sandbox.journal import Journal, Limiter
+from partner_sandbox.settings import Behaviour, SandboxSettings, behaviour_of
 from partner_sandbox.storage import Storage
-from partner_sandbox.work import Work
 
 if TYPE_CHECKING:
     from partner_sandbox.jobs.runner import Runner
+
+
+class Ids:
+    """UUIDs, secrets and numbers; the same ones again for the same seed."""
+
+    def __init__(self, seed: int | None) -> None:
+        self._seed = seed
+        self._lock = threading.Lock()
+        self._random: random.Random = random.SystemRandom()
+        self.restart()
+
+    def restart(self) -> None:
+        """Begins the sequence again."""
+        with self._lock:
+            self._random = random.SystemRandom() if self._seed is None else random.Random(self._seed)  # noqa: S311  seeded on purpose
+
+    def uuid(self) -> str:
+        """A version 4 UUID in text."""
+        with self._lock:
+            digits = f"{self._random.getrandbits(128):032x}"
+        variant = "89ab"[int(digits[16], 16) % 4]
+        return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
+
+    def number(self) -> int:
+        """A whole number of nine digits; not for identities, for which it is too short."""
+        with self._lock:
+            return self._random.randrange(100_000_000, 1_000_000_000)
+
+    def secret(self) -> str:
+        """An opaque text that cannot be guessed (or, with a seed, that a test can repeat)."""
+        if self._seed is None:
+            return secrets.token_urlsafe(32)
+        with self._lock:
+            return f"{self._random.getrandbits(256):064x}"
+
 
 STORAGE_URL = "http://storage.partner-sandbox.invalid"
 """Where presigned links lead while no server has opened the storage host."""
@@ -73,31 +107,10 @@ class Sandbox:
         self.storage.close()
 
 
-CHAIN = "demo-chain"
-VENDORS = tuple(f"store-{number:03d}" for number in range(1, 7))
-SALES_BUFFER = 1
-"""The default of a vendor: a product without stock goes off sale."""
-CLIENT_ID = "demo-client"
-CLIENT_SECRET = "demo-secret"  # noqa: S105  the sandbox's published example
+def sandbox_of(request: Request) -> Sandbox:
+    """The platform behind this app."""
+    sandbox: Sandbox = request.app.state.sandbox
+    return sandbox
 
 
-def plant(connection: Connection) -> None:
-    """Adds the seed to an empty database; a database that has chains is left as it is."""
-    if connection.execute(select(func.count()).select_from(chain)).scalar_one():
-        return
-    connection.execute(chain.insert().values(chain=CHAIN, enabled=True, creation_enabled=False))
-    connection.execute(client.insert().values(client_id=CLIENT_ID, client_secret=CLIENT_SECRET, chain=CHAIN))
-    for name in VENDORS:
-        add_vendor(connection, CHAIN, name)
-
-
-def add_vendor(connection: Connection, chain_id: str, vendor_id: str, **values: object) -> None:
-    """A new vendor with the platform's defaults and, on top of them, `values`."""
-    row = {
-        "chain": chain_id,
-        "vendor": vendor_id,
-        "name": vendor_id,
-        "sales_buffer": SALES_BUFFER,
-        "status": "OPEN",
-    }
-    connection.execute(vendor.insert().values({**row, **values}))
+TheSandbox = Annotated[Sandbox, Depends(sandbox_of)]

@@ -1,4 +1,8 @@
-"""Settings of the process, from arguments or from the environment (`PARTNER_SANDBOX_…`)."""
+"""Settings of the process, and how the platform behaves where its sources disagree or are silent: a named set of choices per dialect.
+
+`spec` follows interface.md and, in its gaps, the published specification; `live` does what integrators recorded of the
+live service; `legacy` answers in the older forms. Every choice can be set by itself on top of a dialect.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,139 @@ import datetime as dt
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from partner_sandbox.behaviour import DialectName
+DialectName = Literal["spec", "live", "legacy"]
+MIB = 1024 * 1024
+
+
+class Behaviour(BaseModel):
+    """One choice a field; units last in the name."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    dialect: DialectName = "spec"
+
+    # access (interface.md 5, 8)
+    token_life_s: float = Field(7200, gt=0)
+    wrong_credentials_status: Literal[400, 401] = 401
+    token_requests_per_minute: int = Field(50, ge=1)
+    requests_per_minute: int = Field(60, ge=1)
+    rate_key: Literal["address", "token", "chain"] = "address"
+    rate_refusal: Literal["429_retry_after", "429", "403_html"] = "429_retry_after"
+    body_max_bytes: int = Field(100 * MIB, ge=1)
+    """100 MB read as mebibytes, the widest reading: a body of at most 100,000,000 bytes is within both readings."""
+
+    # catalog update (interface.md 2.1, 4.1)
+    sales_limit_name: Literal["both", "maximum_sales_quantity", "max_sales_quantity"] = "both"
+    other_sales_limit: Literal["ignore", "refuse"] = "ignore"
+    """What happens to the spelling that the wire does not use."""
+    quantity_at_buffer: Literal["activates", "deactivates"] = "activates"
+    single_item_answer: Literal["job", "sku"] = "job"
+    """`sku`: the platform applies a request with one product at once and answers 200 {sku}."""
+    single_item_quantity: Literal["applies", "ignored"] = "applies"
+    propagation_s: float = Field(900, ge=0)
+    """How long a change takes to reach the app (interface.md 8: up to 15 minutes)."""
+
+    # listing and export (interface.md 4.2, 4.4)
+    listing_page_size_default: int = Field(50, ge=1)
+    listing_page_size_max: int = Field(500, ge=1)
+    listing_page_size_beyond: Literal["refuse", "cap"] = "refuse"
+    export_status: Literal[200, 202] = 202
+
+    # jobs (interface.md 2.2, 3.3, 6)
+    job_seconds: float = Field(0.5, ge=0)
+    job_id_type: Literal["text", "integer"] = "text"
+    job_status_for: Literal["all", "creation"] = "all"
+    """Which jobs have a status call: interface.md defines it for creations only."""
+    job_webhook_status_name: Literal["job_status", "status"] = "job_status"
+    job_webhook_link_name: Literal["downloadURL", "download_url"] = "downloadURL"
+    job_webhook_vendor_name: Literal["platform_vendor_id", "vendor_id"] = "platform_vendor_id"
+    log_format: Literal["newer", "older"] = "newer"
+    log_no_errors: Literal["", "null"] = ""
+    link: Literal["bearer", "presigned"] = "bearer"
+    """Where logs and exports are: on the service behind the token, or on the storage host, which rejects a token."""
+    link_life_s: float = Field(900, gt=0)
+
+    # creation (interface.md 4.5)
+    review_seconds: float = Field(2.0, ge=0)
+    """How long the platform's review of new products takes."""
+
+    # promotions (interface.md 2.4, 4.7)
+    promotion_values: Literal["published", "interface"] = "published"
+    """`interface`: only the values that interface.md names; others are unknown enum values."""
+    promotion_propagation_s: float = Field(900, ge=0)
+    """How long a promotion takes to reach the app."""
+
+    # orders (interface.md 2.5, 3.1, 4.8 to 4.10, 6)
+    order_shape: Literal["both", "flat", "nested"] = "both"
+    """Store identifiers and totals flat (interface.md 2.5), inside client and payment (field notes), or both."""
+    order_first_event: Literal["RECEIVED", "READY_FOR_PICKUP"] = "RECEIVED"
+    """READY_FOR_PICKUP: the store's first event of an order."""
+    order_acceptance: Literal["enabled", "disabled"] = "enabled"
+    """ACCEPTED may have to be enabled for a chain (interface.md 3.1)."""
+    order_weighing: Literal["enabled", "disabled"] = "enabled"
+    """Weighted items need enablement (interface.md 4.8.5)."""
+    order_validation_without_sku: Literal["cancels", "refused"] = "cancels"
+    """What `_id` without `sku` does in an UPDATE_CART: 3.1 cancels in any state, 4.8.9 changes nothing."""
+    order_cancelled_event: Literal["not_by_partner", "always"] = "not_by_partner"
+    """Section 6 has an event for a cancellation by customer or logistics."""
+    order_ended_status: Literal["history", "upper"] = "history"
+    """`history`: GET answers picked_up and cancelled (interface.md 3.1, 4.9)."""
+    order_history_path: Literal["both", "vendor", "orders"] = "both"
+    """`vendor`: the path of interface.md 4.10; `orders`: the same with /orders; the other one is 404 with an empty body."""
+    order_history_zone: Literal["refuse", "accept"] = "refuse"
+    """What happens to a start_time or end_time with a zone suffix."""
+
+    # webhooks (field notes: 10 s to answer, up to five further tries)
+    webhook_timeout_s: float = Field(10, gt=0)
+    webhook_backoff_s: tuple[float, ...] = (1, 5, 30, 120, 600)
+    """The waits before each further try; as many tries as there are waits."""
+
+
+DIALECTS: dict[str, dict[str, Any]] = {
+    "spec": {},
+    "live": {
+        "sales_limit_name": "maximum_sales_quantity",
+        "wrong_credentials_status": 400,
+        "rate_refusal": "403_html",
+        "listing_page_size_beyond": "cap",
+        "log_no_errors": "null",
+        "link": "presigned",
+        "job_webhook_status_name": "status",
+        "job_webhook_link_name": "download_url",
+        "promotion_propagation_s": 3000,
+        "order_shape": "nested",
+        "order_history_path": "orders",
+        "order_history_zone": "accept",
+    },
+    "legacy": {
+        "sales_limit_name": "max_sales_quantity",
+        "other_sales_limit": "refuse",
+        "rate_refusal": "429",
+        "quantity_at_buffer": "deactivates",
+        "single_item_answer": "sku",
+        "single_item_quantity": "ignored",
+        "export_status": 200,
+        "job_id_type": "integer",
+        "job_status_for": "creation",
+        "job_webhook_status_name": "status",
+        "job_webhook_link_name": "download_url",
+        "job_webhook_vendor_name": "vendor_id",
+        "log_format": "older",
+        "log_no_errors": "null",
+        "promotion_values": "interface",
+        "promotion_propagation_s": 3000,
+        "order_shape": "flat",
+        "order_history_path": "vendor",
+    },
+}
+
+
+def behaviour_of(dialect: DialectName, **choices: Any) -> Behaviour:
+    """A dialect with some choices set by themselves; a pydantic ValidationError names a wrong one."""
+    return Behaviour.model_validate({"dialect": dialect, **DIALECTS.get(dialect, {}), **choices})
 
 
 class SandboxSettings(BaseSettings):

@@ -7,11 +7,12 @@ than one short transaction, and bulk work is cut into pieces so that other reque
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from sqlalchemy import Connection, Engine, MetaData, create_engine
+from sqlalchemy import Connection, Engine, MetaData, Row, Select, create_engine, func
 from sqlalchemy.pool import StaticPool
 
 metadata = MetaData()
@@ -58,3 +59,9 @@ class Storage:
         if self._engine is not None:
             self._engine.dispose()
             self._engine = None
+
+
+def page(connection: Connection, query: Select[Any], first: int, count: int) -> tuple[int, Sequence[Row[Any]]]:
+    """How many rows a query has, and `count` of them from `first` on."""
+    counted = query.with_only_columns(func.count(), maintain_column_froms=True).order_by(None)
+    return connection.execute(counted).scalar_one(), connection.execute(query.limit(count).offset(first)).all()

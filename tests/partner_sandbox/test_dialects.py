@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from partner_sandbox.behaviour import Behaviour, behaviour_of
+from partner_sandbox.settings import Behaviour, behaviour_of
 from sandbox_fixture import LiveSandbox, WebhookReceiver
 
 CATALOG = "/v2/chains/demo-chain/vendors/store-001/catalog"

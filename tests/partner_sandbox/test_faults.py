@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from partner_sandbox.faults.rules import KINDS, Faults, Rule, RuleSet
+from partner_sandbox.faults import KINDS, Faults, Rule, RuleSet
 
 STORE = "store-001"
 CATALOG = f"/v2/chains/demo-chain/vendors/{STORE}/catalog"

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from order_picker import picked
+from partner_sandbox.money import total_milli
 from partner_sandbox.orders.body import CartError, SentPricing
-from partner_sandbox.orders.order import Pricing, total_milli
 from partner_sandbox.orders.pricing import changed
+from partner_sandbox.orders.store import Pricing
 
 milli = st.integers(0, 50_000)
 decimals = st.none() | st.decimals(0, 60, places=3)

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from partner_sandbox.behaviour import Behaviour
-from partner_sandbox.catalog import money
-from partner_sandbox.catalog.body import BodyError
-from partner_sandbox.catalog.item import reader_of
+from partner_sandbox import money
+from partner_sandbox.catalog.body import BodyError, reader_of
+from partner_sandbox.settings import Behaviour
 
 STORE = "store-001"
 
@@ -238,7 +237,7 @@ def test_law_an_item_is_read_to_storable_values_or_rejected_with_its_position(it
         number, sku, barcode, quantity, price, active, limit, error = read(item)
     except BodyError as rejection:
         event("rejection")
-        place = rejection.field
+        place = rejection.message
     else:
         event("read")
         place = f"products[{number}]"

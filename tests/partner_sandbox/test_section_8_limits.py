@@ -7,8 +7,8 @@ import random
 
 import pytest
 
-from partner_sandbox.behaviour import behaviour_of
-from partner_sandbox.limiter import Limiter
+from partner_sandbox.journal import Limiter
+from partner_sandbox.settings import behaviour_of
 
 STORE = "store-001"
 CATALOG = f"/v2/chains/demo-chain/vendors/{STORE}/catalog"

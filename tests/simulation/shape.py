@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass
 from typing import Any
 
-from partner_sandbox.behaviour import Behaviour, behaviour_of
+from partner_sandbox.settings import Behaviour, behaviour_of
 
 REQUESTS_PER_MINUTE = 60
 KNOWN_SKUS = tuple(f"s{number:02}" for number in range(12))

@@ -26,7 +26,7 @@ START_DEADLINE_S = 20.0
 class LiveSandbox:
     """Real HTTP on a port the operating system chose; jobs at once and no request limit worth the name by default.
 
-    Keyword arguments are choices of partner_sandbox.behaviour.Behaviour; `settings` replaces everything.
+    Keyword arguments are choices of partner_sandbox.settings.Behaviour; `settings` replaces everything.
     """
 
     def __init__(

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from decimal import Decimal, InvalidOperation
 from itertools import islice
-from typing import Any
+from typing import IO, Any
 
+from fastapi import APIRouter, Request
 from sqlalchemy import Connection, delete, select, text
 
-from partner_sandbox.access.callers import Vendor
-from partner_sandbox.catalog import money
-from partner_sandbox.catalog.body import BodyError
-from partner_sandbox.catalog.item import barcode_problem, padded
-from partner_sandbox.catalog.propagation import show_due
-from partner_sandbox.catalog.tables import barcode, category, product, product_category, visible_change
-from partner_sandbox.ids import Ids
+from partner_sandbox import money
+from partner_sandbox.catalog.body import BodyError, barcode_problem, padded, products, spooled
+from partner_sandbox.catalog.products import barcode, category, product, product_category, show_due, visible_change
+from partner_sandbox.promotions import shown
+from partner_sandbox.sandbox import Ids, TheSandbox
+from partner_sandbox.vendors import Vendor, named_vendor
 
 PIECE_ITEMS = 20_000
 _INSERT_PRODUCT = (
@@ -201,3 +202,28 @@ def _category(vendor: Vendor, given: Any) -> dict[str, Any]:
         "parent_global_id": whole.get("parent_global_id"),
         "active": whole.get("active", True),
     }
+
+
+router = APIRouter(prefix="/chains/{chain_id}/vendors/{vendor_id}/products")
+
+
+@router.put("")
+async def put_products(chain_id: str, vendor_id: str, request: Request, sandbox: TheSandbox) -> dict[str, Any]:
+    """Replaces the assortment; customers see it at once."""
+
+    def put(file: IO[bytes]) -> int:
+        with sandbox.storage.begin() as connection:
+            of = named_vendor(connection, chain_id, vendor_id)
+            return replace(connection, sandbox.ids, of, products(file), sandbox.clock.now_us())
+
+    async with spooled(request) as file:
+        return {"vendor": vendor_id, "products": await asyncio.to_thread(put, file)}
+
+
+@router.get("")
+def get_products(chain_id: str, vendor_id: str, sandbox: TheSandbox) -> dict[str, Any]:
+    """What the platform holds, and under `app` what a customer sees."""
+    with sandbox.storage.begin() as connection:
+        of = named_vendor(connection, chain_id, vendor_id)
+        now_us = sandbox.clock.now_us()
+        return {"products": list(shown.dressed(connection, of.key, now_us, read(connection, of, now_us)))}

@@ -3,34 +3,28 @@
 from __future__ import annotations
 
 import json
-from decimal import Decimal
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from pydantic import AfterValidator, Field, PlainSerializer
 from sqlalchemy import Connection, select
 
-from partner_sandbox.access.callers import Chain, Vendor, find_vendor
-from partner_sandbox.access.tables import vendor as vendor_table
-from partner_sandbox.catalog import assortment, money
-from partner_sandbox.catalog.item import barcode_problem, padded
-from partner_sandbox.catalog.tables import barcode, category, product
-from partner_sandbox.errors import not_found
-from partner_sandbox.jobs import jobs
-from partner_sandbox.sandbox import Sandbox
-
-EVERY_VENDOR = "*"
+from partner_sandbox import bodies, money
+from partner_sandbox.bodies import EVERY_VENDOR, Body, Locale, Number
+from partner_sandbox.catalog import assortment
+from partner_sandbox.catalog.body import barcode_problem, padded
+from partner_sandbox.catalog.products import barcode, category, product
+from partner_sandbox.errors import ApiError, not_found
+from partner_sandbox.jobs import jobs, runner
+from partner_sandbox.sandbox import Sandbox, TheSandbox
+from partner_sandbox.vendors import Chain, TheChain, Vendor, find_vendor, vendor_table
 
 
 def _digits(value: str) -> str:
     problem = barcode_problem(value) if value else "must have digits"
     if problem:
         raise ValueError(problem)
-    return value
-
-
-def _number(value: object) -> object:
-    if isinstance(value, str | bool):
-        raise ValueError("must be a number")  # noqa: TRY004  pydantic turns a ValueError into its own
     return value
 
 
@@ -41,27 +35,17 @@ def _sound(value: str) -> str:
 
 Text = Annotated[str, AfterValidator(_sound)]
 Named = Annotated[str, Field(min_length=1, max_length=1000), AfterValidator(_sound)]
-Price = Annotated[
-    Decimal,
-    Field(ge=0, lt=10**12, allow_inf_nan=False, strict=False),
-    BeforeValidator(_number),
-    PlainSerializer(lambda price: money.number(money.cut(price)), when_used="json"),
-]
-Locale = Annotated[str, Field(pattern=r"^[a-z]{2}_[A-Z]{2}$")]
+Price = Annotated[Number, PlainSerializer(lambda price: money.number(money.cut(price)), when_used="json")]
 
 
-class Weight(BaseModel):
-    model_config = ConfigDict(strict=True)
-
+class Weight(Body):
     base_weight: float = Field(gt=0, allow_inf_nan=False)
     base_weight_unit: Literal["KG", "G"]
     average_weight_per_piece: float | None = Field(None, gt=0, allow_inf_nan=False)
     minimum_starting_weight: float | None = Field(None, gt=0, allow_inf_nan=False)
 
 
-class NewProduct(BaseModel):
-    model_config = ConfigDict(strict=True)
-
+class NewProduct(Body):
     sku: Named
     title: dict[Locale, Named] = Field(min_length=1)
     description: dict[Locale, Text] = Field(default_factory=dict)
@@ -73,7 +57,7 @@ class NewProduct(BaseModel):
     weight_specifications: Weight | None = None
 
 
-class Creation(BaseModel):
+class Creation(Body):
     """The body of the request: vendors by name, or * for all of the chain."""
 
     vendors: list[Named] = Field(min_length=1)
@@ -186,3 +170,16 @@ def _assign(connection: Connection, sandbox: Sandbox, vendors: list[Vendor], new
 
 def _reason(data: str, reason: str) -> dict[str, str]:
     return {"rejected_data": data, "rejected_reason": reason}
+
+
+router = APIRouter()
+
+
+@router.post("/v2/chains/{chain_id}/catalog", name="create_products")  # noqa: FAST003  chain_id: TheChain takes it
+async def create_products(request: Request, sandbox: TheSandbox, chain: TheChain) -> Response:
+    """Accepts new products for review; a job reports the result."""
+    if not chain.creation_enabled:
+        raise ApiError(501, "NOT_IMPLEMENTED", "Product creation is in early access and not enabled for this partner")
+    asked = await bodies.read_body(request, Creation)
+    job, duplicated = take(sandbox, chain, asked, jobs.address_of(sandbox, request))
+    return await runner.accepted(sandbox, job, request, more={"duplicated_products": duplicated})

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
 from sqlalchemy import Boolean, Column, ForeignKey, Integer, Table, Text, text
 
-from partner_sandbox.access.callers import Vendor
-from partner_sandbox.catalog import money
-from partner_sandbox.jobs import jobs
-from partner_sandbox.jobs.log import PAGE_ROWS, quoted
-from partner_sandbox.sandbox import Sandbox
+from partner_sandbox import money
+from partner_sandbox.jobs import jobs, runner
+from partner_sandbox.sandbox import Sandbox, TheSandbox
 from partner_sandbox.storage import Storage, metadata
+from partner_sandbox.vendors import TheVendor
 
 export_row = Table(
     "export_row",
@@ -26,7 +27,9 @@ export_row = Table(
     sqlite_with_rowid=False,
 )
 
+router = APIRouter()
 HEADER = '"sku","barcode","price","active","maximum_sales_quantity"\r\n'
+PAGE_ROWS = 20_000
 _TAKE = text("""
     INSERT INTO export_row (job_seq, number, sku, barcode, price_milli, active, sales_limit)
     SELECT :job, row_number() OVER (ORDER BY sku) - 1, sku,
@@ -43,13 +46,6 @@ _PAGE = text("""
     SELECT sku, barcode, price_milli, active, sales_limit FROM export_row
     WHERE job_seq = :job AND number >= :first AND number < :beyond ORDER BY number
 """)
-
-
-def take(sandbox: Sandbox, vendor: Vendor, address: str) -> jobs.Job:
-    """Queues an export."""
-    with sandbox.storage.begin() as connection:
-        job = jobs.receive(connection, sandbox, "export", address, vendor=vendor)
-        return jobs.queue(connection, sandbox, job.seq, 0)
 
 
 def run(sandbox: Sandbox, job: jobs.Job) -> None:
@@ -71,3 +67,17 @@ def lines(storage: Storage, job: jobs.Job) -> Iterator[str]:
             f'"{1 if active else 0}","{"" if limit is None else limit}"\r\n'
             for sku, barcode, price, active, limit in page
         )
+
+
+def quoted(value: str) -> str:
+    """One quoted field."""
+    return '"' + value.replace('"', '""') + '"'
+
+
+@router.post("/v2/chains/{chain_id}/vendors/{vendor_id}/catalog/export", name="export")  # noqa: FAST003
+async def export_catalog(request: Request, sandbox: TheSandbox, vendor: TheVendor) -> Response:
+    """Starts an export; what it holds is the assortment at the moment the job runs (interface.md 4.4)."""
+    with sandbox.storage.begin() as connection:
+        job = jobs.receive(connection, sandbox, "export", jobs.address_of(sandbox, request), vendor=vendor)
+        job = jobs.queue(connection, sandbox, job.seq, 0)
+    return await runner.accepted(sandbox, job, request, status=sandbox.behaviour.export_status)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, exists, func, or_, select
+from fastapi import APIRouter, Query
+from sqlalchemy import ColumnElement, Connection, Row, exists, select
 
-from partner_sandbox.access.callers import Vendor
-from partner_sandbox.catalog import money
-from partner_sandbox.catalog.tables import barcode, category, product, product_category
+from partner_sandbox import bodies, money, storage
+from partner_sandbox.catalog.products import barcodes_of, category, has_term, product, product_category
+from partner_sandbox.errors import invalid
+from partner_sandbox.sandbox import TheSandbox
+from partner_sandbox.vendors import TheVendor, Vendor
 
 
 @dataclass(frozen=True)
@@ -27,11 +30,8 @@ class Wanted:
 
 def read(connection: Connection, vendor: Vendor, wanted: Wanted, page: int, page_size: int) -> dict[str, Any]:
     """One page, products in the order of their SKUs."""
-    where = _filter(vendor, wanted)
-    total = connection.execute(select(func.count()).select_from(product).where(where)).scalar_one()
-    rows = connection.execute(
-        select(product).where(where).order_by(product.c.sku).limit(page_size).offset((page - 1) * page_size)
-    ).all()
+    query = select(product).where(*_filter(vendor, wanted)).order_by(product.c.sku)
+    total, rows = storage.page(connection, query, (page - 1) * page_size, page_size)
     return {
         "page_number": page,
         "page_size": page_size,
@@ -55,29 +55,23 @@ def categories(connection: Connection, vendor: Vendor, *, only_leaves: bool) -> 
     ]
 
 
-def _filter(vendor: Vendor, wanted: Wanted) -> ColumnElement[bool]:
+def _filter(vendor: Vendor, wanted: Wanted) -> list[ColumnElement[bool]]:
     clauses: list[ColumnElement[bool]] = [product.c.vendor_key == vendor.key]
     if wanted.active is not None:
         clauses.append(product.c.active == wanted.active)
     if wanted.term is not None:
-        term = wanted.term
-        clauses.append(
-            or_(product.c.title.icontains(term, autoescape=True), product.c.sku.icontains(term, autoescape=True))
-        )
+        clauses.append(has_term(wanted.term))
     if wanted.categories:
         within = product_category.c.global_id.in_(wanted.categories)
         clauses.append(exists().where(product_category.c.product_id == product.c.id, within))
-    return and_(*clauses)
+    return clauses
 
 
 def _records(
-    connection: Connection, vendor: Vendor, rows: Iterable[Row[Any]], locale: str | None
+    connection: Connection, vendor: Vendor, rows: Sequence[Row[Any]], locale: str | None
 ) -> list[dict[str, Any]]:
-    rows = list(rows)
     ids = [row.id for row in rows]
-    codes: defaultdict[int, list[str]] = defaultdict(list)
-    for code in connection.execute(select(barcode).where(barcode.c.product_id.in_(ids)).order_by(barcode.c.position)):
-        codes[code.product_id].append(code.barcode)
+    codes = barcodes_of(connection, ids)
     within: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)
     joined = (
         select(product_category.c.product_id, category)
@@ -111,3 +105,57 @@ def _record(row: Row[Any], codes: list[str], within: list[dict[str, Any]], local
 
 def _category(row: Row[Any]) -> dict[str, Any]:
     return {"global_id": row.global_id, "details": {"name": row.name, "description": row.description}}
+
+
+router = APIRouter(prefix="/v2/chains/{chain_id}/vendors/{vendor_id}")
+PAGE_MAX = 1_000_000
+
+
+@router.get("/catalog", name="list_catalog")
+def list_catalog(
+    sandbox: TheSandbox,
+    vendor: TheVendor,
+    page: str | None = None,
+    page_size: str | None = None,
+    query_term: str | None = None,
+    category_global_ids: Annotated[list[str] | None, Query()] = None,
+    locale: str | None = None,
+    is_active: str | None = None,
+) -> dict[str, Any]:
+    """A page of products. `page_number` as a parameter is ignored, as live."""
+    behaviour = sandbox.behaviour
+    number = bodies.whole("page", page, 1, most=PAGE_MAX)
+    largest = behaviour.listing_page_size_max
+    page_size_max = largest if behaviour.listing_page_size_beyond == "refuse" else None
+    size = bodies.whole("page_size", page_size, behaviour.listing_page_size_default, most=page_size_max)
+    wanted = Wanted(
+        term=query_term or None,
+        categories=_words(category_global_ids),
+        locale=_locale(locale),
+        active=bodies.truth("is_active", is_active),
+    )
+    stuck = sandbox.faults.draw("list_catalog", "first_page_again", vendor=vendor.vendor)
+    with sandbox.storage.begin() as connection:
+        answer = read(connection, vendor, wanted, 1 if stuck else number, min(size, largest))
+    if sandbox.faults.draw("list_catalog", "endless_pages", vendor=vendor.vendor):
+        answer["total_pages"] = number + 1
+    return answer
+
+
+@router.get("/categories", name="categories")
+def list_categories(sandbox: TheSandbox, vendor: TheVendor, only_leaves: str | None = None) -> dict[str, Any]:
+    """The categories of the vendor; by default only those without children."""
+    leaves = bodies.truth("only_leaves", only_leaves) is not False
+    with sandbox.storage.begin() as connection:
+        return {"categories": categories(connection, vendor, only_leaves=leaves)}
+
+
+def _words(values: list[str] | None) -> tuple[str, ...]:
+    """A list as repeated parameters or separated by commas."""
+    return tuple(word for value in values or () for word in value.split(",") if word)
+
+
+def _locale(value: str | None) -> str | None:
+    if value is not None and bodies.LOCALE.fullmatch(value) is None:
+        raise invalid("locale", "must have the form xx_YY")
+    return value

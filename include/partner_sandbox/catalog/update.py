@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from decimal import Decimal
 from itertools import islice
 from typing import IO, Any
 
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse, Response
 from sqlalchemy import Connection, text
 
-from partner_sandbox.access.callers import Vendor
-from partner_sandbox.behaviour import Behaviour
-from partner_sandbox.catalog import money
-from partner_sandbox.catalog.body import BodyError, products
-from partner_sandbox.catalog.item import reader_of
+from partner_sandbox import money
+from partner_sandbox.catalog.body import BodyError, products, reader_of, spooled
 from partner_sandbox.clock import to_us
-from partner_sandbox.jobs import jobs
-from partner_sandbox.sandbox import Sandbox
+from partner_sandbox.jobs import jobs, runner
+from partner_sandbox.sandbox import Sandbox, TheSandbox
+from partner_sandbox.settings import Behaviour
+from partner_sandbox.vendors import TheVendor, Vendor
 
 FIND_BY_SKU = text("""
     UPDATE job_item SET wave = 1, product_id = (
@@ -136,13 +138,6 @@ def run(sandbox: Sandbox, job: jobs.Job) -> None:
             connection.execute(EDIT_SHOWN, {"job": job.seq, "visible": visible_us})
 
 
-def single_key(sandbox: Sandbox, job: jobs.Job) -> str:
-    """The SKU of a job's only item, or its barcode."""
-    with sandbox.storage.begin() as connection:
-        row = connection.execute(SINGLE_KEY, {"job": job.seq}).one()
-    return str(row.sku or row.barcode)
-
-
 def apply_piece(
     connection: Connection, behaviour: Behaviour, job: jobs.Job, first: int, now_us: int, *, apply: bool
 ) -> None:
@@ -171,3 +166,24 @@ def apply_piece(
 
 def _insert(connection: Connection, job_seq: int, piece: list[tuple[Any, ...]]) -> None:
     connection.exec_driver_sql(_INSERT, [(job_seq, *row) for row in piece])
+
+
+router = APIRouter()
+
+
+@router.put("/v2/chains/{chain_id}/vendors/{vendor_id}/catalog", name="put_catalog")  # noqa: FAST003  TheVendor takes them
+async def put_catalog(request: Request, sandbox: TheSandbox, vendor: TheVendor) -> Response:
+    """Accepts items and answers at once; a job applies them (interface.md 4.1)."""
+    async with spooled(request) as file:
+        job = await asyncio.to_thread(take, sandbox, vendor, file, jobs.address_of(sandbox, request))
+    if job.items == 1 and sandbox.behaviour.single_item_answer == "sku":
+        return await asyncio.to_thread(_done_at_once, sandbox, job)
+    return await runner.accepted(sandbox, job, request)
+
+
+def _done_at_once(sandbox: Sandbox, job: jobs.Job) -> Response:
+    """The older form: the answer holds the single product, its SKU or else its barcode, and no job."""
+    with sandbox.storage.begin() as connection:
+        row = connection.execute(SINGLE_KEY, {"job": job.seq}).one()
+    runner.finish(sandbox, job)
+    return JSONResponse({"sku": str(row.sku or row.barcode)})

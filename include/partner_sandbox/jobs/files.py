@@ -1,22 +1,97 @@
-"""The file of a job as an answer, and the faults that a file can have."""
+"""The file of a job: the per-SKU log in the newer and the older form, and the faults that a file can have (interface.md 2.2, 5.5).
+
+The service serves it behind the token, the storage host by a presigned link.
+"""
 
 from __future__ import annotations
 
 import gzip
-import hashlib
 import hmac
 import itertools
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
-from fastapi import Request
+from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import Response, StreamingResponse
+from sqlalchemy import text
 
 from partner_sandbox.catalog import export
-from partner_sandbox.clock import SECOND_US
-from partner_sandbox.faults.rules import Rule
-from partner_sandbox.jobs import jobs, log
+from partner_sandbox.catalog.export import PAGE_ROWS, quoted
+from partner_sandbox.edge import Edge
+from partner_sandbox.errors import ApiError, not_found
+from partner_sandbox.faults import Rule
+from partner_sandbox.jobs import jobs
 from partner_sandbox.jobs.jobs import Job
-from partner_sandbox.sandbox import Sandbox
+from partner_sandbox.sandbox import Sandbox, TheSandbox
+from partner_sandbox.settings import Behaviour
+from partner_sandbox.storage import Storage
+from partner_sandbox.vendors import TheChain
+
+PIECE_ROWS = 2_000
+_PAGE = text("""
+    SELECT number, sku, barcode, error FROM job_item
+    WHERE job_seq = :job AND number >= :first AND number < :beyond ORDER BY number
+""")
+NEWER = ("sku", "state", "errors")
+OLDER = ("sku", "code", "state", "errors", "row_number", "piece_barcode")
+UNKNOWN = ("processed_by", "remarks")
+
+
+class LogRow(NamedTuple):
+    """The outcome of one item; `error` is None for a success."""
+
+    number: int
+    sku: str | None
+    barcode: str | None
+    error: str | None
+
+
+def lines(storage: Storage, behaviour: Behaviour, job: Job) -> Iterator[str]:
+    """The file in pieces of text: a header row, then a row for each item in the order they were sent.
+
+    The column sku has the key as it was sent: the SKU, or the barcode padded to 14 digits.
+    """
+    return written(rows(storage, job), behaviour)
+
+
+def rows(storage: Storage, job: Job) -> Iterator[LogRow]:
+    """The items of a job and their outcomes, in the order they were sent."""
+    for first in range(0, job.items, PAGE_ROWS):
+        with storage.begin() as connection:
+            page = connection.execute(_PAGE, {"job": job.seq, "first": first, "beyond": first + PAGE_ROWS}).all()
+        for number, sku, barcode, error in page:
+            yield LogRow(number, sku, barcode, error)
+
+
+def written(items: Iterable[LogRow], behaviour: Behaviour, *, unknown_columns: bool = False) -> Iterator[str]:
+    """The rows in the form of the dialect, after their header."""
+    older = behaviour.log_format == "older"
+    header = OLDER if older else NEWER
+    form = _older if older else _newer
+    fine = quoted(behaviour.log_no_errors)
+    beginning, end = ("", "\r\n")
+    if unknown_columns:
+        header = (UNKNOWN[0], *header, UNKNOWN[1])
+        beginning, end = ('"batch-7",', ',"-"\r\n')
+    piece = [",".join(map(quoted, header)) + "\r\n"]
+    for row in items:
+        piece.append(f"{beginning}{form(row, fine)}{end}")
+        if len(piece) >= PIECE_ROWS:
+            yield "".join(piece)
+            piece.clear()
+    yield "".join(piece)
+
+
+def _newer(row: LogRow, fine: str) -> str:
+    key = quoted(row.sku or row.barcode or "")
+    return f'{key},"success",{fine}' if row.error is None else f'{key},"failed",{quoted(row.error)}'
+
+
+def _older(row: LogRow, fine: str) -> str:
+    key = quoted(row.sku or row.barcode or "")
+    code, state, errors = ("200", "success", fine) if row.error is None else ("404", "failed", quoted(row.error))
+    return f'{key},"{code}","{state}",{errors},"{row.number + 1}",{quoted(row.barcode or "")}'
+
 
 CSV = "text/csv; charset=utf-8"
 ANY_FILE = ("truncated", "gzip", "byte_order_mark", "html_page", "empty")
@@ -55,53 +130,75 @@ def _encoded(rule: Rule, whole: bytes) -> Response:
 def _text(sandbox: Sandbox, job: Job) -> Iterator[str]:
     if job.kind == "export":
         return export.lines(sandbox.storage, job)
-    return log.lines(sandbox.storage, sandbox.behaviour, job)
+    return lines(sandbox.storage, sandbox.behaviour, job)
 
 
 def _altered(sandbox: Sandbox, job: Job, rule: Rule) -> Iterator[str]:
     behaviour = sandbox.behaviour
     if rule.kind == "older_format":
-        return log.lines(sandbox.storage, behaviour.model_copy(update={"log_format": "older"}), job)
+        return lines(sandbox.storage, behaviour.model_copy(update={"log_format": "older"}), job)
     if rule.kind == "log_of_another":
         with sandbox.storage.begin() as connection:
             job = jobs.before(connection, job)
-        return log.lines(sandbox.storage, behaviour, job)
-    rows = log.rows(sandbox.storage, job)
-    changed: Iterable[log.LogRow] = rows
+        return lines(sandbox.storage, behaviour, job)
+    sent = rows(sandbox.storage, job)
+    changed: Iterable[LogRow] = sent
     if rule.kind == "missing_sku":
-        changed = (row for row in rows if row.number != job.seq % job.items)
+        changed = (row for row in sent if row.number != job.seq % job.items)
     elif rule.kind == "foreign_sku":
-        stranger = log.LogRow(job.items, f"never-sent-{job.seq}", None, None)
-        changed = itertools.chain(rows, [stranger])
+        stranger = LogRow(job.items, f"never-sent-{job.seq}", None, None)
+        changed = itertools.chain(sent, [stranger])
     elif rule.kind == "contradiction":
         changed = itertools.chain.from_iterable(
-            (row, row._replace(error="contradicted")) if row.number == 0 else (row,) for row in rows
+            (row, row._replace(error="contradicted")) if row.number == 0 else (row,) for row in sent
         )
-    return log.written(changed, behaviour, unknown_columns=rule.kind == "unknown_columns")
+    return written(changed, behaviour, unknown_columns=rule.kind == "unknown_columns")
 
 
-_KEY = b"the storage host of the sandbox"
-PRESIGNED_PATH = "/catalog-files"
-FOREIGN_URL = "http://downloads.attacker.invalid/log.csv"
+router = APIRouter()
 
 
-def address_of(sandbox: Sandbox, request: Request) -> str:
-    """The service's own address in links: as configured, or as the caller reached it."""
-    return (sandbox.settings.public_url or str(request.base_url)).rstrip("/")
+@router.get("/v2/chains/{chain_id}/catalog/downloads/{file}", name="log")  # noqa: FAST003
+def download(file: str, sandbox: TheSandbox, chain: TheChain) -> Response:
+    """The log of an update or the data of an export, for a holder of a token of the chain."""
+    with sandbox.storage.begin() as connection:
+        job = jobs.by_file(connection, file)
+    if job is None or job.chain != chain.chain or job.state in jobs.WITHOUT_FILE:
+        raise not_found("File")
+    if expired(sandbox, job):
+        raise ApiError(410, "LINK_EXPIRED", "The link has expired")
+    return respond(sandbox, job)
 
 
-def link_of(sandbox: Sandbox, job: Job) -> str | None:
-    """The link to the job's file; None if it has none."""
-    if job.file is None or job.link_ends_us is None:
-        return None
-    if job.link is not None:
-        return job.link
-    if sandbox.behaviour.link == "bearer":
-        return f"{job.address}/v2/chains/{job.chain}/catalog/downloads/{job.file}"
-    ends_s = job.link_ends_us // SECOND_US
-    return f"{sandbox.storage_url}{PRESIGNED_PATH}/{job.file}?expires={ends_s}&signature={signature(job.file, ends_s)}"
+def create_storage_app(sandbox: Sandbox) -> FastAPI:
+    """An ASGI app beside the service; it shares the platform, not the address."""
+    app = FastAPI(title="Storage host of the partner sandbox", openapi_url=None)
+    app.state.sandbox = sandbox
+    app.get(f"{jobs.PRESIGNED_PATH}/{{file}}", name="log")(fetch)
+    app.add_middleware(Edge, sandbox=sandbox, kind="storage")
+    return app
 
 
-def signature(file: str, ends_s: int) -> str:
-    """The signature of a presigned link."""
-    return hmac.new(_KEY, f"{file} {ends_s}".encode(), hashlib.sha256).hexdigest()
+def fetch(file: str, request: Request, expires: str = "", signature: str = "") -> Response:
+    """The file, for a request with a valid link and no token."""
+    sandbox: Sandbox = request.app.state.sandbox
+    if "authorization" in request.headers:
+        return _error(400, "InvalidArgument", "Only one auth mechanism allowed")
+    if not _genuine(file, expires, signature):
+        return _error(403, "SignatureDoesNotMatch", "The request signature does not match")
+    with sandbox.storage.begin() as connection:
+        job = jobs.by_file(connection, file)
+    if job is None or job.state in jobs.WITHOUT_FILE:
+        return _error(404, "NoSuchKey", "The specified key does not exist")
+    if expired(sandbox, job):
+        return _error(403, "AccessDenied", "Request has expired")
+    return respond(sandbox, job)
+
+
+def _genuine(file: str, expires: str, given: str) -> bool:
+    return expires.isdecimal() and hmac.compare_digest(jobs.signature(file, int(expires)).encode(), given.encode())
+
+
+def _error(status: int, code: str, message: str) -> Response:
+    text = f'<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>{code}</Code><Message>{message}</Message></Error>'
+    return Response(text, status, media_type="application/xml")

@@ -5,9 +5,12 @@ QUEUED when made, IN_PROGRESS half-way to its end, COMPLETED or FAILED at it, al
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 from dataclasses import dataclass
 from typing import Any
 
+from fastapi import Request
 from sqlalchemy import (
     JSON,
     Boolean,
@@ -25,11 +28,11 @@ from sqlalchemy import (
     update,
 )
 
-from partner_sandbox.access.callers import Vendor
-from partner_sandbox.clock import to_us
+from partner_sandbox.clock import SECOND_US, to_us
 from partner_sandbox.errors import ApiError
 from partner_sandbox.sandbox import Sandbox
 from partner_sandbox.storage import metadata
+from partner_sandbox.vendors import Vendor
 
 job = Table(
     "job",
@@ -238,3 +241,30 @@ def has_sku(sandbox: Sandbox, seq: int, sku: str) -> bool:
     asked = select(func.count()).select_from(job_item).where(job_item.c.job_seq == seq, job_item.c.sku == sku)
     with sandbox.storage.begin() as connection:
         return bool(connection.execute(asked).scalar_one())
+
+
+_KEY = b"the storage host of the sandbox"
+PRESIGNED_PATH = "/catalog-files"
+FOREIGN_URL = "http://downloads.attacker.invalid/log.csv"
+
+
+def address_of(sandbox: Sandbox, request: Request) -> str:
+    """The service's own address in links: as configured, or as the caller reached it."""
+    return (sandbox.settings.public_url or str(request.base_url)).rstrip("/")
+
+
+def link_of(sandbox: Sandbox, job: Job) -> str | None:
+    """The link to the job's file; None if it has none."""
+    if job.file is None or job.link_ends_us is None:
+        return None
+    if job.link is not None:
+        return job.link
+    if sandbox.behaviour.link == "bearer":
+        return f"{job.address}/v2/chains/{job.chain}/catalog/downloads/{job.file}"
+    ends_s = job.link_ends_us // SECOND_US
+    return f"{sandbox.storage_url}{PRESIGNED_PATH}/{job.file}?expires={ends_s}&signature={signature(job.file, ends_s)}"
+
+
+def signature(file: str, ends_s: int) -> str:
+    """The signature of a presigned link."""
+    return hmac.new(_KEY, f"{file} {ends_s}".encode(), hashlib.sha256).hexdigest()

@@ -1,4 +1,4 @@
-"""Runs the jobs that are due, one after the other, and notes their events."""
+"""A job from the answer that accepts it to the answer that reports its end (interface.md 2.2, 4.1, 4.6)."""
 
 from __future__ import annotations
 
@@ -7,11 +7,89 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse, Response
+from sqlalchemy import select
+
+from partner_sandbox import webhooks
 from partner_sandbox.clock import to_us
+from partner_sandbox.errors import not_found
 from partner_sandbox.jobs import jobs
-from partner_sandbox.jobs.files import FOREIGN_URL
-from partner_sandbox.sandbox import Sandbox
-from partner_sandbox.webhooks import notices
+from partner_sandbox.jobs.jobs import Job, job_item
+from partner_sandbox.sandbox import Sandbox, TheSandbox
+from partner_sandbox.vendors import TheChain
+
+FEEDBACK_ITEMS_MAX = 10_000
+UNKNOWN_STATE = "PARTIALLY_DONE"
+
+
+async def accepted(
+    sandbox: Sandbox, job: Job, request: Request, *, status: int = 202, more: dict[str, Any] | None = None
+) -> Response:
+    """The new job as the answer; applies the faults between a job and its answer."""
+    operation = request.state.operation
+    draw = sandbox.faults.draw
+    if job.kind in webhooks.REPORTED_KINDS and draw("job_webhook", "early", vendor=job.vendor):
+        with sandbox.storage.begin() as connection:
+            webhooks.job_announced(connection, sandbox, job)
+        await sandbox.work.run_due()
+    if draw(operation, "job_first", vendor=job.vendor):
+        with sandbox.storage.begin() as connection:
+            now_us = sandbox.clock.now_us()
+            jobs.change(connection, job.seq, due_us=now_us, finish_us=now_us)
+        await sandbox.work.run_due()
+    sandbox.work.wake()
+    answer: dict[str, Any] = {"job_id": shown_id(sandbox, job), "job_status": job.state, **(more or {})}
+    if draw(operation, "no_job_id", vendor=job.vendor):
+        del answer["job_id"]
+    if draw(operation, "job_id_of_another", vendor=job.vendor):
+        with sandbox.storage.begin() as connection:
+            answer["job_id"] = shown_id(sandbox, jobs.before(connection, job))
+    if draw(operation, "unknown_status", vendor=job.vendor):
+        answer["job_status"] = UNKNOWN_STATE
+    return JSONResponse(answer, status_code=status)
+
+
+def status_of(sandbox: Sandbox, job: Job) -> dict[str, Any]:
+    """The state of a job and, once it has ended, its rejected items and the link to its file."""
+    answer: dict[str, Any] = {"job_id": shown_id(sandbox, job), "job_status": job.state}
+    if sandbox.faults.draw("job_status", "unknown_status", vendor=job.vendor):
+        answer["job_status"] = UNKNOWN_STATE
+    if job.state in jobs.OPEN:
+        return answer
+    result = {"item_level_feedback": [], "duplicated_products": [], **(job.result or {})}
+    if job.kind == "update":
+        result["item_level_feedback"] = _rejected_items(sandbox, job)
+    answer["result"] = result
+    link = jobs.link_of(sandbox, job)
+    if link is not None:
+        answer["download_url"] = link
+    return answer
+
+
+def shown_id(sandbox: Sandbox, job: Job) -> str | int:
+    """The job's id in the type of the dialect."""
+    return int(job.job_id) if sandbox.behaviour.job_id_type == "integer" and job.job_id.isdecimal() else job.job_id
+
+
+def _rejected_items(sandbox: Sandbox, job: Job) -> list[dict[str, Any]]:
+    rejected = (
+        select(job_item)
+        .where(job_item.c.job_seq == job.seq, job_item.c.error.is_not(None))
+        .order_by(job_item.c.number)
+        .limit(FEEDBACK_ITEMS_MAX)
+    )
+    with sandbox.storage.begin() as connection:
+        rows = connection.execute(rejected).all()
+    return [
+        {
+            "sku": row.sku or row.barcode,
+            "status": "failed",
+            "rejection_reasons": [{"rejected_data": row.sku or row.barcode, "rejected_reason": row.error}],
+        }
+        for row in rows
+    ]
+
 
 WITH_FILE = frozenset({"update", "export"})
 logger = logging.getLogger(__name__)
@@ -69,10 +147,10 @@ def finish(sandbox: Sandbox, job: jobs.Job) -> None:
             ended["file"] = jobs.file_name(sandbox)
         astray = sandbox.faults.draw("job", "foreign_link", vendor=job.vendor)
         if astray is not None:
-            ended["link"] = astray.url or FOREIGN_URL
+            ended["link"] = astray.url or jobs.FOREIGN_URL
     with sandbox.storage.begin() as connection:
         if jobs.change(connection, job.seq, **ended):
-            notices.job_ended(connection, sandbox, jobs.by_seq(connection, job.seq))
+            webhooks.job_ended(connection, sandbox, jobs.by_seq(connection, job.seq))
     sandbox.work.wake()
 
 
@@ -84,3 +162,17 @@ def _work(sandbox: Sandbox, job: jobs.Job) -> str:
     except Exception:
         logger.exception("job %s of the sandbox failed", job.job_id)
         return "FAILED"
+
+
+router = APIRouter()
+
+
+@router.get("/v2/chains/{chain_id}/catalog/jobs/{job_id}", name="job_status")  # noqa: FAST003  chain_id: TheChain takes it
+def job_status(job_id: str, sandbox: TheSandbox, chain: TheChain) -> dict[str, Any]:
+    """The state of a job and, once it has ended, its rejected items and the link to its file."""
+    with sandbox.storage.begin() as connection:
+        job = jobs.by_id(connection, chain.chain, job_id)
+    hidden = sandbox.behaviour.job_status_for == "creation"
+    if job is None or job.kind == "promotion" or (hidden and job.kind != "creation"):
+        raise not_found("Job")
+    return status_of(sandbox, job)

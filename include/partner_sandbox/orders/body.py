@@ -6,8 +6,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from partner_sandbox.bodies import Body, InstantUs, Number, Uuid
 from partner_sandbox.errors import ApiError
-from partner_sandbox.wire import Body, InstantUs, Number, Uuid
 
 Status = Literal["ACCEPTED", "READY_FOR_PICKUP", "DISPATCHED", "UPDATE_CART", "CANCELLED"]
 SentItemStatus = Literal["NOT_PROCESSED", "IN_CART", "NOT_FOUND", "REPLACED", "ADDITION"]

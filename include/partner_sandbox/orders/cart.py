@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal
 
-from partner_sandbox.catalog import money
+from partner_sandbox import money
 from partner_sandbox.orders import pricing
 from partner_sandbox.orders.body import (
     INVALID_CART_UPDATE,
@@ -17,8 +17,8 @@ from partner_sandbox.orders.body import (
     SentItem,
     SentPricing,
 )
-from partner_sandbox.orders.goods import Good
-from partner_sandbox.orders.order import Item
+from partner_sandbox.orders.pricing import Good
+from partner_sandbox.orders.store import Item
 
 
 @dataclass

@@ -1,19 +1,25 @@
-"""The order PUT: checked as a whole, then applied as a whole (interface.md 4.8)."""
+"""Order picking and history (interface.md 4.8 to 4.10): a PUT is checked as a whole, then applied as a whole."""
 
 from __future__ import annotations
 
+import asyncio
+import math
 from dataclasses import dataclass
 from typing import Any
 
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse, Response
 from sqlalchemy import Connection
 
-from partner_sandbox.catalog import money
-from partner_sandbox.errors import ApiError, invalid, not_found
-from partner_sandbox.orders import cart, events, goods, store
+from partner_sandbox import bodies, money
+from partner_sandbox.bodies import history_instant_us
+from partner_sandbox.errors import ApiError, invalid
+from partner_sandbox.orders import cart, pricing, store
 from partner_sandbox.orders.body import INVALID_STATUS, VALIDATION_ERROR, Cancellation, CartError, OrderUpdate
-from partner_sandbox.orders.order import Order
-from partner_sandbox.orders.shown import shown
-from partner_sandbox.sandbox import Sandbox
+from partner_sandbox.orders.payload import note_event, shown
+from partner_sandbox.orders.store import Order
+from partner_sandbox.sandbox import Sandbox, TheSandbox
+from partner_sandbox.vendors import TheChain, named_vendor, store_named
 
 FULFILLABLE = ("RECEIVED", "ACCEPTED")
 
@@ -69,8 +75,6 @@ def put(sandbox: Sandbox, chain: str, order_id: str, wanted: OrderUpdate) -> Don
     unapplied = sandbox.faults.draw("put_order", "not_applied") is not None
     with sandbox.storage.begin() as connection:
         order = store.find(connection, order_id, sandbox.clock.now_us(), chain=chain)
-        if order is None:
-            raise not_found("Order")
         after = _after(connection, sandbox, order, wanted)
         if wanted.status == "UPDATE_CART" and not wanted.cancels:
             return Done(shown(_validated(order, after), sandbox.behaviour, "answer"))
@@ -102,11 +106,10 @@ def _after(connection: Connection, sandbox: Sandbox, order: Order, wanted: Order
 
 
 def _with_items(connection: Connection, sandbox: Sandbox, order: Order, wanted: OrderUpdate) -> Order:
-    vendor = store.vendor_of(connection, order.chain, order.vendor)
-    assert vendor is not None, "an order belongs to a vendor"
+    vendor = named_vendor(connection, order.chain, order.vendor)
     change = cart.Cart(
         items=order.items,
-        goods=goods.find(connection, vendor.key, cart.named(wanted.items), sandbox.clock.now_us()),
+        goods=pricing.find_goods(connection, vendor.key, cart.named(wanted.items), sandbox.clock.now_us()),
         new_id=sandbox.ids.uuid,
         weighing=sandbox.behaviour.order_weighing == "enabled",
         untouched_allowed=wanted.status in {"ACCEPTED", "UPDATE_CART"},
@@ -150,9 +153,102 @@ def cancelled(order: Order, by: str, reason: str) -> Order:
 def _note_event(connection: Connection, sandbox: Sandbox, before: Order, order: Order, wanted: OrderUpdate) -> bool:
     """Notes the event of a fulfilment, always named READY_FOR_PICKUP; ACCEPTED has none (interface.md 6). Returns whether it noted one."""
     if order.state in FULFILLING and wanted.status in FULFILLING and not wanted.cancels:
-        events.note(connection, sandbox, order, "READY_FOR_PICKUP")
+        note_event(connection, sandbox, order, "READY_FOR_PICKUP")
         return True
     if order.state == "CANCELLED" != before.state and sandbox.behaviour.order_cancelled_event == "always":
-        events.note(connection, sandbox, order, "CANCELLED")
+        note_event(connection, sandbox, order, "CANCELLED")
         return True
     return False
+
+
+router = APIRouter(prefix="/v2/chains/{chain_id}")
+PAGE_SIZE_DEFAULT = 20
+PAGE_SIZE_MAX = 500
+PAGE_MAX = 1_000_000
+
+
+@router.put("/orders/{order_id}", name="put_order")
+async def put_order(order_id: str, request: Request, sandbox: TheSandbox, chain: TheChain) -> dict[str, Any]:
+    """Accepts, fulfils, changes, validates or cancels an order; answers the order."""
+    await asyncio.to_thread(_find, sandbox, chain.chain, order_id)
+    wanted = await bodies.read_body(request, OrderUpdate)
+    done = await asyncio.to_thread(put, sandbox, chain.chain, bodies.order_id(order_id), wanted)
+    if done.notified_vendor is not None and sandbox.faults.draw("order_webhook", "early", vendor=done.notified_vendor):
+        await sandbox.work.run_due()
+    sandbox.work.wake()
+    return done.answer
+
+
+@router.get("/orders/{order_id}", name="get_order")
+def get_order(order_id: str, sandbox: TheSandbox, chain: TheChain) -> dict[str, Any]:
+    """One order of the past 60 days."""
+    stale = sandbox.faults.draw("get_order", "stale") is not None
+    order = _find(sandbox, chain.chain, order_id, stale=stale)
+    return shown(order, sandbox.behaviour, "history")
+
+
+@router.get("/vendors/{vendor_id}", name="list_orders")
+@router.get("/vendors/{vendor_id}/orders", name="list_orders")
+def list_orders(
+    vendor_id: str,
+    request: Request,
+    sandbox: TheSandbox,
+    chain: TheChain,
+    start_time: str | None = None,
+    end_time: str | None = None,
+    page_size: str | None = None,
+    page: str | None = None,
+) -> Response:
+    """A page of a vendor's orders, oldest first; without both ends of a range there are none (field notes)."""
+    served = sandbox.behaviour.order_history_path
+    path = "orders" if request.scope["route"].path.endswith("/orders") else "vendor"
+    if served not in {"both", path}:
+        return Response(status_code=404)
+    number = bodies.whole("page", page, 1, most=PAGE_MAX)
+    size = bodies.whole("page_size", page_size, PAGE_SIZE_DEFAULT, most=PAGE_SIZE_MAX)
+    start_us = _instant_us(sandbox, "start_time", start_time)
+    end_us = _instant_us(sandbox, "end_time", end_time)
+    draw = sandbox.faults.draw
+    stuck = draw("list_orders", "first_page_again", vendor=vendor_id) is not None
+    stale = draw("list_orders", "stale", vendor=vendor_id) is not None
+    with sandbox.storage.begin() as connection:
+        vendor = store_named(connection, chain.chain, vendor_id)
+        total = 0
+        orders: list[Order] = []
+        if start_us is not None and end_us is not None:
+            _check_range(start_us, end_us)
+            where = store.within(vendor.key, start_us, end_us, sandbox.clock.now_us())
+            first = 0 if stuck else (number - 1) * size
+            total, orders = store.page(connection, where, first, size, stale=stale)
+    pages = math.ceil(total / size)
+    if draw("list_orders", "endless_pages", vendor=vendor_id):
+        pages = number + 1
+    answer = {
+        "orders": [shown(order, sandbox.behaviour, "history") for order in orders],
+        "page_number": 1 if stuck else number,
+        "page_size": len(orders),
+        "total_pages": pages,
+    }
+    return JSONResponse(answer)
+
+
+def _find(sandbox: Sandbox, chain: str, order_id: str, *, stale: bool = False) -> Order:
+    with sandbox.storage.begin() as connection:
+        now_us = sandbox.clock.now_us()
+        return store.find(connection, bodies.order_id(order_id), now_us, chain=chain, stale=stale)
+
+
+def _instant_us(sandbox: Sandbox, name: str, value: str | None) -> int | None:
+    if value is None:
+        return None
+    try:
+        return history_instant_us(value, suffix_allowed=sandbox.behaviour.order_history_zone == "accept")
+    except ValueError as error:
+        raise invalid(name, str(error)) from None
+
+
+def _check_range(start_us: int, end_us: int) -> None:
+    if end_us < start_us:
+        raise invalid("end_time", "must not be before start_time")
+    if end_us - start_us > store.HISTORY_US:
+        raise invalid("end_time", "must be at most 60 days after start_time")

@@ -1,17 +1,94 @@
-"""What a partner may change of an item's quantity, weight and price (interface.md 4.8.4, 4.8.5)."""
+"""Quantities, weights and prices: what the catalog says of a SKU, and what a partner may change (interface.md 4.8.4, 4.8.5, 4.8.7, 4.8.8)."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable
-from dataclasses import dataclass, field
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
-from partner_sandbox.catalog import money
+from sqlalchemy import Connection, text
+
+from partner_sandbox import money
+from partner_sandbox.catalog.products import show_due
+from partner_sandbox.money import total_milli
 from partner_sandbox.orders.body import VALIDATION_ERROR, CartError, SentPricing
-from partner_sandbox.orders.goods import Good
-from partner_sandbox.orders.order import AppliedPromotion, CartDiscount, Item, Pricing, total_milli
-from partner_sandbox.promotions.seen import STRIKETHROUGH, Seen
+from partner_sandbox.orders.store import Pricing
+
+DEFAULT_BASE_G = 1000
+MOST_OF_UNLIMITED = 2
+"""An item without a sales limit may reach this multiple of the ordered quantity."""
+_SOME = text("""
+    SELECT sku, title, is_sold_by_weight, details, price_milli, app_price_milli, app_active, app_sales_limit
+    FROM product WHERE vendor_key = :vendor AND sku IN (SELECT value FROM json_each(:skus))
+""")
+
+
+@dataclass(frozen=True)
+class Good:
+    """One product of the vendor."""
+
+    sku: str
+    name: str
+    by_weight: bool
+    base_g: int
+    price_milli: int
+    """The catalog price, zero where it has none."""
+    app_price_milli: int | None
+    app_active: bool
+    app_sales_limit: int | None
+
+    def pricing(
+        self, quantity: int, weight_g: int | None, *, unit_milli: int | None = None, list_milli: int | None = None
+    ) -> Pricing:
+        """The pricing of so much of it. Bounds: the sales limit or twice the requested quantity; half to one and a half of the weight."""
+        unit = self.price_milli if unit_milli is None else unit_milli
+        kind = "KG" if self.by_weight else "UNIT"
+        weight_g = (self.base_g if weight_g is None else weight_g) if self.by_weight else None
+        if weight_g is not None:
+            least, most = (weight_g + 1) // 2, weight_g * 3 // 2
+        else:
+            least = min(1, quantity)
+            most = max(quantity, self.app_sales_limit or quantity * MOST_OF_UNLIMITED)
+        return Pricing(
+            pricing_type=kind,
+            quantity=1 if self.by_weight else quantity,
+            weight_g=weight_g,
+            unit_price_milli=unit,
+            total_price_milli=total_milli(kind, unit, quantity, weight_g),
+            list_price_milli=self.price_milli if list_milli is None else list_milli,
+            least=least,
+            most=most,
+        )
+
+
+def find_goods(connection: Connection, vendor_key: int, skus: Iterable[str], now_us: int) -> dict[str, Good]:
+    """Those of the SKUs that the vendor has."""
+    show_due(connection, now_us)
+    rows = connection.execute(_SOME, {"vendor": vendor_key, "skus": json.dumps(sorted(set(skus)))}).mappings()
+    return {row["sku"]: _good(dict(row)) for row in rows}
+
+
+def _good(row: dict[str, Any]) -> Good:
+    return Good(
+        sku=row["sku"],
+        name=row["title"],
+        by_weight=bool(row["is_sold_by_weight"]),
+        base_g=_base_g(json.loads(row["details"])),
+        price_milli=row["price_milli"] or 0,
+        app_price_milli=row["app_price_milli"],
+        app_active=bool(row["app_active"]),
+        app_sales_limit=row["app_sales_limit"],
+    )
+
+
+def _base_g(details: dict[str, Any]) -> int:
+    weight = details.get("weight_specifications") or {}
+    base = weight.get("base_weight")
+    if not base:
+        return DEFAULT_BASE_G
+    return max(1, int(Decimal(str(base)) * (1000 if weight.get("base_weight_unit", "KG") == "KG" else 1)))
 
 
 def changed(where: str, held: Pricing, sent: SentPricing | None, *, weighing: bool) -> Pricing:
@@ -79,101 +156,3 @@ def _weighed(where: str, held: Pricing, sent: SentPricing, *, weighing: bool) ->
 
 def _error(where: str, problem: str) -> CartError:
     return CartError(VALIDATION_ERROR, where, problem)
-
-
-@dataclass
-class _Used:
-    items: int = 0
-    discount_milli: int = 0
-
-
-@dataclass
-class Basket:
-    """Grows line by line."""
-
-    new_id: Callable[[], str]
-    items: tuple[Item, ...] = ()
-    discounts: tuple[CartDiscount, ...] = ()
-    _used: defaultdict[int, _Used] = field(default_factory=lambda: defaultdict(_Used))
-    _used_of_sku: defaultdict[tuple[int, str], int] = field(default_factory=lambda: defaultdict(int))
-
-    def add(
-        self, good: Good, quantity: int, weight_g: int | None, promotion: Seen | None, bounds: dict[str, int]
-    ) -> None:
-        """A line of the customer's; `bounds` replace the platform's on its pricing."""
-        shelf = good.app_price_milli or 0
-        price = None if promotion is None else promotion.price_milli(shelf)
-        if promotion is None or price is None:
-            self._entry(good, quantity, weight_g, shelf, (), bounds)
-            return
-        if promotion.type != STRIKETHROUGH:
-            self._bundle(good, quantity, weight_g, promotion, shelf - price, bounds)
-            return
-        cheaper = quantity if good.by_weight else min(quantity, self._allowed(good, promotion, shelf - price))
-        if cheaper:
-            saved = _saving(shelf - price, cheaper, weight_g)
-            self._use(good, promotion, cheaper, saved)
-            applied = (AppliedPromotion(name=promotion.name, type=promotion.type, discount_milli=saved),)
-            self._entry(good, cheaper, weight_g, price, applied, bounds)
-        if quantity > cheaper:
-            self._entry(good, quantity - cheaper, weight_g, shelf, (), bounds)
-
-    def _bundle(
-        self, good: Good, quantity: int, weight_g: int | None, promotion: Seen, each_milli: int, bounds: dict[str, int]
-    ) -> None:
-        bought, given = promotion.purchased_quantity or 1, promotion.discounted_quantity or 1
-        rounds, rest = divmod(quantity, bought + given)
-        eligible = 0 if good.by_weight else rounds * given + max(0, rest - bought)
-        pieces = min(eligible, self._allowed(good, promotion, each_milli))
-        applied: tuple[AppliedPromotion, ...] = ()
-        if pieces:
-            saved = each_milli * pieces
-            self._use(good, promotion, pieces, saved)
-            self.discounts += (CartDiscount(name=promotion.name, value_milli=saved),)
-            applied = (AppliedPromotion(name=promotion.name, type=promotion.type, discount_milli=saved),)
-        self._entry(good, quantity, weight_g, good.app_price_milli or 0, applied, bounds)
-
-    def _allowed(self, good: Good, promotion: Seen, each_milli: int) -> int:
-        """How many more pieces the promotion's limits let into this order."""
-        used = self._used[promotion.promotion_id]
-        limits = [10**9]
-        if promotion.max_quantity is not None:
-            limits.append(promotion.max_quantity - self._used_of_sku[promotion.promotion_id, good.sku])
-        if promotion.max_items is not None:
-            limits.append(promotion.max_items - used.items)
-        if promotion.max_discount_milli is not None:
-            limits.append((promotion.max_discount_milli - used.discount_milli) // max(each_milli, 1))
-        return max(0, min(limits))
-
-    def _use(self, good: Good, promotion: Seen, pieces: int, saved_milli: int) -> None:
-        used = self._used[promotion.promotion_id]
-        used.items += pieces
-        used.discount_milli += saved_milli
-        self._used_of_sku[promotion.promotion_id, good.sku] += pieces
-
-    def _entry(
-        self,
-        good: Good,
-        quantity: int,
-        weight_g: int | None,
-        unit_milli: int,
-        applied: tuple[AppliedPromotion, ...],
-        bounds: dict[str, int],
-    ) -> None:
-        shelf = good.app_price_milli or 0
-        pricing = good.pricing(quantity, weight_g, unit_milli=unit_milli, list_milli=shelf).model_copy(update=bounds)
-        self.items += (
-            Item(
-                id=self.new_id(),
-                sku=good.sku,
-                name=good.name,
-                status="NOT_PROCESSED",
-                pricing=pricing,
-                original_pricing=pricing,
-                promotions=applied,
-            ),
-        )
-
-
-def _saving(each_milli: int, pieces: int, weight_g: int | None) -> int:
-    return each_milli * pieces if weight_g is None else (each_milli * weight_g + 500) // 1000

@@ -1,16 +1,122 @@
-"""Orders read and written."""
+"""Orders as the platform stores them (interface.md 2.5, 2.6): money in thousandths, weights in grams, instants in microseconds."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
-from sqlalchemy import Column, ColumnElement, Connection, ForeignKey, Index, Integer, Table, Text, func, select, update
+from pydantic import BaseModel, ConfigDict
+from sqlalchemy import Column, ColumnElement, Connection, ForeignKey, Index, Integer, Table, Text, select, update
 
-from partner_sandbox.access.callers import Vendor
-from partner_sandbox.access.tables import vendor as vendor_table
+from partner_sandbox import storage
 from partner_sandbox.clock import to_us
-from partner_sandbox.orders.order import Order
+from partner_sandbox.errors import not_found
 from partner_sandbox.storage import metadata
+
+State = Literal["RECEIVED", "ACCEPTED", "READY_FOR_PICKUP", "DISPATCHED", "PICKED_UP", "CANCELLED"]
+ItemState = Literal["NOT_PROCESSED", "IN_CART", "NOT_FOUND", "REPLACED", "ADDITION"]
+TransportType = Literal["LOGISTICS_DELIVERY", "VENDOR_DELIVERY"]
+OrderType = Literal["DELIVERY", "PICKUP"]
+ENDED: tuple[State, ...] = ("PICKED_UP", "CANCELLED")
+OUT_OF_THE_CART: tuple[ItemState, ...] = ("NOT_FOUND", "REPLACED")
+
+
+class _Kept(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Pricing(_Kept):
+    """`UNIT`: pieces at a price each. `KG`: quantity 1, a weight, a price per kilogram."""
+
+    pricing_type: Literal["UNIT", "KG"]
+    quantity: int
+    weight_g: int | None = None
+    unit_price_milli: int
+    total_price_milli: int
+    list_price_milli: int
+    least: int
+    """Pieces or, for `KG`, grams."""
+    most: int
+
+
+class AppliedPromotion(_Kept):
+    """Fixed when the order was made, whatever happens to the item later (interface.md 4.8.3)."""
+
+    name: str
+    type: str
+    discount_milli: int
+
+
+class Item(_Kept):
+    id: str
+    sku: str
+    name: str
+    status: ItemState
+    pricing: Pricing
+    original_pricing: Pricing
+    promotions: tuple[AppliedPromotion, ...] = ()
+    replaced_id: str | None = None
+
+
+class CartDiscount(_Kept):
+    """Taken from the whole order."""
+
+    name: str
+    value_milli: int
+
+
+class Order(_Kept):
+    order_id: str
+    external_order_id: str
+    order_code: str
+    chain: str
+    vendor: str
+    vendor_name: str
+    external_partner_config_id: str | None
+    transport_type: TransportType
+    order_type: OrderType
+    state: State
+    promised_us: int
+    accepted_us: int | None = None
+    created_us: int
+    updated_us: int
+    items: tuple[Item, ...]
+    customer: dict[str, Any]
+    address: dict[str, Any] | None
+    loyalty_program: dict[str, Any]
+    comment: str
+    replacement_preferences: dict[str, Any]
+    payment_type: Literal["PAID", "CASH"]
+    delivery_fee_milli: int
+    service_fee_milli: int
+    discounts: tuple[CartDiscount, ...] = ()
+    sub_total_milli: int
+    order_total_milli: int
+    confirmed_milli: int | None = None
+    cancellation: dict[str, Any] | None = None
+
+    def with_items(self, items: tuple[Item, ...]) -> Order:
+        """The same with other items, and totals that follow from them."""
+        sub_total = sub_total_milli(items)
+        values = {
+            "items": items,
+            "sub_total_milli": sub_total,
+            "order_total_milli": max(0, sub_total + self.fees_milli - self.discount_milli),
+        }
+        return self.model_copy(update=values)
+
+    @property
+    def fees_milli(self) -> int:
+        return self.delivery_fee_milli + self.service_fee_milli
+
+    @property
+    def discount_milli(self) -> int:
+        return sum(discount.value_milli for discount in self.discounts)
+
+
+def sub_total_milli(items: tuple[Item, ...]) -> int:
+    """What is in the cart, or still to be put there."""
+    return sum(item.pricing.total_price_milli for item in items if item.status not in OUT_OF_THE_CART)
+
 
 orders = Table(
     "customer_order",
@@ -22,7 +128,7 @@ orders = Table(
     Column("state", Text, nullable=False),
     Column("created_us", Integer, nullable=False),
     Column("updated_us", Integer, nullable=False),
-    Column("document", Text, nullable=False, comment="the whole of it, orders.order.Order as JSON"),
+    Column("document", Text, nullable=False, comment="the whole of it, orders.store.Order as JSON"),
     Column("before", Text, comment="the document before its last change, for a replica that lags"),
     Index("customer_order_by_time", "vendor_key", "created_us"),
 )
@@ -45,15 +151,15 @@ def save(connection: Connection, before: Order, order: Order, now_us: int) -> Or
     return saved
 
 
-def find(
-    connection: Connection, order_id: str, now_us: int, *, chain: str | None = None, stale: bool = False
-) -> Order | None:
-    """An order of the past 60 days; `stale`: as it was before its last change."""
+def find(connection: Connection, order_id: str, now_us: int, *, chain: str | None = None, stale: bool = False) -> Order:
+    """An order of the past 60 days, 404 for any other; `stale`: as it was before its last change."""
     wanted = [orders.c.order_id == order_id, orders.c.created_us >= _earliest_us(now_us)]
     if chain is not None:
         wanted.append(orders.c.chain == chain)
     row = connection.execute(select(orders).where(*wanted)).one_or_none()
-    return None if row is None else _read(row, stale=stale)
+    if row is None:
+        raise not_found("Order")
+    return _read(row, stale=stale)
 
 
 def page(
@@ -66,10 +172,9 @@ def page(
     stale: bool = False,
 ) -> tuple[int, list[Order]]:
     """The total, and one page of the orders in the order of their creation."""
-    total = connection.execute(select(func.count()).select_from(orders).where(*where)).scalar_one()
     by = (orders.c.created_us, orders.c.seq)
     ordered = select(orders).where(*where).order_by(*(column.desc() if newest_first else column for column in by))
-    rows = connection.execute(ordered.limit(count).offset(first))
+    total, rows = storage.page(connection, ordered, first, count)
     return total, [_read(row, stale=stale) for row in rows]
 
 
@@ -81,17 +186,6 @@ def within(vendor_key: int, start_us: int, end_us: int, now_us: int) -> tuple[Co
 
 def of_chain(chain: str) -> tuple[ColumnElement[bool], ...]:
     return (orders.c.chain == chain,)
-
-
-def vendor_of(connection: Connection, chain: str, name: str) -> Vendor | None:
-    """By the partner's own store identifier, or by the platform's (interface.md 2.5, 4.10)."""
-    known = (vendor_table.c.external_partner_config_id == name) | (vendor_table.c.vendor == name)
-    own_first = vendor_table.c.external_partner_config_id == name
-    mine = select(vendor_table).where(vendor_table.c.chain == chain, known)
-    row = connection.execute(mine.order_by(func.coalesce(own_first, False).desc()).limit(1)).one_or_none()
-    if row is None:
-        return None
-    return Vendor(row.id, row.chain, row.vendor, row.name, row.external_partner_config_id, row.sales_buffer)
 
 
 def _earliest_us(now_us: int) -> int:

@@ -12,13 +12,12 @@ from fastapi.responses import RedirectResponse, Response
 from pydantic import ValidationError
 from sqlalchemy import select
 
-from partner_sandbox import bodies
+from partner_sandbox import bodies, webhooks
 from partner_sandbox.errors import ApiError, invalid, not_found
-from partner_sandbox.faults.rules import Rule, RuleSet
-from partner_sandbox.orders import lifecycle, placing, store
-from partner_sandbox.orders.order import Order
-from partner_sandbox.portal.frame import Frame, PageRoute, TheFrame, from_this_site
-from partner_sandbox.webhooks.notices import webhook
+from partner_sandbox.faults import Rule, RuleSet
+from partner_sandbox.orders import lifecycle, placing
+from partner_sandbox.orders.store import Order
+from partner_sandbox.portal.pages import Frame, PageRoute, TheFrame, from_this_site
 
 FORM_BYTES_MAX = 256 * 1024
 FIELDS_MAX = 2000
@@ -106,10 +105,11 @@ async def put_webhook(request: Request, frame: TheFrame) -> Response:
     form = await read(request)
     urls = {name: _url(form, name) for name in ("catalog_url", "order_url")}
     with frame.sandbox.storage.begin() as connection:
-        known = connection.execute(select(webhook).where(webhook.c.chain == frame.chain)).one_or_none()
+        known = connection.execute(
+            select(webhooks.webhook).where(webhooks.webhook.c.chain == frame.chain)
+        ).one_or_none()
         secret = None if form.ticked("forget") else (form.text("secret") or (known.secret if known else None))
-        row = {"chain": frame.chain, **urls, "secret": secret}
-        connection.execute(webhook.insert().prefix_with("OR REPLACE").values(row))
+        webhooks.configure(connection, frame.chain, **urls, secret=secret)
     return _to(form.back("/portal/webhooks"))
 
 
@@ -147,10 +147,6 @@ async def advance(request: Request, frame: TheFrame) -> Response:
 
 
 def _place(frame: Frame, form: Form) -> Order:
-    with frame.sandbox.storage.begin() as connection:
-        vendor = store.vendor_of(connection, frame.chain, form.text("vendor"))
-    if vendor is None:
-        raise not_found("Vendor")
     skus, quantities = form.all("sku"), form.all("quantity")
     lines: list[dict[str, Any]] = []
     for sku, quantity in zip(skus, quantities, strict=False):
@@ -163,7 +159,7 @@ def _place(frame: Frame, form: Form) -> Order:
         wanted = placing.Placement.model_validate({"items": lines, **choices})
     except ValidationError as error:
         raise bodies.validation_error(error) from None
-    return placing.place(frame.sandbox, vendor, wanted)
+    return placing.place(frame.sandbox, frame.chain, form.text("vendor"), wanted)
 
 
 def _decimal(text: str) -> Decimal:

@@ -7,16 +7,16 @@ from typing import Any
 from fastapi import APIRouter, Depends
 from fastapi.responses import HTMLResponse, Response
 
-from partner_sandbox import bodies
-from partner_sandbox.access.callers import find_vendor
-from partner_sandbox.control.router import on_this_machine
+from partner_sandbox import bodies, webhooks
+from partner_sandbox.control import on_this_machine
 from partner_sandbox.errors import not_found
-from partner_sandbox.faults import rules
+from partner_sandbox.faults import OPERATIONS, REQUESTS
 from partner_sandbox.jobs import jobs
-from partner_sandbox.orders import store as orders
-from partner_sandbox.portal import actions, chart, pages, shelves, views
-from partner_sandbox.portal.frame import Pager, PageRoute, TheFrame
-from partner_sandbox.promotions import answers as promotions
+from partner_sandbox.orders import store
+from partner_sandbox.portal import actions, chart, pages, views
+from partner_sandbox.portal.pages import Pager, PageRoute, TheFrame
+from partner_sandbox.promotions import shown
+from partner_sandbox.vendors import named_vendor
 
 router = APIRouter(
     prefix="/portal", dependencies=[Depends(on_this_machine)], include_in_schema=False, route_class=PageRoute
@@ -41,7 +41,7 @@ def overview(frame: TheFrame) -> HTMLResponse:
     with sandbox.storage.begin() as connection:
         shops = views.vendors(connection, frame.chain, now_us)
         jobs_total, latest_jobs = views.jobs(connection, frame.chain, 0, FEW)
-        orders_total, latest_orders = orders.page(connection, orders.of_chain(frame.chain), 0, FEW, newest_first=True)
+        orders_total, latest_orders = store.page(connection, store.of_chain(frame.chain), 0, FEW, newest_first=True)
         events_total, events = views.deliveries(connection, frame.chain, 0, FEW)
         values: dict[str, Any] = {
             "vendors": shops,
@@ -49,8 +49,8 @@ def overview(frame: TheFrame) -> HTMLResponse:
             "chart": chart.draw(connection, now_us, sandbox.behaviour.requests_per_minute),
             "jobs": latest_jobs,
             "orders": latest_orders,
-            "promotions": promotions.overview(connection, frame.chain, now_us, FEW),
-            "webhook": views.webhook_of(connection, frame.chain),
+            "promotions": shown.overview(connection, frame.chain, now_us, FEW),
+            "webhook": webhooks.addresses(connection, frame.chain),
             "deliveries": events,
         }
     totals = {"jobs": jobs_total, "orders": orders_total, "deliveries": events_total}
@@ -69,10 +69,8 @@ def vendor_page(frame: TheFrame, vendor_id: str, q: str = "", page: str | None =
     """What customers of a vendor see now, and a basket to order from it."""
     number = _page(page)
     with frame.sandbox.storage.begin() as connection:
-        found = find_vendor(connection, frame.chain, vendor_id)
-        if found is None:
-            raise not_found("Vendor")
-        total, shown = shelves.read(connection, found, frame.now_us, (number - 1) * PAGE_ROWS, PAGE_ROWS, q)
+        found = named_vendor(connection, frame.chain, vendor_id)
+        total, shown = views.shelf(connection, found, frame.now_us, (number - 1) * PAGE_ROWS, PAGE_ROWS, q)
     return frame.page("vendor.html", vendor=found, products=shown, term=q, pager=Pager(number, PAGE_ROWS, total))
 
 
@@ -114,7 +112,7 @@ def job_page(frame: TheFrame, job_id: str, page: str | None = None, rejected: st
 def promotions_page(frame: TheFrame) -> HTMLResponse:
     """The promotions with the states of interface.md 3.4."""
     with frame.sandbox.storage.begin() as connection:
-        found = promotions.overview(connection, frame.chain, frame.now_us)
+        found = shown.overview(connection, frame.chain, frame.now_us)
     return frame.page("promotions.html", promotions=found)
 
 
@@ -124,10 +122,10 @@ def promotion_page(frame: TheFrame, promotion_id: str, page: str | None = None) 
     number = _page(page)
     with frame.sandbox.storage.begin() as connection:
         known = promotion_id.isdecimal() and len(promotion_id) < 10
-        found = promotions.one(connection, frame.chain, int(promotion_id), frame.now_us) if known else None
+        found = shown.one(connection, frame.chain, int(promotion_id), frame.now_us) if known else None
         if found is None:
             raise not_found("Promotion")
-        rows = list(promotions.skus(connection, found["id"], (number - 1) * PAGE_ROWS, PAGE_ROWS))
+        rows = list(shown.skus(connection, found["id"], (number - 1) * PAGE_ROWS, PAGE_ROWS))
     return frame.page("promotion.html", promotion=found, skus=rows, pager=Pager(number, PAGE_ROWS, found["pairs"]))
 
 
@@ -137,8 +135,8 @@ def orders_page(frame: TheFrame, page: str | None = None) -> HTMLResponse:
     number = _page(page)
     with frame.sandbox.storage.begin() as connection:
         shops = views.vendors(connection, frame.chain, frame.now_us)
-        where = orders.of_chain(frame.chain)
-        total, found = orders.page(connection, where, (number - 1) * PAGE_ROWS, PAGE_ROWS, newest_first=True)
+        where = store.of_chain(frame.chain)
+        total, found = store.page(connection, where, (number - 1) * PAGE_ROWS, PAGE_ROWS, newest_first=True)
         skus = _choices(connection, shops)
     return frame.page("orders.html", orders=found, vendors=shops, skus=skus, pager=Pager(number, PAGE_ROWS, total))
 
@@ -147,9 +145,7 @@ def orders_page(frame: TheFrame, page: str | None = None) -> HTMLResponse:
 def order_page(frame: TheFrame, order_id: str) -> HTMLResponse:
     """One order, what happened to it, and what can happen next."""
     with frame.sandbox.storage.begin() as connection:
-        order = orders.find(connection, order_id.lower(), frame.now_us, chain=frame.chain)
-        if order is None:
-            raise not_found("Order")
+        order = store.find(connection, order_id.lower(), frame.now_us, chain=frame.chain)
         _, events = views.deliveries(connection, frame.chain, 0, PAGE_ROWS, subject=order.order_id)
     return frame.page("order.html", order=order, deliveries=events)
 
@@ -159,27 +155,25 @@ def webhooks_page(frame: TheFrame, page: str | None = None) -> HTMLResponse:
     """Where events go, and every attempt to deliver one."""
     number = _page(page)
     with frame.sandbox.storage.begin() as connection:
-        settings = views.webhook_of(connection, frame.chain)
+        settings = webhooks.addresses(connection, frame.chain)
         total, rows = views.deliveries(connection, frame.chain, (number - 1) * PAGE_ROWS, PAGE_ROWS)
-    bodies = {row["id"]: views.compact(row["body"]) for row in rows}
+    shown_bodies = {row["id"]: views.compact(row["body"]) for row in rows}
     return frame.page(
-        "webhooks.html", webhook=settings, deliveries=rows, bodies=bodies, pager=Pager(number, PAGE_ROWS, total)
+        "webhooks.html", webhook=settings, deliveries=rows, bodies=shown_bodies, pager=Pager(number, PAGE_ROWS, total)
     )
 
 
 @router.get("/faults")
 def faults_page(frame: TheFrame) -> HTMLResponse:
     """The faults in force, a form for one more, and every kind with a sentence."""
-    return frame.page(
-        "faults.html", faults=frame.sandbox.faults.state(), operations=rules.OPERATIONS, requests=[*rules.REQUESTS]
-    )
+    return frame.page("faults.html", faults=frame.sandbox.faults.state(), operations=OPERATIONS, requests=[*REQUESTS])
 
 
 def _choices(connection: Any, shops: list[dict[str, Any]]) -> list[str]:
     """SKUs to choose from, of the vendors together."""
     found: dict[str, None] = {}
     for shop in shops:
-        found.update(dict.fromkeys(shelves.orderable(connection, shop["id"], CHOICES)))
+        found.update(dict.fromkeys(views.orderable(connection, shop["id"], CHOICES)))
     return list(found)[:CHOICES]
 
 

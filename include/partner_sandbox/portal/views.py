@@ -1,20 +1,21 @@
-"""What the pages show of vendors, jobs and webhooks, read from the platform's tables."""
+"""What the pages show of vendors, their shelves, jobs and webhooks, read from the platform's tables."""
 
 from __future__ import annotations
 
 import json
 from collections import defaultdict
+from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Integer, cast, func, select
+from sqlalchemy import Connection, Integer, Select, cast, func, select
 
-from partner_sandbox.access.tables import chain as chain_table
-from partner_sandbox.access.tables import vendor
-from partner_sandbox.catalog.propagation import show_due
-from partner_sandbox.catalog.tables import product, visible_change
+from partner_sandbox import storage
+from partner_sandbox.catalog.products import barcodes_of, has_term, product, show_due, visible_change
 from partner_sandbox.jobs.jobs import job, job_item
-from partner_sandbox.promotions import seen
-from partner_sandbox.webhooks.notices import attempt, delivery, webhook
+from partner_sandbox.promotions import shown
+from partner_sandbox.promotions.shown import Seen
+from partner_sandbox.vendors import Vendor, chain_table, vendor_table
+from partner_sandbox.webhooks import attempt, delivery
 
 
 def chains(connection: Connection) -> list[str]:
@@ -26,18 +27,18 @@ def vendors(connection: Connection, chain: str, now_us: int) -> list[dict[str, A
     show_due(connection, now_us)
     counted = (
         select(
-            vendor.c.id,
-            vendor.c.vendor,
-            vendor.c.name,
-            vendor.c.external_partner_config_id,
-            vendor.c.status,
+            vendor_table.c.id,
+            vendor_table.c.vendor,
+            vendor_table.c.name,
+            vendor_table.c.external_partner_config_id,
+            vendor_table.c.status,
             func.count(product.c.id).label("products"),
             func.coalesce(func.sum(cast(product.c.app_active, Integer)), 0).label("available"),
         )
-        .outerjoin(product, product.c.vendor_key == vendor.c.id)
-        .where(vendor.c.chain == chain)
-        .group_by(vendor.c.id)
-        .order_by(vendor.c.vendor)
+        .outerjoin(product, product.c.vendor_key == vendor_table.c.id)
+        .where(vendor_table.c.chain == chain)
+        .group_by(vendor_table.c.id)
+        .order_by(vendor_table.c.vendor)
     )
     counted_changes = (
         select(product.c.vendor_key, func.count(visible_change.c.product_id.distinct()).label("products"))
@@ -49,7 +50,7 @@ def vendors(connection: Connection, chain: str, now_us: int) -> list[dict[str, A
         {
             **row,
             "on_the_way": waiting.get(row["id"], 0),
-            "promoted": len(seen.now(connection, row["id"], now_us)),
+            "promoted": len(shown.now(connection, row["id"], now_us)),
         }
         for row in connection.execute(counted).mappings().all()
     ]
@@ -57,13 +58,9 @@ def vendors(connection: Connection, chain: str, now_us: int) -> list[dict[str, A
 
 def jobs(connection: Connection, chain: str, first: int, count: int) -> tuple[int, list[dict[str, Any]]]:
     """How many jobs the chain has, and some of them, the newest first."""
-    where = (job.c.chain == chain, job.c.state != "RECEIVING")
-    total = connection.execute(select(func.count()).select_from(job).where(*where)).scalar_one()
     columns = [column for column in job.c if column.name not in {"payload", "result"}]
-    rows = connection.execute(
-        select(*columns).where(*where).order_by(job.c.seq.desc()).limit(count).offset(first)
-    ).mappings()
-    return total, [dict(row) for row in rows]
+    mine = select(*columns).where(job.c.chain == chain, job.c.state != "RECEIVING").order_by(job.c.seq.desc())
+    return _page(connection, mine, first, count)
 
 
 def job_items(
@@ -73,21 +70,12 @@ def job_items(
     where = [job_item.c.job_seq == job_seq]
     if only_rejected:
         where.append(job_item.c.error.is_not(None))
-    total = connection.execute(select(func.count()).select_from(job_item).where(*where)).scalar_one()
-    rows = connection.execute(
-        select(job_item).where(*where).order_by(job_item.c.number).limit(count).offset(first)
-    ).mappings()
-    return total, [dict(row) for row in rows]
+    return _page(connection, select(job_item).where(*where).order_by(job_item.c.number), first, count)
 
 
-def webhook_of(connection: Connection, chain: str) -> dict[str, Any]:
-    """Where events go; of the secret only whether there is one."""
-    row = connection.execute(select(webhook).where(webhook.c.chain == chain)).one_or_none()
-    return {
-        "catalog_url": row.catalog_url if row else None,
-        "order_url": row.order_url if row else None,
-        "secret_set": bool(row and row.secret),
-    }
+def _page(connection: Connection, query: Select[Any], first: int, count: int) -> tuple[int, list[dict[str, Any]]]:
+    total, rows = storage.page(connection, query, first, count)
+    return total, [row._asdict() for row in rows]
 
 
 def deliveries(
@@ -97,12 +85,7 @@ def deliveries(
     where = [delivery.c.chain == chain]
     if subject is not None:
         where.append(delivery.c.subject == subject)
-    total = connection.execute(select(func.count()).select_from(delivery).where(*where)).scalar_one()
-    rows = (
-        connection.execute(select(delivery).where(*where).order_by(delivery.c.id.desc()).limit(count).offset(first))
-        .mappings()
-        .all()
-    )
+    total, rows = _page(connection, select(delivery).where(*where).order_by(delivery.c.id.desc()), first, count)
     tried: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)
     made = select(attempt).where(attempt.c.delivery_id.in_([row["id"] for row in rows]))
     for line in connection.execute(made.order_by(attempt.c.delivery_id, attempt.c.number)).mappings():
@@ -131,3 +114,85 @@ def left_out(job_row: dict[str, Any]) -> list[tuple[str, str, str]]:
 def compact(body: str, most: int = 20_000) -> str:
     """A body short enough for a page."""
     return body if len(body) <= most else json.dumps({"cut": f"{len(body)} characters", "begins": body[:1000]})
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One product on the shelf."""
+
+    sku: str
+    title: str
+    barcodes: str
+    by_weight: bool
+    seen_price_milli: int | None
+    seen_active: bool
+    seen_limit: int | None
+    held_price_milli: int | None
+    held_active: bool
+    held_limit: int | None
+    visible_us: int | None
+    promotion: Seen | None
+
+    @property
+    def pays_milli(self) -> int | None:
+        """What a customer pays."""
+        promoted = None if self.promotion is None else self.promotion.price_milli(self.seen_price_milli)
+        bundle = self.promotion is not None and self.promotion.type != shown.STRIKETHROUGH
+        return self.seen_price_milli if promoted is None or bundle else promoted
+
+    @property
+    def offer(self) -> str | None:
+        """The name of the promotion, where a customer has something of it."""
+        if self.promotion is None or self.promotion.price_milli(self.seen_price_milli) is None:
+            return None
+        return self.promotion.name
+
+    @property
+    def struck(self) -> bool:
+        """Whether the price on the shelf is struck through."""
+        return self.pays_milli != self.seen_price_milli
+
+
+def shelf(
+    connection: Connection, of: Vendor, now_us: int, first: int, count: int, term: str = ""
+) -> tuple[int, list[Shown]]:
+    """How many products fit the term, and some of them in the order of their SKUs."""
+    show_due(connection, now_us)
+    where = [product.c.vendor_key == of.key]
+    if term:
+        where.append(has_term(term))
+    total, rows = storage.page(connection, select(product).where(*where).order_by(product.c.sku), first, count)
+    ids = [row.id for row in rows]
+    codes = barcodes_of(connection, ids)
+    waiting = (
+        select(visible_change.c.product_id, func.max(visible_change.c.visible_us).label("visible_us"))
+        .where(visible_change.c.product_id.in_(ids))
+        .group_by(visible_change.c.product_id)
+    )
+    due = {row.product_id: row.visible_us for row in connection.execute(waiting)}
+    promotions = shown.now(connection, of.key, now_us, [row.sku for row in rows])
+    return total, [_shown(row, codes[row.id], due.get(row.id), promotions.get(row.sku)) for row in rows]
+
+
+def orderable(connection: Connection, chain_vendor_key: int, count: int) -> list[str]:
+    """Some SKUs that a customer could order now."""
+    mine = (product.c.vendor_key == chain_vendor_key, product.c.app_active, product.c.app_price_milli.is_not(None))
+    rows = connection.execute(select(product.c.sku).where(*mine).order_by(product.c.sku).limit(count))
+    return list(rows.scalars())
+
+
+def _shown(row: Any, codes: list[str], visible_us: int | None, promotion: Seen | None) -> Shown:
+    return Shown(
+        sku=row.sku,
+        title=row.title,
+        barcodes=", ".join(codes),
+        by_weight=row.is_sold_by_weight,
+        seen_price_milli=row.app_price_milli,
+        seen_active=row.app_active,
+        seen_limit=row.app_sales_limit,
+        held_price_milli=row.price_milli,
+        held_active=row.active,
+        held_limit=row.sales_limit,
+        visible_us=visible_us,
+        promotion=promotion,
+    )

@@ -4,30 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import Field, model_validator
 
-from partner_sandbox.behaviour import Behaviour
-from partner_sandbox.catalog import money
+from partner_sandbox import money
+from partner_sandbox.bodies import EVERY_VENDOR, Body, Locale, MillisecondsUs, Number
 from partner_sandbox.errors import invalid
-from partner_sandbox.wire import Body, MillisecondsUs, Number
+from partner_sandbox.settings import Behaviour
 
-EVERY_VENDOR = "*"
-LOCALE = re.compile(r"[a-z]{2}_[A-Z]{2}")
 PAIRS_MAX = 2_000_000
 """SKU x vendor in one request (field notes)."""
 
 
-def _locale(value: str) -> str:
-    if LOCALE.fullmatch(value) is None:
-        raise ValueError("must be a locale of the form xx_YY")
-    return value
-
-
 Named = Annotated[str, Field(min_length=1, max_length=1000)]
-Locale = Annotated[str, AfterValidator(_locale)]
 Count = Annotated[int, Field(ge=1, lt=2**31)]
 
 

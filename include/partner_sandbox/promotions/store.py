@@ -26,7 +26,7 @@ from sqlalchemy import (
     update,
 )
 
-from partner_sandbox.catalog import money
+from partner_sandbox import money
 from partner_sandbox.promotions.body import PromotionBody
 from partner_sandbox.storage import metadata
 

@@ -1,39 +1,87 @@
-"""The promotions a customer sees now: where several cover a product, the later start wins (field notes, Promotions)."""
+"""Promotions as people see them: the state in the partner portal (interface.md 3.4), and what a customer sees now.
+
+Where several cover a product, the later start wins (field notes, Promotions).
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, Row, func, select, text
 
-from partner_sandbox.catalog import money
+from partner_sandbox import money
 from partner_sandbox.clock import iso
+from partner_sandbox.promotions.store import promotion, promotion_sku
+from partner_sandbox.vendors import vendor_table
 
 
-class Discounted(Protocol):
-    """Anything with a kind of discount and its value in thousandths."""
+def state_of(row: Row[Any], now_us: int) -> str:
+    """What the partner portal shows: Cancelled, Ended, Running or Upcoming."""
+    if not row.active and row.cancelled_us < row.end_us:
+        return "Cancelled"
+    if now_us >= row.end_us:
+        return "Ended"
+    return "Upcoming" if now_us < row.start_us else "Running"
 
-    @property
-    def subtype(self) -> str: ...
-    @property
-    def value_milli(self) -> int: ...
+
+def overview(connection: Connection, chain: str, now_us: int, limit: int = 200) -> list[dict[str, Any]]:
+    """The promotions of a chain, the newest first."""
+    mine = select(promotion).where(promotion.c.chain == chain).order_by(promotion.c.id.desc()).limit(limit)
+    return [_shown(connection, row, now_us) for row in connection.execute(mine).all()]
 
 
-def discounted_milli(by: Discounted, price_milli: int | None) -> int | None:
-    """The price after the discount, cut to thousandths; None where it would not be above zero and below the price."""
-    if price_milli is None:
-        return None
-    if by.subtype == "FINAL_PRICE":
-        price = by.value_milli
-    elif by.subtype == "ABSOLUTE":
-        price = price_milli - by.value_milli
-    else:  # 100,000 thousandths of a per cent are the whole
-        price = price_milli * (100_000 - by.value_milli) // 100_000
-    free = by.subtype == "PERCENTAGE" and by.value_milli == 100_000
-    return price if (price > 0 or free) and price < price_milli else None
+def one(connection: Connection, chain: str, promotion_id: int, now_us: int) -> dict[str, Any] | None:
+    mine = select(promotion).where(promotion.c.chain == chain, promotion.c.id == promotion_id)
+    row = connection.execute(mine).one_or_none()
+    return None if row is None else _shown(connection, row, now_us)
+
+
+def skus(connection: Connection, promotion_id: int, first: int, count: int) -> Iterator[dict[str, Any]]:
+    """The SKUs in force, by vendor and SKU."""
+    mine = (
+        select(vendor_table.c.vendor, promotion_sku)
+        .join(vendor_table, vendor_table.c.id == promotion_sku.c.vendor_key)
+        .where(promotion_sku.c.promotion_id == promotion_id, promotion_sku.c.seen_until_us.is_(None))
+        .order_by(promotion_sku.c.vendor_key, promotion_sku.c.sku)
+        .offset(first)
+        .limit(count)
+    )
+    for row in connection.execute(mine):
+        yield {
+            "vendor": row.vendor,
+            "sku": row.sku,
+            "subtype": row.subtype,
+            "value": money.text(row.value_milli),
+            "max_quantity": row.max_quantity,
+            "seen_from_us": row.seen_from_us,
+        }
+
+
+def _shown(connection: Connection, row: Row[Any], now_us: int) -> dict[str, Any]:
+    counted = select(
+        func.count(), func.count(promotion_sku.c.sku.distinct()), func.count(promotion_sku.c.vendor_key.distinct())
+    ).where(promotion_sku.c.promotion_id == row.id, promotion_sku.c.seen_until_us.is_(None))
+    pairs, count, vendors = connection.execute(counted).one()
+    return {
+        "id": row.id,
+        "name": row.display_name.get("en_GB") or next(iter(row.display_name.values())),
+        "display_name": row.display_name,
+        "state": state_of(row, now_us),
+        "type": row.type,
+        "reason": row.reason,
+        "vendors": row.vendors,
+        "vendors_with_skus": vendors,
+        "skus": count,
+        "pairs": pairs,
+        "start_us": row.start_us,
+        "end_us": row.end_us,
+        "start_time": iso(row.start_us),
+        "end_time": iso(row.end_us),
+        "updated_at": iso(row.updated_us),
+    }
 
 
 STRIKETHROUGH = "STRIKETHROUGH"
@@ -70,7 +118,7 @@ class Seen:
 
     def price_milli(self, shelf_milli: int | None) -> int | None:
         """What a discounted piece costs; None where the shelf price is not above it any more."""
-        return discounted_milli(self, shelf_milli)
+        return money.discounted_milli(self.subtype, self.value_milli, shelf_milli)
 
     def shown(self, shelf_milli: int | None) -> dict[str, Any] | None:
         """As the control plane shows it; None if no price is struck through."""

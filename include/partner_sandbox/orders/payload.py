@@ -1,13 +1,16 @@
-"""An order as the interface shows it (interface.md 2.5, 2.6; field notes, Orders)."""
+"""An order as the interface shows it, in answers and in events (interface.md 2.5, 2.6, 6; field notes, Orders)."""
 
 from __future__ import annotations
 
 from typing import Any, Literal
 
-from partner_sandbox.behaviour import Behaviour
-from partner_sandbox.catalog import money
+from sqlalchemy import Connection
+
+from partner_sandbox import money, webhooks
 from partner_sandbox.clock import iso
-from partner_sandbox.orders.order import Item, Order, Pricing
+from partner_sandbox.orders.store import Item, Order, Pricing
+from partner_sandbox.sandbox import Sandbox
+from partner_sandbox.settings import Behaviour
 
 COUNTRY = "XX"
 """The sandbox is in no country."""
@@ -119,3 +122,17 @@ def _pricing(pricing: Pricing) -> dict[str, Any]:
         "max_quantity": pricing.most / 1000 if weighed else pricing.most,
     }
     return {**body, "weight": (pricing.weight_g or 0) / 1000} if weighed else body
+
+
+def note_event(connection: Connection, sandbox: Sandbox, order: Order, event: str) -> None:
+    """One of RECEIVED, READY_FOR_PICKUP, DISPATCHED, CANCELLED. Wake the work after the transaction."""
+    webhooks.note(
+        connection,
+        sandbox,
+        chain=order.chain,
+        operation="order_webhook",
+        subject=order.order_id,
+        event=event,
+        body=shown(order, sandbox.behaviour, "event", state=event),
+        vendor=order.vendor,
+    )

@@ -16,11 +16,11 @@ from typing import Any
 import httpx
 from sqlalchemy import Row, Select, select, update
 
+from partner_sandbox import webhooks
 from partner_sandbox.clock import to_us
 from partner_sandbox.journal import Entry
 from partner_sandbox.sandbox import Sandbox
-from partner_sandbox.webhooks import notices
-from partner_sandbox.webhooks.notices import attempt, delivery
+from partner_sandbox.webhooks import attempt, delivery
 
 AT_ONCE_MAX = 32
 
@@ -103,7 +103,7 @@ class Courier:
         sandbox = self._sandbox
         try:
             with sandbox.storage.begin() as connection:
-                to = notices.configured(connection, row.chain)
+                to = webhooks.configured(connection, row.chain)
             secret = row.authorization or (to.secret if to is not None else "")
             at_us = sandbox.clock.now_us()
             status, problem = await self._post(row, secret)

@@ -7,14 +7,13 @@ from typing import Any
 
 from sqlalchemy import Boolean, Column, Connection, ForeignKey, Index, Integer, Row, Table, Text, select
 
-from partner_sandbox.access.tables import vendor as vendor_table
 from partner_sandbox.clock import to_us
-from partner_sandbox.faults.rules import Rule
+from partner_sandbox.faults import Rule
 from partner_sandbox.jobs import jobs
-from partner_sandbox.jobs.files import link_of
-from partner_sandbox.jobs.jobs import Job
+from partner_sandbox.jobs.jobs import Job, link_of
 from partner_sandbox.sandbox import Sandbox
 from partner_sandbox.storage import metadata
+from partner_sandbox.vendors import vendor_table
 
 webhook = Table(
     "webhook",
@@ -72,6 +71,18 @@ def configured(connection: Connection, chain: str) -> Row[Any] | None:
     """Where a chain wants its events; a secret is mandatory to enable the integration (interface.md 5.6)."""
     row = connection.execute(select(webhook).where(webhook.c.chain == chain)).one_or_none()
     return row if row is not None and row.secret else None
+
+
+def configure(connection: Connection, chain: str, **values: str | None) -> None:
+    """Replaces a chain's addresses and its secret."""
+    connection.execute(webhook.insert().prefix_with("OR REPLACE").values(chain=chain, **values))
+
+
+def addresses(connection: Connection, chain: str) -> dict[str, Any]:
+    """Where events go; of the secret only whether there is one."""
+    row = connection.execute(select(webhook).where(webhook.c.chain == chain)).one_or_none()
+    urls = {name: getattr(row, name, None) for name in ("catalog_url", "order_url")}
+    return {**urls, "secret_set": bool(row and row.secret)}
 
 
 def note(

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+
 REQUESTS = (
     "token",
     "put_catalog",

@@ -1,8 +1,25 @@
-"""Products of a vendor, their barcodes and categories, and changes on their way to the app."""
+"""Products of a vendor, their barcodes and categories, and changes on their way to the app (interface.md 8)."""
 
 from __future__ import annotations
 
-from sqlalchemy import JSON, Boolean, Column, ForeignKey, Index, Integer, Table, Text, UniqueConstraint
+from collections import defaultdict
+
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    Column,
+    ColumnElement,
+    Connection,
+    ForeignKey,
+    Index,
+    Integer,
+    Table,
+    Text,
+    UniqueConstraint,
+    or_,
+    select,
+    text,
+)
 
 from partner_sandbox.storage import metadata
 
@@ -69,3 +86,35 @@ visible_change = Table(
     Index("visible_change_by_time", "visible_us"),
     Index("visible_change_by_product", "product_id"),
 )
+
+_SHOW = text("""
+    UPDATE product SET app_price_milli = c.price_milli, app_active = c.active, app_sales_limit = c.sales_limit
+    FROM visible_change AS c
+    JOIN (SELECT max(id) AS id FROM visible_change WHERE visible_us <= :now GROUP BY product_id) AS ripe
+        ON ripe.id = c.id
+    WHERE product.id = c.product_id
+""")
+_FORGET = text("DELETE FROM visible_change WHERE visible_us <= :now")
+_ANY = text("SELECT 1 FROM visible_change WHERE visible_us <= :now LIMIT 1")
+
+
+def show_due(connection: Connection, now_us: int) -> None:
+    """Makes every change that is due by `now_us` (microseconds) visible in the app."""
+    at = {"now": now_us}
+    if connection.execute(_ANY, at).first() is not None:
+        connection.execute(_SHOW, at)
+        connection.execute(_FORGET, at)
+
+
+def barcodes_of(connection: Connection, product_ids: list[int]) -> defaultdict[int, list[str]]:
+    """The barcodes of these products, in their order."""
+    found: defaultdict[int, list[str]] = defaultdict(list)
+    mine = select(barcode).where(barcode.c.product_id.in_(product_ids)).order_by(barcode.c.position)
+    for row in connection.execute(mine):
+        found[row.product_id].append(row.barcode)
+    return found
+
+
+def has_term(term: str) -> ColumnElement[bool]:
+    """Whether title or SKU of a product has this text."""
+    return or_(product.c.title.icontains(term, autoescape=True), product.c.sku.icontains(term, autoescape=True))

@@ -8,25 +8,28 @@ from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from sqlalchemy import Connection, Integer, cast, func, select
+from sqlalchemy import Connection, Integer, cast, func, select, update
 
-from partner_sandbox.access.callers import TheSandbox
-from partner_sandbox.access.tables import chain, vendor
-from partner_sandbox.behaviour import Behaviour, behaviour_of
-from partner_sandbox.catalog.tables import product
-from partner_sandbox.errors import ApiError, invalid
-from partner_sandbox.faults.rules import RuleSet
+from partner_sandbox import webhooks
+from partner_sandbox.catalog.products import product
+from partner_sandbox.errors import ApiError, invalid, not_found
+from partner_sandbox.faults import RuleSet
 from partner_sandbox.jobs.jobs import job
 from partner_sandbox.orders.store import orders
-from partner_sandbox.sandbox import Sandbox
-from partner_sandbox.settings import SandboxSettings
-from partner_sandbox.webhooks.notices import delivery, webhook
+from partner_sandbox.promotions import shown
+from partner_sandbox.sandbox import Sandbox, TheSandbox
+from partner_sandbox.settings import Behaviour, SandboxSettings, behaviour_of
+from partner_sandbox.tokens import client_table, token_table
+from partner_sandbox.vendors import add_vendor, chain_table, find_vendor, named_vendor, vendor_table
 
 
 def overview(sandbox: Sandbox) -> dict[str, Any]:
     """The answer of GET /_sandbox/state."""
     with sandbox.storage.begin() as connection:
-        chains = [_chain(connection, row.chain) for row in connection.execute(select(chain).order_by(chain.c.chain))]
+        chains = [
+            _chain(connection, row.chain)
+            for row in connection.execute(select(chain_table).order_by(chain_table.c.chain))
+        ]
         return {
             "now": sandbox.clock.now_iso(),
             "clock": "virtual" if sandbox.clock.virtual else "real",
@@ -35,33 +38,28 @@ def overview(sandbox: Sandbox) -> dict[str, Any]:
             "chains": chains,
             "jobs": _counts(connection, job.c.state),
             "orders": _counts(connection, orders.c.state),
-            "deliveries": _counts(connection, delivery.c.state),
+            "deliveries": _counts(connection, webhooks.delivery.c.state),
             "max_requests_in_60s": sandbox.journal.max_requests_in_60s,
         }
 
 
 def _chain(connection: Connection, name: str) -> dict[str, Any]:
-    hook = connection.execute(select(webhook).where(webhook.c.chain == name)).one_or_none()
     counted = (
         select(
-            vendor.c.vendor,
-            vendor.c.external_partner_config_id,
-            vendor.c.sales_buffer,
+            vendor_table.c.vendor,
+            vendor_table.c.external_partner_config_id,
+            vendor_table.c.sales_buffer,
             func.count(product.c.id).label("products"),
             func.coalesce(func.sum(cast(product.c.active, Integer)), 0).label("active"),
         )
-        .outerjoin(product, product.c.vendor_key == vendor.c.id)
-        .where(vendor.c.chain == name)
-        .group_by(vendor.c.id)
-        .order_by(vendor.c.vendor)
+        .outerjoin(product, product.c.vendor_key == vendor_table.c.id)
+        .where(vendor_table.c.chain == name)
+        .group_by(vendor_table.c.id)
+        .order_by(vendor_table.c.vendor)
     )
     return {
         "chain": name,
-        "webhook": {
-            "catalog_url": hook.catalog_url if hook else None,
-            "order_url": hook.order_url if hook else None,
-            "secret_set": bool(hook and hook.secret),
-        },
+        "webhook": webhooks.addresses(connection, name),
         "vendors": [dict(row) for row in connection.execute(counted).mappings()],
     }
 
@@ -92,9 +90,8 @@ def check_host(request: Request, settings: SandboxSettings) -> None:
         name = urlsplit(f"//{request.headers.get('host', '')}").hostname or ""
     except ValueError:
         name = ""
-    listening = (request.scope.get("server") or ("",))[
-        0
-    ]  # an address of this machine; in one process, the client's own value
+    # an address of this machine; in one process, the client's own value
+    listening = (request.scope.get("server") or ("",))[0]
     own = {"localhost", listening, *settings.control_hosts, urlsplit(settings.public_url or "").hostname} - {""}
     try:
         known = name in own or ipaddress.ip_address(name).is_loopback
@@ -173,3 +170,101 @@ def put_settings(sandbox: TheSandbox, choices: dict[str, Any]) -> dict[str, Any]
 def read_journal(sandbox: TheSandbox, after: Annotated[int, Query(ge=0)] = 0) -> dict[str, Any]:
     """Requests and webhooks in the order in which they ended."""
     return sandbox.journal.read(after)
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Client(_Body):
+    client_id: str = Field(min_length=1)
+    client_secret: str = Field(min_length=1)
+
+
+class ChainBody(_Body):
+    """A chain; what is left out stays, or is the default for a new one."""
+
+    enabled: bool | None = None
+    creation_enabled: bool | None = None
+    clients: list[Client] = Field(default_factory=list)
+    tokens: list[str] = Field(default_factory=list, description="static portal tokens, valid for ever")
+
+
+class VendorBody(_Body):
+    """A vendor; what is left out stays, or is the default for a new one."""
+
+    name: str | None = None
+    external_partner_config_id: str | None = None
+    sales_buffer: int | None = None
+    buffer: int | None = Field(None, description="the same as sales_buffer")
+    status: str | None = None
+
+
+class WebhookBody(_Body):
+    catalog_url: str | None = None
+    order_url: str | None = None
+    secret: str | None = None
+
+
+@router.put("/chains/{chain_id}")
+def put_chain(chain_id: str, sandbox: TheSandbox, body: ChainBody) -> dict[str, Any]:
+    """Makes a chain or changes it; clients and static tokens are added to it."""
+    given = body.model_dump(include={"enabled", "creation_enabled"}, exclude_none=True)
+    with sandbox.storage.begin() as connection:
+        known = connection.execute(select(chain_table).where(chain_table.c.chain == chain_id)).one_or_none()
+        if known is None:
+            row = {"chain": chain_id, "enabled": True, "creation_enabled": False, **given}
+            connection.execute(chain_table.insert().values(row))
+        elif given:
+            connection.execute(update(chain_table).where(chain_table.c.chain == chain_id).values(given))
+        for credentials in body.clients:
+            row = {**credentials.model_dump(), "chain": chain_id}
+            connection.execute(client_table.insert().prefix_with("OR REPLACE").values(row))
+        for text in body.tokens:
+            row = {"token": text, "chain": chain_id, "issued_us": sandbox.clock.now_us()}
+            connection.execute(token_table.insert().prefix_with("OR REPLACE").values(row))
+    return {"chain": chain_id, **given}
+
+
+@router.put("/chains/{chain_id}/vendors/{vendor_id}")
+def put_vendor(chain_id: str, vendor_id: str, sandbox: TheSandbox, body: VendorBody | None = None) -> dict[str, Any]:
+    """Makes a vendor or changes it."""
+    given = body.model_dump(exclude_none=True) if body else {}
+    if "buffer" in given:
+        given["sales_buffer"] = given.pop("buffer")
+    with sandbox.storage.begin() as connection:
+        _known_chain(connection, chain_id)
+        if find_vendor(connection, chain_id, vendor_id) is None:
+            add_vendor(connection, chain_id, vendor_id, **given)
+        elif given:
+            mine = (vendor_table.c.chain == chain_id, vendor_table.c.vendor == vendor_id)
+            connection.execute(update(vendor_table).where(*mine).values(given))
+        made = named_vendor(connection, chain_id, vendor_id)
+    return {
+        "chain": chain_id,
+        "vendor": made.vendor,
+        "name": made.name,
+        "external_partner_config_id": made.external_partner_config_id,
+        "sales_buffer": made.sales_buffer,
+    }
+
+
+@router.put("/chains/{chain_id}/webhook")
+def put_webhook(chain_id: str, sandbox: TheSandbox, body: WebhookBody) -> dict[str, Any]:
+    """Where events go and the secret they carry; without a secret nothing is sent (interface.md 5.6)."""
+    with sandbox.storage.begin() as connection:
+        _known_chain(connection, chain_id)
+        webhooks.configure(connection, chain_id, **body.model_dump())
+        return webhooks.addresses(connection, chain_id)
+
+
+def _known_chain(connection: Connection, chain_id: str) -> None:
+    if connection.execute(select(chain_table).where(chain_table.c.chain == chain_id)).first() is None:
+        raise not_found("Chain")
+
+
+@router.get("/chains/{chain_id}/promotions")
+def read_promotions(chain_id: str, sandbox: TheSandbox) -> dict[str, Any]:
+    """The promotions of a chain with the states that the partner portal shows (interface.md 3.4)."""
+    with sandbox.storage.begin() as connection:
+        return {"promotions": shown.overview(connection, chain_id, sandbox.clock.now_us())}

@@ -1,4 +1,4 @@
-"""What the platform does with a promotion when its job runs (interface.md 4.7; field notes, Promotions).
+"""PUT a promotion: accepted, applied when its job runs, and its status (interface.md 4.7; field notes, Promotions).
 
 SKUs in active entries are put in or changed, SKUs in inactive entries leave, SKUs that are not mentioned stay. A request
 that changes nothing is a DUPLICATE; one of which nothing could be taken is FAILED.
@@ -6,20 +6,25 @@ that changes nothing is a DUPLICATE; one of which nothing could be taken is FAIL
 
 from __future__ import annotations
 
+import asyncio
 from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, select
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from sqlalchemy import Connection, func, select
 
-from partner_sandbox.access.tables import vendor as vendor_table
-from partner_sandbox.clock import to_us
-from partner_sandbox.jobs import jobs
+from partner_sandbox import bodies, money
+from partner_sandbox.bodies import EVERY_VENDOR
+from partner_sandbox.clock import iso, to_us
+from partner_sandbox.errors import not_found
+from partner_sandbox.jobs import jobs, runner
 from partner_sandbox.promotions import store
-from partner_sandbox.promotions.body import EVERY_VENDOR, PromotionBody
-from partner_sandbox.promotions.seen import discounted_milli
+from partner_sandbox.promotions.body import PromotionBody, check
 from partner_sandbox.promotions.store import Value
-from partner_sandbox.sandbox import Sandbox
+from partner_sandbox.sandbox import Sandbox, TheSandbox
+from partner_sandbox.vendors import Chain, TheChain, vendor_table
 
 PIECE_SKUS = 5_000
 Wanted = dict[str, Value | None]
@@ -105,7 +110,7 @@ def _put_piece(
     for sku, value in wanted.items():
         if sku not in prices and (value is not None or sku not in held):
             outcome.missing[name].append(sku)
-        elif value is not None and discounted_milli(value, prices.get(sku)) is None:
+        elif value is not None and money.discounted_milli(value.subtype, value.value_milli, prices.get(sku)) is None:
             outcome.rejected[name].append(sku)
         else:
             sound[sku] = value
@@ -155,3 +160,45 @@ def _save_outcome(sandbox: Sandbox, job: jobs.Job, outcome: Outcome) -> None:
     rejected = sum(map(len, outcome.missing.values())) + sum(map(len, outcome.rejected.values()))
     with sandbox.storage.begin() as connection:
         jobs.change(connection, job.seq, result=outcome.result(), rejected=rejected)
+
+
+router = APIRouter(prefix="/v2/chains/{chain_id}/promotion")
+
+
+@router.put("", name="put_promotion")
+async def put_promotion(request: Request, sandbox: TheSandbox, chain: TheChain) -> Response:
+    """Creates, modifies or deactivates: a job does it."""
+    body = await request.body()
+    job = await asyncio.to_thread(_take, sandbox, chain, body, jobs.address_of(sandbox, request))
+    return await runner.accepted(sandbox, job, request)
+
+
+@router.get("/jobs/{job_id}", name="promotion_status")
+def promotion_status(job_id: str, sandbox: TheSandbox, chain: TheChain) -> dict[str, Any]:
+    """The state of a promotion's job and, once it has ended, what it left out."""
+    with sandbox.storage.begin() as connection:
+        job = jobs.by_id(connection, chain.chain, job_id)
+    if job is None or job.kind != "promotion":
+        raise not_found("Job")
+    state = "QUEUED" if job.state in jobs.OPEN else job.state  # promotion jobs lack IN_PROGRESS (interface.md 3.3)
+    if sandbox.faults.draw("promotion_status", "unknown_status"):
+        state = runner.UNKNOWN_STATE
+    answer: dict[str, Any] = {
+        "job_id": runner.shown_id(sandbox, job),
+        "job_status": state,
+        "created_at": iso(job.created_us),
+        "updated_at": iso(job.ended_us or job.created_us),
+    }
+    if job.state not in jobs.OPEN:
+        answer["result"] = {**Outcome().result(), **(job.result or {})}
+    return answer
+
+
+def _take(sandbox: Sandbox, chain: Chain, text: bytes, address: str) -> jobs.Job:
+    body = bodies.parse(text, PromotionBody)
+    with sandbox.storage.begin() as connection:
+        vendors = select(func.count()).select_from(vendor_table).where(vendor_table.c.chain == chain.chain)
+        check(body, sandbox.behaviour, connection.execute(vendors).scalar_one())
+        job = jobs.receive(connection, sandbox, "promotion", address, chain=chain.chain)
+        store.keep_request(connection, job.seq, text)
+        return jobs.queue(connection, sandbox, job.seq, sum(len(entry.sku) for entry in body.discount))

@@ -1,1 +1,0 @@
-"""Tokens and the access they give (interface.md 5)."""

@@ -1,1 +1,0 @@
-"""The control plane under /_sandbox: a person or a test steers the platform with it."""

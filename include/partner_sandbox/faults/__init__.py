@@ -1,1 +1,0 @@
-"""Seeded faults at every operation."""

@@ -1,0 +1,180 @@
+"""Chains and their vendors: the seed, the checks that every operation begins with (interface.md 5, 7), and the status of an outlet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Request
+from pydantic import BaseModel, Field
+from sqlalchemy import (
+    Boolean,
+    Column,
+    Connection,
+    ForeignKey,
+    Integer,
+    Row,
+    Table,
+    Text,
+    UniqueConstraint,
+    func,
+    select,
+    update,
+)
+
+from partner_sandbox import bodies
+from partner_sandbox.errors import ApiError, not_found
+from partner_sandbox.sandbox import TheSandbox
+from partner_sandbox.storage import metadata
+from partner_sandbox.tokens import ChainOfToken, client_table
+
+chain_table = Table(
+    "chain",
+    metadata,
+    Column("chain", Text, primary_key=True),
+    Column("enabled", Boolean, nullable=False, comment="false: 404 Platform Not Found"),
+    Column("creation_enabled", Boolean, nullable=False, comment="inside the pilot of product creation"),
+)
+
+vendor_table = Table(
+    "vendor",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("chain", Text, ForeignKey("chain.chain"), nullable=False),
+    Column("vendor", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("external_partner_config_id", Text, comment="the partner's own store identifier"),
+    Column("sales_buffer", Integer, nullable=False, comment="for products without a buffer of their own"),
+    Column("status", Text, nullable=False, comment="OPEN, CLOSED_TODAY, CLOSED_UNTIL, CHECKIN"),
+    Column("closed_reason", Text),
+    Column("closed_until", Text),
+    UniqueConstraint("chain", "vendor"),
+)
+
+
+CHAIN = "demo-chain"
+VENDORS = tuple(f"store-{number:03d}" for number in range(1, 7))
+SALES_BUFFER = 1
+"""The default of a vendor: a product without stock goes off sale."""
+CLIENT_ID = "demo-client"
+CLIENT_SECRET = "demo-secret"  # noqa: S105  the sandbox's published example
+
+
+def plant(connection: Connection) -> None:
+    """Adds the seed to an empty database; a database that has chains is left as it is."""
+    if connection.execute(select(func.count()).select_from(chain_table)).scalar_one():
+        return
+    connection.execute(chain_table.insert().values(chain=CHAIN, enabled=True, creation_enabled=False))
+    connection.execute(client_table.insert().values(client_id=CLIENT_ID, client_secret=CLIENT_SECRET, chain=CHAIN))
+    for name in VENDORS:
+        add_vendor(connection, CHAIN, name)
+
+
+def add_vendor(connection: Connection, chain_id: str, vendor_id: str, **values: object) -> None:
+    """A new vendor with the platform's defaults and, on top of them, `values`."""
+    row = {
+        "chain": chain_id,
+        "vendor": vendor_id,
+        "name": vendor_id,
+        "sales_buffer": SALES_BUFFER,
+        "status": "OPEN",
+    }
+    connection.execute(vendor_table.insert().values({**row, **values}))
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A chain whose own token came with the request."""
+
+    chain: str
+    creation_enabled: bool
+
+
+@dataclass(frozen=True)
+class Vendor:
+    """A vendor of that chain; `key` is its number in the storage."""
+
+    key: int
+    chain: str
+    vendor: str
+    name: str
+    external_partner_config_id: str | None
+    sales_buffer: int
+
+
+def find_vendor(connection: Connection, chain_id: str, vendor_id: str) -> Vendor | None:
+    """A vendor by its platform identifier."""
+    mine = select(vendor_table).where(vendor_table.c.chain == chain_id, vendor_table.c.vendor == vendor_id)
+    row = connection.execute(mine).one_or_none()
+    return None if row is None else _vendor(row)
+
+
+def named_vendor(connection: Connection, chain_id: str, vendor_id: str) -> Vendor:
+    """The same; 404 if the chain has no such vendor."""
+    found = find_vendor(connection, chain_id, vendor_id)
+    if found is None:
+        raise not_found("Vendor")
+    return found
+
+
+def store_named(connection: Connection, chain_id: str, name: str) -> Vendor:
+    """By the partner's own store identifier, or by the platform's (interface.md 2.5, 4.10); 404 for neither."""
+    own_first = vendor_table.c.external_partner_config_id == name
+    mine = select(vendor_table).where(vendor_table.c.chain == chain_id, own_first | (vendor_table.c.vendor == name))
+    row = connection.execute(mine.order_by(func.coalesce(own_first, False).desc()).limit(1)).one_or_none()
+    if row is None:
+        raise not_found("Vendor")
+    return _vendor(row)
+
+
+def _vendor(row: Row[Any]) -> Vendor:
+    return Vendor(row.id, row.chain, row.vendor, row.name, row.external_partner_config_id, row.sales_buffer)
+
+
+def chain(chain_id: str, sandbox: TheSandbox, own: ChainOfToken) -> Chain:
+    """The chain of the path; 404 unless it is the chain of the token."""
+    with sandbox.storage.begin() as connection:
+        row = connection.execute(select(chain_table).where(chain_table.c.chain == chain_id)).one_or_none()
+    if row is None or row.chain != own:
+        raise not_found("Chain")
+    if not row.enabled:
+        raise ApiError(404, "NOT_FOUND", "Platform Not Found")
+    return Chain(row.chain, row.creation_enabled)
+
+
+TheChain = Annotated[Chain, Depends(chain)]
+
+
+def vendor(vendor_id: str, sandbox: TheSandbox, within: TheChain) -> Vendor:
+    """The vendor of the path; 404 if the chain has no such vendor."""
+    with sandbox.storage.begin() as connection:
+        return named_vendor(connection, within.chain, vendor_id)
+
+
+TheVendor = Annotated[Vendor, Depends(vendor)]
+
+router = APIRouter(prefix="/v2/chains/{chain_id}/vendors/{vendor_id}")
+
+
+class OutletStatus(BaseModel):
+    """Whether the vendor takes orders."""
+
+    status: Literal["OPEN", "CLOSED_TODAY", "CLOSED_UNTIL", "CHECKIN"]
+    closed_reason: Annotated[str, Field(max_length=1000)] | None = None
+    closed_until: Annotated[str, Field(max_length=100)] | None = None
+
+
+@router.get("/status", name="outlet_status")
+def read_status(sandbox: TheSandbox, vendor: TheVendor) -> dict[str, Any]:
+    with sandbox.storage.begin() as connection:
+        row = connection.execute(select(vendor_table).where(vendor_table.c.id == vendor.key)).one()
+    return {"status": row.status, "closed_reason": row.closed_reason, "closed_until": row.closed_until}
+
+
+@router.put("/status", name="outlet_status")
+async def put_status(request: Request, sandbox: TheSandbox, vendor: TheVendor) -> dict[str, Any]:
+    body = await bodies.read_body(request, OutletStatus)
+    with sandbox.storage.begin() as connection:
+        mine = update(vendor_table).where(vendor_table.c.id == vendor.key)
+        connection.execute(mine.values(body.model_dump()))
+    return body.model_dump()

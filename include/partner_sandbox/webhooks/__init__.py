@@ -1,1 +1,0 @@
-"""Events for the partner, and the result of each attempt (interface.md 6)."""
