@@ -13,8 +13,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks import chain, rounds, server, table
-from benchmarks.machine import described, load_average
+from benchmarks import chain, page, rounds, server
+from benchmarks.meter import described, load_average
 from benchmarks.stages import STAGES
 
 if TYPE_CHECKING:
@@ -42,13 +42,13 @@ def main() -> None:
         for name in chosen.stage or STAGES:
             measured = rounds.measure(STAGES[name], made, chosen.rounds, _print)
             busy = {"rounds": chosen.rounds, "load_average": load_average()}
-            stages[name] = table.result(STAGES[name], measured) | busy
+            stages[name] = page.result(STAGES[name], measured) | busy
             _write(chosen, made, began_s, stages)  # what is measured is kept whatever comes after
     finally:
         server.stop(folder)
         if not chosen.keep:
             chain.remove(folder)
-    print(table.text(_write(chosen, made, began_s, stages)))
+    print(page.text(_write(chosen, made, began_s, stages)))
 
 
 def _write(chosen: argparse.Namespace, made: Chain, began_s: float, stages: dict[str, Any]) -> dict[str, Any]:

@@ -25,11 +25,14 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from shelfsync.catalog.batch import Body
+
 VENDOR_ROWS = 50_000
 POOL = 60_000
 CHANGED_SHARE = 0.05
 COME_AND_GO = 50
 """So many SKUs of a vendor are new, and so many have left."""
+BODY_BYTES_MAX = 95 * 1024 * 1024
 _MANIFEST = "chain.json"
 
 
@@ -62,6 +65,18 @@ class Chain:
     def first(self, vendors: int) -> Chain:
         """The same chain with its first vendors only."""
         return Chain(self.folder, self.shelves[:vendors])
+
+    def one(self, number: int) -> Chain:
+        """The same chain with this vendor only."""
+        return Chain(self.folder, self.shelves[number : number + 1])
+
+    def whole(self, kind: str, columns: list[str] | None = None) -> pa.Table:
+        """One table of all vendors, with the column `vendor` last."""
+        tables, lake = [], self.lake
+        for shelf in self.shelves:
+            table = lake.read_table(getattr(shelf, kind), columns)
+            tables.append(table.append_column("vendor", pa.repeat(pa.scalar(shelf.vendor), table.num_rows)))
+        return pa.concat_tables(tables)
 
     def files(self, kind: str) -> list[str]:
         """Addresses of all files of one kind, for engines that read them by themselves."""
@@ -119,6 +134,30 @@ def raw_of(vendor: str, snapshot: pa.Table) -> pa.Table:
     texts["price"] = pc.binary_join_element_wise(texts["price"], "00", "")
     texts |= {"row_number": pa.array(np.arange(1, count + 1)), "vendor": pa.repeat(pa.scalar(vendor), count)}
     return pa.Table.from_arrays([texts[name] for name in RAW.names], schema=RAW)
+
+
+def full_delta(snapshot: pa.Table) -> pa.Table:
+    """What a first full sync sends."""
+    from shelfsync.catalog.diff import diff
+
+    return diff(snapshot, BASELINE.empty_table(), full=True)
+
+
+def bodies_of(delta: pa.Table, body_max_bytes: int = BODY_BYTES_MAX) -> Iterator[Body]:
+    """The bodies that shelfsync makes of a delta."""
+    from shelfsync.catalog.batch import cut
+
+    for batch in cut(delta, key="sku", sales_limit_name="maximum_sales_quantity", body_max_bytes=body_max_bytes):
+        yield batch.body
+
+
+def log_of(delta: pa.Table) -> bytes:
+    """The log of a job that sent this delta: one line in fifty rejected."""
+    lines = [
+        f'"{sku}","failed","unknown SKU"' if row % 50 == 0 else f'"{sku}","success",""'
+        for row, sku in enumerate(delta["sku"].to_pylist())
+    ]
+    return ("\n".join(['"sku","state","errors"', *lines]) + "\n").encode()
 
 
 def _vendor(chance: np.random.Generator) -> tuple[pa.Table, pa.Table]:

@@ -24,11 +24,7 @@ WIRE = ["sku", "price", "quantity", "active", "maximum_sales_quantity"]
 
 def read(chain: Chain, kind: str) -> pd.DataFrame:
     """One table of the whole chain."""
-    tables, lake = [], chain.lake
-    for shelf in chain.shelves:
-        table = lake.read_table(getattr(shelf, kind))
-        tables.append(table.append_column("vendor", pa.repeat(pa.scalar(shelf.vendor), table.num_rows)))
-    whole = pa.concat_tables(tables)
+    whole = chain.whole(kind)
     price = whole["price"].cast(pa.float64())
     return whole.set_column(whole.column_names.index("price"), "price", price).to_pandas()
 

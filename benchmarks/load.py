@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 
-from benchmarks import machine
+from benchmarks.meter import described
 from crash.victims import kill
 from receiver_fixture import LiveReceiver, request
 from shelfsync.local.postgres import EmbeddedPostgres
@@ -102,7 +102,7 @@ def run(home: Path, seconds: float, rate: float, kills: int) -> dict[str, Any]:
     stored = [int(json.loads(body)["job_id"]) for body in bodies]
     waited = sorted(deliveries.answered.values())
     return {
-        "machine": machine.described(),
+        "machine": described(),
         "seconds": seconds,
         "rate": rate,
         "events": int(seconds * rate),

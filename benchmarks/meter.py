@@ -1,10 +1,16 @@
-"""What a measured part costs: CPU seconds, wall, peak memory. Linux: the peak is the kernel's own count (VmHWM)."""
+"""What a measured part costs (CPU seconds, wall, peak memory), and the machine that the figures belong to.
+
+Linux: the peak is the kernel's own count (VmHWM).
+"""
 
 from __future__ import annotations
 
 import contextlib
+import os
+import platform
 import re
 import time
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,7 +31,7 @@ class Meter:
 
     def __enter__(self) -> None:
         if not self.laps_s:
-            self.idle_bytes = _memory("VmRSS")
+            self.idle_bytes = memory_bytes("VmRSS")
         self._began = (time.process_time() + self.others(), time.perf_counter())
 
     def __exit__(self, *_: object) -> None:
@@ -33,7 +39,7 @@ class Meter:
         self.wall_s += lap_s
         self.laps_s.append(lap_s)
         self.cpu_s += time.process_time() + self.others() - self._began[0]
-        self.peak_bytes = _memory("VmHWM")
+        self.peak_bytes = memory_bytes("VmHWM")
 
     @contextlib.contextmanager
     def part(self, name: str) -> Iterator[None]:
@@ -55,7 +61,30 @@ class Meter:
         }
 
 
-def _memory(name: str) -> int:
+def memory_bytes(name: str) -> int:
+    """A figure of this process as the kernel counts it: VmRSS, VmHWM."""
     found = re.search(rf"{name}:\s+(\d+) kB", Path("/proc/self/status").read_text())
     assert found is not None
     return int(found[1]) * 1024
+
+
+_LIBRARIES = ("pyarrow", "pandas", "httpx", "psycopg")
+
+
+def described() -> dict[str, object]:
+    """Processor, cores, memory, versions."""
+    processor = re.search(r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text())
+    memory = re.search(r"MemTotal:\s+(\d+)", Path("/proc/meminfo").read_text())
+    return {
+        "processor": processor[1] if processor else platform.processor(),
+        "cores": os.cpu_count(),
+        "memory_gib": round(int(memory[1]) / 2**20) if memory else None,
+        "system": f"{platform.system()} {platform.release()}",
+        "python": platform.python_version(),
+        "libraries": {name: version(name) for name in _LIBRARIES},
+    }
+
+
+def load_average() -> float:
+    """How many processes wanted to run in the last minute."""
+    return round(os.getloadavg()[0], 1)

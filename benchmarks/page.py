@@ -1,6 +1,7 @@
-"""Writes docs/performance.md from the measurements: `python -m benchmarks.page` copies benchmarks/results/ and writes the page.
+"""What was measured: as one dictionary for JSON, as text for people, and as docs/performance.md.
 
-Between the marks of the page nothing is written by hand; a test compares.
+`python -m benchmarks.page` copies benchmarks/results/ to benchmarks/published/ and writes the page. Between the marks of the page
+nothing is written by hand; a test compares.
 """
 
 from __future__ import annotations
@@ -8,9 +9,97 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
-from typing import Any
+from statistics import median
+from typing import TYPE_CHECKING, Any
 
-from benchmarks import table
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from benchmarks.stage import Measured, Stage, Way
+
+
+_FIGURES = ("cpu_s", "wall_s", "peak_bytes", "idle_bytes", "lap_s", "rows", "bytes")
+
+
+def result(stage: Stage, measured: Measured) -> dict[str, Any]:
+    """A stage's figures and how its targets fared."""
+    return {
+        "name": stage.name,
+        "title": stage.title,
+        "ways": [_way(way, measured) for way in stage.ways if way.role != "check"],
+        "targets": [found for target in stage.targets if (found := _target(target, measured)) is not None],
+    }
+
+
+def _way(way: Way, measured: Measured) -> dict[str, Any]:
+    about: dict[str, Any] = {"name": way.name, "role": way.role, "title": way.title}
+    if way.name in measured.left_out:
+        return {**about, "left_out": measured.left_out[way.name]}
+    parts = {
+        name.removeprefix("part "): _spread(measured.of(way.name, name))
+        for name in measured.rounds[way.name][0]
+        if name.startswith("part ")
+    }
+    return {**about, **{name: _spread(measured.of(way.name, name)) for name in _FIGURES}, "parts_cpu_s": parts}
+
+
+def _target(target: Any, measured: Measured) -> dict[str, Any] | None:
+    values = target.value(measured)
+    if not values:
+        return None
+    judged = measured.rows >= target.from_rows
+    result = {"text": target.text, "limit": target.limit, "unit": target.unit, **_spread(values)}
+    return {**result, "holds": target.holds(median(values)) if judged else None}
+
+
+def _spread(values: Iterable[float]) -> dict[str, float]:
+    found = sorted(values)
+    return {"median": _short(median(found)), "least": _short(found[0]), "most": _short(found[-1])}
+
+
+def _short(value: float) -> float:
+    return round(value) if value >= 10_000 else float(f"{value:.4g}")
+
+
+def text(found: dict[str, Any]) -> str:
+    """Two tables: figures a way, then the targets."""
+    machine = found["machine"]
+    lines = [
+        (
+            f"{found['rows']:,} rows, {found['took_s']:g} s;"
+            f" {machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} GiB"
+        ),
+    ]
+    for stage in found["stages"]:
+        lines += ["", _title(stage), f"  {'':58} {'CPU s':>16} {'wall s':>16} {'peak MiB':>9}"]
+        for way in stage["ways"]:
+            lines.append(f"  {_line(way)}")
+            lines += [f"    {name:56} {spread(part):>16}" for name, part in way.get("parts_cpu_s", {}).items()]
+    lines += ["", "targets"]
+    for target in (one for stage in found["stages"] for one in stage["targets"]):
+        word = {True: "holds", False: "MISSED", None: "not judged at this size"}[target["holds"]]
+        lines.append(f"  {target['text']:75} {spread(target):>20} {target['unit']:4} {target['limit']:>10}  {word}")
+    return "\n".join(lines)
+
+
+def _title(stage: dict[str, Any]) -> str:
+    return f"{stage['title']} ({stage['rounds']} rounds, load {stage['load_average']})"
+
+
+def _line(way: dict[str, Any]) -> str:
+    if "left_out" in way:
+        return f"{way['title']:58} {way['left_out']}"
+    return f"{way['title']:58} {spread(way['cpu_s']):>16} {spread(way['wall_s']):>16} {way['peak_bytes']['median'] / 2**20:9.0f}"
+
+
+def spread(found: dict[str, float]) -> str:
+    """Median, and how far the rounds are apart."""
+    return (
+        f"{found['median']:.3g} ({found['least']:.3g}-{found['most']:.3g})"
+        if found["least"] != found["most"]
+        else f"{found['median']:.3g}"
+    )
+
 
 PROJECT = Path(__file__).parents[1]
 PUBLISHED = PROJECT / "benchmarks" / "published"
@@ -46,8 +135,8 @@ def rendered(page: str, found: dict[str, Any]) -> str:
 
 
 def _size(found: dict[str, Any]) -> str:
-    parts = [f"## {found['rows']:,} rows", _machine(found["machine"]), _targets(found)]
-    return "\n\n".join([*parts, *(_stage(stage) for stage in found["stages"])])
+    parts = [f"## {found['rows']:,} rows", _machine(found["machine"]), _target_table(found)]
+    return "\n\n".join([*parts, *(_stage_table(stage) for stage in found["stages"])])
 
 
 def _machine(machine: dict[str, Any]) -> str:
@@ -75,15 +164,15 @@ def _promotions(found: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _targets(found: dict[str, Any]) -> str:
+def _target_table(found: dict[str, Any]) -> str:
     lines = ["| target | limit | measured: median (least-most) | |", "|---|---|---|---|"]
     for target in (one for stage in found["stages"] for one in stage["targets"]):
         word = {True: "holds", False: "**missed**", None: "not judged"}[target["holds"]]
-        lines.append(f"| {target['text']} | {target['limit']} | {table.spread(target)} {target['unit']} | {word} |")
+        lines.append(f"| {target['text']} | {target['limit']} | {spread(target)} {target['unit']} | {word} |")
     return "\n".join(lines)
 
 
-def _stage(stage: dict[str, Any]) -> str:
+def _stage_table(stage: dict[str, Any]) -> str:
     rounds = "one round" if stage["rounds"] == 1 else f"{stage['rounds']} rounds in turns"
     lines = [
         f"**{stage['title']}** - {rounds}, load average {stage['load_average']}",
@@ -95,11 +184,9 @@ def _stage(stage: dict[str, Any]) -> str:
         if "left_out" in way:
             lines.append(f"| {way['title']} | | {way['left_out']} | | |")
             continue
-        figures = (
-            f"{table.spread(way['cpu_s'])} | {table.spread(way['wall_s'])} | {way['peak_bytes']['median'] / 2**20:.0f}"
-        )
+        figures = f"{spread(way['cpu_s'])} | {spread(way['wall_s'])} | {way['peak_bytes']['median'] / 2**20:.0f}"
         lines.append(f"| {way['title']} | {way['rows']['median']:,.0f} | {figures} |")
-        lines += [f"| - of that, {name} | | {table.spread(part)} | | |" for name, part in way["parts_cpu_s"].items()]
+        lines += [f"| - of that, {name} | | {spread(part)} | | |" for name, part in way["parts_cpu_s"].items()]
     return "\n".join(lines)
 
 

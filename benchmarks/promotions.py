@@ -15,7 +15,6 @@ import contextlib
 import datetime as dt
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -28,7 +27,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import sqlalchemy as sa
 
-from benchmarks.machine import described, load_average
+from benchmarks.meter import described, load_average, memory_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,17 +42,8 @@ _DISTINCT_PRICES = 400
 
 def measure(*, pairs: int, vendors: int, shape: str, requests_per_minute: int = 60) -> dict[str, float]:
     """Seconds of each step and all together, requests, bytes, and the peak of a process of its own in MiB."""
-    command = [
-        sys.executable,
-        "-m",
-        "benchmarks.promotions",
-        "--child",
-        "--pairs",
-        str(pairs),
-        "--vendors",
-        str(vendors),
-    ]
-    command += ["--shape", shape, "--requests-per-minute", str(requests_per_minute)]
+    command = [sys.executable, "-m", "benchmarks.promotions", "--child"]
+    command += ["--requests-per-minute", str(requests_per_minute)]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SHELFSYNC_")}
     environment["PYTHONPATH"] = f"{PROJECT / 'include'}:{PROJECT}"
     with _world(vendors, pairs // vendors, shape) as (folder, url, base_url):
@@ -199,9 +189,7 @@ def _child(requests_per_minute: int) -> None:
                 )
             ).one()
     figures |= {"taken": jobs[0], "requests": jobs[1], "pairs": int(jobs[2] or 0), "bytes": int(jobs[3] or 0)}
-    peak = re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text("utf-8"))
-    assert peak is not None
-    figures["peak_mib"] = round(int(peak[1]) / 1024)
+    figures["peak_mib"] = round(memory_bytes("VmHWM") / 2**20)
     print(json.dumps(figures))
 
 

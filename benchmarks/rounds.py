@@ -1,4 +1,7 @@
-"""Measures the ways of a stage in turns, each in a process of its own, so that whatever else runs on the machine touches all alike."""
+"""Measures the ways of a stage in turns, each in a process of its own, so that whatever else runs on the machine touches all alike.
+
+That process is `python -m benchmarks.rounds STAGE WAY FOLDER VENDORS`; it prints its figures as JSON on the last line.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,17 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks import chain
+from benchmarks.meter import Meter
 from benchmarks.stage import Measured
+from benchmarks.stages import STAGES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from benchmarks.chain import Chain
     from benchmarks.stage import Stage, Way
+
 
 PROJECT = Path(__file__).parents[1]
 PEERS = PROJECT / ".tools" / "peers"
@@ -40,7 +47,7 @@ def _once(stage: Stage, way: Way, chain: Chain, measured: Measured) -> None:
         measured.left_out[way.name] = f"not measured above {way.rows_max:,} rows"
         return
     vendors = max(1, min(way.vendors_max, round(len(chain.shelves) * way.share)))
-    command = [sys.executable, "-m", "benchmarks.child", stage.name, way.name, str(chain.folder), str(vendors)]
+    command = [sys.executable, "-m", "benchmarks.rounds", stage.name, way.name, str(chain.folder), str(vendors)]
     # the project's own packages come first: a peer's copy of one never takes its place
     path = os.pathsep.join([str(PROJECT), str(PROJECT / "include")])
     environment = {**os.environ, "PYTHONPATH": path, "SHELFSYNC_BENCH_PEERS": str(PEERS), "PYTHONWARNINGS": "ignore"}
@@ -62,3 +69,19 @@ def _once(stage: Stage, way: Way, chain: Chain, measured: Measured) -> None:
         raise AssertionError(
             f"{stage.name}/{way.name} had different answers in two rounds: {known} and {result['answer']}"
         )
+
+
+def main() -> None:
+    """One way of one stage, in this process."""
+    stage, way, folder, vendors = sys.argv[1:]
+    chosen = next(one for one in STAGES[stage].ways if one.name == way)
+    meter = Meter()
+    answer = chosen.run(chain.load(Path(folder)).first(int(vendors)), meter)
+    print(json.dumps({"figures": meter.figures(), "answer": answer}, default=str), flush=True)
+    os._exit(
+        0
+    )  # the result is printed: threads of the libraries have once aborted a process while the interpreter ended
+
+
+if __name__ == "__main__":
+    main()

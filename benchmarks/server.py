@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
 import os
 from typing import TYPE_CHECKING
 
 import psutil
 
+from shelfsync.catalog.ledger import batches, runs, vendor_runs
+from shelfsync.catalog.ledger import jobs as catalog_jobs
+from shelfsync.catalog.warehouse import record
 from shelfsync.local.postgres import EmbeddedPostgres
 from shelfsync.migrations import upgrade
+from shelfsync.store import partitions
 from shelfsync.store.engine import create_engine
 
 if TYPE_CHECKING:
@@ -17,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sqlalchemy.engine import Connection, Engine
+
 
 TEMPLATE = "bench_migrated"
 
@@ -47,5 +53,45 @@ def stop(home: Path) -> None:
 
 def cpu_of(connection: Connection) -> Callable[[], float]:
     """CPU seconds of the server's process behind a connection, for a meter: what the client saves, the server must not pay."""
-    backend = psutil.Process(connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one())
+    return cpu_of_process(connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one())
+
+
+def cpu_of_process(pid: int) -> Callable[[], float]:
+    """The same of a process by its number."""
+    backend = psutil.Process(pid)
     return lambda: sum(backend.cpu_times()[:2])
+
+
+def open_jobs(engine: Engine, vendors: list[str], sent: int) -> dict[str, int]:
+    """One job a vendor, as `deliver` leaves it; their numbers."""
+    begun = {}
+    with engine.begin() as connection:
+        partitions.ensure(connection, "sku_outcome", dt.datetime.now(dt.UTC))
+        run_id = runs.open_run(connection, key="bench", kind="full", vendors=(), dry_run=False)
+        record.record_vendors(connection, vendors)
+        record.record_run(connection, run_id)
+        for vendor in vendors:
+            generation = vendor_runs.next_generation(connection)
+            vendor_runs.begin(connection, run_id, vendor, generation=generation, raw_path="raw")
+            batches.plan(
+                connection,
+                run_id=run_id,
+                vendor=vendor,
+                generation=generation,
+                base_version=0,
+                snapshot_path="snapshot",
+                pieces=[("items", sent, sent)],
+            )
+            (planned,) = batches.planned(connection, vendor, run_id)
+            job_id = catalog_jobs.begin(
+                connection,
+                batch_id=planned.batch_id,
+                vendor=vendor,
+                plan=planned.plan,
+                sent=sent,
+                deadline_s=3600,
+            )
+            assert job_id is not None
+            record.record_job(connection, job_id)
+            begun[vendor] = job_id
+    return begun

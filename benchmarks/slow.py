@@ -6,11 +6,15 @@ What is benchmarked has to give these bytes; a figure of something wrong is wort
 from __future__ import annotations
 
 import json
+import zlib
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import pyarrow as pa
+
 
 FIELDS = ("price", "quantity", "active", "max_sales_quantity")
 NAMES = {**{name: name for name in FIELDS}, "max_sales_quantity": "maximum_sales_quantity"}
@@ -92,3 +96,16 @@ def _text(item: Row) -> str:
 def _plain(value: Decimal) -> str:
     text = format(value, "f")
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def checksum(bodies: Iterable[bytes]) -> str:
+    """Of the items of all bodies, in their order."""
+    found = 0
+    for body in bodies:
+        for item in json.loads(body, parse_float=Decimal, parse_int=Decimal)["products"]:
+            values = sorted(
+                (name, format(value.normalize(), "f") if isinstance(value, Decimal) else str(value))
+                for name, value in item.items()
+            )
+            found = zlib.crc32(json.dumps(values).encode(), found)
+    return f"{found:08x}"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import statistics
+import os
+import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
 
     from benchmarks.chain import Chain
     from benchmarks.meter import Meter
+
 
 Answer = dict[str, Any]
 Role = Literal["ours", "bound", "usual", "peer", "check"]
@@ -94,6 +96,14 @@ class Measured:
         return [a / b for a, b in zip(ours, theirs, strict=True)] if ours and theirs else []
 
 
-def middle(values: list[float]) -> float:
-    """The median."""
-    return statistics.median(values)
+def agree_on(answers: Mapping[str, Answer], name: str, what: str) -> None:
+    """AssertionError unless this part is the same in every answer that has it."""
+    found = {way: answer[name] for way, answer in answers.items() if name in answer}
+    assert len({str(part) for part in found.values()}) == 1, f"{what} differ: {found}"
+
+
+def peers_on_path() -> None:
+    """Makes requirements-bench.txt importable, after everything that the project itself has."""
+    folder = os.environ["SHELFSYNC_BENCH_PEERS"]
+    if folder not in sys.path:
+        sys.path.append(folder)

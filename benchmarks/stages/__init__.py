@@ -1,10 +1,13 @@
-"""The stages of the benchmark, one a file."""
+"""The stages of the benchmark."""
 
 from __future__ import annotations
 
-from benchmarks.stages import diff, export, full, outcomes, path, steps, stream, tools, upload, vendor
+from benchmarks.stages import diff, export, full, outcomes, path, steps, stream, tools, upload
 
 STAGES = {
-    module.STAGE.name: module.STAGE
-    for module in (diff, stream, full, vendor, steps, outcomes, export, upload, path, tools)
+    stage.name: stage
+    for stage in (
+        *(diff.STAGE, stream.STREAM, full.STAGE, stream.VENDOR, steps.STAGE),
+        *(outcomes.STAGE, export.STAGE, upload.STAGE, path.STAGE, tools.STAGE),
+    )
 }

@@ -5,8 +5,8 @@ from __future__ import annotations
 import zlib
 from typing import TYPE_CHECKING, Any
 
-from benchmarks import peers, slow
-from benchmarks.stage import Stage, Target, Way
+from benchmarks import slow
+from benchmarks.stage import Stage, Target, Way, agree_on, peers_on_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -21,6 +21,8 @@ IN_MEMORY_ROWS_MAX = 10_000_000
 VENDORS_AT_ONCE = 20
 SAMPLED = 2
 FIELDS = slow.FIELDS
+DIFFERS = " OR ".join(f"(n.{name} IS NOT NULL AND n.{name} IS DISTINCT FROM b.{name})" for name in FIELDS)
+"""Of a row `n` of the snapshot and `b` of the baseline, in SQL."""
 
 
 def ours(chain: Chain, meter: Meter) -> Answer:
@@ -51,7 +53,7 @@ def read(chain: Chain, meter: Meter) -> Answer:
 
 def duckdb(chain: Chain, meter: Meter) -> Answer:
     """A full join in SQL, some vendors at a time, so that memory stays bounded."""
-    peers.on_path()
+    peers_on_path()
     import duckdb as engine
 
     connection = engine.connect()
@@ -67,7 +69,7 @@ def duckdb(chain: Chain, meter: Meter) -> Answer:
 
 def duckdb_read(chain: Chain, meter: Meter) -> Answer:
     """What DuckDB takes to decode every column of both files."""
-    peers.on_path()
+    peers_on_path()
     import duckdb as engine
 
     connection = engine.connect()
@@ -80,7 +82,7 @@ def duckdb_read(chain: Chain, meter: Meter) -> Answer:
 
 def polars(chain: Chain, meter: Meter) -> Answer:
     """A lazy full join over the whole chain, in Polars' streaming engine."""
-    peers.on_path()
+    peers_on_path()
     import polars as pl
 
     def scan(kind: str) -> Any:
@@ -149,7 +151,6 @@ def pandas(chain: Chain, meter: Meter) -> Answer:
 
 
 def _queries(chain: Chain) -> Iterable[str]:
-    differs = " OR ".join(f"(n.{name} IS NOT NULL AND n.{name} IS DISTINCT FROM b.{name})" for name in FIELDS)
     for start in range(0, len(chain.shelves), VENDORS_AT_ONCE):
         shelves = chain.shelves[start : start + VENDORS_AT_ONCE]
         now, before = ([str(chain.folder / getattr(one, kind)) for one in shelves] for kind in ("snapshot", "baseline"))
@@ -160,19 +161,15 @@ def _queries(chain: Chain) -> Iterable[str]:
             " SELECT vendor, sku, CASE WHEN n.filename IS NULL THEN 'removed' WHEN b.filename IS NULL THEN 'new' ELSE 'changed' END AS change,"
             " coalesce(n.barcode, b.barcode) AS barcode, n.price, n.quantity, n.active, n.max_sales_quantity"
             " FROM n FULL JOIN b USING (vendor, sku)"
-            f" WHERE CASE WHEN n.filename IS NULL THEN coalesce(b.active, true) ELSE {differs} END"
+            f" WHERE CASE WHEN n.filename IS NULL THEN coalesce(b.active, true) ELSE {DIFFERS} END"
         )
 
 
 def _whole(chain: Chain, kind: str) -> pa.Table:
     import pyarrow as pa
 
-    tables, lake = [], chain.lake
-    for shelf in chain.shelves:
-        table = lake.read_table(getattr(shelf, kind))
-        stamped = table.append_column("vendor", pa.repeat(pa.scalar(shelf.vendor), table.num_rows))
-        tables.append(stamped.append_column("here", pa.repeat(pa.scalar(value=True), table.num_rows)))
-    return pa.concat_tables(tables)
+    table = chain.whole(kind)
+    return table.append_column("here", pa.repeat(pa.scalar(value=True), table.num_rows))
 
 
 def _whole_answer(chain: Chain, found: pa.Table) -> Answer:
@@ -210,12 +207,10 @@ def check(chain: Chain, meter: Meter) -> Answer:
 
 
 def _agree(answers: Mapping[str, Answer]) -> None:
-    with_sample = {name: answer for name, answer in answers.items() if "sample" in answer}
-    assert len({answer["sample"] for answer in with_sample.values()}) == 1, (
-        f"the changes of the sample differ: {with_sample}"
+    agree_on(answers, "sample", "the changes of the sample")
+    agree_on(
+        {name: answer for name, answer in answers.items() if "sample" in answer}, "changes", "the numbers of changes"
     )
-    counted = {name: answer["changes"] for name, answer in with_sample.items() if "changes" in answer}
-    assert len({str(found) for found in counted.values()}) == 1, f"the numbers of changes differ: {counted}"
 
 
 STAGE = Stage(

@@ -7,8 +7,9 @@ import io
 import zlib
 from typing import TYPE_CHECKING
 
+from benchmarks.meter import Meter
 from benchmarks.server import cpu_of, database
-from benchmarks.stage import Stage, Target, Way
+from benchmarks.stage import Stage, Target, Way, agree_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Engine
 
     from benchmarks.chain import Chain
-    from benchmarks.meter import Meter
     from benchmarks.stage import Answer
     from shelfsync.catalog.warehouse.assortment_history import Loaded
 
@@ -40,14 +40,12 @@ def first(chain: Chain, meter: Meter) -> Answer:
 
 def next_day(chain: Chain, meter: Meter) -> Answer:
     """The same a day later, when some 5 % of the rows have changed; only this load is measured."""
-    from benchmarks.meter import Meter as Other
-
     with database(chain.folder) as engine, engine.connect() as connection:
         meter.others = cpu_of(connection)
         connection.commit()
         rows = 0
         for vendor, then, now in _files(chain):
-            _, before = _load(connection, Other(), vendor, then, FIRST, None)
+            _, before = _load(connection, Meter(), vendor, then, FIRST, None)
             rows += _load(connection, meter, vendor, now, NEXT, before)[0]
         return {"rows": rows}
 
@@ -84,8 +82,6 @@ def _load(
 
 def _copied(chain: Chain, meter: Meter, table: str) -> Answer:
     """The rows that ours writes, taken out as CSV, deleted, and put back by a plain COPY."""
-    from benchmarks.meter import Meter as Other
-
     rows = 0
     with database(chain.folder) as engine:
         _prepare(engine)
@@ -93,7 +89,7 @@ def _copied(chain: Chain, meter: Meter, table: str) -> Answer:
             meter.others = cpu_of(connection)
             connection.commit()
             for vendor, then, _ in _files(chain):
-                rows += _load(connection, Other(), vendor, then, FIRST, None)[0]
+                rows += _load(connection, Meter(), vendor, then, FIRST, None)[0]
                 query = f"COPY (SELECT * FROM warehouse.assortment_history WHERE vendor = '{vendor}') TO STDOUT (FORMAT csv)"
                 with connection.connection.cursor().copy(query) as out:
                     ready = b"".join(out)
@@ -147,8 +143,7 @@ def _state_hash(connection: Connection) -> str:
 
 
 def _agree(answers: Mapping[str, Answer]) -> None:
-    samples = {name: answer["sample"] for name, answer in answers.items() if "sample" in answer}
-    assert len(set(samples.values())) == 1, f"the history of the first vendor differs: {samples}"
+    agree_on(answers, "sample", "the histories of the first vendor")
 
 
 STAGE = Stage(

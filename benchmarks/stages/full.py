@@ -6,8 +6,9 @@ import json
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from benchmarks import body_checksum, peers, slow
-from benchmarks.stage import Stage, Target, Way
+from benchmarks import slow
+from benchmarks.chain import BODY_BYTES_MAX, bodies_of, full_delta
+from benchmarks.stage import Stage, Target, Way, agree_on, peers_on_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -18,41 +19,34 @@ if TYPE_CHECKING:
     from benchmarks.meter import Meter
     from benchmarks.stage import Answer, Measured
 
-BODY_BYTES_MAX = 95 * 1024 * 1024
 ROW_BY_ROW = 0.1
 _NAMES = ("sku", "price", "quantity", "active", "maximum_sales_quantity")
 
 
 def ours(chain: Chain, meter: Meter) -> Answer:
     """The bodies of every vendor, read by a sink that keeps nothing."""
-    return _measured(chain, meter, _bodies)
+    return _measured(chain, meter, bodies_of)
 
 
 def distinct(chain: Chain, meter: Meter) -> Answer:
     """The same where no two prices and no two quantities of a vendor are alike: the worst case of what is written once a value."""
-    import numpy as np
     import pyarrow as pa
 
     def spread(delta: pa.Table) -> pa.Table:
-        numbers = pa.array(np.arange(delta.num_rows) + 1_000_000)
-        prices = (
-            pa.array((np.arange(delta.num_rows) + 1_000_000).astype(str))
-            .cast(pa.decimal128(17, 0))
-            .cast(pa.decimal128(20, 3))
-        )
-        names = delta.column_names
-        return delta.set_column(names.index("price"), "price", prices).set_column(
-            names.index("quantity"), "quantity", numbers
-        )
+        numbers = pa.array(range(1_000_000, 1_000_000 + delta.num_rows))
+        prices = numbers.cast(pa.string()).cast(pa.decimal128(20, 3))
+        for name, values in (("price", prices), ("quantity", numbers)):
+            delta = delta.set_column(delta.column_names.index(name), name, values)
+        return delta
 
-    return {name: value for name, value in _measured(chain, meter, _bodies, spread).items() if name != "sample"}
+    return {name: value for name, value in _measured(chain, meter, bodies_of, spread).items() if name != "sample"}
 
 
 def copied(chain: Chain, meter: Meter) -> Answer:
     """Merely handing the ready bytes on, in chunks of the same size."""
     sent_bytes = 0
     for delta in _deltas(chain):
-        ready = memoryview(b"".join(chunk for body in _bodies(delta) for chunk in body))
+        ready = memoryview(b"".join(chunk for body in bodies_of(delta) for chunk in body))
         with meter:
             for start in range(0, len(ready), 256 * 1024):
                 sent_bytes += len(bytes(ready[start : start + 256 * 1024]))
@@ -61,7 +55,7 @@ def copied(chain: Chain, meter: Meter) -> Answer:
 
 def duckdb(chain: Chain, meter: Meter) -> Answer:
     """DuckDB's to_json, with nulls left out by a replacement; its texts joined by the engine."""
-    peers.on_path()
+    peers_on_path()
     import duckdb as engine
 
     connection = engine.connect()
@@ -79,7 +73,7 @@ def duckdb(chain: Chain, meter: Meter) -> Answer:
 
 def orjson(chain: Chain, meter: Meter) -> Answer:
     """A dictionary a row, orjson over all of them; decimals as floats."""
-    peers.on_path()
+    peers_on_path()
     import orjson as fast
 
     return _measured(chain, meter, lambda delta: _row_by_row(delta, lambda items: fast.dumps({"products": items})))
@@ -101,24 +95,14 @@ def check(chain: Chain, meter: Meter) -> Answer:
     _, snapshot, _ = next(chain.tables())
     with meter:
         bodies = slow.bodies(slow.changes(snapshot, BASELINE.empty_table(), full=True), BODY_BYTES_MAX)
-    ours_bytes = [b"".join(body) for body in _bodies(next(_deltas(chain)))]
+    ours_bytes = [b"".join(body) for body in bodies_of(next(_deltas(chain)))]
     assert ours_bytes == bodies, "the bodies are not byte for byte those of the slow path"
-    return {"rows": 1, "sample": body_checksum.checksum(bodies)}
+    return {"rows": 1, "sample": slow.checksum(bodies)}
 
 
 def _deltas(chain: Chain) -> Iterator[pa.Table]:
-    from shelfsync.catalog.diff import diff
-    from shelfsync.schemas import BASELINE
-
     for _, snapshot, _ in chain.tables():
-        yield diff(snapshot, BASELINE.empty_table(), full=True)
-
-
-def _bodies(delta: pa.Table) -> Iterator[Iterable[bytes]]:
-    from shelfsync.catalog.batch import cut
-
-    for batch in cut(delta, key="sku", sales_limit_name="maximum_sales_quantity", body_max_bytes=BODY_BYTES_MAX):
-        yield batch.body
+        yield full_delta(snapshot)
 
 
 def _row_by_row(delta: pa.Table, write: Callable[[list[dict[str, Any]]], bytes]) -> Iterator[Iterable[bytes]]:
@@ -147,13 +131,12 @@ def _measured(
                 for chunk in body:
                     sent_bytes += len(chunk)
         if first is None and sample:
-            first = body_checksum.checksum(b"".join(map(bytes, body)) for body in bodies(delta))
+            first = slow.checksum(b"".join(map(bytes, body)) for body in bodies(delta))
     return {"rows": chain.rows, "bytes": sent_bytes, "sample": first}
 
 
 def _agree(answers: Mapping[str, Answer]) -> None:
-    samples = {name: answer["sample"] for name, answer in answers.items() if "sample" in answer}
-    assert len(set(samples.values())) == 1, f"the bodies of the first vendor differ: {samples}"
+    agree_on(answers, "sample", "the bodies of the first vendor")
     assert answers["copied"]["bytes"] == answers["ours"]["bytes"]
 
 

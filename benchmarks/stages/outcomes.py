@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks import peers
-from benchmarks.ledger import open_jobs
-from benchmarks.server import cpu_of, database
-from benchmarks.stage import Stage, Target, Way
+from benchmarks.chain import full_delta
+from benchmarks.server import cpu_of, cpu_of_process, database, open_jobs
+from benchmarks.stage import Stage, Target, Way, agree_on, peers_on_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -69,7 +68,7 @@ def bare_copy(chain: Chain, meter: Meter) -> Answer:
 
 def adbc(chain: Chain, meter: Meter) -> Answer:
     """ADBC's ingest instead of CSV and COPY, after the same parsing; into a table that it makes itself, without keys."""
-    peers.on_path()
+    peers_on_path()
     from adbc_driver_postgresql import dbapi
 
     rows = 0
@@ -77,7 +76,7 @@ def adbc(chain: Chain, meter: Meter) -> Answer:
         address = engine.url.set(drivername="postgresql").render_as_string(hide_password=False)
         with dbapi.connect(address) as connection, connection.cursor() as cursor:
             cursor.execute("SELECT pg_backend_pid()")
-            meter.others = _cpu(cursor.fetchone()[0])
+            meter.others = cpu_of_process(cursor.fetchone()[0])
             for _, items, log in _jobs(chain):
                 with meter:
                     found = _outcomes(items, log)
@@ -144,12 +143,9 @@ def _outcomes(items: pa.Table, log: bytes) -> pa.Table:
 
 def _jobs(chain: Chain) -> Iterator[tuple[str, pa.Table, bytes]]:
     """Vendor, items and log of one job after the other: one line in fifty rejected, one in a thousand missing, in any order."""
-    from shelfsync.catalog.diff import diff
-    from shelfsync.schemas import BASELINE
-
     chance = np.random.default_rng(7)
     for shelf, snapshot, _ in chain.first(JOBS_MAX).tables():
-        items = diff(snapshot, BASELINE.empty_table(), full=True)
+        items = full_delta(snapshot)
         skus = items["sku"].to_pylist()
         quoted = _REJECTED.replace('"', '""')
         lines = [
@@ -221,16 +217,8 @@ def _checksum(rows: Iterable[tuple[Any, ...]]) -> str:
     return f"{zlib.crc32(repr(sorted(rows, key=lambda row: row[0])).encode()):08x}"
 
 
-def _cpu(pid: int) -> Callable[[], float]:
-    import psutil
-
-    backend = psutil.Process(pid)
-    return lambda: sum(backend.cpu_times()[:2])
-
-
 def _agree(answers: Mapping[str, Answer]) -> None:
-    samples = {name: answer["sample"] for name, answer in answers.items() if "sample" in answer}
-    assert len(set(samples.values())) == 1, f"the outcomes of the first job differ: {samples}"
+    agree_on(answers, "sample", "the outcomes of the first job")
     assert answers["ours"]["rows"] == answers["plain_copy"]["rows"]
 
 

@@ -9,6 +9,7 @@ from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
 from benchmarks import slow
+from benchmarks.chain import bodies_of, log_of
 from benchmarks.stage import Stage, Way
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from benchmarks.stage import Answer
 
 VENDORS_MAX = 20
-BODY_BYTES_MAX = 95 * 1024 * 1024
 
 
 def ours(chain: Chain, meter: Meter) -> Answer:
@@ -28,12 +28,7 @@ def ours(chain: Chain, meter: Meter) -> Answer:
     folder = Path(mkdtemp(dir=chain.folder))
     try:
         for number in range(min(VENDORS_MAX, len(chain.shelves))):
-            _vendor(
-                type(chain)(chain.folder, chain.shelves[number : number + 1]),
-                folder,
-                meter,
-                totals,
-            )
+            _vendor(chain.one(number), folder, meter, totals)
     finally:
         shutil.rmtree(folder)
     assert totals["items"] == totals["accepted"] + totals["rejected"] + totals["unaccounted"]
@@ -42,7 +37,6 @@ def ours(chain: Chain, meter: Meter) -> Answer:
 
 def _vendor(chain: Chain, folder: Path, meter: Meter, totals: dict[str, int]) -> None:
     from shelfsync.catalog.acknowledge import acknowledge, with_unconfirmed
-    from shelfsync.catalog.batch import cut
     from shelfsync.catalog.confirm import match, parse_log
     from shelfsync.catalog.diff import diff
     from shelfsync.catalog.guard import guard
@@ -62,9 +56,8 @@ def _vendor(chain: Chain, folder: Path, meter: Meter, totals: dict[str, int]) ->
         case = Case(shelf.vendor, delta, normalised.snapshot, baseline, raw.num_rows, GuardSettings())
         released = guard(case).released
     with meter.part("batch"):
-        for batch in cut(released, key="sku", sales_limit_name="maximum_sales_quantity", body_max_bytes=BODY_BYTES_MAX):
-            totals["bytes"] += sum(len(chunk) for chunk in batch.body)
-    log = io.BytesIO(_log(released))
+        totals["bytes"] += sum(len(chunk) for body in bodies_of(released) for chunk in body)
+    log = io.BytesIO(log_of(released))
     with meter.part("confirm"):
         outcomes = match(released, parse_log(log, whole=True))
     with meter.part("acknowledge"):
@@ -78,15 +71,6 @@ def _vendor(chain: Chain, folder: Path, meter: Meter, totals: dict[str, int]) ->
     totals["items"] += released.num_rows
     for found in outcomes["state"].value_counts().to_pylist():
         totals[found["values"]] += found["counts"]
-
-
-def _log(items: pa.Table) -> bytes:
-    """One line in fifty rejected."""
-    lines = [
-        f'"{sku}","{"failed" if row % 50 == 0 else "success"}","{"unknown SKU" if row % 50 == 0 else ""}"'
-        for row, sku in enumerate(items["sku"].to_pylist())
-    ]
-    return ("\n".join(['"sku","state","errors"', *lines]) + "\n").encode()
 
 
 def _check(snapshot: pa.Table, baseline: pa.Table, outcomes: pa.Table, moved: pa.Table) -> None:

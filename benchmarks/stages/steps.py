@@ -7,8 +7,8 @@ import io
 import json
 from typing import TYPE_CHECKING
 
+from benchmarks.chain import bodies_of, full_delta, log_of
 from benchmarks.stage import Stage, Target, Way
-from benchmarks.stages.stream import BODY_BYTES_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -103,7 +103,7 @@ def match(chain: Chain, meter: Meter) -> Answer:
     from shelfsync.catalog import confirm
 
     delta = _full(chain)
-    log = _log(delta)
+    log = log_of(delta)
 
     def work() -> int:
         states = confirm.match(delta, confirm.parse_log(io.BytesIO(log), whole=True))["state"]
@@ -115,7 +115,7 @@ def match(chain: Chain, meter: Meter) -> Answer:
 def match_dictionaries(chain: Chain, meter: Meter) -> Answer:
     """The same by the csv module and a dictionary."""
     delta = _full(chain)
-    log = _log(delta)
+    log = log_of(delta)
 
     def work() -> int:
         lines = {line["sku"]: line for line in csv.DictReader(io.StringIO(log.decode()))}
@@ -132,7 +132,7 @@ def acknowledge(chain: Chain, meter: Meter) -> Answer:
 
     _, snapshot, baseline = next(chain.tables())
     delta = compare(snapshot, baseline, full=False)
-    outcomes = confirm.match(delta, confirm.parse_log(io.BytesIO(_log(delta)), whole=True))
+    outcomes = confirm.match(delta, confirm.parse_log(io.BytesIO(log_of(delta)), whole=True))
 
     def work() -> int:
         return step.with_unconfirmed(step.acknowledge(baseline, delta, outcomes), delta, outcomes).num_rows
@@ -149,10 +149,7 @@ def _laps(chain: Chain, meter: Meter, work: Callable[[], int]) -> Answer:
 
 
 def _full(chain: Chain) -> pa.Table:
-    from shelfsync.catalog.diff import diff as compare
-    from shelfsync.schemas import BASELINE
-
-    return compare(next(chain.tables())[1], BASELINE.empty_table(), full=True)
+    return full_delta(next(chain.tables())[1])
 
 
 def _raw(chain: Chain) -> pa.Table:
@@ -162,16 +159,7 @@ def _raw(chain: Chain) -> pa.Table:
 
 
 def _json(delta: pa.Table) -> int:
-    from shelfsync.catalog.batch import cut
-
-    batches = cut(delta, key="sku", sales_limit_name="maximum_sales_quantity", body_max_bytes=BODY_BYTES_MAX)
-    return sum(len(chunk) for batch in batches for chunk in batch.body)
-
-
-def _log(delta: pa.Table) -> bytes:
-    skus = delta["sku"].to_pylist()
-    lines = [f'"{sku}","{"failed" if row % 50 == 0 else "success"}",""' for row, sku in enumerate(skus)]
-    return ("\n".join(['"sku","state","errors"', *lines]) + "\n").encode()
+    return sum(len(chunk) for body in bodies_of(delta) for chunk in body)
 
 
 def _agree(answers: Mapping[str, Answer]) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchmarks import body_checksum, slow
-from benchmarks.stage import Stage, Target, Way
+from benchmarks import slow
+from benchmarks.chain import BODY_BYTES_MAX, bodies_of
+from benchmarks.stage import Stage, Target, Way, agree_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
     from benchmarks.stage import Answer
     from shelfsync.catalog.batch import Body
 
+
 IN_MEMORY_ROWS_MAX = 10_000_000
 SAMPLED = 2
-BODY_BYTES_MAX = 95 * 1024 * 1024
 SMALL_BODY_BYTES_MAX = 50_000
 """A second limit for the comparison, so that bodies are cut at all."""
 
@@ -29,12 +30,10 @@ def ours(chain: Chain, meter: Meter) -> Answer:
     sent_bytes = 0
     with meter:
         for _, snapshot, baseline in chain.tables():
-            for body in _bodies(snapshot, baseline, BODY_BYTES_MAX):
+            for body in _bodies(snapshot, baseline):
                 for chunk in body:
                     sent_bytes += len(chunk)
-    sample = [
-        list(map(bytes, _bodies(now, before, BODY_BYTES_MAX))) for _, now, before in chain.first(SAMPLED).tables()
-    ]
+    sample = [list(map(bytes, _bodies(now, before))) for _, now, before in chain.first(SAMPLED).tables()]
     cut = [list(map(bytes, _bodies(now, before, SMALL_BODY_BYTES_MAX))) for _, now, before in chain.first(1).tables()]
     for (_, now, before), found in zip(chain.first(1).tables(), cut, strict=True):
         assert found == slow.bodies(slow.changes(now, before), SMALL_BODY_BYTES_MAX), (
@@ -43,7 +42,7 @@ def ours(chain: Chain, meter: Meter) -> Answer:
     return {
         "rows": chain.rows,
         "bytes": sent_bytes,
-        "sample": body_checksum.checksum(body for bodies in sample for body in bodies),
+        "sample": slow.checksum(body for bodies in sample for body in bodies),
     }
 
 
@@ -68,7 +67,7 @@ def pandas(chain: Chain, meter: Meter) -> Answer:
             sent_bytes += len(body)
             if vendor in sampled:
                 sample.append(body)
-    return {"rows": chain.rows, "bytes": sent_bytes, "sample": body_checksum.checksum(sample)}
+    return {"rows": chain.rows, "bytes": sent_bytes, "sample": slow.checksum(sample)}
 
 
 def iterrows(chain: Chain, meter: Meter) -> Answer:
@@ -78,13 +77,13 @@ def iterrows(chain: Chain, meter: Meter) -> Answer:
     sent_bytes, sample = 0, []
     with meter:
         for number in range(len(chain.shelves)):
-            one = type(chain)(chain.folder, chain.shelves[number : number + 1])
+            one = chain.one(number)
             body = frames.naive(frames.read(one, "snapshot"), frames.read(one, "baseline"))
             sent_bytes += len(body)
             if number < SAMPLED:
                 sample.append(body)
     sizes = {"rows": chain.rows, "bytes": sent_bytes}
-    return {**sizes, "sample": body_checksum.checksum(sample)} if len(chain.shelves) >= SAMPLED else sizes
+    return {**sizes, "sample": slow.checksum(sample)} if len(chain.shelves) >= SAMPLED else sizes
 
 
 def check(chain: Chain, meter: Meter) -> Answer:
@@ -95,28 +94,22 @@ def check(chain: Chain, meter: Meter) -> Answer:
             for _, snapshot, baseline in chain.first(SAMPLED).tables()
             for body in slow.bodies(slow.changes(snapshot, baseline), BODY_BYTES_MAX)
         ]
-    ours_bytes = [
-        bytes(body) for _, now, before in chain.first(SAMPLED).tables() for body in _bodies(now, before, BODY_BYTES_MAX)
-    ]
+    ours_bytes = [bytes(body) for _, now, before in chain.first(SAMPLED).tables() for body in _bodies(now, before)]
     assert bodies == ours_bytes, "the bodies are not byte for byte those of the slow path"
-    return {"rows": SAMPLED, "sample": body_checksum.checksum(bodies)}
+    return {"rows": SAMPLED, "sample": slow.checksum(bodies)}
 
 
-def _bodies(snapshot: pa.Table, baseline: pa.Table, body_max_bytes: int) -> Iterator[Body]:
-    from shelfsync.catalog.batch import cut
+def _bodies(snapshot: pa.Table, baseline: pa.Table, body_max_bytes: int = BODY_BYTES_MAX) -> Iterator[Body]:
     from shelfsync.catalog.diff import diff
 
-    delta = diff(snapshot, baseline, full=False)
-    for batch in cut(delta, key="sku", sales_limit_name="maximum_sales_quantity", body_max_bytes=body_max_bytes):
-        yield batch.body
+    return bodies_of(diff(snapshot, baseline, full=False), body_max_bytes)
 
 
 def _agree(answers: Mapping[str, Answer]) -> None:
-    samples = {name: answer["sample"] for name, answer in answers.items() if "sample" in answer}
-    assert len(set(samples.values())) == 1, f"the bodies of the sample differ: {samples}"
+    agree_on(answers, "sample", "the bodies of the sample")
 
 
-STAGE = Stage(
+STREAM = Stage(
     name="stream",
     title="diff + JSON + cut: both files to the bytes of every body, into a sink that keeps nothing",
     ways=(
@@ -154,4 +147,57 @@ STAGE = Stage(
         ),
     ),
     agree=_agree,
+)
+
+LAPS = 30
+
+
+def vendor_ours(chain: Chain, meter: Meter) -> Answer:
+    """The same vendor again and again; the first lap is not counted."""
+    sent_bytes = 0
+    one = chain.first(1)
+    for lap in range(LAPS + 1):
+        if lap == 0:
+            sent_bytes = _once(one)
+        else:
+            with meter:
+                _once(one)
+    return {"rows": LAPS * one.rows, "bytes": sent_bytes}
+
+
+def vendor_read(chain: Chain, meter: Meter) -> Answer:
+    """Merely reading them."""
+    one = chain.first(1)
+    next(one.tables())
+    for _ in range(LAPS):
+        with meter:
+            next(one.tables())
+    return {"rows": LAPS * one.rows}
+
+
+def _once(chain: Chain) -> int:
+    _, snapshot, baseline = next(chain.tables())
+    return sum(len(chunk) for body in _bodies(snapshot, baseline) for chunk in body)
+
+
+def _vendor_agree(answers: Mapping[str, Answer]) -> None:
+    assert answers["ours"]["bytes"]  # its bytes are compared by the stage `stream`, which runs the same functions
+
+
+VENDOR = Stage(
+    name="vendor",
+    title=f"one vendor of 50,000, both files to bodies, warm; {LAPS} laps",
+    ways=(
+        Way("ours", "ours", "shelfsync", vendor_ours),
+        Way("read", "bound", "merely reading both files (pyarrow)", vendor_read),
+    ),
+    targets=(
+        Target(
+            "one vendor of 50,000, both files to bodies: median lap",
+            lambda m: [s * 1000 for s in m.of("ours", "lap_s")],
+            "ms",
+            at_most=60,
+        ),
+    ),
+    agree=_vendor_agree,
 )

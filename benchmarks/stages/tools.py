@@ -8,22 +8,19 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
-from benchmarks import peers
 from benchmarks.server import cpu_of, database
-from benchmarks.stage import Stage, Way
+from benchmarks.stage import Stage, Way, agree_on, peers_on_path
+from benchmarks.stages.diff import DIFFERS, FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    import pyarrow as pa
 
     from benchmarks.chain import Chain
     from benchmarks.meter import Meter
     from benchmarks.stage import Answer
 
 VENDORS = 2
-FIELDS = ("price", "quantity", "active", "max_sales_quantity")
-COLUMNS = ("vendor", "sku", *FIELDS)
+COLUMNS = ["sku", *FIELDS]
 
 
 def ours(chain: Chain, meter: Meter) -> Answer:
@@ -43,21 +40,19 @@ def postgres(chain: Chain, meter: Meter) -> Answer:
     """Both tables loaded and analysed before; the join alone is measured, in one process of the server."""
     from shelfsync.store.bulk import copy_into
 
-    differs = " OR ".join(f"(n.{name} IS NOT NULL AND n.{name} IS DISTINCT FROM b.{name})" for name in FIELDS)
     query = (
         "SELECT vendor, sku, n.price, n.quantity, n.active, n.max_sales_quantity FROM n FULL JOIN b USING (vendor, sku)"
-        f" WHERE CASE WHEN n.here IS NULL THEN coalesce(b.active, true) ELSE {differs} END"
+        f" WHERE CASE WHEN n.here IS NULL THEN coalesce(b.active, true) ELSE {DIFFERS} END"
     )
     with database(chain.folder) as engine, engine.connect() as connection:
         types = "vendor text, sku text, price numeric(20, 3), quantity bigint, active boolean, max_sales_quantity bigint, here boolean DEFAULT true"
         for name, kind in (("n", "snapshot"), ("b", "baseline")):
             connection.exec_driver_sql(f"CREATE TABLE {name} ({types}, PRIMARY KEY (vendor, sku))")
-            copy_into(connection, name, _whole(chain, kind))
+            copy_into(connection, name, chain.whole(kind, COLUMNS).select(["vendor", *COLUMNS]))
         connection.commit()
         connection.execution_options(isolation_level="AUTOCOMMIT").exec_driver_sql("VACUUM ANALYZE n, b")
-        connection.exec_driver_sql(
-            "SET max_parallel_workers_per_gather = 0"
-        )  # one process, so that its CPU is all of it
+        # one process, so that its CPU is all of it
+        connection.exec_driver_sql("SET max_parallel_workers_per_gather = 0")
         meter.others = cpu_of(connection)
         with meter:
             changes = len(connection.exec_driver_sql(query).all())
@@ -66,7 +61,7 @@ def postgres(chain: Chain, meter: Meter) -> Answer:
 
 def dlt(chain: Chain, meter: Meter) -> Answer:
     """The baseline is in DuckDB; the snapshot is merged by key. It ends with an equal table and does not list the changes."""
-    peers.on_path()
+    peers_on_path()
     folder = Path(mkdtemp(dir=chain.folder))
     os.environ |= {"DLT_DATA_DIR": str(folder), "RUNTIME__DLTHUB_TELEMETRY": "false", "RUNTIME__LOG_LEVEL": "ERROR"}
     try:
@@ -75,8 +70,8 @@ def dlt(chain: Chain, meter: Meter) -> Answer:
         target = tool.destinations.duckdb(str(folder / "target.duckdb"))
         pipeline = tool.pipeline("bench", destination=target, dataset_name="shelf", pipelines_dir=str(folder))
         hints = {"table_name": "item", "write_disposition": "merge", "primary_key": ["vendor", "sku"]}
-        pipeline.run(_whole(chain, "baseline"), **hints)
-        now = _whole(chain, "snapshot")
+        pipeline.run(chain.whole("baseline", COLUMNS), **hints)
+        now = chain.whole("snapshot", COLUMNS)
         with meter:
             pipeline.run(now, **hints)
         with pipeline.sql_client() as client:
@@ -88,23 +83,12 @@ def dlt(chain: Chain, meter: Meter) -> Answer:
     return {"rows": chain.rows}
 
 
-def _whole(chain: Chain, kind: str) -> pa.Table:
-    import pyarrow as pa
-
-    tables = []
-    for shelf in chain.shelves:
-        table = chain.lake.read_table(getattr(shelf, kind), ["sku", *FIELDS])
-        tables.append(table.append_column("vendor", pa.repeat(pa.scalar(shelf.vendor), table.num_rows)))
-    return pa.concat_tables(tables).select(list(COLUMNS))
-
-
 def _only_before(chain: Chain) -> int:
     return sum(len(set(old["sku"].to_pylist()) - set(new["sku"].to_pylist())) for _, new, old in chain.tables())
 
 
 def _agree(answers: Mapping[str, Answer]) -> None:
-    counts = {name: answer["changes"] for name, answer in answers.items() if "changes" in answer}
-    assert len(set(counts.values())) == 1, f"the numbers of changes differ: {counts}"
+    agree_on(answers, "changes", "the numbers of changes")
 
 
 STAGE = Stage(

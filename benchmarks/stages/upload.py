@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import socket
 from typing import TYPE_CHECKING, Any
 
 from benchmarks import receiver
+from benchmarks.chain import full_delta
 from benchmarks.stage import Stage, Target, Way
 
 if TYPE_CHECKING:
@@ -56,7 +58,7 @@ def one_object(_chain: Chain, meter: Meter) -> Answer:
     with receiver.running() as port, httpx.Client(timeout=60, trust_env=False) as client:
         for number in range(TIMES):
             path = "checked" if number == 0 else "plain"
-            with meter if number else _nothing():
+            with meter if number else contextlib.nullcontext():
                 body = b"".join(Ready())
                 answer = client.put(
                     f"http://127.0.0.1:{port}/{path}", content=body, headers={"Content-Type": "application/json"}
@@ -109,19 +111,11 @@ def _items(chain: Chain) -> pa.Table:
     import pyarrow as pa
 
     from shelfsync.catalog.batch import stream
-    from shelfsync.catalog.diff import diff
-    from shelfsync.schemas import BASELINE
 
     _, snapshot, _ = next(chain.tables())
-    delta = diff(snapshot, BASELINE.empty_table(), full=True)
+    delta = full_delta(snapshot)
     times = BODY_BYTES // len(stream(delta, **_NAMES))
     return pa.concat_tables([delta] * times)
-
-
-class _nothing:  # noqa: N801  stands where a meter stands
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, *_: object) -> None: ...
 
 
 def _agree(answers: Mapping[str, Answer]) -> None:
