@@ -13,7 +13,7 @@ from typing import Annotated, Any, TypeVar
 from fastapi import Request
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from partner_sandbox.errors import ApiError, invalid
+from partner_sandbox.errors import invalid, validation_error
 
 EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 EVERY_VENDOR = "*"
@@ -97,23 +97,7 @@ def parse(text: bytes, model: type[Model]) -> Model:
     try:
         return model.model_validate_json(text)
     except ValidationError as error:
-        raise validation_error(error) from None
-
-
-def validation_error(error: ValidationError) -> ApiError:
-    """400 for a validation error of pydantic's."""
-    first: Any = error.errors(include_url=False)[0]
-    if first["type"] == "json_invalid":
-        return invalid("", "the body is not valid JSON")
-    return invalid(dotted(first["loc"]), first["msg"].removeprefix("Value error, "))
-
-
-def dotted(parts: tuple[Any, ...]) -> str:
-    """`products[3].price` of a location."""
-    text = ""
-    for part in parts:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}"
-    return text.removeprefix(".")
+        raise validation_error(error.errors(include_url=False)) from None
 
 
 _DIGITS = re.compile(r"[0-9]{1,9}")

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Integer, cast, func, select, update
 
 from partner_sandbox import webhooks
 from partner_sandbox.catalog.products import product
-from partner_sandbox.errors import ApiError, invalid, not_found
+from partner_sandbox.errors import ApiError, invalid, not_found, validation_error
 from partner_sandbox.faults import RuleSet
 from partner_sandbox.jobs.jobs import job
 from partner_sandbox.orders.store import orders
@@ -161,8 +161,7 @@ def put_settings(sandbox: TheSandbox, choices: dict[str, Any]) -> dict[str, Any]
             behaviour = behaviour_of(choices["dialect"], **sandbox.settings.behaviour)
         sandbox.behaviour = Behaviour.model_validate({**behaviour.model_dump(), **choices})
     except ValidationError as error:
-        first = error.errors()[0]
-        raise invalid(".".join(str(part) for part in first["loc"]), first["msg"]) from None
+        raise validation_error(error.errors()) from None
     return sandbox.behaviour.model_dump()
 
 

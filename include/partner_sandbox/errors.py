@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -27,6 +28,15 @@ def invalid(field: str, problem: str) -> ApiError:
     return ApiError(400, "INVALID_REQUEST", f"{field}: {problem}" if field else problem)
 
 
+def validation_error(problems: Iterable[Any]) -> ApiError:
+    """400 for the first of the problems that pydantic found, with its place as `products[3].price`."""
+    first = next(iter(problems))
+    if first["type"] == "json_invalid":
+        return invalid("", "the body is not valid JSON")
+    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"])
+    return invalid(place.removeprefix("."), first["msg"].removeprefix("Value error, "))
+
+
 def not_found(what: str) -> ApiError:
     return ApiError(404, "NOT_FOUND", f"{what} not found")
 
@@ -40,13 +50,10 @@ async def _api_error(request: Request, error: Exception) -> Response:  # noqa: A
     return answer(error.status, error.code, error.message, error.headers)
 
 
-async def _validation_error(request: Request, error: Exception) -> Response:  # noqa: ARG001
+async def _validation_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    first: dict[str, Any] = error.errors()[0]
-    if first["type"] == "json_invalid":
-        return answer(400, "INVALID_REQUEST", "the body is not valid JSON")
-    place = ".".join(str(part) for part in first["loc"][1:]) or first["loc"][0]
-    return answer(400, "INVALID_REQUEST", f"{place}: {first['msg']}")
+    found = validation_error({**problem, "loc": problem["loc"][1:] or problem["loc"]} for problem in error.errors())
+    return await _api_error(request, found)
 
 
 async def _http_error(request: Request, error: Exception) -> Response:

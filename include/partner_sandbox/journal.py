@@ -89,7 +89,7 @@ class Journal:
         self._peak = 0
 
     def open(self) -> None:
-        """Reads the highest number from the stored journal."""
+        """Counts the requests of the stored journal."""
         with self._storage.begin() as connection:
             stored = connection.execute(
                 select(journal.c.at_us).where(journal.c.kind == "request").order_by(journal.c.at_us)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Ids:
-    """UUIDs, secrets and numbers; the same ones again for the same seed."""
+    """UUIDs and secrets; the same ones again for the same seed."""
 
     def __init__(self, seed: int | None) -> None:
         self._seed = seed
@@ -42,11 +42,6 @@ class Ids:
             digits = f"{self._random.getrandbits(128):032x}"
         variant = "89ab"[int(digits[16], 16) % 4]
         return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
-
-    def number(self) -> int:
-        """A whole number of nine digits; not for identities, for which it is too short."""
-        with self._lock:
-            return self._random.randrange(100_000_000, 1_000_000_000)
 
     def secret(self) -> str:
         """An opaque text that cannot be guessed (or, with a seed, that a test can repeat)."""

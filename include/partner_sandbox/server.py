@@ -8,7 +8,6 @@ import itertools
 import signal
 import socket
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
 import uvicorn
 from fastapi import FastAPI
@@ -19,9 +18,6 @@ from partner_sandbox.edge import CUT
 from partner_sandbox.jobs.files import create_storage_app
 from partner_sandbox.sandbox import Sandbox
 from partner_sandbox.settings import SandboxSettings
-
-if TYPE_CHECKING:
-    import socket
 
 TICK_S = 0.02
 

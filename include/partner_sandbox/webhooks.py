@@ -140,9 +140,8 @@ def job_announced(connection: Connection, sandbox: Sandbox, job: Job) -> None:
 def job_event(sandbox: Sandbox, job: Job, state: str) -> dict[str, Any]:
     """The payload of a job's event, in the spelling of the dialect."""
     behaviour = sandbox.behaviour
-    numbered = behaviour.job_id_type == "integer" and job.job_id.isdecimal()
     body: dict[str, Any] = {
-        "job_id": int(job.job_id) if numbered else job.job_id,
+        "job_id": jobs.shown_id(sandbox, job),
         behaviour.job_webhook_vendor_name: job.vendor,
         behaviour.job_webhook_status_name: state,
     }

@@ -204,6 +204,11 @@ def before(connection: Connection, of: Job) -> Job:
     return of if row is None else _job(row)
 
 
+def shown_id(sandbox: Sandbox, of: Job) -> str | int:
+    """The job's id in the type of the dialect."""
+    return int(of.job_id) if sandbox.behaviour.job_id_type == "integer" and of.job_id.isdecimal() else of.job_id
+
+
 def file_name(sandbox: Sandbox) -> str:
     """A name for a job's file that cannot be guessed."""
     return f"{sandbox.ids.uuid()}.csv"

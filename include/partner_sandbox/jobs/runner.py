@@ -39,12 +39,12 @@ async def accepted(
             jobs.change(connection, job.seq, due_us=now_us, finish_us=now_us)
         await sandbox.work.run_due()
     sandbox.work.wake()
-    answer: dict[str, Any] = {"job_id": shown_id(sandbox, job), "job_status": job.state, **(more or {})}
+    answer: dict[str, Any] = {"job_id": jobs.shown_id(sandbox, job), "job_status": job.state, **(more or {})}
     if draw(operation, "no_job_id", vendor=job.vendor):
         del answer["job_id"]
     if draw(operation, "job_id_of_another", vendor=job.vendor):
         with sandbox.storage.begin() as connection:
-            answer["job_id"] = shown_id(sandbox, jobs.before(connection, job))
+            answer["job_id"] = jobs.shown_id(sandbox, jobs.before(connection, job))
     if draw(operation, "unknown_status", vendor=job.vendor):
         answer["job_status"] = UNKNOWN_STATE
     return JSONResponse(answer, status_code=status)
@@ -52,7 +52,7 @@ async def accepted(
 
 def status_of(sandbox: Sandbox, job: Job) -> dict[str, Any]:
     """The state of a job and, once it has ended, its rejected items and the link to its file."""
-    answer: dict[str, Any] = {"job_id": shown_id(sandbox, job), "job_status": job.state}
+    answer: dict[str, Any] = {"job_id": jobs.shown_id(sandbox, job), "job_status": job.state}
     if sandbox.faults.draw("job_status", "unknown_status", vendor=job.vendor):
         answer["job_status"] = UNKNOWN_STATE
     if job.state in jobs.OPEN:
@@ -65,11 +65,6 @@ def status_of(sandbox: Sandbox, job: Job) -> dict[str, Any]:
     if link is not None:
         answer["download_url"] = link
     return answer
-
-
-def shown_id(sandbox: Sandbox, job: Job) -> str | int:
-    """The job's id in the type of the dialect."""
-    return int(job.job_id) if sandbox.behaviour.job_id_type == "integer" and job.job_id.isdecimal() else job.job_id
 
 
 def _rejected_items(sandbox: Sandbox, job: Job) -> list[dict[str, Any]]:

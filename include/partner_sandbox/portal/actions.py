@@ -12,8 +12,8 @@ from fastapi.responses import RedirectResponse, Response
 from pydantic import ValidationError
 from sqlalchemy import select
 
-from partner_sandbox import bodies, webhooks
-from partner_sandbox.errors import ApiError, invalid, not_found
+from partner_sandbox import webhooks
+from partner_sandbox.errors import ApiError, invalid, not_found, validation_error
 from partner_sandbox.faults import Rule, RuleSet
 from partner_sandbox.orders import lifecycle, placing
 from partner_sandbox.orders.store import Order
@@ -158,7 +158,7 @@ def _place(frame: Frame, form: Form) -> Order:
     try:
         wanted = placing.Placement.model_validate({"items": lines, **choices})
     except ValidationError as error:
-        raise bodies.validation_error(error) from None
+        raise validation_error(error.errors()) from None
     return placing.place(frame.sandbox, frame.chain, form.text("vendor"), wanted)
 
 
@@ -186,7 +186,7 @@ def _rule(form: Form) -> Rule:
     try:
         return Rule(**values)
     except ValidationError as error:
-        raise bodies.validation_error(error) from None
+        raise validation_error(error.errors()) from None
 
 
 def _to(path: str) -> RedirectResponse:

@@ -16,7 +16,7 @@ from fastapi.responses import HTMLResponse, Response
 from fastapi.routing import APIRoute
 from markupsafe import Markup
 
-from partner_sandbox import money
+from partner_sandbox import bodies, money
 from partner_sandbox.clock import iso
 from partner_sandbox.errors import ApiError, not_found
 from partner_sandbox.portal import views
@@ -111,6 +111,7 @@ def _query(**values: Any) -> str:
 
 
 FOLLOW_S = 3
+PAGE_ROWS = 50
 
 
 @dataclass(frozen=True)
@@ -191,13 +192,13 @@ def from_this_site(request: Request) -> None:
         raise ApiError(403, "FORBIDDEN", "This form was sent by another site")
 
 
-@dataclass(frozen=True)
+@dataclass
 class Pager:
-    """The place of a page in its list."""
+    """The place of a page in its list, whose length is known later."""
 
     page: int
-    size: int
-    total: int
+    size: int = PAGE_ROWS
+    total: int = 0
 
     @property
     def first(self) -> int:
@@ -206,3 +207,11 @@ class Pager:
     @property
     def pages(self) -> int:
         return max(1, -(-self.total // self.size))
+
+
+def pager(page: str | None = None) -> Pager:
+    """The requested page."""
+    return Pager(bodies.whole("page", page, 1, most=1_000_000))
+
+
+ThePager = Annotated[Pager, Depends(pager)]

@@ -7,14 +7,14 @@ from typing import Any
 from fastapi import APIRouter, Depends
 from fastapi.responses import HTMLResponse, Response
 
-from partner_sandbox import bodies, webhooks
+from partner_sandbox import webhooks
 from partner_sandbox.control import on_this_machine
 from partner_sandbox.errors import not_found
 from partner_sandbox.faults import OPERATIONS, REQUESTS
 from partner_sandbox.jobs import jobs
 from partner_sandbox.orders import store
 from partner_sandbox.portal import actions, chart, pages, views
-from partner_sandbox.portal.pages import Pager, PageRoute, TheFrame
+from partner_sandbox.portal.pages import PageRoute, TheFrame, ThePager
 from partner_sandbox.promotions import shown
 from partner_sandbox.vendors import named_vendor
 
@@ -23,7 +23,6 @@ router = APIRouter(
 )
 router.include_router(actions.router)
 FEW = 6
-PAGE_ROWS = 50
 CHOICES = 200
 
 
@@ -65,36 +64,32 @@ def overview(frame: TheFrame) -> HTMLResponse:
 
 
 @router.get("/vendors/{vendor_id}")
-def vendor_page(frame: TheFrame, vendor_id: str, q: str = "", page: str | None = None) -> HTMLResponse:
+def vendor_page(frame: TheFrame, vendor_id: str, pager: ThePager, q: str = "") -> HTMLResponse:
     """What customers of a vendor see now, and a basket to order from it."""
-    number = _page(page)
     with frame.sandbox.storage.begin() as connection:
         found = named_vendor(connection, frame.chain, vendor_id)
-        total, shown = views.shelf(connection, found, frame.now_us, (number - 1) * PAGE_ROWS, PAGE_ROWS, q)
-    return frame.page("vendor.html", vendor=found, products=shown, term=q, pager=Pager(number, PAGE_ROWS, total))
+        pager.total, shown = views.shelf(connection, found, frame.now_us, pager.first, pager.size, q)
+    return frame.page("vendor.html", vendor=found, products=shown, term=q, pager=pager)
 
 
 @router.get("/jobs")
-def jobs_page(frame: TheFrame, page: str | None = None) -> HTMLResponse:
+def jobs_page(frame: TheFrame, pager: ThePager) -> HTMLResponse:
     """Every job of the chain, the newest first."""
-    number = _page(page)
     with frame.sandbox.storage.begin() as connection:
-        total, rows = views.jobs(connection, frame.chain, (number - 1) * PAGE_ROWS, PAGE_ROWS)
-    return frame.page("jobs.html", jobs=rows, pager=Pager(number, PAGE_ROWS, total))
+        pager.total, rows = views.jobs(connection, frame.chain, pager.first, pager.size)
+    return frame.page("jobs.html", jobs=rows, pager=pager)
 
 
 @router.get("/jobs/{job_id}")
-def job_page(frame: TheFrame, job_id: str, page: str | None = None, rejected: str = "") -> HTMLResponse:
+def job_page(frame: TheFrame, job_id: str, pager: ThePager, rejected: str = "") -> HTMLResponse:
     """A job with the outcome of each SKU."""
-    number = _page(page)
     only_rejected = rejected == "1"
     with frame.sandbox.storage.begin() as connection:
         job = jobs.by_id(connection, frame.chain, job_id)
         if job is None:
             raise not_found("Job")
-        first = (number - 1) * PAGE_ROWS
-        total, items = views.job_items(connection, job.seq, first, PAGE_ROWS, only_rejected=only_rejected)
-        _, events = views.deliveries(connection, frame.chain, 0, PAGE_ROWS, subject=job.job_id)
+        pager.total, items = views.job_items(connection, job.seq, pager.first, pager.size, only_rejected=only_rejected)
+        _, events = views.deliveries(connection, frame.chain, 0, pages.PAGE_ROWS, subject=job.job_id)
     left_out = views.left_out(vars(job))
     return frame.page(
         "job.html",
@@ -104,7 +99,7 @@ def job_page(frame: TheFrame, job_id: str, page: str | None = None, rejected: st
         left_out_total=len(left_out),
         only_rejected=only_rejected,
         deliveries=events,
-        pager=Pager(number, PAGE_ROWS, total),
+        pager=pager,
     )
 
 
@@ -117,28 +112,27 @@ def promotions_page(frame: TheFrame) -> HTMLResponse:
 
 
 @router.get("/promotions/{promotion_id}")
-def promotion_page(frame: TheFrame, promotion_id: str, page: str | None = None) -> HTMLResponse:
+def promotion_page(frame: TheFrame, promotion_id: str, pager: ThePager) -> HTMLResponse:
     """A promotion with its SKUs."""
-    number = _page(page)
     with frame.sandbox.storage.begin() as connection:
         known = promotion_id.isdecimal() and len(promotion_id) < 10
         found = shown.one(connection, frame.chain, int(promotion_id), frame.now_us) if known else None
         if found is None:
             raise not_found("Promotion")
-        rows = list(shown.skus(connection, found["id"], (number - 1) * PAGE_ROWS, PAGE_ROWS))
-    return frame.page("promotion.html", promotion=found, skus=rows, pager=Pager(number, PAGE_ROWS, found["pairs"]))
+        rows = list(shown.skus(connection, found["id"], pager.first, pager.size))
+    pager.total = found["pairs"]
+    return frame.page("promotion.html", promotion=found, skus=rows, pager=pager)
 
 
 @router.get("/orders")
-def orders_page(frame: TheFrame, page: str | None = None) -> HTMLResponse:
+def orders_page(frame: TheFrame, pager: ThePager) -> HTMLResponse:
     """The orders of the chain, the newest first, and a form for one more."""
-    number = _page(page)
     with frame.sandbox.storage.begin() as connection:
         shops = views.vendors(connection, frame.chain, frame.now_us)
         where = store.of_chain(frame.chain)
-        total, found = store.page(connection, where, (number - 1) * PAGE_ROWS, PAGE_ROWS, newest_first=True)
+        pager.total, found = store.page(connection, where, pager.first, pager.size, newest_first=True)
         skus = _choices(connection, shops)
-    return frame.page("orders.html", orders=found, vendors=shops, skus=skus, pager=Pager(number, PAGE_ROWS, total))
+    return frame.page("orders.html", orders=found, vendors=shops, skus=skus, pager=pager)
 
 
 @router.get("/orders/{order_id}")
@@ -146,21 +140,18 @@ def order_page(frame: TheFrame, order_id: str) -> HTMLResponse:
     """One order, what happened to it, and what can happen next."""
     with frame.sandbox.storage.begin() as connection:
         order = store.find(connection, order_id.lower(), frame.now_us, chain=frame.chain)
-        _, events = views.deliveries(connection, frame.chain, 0, PAGE_ROWS, subject=order.order_id)
+        _, events = views.deliveries(connection, frame.chain, 0, pages.PAGE_ROWS, subject=order.order_id)
     return frame.page("order.html", order=order, deliveries=events)
 
 
 @router.get("/webhooks")
-def webhooks_page(frame: TheFrame, page: str | None = None) -> HTMLResponse:
+def webhooks_page(frame: TheFrame, pager: ThePager) -> HTMLResponse:
     """Where events go, and every attempt to deliver one."""
-    number = _page(page)
     with frame.sandbox.storage.begin() as connection:
         settings = webhooks.addresses(connection, frame.chain)
-        total, rows = views.deliveries(connection, frame.chain, (number - 1) * PAGE_ROWS, PAGE_ROWS)
-    shown_bodies = {row["id"]: views.compact(row["body"]) for row in rows}
-    return frame.page(
-        "webhooks.html", webhook=settings, deliveries=rows, bodies=shown_bodies, pager=Pager(number, PAGE_ROWS, total)
-    )
+        pager.total, rows = views.deliveries(connection, frame.chain, pager.first, pager.size)
+    bodies = {row["id"]: views.compact(row["body"]) for row in rows}
+    return frame.page("webhooks.html", webhook=settings, deliveries=rows, bodies=bodies, pager=pager)
 
 
 @router.get("/faults")
@@ -175,7 +166,3 @@ def _choices(connection: Any, shops: list[dict[str, Any]]) -> list[str]:
     for shop in shops:
         found.update(dict.fromkeys(views.orderable(connection, shop["id"], CHOICES)))
     return list(found)[:CHOICES]
-
-
-def _page(text: str | None) -> int:
-    return bodies.whole("page", text, 1, most=1_000_000)

@@ -7,7 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Integer, Select, cast, func, select
+from sqlalchemy import Connection, Integer, Row, Select, cast, func, select
 
 from partner_sandbox import storage
 from partner_sandbox.catalog.products import barcodes_of, has_term, product, show_due, visible_change
@@ -120,37 +120,29 @@ def compact(body: str, most: int = 20_000) -> str:
 class Shown:
     """One product on the shelf."""
 
-    sku: str
-    title: str
+    row: Row[Any]
     barcodes: str
-    by_weight: bool
-    seen_price_milli: int | None
-    seen_active: bool
-    seen_limit: int | None
-    held_price_milli: int | None
-    held_active: bool
-    held_limit: int | None
     visible_us: int | None
     promotion: Seen | None
 
     @property
     def pays_milli(self) -> int | None:
         """What a customer pays."""
-        promoted = None if self.promotion is None else self.promotion.price_milli(self.seen_price_milli)
+        promoted = None if self.promotion is None else self.promotion.price_milli(self.row.app_price_milli)
         bundle = self.promotion is not None and self.promotion.type != shown.STRIKETHROUGH
-        return self.seen_price_milli if promoted is None or bundle else promoted
+        return self.row.app_price_milli if promoted is None or bundle else promoted
 
     @property
     def offer(self) -> str | None:
         """The name of the promotion, where a customer has something of it."""
-        if self.promotion is None or self.promotion.price_milli(self.seen_price_milli) is None:
+        if self.promotion is None or self.promotion.price_milli(self.row.app_price_milli) is None:
             return None
         return self.promotion.name
 
     @property
     def struck(self) -> bool:
         """Whether the price on the shelf is struck through."""
-        return self.pays_milli != self.seen_price_milli
+        return bool(self.pays_milli != self.row.app_price_milli)
 
 
 def shelf(
@@ -171,7 +163,7 @@ def shelf(
     )
     due = {row.product_id: row.visible_us for row in connection.execute(waiting)}
     promotions = shown.now(connection, of.key, now_us, [row.sku for row in rows])
-    return total, [_shown(row, codes[row.id], due.get(row.id), promotions.get(row.sku)) for row in rows]
+    return total, [Shown(row, ", ".join(codes[row.id]), due.get(row.id), promotions.get(row.sku)) for row in rows]
 
 
 def orderable(connection: Connection, chain_vendor_key: int, count: int) -> list[str]:
@@ -179,20 +171,3 @@ def orderable(connection: Connection, chain_vendor_key: int, count: int) -> list
     mine = (product.c.vendor_key == chain_vendor_key, product.c.app_active, product.c.app_price_milli.is_not(None))
     rows = connection.execute(select(product.c.sku).where(*mine).order_by(product.c.sku).limit(count))
     return list(rows.scalars())
-
-
-def _shown(row: Any, codes: list[str], visible_us: int | None, promotion: Seen | None) -> Shown:
-    return Shown(
-        sku=row.sku,
-        title=row.title,
-        barcodes=", ".join(codes),
-        by_weight=row.is_sold_by_weight,
-        seen_price_milli=row.app_price_milli,
-        seen_active=row.app_active,
-        seen_limit=row.app_sales_limit,
-        held_price_milli=row.price_milli,
-        held_active=row.active,
-        held_limit=row.sales_limit,
-        visible_us=visible_us,
-        promotion=promotion,
-    )

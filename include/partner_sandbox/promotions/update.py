@@ -184,7 +184,7 @@ def promotion_status(job_id: str, sandbox: TheSandbox, chain: TheChain) -> dict[
     if sandbox.faults.draw("promotion_status", "unknown_status"):
         state = runner.UNKNOWN_STATE
     answer: dict[str, Any] = {
-        "job_id": runner.shown_id(sandbox, job),
+        "job_id": jobs.shown_id(sandbox, job),
         "job_status": state,
         "created_at": iso(job.created_us),
         "updated_at": iso(job.ended_us or job.created_us),
