@@ -119,8 +119,8 @@ class TestRules:
             ({"at": "nowhere", "kind": "status_500"}, "rules[0]: at: there is no operation 'nowhere'"),
             ({"at": "export", "kind": "status_200"}, "rules[0]: kind: there is no fault 'status_200'"),
             ({"at": "export", "kind": "lost"}, "rules[0]: kind: 'lost' strikes at job_webhook, order_webhook"),
-            ({"at": "export", "kind": "status_500", "probability": 2}, "rules.0.probability"),
-            ({"at": "export", "kind": "status_500", "oftenness": 2}, "rules.0.oftenness"),
+            ({"at": "export", "kind": "status_500", "probability": 2}, "rules[0].probability"),
+            ({"at": "export", "kind": "status_500", "oftenness": 2}, "rules[0].oftenness"),
         ],
     )
     def test_an_invalid_rule_is_rejected_and_leaves_the_old_ones(self, platform, rule, message):
