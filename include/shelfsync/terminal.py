@@ -20,6 +20,20 @@ if TYPE_CHECKING:
 
 
 PIPE_WIDTH = 160
+_COUNTS = {
+    "ERP rows": "erp_rows",
+    "not in ERP": "not_in_erp",
+    "acknowledged": "acknowledged",
+    "pending": "pending",
+    "in flight": "in_flight",
+    "unconfirmed": "unconfirmed",
+    "held": "held",
+    "suppressed": "suppressed",
+    "rejected": "rejected_for_good",
+    "for now": "rejected_for_now",
+    "quarantined": "quarantined",
+    "oldest change": "oldest_unacknowledged_s",
+}
 
 
 @contextlib.contextmanager
@@ -39,51 +53,15 @@ def progress(console: Console) -> Iterator[Callable[[str, int, int], None]]:
 
 def status_tables(status: dict[str, Any]) -> list[Table]:
     """Vendors and the last runs."""
+    rows = [_vendor_row(row) for row in status["vendors"]]
     vendors = Table(title="vendors", title_justify="left")
-    names = (
-        "vendor",
-        "ERP rows",
-        "not in ERP",
-        "acknowledged",
-        "pending",
-        "in flight",
-        "unconfirmed",
-        "held",
-        "suppressed",
-        "rejected",
-        "for now",
-        "quarantined",
-        "oldest change",
-        "last run",
-    )
-    for name in names:
-        wide = name == "last run"
-        vendors.add_column(name, justify="left" if name in {"vendor", "last run"} else "right", no_wrap=not wide)
-    for row in status["vendors"]:
-        last = f"{row['last_run']}: {row['last_state']}" + (f" ({row['error']})" if row["error"] else "")
-        last = f"PAUSED; {last}" if row["paused"] else last
-        counts = [
-            row[name]
-            for name in (
-                "erp_rows",
-                "not_in_erp",
-                "acknowledged",
-                "pending",
-                "in_flight",
-                "unconfirmed",
-                "held",
-                "suppressed",
-                "rejected_for_good",
-                "rejected_for_now",
-                "quarantined",
-            )
-        ]
-        vendors.add_row(
-            row["vendor"],
-            *("?" if count is None else f"{count:,}" for count in counts),
-            age(row["oldest_unacknowledged_s"]),
-            last,
-        )
+    vendors.add_column("vendor", overflow="fold")
+    for place, name in enumerate(_COUNTS, start=1):
+        words = [*name.split(), *(row[place] for row in rows)]
+        vendors.add_column(name, justify="right", width=max(map(len, words)))  # leaves the width of the pipe to the texts
+    vendors.add_column("last run", overflow="fold")
+    for row in rows:
+        vendors.add_row(*row)
     fresh = Table(title="from the ERP to the platform's outcome, last 24 hours", title_justify="left")
     for name in ("priority", "SKUs", "jobs", "median", "95 %", "longest"):
         fresh.add_column(name, justify="left" if name == "priority" else "right")
@@ -103,6 +81,14 @@ def status_tables(status: dict[str, Any]) -> list[Table]:
             row["error"] or row["run_key"],
         )
     return [vendors, fresh, runs]
+
+
+def _vendor_row(row: dict[str, Any]) -> list[str]:
+    last = f"{row['last_run']}: {row['last_state']}" + (f" ({row['error']})" if row["error"] else "")
+    last = f"PAUSED; {last}" if row["paused"] else last
+    counts = [row[name] for name in _COUNTS.values() if name != "oldest_unacknowledged_s"]
+    numbers = ["?" if count is None else f"{count:,}" for count in counts]
+    return [row["vendor"], *numbers, age(row["oldest_unacknowledged_s"]), last]
 
 
 def orders_lines(status: dict[str, Any]) -> list[str]:

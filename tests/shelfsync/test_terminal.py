@@ -14,7 +14,7 @@ from documents import data
 from shelfsync.cli.output import Answer, print_answer, print_error
 from shelfsync.explain.event import Event
 from shelfsync.logs import JsonLines, Text
-from shelfsync.terminal import PlainConsole, status_tables, timeline_table
+from shelfsync.terminal import PIPE_WIDTH, PlainConsole, status_tables, timeline_table
 
 NASTY = (
     "[/x]",
@@ -50,8 +50,8 @@ def status_of(text: str) -> dict:
     }
 
 
-def shown(*what) -> str:
-    console = PlainConsole(width=4000, record=True)
+def shown(*what, width=4000) -> str:
+    console = PlainConsole(width=width, record=True)
     with console.capture() as captured:
         for one in what:
             console.print(one)
@@ -64,6 +64,16 @@ def test_a_vendor_of_any_name_is_shown_and_acts_on_nothing(text):
     assert not ACTING.search(text_shown)
     if text.isprintable():
         assert text in text_shown
+
+
+def test_the_vendors_fit_into_a_pipe_with_the_state_of_their_last_run():
+    status = status_of("a store with rather a long name")
+    status["vendors"][0] |= dict.fromkeys(COUNTS, 290) | {"last_run": 14, "last_state": "acknowledged", "error": None}
+    printed = shown(status_tables(status)[0], width=PIPE_WIDTH)
+    for word in ("store", "last run", "acknowledged", "quarantined", "14:", "oldest"):
+        assert re.search(rf"\b{word}", printed), printed
+    assert printed.count("acknowledged") == 2, "as a column, and as the state of the last run"
+    assert max(map(len, printed.splitlines())) <= PIPE_WIDTH
 
 
 @pytest.mark.parametrize("text", NASTY)
