@@ -38,7 +38,7 @@ def status() -> Answer:
 
 
 def quarantine(vendor: OneVendor = None, reason: QuarantineReason = None, limit: Limit = 1) -> Answer:
-    """Rows of the ERP that cannot be sent, by vendor and reason, as the last run of each vendor found them; --limit examples of each."""
+    """Rows of the ERP that cannot be sent, by vendor and reason, as the last run or plan of each vendor found them; --limit examples of each."""
     from shelfsync.catalog.warehouse import quarantine as of_warehouse
 
     with opened() as context, context.engine.connect() as connection:

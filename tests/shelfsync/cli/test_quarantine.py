@@ -13,6 +13,9 @@ def test_each_reason_is_counted_by_vendor_and_shown_with_an_example(run, tmp_pat
     text = "\n".join(["vendor,sku,price,quantity,active", *rows, ""])
     (tmp_path / "stock.csv").write_text(text, encoding="utf-8")
     assert "nothing is quarantined" in run("quarantine").stdout
+    assert run("plan").returncode == 0
+    found = data(run("quarantine", "--json").stdout)["quarantined"]
+    assert [one["rows"] for one in found] == [1, 2, 1], "a plan names the command, so the command has its rows"
     assert run("sync", "--full").returncode == 0
     found = data(run("quarantine", "--json").stdout)["quarantined"]
     assert [(one["vendor"], one["reason"], one["rows"]) for one in found] == [

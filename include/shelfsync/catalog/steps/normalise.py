@@ -49,7 +49,7 @@ def _normalise_vendor(context: Context, row: VendorRun, raw_path: str, restorati
             _record(connection, row, snapshot, quarantine)
         first = quarantine["message"][0].as_py() if quarantine.num_rows else "there was no row"
         raise DataError(
-            f"every one of {quarantine.num_rows} rows is quarantined, the first because {first}; see warehouse.quarantine"
+            f"every one of {quarantine.num_rows} rows is quarantined, the first because {first}; `shelfsync quarantine` shows them"
         )
     wanted = restored(context, row.vendor, snapshot, restorations)
     snapshot_path = context.lake.write_table("snapshot", row.vendor, wanted)

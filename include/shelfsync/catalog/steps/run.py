@@ -182,7 +182,7 @@ def lines(summary: dict[str, Any]) -> list[str]:
             )
         if row["rows_quarantined"]:
             report.append(
-                f"vendor {row['vendor']}: {row['rows_quarantined']} rows are quarantined (warehouse.quarantine)"
+                f"vendor {row['vendor']}: {row['rows_quarantined']} rows are quarantined (`shelfsync quarantine`)"
             )
     return report
 

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 _ROWS = """
 WITH last AS (
-    SELECT vr.vendor, max(vr.run_id) AS run_id FROM ledger.vendor_run AS vr JOIN ledger.run USING (run_id)
-    WHERE NOT run.dry_run AND vr.extract_id IS NOT NULL GROUP BY vr.vendor
+    SELECT vr.vendor, max(vr.run_id) AS run_id FROM ledger.vendor_run AS vr
+    WHERE vr.extract_id IS NOT NULL GROUP BY vr.vendor
     UNION ALL
-    SELECT '', max(extract.run_id) FROM ledger.extract JOIN ledger.run USING (run_id) WHERE NOT run.dry_run AND run.vendors = '{}'
+    SELECT '', max(extract.run_id) FROM ledger.extract JOIN ledger.run USING (run_id) WHERE run.vendors = '{}'
 ), numbered AS (
     SELECT q.*, count(*) OVER of_reason AS rows, row_number() OVER (of_reason ORDER BY q.row_number) AS number
     FROM warehouse.quarantine AS q JOIN last USING (vendor, run_id)

@@ -42,4 +42,4 @@ def lines(found: list[dict[str, Any]]) -> list[str]:
     rows = sum(row["rows"] for row in found)
     reasons = ", ".join(f"{row['rows']:,} {row['reason']}" for row in found)
     line = f"{rows:,} rows name no usable vendor and were quarantined ({reasons}), the first because {found[0]['message']}."
-    return [f"{line} Correct the ERP's vendor column; see warehouse.quarantine, vendor ''"]
+    return [f"{line} Correct the ERP's vendor column; `shelfsync quarantine` shows the rows"]
