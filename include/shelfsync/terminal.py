@@ -58,7 +58,9 @@ def status_tables(status: dict[str, Any]) -> list[Table]:
     vendors.add_column("vendor", overflow="fold")
     for place, name in enumerate(_COUNTS, start=1):
         words = [*name.split(), *(row[place] for row in rows)]
-        vendors.add_column(name, justify="right", width=max(map(len, words)))  # leaves the width of the pipe to the texts
+        vendors.add_column(
+            name, justify="right", width=max(map(len, words))
+        )  # leaves the width of the pipe to the texts
     vendors.add_column("last run", overflow="fold")
     for row in rows:
         vendors.add_row(*row)

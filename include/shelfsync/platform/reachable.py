@@ -126,7 +126,7 @@ def _ask(context: Context, vendor: str | None) -> None:
         raise ConfigurationError(
             "SHELFSYNC_PLATFORM__CHAIN (or the connection shelfsync_platform)",
             f"the platform does not know chain {platform.chain!r}{which}: {error}",
-            "Correct chain and vendors, or ask the account manager to enable them.",
+            "Correct the chain, name the stores as the platform does (SHELFSYNC_ERP__VENDOR_IDS), or ask the account manager to enable them.",
         ) from None
     except ThrottledError as error:
         raise TryAgainError(f"check: {error}", after_s=error.retry_after_s or 60.0) from None

@@ -56,7 +56,8 @@ def extract(context: Context, run_id: int) -> list[dict[str, Any]]:
     _write(context, run, proof, files, failed, nameless)
     if nameless_rows:
         log.warning(
-            "extract: %d rows name no usable vendor and were quarantined; `shelfsync quarantine` shows them", nameless_rows
+            "extract: %d rows name no usable vendor and were quarantined; `shelfsync quarantine` shows them",
+            nameless_rows,
         )
     if left_out:
         log.info(
