@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import logging
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
+from partner_api.links import is_loopback_name
 from shelfsync.catalog.ledger import vendors as vendors_of_ledger
 from shelfsync.catalog.vendor import is_usable
 from shelfsync.catalog.warehouse import unusable_vendors
-from shelfsync.errors import ConfigurationError
+from shelfsync.erp.open import open_source
+from shelfsync.errors import ConfigurationError, ShelfsyncError
 from shelfsync.inbox.tls_warning import tls_warning
 from shelfsync.orders.handover.open import open_channel
 from shelfsync.platform.reachable import ASKED_MAX, VENDORS_ASKED, check_platform, is_known_good, unknown_vendors
+from shelfsync.settings.reading import unknown_lines
 from shelfsync.store import engine
 
 if TYPE_CHECKING:
@@ -20,6 +24,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+SAMPLE_ROWS = 2000
+"""How many rows of the ERP a check reads."""
 _SHOWN = 10
 
 
@@ -58,12 +64,68 @@ def vendor_warnings(context: Context, vendors: tuple[str, ...] = ()) -> list[str
     return lines
 
 
+def quantity_warnings(context: Context) -> list[str]:
+    """Quantities with a fraction, in the first rows of the ERP: what is below one piece goes off sale."""
+    import pyarrow as pa
+
+    from shelfsync.catalog.adjustment import COLUMNS, adjustments
+
+    settings = context.settings
+    if settings.normalise.quantity_rounding != "floor":
+        return []
+    try:
+        with open_source(settings.erp.model_copy(update={"chunk_rows": SAMPLE_ROWS})).read() as extract:
+            rows = next(iter(extract)).select(COLUMNS)
+    except (ShelfsyncError, StopIteration):  # the run reports what is wrong with the rows
+        return []
+    found = {one.kind: one for one in adjustments(rows, pa.array([], pa.int64()), settings.normalise)}
+    meaning = {
+        "quantity_lost": "are below one, are sent as 0 and go off sale",
+        "quantity_floored": "lose their fraction",
+    }
+    parts = [
+        f"{found[kind].rows:,} {what} ({found[kind].examples[0]})" for kind, what in meaning.items() if kind in found
+    ]
+    advice = "If they are kilograms, send pieces or packs (docs/connecting-your-erp.md)"
+    return (
+        [f"of the quantities in the ERP's first {rows.num_rows:,} rows {' and '.join(parts)}. {advice}"]
+        if parts
+        else []
+    )
+
+
 def warnings(context: Context) -> list[str]:
     """What stops no catalog and is wrong all the same: orders without a store, a receiver without TLS, rows that name no vendor."""
     exposed = tls_warning(context.settings.webhook)
     with context.engine.connect() as connection:
         nameless = unusable_vendors.lines(unusable_vendors.of_last(connection))
-    return [*_orders(context.settings), *([] if exposed is None else [exposed]), *nameless]
+    return [*unknown_lines(), *_orders(context.settings), *([] if exposed is None else [exposed]), *nameless]
+
+
+def new_ledger_warning(context: Context) -> str | None:
+    """Where the ledger is, if it knows no vendor although the settings name a platform beyond this machine: it may be the wrong one."""
+    if not _is_elsewhere(context.settings.platform.base_url):
+        return None
+    with context.engine.connect() as connection:
+        if vendors_of_ledger.is_any_known(connection):
+            return None
+    url = context.engine.url
+    where = f"PostgreSQL {url.host}:{url.port}/{url.database}"
+    if context.settings.database_url is None:
+        where = f"the PostgreSQL in {context.settings.home}"
+    return (
+        f"this ledger is new: it knows no vendor ({where}). If shelfsync has run before, name its folder by SHELFSYNC_HOME"
+        " or its database by SHELFSYNC_DATABASE_URL"
+    )
+
+
+def _is_elsewhere(base_url: str | None) -> bool:
+    """Whether an address is that of another machine; one that is none is reported elsewhere."""
+    try:
+        host = urlsplit(base_url or "").hostname
+    except ValueError:
+        return False
+    return host is not None and not is_loopback_name(host)
 
 
 def _orders(settings: Settings) -> list[str]:

@@ -66,9 +66,9 @@ class ConfigurationError(ShelfsyncError):
     exit_code = ExitCode.CONFIGURATION
 
     def __init__(self, setting: str, problem: str, remedy: str) -> None:
-        super().__init__(f"{setting}: {problem}. {remedy}")
         self.setting = setting
-        self.problem = problem
+        self.problem = problem.rstrip(".")  # it may end with another program's sentence
+        super().__init__(f"{setting}: {self.problem}. {remedy}")
         self.remedy = remedy
 
 

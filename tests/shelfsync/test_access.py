@@ -59,6 +59,8 @@ def test_a_file_of_the_current_folder_is_not_read_and_that_is_reported(elsewhere
 
 def test_a_file_of_the_state_folder_is_read(elsewhere, monkeypatch):
     write(elsewhere / ".shelfsync" / "shelfsync.toml")
+    assert read_settings().platform.chain is None, "the state folder does not depend on the current one"
+    monkeypatch.setenv("SHELFSYNC_HOME", str(elsewhere / ".shelfsync"))
     assert read_settings().platform.chain == "from-the-file"
     write(elsewhere / "state" / "shelfsync.toml", "[platform]\nchain = 'other'\n")
     monkeypatch.setenv("SHELFSYNC_HOME", str(elsewhere / "state"))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 MEANING = {
     "price_cut": "prices lose what is after the third decimal",
     "quantity_floored": "quantities lose their fraction",
+    "quantity_lost": "quantities below one are sent as 0, so the product is sold out",
     "quantity_zeroed": "quantities below zero are sent as 0",
 }
 COLUMNS = ["row_number", "sku", "price", "quantity"]
@@ -43,9 +44,11 @@ def adjustments(raw: pa.Table, quarantined: pa.Array, settings: NormaliseSetting
     zero = quantities.negative & (settings.negative_quantity == "zero")
     floor = quantities.fraction & ~quantities.negative & (settings.quantity_rounding == "floor")
     pieces = quantities.pieces()
+    lost = floor & number.mask(pc.equal(pieces, 0).fill_null(False))
     found = [
         _adjustment("price_cut", rows, "price", cut, prices.magnitude),
-        _adjustment("quantity_floored", rows, "quantity", floor, pieces),
+        _adjustment("quantity_floored", rows, "quantity", floor & ~lost, pieces),
+        _adjustment("quantity_lost", rows, "quantity", lost, pieces),
         _adjustment("quantity_zeroed", rows, "quantity", zero, pa.repeat(pa.scalar(0), rows.num_rows)),
     ]
     return [one for one in found if one.rows]

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from shelfsync.context import Context
 
+log = logging.getLogger(__name__)
+
 SCHEMA = 1
 """Version of the JSON documents. A field may be added; any other change is a new version."""
 QUIET, VERBOSE = logging.ERROR, logging.INFO
@@ -71,11 +73,14 @@ def opened(*, read_only: bool = False) -> Iterator[Context]:
     """A context with the settings of this process, for one command; `read_only`: it can change nothing on the platform."""
     from shelfsync import logs
     from shelfsync.app import open_app
+    from shelfsync.check import new_ledger_warning
     from shelfsync.settings import read_settings
 
     settings = read_settings()
     logs.configure(settings.log_format, logging.getLogger().level)
     with open_app(settings, read_only=read_only) as context:
+        if (line := new_ledger_warning(context)) is not None:
+            log.warning("%s", line)
         yield context
 
 

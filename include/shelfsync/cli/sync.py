@@ -33,12 +33,12 @@ _ENDED: dict[str, type[ShelfsyncError]] = {
 def check(vendor: Vendors = None) -> Answer:
     """Try database, ERP and platform, and report in one line what is wrong with the configuration."""
     from shelfsync.check import check as check_all
-    from shelfsync.check import vendor_warnings, warnings
+    from shelfsync.check import quantity_warnings, vendor_warnings, warnings
 
     vendors = tuple(vendor or ())
     with opened() as context:
         check_all(context, vendors)
-        found = [*vendor_warnings(context, vendors), *warnings(context)]
+        found = [*vendor_warnings(context, vendors), *quantity_warnings(context), *warnings(context)]
     lines = ["database, ERP and platform answer; nothing was sent", *(f"warning: {line}" for line in found)]
     return Answer({"ok": True, "warnings": found}, lines)
 

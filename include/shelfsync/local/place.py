@@ -15,12 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shelfsync.errors import TryAgainError
+from shelfsync.settings.settings import PROJECT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-PROJECT = Path(__file__).resolve().parents[3]
-"""The folder of dags/, plugins/ and include/; the project is installed in place, on a machine as in the image."""
 
 
 @dataclass(frozen=True)

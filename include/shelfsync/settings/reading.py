@@ -35,10 +35,7 @@ def read_settings(**overrides: Any) -> Settings:
         refuse_shared(file, "SHELFSYNC_CONFIG" if named else "SHELFSYNC_HOME")
     if not named and Path(FILE).is_file() and Path(FILE).resolve() != file.resolve():
         log.warning("./%s is not read; name it by SHELFSYNC_CONFIG, or move it to %s", FILE, file.absolute())
-    for name in sorted(os.environ):
-        section, nested, _ = name.upper().removeprefix(_PREFIX).partition("__")
-        if name.upper().startswith(_PREFIX) and section and nested and section.lower() not in Settings.model_fields:
-            raise _unknown(name.upper(), file)
+    _refuse_unknown(file)
     try:
         return Settings(**overrides)
     except ValidationError as error:
@@ -58,6 +55,32 @@ def read_settings(**overrides: Any) -> Settings:
         ) from None
 
 
+def _refuse_unknown(file: Path) -> None:
+    """Raises the error about the first variable that was meant as a setting, and warns of the others."""
+    for name in _unknown_names():
+        if "__" in name or _nearest(name):
+            raise _unknown(name, file)
+    for line in unknown_lines():
+        log.warning("%s", line)
+
+
+def unknown_lines() -> list[str]:
+    """A line for each variable that is no setting and resembles none closely. Another program may have set it, so it is no error."""
+    lines = []
+    for name in _unknown_names():
+        same = [known for known in _names(Settings) if known.endswith(f"__{name.removeprefix(_PREFIX)}")]
+        meant = f"; the nearest is {_PREFIX}{same[0]}" if same else ""
+        lines.append(f"{name} is set, and there is no such setting{meant}. `shelfsync config show` lists all settings")
+    return lines
+
+
+def _unknown_names() -> list[str]:
+    """Variables of the environment whose section is none of shelfsync's. pydantic ignores them."""
+    ours = sorted(name.upper() for name in os.environ if name.upper().startswith(_PREFIX))
+    sections = [name.removeprefix(_PREFIX).partition("__")[0].lower() for name in ours]
+    return [name for name, section in zip(ours, sections, strict=True) if section not in Settings.model_fields]
+
+
 def _no_mapping() -> tuple[str, str] | None:
     """The first variable of a mapping whose value is no JSON, and why; the value itself may be a secret."""
     for name in sorted(os.environ):
@@ -73,11 +96,17 @@ def _no_mapping() -> tuple[str, str] | None:
 
 
 def _unknown(name: str, file: Path) -> ConfigurationError:
-    """The error about a name that no setting has. pydantic ignores an unknown section of the environment, so this module looks for it."""
-    near = difflib.get_close_matches(name.removeprefix(_PREFIX), list(_names(Settings)), n=1, cutoff=0.7)
-    meant = f"; the nearest is {_PREFIX}{near[0]}" if near else ""
+    """The error about a name that no setting has."""
+    near = _nearest(name)
+    meant = f"; the nearest is {_PREFIX}{near}" if near else ""
     remedy = f"Correct it in the environment or in {file}. `shelfsync config show` lists all settings."
     return ConfigurationError(name, f"there is no such setting{meant}", remedy)
+
+
+def _nearest(name: str) -> str | None:
+    """The setting that was probably meant."""
+    found = difflib.get_close_matches(name.removeprefix(_PREFIX), list(_names(Settings)), n=1, cutoff=0.7)
+    return found[0] if found else None
 
 
 def _names(model: type[BaseModel]) -> Iterator[str]:

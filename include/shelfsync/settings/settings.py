@@ -6,7 +6,8 @@ import os
 from pathlib import Path
 from typing import Literal
 
-from pydantic import SecretStr
+from pydantic import SecretStr, field_validator
+from pydantic_core import PydanticCustomError
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -30,7 +31,18 @@ from shelfsync.settings.orders import OrdersSettings
 from shelfsync.settings.platform import PlatformSettings, RateLimitSettings
 from shelfsync.settings.promotions import PromotionSettings
 
-HOME = Path(".shelfsync")
+PROJECT = Path(__file__).resolve().parents[3]
+"""The folder of dags/, plugins/ and include/; the project is installed in place, on a machine as in the image."""
+
+
+def _default_home() -> Path:
+    """`.shelfsync` of the project, from whatever folder a command is started; without a project, a folder of the user."""
+    if (PROJECT / "pyproject.toml").is_file():
+        return PROJECT / ".shelfsync"
+    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "shelfsync"
+
+
+HOME = _default_home()
 FILE = "shelfsync.toml"
 
 
@@ -48,7 +60,7 @@ class Settings(BaseSettings):
     )
 
     home: Path = HOME
-    """The state folder: embedded database, lake, Airflow's home, logs."""
+    """The state folder, as a whole path: embedded database, lake, Airflow's home, logs. Unset: `.shelfsync` of the project."""
     config: Path | None = None
     """The TOML file with settings; unset: `shelfsync.toml` in the state folder."""
     database_url: SecretStr | None = None
@@ -74,6 +86,18 @@ class Settings(BaseSettings):
     warehouse: WarehouseSettings = WarehouseSettings()
     promotions: PromotionSettings = PromotionSettings()
     local: LocalSettings = LocalSettings()
+
+    @field_validator("home")
+    @classmethod
+    def _whole(cls, home: Path) -> Path:
+        """A relative path would be another folder for each current folder: another ledger, and another baseline."""
+        if not home.is_absolute():
+            raise PydanticCustomError(
+                "relative_home",
+                "{home} is a relative path, so each current folder would have a ledger of its own; write {whole}",
+                {"home": repr(str(home)), "whole": str(home.expanduser().absolute())},
+            )
+        return home
 
     @classmethod
     def settings_customise_sources(

@@ -39,12 +39,14 @@ def test_each_kind_is_counted_with_examples():
             {"vendor": "v", "sku": "b", "price": "1.5000", "quantity": "-3"},
             {"vendor": "v", "sku": "c", "price": "2.0001", "quantity": "-0.5"},
             {"vendor": "v", "sku": "d", "price": "x", "quantity": "1.5"},
+            {"vendor": "v", "sku": "e", "price": "1", "quantity": "0.75"},
         ]
     )
     _, found = _found(raw)
     assert {kind: (one.rows, one.examples) for kind, one in found.items()} == {
         "price_cut": (2, ("a: 56.99999999999999 -> 56.999", "c: 2.0001 -> 2.000")),
         "quantity_floored": (1, ("a: 2.9 -> 2",)),
+        "quantity_lost": (1, ("e: 0.75 -> 0",)),
         "quantity_zeroed": (2, ("b: -3 -> 0", "c: -0.5 -> 0")),
     }
 
@@ -60,7 +62,7 @@ def test_a_value_is_an_adjustment_exactly_if_another_number_is_sent(pairs):
     raw = _raw([{"vendor": "v", "sku": f"{n:02}", "price": p, "quantity": q} for n, (p, q) in enumerate(pairs)])
     result, found = _found(raw)
     sent = {row["sku"]: row for row in result.snapshot.to_pylist()}
-    changed = dict.fromkeys(("price_cut", "quantity_floored", "quantity_zeroed"), 0)
+    changed = dict.fromkeys(("price_cut", "quantity_floored", "quantity_lost", "quantity_zeroed"), 0)
     for number, (price, quantity) in enumerate(pairs):
         row = sent.get(f"{number:02}")
         if row is None:
@@ -68,5 +70,6 @@ def test_a_value_is_an_adjustment_exactly_if_another_number_is_sent(pairs):
         changed["price_cut"] += row["price"] is not None and row["price"] != Decimal(price)
         if row["quantity"] is not None:
             changed["quantity_zeroed"] += Decimal(quantity) < 0
-            changed["quantity_floored"] += Decimal(quantity) > row["quantity"]
+            changed["quantity_floored"] += Decimal(quantity) > row["quantity"] > 0
+            changed["quantity_lost"] += 0 < Decimal(quantity) < 1
     assert {kind: one.rows for kind, one in found.items()} == {kind: rows for kind, rows in changed.items() if rows}

@@ -58,3 +58,50 @@ def test_of_many_vendors_no_more_are_asked_for_than_the_allowance_bears(run, san
     assert first.startswith("the platform does not know 14 of the ERP's 26 vendors: v00, v01, ")
     assert second.startswith("11 of the ERP's 26 vendors were not asked for yet")
     assert len(asked(sandbox)) <= 30
+
+
+@pytest.mark.slow
+def test_kilograms_that_go_off_sale_are_found_before_they_are_sent(here, tmp_path):
+    (tmp_path / "stock.csv").write_text(
+        "vendor,sku,price,quantity,active\nstore-001,a,1,0.75,1\nstore-001,b,1,2.5,1\nstore-001,c,1,4,1\n",
+        encoding="utf-8",
+    )
+    warned = [line for line in here("check")[1].splitlines() if "quantities" in line]
+    assert "\n".join(warned) == (
+        "warning: of the quantities in the ERP's first 3 rows 1 are below one, are sent as 0 and go off sale (a: 0.75 -> 0)"
+        " and 1 lose their fraction (b: 2.5 -> 2). If they are kilograms, send pieces or packs (docs/connecting-your-erp.md)"
+    )
+    (tmp_path / "stock.csv").write_text("vendor,sku,price,quantity,active\nstore-001,a,1,4.0,1\n", encoding="utf-8")
+    assert "quantities" not in here("check")[1]
+
+
+@pytest.mark.slow
+def test_a_name_that_no_setting_has_is_a_warning_of_check(here, monkeypatch):
+    monkeypatch.setenv("SHELFSYNC_CHAIN", "demo-chain")
+    code, output, errors = here("check")
+    assert code == 0
+    assert (
+        "warning: SHELFSYNC_CHAIN is set, and there is no such setting; the nearest is SHELFSYNC_PLATFORM__CHAIN"
+        in output
+    )
+    assert "SHELFSYNC_CHAIN" in errors, "and of every command, before it begins"
+
+
+@pytest.mark.slow
+def test_a_new_ledger_beside_a_configured_platform_is_told_until_it_has_a_vendor(here, monkeypatch, database_url):
+    monkeypatch.setenv("SHELFSYNC_PLATFORM__BASE_URL", "https://platform.example")
+    code, output, errors = here("holds", "list")
+    assert (code, output) == (0, "no hold waits for a decision\n")
+    (line,) = errors.splitlines()
+    assert line.startswith("WARNING this ledger is new: it knows no vendor (PostgreSQL ")
+    assert database_url.rpartition("/")[2].partition("?")[0] in line
+    assert "SHELFSYNC_HOME" in line
+    monkeypatch.setenv("SHELFSYNC_PLATFORM__BASE_URL", "http://127.0.0.1:1")
+    assert here("holds", "list")[2] == "", "the sandbox of this machine begins with every ledger"
+
+
+@pytest.mark.slow
+def test_a_ledger_with_a_vendor_is_not_new(here, monkeypatch):
+    assert here("sync", "--full")[0] == 0
+    monkeypatch.setenv("SHELFSYNC_PLATFORM__BASE_URL", "https://platform.example")
+    assert here("holds", "list")[2] == ""

@@ -82,14 +82,15 @@ def test_a_users_own_configuration_file_is_reported_when_the_sample_runs(user, t
     file = tmp_path / ".shelfsync" / "shelfsync.toml"
     file.parent.mkdir()
     file.write_text("[sync]\nvendors_per_shard = 3\n")
-    assert str(file.name) in background.stack_options(user()).unused
+    assert str(file.name) in background.stack_options(user(SHELFSYNC_HOME=str(file.parent))).unused
 
 
 def test_a_users_own_configuration_file_is_named_to_every_service(user, tmp_path) -> None:
     file = tmp_path / ".shelfsync" / "shelfsync.toml"
     file.parent.mkdir()
     file.write_text("[platform]\nbase_url = 'https://platform.example'\n")
-    assert background.stack_options(user()).environment["SHELFSYNC_CONFIG"] == str(file)
+    wanted = background.stack_options(user(SHELFSYNC_HOME=str(file.parent)))
+    assert wanted.environment["SHELFSYNC_CONFIG"] == str(file)
 
 
 def test_what_the_stack_sets_itself_wins_and_is_reported_by_name(user, table) -> None:

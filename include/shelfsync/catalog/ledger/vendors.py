@@ -133,6 +133,11 @@ def forget(connection: Connection, name: str, why: str) -> None:
     connection.execute(vendor.update().where(vendor.c.vendor == name).values(forgotten=why))
 
 
+def is_any_known(connection: Connection) -> bool:
+    """Whether any vendor was ever in an extract, also one that was forgotten."""
+    return bool(connection.execute(sa.select(sa.exists(sa.select(vendor.c.vendor)))).scalar_one())
+
+
 def take_in(connection: Connection, seen: Iterable[str]) -> None:
     """Vendors with rows in an extract are not forgotten any more."""
     forgotten = (vendor.c.vendor.in_(list(seen)), vendor.c.forgotten.is_not(None))

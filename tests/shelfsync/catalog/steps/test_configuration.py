@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import socket
+from pathlib import Path
 
 import pytest
 
 from app_calls import open_calls
 from shelfsync.errors import ConfigurationError
-from shelfsync.settings import read_settings
+from shelfsync.local.place import PROJECT
+from shelfsync.settings import read_settings, settings
 
 
 def _closed_port() -> int:
@@ -103,12 +105,63 @@ def test_a_mapping_that_is_no_json_is_named_itself_and_no_file_is_blamed(monkeyp
         ("SHELFSYNC_RATELIMIT__SCOPE", "the nearest is SHELFSYNC_RATE_LIMIT__SCOPE"),
         ("SHELFSYNC_GUARDS__NEW_SKU__MAX_ROWS", "the nearest is SHELFSYNC_GUARDS__NEW_SKUS"),
         ("SHELFSYNC_WEATHER__IN_ROME", "there is no such setting. Correct"),
+        ("SHELFSYNC_GUARD__MASS_REMOVAL__MAX_SHARE", "the nearest is SHELFSYNC_GUARDS__MASS_REMOVAL__MAX_SHARE"),
+        ("SHELFSYNC_DATABASE", "the nearest is SHELFSYNC_DATABASE_URL"),
+        ("SHELFSYNC_HOEM", "the nearest is SHELFSYNC_HOME"),
+        ("shelfsync_webhook_secret", "the nearest is SHELFSYNC_WEBHOOK__SECRET"),
     ],
 )
 def test_a_name_that_no_setting_has_is_an_error_with_the_nearest_one(monkeypatch, wrong, message):
     monkeypatch.setenv(wrong, "0")
     with pytest.raises(ConfigurationError, match=f"there is no such setting.*{message}|{message}"):
         read_settings()
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        (
+            "SHELFSYNC_CHAIN",
+            "SHELFSYNC_CHAIN is set, and there is no such setting; the nearest is SHELFSYNC_PLATFORM__CHAIN.",
+        ),
+        ("SHELFSYNC_PORT_8480_TCP", "SHELFSYNC_PORT_8480_TCP is set, and there is no such setting."),
+    ],
+)
+def test_a_name_that_another_program_may_have_set_is_a_warning(monkeypatch, caplog, name, line):
+    monkeypatch.setenv(name, "canary")
+    read_settings()
+    assert line in caplog.text
+    assert "canary" not in caplog.text
+
+
+def test_a_relative_state_folder_is_an_error_that_names_the_whole_path(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SHELFSYNC_HOME", "state")
+    with pytest.raises(
+        ConfigurationError, match=f"SHELFSYNC_HOME: 'state' is a relative path.* write {tmp_path}/state"
+    ):
+        read_settings()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_state_folder_is_the_same_in_every_current_folder(monkeypatch, tmp_path):
+    monkeypatch.delenv("SHELFSYNC_HOME", raising=False)
+    here = read_settings().home
+    monkeypatch.chdir(tmp_path)
+    assert read_settings().home == here == PROJECT / ".shelfsync"
+
+
+def test_without_a_project_the_state_folder_is_one_of_the_user(monkeypatch, tmp_path):
+    monkeypatch.setattr(settings, "PROJECT", tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    assert settings._default_home() == tmp_path / "state" / "shelfsync"
+    monkeypatch.delenv("XDG_STATE_HOME")
+    assert settings._default_home() == Path.home() / ".local" / "state" / "shelfsync"
+
+
+def test_an_error_has_one_full_stop_before_its_remedy():
+    error = ConfigurationError("SHELFSYNC_ERP__URL", "the server says: no such user.", "Correct it.")
+    assert str(error) == "SHELFSYNC_ERP__URL: the server says: no such user. Correct it."
 
 
 def test_a_wrong_section_in_the_file_is_an_error_with_the_nearest_one(monkeypatch, tmp_path):
