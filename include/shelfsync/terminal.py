@@ -65,11 +65,12 @@ def status_tables(status: dict[str, Any]) -> list[Table]:
     for row in rows:
         vendors.add_row(*row)
     fresh = Table(title="from the ERP to the platform's outcome, last 24 hours", title_justify="left")
-    for name in ("priority", "SKUs", "jobs", "median", "95 %", "longest"):
+    for name in ("priority", "SKUs", "went with them", "jobs", "median", "95 %", "longest"):
         fresh.add_column(name, justify="left" if name == "priority" else "right")
     for row in status["freshness"]:
         times = [age(row[name]) for name in ("seconds_median", "seconds_p95", "seconds_max")]
-        fresh.add_row(row["priority"], f"{row['skus']:,}", f"{row['jobs']:,}", *times)
+        numbers = (f"{row[name]:,}" for name in ("skus", "skus_beside", "jobs"))
+        fresh.add_row(row["priority"], *numbers, *times)
     runs = Table(title="last runs", title_justify="left")
     for name in ("run", "kind", "state", "started", "what to know"):
         runs.add_column(name)

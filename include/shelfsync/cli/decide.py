@@ -18,8 +18,8 @@ rejections = typer.Typer(help="SKUs that the platform rejects, and sending one a
 
 Number = Annotated[int, typer.Argument(metavar="HOLD", help="Number of the hold.")]
 State = Annotated[
-    Literal["open", "approved", "declined", "expired", "superseded", "any"],
-    typer.Option("--state", help="Only holds of this state."),
+    Literal["open", "held", "approved", "declined", "expired", "superseded", "any"],
+    typer.Option("--state", help="Only holds of this state; held: open, declined or expired, and still in the ERP."),
 ]
 Rows = Annotated[int, typer.Option("--limit", metavar="N", min=0, help="How many rows at most; 0: all.")]
 Past = Annotated[
@@ -41,9 +41,10 @@ def list_holds(state: State = "open") -> Answer:
     from shelfsync.catalog.steps import hold_lists
 
     with opened() as context:
-        found = hold_lists.listed(context, states=() if state == "any" else (state,))
+        held = hold_lists.in_force(context)
+        found = held if state == "held" else hold_lists.listed(context, states=() if state == "any" else (state,))
     lines = [f"{row['hold_id']:>6}  {row['state']:<10}  {row['label']}: {row['message']}" for row in found]
-    return Answer({"holds": found}, lines or ["no hold waits for a decision"])
+    return Answer({"holds": found}, lines or [_none(state, held)])
 
 
 @command(holds, "shelfsync holds show 12", "shelfsync holds show 12 --limit 0 --json")
@@ -118,6 +119,14 @@ def release(vendor: Vendor, sku: RejectedSkus) -> Answer:
     with opened() as context:
         result = release_rejected(context, vendor, sku)
     return Answer(result, result.pop("lines"))
+
+
+def _none(state: str, held: list[dict[str, Any]]) -> str:
+    """The line of an empty list; what a decided hold keeps back is held all the same."""
+    if state != "open":
+        return "there is no hold" if state == "any" else f"no hold is {state}"
+    rest = f"; {len(held)} declined or expired ones keep their changes back (`shelfsync holds list --state held`)"
+    return "no hold waits for a decision" + (rest if held else "")
 
 
 def _unless(state: str, result: dict[str, Any]) -> DataError | None:

@@ -131,7 +131,7 @@ def test_a_pause_names_exactly_one_thing(run, arguments):
 def test_explain_and_restore_are_reached_from_the_command_line(run):
     assert run("sync", "--full").returncode == 0
     document = data(run("explain", "store-001", "a", "--json").stdout)
-    assert document["sentence"].startswith("The platform shows 1.23")
+    assert document["sentence"].startswith("The platform acknowledged 1.23")
     assert "1.234" in run("explain", "store-001", "a", "--at", "2120-01-01").stdout
     early = run("restore", "store-001", "--at", "2020-01-01T10:42", "--dry-run")
     assert (early.returncode, early.stderr.count("\n")) == (4, 1)

@@ -24,7 +24,10 @@ _NAMES = {"stop_sell": "stop-sells", "price": "price corrections", "catalog": "o
 
 
 def of_run(connection: Connection, run_id: int) -> list[dict[str, Any]]:
-    """A row a priority of one run: `{"priority", "jobs", "skus", "seconds_median", "seconds_p95", "seconds_max"}`, most urgent first."""
+    """A row a priority of one run: `{"priority", "jobs", "skus", "skus_beside", "seconds_median", "seconds_p95", "seconds_max"}`.
+
+    The most urgent comes first. `skus_beside`: accepted SKUs that are less urgent and went in the same jobs.
+    """
     return _priorities(connection, batch.c.run_id == run_id)
 
 
@@ -35,9 +38,10 @@ def of_lately(connection: Connection) -> list[dict[str, Any]]:
 
 def sentence(priority: dict[str, Any]) -> str:
     """One of these rows for people."""
+    beside = f"; {priority['skus_beside']:,} less urgent SKUs went with them" if priority["skus_beside"] else ""
     return (
         f"{_NAMES[priority['priority']]}: {priority['skus']:,} SKUs in {priority['jobs']:,} jobs acknowledged {priority['seconds_median']:.0f} s after the"
-        f" ERP was read, {priority['seconds_max']:.0f} s at most"
+        f" ERP was read, {priority['seconds_max']:.0f} s at most{beside}"
     )
 
 
@@ -49,6 +53,7 @@ def _priorities(connection: Connection, where: sa.ColumnElement[bool]) -> list[d
             batch.c.priority,
             sa.func.count().label("jobs"),
             sa.cast(sa.func.sum(accepted), sa.BigInteger).label("skus"),
+            sa.cast(sa.func.sum(job.c.accepted - accepted), sa.BigInteger).label("skus_beside"),
             sa.func.percentile_cont(0.5).within_group(took_s).label("seconds_median"),
             sa.func.percentile_cont(0.95).within_group(took_s).label("seconds_p95"),
             sa.func.max(took_s).label("seconds_max"),

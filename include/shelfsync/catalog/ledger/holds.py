@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from shelfsync.catalog.ledger import decisions
 from shelfsync.catalog.ledger.hold_tables import hold
+from shelfsync.catalog.ledger.tables import vendor as vendor_table
 from shelfsync.catalog.state import HELD, HoldState
 from shelfsync.store.instant import after, instant
 
@@ -162,6 +163,16 @@ def expire(connection: Connection) -> list[int]:
     return expired
 
 
+def close(connection: Connection, vendor: str, *, who: str, why: str) -> int:
+    """Supersedes the holds of a vendor that wait for a decision, or approved for the sending; returns their number."""
+    waits = sa.or_(
+        hold.c.state == HoldState.OPEN, sa.and_(hold.c.state == HoldState.APPROVED, hold.c.released_at.is_(None))
+    )
+    statement = hold.update().where(hold.c.vendor == vendor, waits, hold.c.superseded_by.is_(None))
+    values = {"state": HoldState.SUPERSEDED, "decided_by": who, "why": why, "decided_at": instant()}
+    return connection.execute(statement.values(values)).rowcount
+
+
 def narrow(connection: Connection, hold_id: int, *, rows_path: str, identity: str, rows: int) -> None:
     """Reduces an open hold to the rows that other thresholds still hold."""
     statement = hold.update().where(hold.c.hold_id == hold_id, hold.c.state == HoldState.OPEN)
@@ -216,6 +227,14 @@ def newest(connection: Connection, *states: str, holds: int = 200) -> list[Hold]
     """The last holds, newest first; of any state when none is named."""
     statement = sa.select(*_COLUMNS).order_by(hold.c.hold_id.desc()).limit(holds)
     return _holds(connection, statement.where(hold.c.state.in_(states)) if states else statement)
+
+
+def in_force(connection: Connection, *, run_id: int | None = None) -> list[Hold]:
+    """The holds whose rows are held now, newest first; `run_id`: those with rows of this run. catalog.count counts the same as held."""
+    known = hold.c.vendor.in_(sa.select(vendor_table.c.vendor).where(vendor_table.c.forgotten.is_(None)))
+    held = sa.and_(hold.c.state.in_(HELD), hold.c.superseded_by.is_(None), known)
+    of_run = sa.true() if run_id is None else hold.c.run_id == run_id
+    return _holds(connection, sa.select(*_COLUMNS).where(held, of_run).order_by(hold.c.hold_id.desc()))
 
 
 def approved(connection: Connection, vendor: str, *, hours: float) -> list[Hold]:

@@ -105,6 +105,11 @@ def begin(
         raise
 
 
+def newest(connection: Connection) -> int:
+    """The number of the newest job; 0: there is none."""
+    return int(connection.execute(sa.select(sa.func.coalesce(sa.func.max(job.c.job_id), 0))).scalar_one())
+
+
 def unaccounted_of(connection: Connection, job_id: int) -> int:
     """SKUs of this job that the platform did not report."""
     return int(connection.execute(sa.select(job.c.unaccounted).where(job.c.job_id == job_id)).scalar_one() or 0)

@@ -110,7 +110,7 @@ def give_up(context: Context, job: CatalogJob, lease: Lease, trouble: Exception 
     why = "no confirmation came before the deadline" + (f" ({reason_of(trouble)[:800]})" if trouble else "")
     skus = leave_unconfirmed(context, lease, job.job_id, why)
     raise DataError(
-        f"job {job.job_id}: {why}; {skus} SKUs are unconfirmed and will be sent again. Is the webhook's address right?"
+        f"job {job.job_id}: {why}; {skus} SKUs are unconfirmed and will be sent again. Are the webhook's address and secret right?"
     )
 
 

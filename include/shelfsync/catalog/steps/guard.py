@@ -112,8 +112,9 @@ def _guard_vendor(
         "changes_held": len(held["sku"].unique()),
     }
     found = [] if run.dry_run else written(context, case, verdict)
+    held_by = "rows would be held by" if run.dry_run else "rows held by"
     for one in verdict.held_changes:
-        log.warning("guard: vendor %s: %d rows held by %s: %s", row.vendor, one.rows.num_rows, one.rule, one.message)
+        log.warning("guard: vendor %s: %d %s %s: %s", row.vendor, one.rows.num_rows, held_by, one.rule, one.message)
     if released.num_rows == 0 or row.state == VendorState.UNCHANGED:  # unchanged: set by an earlier try of this step
         values["state"] = VendorState.OPEN if released.num_rows else VendorState.UNCHANGED
     with context.engine.begin() as connection:

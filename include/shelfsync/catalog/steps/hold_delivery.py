@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
+from shelfsync.catalog.ledger import jobs
 from shelfsync.catalog.steps.holds import release
+from shelfsync.catalog.steps.run import sent_line, sums
 from shelfsync.catalog.steps.sync import left_to_send
 from shelfsync.catalog.steps.table import run_step
 from shelfsync.catalog.warehouse import record
@@ -21,9 +23,12 @@ ROUNDS = 2
 
 
 def deliver_hold(context: Context, hold_id: int) -> dict[str, Any]:
-    """Releases the hold and sends it; `{"run", "vendors", "label", "line", "lines"}`."""
+    """Releases the hold and sends it; `{"run", "vendors", "label", "line", "lines"}`. The first of `lines` says what was sent."""
     released = release(context, hold_id)
-    run_id, vendors, lines = released["run"], released["vendors"], [released["line"]]
+    run_id, vendors = released["run"], released["vendors"]
+    lines: list[str] = []
+    with context.engine.connect() as connection:
+        before = jobs.newest(connection)
     for _ in range(ROUNDS):
         if not vendors:
             break
@@ -31,10 +36,11 @@ def deliver_hold(context: Context, hold_id: int) -> dict[str, Any]:
             if word == "confirm":
                 asyncio.run(until_ended(context, Kind.CATALOG, run_id, vendors))
             report = run_step(context, word, run_id, vendors)
-            lines += [
-                f"{word}: vendor {name}: {why}" for name, why in {**report["skipped"], **report["failed"]}.items()
-            ]
+            reasons = report["skipped"] | report["failed"] if word == "deliver" else report["failed"]
+            lines += [f"{word}: vendor {name}: {why}" for name, why in reasons.items()]
         vendors = [name for name in left_to_send(context, run_id) if name in vendors]
     with context.engine.begin() as connection:
         record.record_run(connection, run_id)
-    return {**released, "lines": lines}
+        sent = sums(connection, run_id, after_job=before)
+    done = f"hold {hold_id} ({released['label']}): {sent_line(sent)}" if sent["sent"] else released["line"]
+    return {**released, "lines": [done, *lines]}

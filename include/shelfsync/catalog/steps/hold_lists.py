@@ -23,6 +23,26 @@ def listed(context: Context, *, states: tuple[str, ...] = ()) -> list[dict[str, 
         return [as_values(hold) for hold in holds.newest(connection, *states)]
 
 
+def in_force(context: Context) -> list[dict[str, Any]]:
+    """The holds whose rows are held now, newest first: open, declined or expired, and still in the newest extract."""
+    with context.engine.connect() as connection:
+        return [as_values(hold) for hold in holds.in_force(connection)]
+
+
+def by_vendor(found: list[Hold]) -> dict[str, str]:
+    """What these holds keep back, and the command that lists it: one sentence for each vendor."""
+    vendors = sorted({hold.vendor for hold in found})
+    return {vendor: _sentence([hold for hold in found if hold.vendor == vendor]) for vendor in vendors}
+
+
+def _sentence(found: list[Hold]) -> str:
+    waiting = sum(hold.state == HoldState.OPEN for hold in found)
+    decided = len(found) - waiting
+    parts = [f"{waiting} holds to decide: `shelfsync holds list`"] if waiting else []
+    parts += [f"{decided} declined or expired: `shelfsync holds list --state held`"] if decided else []
+    return f"{sum(hold.rows for hold in found):,} changes are held by a guard ({'; '.join(parts)})"
+
+
 def ask(context: Context, key: str) -> list[dict[str, Any]]:
     """Assigns the open holds without a question to this caller: `{"hold", "label"}` each. The same key gets the same holds again."""
     with context.engine.begin() as connection:

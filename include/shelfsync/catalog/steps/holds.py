@@ -168,7 +168,8 @@ def release(context: Context, hold_id: int) -> dict[str, Any]:
             _plan(connection, hold, state, pieces)
     if why is not None:
         return _released_nothing(hold, why)
-    line = f"hold {hold_id} ({hold.label}): planned as {len(pieces)} requests of run {hold.run_id}"
+    planned = f"planned as {len(pieces)} requests" if hold.released_at is None else "planned before, in the requests"
+    line = f"hold {hold_id} ({hold.label}): {planned} of run {hold.run_id}"
     return {"run": hold.run_id, "vendors": [hold.vendor], "label": hold.label, "line": line}
 
 
@@ -237,6 +238,8 @@ def _why_not(hold: Hold) -> str:
     by = f" by {hold.decided_by}" if hold.decided_by else ""
     if hold.superseded_by is not None and hold.state != HoldState.APPROVED:
         return f"hold {hold.hold_id} ({hold.label}): superseded by the newer extract of run {hold.superseded_by}; nothing of it is sent"
+    if hold.state == HoldState.APPROVED:
+        return f"hold {hold.hold_id} ({hold.label}) is {hold.state}{by} already; `shelfsync runs show {hold.run_id}` shows what was sent"
     return f"hold {hold.hold_id} ({hold.label}) is {hold.state}{by}; nothing of it is sent"
 
 

@@ -51,7 +51,7 @@ def observe(context: Context, run_key: str, names: Iterable[str]) -> StepReport:
             raise DataError(
                 f"export {one.job_id}: the platform did not report its end"
                 + (" before its deadline" if one.overdue else " yet")
-                + f" (its status is {news.status}). Is the webhook's address right?"
+                + f" (its status is {news.status}). Are the webhook's address and secret right?"
             )
         _observe(context, one, news)
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from shelfsync.catalog.ledger import freshness, runs, tables, vendor_runs
+from shelfsync.catalog.ledger import freshness, holds, runs, tables, vendor_runs
 from shelfsync.catalog.state import BatchState, RunState, VendorState
-from shelfsync.catalog.steps import counts, status, urgent
+from shelfsync.catalog.steps import counts, hold_lists, status, urgent
 from shelfsync.catalog.steps.plan import lines as plan_lines
 from shelfsync.catalog.steps.plan import plan_of
 from shelfsync.catalog.warehouse import record, unusable_vendors
@@ -75,9 +75,10 @@ def report(context: Context, run_id: int) -> dict[str, Any]:
         unusable, new_unusable = unusable_vendors.of_run(connection, run_id), unusable_vendors.news(connection, run_id)
         runs.close_run(connection, run_id, state=state, error=error)
         record.record_run(connection, run_id)
-        sums = _sums(connection, run_id)
+        counted = sums(connection, run_id)
         fresh = freshness.of_run(connection, run_id)
         became = urgent.lines(connection, run)
+        held = holds.in_force(connection, run_id=run_id)
         polled, ended = record.polled_instead(connection, run_id)
         paused = [str(stop) for stop in kill_switch.stops(connection)]
     now = None if run.dry_run else counts.together(context, [row["vendor"] for row in shown])
@@ -90,8 +91,17 @@ def report(context: Context, run_id: int) -> dict[str, Any]:
         "state": state,
         "error": error,
     }
-    sums |= {"polled": polled, "ended": ended}
-    summary = {**about, **sums, "paused": paused, "freshness": fresh, "urgent": became, "vendors": shown, "counts": now}
+    counted |= {"polled": polled, "ended": ended}
+    summary = {
+        **about,
+        **counted,
+        "paused": paused,
+        "freshness": fresh,
+        "urgent": became,
+        "vendors": shown,
+        "counts": now,
+    }
+    summary["held"] = hold_lists.by_vendor(held)
     summary["unusable_vendors"] = unusable
     alarms = [
         f"vendor {vendor} was passed over by two runs in a row, so its changes wait: {why}"
@@ -142,7 +152,7 @@ def lines(summary: dict[str, Any]) -> list[str]:
     rows = summary["vendors"]
     changed = sum(row["changes_new"] + row["changes_changed"] + row["changes_removed"] for row in rows)
     batches = sum(row["plan_batches"] for row in rows)
-    planned = f" in {batches} request bodies, {sum(row['plan_bytes'] for row in rows):,} bytes"
+    planned = f"; {batches} request bodies, {sum(row['plan_bytes'] for row in rows):,} bytes"
     first = (
         f"run {summary['run']} ({summary['kind']}{', dry' if summary['dry_run'] else ''}): {summary['state']},"
         f" {len(rows)} vendors, {changed:,} SKUs changed{planned if batches else ''}"
@@ -155,17 +165,14 @@ def lines(summary: dict[str, Any]) -> list[str]:
             f"{suppressed:,} changed quantities are suppressed: they change nothing for a customer and wait for the full sync"
         )
     if not summary["dry_run"]:
-        report.append(
-            f"{summary['sent']:,} SKUs sent: {summary['accepted']:,} accepted, {summary['rejected']:,} rejected,"
-            f" {summary['unaccounted']:,} unaccounted, {summary['open']:,} without an answer yet"
-        )
+        report.append(sent_line(summary))
     report += counts.lines(summary["counts"])
     report += [freshness.sentence(priority) for priority in summary["freshness"]]
     report += summary["urgent"]
     if summary["polled"]:
         report.append(
             f"{summary['polled']} of {summary['ended']} jobs ended without a webhook and were polled, which costs time and requests:"
-            " check its address (warehouse.confirmation)"
+            " check its address and secret (warehouse.confirmation)"
         )
     for row in rows:
         if summary["dry_run"] and row["state"] != VendorState.FAILED:
@@ -176,15 +183,21 @@ def lines(summary: dict[str, Any]) -> list[str]:
             report.append(
                 f"vendor {row['vendor']} is {row['state']}: {row['error'] or 'its last job is still open; the next run continues'}"
             )
-        if row["changes_held"]:
-            report.append(
-                f"vendor {row['vendor']}: {row['changes_held']} changes are held by a guard (`shelfsync holds list`)"
-            )
+        if row["vendor"] in summary["held"]:
+            report.append(f"vendor {row['vendor']}: {summary['held'][row['vendor']]}")
         if row["rows_quarantined"]:
             report.append(
                 f"vendor {row['vendor']}: {row['rows_quarantined']} rows are quarantined (`shelfsync quarantine`)"
             )
     return report
+
+
+def sent_line(sums: dict[str, Any]) -> str:
+    """What `sums` counted, for a person."""
+    return (
+        f"{sums['sent']:,} SKUs sent: {sums['accepted']:,} accepted, {sums['rejected']:,} rejected,"
+        f" {sums['unaccounted']:,} unaccounted, {sums['open']:,} without an answer yet"
+    )
 
 
 def _plan_line(row: dict[str, Any]) -> str:
@@ -230,7 +243,8 @@ def _vendors(connection: Connection, run_id: int) -> list[dict[str, Any]]:
     return [dict(row) for row in rows]
 
 
-def _sums(connection: Connection, run_id: int) -> dict[str, int]:
+def sums(connection: Connection, run_id: int, *, after_job: int = 0) -> dict[str, int]:
+    """`{"jobs", "sent", "accepted", "rejected", "unaccounted", "open"}` of the run's jobs with a number above `after_job`."""
     job = job_table.c
     statement = (
         sa.select(
@@ -238,10 +252,10 @@ def _sums(connection: Connection, run_id: int) -> dict[str, int]:
             *(sa.cast(sa.func.coalesce(sa.func.sum(job[name]), 0), sa.BigInteger).label(name) for name in _COUNTS),
         )
         .join(tables.batch, tables.batch.c.batch_id == job.batch_id)
-        .where(tables.batch.c.run_id == run_id, job.state != State.SUPERSEDED)
+        .where(tables.batch.c.run_id == run_id, job.state != State.SUPERSEDED, job.job_id > after_job)
     )
-    sums = dict(connection.execute(statement).mappings().one())
-    return {**sums, "open": sums["sent"] - sums["accepted"] - sums["rejected"] - sums["unaccounted"]}
+    found = dict(connection.execute(statement).mappings().one())
+    return {**found, "open": found["sent"] - found["accepted"] - found["rejected"] - found["unaccounted"]}
 
 
 _COUNTS = ("sent", "accepted", "rejected", "unaccounted")

@@ -52,7 +52,10 @@ _NONE = {
 }
 _VENDORS = """
 SELECT vendor, state, failed_step, error, rows_raw AS rows_read, rows_quarantined,
-    changes_new + changes_changed + changes_removed AS skus_changed, changes_held AS skus_held, updated_at
+    changes_new + changes_changed + changes_removed AS skus_changed, changes_held AS skus_held, (
+        SELECT coalesce(sum(hold.rows), 0)::bigint FROM ledger.hold
+        WHERE hold.run_id = vendor_run.run_id AND hold.vendor = vendor_run.vendor AND hold.state = 'approved'
+    ) AS rows_approved, updated_at
 FROM ledger.vendor_run WHERE run_id = :run ORDER BY vendor
 """
 _HOLDS = """
@@ -155,10 +158,11 @@ def details(row: dict[str, Any]) -> list[str]:
     report = [*lines([row]), f"        {row['run_key']}"]
     for vendor in row["of_vendors"]:
         failed = f" at {vendor['failed_step']}" if vendor["failed_step"] else ""
+        approved = f" ({vendor['rows_approved']:,} of them approved since)" if vendor["rows_approved"] else ""
         why = f": {vendor['error']}" if vendor["error"] else ""
         report.append(
             f"vendor {vendor['vendor']}: {vendor['state']}{failed}, {vendor['skus_changed']:,} SKUs changed,"
-            f" {vendor['skus_held']:,} held, {vendor['rows_quarantined']:,} rows quarantined{why}"
+            f" {vendor['skus_held']:,} held{approved}, {vendor['rows_quarantined']:,} rows quarantined{why}"
         )
     report += [
         f"hold {hold['hold_id']} ({hold['vendor']}, {hold['rule']}, {hold['rows']:,} rows) is {hold['state']}: {hold['message']}"

@@ -77,3 +77,36 @@ def test_what_is_on_its_way_ends_and_what_is_only_planned_is_not_sent(closed):
 def test_a_vendor_that_was_never_seen_is_named_with_the_nearest(closed):
     with pytest.raises(DataError, match="Did you mean store-002"):
         forget(closed.app.context, "store-02", why="closed", who="ada")
+
+
+@pytest.mark.slow
+def test_no_one_is_asked_about_what_is_held_of_it_and_its_return_asks_anew(closed):
+    from shelfsync.catalog.steps import hold_lists
+
+    closed.erp.put("store-002", "a", "100.00")
+    closed.sync()
+    (hold,) = closed.app.holds.listed("open")
+    lines = forget(closed.app.context, "store-002", why="closed", who="ada")["lines"]
+    assert "1 holds of it are closed; no one has to decide them" in lines
+    assert closed.app.holds.listed("open") == hold_lists.in_force(closed.app.context) == []
+    found = closed.app.holds.show(hold["hold_id"])
+    assert (found["state"], found["decided_by"], found["why"]) == (
+        "superseded",
+        "ada",
+        "the vendor was forgotten: closed",
+    )
+    late = closed.app.holds.decide(hold["hold_id"], approve=True, who="bob")
+    assert (late["decided"], "nothing of it is sent" in late["line"]) == (False, True)
+    closed.sync()
+    assert [one["rows"] for one in closed.app.holds.listed("open")] == [1], "the ERP still has it: a new question"
+
+
+@pytest.mark.slow
+def test_an_approval_that_was_not_sent_yet_ends_with_it(closed):
+    closed.erp.put("store-002", "a", "100.00")
+    closed.sync()
+    (hold,) = closed.app.holds.listed("open")
+    closed.app.holds.decide(hold["hold_id"], approve=True, who="ada")
+    forget(closed.app.context, "store-002", why="closed", who="ada")
+    closed.app.recover()
+    assert closed.shown("store-002")["a"]["price"] == 1.0

@@ -1,0 +1,91 @@
+"""What a guard holds is told one way by `sync`, `plan`, `holds list`, `holds approve` and `runs show`."""
+
+from __future__ import annotations
+
+import pytest
+
+SKUS = [f"s{number:02}" for number in range(60)]
+
+
+@pytest.fixture
+def stock(tmp_path, sandbox, here):
+    """Writes the ERP's file: sixty products with (price, quantity), which the platform has acknowledged at (1, 5)."""
+    sandbox.put_products(
+        "store-001", [{"sku": sku, "barcodes": [], "title": sku, "price": 2, "active": True} for sku in SKUS]
+    )
+
+    def write(**changed):
+        rows = "".join(f"store-001,{sku},{','.join(map(str, changed.get(sku, (1, 5))))},1\n" for sku in SKUS)
+        (tmp_path / "stock.csv").write_text(f"vendor,sku,price,quantity,active\n{rows}", encoding="utf-8")
+
+    write()
+    assert here("sync", "--full")[0] == 0
+    return write
+
+
+def held_line(text):
+    return [line for line in text.splitlines() if "held by a guard" in line]
+
+
+@pytest.mark.slow
+def test_sync_plan_and_lists_tell_of_the_same_held_changes(stock, here):
+    stock(
+        **dict.fromkeys(SKUS[:40], (10, 5)), **dict.fromkeys(SKUS[40:50], (1, 0)), **dict.fromkeys(SKUS[50:54], (1, 7))
+    )
+    _, planned, _ = here("plan")
+    assert "40 rows would be held by shifted_decimal" in planned
+    assert "holds list" not in planned, "a plan holds nothing, so no list has it"
+
+    _, synced, _ = here("sync")
+    assert held_line(synced) == [
+        "vendor store-001: 40 changes are held by a guard (1 holds to decide: `shelfsync holds list`)"
+    ]
+    assert "run 3 (delta): succeeded, 1 vendors, 54 SKUs changed; 1 request bodies" in synced
+    assert "14 SKUs sent: 14 accepted" in synced
+    assert "stop-sells: 10 SKUs in 1 jobs acknowledged" in synced
+    assert "at most; 4 less urgent SKUs went with them" in synced, "10 and 4 are the 14 sent"
+    assert "20 are acknowledged, 40 held" in synced
+
+    assert here("holds", "decline", "1")[0] == 0
+    _, again, _ = here("sync")
+    assert held_line(again) == [
+        "vendor store-001: 40 changes are held by a guard (1 declined or expired: `shelfsync holds list --state held`)"
+    ]
+    _, waiting, _ = here("holds", "list")
+    assert waiting == (
+        "no hold waits for a decision; 1 declined or expired ones keep their changes back"
+        " (`shelfsync holds list --state held`)\n"
+    )
+    _, held, _ = here("holds", "list", "--state", "held")
+    assert held.startswith("     1  declined    store-001 shifted_decimal: 40 rows")
+
+    code, approved, _ = here("holds", "approve", "1")
+    assert code == 0
+    first, sent = approved.splitlines()
+    assert first.startswith("hold 1 (store-001 shifted_decimal: 40 rows) is approved by ")
+    assert sent == (
+        "hold 1 (store-001 shifted_decimal: 40 rows): 40 SKUs sent: 40 accepted, 0 rejected, 0 unaccounted,"
+        " 0 without an answer yet"
+    )
+    assert here("holds", "list")[1] == "no hold waits for a decision\n"
+    assert here("holds", "list", "--state", "held")[1] == "no hold is held\n"
+    _, shown, _ = here("runs", "show", "4")
+    assert "40 held (40 of them approved since)" in shown
+
+    _, twice, _ = here("holds", "approve", "1")
+    assert "nothing of it is sent" not in twice
+    assert "approved by" in twice.splitlines()[0]
+    assert "`shelfsync runs show 4` shows what was sent" in twice.splitlines()[0]
+    code, late, _ = here("holds", "decline", "1")
+    assert (code, "nothing of it is sent" in late) == (4, False)
+
+
+@pytest.mark.slow
+def test_an_approval_that_could_not_be_sent_does_not_claim_it(stock, here):
+    stock(**dict.fromkeys(SKUS[:40], (10, 5)))
+    assert here("sync")[0] == 0
+    assert here("pause", "--chain", "--reason", "stocktaking")[0] == 0
+    _, approved, _ = here("holds", "approve", "1")
+    assert "SKUs sent" not in approved
+    assert "planned as 1 requests of run 2" in approved
+    assert "paused" in approved
