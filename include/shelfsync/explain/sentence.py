@@ -53,7 +53,7 @@ def _shows(shown: Shown | None, acknowledged: Shown | None, observed: Shown | No
     elif shown.unconfirmed:
         return f"{_unknown(shown)} unknown since {at}: {shown.because}.{_last_seen(observed, now)}"
     else:
-        line = f"The platform shows {_glance(shown.values)} since {at}: {shown.because}.{_seen_by(shown, now)}"
+        line = f"{_line(shown, at)}: {shown.because}.{_seen_by(shown, now)}"
     if acknowledged is None or shown is acknowledged:
         return line
     then = _since(acknowledged, now)
@@ -64,11 +64,18 @@ def _shows(shown: Shown | None, acknowledged: Shown | None, observed: Shown | No
     )
 
 
+def _line(shown: Shown, at: str) -> str:
+    """What a job brought is acknowledged before customers see it; what was observed is what customers see."""
+    if shown.seen_by is None:
+        return f"The platform shows {_glance(shown.values)} since {at}"
+    return f"The platform acknowledged {_glance(shown.values)} at {at}"
+
+
 def _seen_by(shown: Shown, now: dt.datetime) -> str:
-    """When customers see a change at the latest; empty once they see it."""
-    if shown.seen_by is None or shown.seen_by <= now:
+    """When customers see an acknowledged change at the latest; empty for what was observed."""
+    if shown.seen_by is None:
         return ""
-    return f" Customers see it by {when(shown.seen_by, now)} at the latest."
+    return f" Customers see it {'by' if shown.seen_by > now else 'since'} {when(shown.seen_by, now)} at the latest."
 
 
 def _since(shown: Shown, now: dt.datetime) -> str:

@@ -26,7 +26,7 @@ def _explain(world, sku="a"):
 
 def test_a_sku_in_step_is_explained_by_the_job_that_sent_its_price(shelf):
     found = _explain(shelf)
-    assert "The platform shows 3.99 since" in found.sentence
+    assert "The platform acknowledged 3.99 at" in found.sentence
     assert "run 1 (full" in found.sentence
     assert "job 1, and the platform reported success" in found.sentence
     assert "The ERP has the same values" in found.sentence
@@ -45,7 +45,7 @@ def test_a_price_in_flight_is_explained_by_its_job(shelf):
     shelf.erp.put("store-001", "a", "3.49")
     shelf.begin("delta", upto="deliver")
     found = _explain(shelf)
-    assert "The platform shows 3.99 since" in found.sentence
+    assert "The platform acknowledged 3.99 at" in found.sentence
     assert "The platform will show 3.49 when job 2, sent at" in found.sentence
 
 
@@ -125,7 +125,7 @@ def test_a_held_price_is_explained_by_its_guard_and_its_hold(shelf):
     shelf.erp.put("store-001", "a", "399.00")
     shelf.sync("delta")
     found = _explain(shelf)
-    assert "The platform shows 3.99 since" in found.sentence
+    assert "The platform acknowledged 3.99 at" in found.sentence
     assert "The platform will show 399.00 when an operator approves hold 1" in found.sentence
     assert found.events[-1].step == "guard"
 
@@ -135,9 +135,9 @@ def test_the_past_is_explained_as_it_was(shelf):
     before = _explain(shelf).at
     shelf.erp.put("store-001", "a", "3.49")
     shelf.sync("delta")
-    assert "The platform shows 3.49" in _explain(shelf).sentence
+    assert "The platform acknowledged 3.49" in _explain(shelf).sentence
     then = shelf.app.explain("store-001", "a", at=before)
-    assert "The platform shows 3.99" in then.sentence
+    assert "The platform acknowledged 3.99" in then.sentence
     assert len(then.events) == 3
 
 

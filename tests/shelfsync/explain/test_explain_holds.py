@@ -42,7 +42,7 @@ def test_a_declined_price_is_not_promised_for_the_next_run(make_held):
     world.app.holds.decide(1, approve=False, who="ada", why="a typing error")
     for _ in range(2):
         found = _explain(world)
-        assert "The platform shows 3.99 since" in found.sentence
+        assert "The platform acknowledged 3.99 at" in found.sentence
         assert "the next run has sent it" not in found.sentence
         assert (
             "The platform will show 399.00 when an operator approves hold 1 after all (`shelfsync holds approve 1`)"
@@ -56,7 +56,7 @@ def test_a_declined_price_is_not_promised_for_the_next_run(make_held):
     world.erp.put("store-001", "a", "3.49")
     world.sync("delta")
     assert _explain(world).waits_for == ()
-    assert "The platform shows 3.49 since" in _explain(world).sentence
+    assert "The platform acknowledged 3.49 at" in _explain(world).sentence
 
 
 @pytest.mark.slow
@@ -77,7 +77,7 @@ def test_a_declined_price_that_is_approved_after_all_waits_for_nothing(make_held
     world.app.holds.decide(1, approve=True, who="ada")
     assert _explain(world).waits_for == ()
     world.sync("delta")
-    assert "The platform shows 399.00 since" in _explain(world).sentence
+    assert "The platform acknowledged 399.00 at" in _explain(world).sentence
 
 
 def test_an_old_open_hold_is_found_behind_many_closed_ones(make_held):

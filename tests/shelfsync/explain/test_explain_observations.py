@@ -50,7 +50,7 @@ def test_a_sku_that_was_removed_on_the_platform_is_not_reported_as_shown(make_sh
         assert false not in found.sentence
     assert "The ERP has price 3.99" in found.sentence
     assert found.observed.absent
-    assert "The platform shows 3.99" in _explain(shelf, "b").sentence
+    assert "The platform acknowledged 3.99" in _explain(shelf, "b").sentence
 
 
 @pytest.mark.slow
@@ -131,7 +131,7 @@ def test_a_price_edited_in_the_portal_is_reported_until_a_job_corrects_it(make_s
     assert "observation 2 of the platform did not confirm it, so shelfsync sends it again" in found
     assert "The platform will show 3.99 when the next run has sent it" in found
     shelf.sync("delta")
-    assert "The platform shows 3.99 since" in _explain(shelf).sentence
+    assert "The platform acknowledged 3.99 at" in _explain(shelf).sentence
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ import re
 import pytest
 
 from shelfsync.explain import promotions
+from shelfsync.explain.sentence import sentence
 from shelfsync.promotions.warehouse.customer_price import customer_price
 
 
@@ -17,7 +18,7 @@ def test_a_running_promotion_is_explained_after_the_catalogs_values(shop):
     shop.erp.put("c1", "a", "8")
     shop.sync()
     found = shop.world.app.explain("store-001", "a")
-    assert found.sentence.startswith("The platform shows 10.00 since")
+    assert found.sentence.startswith("The platform acknowledged 10.00 at")
     end = f"{shop.erp.now + dt.timedelta(days=1):%Y-%m-%d %H:%M:%S}"
     seen_by = f"{found.paid.seen_by:%H:%M:%S}"
     assert re.search(
@@ -54,6 +55,11 @@ def test_a_new_base_price_has_the_time_by_which_customers_see_it(shop):
     assert f"Customers see it by {found.acknowledged.seen_by:%H:%M:%S} at the latest" in re.sub(
         r"\d{4}-\d\d-\d\d ", "", found.sentence
     )
+    later = sentence(
+        acknowledged=found.acknowledged, observed=None, desired=None, waits_for=(), now=found.acknowledged.seen_by
+    )
+    assert later.startswith("The platform acknowledged ")
+    assert f"Customers see it since {found.acknowledged.seen_by:%H:%M:%S} at the latest." in later
 
 
 @pytest.mark.slow

@@ -33,7 +33,7 @@ def test_the_erps_price_is_shown_beside_the_restored_one(restored):
 
 def test_a_restoration_that_no_run_has_sent_yet_comes_next(restored):
     found = _explained(restored)
-    assert "The platform shows 5.66 since" in found.sentence
+    assert "The platform acknowledged 5.66 at" in found.sentence
     assert "A restoration wants price 5.18, on sale, quantity 10" in found.sentence
     assert "The platform will show 5.18 when the next run has sent it" in found.sentence
     assert "The ERP has price 5.66" in found.sentence
@@ -45,7 +45,7 @@ def test_after_its_end_the_erps_values_come_next(restored):
     during = _explained(restored).at
     restored.app.end_restoration("store-001", who="bob")
     found = _explained(restored)
-    assert "The platform shows 5.18 since" in found.sentence
+    assert "The platform acknowledged 5.18 at" in found.sentence
     assert re.search(
         "The ERP has price 5.66, .* The platform will show 5.66 when the next run has sent it", found.sentence
     )

@@ -97,7 +97,7 @@ def test_after_it_the_path_goes_on_as_before(lived):
     lived.erp.put("store-001", "a", "5.00")
     assert lived.sync("delta")["accepted"] == 1
     assert lived.shown()["a"]["price"] == 5
-    assert "The platform shows 5.00" in lived.app.explain("store-001", "a").sentence
+    assert "The platform acknowledged 5.00" in lived.app.explain("store-001", "a").sentence
 
 
 @pytest.mark.slow
