@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from shelfsync.erp.layout import ExtractSchema
 from shelfsync.erp.open import open_source
+from shelfsync.erp.vendor_ids import VendorIds
 from shelfsync.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -29,9 +30,12 @@ def open_promotions(settings: Settings, schema: pa.Schema, required: tuple[str, 
         )
     if own.files is None and own.url is None:
         own = own.model_copy(update={"url": settings.erp.url})
-    if not own.vendor_ids and own.vendor_ids_file is None:
+    inherited = not own.vendor_ids and own.vendor_ids_file is None
+    if inherited:
         ids = {"vendor_ids": settings.erp.vendor_ids, "vendor_ids_file": settings.erp.vendor_ids_file}
         own = own.model_copy(update=ids)
+    if inherited:
+        VendorIds.of(own)  # an error in them names the ERP's setting, which has them
     with promotion_settings_in_errors():
         return open_source(own, ExtractSchema(schema, required, ("price",)), may_be_empty=True)
 

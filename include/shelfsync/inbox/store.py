@@ -52,6 +52,13 @@ class StoreUnavailableError(Exception):
     """The event may not be stored: the sender has to send it again."""
 
 
+class TablesMissingError(StoreUnavailableError):
+    """The database answers and has no inbox yet."""
+
+    def __init__(self) -> None:
+        super().__init__("the tables do not exist yet; `shelfsync check` creates them")
+
+
 class UnstorableEventError(Exception):
     """The event can never be stored: the database rejects its content. The message has the SQLSTATE and no content."""
 
@@ -91,7 +98,7 @@ class InboxStore:
             async with asyncio.timeout(self._write_timeout_s), self._exclusive():
                 await self._probe()
         except (psycopg.Error, OSError, TimeoutError) as error:
-            raise StoreUnavailableError(type(error).__name__) from error
+            raise _unavailable(error) from error
 
     async def close(self) -> None:
         """Stores the waiting events, then disconnects."""
@@ -114,8 +121,9 @@ class InboxStore:
             if unstorable is not None and len(batch) > 1:
                 await self._write_singly(batch)
                 return True
-            log.warning("inbox: %d events could not be stored: %s", len(batch), type(error).__name__)
-            _fail(batch, StoreUnavailableError(type(error).__name__) if unstorable is None else unstorable)
+            why = _unavailable(error) if unstorable is None else unstorable
+            log.warning("inbox: %d events could not be stored: %s", len(batch), why)
+            _fail(batch, why)
             return unstorable is not None
         for event, done in batch:
             if not done.done():  # its sender may have disconnected; the event stays
@@ -186,6 +194,12 @@ class InboxStore:
         if self._lock is None:
             self._lock = asyncio.Lock()
         return self._lock
+
+
+def _unavailable(error: Exception) -> StoreUnavailableError:
+    if isinstance(error, psycopg.errors.UndefinedTable | psycopg.errors.InvalidSchemaName):
+        return TablesMissingError()
+    return StoreUnavailableError(type(error).__name__)
 
 
 def _unstorable(error: Exception) -> UnstorableEventError | None:

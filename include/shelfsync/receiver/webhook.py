@@ -17,7 +17,7 @@ from fastapi.responses import JSONResponse
 
 from shelfsync import metrics
 from shelfsync.inbox.event_body import Received, UnreadableEventError, read
-from shelfsync.inbox.store import StoreUnavailableError, UnstorableEventError
+from shelfsync.inbox.store import StoreUnavailableError, TablesMissingError, UnstorableEventError
 from shelfsync.receiver.body import RequestRejectedError, read_body, too_large
 from shelfsync.receiver.picking import PickingEndpoint
 from shelfsync.receiver.rejected_calls import RejectedCalls
@@ -117,6 +117,8 @@ class Receiver:
         """200 if events can be stored, otherwise 503."""
         try:
             await self._store.check()
+        except TablesMissingError as error:
+            return JSONResponse({"status": str(error)}, 503)
         except StoreUnavailableError:
             return JSONResponse({"status": "database unavailable"}, 503)
         return JSONResponse({"status": "ok"})

@@ -92,6 +92,20 @@ def test_ids_that_contradict_each_other_are_refused_before_anything_is_read(erp,
     assert problem in caught.value.problem
 
 
+@pytest.mark.parametrize(("owner", "named"), [("erp", "SHELFSYNC_ERP__"), ("promotions", "SHELFSYNC_PROMOTIONS__")])
+def test_a_wrong_id_of_promotions_names_the_setting_that_has_it(erp, owner, named):
+    wrong = {"vendor_ids": {"ST01": " "}}
+    source = {"url": erp["url"], "sql": "SELECT 1"}
+    settings = Settings(
+        erp=ErpSettings(**erp, **(wrong if owner == "erp" else {})),
+        promotions=PromotionSettings(**source, **(wrong if owner == "promotions" else {})),
+        database_url="x://",
+    )
+    with pytest.raises(ConfigurationError) as caught:
+        open_promotions(settings, PROMOTION_RAW, REQUIRED)
+    assert caught.value.setting == f"{named}VENDOR_IDS"
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

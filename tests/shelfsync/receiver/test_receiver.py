@@ -271,6 +271,18 @@ def test_neither_body_nor_secret_is_ever_logged(database_url, caplog):
     assert "rejected 1 calls with 401" in caplog.text
 
 
+def test_a_database_without_tables_is_not_reported_as_away(empty_database_url, caplog):
+    async def run():
+        async with _receiver(empty_database_url) as caller:
+            answer = await caller.post("/webhook", json=JOB, headers=RIGHT)
+            return answer.status_code, await caller.get("/health")
+
+    status, health = asyncio.run(run())
+    missing = "the tables do not exist yet; `shelfsync check` creates them"
+    assert (status, health.status_code, health.json()) == (503, 503, {"status": missing})
+    assert f"1 events could not be stored: {missing}" in caplog.text
+
+
 @pytest.mark.slow
 def test_while_the_database_is_away_no_event_is_answered_200_and_none_is_lost(reachable_folder):
     from shelfsync.migrations import upgrade
