@@ -132,10 +132,14 @@ def test_a_foreign_erp_goes_from_the_page_to_the_platform_and_stays_equal(run, e
     assert before != shown(sandbox) == wanted(erp)
 
     foreign_erp.change(erp, "price lists", "deleted and back")
-    before = shown(sandbox)
+    before, prices = shown(sandbox), {key: price for key, (price, *_) in baseline(database_url).items()}
     run("sync")
     assert before != shown(sandbox) == wanted(erp)
-    assert baseline(database_url) == acknowledged(erp)
+    after, of_erp = baseline(database_url), acknowledged(erp)
+    assert {key: after[key] for key in of_erp} == {
+        key: (prices.get(key) if price is None else price, *rest) for key, (price, *rest) in of_erp.items()
+    }, "without a price, the product goes off sale and keeps its last one"
+    assert {after[key][2] for key in after.keys() - of_erp.keys()} == {False}, "what left the ERP is off sale"
 
     foreign_erp.change(erp, "two main barcodes")
     run("sync")
