@@ -12,7 +12,7 @@ import pytest
 from pydantic import SecretStr
 
 from shelfsync.inbox.event_body import IDENTITY_BYTES_MAX, Received, read
-from shelfsync.inbox.store import InboxStore, StoreUnavailableError, UnstorableEventError
+from shelfsync.inbox.store import InboxStore, TablesMissingError, UnstorableEventError
 from shelfsync.receiver.webhook import create_app
 from shelfsync.settings import WebhookSettings
 
@@ -77,7 +77,7 @@ def test_a_missing_table_does_not_count_as_a_poisoned_event(database_url):
     with psycopg.connect(database_url, autocommit=True) as connection:
         connection.execute("ALTER TABLE inbox.event RENAME TO gone")
     got = asyncio.run(_put_all(database_url, [_job(1), _job(2)]))
-    assert [type(one) for one in got] == [StoreUnavailableError] * 2
+    assert [type(one) for one in got] == [TablesMissingError] * 2
 
 
 def test_an_event_that_can_never_be_stored_is_answered_422(database_url, caplog):
