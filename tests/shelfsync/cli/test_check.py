@@ -76,15 +76,12 @@ def test_kilograms_that_go_off_sale_are_found_before_they_are_sent(here, tmp_pat
 
 
 @pytest.mark.slow
-def test_a_name_that_no_setting_has_is_a_warning_of_check(here, monkeypatch):
-    monkeypatch.setenv("SHELFSYNC_CHAIN", "demo-chain")
-    code, output, errors = here("check")
-    assert code == 0
-    assert (
-        "warning: SHELFSYNC_CHAIN is set, and there is no such setting; the nearest is SHELFSYNC_PLATFORM__CHAIN"
-        in output
-    )
-    assert "SHELFSYNC_CHAIN" in errors, "and of every command, before it begins"
+def test_a_name_that_no_setting_has_is_a_warning_of_check(run):
+    checked = run("check", SHELFSYNC_CHAIN="demo-chain")
+    line = "SHELFSYNC_CHAIN is set, and there is no such setting; the nearest is SHELFSYNC_PLATFORM__CHAIN"
+    assert checked.returncode == 0
+    assert f"warning: {line}" in checked.stdout
+    assert line in checked.stderr, "and of every command, before it begins"
 
 
 @pytest.mark.slow

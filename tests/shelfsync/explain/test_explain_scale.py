@@ -60,5 +60,5 @@ def test_one_sku_among_a_million_rows_of_thirteen_months_is_explained_at_once(wo
         found = world.app.explain(f"many-{number + 1}", f"sku-{number * 1000 + 7}")
         took.append(time.perf_counter() - begun)
         assert len(found.events) == 2 * MONTHS
-        assert "since" in found.sentence
+        assert "The platform acknowledged" in found.sentence
     assert statistics.median(took) < LIMIT_S, took
