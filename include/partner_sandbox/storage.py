@@ -19,6 +19,10 @@ metadata = MetaData()
 FILE_NAME = "partner-sandbox.sqlite"
 
 
+class StorageClosedError(RuntimeError):
+    """Work that a thread goes on with while the platform stops; a job runs again when it starts again."""
+
+
 class Storage:
     """The platform's stored state."""
 
@@ -44,10 +48,12 @@ class Storage:
 
     @contextmanager
     def begin(self) -> Iterator[Connection]:
-        """One transaction, alone; never nested."""
-        assert self._engine is not None, "the storage is not open"
-        with self._lock, self._engine.begin() as connection:
-            yield connection
+        """One transaction, alone; never nested. Raises StorageClosedError once the storage is closed."""
+        with self._lock:
+            if self._engine is None:
+                raise StorageClosedError("the sandbox's storage is not open")
+            with self._engine.begin() as connection:
+                yield connection
 
     def clear(self) -> None:
         """Deletes all rows."""
@@ -56,9 +62,11 @@ class Storage:
                 connection.execute(table.delete())
 
     def close(self) -> None:
-        if self._engine is not None:
-            self._engine.dispose()
-            self._engine = None
+        """Waits for the transaction under way: SQLite spins for ever when a thread writes on a connection being closed."""
+        with self._lock:
+            if self._engine is not None:
+                self._engine.dispose()
+                self._engine = None
 
 
 def page(connection: Connection, query: Select[Any], first: int, count: int) -> tuple[int, Sequence[Row[Any]]]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 import json
+import threading
+import time
 from typing import Any
 
 import httpx
@@ -14,6 +16,8 @@ from fastapi import FastAPI, Request, Response
 from partner_sandbox.app import create_app
 from partner_sandbox.edge import ConnectionCut
 from partner_sandbox.settings import SandboxSettings
+from partner_sandbox.storage import Storage, StorageClosedError
+from sandbox_fixture import LiveSandbox
 
 CATALOG = "/v2/chains/demo-chain/vendors/store-001/catalog"
 FORM = {"grant_type": "client_credentials", "client_id": "demo-client", "client_secret": "demo-secret"}
@@ -120,3 +124,32 @@ def test_a_cut_connection_is_an_error_of_its_own(kind):
         app.state.sandbox.close()
 
     asyncio.run(run())
+
+
+def test_closing_waits_for_the_transaction_under_way_and_refuses_the_next() -> None:
+    storage = Storage(None)
+    storage.open()
+    inside, closed = threading.Event(), threading.Event()
+
+    def close() -> None:
+        inside.wait(10)
+        storage.close()
+        closed.set()
+
+    closer = threading.Thread(target=close, daemon=True)
+    closer.start()
+    with storage.begin() as connection:
+        inside.set()
+        assert not closed.wait(0.2)
+        assert connection.exec_driver_sql("SELECT 1").scalar_one() == 1
+    assert closed.wait(10)
+    with pytest.raises(StorageClosedError, match="not open"), storage.begin():
+        pass
+
+
+@pytest.mark.parametrize("after_s", [0.0, 0.003, 0.01, 0.03])
+def test_a_sandbox_stops_while_a_job_of_its_own_is_at_work(after_s: float) -> None:
+    items = [{"sku": f"S{number}", "price": 1, "active": True} for number in range(3_000)]
+    with LiveSandbox() as sandbox, sandbox.partner() as client:
+        assert client.put(CATALOG, json={"products": items}).status_code == 202
+        time.sleep(after_s)

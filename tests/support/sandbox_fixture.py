@@ -75,6 +75,8 @@ class LiveSandbox:
             self._client.close()
         self._server.stop()
         self._thread.join(START_DEADLINE_S)
+        if self._thread.is_alive():
+            raise TimeoutError("the sandbox did not stop")
 
     def __enter__(self) -> Self:
         return self.start()
