@@ -5,9 +5,10 @@ FROM python:3.11.14-slim-bookworm
 RUN useradd --uid 50000 --create-home shelfsync && install -d -o shelfsync -g shelfsync /var/lib/shelfsync
 WORKDIR /opt/shelfsync
 
-COPY requirements.txt requirements-build.txt ./
+COPY requirements.txt requirements-erp.txt requirements-build.txt ./
 RUN pip install --no-cache-dir --require-hashes --requirement requirements-build.txt \
-    && pip install --no-cache-dir --require-hashes --requirement requirements.txt
+    && pip install --no-cache-dir --require-hashes --requirement requirements.txt \
+    && pip install --no-cache-dir --require-hashes --requirement requirements-erp.txt
 
 COPY pyproject.toml README.md ./
 COPY include include

@@ -30,6 +30,7 @@ _FORBIDDEN = (
     "ora-01031",
     "insufficient privileges",
 )
+_AWAY = ("server is unavailable",)  # SQL Server, whose message goes on with "or does not exist"
 _DATABASE = ("does not exist", "unknown database", "cannot open database", "ora-12514")
 
 
@@ -55,7 +56,7 @@ def connection_error(error: BaseException, url: sa.URL) -> ConfigurationError:
     if any(sign in lowered for sign in _CREDENTIALS):
         problem = f"{place(url)} rejected the user or the password: {words}"
         remedy = f"Correct user and password in the URL ({_CONNECTION})."
-    elif any(sign in lowered for sign in _DATABASE):
+    elif any(sign in lowered for sign in _DATABASE) and not any(sign in lowered for sign in _AWAY):
         problem = f"{place(url)} has no such database or user: {words}"
         remedy = f"Correct the name in the URL ({_CONNECTION})."
     else:
@@ -66,15 +67,28 @@ def connection_error(error: BaseException, url: sa.URL) -> ConfigurationError:
     return ConfigurationError(URL, problem, remedy)
 
 
+_EXTRAS = {
+    "mysql": ("mysql", "pymysql"),
+    "mariadb": ("mysql", "pymysql"),
+    "mssql": ("mssql", "pymssql"),
+    "oracle": ("oracle", "oracledb"),
+}
+"""Dialect -> the extra of shelfsync and the driver that it installs."""
+
+
 def driver_error(error: BaseException, url: sa.URL) -> ConfigurationError:
     """Why there is no driver for a URL, as the setting to change."""
     if isinstance(error, ImportError) and error.name:
         problem = f"the driver of {url.drivername!r} is not installed: there is no module {error.name!r}"
     else:
         problem = f"no driver is known for {url.drivername!r}: {driver_message(error, url)}"
-    return ConfigurationError(
-        URL, problem, "Install the driver beside shelfsync, or name another in the URL as dialect+driver://."
-    )
+    backend = url.get_backend_name()
+    if backend not in _EXTRAS:
+        remedy = "Install the driver beside shelfsync, or name another in the URL as dialect+driver://."
+        return ConfigurationError(URL, problem, remedy)
+    extra, driver = _EXTRAS[backend]
+    remedy = f"Write {backend}+{driver}:// and install {driver}: pip install -r requirements-erp.txt, or the extra shelfsync[{extra}]."
+    return ConfigurationError(URL, problem, remedy)
 
 
 def statement_error(error: BaseException, url: sa.URL, setting: str, what: str) -> ConfigurationError:
@@ -97,7 +111,7 @@ def statement_error(error: BaseException, url: sa.URL, setting: str, what: str) 
 def timed_out(error: BaseException) -> bool:
     """Whether a statement was ended for taking too long."""
     words = str(error).casefold()
-    return "statement timeout" in words or "execution time" in words or "interrupted" in words
+    return any(sign in words for sign in ("statement timeout", "execution time", "interrupted", "timed out"))
 
 
 def _secrets(url: sa.URL) -> list[str]:

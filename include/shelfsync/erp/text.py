@@ -8,7 +8,7 @@ r"""Every value of an ERP as its exact text: no rounding, no guessing, and nothi
 | whole number | its digits |
 | truth value | `true` or `false` |
 | date, time | ISO 8601 |
-| bytes | read as UTF-8 |
+| bytes | read as UTF-8; the single byte 00 or 01, which is a BIT(1) of MySQL and MariaDB, is `0` or `1` |
 | null | null |
 
 What is not text in any encoding (bytes that do not decode, lone surrogates) is not allowed in a Parquet file. It is escaped, and each
@@ -201,6 +201,12 @@ def _escape_bytes(error: UnicodeError) -> tuple[str, int]:
 
 codecs.register_error(ESCAPING, _escape_bytes)
 
+
+def _bytes(value: bytes | bytearray | memoryview) -> str:
+    data = bytes(value)
+    return str(data[0]) if data in {b"\0", b"\1"} else decode(data)
+
+
 _WRITERS: dict[type, Callable[[Any], str | None]] = {
     type(None): lambda _: None,
     str: _escape,
@@ -208,9 +214,9 @@ _WRITERS: dict[type, Callable[[Any], str | None]] = {
     int: _whole,
     float: float.__repr__,
     Decimal: _decimal,
-    bytes: decode,
-    bytearray: decode,
-    memoryview: lambda value: decode(bytes(value)),
+    bytes: _bytes,
+    bytearray: _bytes,
+    memoryview: _bytes,
     dt.date: dt.date.isoformat,
     dt.time: dt.time.isoformat,
     dt.datetime: dt.datetime.isoformat,
@@ -221,7 +227,7 @@ _BY_INHERITANCE: tuple[tuple[type, Callable[[Any], str | None]], ...] = (
     (str, lambda value: _escape(str.__str__(value))),
     (int, _whole),
     (Decimal, _decimal),
-    (bytes, decode),
+    (bytes, _bytes),
     (dt.datetime, lambda value: value.isoformat()),  # pandas' Timestamp
     (dt.date, lambda value: value.isoformat()),
 )

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from mariadb_server import mariadb_port  # noqa: F401  a fixture
+
 A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
 
 

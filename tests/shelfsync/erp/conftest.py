@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 import sqlalchemy as sa
 
+from mariadb_server import mariadb_port  # noqa: F401  a fixture
 from shelfsync.erp.open import open_source
 from shelfsync.schemas import ASIDE, RAW
 from shelfsync.settings import ErpSettings

@@ -87,6 +87,16 @@ def test_a_table_of_a_million_rows_in_postgresql_takes_no_more_memory_than_a_ten
     assert many < few * GROWTH_MAX
 
 
+@pytest.mark.slow
+def test_a_table_of_a_million_rows_in_mariadb_takes_no_more_memory_than_a_tenth_of_it(mariadb_port):
+    url = f"mysql+pymysql://shop:canary-password-3@127.0.0.1:{mariadb_port}/erp"
+    sql = (
+        "SELECT concat('store-', mod(seq, 7)) AS vendor, lpad(seq, 7, '0') AS sku, seq / 100 AS price FROM seq_1_to_{}"
+    )
+    few, many = (peak_kib(rows, url=url, sql=sql.format(rows)) for rows in (FEW, MANY))
+    assert many < few * GROWTH_MAX
+
+
 @pytest.mark.parametrize("file_format", ["csv", "parquet"])
 def test_a_file_of_a_million_rows_takes_no_more_memory_than_a_tenth_of_it(tmp_path, file_format):
     peaks = []

@@ -14,8 +14,8 @@ import sqlalchemy as sa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shelfsync.erp.connection import APPLICATION_NAME
 from shelfsync.erp.open import open_source
-from shelfsync.erp.session import APPLICATION_NAME
 from shelfsync.errors import ConfigurationError, IncompleteExtractError, TryAgainError
 from shelfsync.settings import ErpSettings
 

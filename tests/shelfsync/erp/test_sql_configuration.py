@@ -65,7 +65,8 @@ def test_a_source_without_what_it_needs():
         (f"postgresql://shop:{SECRET}@db:many/erp", "no database URL"),
         (f"foxpro://shop:{SECRET}@db/erp", "no driver is known for 'foxpro'"),
         (f"postgresql+nodriver://shop:{SECRET}@db/erp", "no driver is known"),
-        (f"mysql+pymysql://shop:{SECRET}@db/erp", "there is no module 'pymysql'"),
+        (f"mysql://shop:{SECRET}@db/erp", "there is no module 'MySQLdb'"),
+        (f"mysql+mysqlconnector://shop:{SECRET}@db/erp", "keeps the whole result in memory"),
         (f"postgresql+asyncpg://shop:{SECRET}@db/erp", "is asynchronous"),
         ("sqlite:////nowhere/erp.db", "no SQLite file"),
     ],
@@ -74,6 +75,25 @@ def test_a_url_that_leads_nowhere(url, problem):
     error = error_of(url=url, sql=SQL)
     assert error.setting == "SHELFSYNC_ERP__URL"
     assert problem in error.problem
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql+psycopg",
+        "postgresql+psycopg2",
+        "mysql+pymysql",
+        "mariadb+pymysql",
+        "mssql+pymssql",
+        "oracle+oracledb",
+    ],
+)
+def test_a_server_that_is_away_is_told_by_every_driver_alike(address):
+    service = "?service_name=erp" if address.startswith("oracle") else ""
+    database = "" if service else "erp"
+    error = error_of(url=f"{address}://shop:{SECRET}@127.0.0.1:1/{database}{service}", sql=SQL)
+    assert error.setting == "SHELFSYNC_ERP__URL"
+    assert "cannot be reached" in error.problem
 
 
 @pytest.mark.parametrize(

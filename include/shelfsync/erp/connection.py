@@ -1,0 +1,229 @@
+"""The connection to the ERP's database: what each driver is told when it connects, and how its wait is ended."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import socket
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from shelfsync.erp import diagnosis
+from shelfsync.erp.text import ESCAPING, decode
+from shelfsync.errors import ConfigurationError
+from shelfsync.store import database
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+APPLICATION_NAME = "shelfsync extract"
+"""The name of shelfsync's session for the ERP's database administrator, where the database shows such a name."""
+GRACE_S = 2.0
+"""How much longer than the database's own timeout shelfsync waits before it cuts the connection."""
+
+_CONNECT_S = 10
+_CONNECT_ARGUMENT = {
+    "psycopg": "connect_timeout",
+    "psycopg2": "connect_timeout",
+    "pymysql": "connect_timeout",
+    "mysqldb": "connect_timeout",
+    "pymssql": "login_timeout",
+    "oracledb": "tcp_connect_timeout",
+}
+_READ_ARGUMENT = {"pymysql": "read_timeout", "mysqldb": "read_timeout", "pymssql": "timeout"}
+"""Drivers that end a wait themselves. Their connection may not be closed by another thread while one waits."""
+_NAME_ARGUMENT = {"psycopg": "application_name", "psycopg2": "application_name", "pymssql": "appname"}
+_SNAPSHOTS = {
+    "postgresql": "REPEATABLE READ",
+    "mysql": "REPEATABLE READ",
+    "mariadb": "REPEATABLE READ",
+    "oracle": "SERIALIZABLE",
+}
+"""Dialect -> the level at which every statement sees one instant, without any switch that the server would first need."""
+_DATES = (1082, 1083, 1266, 1114, 1184, 1186)
+"""PostgreSQL's types date, time, timetz, timestamp, timestamptz, interval: some of their values Python has not."""
+_MYSQL = {"mysql", "mariadb"}
+_SLOWEST_READER_S = 3600
+"""How long MySQL and MariaDB wait for shelfsync to take more rows; their default of a minute ends a busy run."""
+
+
+def create_engine(url_text: str, timeout_s: float) -> sa.Engine:
+    """An engine for the ERP; connects to nothing. A ConfigurationError names what is wrong with the URL.
+
+    `timeout_s`: how long the driver may wait for an answer, if it is one that ends its wait itself.
+    """
+    if url_text.startswith("postgres://"):  # how many tools, Airflow among them, spell it
+        url_text = url_text.replace("postgres://", "postgresql://", 1)
+    url = database.parsed(url_text, diagnosis.URL)
+    if _sqlite_file(url) is not None and not Path(str(_sqlite_file(url))).is_file():
+        raise ConfigurationError(
+            diagnosis.URL, f"there is no SQLite file {_sqlite_file(url)!r}", "Correct the path after sqlite:///."
+        )
+    try:
+        dialect = url.get_dialect()
+        if dialect.is_async:
+            raise ConfigurationError(
+                diagnosis.URL,
+                f"the driver of {url.drivername!r} is asynchronous",
+                "Name one that is not, such as postgresql+psycopg:// or mysql+pymysql://.",
+            )
+        if dialect.name in _MYSQL and not dialect.supports_server_side_cursors:
+            raise ConfigurationError(
+                diagnosis.URL,
+                f"the driver of {url.drivername!r} keeps the whole result in memory",
+                f"Write {dialect.name}+pymysql:// instead.",
+            )
+        wanted = {
+            _CONNECT_ARGUMENT.get(dialect.driver): _CONNECT_S,
+            _READ_ARGUMENT.get(dialect.driver): math.ceil(timeout_s + GRACE_S),
+            _NAME_ARGUMENT.get(dialect.driver): APPLICATION_NAME,
+        }
+        arguments = {name: value for name, value in wanted.items() if name is not None and name not in url.query}
+        return sa.create_engine(url, poolclass=sa.NullPool, connect_args=arguments, hide_parameters=True)
+    except (sa.exc.ArgumentError, ImportError) as error:  # ArgumentError: no such dialect
+        raise diagnosis.driver_error(error, url) from None
+
+
+@contextlib.contextmanager
+def closing(connection: sa.Connection) -> Iterator[sa.Connection]:
+    """Closes the connection. The error of a broken connection is ignored, because the first error counts."""
+    try:
+        yield connection
+    finally:
+        try:
+            connection.close()
+        except Exception:  # noqa: BLE001  drivers raise their own too
+            with contextlib.suppress(Exception):
+                connection.invalidate()
+
+
+def begin(connection: sa.Connection, timeout_s: float) -> bool:
+    """Begins a transaction that only reads, as far as the dialect has such; returns whether it sees the database as of one instant."""
+    name, driver = connection.dialect.name, connection.connection.driver_connection
+    level = _snapshot_level(connection)
+    if level is not None:
+        connection.execution_options(isolation_level=level)
+    if connection.dialect.driver == "psycopg":
+        _take_any_date(driver)
+    elif connection.dialect.driver == "psycopg2":
+        _take_any_date_of_psycopg2(driver)
+    if name == "postgresql":
+        connection.execution_options(postgresql_readonly=True)
+        connection.exec_driver_sql(f"SET LOCAL statement_timeout = {max(1, int(timeout_s * 1000))}")
+    elif name in _MYSQL:
+        connection.exec_driver_sql(f"SET SESSION net_write_timeout = {_SLOWEST_READER_S}")
+        connection.exec_driver_sql("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY")
+    elif connection.dialect.driver == "oracledb":
+        driver.call_timeout = int(timeout_s * 1000)  # type: ignore[union-attr]  # of each round trip
+    elif name == "sqlite":
+        driver.text_factory = decode  # type: ignore[union-attr]  # one broken text is a broken row, not a broken extract
+        connection.exec_driver_sql("PRAGMA query_only = ON")
+        connection.exec_driver_sql(
+            "BEGIN"
+        )  # the driver begins none for a SELECT; the snapshot is that of the first one
+    return level is not None or name == "sqlite"
+
+
+def limit_statement(connection: sa.Connection, timeout_s: float, *, stream: bool) -> None:
+    """Lets MySQL and MariaDB end the next statement by themselves.
+
+    A stream is one statement until its last row, so there the driver's wait for each part is the limit.
+    """
+    if connection.dialect.name in _MYSQL:
+        limit_s = 0 if stream else timeout_s
+        if getattr(connection.dialect, "is_mariadb", False):
+            connection.exec_driver_sql(f"SET SESSION max_statement_time = {limit_s:g}")
+        else:
+            connection.exec_driver_sql(f"SET SESSION max_execution_time = {int(limit_s * 1000)}")
+
+
+def ends_its_wait(connection: sa.Connection) -> bool:
+    """Whether the driver itself gives up a server that does not answer."""
+    return connection.dialect.driver in _READ_ARGUMENT
+
+
+def hang_up(driver: Any) -> None:
+    """Ends the driver's wait, from another thread."""
+    with contextlib.suppress(Exception):
+        if hasattr(driver, "interrupt"):  # SQLite
+            driver.interrupt()
+        elif hasattr(driver, "fileno"):  # psycopg, psycopg2
+            with socket.socket(fileno=os.dup(driver.fileno())) as line:
+                line.shutdown(socket.SHUT_RDWR)
+        elif hasattr(driver, "cancel"):  # Oracle
+            driver.cancel()
+        else:
+            driver.close()
+
+
+def _snapshot_level(connection: sa.Connection) -> str | None:
+    """The isolation level at which a second SELECT sees what the first saw, if the dialect has one."""
+    level = _SNAPSHOTS.get(connection.dialect.name)
+    try:
+        dbapi = connection.connection.dbapi_connection
+        known = connection.dialect.get_isolation_level_values(dbapi)  # type: ignore[arg-type]
+    except NotImplementedError:
+        return None
+    finally:
+        connection.rollback()
+    return level if level in known else None
+
+
+def _take_any_date(driver: Any) -> None:
+    """A date that Python has not (infinity, the year 20000) is its own text, and no end of the whole reading."""
+    from psycopg import adapt, pq
+
+    for oid in _DATES:
+        usual = driver.adapters.get_loader(oid, pq.Format.TEXT)
+
+        class Tolerant(adapt.Loader):
+            def __init__(self, oid: int, context: Any = None, usual: Any = usual) -> None:
+                super().__init__(oid, context)
+                self._usual = usual(oid, context)
+
+            def load(self, data: Any) -> Any:
+                try:
+                    return self._usual.load(data)
+                except Exception:  # noqa: BLE001  whatever it is, it is this value's
+                    return bytes(data).decode("utf-8", ESCAPING)
+
+        driver.adapters.register_loader(oid, Tolerant)
+
+
+def _take_any_date_of_psycopg2(driver: Any) -> None:
+    """The same for the older driver."""
+    from psycopg2 import extensions
+
+    for oid in _DATES:
+
+        def tolerant(value: Any, cursor: Any, usual: Any = extensions.string_types[oid]) -> Any:
+            try:
+                return usual(value, cursor)
+            except Exception:  # noqa: BLE001  whatever it is, it is this value's
+                return value
+
+        extensions.register_type(extensions.new_type((oid,), "SHELFSYNC_DATE", tolerant), driver)
+
+
+def reads_on(connection: sa.Connection) -> bool:
+    """Whether closing a result in order first takes all rows that are left: the drivers of MySQL and MariaDB."""
+    return connection.dialect.name in _MYSQL
+
+
+def abandon(connection: sa.Connection, driver: Any) -> None:
+    """Ends a statement of such a driver whose rows are not wanted any more, also on the server, which would go on until it writes a row."""
+    unread = getattr(driver, "_result", None)
+    if unread is not None:  # PyMySQL would read on when it is deleted, and print what that raises
+        unread.unbuffered_active = False
+    connection.invalidate()
+    with contextlib.suppress(sa.exc.SQLAlchemyError), connection.engine.connect() as other:
+        other.exec_driver_sql(f"KILL {driver.thread_id()}")
+
+
+def _sqlite_file(url: sa.URL) -> str | None:
+    if url.get_backend_name() != "sqlite" or url.database in {None, "", ":memory:"} or "uri" in url.query:
+        return None
+    return url.database
