@@ -21,13 +21,14 @@ from shelfsync.schemas import BASELINE, DRIFT, FIELDS, SHOWN
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+TOO_YOUNG = "export_older_than_change"
 CAUSES = (
     "never_sent",
     "rejected",
     "held",
     "acknowledged_not_applied",
     "changed_on_platform",
-    "export_older_than_change",
+    TOO_YOUNG,
     "unknown",
 )
 
@@ -150,7 +151,7 @@ class _Difference:
     def cause(self) -> tuple[str, str]:
         """(cause, the sentence that explains it)."""
         if self.late:
-            return "export_older_than_change", "a request about it was sent too late for this observation to show it"
+            return TOO_YOUNG, "a request about it was sent too late for this observation to show it"
         rejection, hold = self.evidence.rejected.get(self.sku), self.evidence.held.get(self.sku)
         if self.field == "sku" and rejection is not None:
             return "rejected", f"the platform rejects it: {rejection}"
@@ -161,7 +162,7 @@ class _Difference:
     def _not_acknowledged(self, rejection: str | None, hold: str | None) -> tuple[str, str]:
         """The ERP wants a value that the platform never accepted."""
         if self.evidence.desired_is_newer and self.acknowledged is not None:
-            return "export_older_than_change", "the ERP changed after this observation was requested"
+            return TOO_YOUNG, "the ERP changed after this observation was requested"
         if rejection is not None:
             return "rejected", f"the platform rejects it: {rejection}"
         if hold is not None:
@@ -178,7 +179,7 @@ class _Difference:
     def _after_acknowledgement(self) -> tuple[str, str]:
         """The platform accepted a value and shows another."""
         known = self.evidence.earlier.get((self.sku, self.field))
-        if known is not None and self.pictured and self.observed == self.previous:
+        if known is not None and known != TOO_YOUNG and self.pictured and self.observed == self.previous:
             return known, "it differed in the same way in the previous observation"
         if not self.sent:
             if self.pictured and self.previous == self.acknowledged:
@@ -191,7 +192,9 @@ class _Difference:
         if self.observed in former or (self.pictured and self.observed == self.previous):
             return (
                 "acknowledged_not_applied",
-                f"the platform accepted {self.acknowledged}, and still shows the value before it",
+                f"the platform accepted {self.acknowledged}, and still shows the value before it"
+                if known is None
+                else f"the platform accepted {self.acknowledged}, and shows another value in two observations",
             )
         if self.pictured or former:
             return (

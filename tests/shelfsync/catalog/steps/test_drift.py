@@ -294,6 +294,28 @@ def test_a_change_younger_than_the_propagation_time_is_not_judged(make_shelf):
     assert shelf.sync("delta")["sent"] == 0
 
 
+def test_what_was_too_young_is_judged_by_the_next_export(make_shelf):
+    """ "Too young" is no cause that the next observation of the same value may take over."""
+    shelf = make_shelf(drift={"propagation_s": 1800})
+    shelf.platform.faults({"at": "job", "kind": "not_applied"})
+    shelf.erp.put("store-001", "a", "2.00")
+    shelf.sync("delta")
+    shelf.platform.faults()
+    export(shelf)
+    assert drift(shelf) == [("a", "price", "export_older_than_change", "ignore")]
+    an_hour_passes(shelf)
+    export(shelf)
+    assert drift(shelf) == [("a", "price", "acknowledged_not_applied", "resend")]
+    assert shelf.sync("delta")["sent"] == 1
+    assert price(shelf) == 2
+
+
+def an_hour_passes(world):
+    with world.app.context.engine.begin() as connection:
+        for table, instant in (("ledger.job", "ended_at"), ("ledger.observation", "observed_at")):
+            connection.exec_driver_sql(f"UPDATE {table} SET {instant} = {instant} - INTERVAL '1 hour'")
+
+
 @pytest.mark.slow
 def test_a_drift_without_an_earlier_export_has_an_unknown_cause(make_world):
     """Without an earlier export the cause is unknown: not applied, or changed later. The value is sent again anyway."""
