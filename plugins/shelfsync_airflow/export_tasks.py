@@ -25,7 +25,13 @@ def export_form() -> dict[str, Param]:
             items={"type": "string"},
             title="Vendors",
             description="One vendor id a line; empty means every vendor that was ever in an extract.",
-        )
+        ),
+        "second_look": Param(
+            default=False,
+            type="boolean",
+            title="Second look",
+            description="Set by shelfsync itself: this run looks again at what was too young, and starts no third one.",
+        ),
     }
 
 
@@ -82,6 +88,41 @@ def report(shards: list[dict[str, Any]] | None) -> dict[str, Any]:
     ]
     stop_for([f"task {name} failed: see its log, then clear it" for name in failed] + troubles)
     return summary
+
+
+@task(trigger_rule="all_done")
+def look_again(shards: list[dict[str, Any]] | None) -> None:
+    """Plans a second run of the vendors with values that were accepted too late to show; skipped if there are none.
+
+    A change that the platform accepted and did not apply is found today, not tomorrow. A repeat finds the run that was planned.
+    """
+    from airflow.sdk.exceptions import DagRunTriggerException
+
+    from shelfsync.catalog.steps.export_report import later_look
+
+    context = get_current_context()
+    if not shards:
+        raise AirflowSkipException("Nothing was exported.")
+    with open_app(PLATFORM) as app:
+        if context["params"]["second_look"] or not app.settings.drift.second_look:
+            raise AirflowSkipException("Nothing is looked at a third time, or SHELFSYNC_DRIFT__SECOND_LOOK is off.")
+        vendors, at = later_look(app, shards[0]["run"])
+    if not vendors:
+        raise AirflowSkipException("Every accepted value was old enough to show.")
+    log.info("values of %s are too young: they are exported again at %s", ", ".join(vendors), at)
+    raise DagRunTriggerException(
+        trigger_dag_id=context["dag"].dag_id,
+        dag_run_id=f"second_look__{context['run_id']}",
+        conf={"vendors": vendors, "second_look": True},
+        run_after=at,
+        reset_dag_run=False,
+        skip_when_already_exists=True,
+        wait_for_completion=False,
+        allowed_states=[],
+        failed_states=[],
+        poke_interval=60,
+        deferrable=False,
+    )
 
 
 @task_group

@@ -58,13 +58,13 @@ SHORT_TIMEOUTS = {
 SHORTENED = {
     "SHELFSYNC_SYNC__PRIORITY_SPLIT_SKUS": "0",
     "SHELFSYNC_HOUSEKEEPING__EVENT_DAYS": "0.006",
-    "SHELFSYNC_DRIFT__PROPAGATION_S": "1",
+    "SHELFSYNC_DRIFT__PROPAGATION_S": "60",
     "SHELFSYNC_ORDERS__HISTORY_LAG_S": "5",
     "SHELFSYNC_LOCAL__CUSTOMER_INTERVAL_S": "0",
     "SHELFSYNC_LOCAL__PICKING_DELAY_S": "3",
 }
 """Small changes leave in several bodies, as large ones do; events are old after some nine minutes;
-what the platform shows is judged at once; only tests place orders."""
+a change is too young for an export for one minute; only tests place orders."""
 
 
 def clean_environment() -> dict[str, str]:

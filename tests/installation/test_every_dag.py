@@ -11,6 +11,8 @@ import pytest
 from installation import campaigns, orders, shelf
 
 if TYPE_CHECKING:
+    import datetime as dt
+
     from installation.installed import Installation
 
 pytestmark = pytest.mark.slow
@@ -115,12 +117,33 @@ def test_an_export_finds_what_was_changed_in_the_portal_and_then_nothing(install
     assert _drift_of(installation, VENDOR, sku) == set()
 
 
+def test_what_was_too_young_for_an_export_is_looked_at_again_by_itself(installation: Installation) -> None:
+    (sku,) = shelf.on_sale(installation, OTHER, 1, skip=25)
+    shelf.move_price(installation, OTHER, sku)
+    installation.run("catalog_delta_sync")
+    shelf.edit_in_portal(installation, OTHER, sku, price=1.11)
+    assert _drift_of(installation, OTHER, sku) == {("price", "export_older_than_change")}
+    installation.until(
+        lambda: ("price", "acknowledged_not_applied") in _found(installation, OTHER, sku),
+        "the second look",
+        timeout_s=300,
+    )
+    installation.run("catalog_delta_sync")
+    assert shelf.differences(installation) == [], "the next delta sends the ERP's price again"
+
+
 def _drift_of(installation: Installation, vendor: str, sku: str) -> set[tuple[str, str]]:
     """Field and cause of each difference that an export of now finds at one product."""
     (now,) = installation.rows("SELECT now() AS instant")
     installation.run("assortment_export", vendors=[vendor])
-    query = "SELECT field, cause FROM warehouse.drift WHERE vendor = %(vendor)s AND sku = %(sku)s AND observed_at > %(instant)s"
-    return {(row["field"], row["cause"]) for row in installation.rows(query, vendor=vendor, sku=sku, **now)}
+    return _found(installation, vendor, sku, since=now["instant"])
+
+
+def _found(
+    installation: Installation, vendor: str, sku: str, since: dt.datetime | str = "-infinity"
+) -> set[tuple[str, str]]:
+    query = "SELECT field, cause FROM warehouse.drift WHERE vendor = %(vendor)s AND sku = %(sku)s AND observed_at > %(since)s"
+    return {(row["field"], row["cause"]) for row in installation.rows(query, vendor=vendor, sku=sku, since=since)}
 
 
 def test_a_campaign_begins_changes_and_ends_and_the_next_run_sends_nothing(installation: Installation) -> None:

@@ -118,6 +118,8 @@ class DriftSettings(Section):
     unknown: Action = "resend"
     propagation_s: float = Field(1800.0, ge=0)
     """Time that a change needs to show (interface.md 8: 15 minutes; integrators saw 30). A younger change is no drift."""
+    second_look: bool = True
+    """Whether the export DAG exports a vendor once more, after this time, if a value was accepted too late to show."""
     resends_max: int = Field(3, ge=0)
     """Drift that returns after so many resends becomes a rejection: another user of the platform changes the value. 0: at once."""
     resends_window_days: float = Field(7.0, gt=0)

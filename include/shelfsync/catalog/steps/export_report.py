@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
 from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
 
 from shelfsync.catalog.ledger import exports as export_jobs
 from shelfsync.catalog.steps.export import plan_exports
 from shelfsync.catalog.steps.table import run_export_step
-from shelfsync.catalog.warehouse.drift import drift_counts
+from shelfsync.catalog.warehouse.drift import drift_counts, too_young
 from shelfsync.platform.jobs.table import Kind, State
 from shelfsync.platform.jobs.wait import until_ended
+from shelfsync.store.instant import instant
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,6 +66,15 @@ def report_exports(context: Context, run_key: str) -> dict[str, Any]:
     sums = {name: sum(getattr(one, name) or 0 for one in found) for name in SUMS}
     report = {"run": run_key, "state": state, "error": error, **sums, "drift": drift, "vendors": shown}
     return {**report, "lines": _lines(report)}
+
+
+def later_look(context: Context, run_key: str) -> tuple[list[str], dt.datetime]:
+    """The vendors with values that were accepted too late to show in these exports, and when an export shows them."""
+    with context.engine.connect() as connection:
+        found = export_jobs.of_run(connection, run_key)
+        young = too_young(connection, [one.observation_id for one in found if one.observation_id is not None])
+        now: dt.datetime = connection.execute(sa.select(instant())).scalar_one()
+    return young, now + dt.timedelta(seconds=context.settings.drift.propagation_s)
 
 
 def _why(one: export_jobs.ExportJob) -> str:

@@ -150,3 +150,11 @@ def drift_counts(connection: Connection, observation_ids: list[int]) -> dict[str
     for cause, action, number in connection.execute(statement):
         found.setdefault(cause, {})[action] = number
     return found
+
+
+def too_young(connection: Connection, observation_ids: list[int]) -> list[str]:
+    """The vendors of these observations with a value that was accepted too late to show in them."""
+    accepted = drift.c.acknowledged.is_not(None) & drift.c.acknowledged.is_distinct_from(drift.c.observed)
+    young = (drift.c.cause == "export_older_than_change") & accepted
+    statement = sa.select(drift.c.vendor).where(drift.c.observation_id.in_(observation_ids), young).distinct()
+    return list(connection.execute(statement.order_by(drift.c.vendor)).scalars())
