@@ -85,7 +85,7 @@ def _filesystem(address: str, setting: str) -> tuple[Any, str]:
     from fsspec.core import url_to_fs
 
     try:
-        fs, path = url_to_fs(address)
+        fs, path = url_to_fs(address, use_listings_cache=False)  # a file of a minute ago counts
     except ImportError as error:
         raise ConfigurationError(
             setting,

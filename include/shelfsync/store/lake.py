@@ -203,7 +203,8 @@ class Lake:
         import fsspec
 
         try:
-            filesystem, root = fsspec.core.url_to_fs(self.root)
+            # other processes write beside this one: a listing of earlier hides their files, or has their older age
+            filesystem, root = fsspec.core.url_to_fs(self.root, use_listings_cache=False)
         except (ValueError, ImportError) as error:
             raise ConfigurationError(
                 "SHELFSYNC_LAKE_URL", f"{error}", "Name a folder, or install the driver of that address."

@@ -1,0 +1,65 @@
+"""A store that speaks S3 over HTTP, in a process of its own, for tests of lake and ERP files on an object store."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+START_S = 60
+
+
+@contextlib.contextmanager
+def running() -> Iterator[str]:
+    """The address of an empty store; any key is accepted."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = subprocess.Popen(
+        [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    address = f"http://127.0.0.1:{port}"
+    deadline = time.monotonic() + START_S
+    try:
+        while True:
+            with contextlib.suppress(httpx.HTTPError):
+                if httpx.get(f"{address}/moto-api/", trust_env=False).is_success:
+                    break
+            assert server.poll() is None, "the store ended at its start"
+            assert time.monotonic() < deadline, "the store did not start"
+            time.sleep(0.1)
+        yield address
+    finally:
+        server.terminate()
+        server.wait()
+
+
+@pytest.fixture(scope="module")
+def s3() -> Iterator[str]:
+    """A bucket `chain` on a store that this process, and each one that it starts, finds by its environment."""
+    import fsspec
+
+    with running() as address, pytest.MonkeyPatch.context() as patch:
+        for name, value in {
+            "AWS_ENDPOINT_URL": address,
+            "AWS_ACCESS_KEY_ID": "key",
+            "AWS_SECRET_ACCESS_KEY": "secret",
+            "AWS_DEFAULT_REGION": "us-east-1",
+            "NO_PROXY": ",".join(filter(None, (os.environ.get("NO_PROXY"), "127.0.0.1"))),
+        }.items():
+            patch.setenv(name, value)
+        fsspec.filesystem("s3").mkdir("chain")
+        yield "s3://chain"
+        fsspec.filesystem("s3").clear_instance_cache()
