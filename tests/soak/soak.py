@@ -8,6 +8,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from installation import shelf
 from installation.installed import Installation
 from soak import chain, claims, person, remains, shortened, trouble
 from soak.figures import figures
@@ -62,7 +63,12 @@ def soak(home: Path, *, seed: int, minutes: float, victims: Sequence[str], repor
     """One soak in an empty folder."""
     home.mkdir(parents=True, exist_ok=True)
     (home / "tmp").mkdir(exist_ok=True)
-    settings = shortened.environment(minutes) | {"TMPDIR": str(home / "tmp")}  # whatever is left there is seen
+    buffers = home / "buffers.csv"
+    buffers.write_text("vendor,sku,sales_buffer\n", "utf-8")
+    settings = shortened.environment(minutes) | {
+        "TMPDIR": str(home / "tmp"),  # whatever is left there is seen
+        "SHELFSYNC_SUPPRESSION__BUFFERS_FILE": str(buffers),
+    }
     installation = Installation(home, settings)
     soak_run = SoakRun(installation, seed, report, home / "soak.log")
     result = Result(seed, minutes)
@@ -73,6 +79,7 @@ def soak(home: Path, *, seed: int, minutes: float, victims: Sequence[str], repor
         installation.run("catalog_full_sync", timeout_s=600)
         # Without an older export, the test cannot know whether a person or the sales buffer switched a product off.
         installation.run("assortment_export", timeout_s=600)
+        _tell_buffers(installation, buffers)
         report("the first full sync and export are done; disturbances begin")
         soak_run.run(minutes, victims, ACTIONS)
         trouble.calm(soak_run)
@@ -85,6 +92,20 @@ def soak(home: Path, *, seed: int, minutes: float, victims: Sequence[str], repor
         installation.down()
     result.faults += remains.processes(home) + remains.files(home)
     return result
+
+
+def _tell_buffers(installation: Installation, file: Path) -> None:
+    """The platform's sales buffers, which an export needs to find a quantity that was accepted and not applied.
+
+    On a usual day the next full sync repairs it; a soak has only the first one.
+    """
+    rows = [
+        f"{vendor},{sku},{product['sales_buffer']}\n"
+        for vendor in sorted({vendor for vendor, _ in shelf.erp_rows(installation)})
+        for sku, product in shelf.products(installation, vendor).items()
+    ]
+    with file.open("a", encoding="utf-8") as opened:
+        opened.writelines(rows)
 
 
 def _converge(soak_run: SoakRun, result: Result) -> list[str]:
