@@ -12,6 +12,7 @@ UNUSED = frozenset({"create_products", "categories"})
 """Places of the platform that shelfsync never calls."""
 STATUSES = (400, 401, 403, 404, 408, 409, 413, 422, 429, 500, 502, 503, 504)
 AT_ONCE_MAX = 3
+VENDORS = tuple(f"store-00{number}" for number in range(1, 7))
 SECONDS = {
     "never_answer": (2.0, 35.0),
     "refuse_connection": (0.0, 4.0),
@@ -45,6 +46,8 @@ def _rule(chance: random.Random, kind: dict[str, Any]) -> dict[str, Any]:
     }
     if name in SECONDS:
         rule["seconds"] = round(chance.uniform(*SECONDS[name]), 1)
+    if name == "not_applied" and rule["at"] == "job":
+        rule["vendor"] = chance.choice(VENDORS)  # catalog jobs alone: nothing shows which promotions the platform has
     if name == "status_NNN" and chance.random() < 0.3:
         rule["retry_after"] = str(chance.randint(1, 20))
     return rule
