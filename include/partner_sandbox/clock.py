@@ -9,6 +9,7 @@ a virtual clock visits every instant at which something falls due, in order, and
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import datetime as dt
 import logging
 import threading
@@ -156,10 +157,10 @@ class Work:
             except Exception:
                 logger.exception("work of the sandbox failed; it is tried again in a second")
                 wait_s = 1.0
-            try:
-                await asyncio.wait_for(bell.wait(), wait_s)
-            except TimeoutError:
-                continue
+            # not wait_for: until Python 3.12 it drops a cancellation that meets the bell, and the platform never stops
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(wait_s):
+                    await bell.wait()
 
     def _wait_s(self, due_us: int | None) -> float:
         if due_us is None or self._clock.virtual:

@@ -153,3 +153,19 @@ def test_a_sandbox_stops_while_a_job_of_its_own_is_at_work(after_s: float) -> No
     with LiveSandbox() as sandbox, sandbox.partner() as client:
         assert client.put(CATALOG, json={"products": items}).status_code == 202
         time.sleep(after_s)
+
+
+@pytest.mark.parametrize("steps", range(6))
+def test_work_that_is_woken_as_it_ends_still_ends(steps: int) -> None:
+    async def end() -> bool:
+        work = create_app(SandboxSettings()).state.sandbox.work
+        running = asyncio.create_task(work.run_forever())
+        await asyncio.sleep(0.05)
+        work.wake()
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        running.cancel()
+        done, _ = await asyncio.wait([running], timeout=2)
+        return bool(done)
+
+    assert asyncio.run(end())
