@@ -64,34 +64,57 @@ def vendor_warnings(context: Context, vendors: tuple[str, ...] = ()) -> list[str
     return lines
 
 
-def quantity_warnings(context: Context) -> list[str]:
-    """Quantities with a fraction, in the first rows of the ERP: what is below one piece goes off sale."""
+def column_warnings(context: Context) -> list[str]:
+    """Columns of the ERP that shelfsync does not read."""
+    unused = context.open_erp().unused_columns()
+    if not unused:
+        return []
+    shown = ", ".join(unused[:_SHOWN]) + (", …" if len(unused) > _SHOWN else "")
+    return [
+        f"shelfsync does not use {len(unused)} of the ERP's columns: {shown}. If one is meant, name it by SHELFSYNC_ERP__COLUMNS"
+    ]
+
+
+def value_warnings(context: Context) -> list[str]:
+    """Values that are sent with another number, in the first rows of the ERP: what is below one piece goes off sale."""
     import pyarrow as pa
 
     from shelfsync.catalog.adjustment import COLUMNS, adjustments
 
     settings = context.settings
-    if settings.normalise.quantity_rounding != "floor":
-        return []
     try:
         with open_source(settings.erp.model_copy(update={"chunk_rows": SAMPLE_ROWS})).read() as extract:
             rows = next(iter(extract)).select(COLUMNS)
     except (ShelfsyncError, StopIteration):  # the run reports what is wrong with the rows
         return []
     found = {one.kind: one for one in adjustments(rows, pa.array([], pa.int64()), settings.normalise)}
-    meaning = {
-        "quantity_lost": "are below one, are sent as 0 and go off sale",
-        "quantity_floored": "lose their fraction",
-    }
-    parts = [
-        f"{found[kind].rows:,} {what} ({found[kind].examples[0]})" for kind, what in meaning.items() if kind in found
+    return [
+        f"of the {field} in the ERP's first {rows.num_rows:,} rows {' and '.join(parts)}. {advice}"
+        for field, meaning, advice in _CHANGED
+        if (
+            parts := [
+                f"{found[kind].rows:,} {what} ({found[kind].examples[0]})" for kind, what in meaning if kind in found
+            ]
+        )
     ]
-    advice = "If they are kilograms, send pieces or packs (docs/connecting-your-erp.md)"
-    return (
-        [f"of the quantities in the ERP's first {rows.num_rows:,} rows {' and '.join(parts)}. {advice}"]
-        if parts
-        else []
-    )
+
+
+_CHANGED = (
+    (
+        "prices",
+        (("price_cut", "lose what is after the third decimal"),),
+        "If the column is a binary float, round it to a decimal in the SELECT (docs/connecting-your-erp.md)",
+    ),
+    (
+        "quantities",
+        (
+            ("quantity_lost", "are below one, are sent as 0 and go off sale"),
+            ("quantity_floored", "lose their fraction"),
+        ),
+        "If they are kilograms, send pieces or packs (docs/connecting-your-erp.md)",
+    ),
+)
+"""The field, what is told of each kind of adjustment, and what helps."""
 
 
 def warnings(context: Context) -> list[str]:

@@ -33,12 +33,17 @@ _ENDED: dict[str, type[ShelfsyncError]] = {
 def check(vendor: Vendors = None) -> Answer:
     """Try database, ERP and platform, and report in one line what is wrong with the configuration."""
     from shelfsync.check import check as check_all
-    from shelfsync.check import quantity_warnings, vendor_warnings, warnings
+    from shelfsync.check import column_warnings, value_warnings, vendor_warnings, warnings
 
     vendors = tuple(vendor or ())
     with opened() as context:
         check_all(context, vendors)
-        found = [*vendor_warnings(context, vendors), *quantity_warnings(context), *warnings(context)]
+        found = [
+            *vendor_warnings(context, vendors),
+            *column_warnings(context),
+            *value_warnings(context),
+            *warnings(context),
+        ]
     lines = ["database, ERP and platform answer; nothing was sent", *(f"warning: {line}" for line in found)]
     return Answer({"ok": True, "warnings": found}, lines)
 
@@ -48,14 +53,17 @@ def plan(vendor: Vendors = None, full: Full = False, out: Out = None) -> Answer:
     from shelfsync.catalog.steps.plan import write
     from shelfsync.catalog.steps.sync import sync as run_steps
     from shelfsync.check import check as check_all
+    from shelfsync.check import column_warnings, vendor_warnings
 
     vendors = tuple(vendor or ())
     with opened(read_only=True) as context:
         check_all(context, vendors)
+        found = [*vendor_warnings(context, vendors), *column_warnings(context)]
         run_id = _open_run(context, _kind(full), vendors, dry_run=True)
         with progress() as report:
             summary = _reported(context, run_id, lambda: run_steps(context, run_id, dry_run=True, progress=report))
-    lines = summary.pop("lines")
+    summary["warnings"] = found
+    lines = [*summary.pop("lines"), *(f"warning: {line}" for line in found)]
     if out is not None:
         write(summary["plan"], out)
         lines.append(f"written to {out}; `shelfsync apply {out}` sends exactly this, or reports what has changed since")

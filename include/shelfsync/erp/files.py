@@ -129,6 +129,12 @@ class FilesSource:
             return vendors_of_rows(self.read())
         return sorted({name for file in self._find() if (name := self._platform_id(file))})
 
+    def unused_columns(self) -> tuple[str, ...]:
+        found: dict[str, None] = {}
+        for file in self._find():
+            found |= dict.fromkeys(self._layout.unused(self._file(file).names(), file.name, vendor=file.vendor))
+        return tuple(found)
+
     def _chunks(self, vendors: tuple[str, ...]) -> Generator[Chunk, None, Claim]:
         counted: dict[str, int] = {}
         metadata_rows = damaged = 0

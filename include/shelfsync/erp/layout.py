@@ -115,6 +115,13 @@ class Layout:
             self._demand({*found, *given}, names, where)
         return found
 
+    def unused(self, names: Sequence[str], where: str, *, vendor: str | None = None) -> tuple[str, ...]:
+        """The ERP's columns that shelfsync does not read; none with a hook, which sees them all."""
+        if self.hook is not None:
+            return ()
+        used = set(self.sources(names, where, vendor=vendor).values())
+        return tuple(name for name in names if name not in used)
+
     def wanted(self, names: Sequence[str], where: str, *, vendor: str | None = None) -> tuple[str, ...]:
         """The ERP's columns worth reading: all of them when a hook shall see them."""
         if self.hook is not None:

@@ -63,6 +63,9 @@ class ErpSource(Protocol):
     def vendors(self) -> list[str]:
         """The vendors of the ERP (platform ids), sorted; the source reads as little for it as it can."""
 
+    def unused_columns(self) -> tuple[str, ...]:
+        """The ERP's columns that shelfsync does not read, in the ERP's order; found without reading a row."""
+
 
 class Extract:
     """One extract. Iterating returns `pyarrow.Table` chunks in the RAW schema, `row_number` counted on from 1; memory holds one chunk.

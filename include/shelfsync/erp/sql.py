@@ -75,6 +75,14 @@ class SqlSource:
             values, _ = self._vendors(session, self._sql())
         return sorted({name for name in self._layout.vendor_ids.platform_ids(texts(values)).to_pylist() if name})
 
+    def unused_columns(self) -> tuple[str, ...]:
+        sql = self._sql()
+        with Session.open(self._url.get_secret_value(), self._settings.timeout_s) as session:
+            try:
+                return self._layout.unused(session.columns(sql), "the SELECT")
+            except sa.exc.SQLAlchemyError as error:
+                raise self._statement_error(error, session) from None
+
     def _chunks(self, vendors: tuple[str, ...]) -> Generator[Chunk, None, Claim]:
         sql = self._sql()
         with contextlib.ExitStack() as stack:

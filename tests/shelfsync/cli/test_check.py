@@ -76,6 +76,30 @@ def test_kilograms_that_go_off_sale_are_found_before_they_are_sent(here, tmp_pat
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("command", ["check", "plan"])
+def test_columns_and_vendors_that_lead_nowhere_are_told_before_anything_is_sent(here, tmp_path, command):
+    (tmp_path / "stock.csv").write_text(
+        "vendor,sku,price,stock_qty,active,brand\nstore-001,a,1,7,1,Acme\nnowhere,a,1,7,1,Acme\n", encoding="utf-8"
+    )
+    code, output, _ = here(command)
+    warned = [line for line in output.splitlines() if line.startswith("warning: ")]
+    assert code == 0, output
+    assert warned[0].startswith("warning: the platform does not know 1 of the ERP's 2 vendors: nowhere.")
+    assert warned[1] == (
+        "warning: shelfsync does not use 2 of the ERP's columns: stock_qty, brand. If one is meant, name it by SHELFSYNC_ERP__COLUMNS"
+    )
+
+
+@pytest.mark.slow
+def test_prices_of_a_binary_float_are_found_before_they_are_sent(here, tmp_path):
+    (tmp_path / "stock.csv").write_text(f"vendor,sku,price\nstore-001,a,{0.57 * 100}\n", encoding="utf-8")
+    assert (
+        "warning: of the prices in the ERP's first 1 rows 1 lose what is after the third decimal (a: 56.99999999999999 -> 56.999)."
+        " If the column is a binary float, round it to a decimal in the SELECT (docs/connecting-your-erp.md)"
+    ) in here("check")[1].splitlines()
+
+
+@pytest.mark.slow
 def test_a_name_that_no_setting_has_is_a_warning_of_check(run):
     checked = run("check", SHELFSYNC_CHAIN="demo-chain")
     line = "SHELFSYNC_CHAIN is set, and there is no such setting; the nearest is SHELFSYNC_PLATFORM__CHAIN"

@@ -152,3 +152,13 @@ def test_a_hook_file_that_is_no_python_is_named(erp, hook):
 def test_an_error_inside_a_library_names_the_line_of_the_hook(erp, hook, read):
     with pytest.raises(DataError, match=r"KeyError: 'no_such_column' \(hooks\.py, line 6\)"):
         read(**erp, mapping=hook("frame = frame.copy()\nframe['price'] = frame['no_such_column']\nreturn frame"))
+
+
+def test_columns_that_nothing_reads_are_known_without_reading_a_row(erp, hook, tmp_path):
+    columns = {"vendor": "filiale", "sku": "artikel", "quantity": "cents"}
+    assert open_source(ErpSettings(**{**erp, "columns": columns})).unused_columns() == ("kind",)
+    assert open_source(ErpSettings(**erp, mapping=hook(GOOD))).unused_columns() == (), "a hook sees them all"
+    (tmp_path / "a.csv").write_text("SKU,note,price,colour\n", "utf-8")
+    (tmp_path / "b.csv").write_text("sku,price,brand,note\n", "utf-8")
+    files = ErpSettings(files=str(tmp_path / "{vendor}.csv"))
+    assert open_source(files).unused_columns() == ("note", "colour", "brand")
