@@ -1,1 +1,1 @@
-"""What the hot path costs, paired in one run with what it could cost: `make bench`, docs/performance.md."""
+"""What the hot path costs, paired in one run with what it could cost: `make bench`, docs/internals/performance.md."""

@@ -1,4 +1,4 @@
-"""What was measured: as one dictionary for JSON, as text for people, and as docs/performance.md.
+"""What was measured: as one dictionary for JSON, as text for people, and as docs/internals/performance.md.
 
 `python -m benchmarks.page` copies benchmarks/results/ to benchmarks/published/ and writes the page. Between the marks of the page
 nothing is written by hand; a test compares.
@@ -103,7 +103,7 @@ def spread(found: dict[str, float]) -> str:
 
 PROJECT = Path(__file__).parents[1]
 PUBLISHED = PROJECT / "benchmarks" / "published"
-DOCUMENT = PROJECT / "docs" / "performance.md"
+DOCUMENT = PROJECT / "docs/internals/performance.md"
 SIZES = ("10m", "50m")
 """In the order of the page."""
 PROMOTIONS = "promotions"

@@ -1,4 +1,4 @@
-"""The same from the rules alone (docs/data-path.md), a dictionary a row: slow, and written without looking at the fast path.
+"""The same from the rules alone (docs/explanation/data-path.md), a dictionary a row: slow, and written without looking at the fast path.
 
 What is benchmarked has to give these bytes; a figure of something wrong is worth nothing.
 """

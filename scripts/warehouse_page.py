@@ -1,5 +1,5 @@
 # ruff: noqa: INP001  a script, not a package
-"""Writes the part of docs/warehouse.md that repeats the comments of tables and views; a test compares it."""
+"""Writes the part of docs/reference/warehouse.md that repeats the comments of tables and views; a test compares it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from shelfsync.warehouse.every_table import metadata
 from shelfsync.warehouse.views import VIEWS
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "warehouse.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs/reference/warehouse.md"
 MARK = "<!-- from here on written by scripts/warehouse_page.py -->\n"
 
 

@@ -1,6 +1,6 @@
 """Settings for what the published interface leaves open or where platforms differ. Each default was observed on a live platform.
 
-docs/interface-dialects.md explains each setting.
+docs/reference/interface-dialects.md explains each setting.
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ _CHANGED = (
     (
         "prices",
         (("price_cut", "lose what is after the third decimal"),),
-        "If the column is a binary float, round it to a decimal in the SELECT (docs/connecting-your-erp.md)",
+        "If the column is a binary float, round it to a decimal in the SELECT (docs/how-to/connecting-your-erp.md)",
     ),
     (
         "quantities",
@@ -111,7 +111,7 @@ _CHANGED = (
             ("quantity_lost", "are below one, are sent as 0 and go off sale"),
             ("quantity_floored", "lose their fraction"),
         ),
-        "If they are kilograms, send pieces or packs (docs/connecting-your-erp.md)",
+        "If they are kilograms, send pieces or packs (docs/how-to/connecting-your-erp.md)",
     ),
 )
 """The field, what is told of each kind of adjustment, and what helps."""
@@ -158,7 +158,7 @@ def _orders(settings: Settings) -> list[str]:
         error = ConfigurationError(
             "SHELFSYNC_ORDERS__HAND_OVER",
             "is not set, so an order reaches no store",
-            "Set it to the way to your stores, or to none where they learn of orders elsewhere (docs/orders.md).",
+            "Set it to the way to your stores, or to none where they learn of orders elsewhere (docs/how-to/orders.md).",
         )
         return [str(error)]
     try:

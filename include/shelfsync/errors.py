@@ -10,7 +10,7 @@ from typing import Self
 
 
 class ExitCode(IntEnum):
-    """How a command ends: the number for a script, what it means, and what to do next. `shelfsync --help` and docs/cli.md show this table."""
+    """How a command ends: the number for a script, what it means, and what to do next. `shelfsync --help` and docs/reference/cli.md show this table."""
 
     meaning: str
     remedy: str

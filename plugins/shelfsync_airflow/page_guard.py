@@ -1,4 +1,4 @@
-"""Airflow's own rights control who may view a page, decide and stop (docs/access.md). Only the API server imports this."""
+"""Airflow's own rights control who may view a page, decide and stop (docs/reference/access.md). Only the API server imports this."""
 
 from __future__ import annotations
 

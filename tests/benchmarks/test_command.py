@@ -14,7 +14,7 @@ from benchmarks import page, rounds
 from benchmarks.stages import STAGES
 
 PROJECT = Path(__file__).parents[2]
-DOCUMENT = PROJECT / "docs" / "performance.md"
+DOCUMENT = PROJECT / "docs/internals/performance.md"
 
 
 @pytest.mark.slow

@@ -1,7 +1,7 @@
 """The hot path may not become slow unnoticed: no step works row by row in Python.
 
 Counted are the bytecodes that the interpreter runs, which are the same on every machine, however busy. What a step costs in time is the
-benchmark's to measure (`make bench`, docs/performance.md).
+benchmark's to measure (`make bench`, docs/internals/performance.md).
 """
 
 from __future__ import annotations

@@ -12,7 +12,11 @@ from receiver_fixture import LiveReceiver, request
 from shelfsync.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "SECURITY.md", ROOT / "docs/receiver.md", *sorted((ROOT / "docs/runbooks").glob("*-*.md"))]
+PAGES = [
+    ROOT / "SECURITY.md",
+    ROOT / "docs/how-to/receiver.md",
+    *sorted((ROOT / "docs/how-to/runbooks").glob("*-*.md")),
+]
 TEXT = {page.name: page.read_text("utf-8") for page in PAGES}
 STATEMENTS = sorted(
     {(name, found) for name, text in TEXT.items() for found in re.findall(r'psql "[^"]+" -c "([^"]+)"`', text)}

@@ -175,7 +175,8 @@ COMMANDS: dict[str, tuple[Call, ...]] = {
     "check": (
         Call(
             claim=lambda data: (
-                data["ok"] and [one for one in data["warnings"] if "docs/connecting-your-erp.md" not in one] == []
+                data["ok"]
+                and [one for one in data["warnings"] if "docs/how-to/connecting-your-erp.md" not in one] == []
             ),
             prints="database, ERP and platform answer",
         ),

@@ -1,1 +1,1 @@
-"""Planted bugs: each is put into a copy of the tree, and the tests named beside it have to fail (docs/reliability.md)."""
+"""Planted bugs: each is put into a copy of the tree, and the tests named beside it have to fail (docs/internals/reliability.md)."""

@@ -96,7 +96,7 @@ def bugs(listed: Path = LIST) -> list[Bug]:
 
 
 def table(of: list[Bug]) -> str:
-    """The table of docs/reliability.md."""
+    """The table of docs/internals/reliability.md."""
     rows = ["| planted bug | promise | caught by |", "|---|---|---|"]
     for bug in of:
         tests = ", ".join(f"`{test.split('::')[1]}`" for test in bug.caught_by)

@@ -33,7 +33,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m mutation", description=__doc__)
     parser.add_argument("--only", default="", metavar="WORDS", help="the bugs whose names have these words in them")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="only every N-th of them")
-    parser.add_argument("--table", action="store_true", help="print the table of docs/reliability.md, plant nothing")
+    parser.add_argument(
+        "--table", action="store_true", help="print the table of docs/internals/reliability.md, plant nothing"
+    )
     options = parser.parse_args(arguments)
     chosen = [bug for bug in bugs() if options.only in bug.name][:: options.every]
     if options.table:

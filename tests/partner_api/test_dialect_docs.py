@@ -8,7 +8,7 @@ import pytest
 
 from partner_api import Dialect, DownloadLimits
 
-PAGE = (Path(__file__).parents[2] / "docs" / "interface-dialects.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs/reference/interface-dialects.md").read_text(encoding="utf-8")
 ROWS = dict(re.findall(r"^\| `(\w+)` \| (.+?) \|", PAGE, re.MULTILINE))
 
 

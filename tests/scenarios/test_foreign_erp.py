@@ -1,4 +1,4 @@
-"""From a foreign ERP to the platform by the worked example of docs/connecting-your-erp.md alone, as processes of their own."""
+"""From a foreign ERP to the platform by the worked example of docs/how-to/connecting-your-erp.md alone, as processes of their own."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from scenarios.foreign_erp import ARTICLES, STORES, article
 
 ROOT = Path(__file__).parents[2]
 SECTION = (
-    (ROOT / "docs/connecting-your-erp.md").read_text("utf-8").partition("## A worked example")[2].partition("\n## ")[0]
+    (ROOT / "docs/how-to/connecting-your-erp.md")
+    .read_text("utf-8")
+    .partition("## A worked example")[2]
+    .partition("\n## ")[0]
 )
 UNKNOWN = {article(101), article(104)}
 """The ERP has them and the platform does not."""

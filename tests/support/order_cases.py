@@ -1,4 +1,4 @@
-"""The cases that take every row of section 3.1 and every rule of 4.8 through DAG, client and sandbox; docs/orders.md shows which case proves which rule."""
+"""The cases that take every row of section 3.1 and every rule of 4.8 through DAG, client and sandbox; docs/how-to/orders.md shows which case proves which rule."""
 
 from __future__ import annotations
 
@@ -243,7 +243,7 @@ ROWS: dict[str, tuple[str, tuple[str, ...]]] = {
 
 
 def page_table() -> str:
-    """The table in docs/orders.md."""
+    """The table in docs/how-to/orders.md."""
     lines = ["| interface | what holds | proved by |", "|---|---|---|"]
     for row, (claim, names) in ROWS.items():
         proofs = "; ".join(f"`{name}`" if name.startswith("test_") else name for name in names)

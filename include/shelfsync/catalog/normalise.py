@@ -1,6 +1,6 @@
 """normalise: the ERP's rows of one vendor to canonical ones; a row that cannot be sent is quarantined with its reason.
 
-Rows in = rows of the snapshot + rows of the quarantine. docs/data-path.md lists the rules and the reasons.
+Rows in = rows of the snapshot + rows of the quarantine. docs/explanation/data-path.md lists the rules and the reasons.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Why a row is quarantined: every reason, in the order of the checks. A row carries the first that holds.
 
-docs/data-path.md has the same table; a test compares them.
+docs/explanation/data-path.md has the same table; a test compares them.
 """
 
 from __future__ import annotations

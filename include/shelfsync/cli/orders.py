@@ -40,7 +40,11 @@ Delivery = Annotated[
 Picked = Annotated[
     Path | None,
     typer.Option(
-        "--result", metavar="FILE", dir_okay=False, exists=True, help="A picking result as JSON (docs/orders.md)."
+        "--result",
+        metavar="FILE",
+        dir_okay=False,
+        exists=True,
+        help="A picking result as JSON (docs/how-to/orders.md).",
     ),
 ]
 
@@ -105,7 +109,7 @@ def fulfil(
 
         raw = reading.mapping(reading.json_or_none(result.read_bytes()))
         if not raw:
-            raise DataError(f"{result}: is no JSON object. docs/orders.md shows a picking result.")
+            raise DataError(f"{result}: is no JSON object. docs/how-to/orders.md shows a picking result.")
     return _report_result(order, raw | {"action": "check" if dry_run else "fulfil"}, as_ordered=as_ordered)
 
 

@@ -26,7 +26,7 @@ def open_promotions(settings: Settings, schema: pa.Schema, required: tuple[str, 
         raise ConfigurationError(
             "SHELFSYNC_PROMOTIONS__SQL",
             "no promotions are configured",
-            "Give the SELECT that returns them, here or by SHELFSYNC_PROMOTIONS__SQL_FILE, or set SHELFSYNC_PROMOTIONS__FILES (docs/promotions.md).",
+            "Give the SELECT that returns them, here or by SHELFSYNC_PROMOTIONS__SQL_FILE, or set SHELFSYNC_PROMOTIONS__FILES (docs/how-to/promotions.md).",
         )
     if own.files is None and own.url is None:
         own = own.model_copy(update={"url": settings.erp.url})

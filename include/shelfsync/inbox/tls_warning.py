@@ -18,7 +18,7 @@ def tls_warning(settings: WebhookSettings) -> str | None:
     error = ConfigurationError(
         "SHELFSYNC_WEBHOOK__HOST",
         f"is {settings.host}: other machines reach the receiver without TLS, so secrets and orders can be read in transit",
-        "Put a proxy with TLS in front, and name its address in SHELFSYNC_WEBHOOK__PROXIES (docs/receiver.md).",
+        "Put a proxy with TLS in front, and name its address in SHELFSYNC_WEBHOOK__PROXIES (docs/how-to/receiver.md).",
     )
     return str(error)
 

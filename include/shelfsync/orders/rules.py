@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One broken rule. `rule`: a stable keyword (docs/orders.md lists them all); `message`: for the person who picked."""
+    """One broken rule. `rule`: a stable keyword (docs/how-to/orders.md lists them all); `message`: for the person who picked."""
 
     rule: str
     message: str

@@ -70,7 +70,7 @@ def _dialect(settings: Settings) -> Dialect:
         return Dialect(**choices)
     except TypeError as error:
         raise ConfigurationError(
-            "SHELFSYNC_PLATFORM__DIALECT", str(error), "The names are those of docs/interface-dialects.md."
+            "SHELFSYNC_PLATFORM__DIALECT", str(error), "The names are those of docs/reference/interface-dialects.md."
         ) from None
 
 

@@ -1,6 +1,6 @@
 """Why a row of a promotion is quarantined: every reason, in the order of the checks. A row has the first that applies.
 
-`head` has the reasons of a head. docs/promotions.md lists both, and a test compares them.
+`head` has the reasons of a head. docs/how-to/promotions.md lists both, and a test compares them.
 """
 
 from __future__ import annotations

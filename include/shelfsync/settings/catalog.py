@@ -57,7 +57,7 @@ Pieces = Annotated[int, Field(ge=0)]
 
 
 class SuppressionSettings(Section):
-    """The platform's sales buffers, as far as shelfsync knows them (docs/suppression.md)."""
+    """The platform's sales buffers, as far as shelfsync knows them (docs/explanation/suppression.md)."""
 
     enabled: bool = True
     """Whether a quantity that changes nothing for a customer waits for the full sync. This needs a known sales buffer."""

@@ -83,4 +83,4 @@ class WebhookSettings(Section):
     connections_per_address_max: int = Field(256, ge=1)
     """Connections from one address, in the same way; an IPv6 address counts as its /64."""
     proxies: Annotated[tuple[IPvAnyNetwork, ...], NoDecode, BeforeValidator(items)] = ()
-    """Addresses or networks of the proxies that end TLS in front of the receiver; they bound connections by address themselves (docs/receiver.md)."""
+    """Addresses or networks of the proxies that end TLS in front of the receiver; they bound connections by address themselves (docs/how-to/receiver.md)."""

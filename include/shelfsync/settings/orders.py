@@ -10,7 +10,7 @@ from shelfsync.settings.section import Section, SharedSecret
 
 
 class OrdersSettings(Section):
-    """Orders (interface.md 2.5, 4.8 to 4.10, 6; docs/orders.md)."""
+    """Orders (interface.md 2.5, 4.8 to 4.10, 6; docs/how-to/orders.md)."""
 
     encryption_key: SecretStr | None = None
     """Encrypts customers' data: any text of at least 16 characters. If unset, shelfsync discards personal data on arrival."""
@@ -29,7 +29,7 @@ class OrdersSettings(Section):
     hand_over_table: str = Field("shelfsync_order_outbox", pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,62}$")
     """outbox: the table."""
     hand_over_secret: SharedSecret | None = None
-    """http: signs each call (docs/orders.md)."""
+    """http: signs each call (docs/how-to/orders.md)."""
     hand_over_customer: bool = True
     """Whether the store receives the customer's data that it needs: address and phone for its own delivery, a name for collection."""
     hand_over_timeout_s: float = Field(10.0, gt=0)
@@ -42,7 +42,7 @@ class OrdersSettings(Section):
     """An order whose promised time is longer ago is not handed over any more."""
 
     picking_sql: str | None = None
-    """A SELECT of picking results, one row a line (docs/orders.md), in the database of `picking_url`."""
+    """A SELECT of picking results, one row a line (docs/how-to/orders.md), in the database of `picking_url`."""
     picking_url: SecretStr | None = None
     """Database of `picking_sql`; unset: the ERP's."""
     picking_secret: SharedSecret | None = None

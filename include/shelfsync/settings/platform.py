@@ -38,7 +38,7 @@ class PlatformSettings(Section):
     proxy: SecretStr | None = None
     """HTTP proxy on the way to the platform. shelfsync ignores HTTPS_PROXY of the environment."""
     dialect: dict[str, str | int | float | tuple[str, ...]] = Field(default_factory=dict)
-    """Further options of `partner_api.Dialect` by their names (docs/interface-dialects.md): `{"token_body": "json"}`."""
+    """Further options of `partner_api.Dialect` by their names (docs/reference/interface-dialects.md): `{"token_body": "json"}`."""
 
     _split = field_validator("download_hosts", "private_hosts", mode="before")(items)
 

@@ -10,7 +10,7 @@ from shelfsync.settings.erp import ErpSettings
 
 
 class PromotionSettings(ErpSettings):
-    """The promotions' source, read as the ERP's (docs/promotions.md has the columns), and the rules for them (interface.md 2.4, 4.7)."""
+    """The promotions' source, read as the ERP's (docs/how-to/promotions.md has the columns), and the rules for them (interface.md 2.4, 4.7)."""
 
     url: SecretStr | None = None
     """SQLAlchemy URL of the database; unset: that of the ERP (`erp.url`)."""

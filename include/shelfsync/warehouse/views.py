@@ -1,6 +1,6 @@
 """The views of the warehouse. They are created again after every migration, and whenever one of them changed here.
 
-The SQL is the part of the language that PostgreSQL and DuckDB share, so that the same text answers in both (docs/warehouse.md).
+The SQL is the part of the language that PostgreSQL and DuckDB share, so that the same text answers in both (docs/reference/warehouse.md).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""docs/data-path.md is compared with what the code does."""
+"""docs/explanation/data-path.md is compared with what the code does."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shelfsync.catalog.guards import GUARDS
 from shelfsync.catalog.reason import REASONS
 from shelfsync.settings.guards import Rules
 
-PAGE = (Path(__file__).parents[3] / "docs/data-path.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs/explanation/data-path.md").read_text(encoding="utf-8")
 
 EACH = {
     "vendor_missing": {"vendor": None},
@@ -70,7 +70,7 @@ def test_the_page_lists_the_words_that_decide_an_outcome():
 
 
 def test_the_guards_page_lists_every_rule_in_its_order_with_its_thresholds():
-    page = (Path(__file__).parents[3] / "docs/guards.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs/explanation/guards.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\w+)` \| (.*) \| ([\d.]+) \| ([\d.]+) \| (.*) \|$", page, re.MULTILINE)
     rules = Rules()
     assert [row[0] for row in rows] == list(GUARDS)

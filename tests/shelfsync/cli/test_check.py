@@ -69,7 +69,7 @@ def test_kilograms_that_go_off_sale_are_found_before_they_are_sent(here, tmp_pat
     warned = [line for line in here("check")[1].splitlines() if "quantities" in line]
     assert "\n".join(warned) == (
         "warning: of the quantities in the ERP's first 3 rows 1 are below one, are sent as 0 and go off sale (a: 0.75 -> 0)"
-        " and 1 lose their fraction (b: 2.5 -> 2). If they are kilograms, send pieces or packs (docs/connecting-your-erp.md)"
+        " and 1 lose their fraction (b: 2.5 -> 2). If they are kilograms, send pieces or packs (docs/how-to/connecting-your-erp.md)"
     )
     (tmp_path / "stock.csv").write_text("vendor,sku,price,quantity,active\nstore-001,a,1,4.0,1\n", encoding="utf-8")
     assert "quantities" not in here("check")[1]
@@ -95,7 +95,7 @@ def test_prices_of_a_binary_float_are_found_before_they_are_sent(here, tmp_path)
     (tmp_path / "stock.csv").write_text(f"vendor,sku,price\nstore-001,a,{0.57 * 100}\n", encoding="utf-8")
     assert (
         "warning: of the prices in the ERP's first 1 rows 1 lose what is after the third decimal (a: 56.99999999999999 -> 56.999)."
-        " If the column is a binary float, round it to a decimal in the SELECT (docs/connecting-your-erp.md)"
+        " If the column is a binary float, round it to a decimal in the SELECT (docs/how-to/connecting-your-erp.md)"
     ) in here("check")[1].splitlines()
 
 

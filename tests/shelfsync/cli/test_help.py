@@ -75,6 +75,6 @@ def test_the_exit_code_2_is_for_the_command_line_alone():
 
 
 def test_the_documentation_has_the_same_table():
-    page = (Path(__file__).resolve().parents[3] / "docs/cli.md").read_text("utf-8")
+    page = (Path(__file__).resolve().parents[3] / "docs/reference/cli.md").read_text("utf-8")
     rows = [line for line in page.splitlines() if re.match(r"\| \d+ \|", line)]
     assert rows == [f"| {code:d} | {code.name.lower()} | {code.meaning} | {code.remedy} |" for code in ExitCode]

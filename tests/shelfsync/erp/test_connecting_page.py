@@ -1,4 +1,4 @@
-"""docs/connecting-your-erp.md is true."""
+"""docs/how-to/connecting-your-erp.md is true."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shelfsync.erp import sample
 from shelfsync.erp.layout import CATALOG
 from shelfsync.settings import ErpSettings, read_settings
 
-PAGE = (Path(__file__).parents[3] / "docs" / "connecting-your-erp.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs/how-to/connecting-your-erp.md").read_text(encoding="utf-8")
 
 
 def test_the_page_names_every_setting_of_the_erp_and_no_other():
@@ -57,5 +57,5 @@ def test_the_hook_of_the_page_does_what_the_page_describes(tmp_path, read):
 
 
 def test_the_example_that_the_page_points_to_is_there():
-    target = re.search(r"\]\(\.\./(include/[^)]*sample\.sql)\)", PAGE)[1]
+    target = re.search(r"\]\((?:\.\./)+(include/[^)]*sample\.sql)\)", PAGE)[1]
     assert (Path(__file__).parents[3] / target).samefile(sample.SELECT_FILE)

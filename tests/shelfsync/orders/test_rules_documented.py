@@ -1,4 +1,4 @@
-"""docs/orders.md names every rule that can reject a result, every column of the SELECT, and only existing settings."""
+"""docs/how-to/orders.md names every rule that can reject a result, every column of the SELECT, and only existing settings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from shelfsync.orders.result_rows import COLUMNS
 from shelfsync.settings import OrdersSettings
 
 PROJECT = Path(__file__).resolve().parents[3]
-PAGE = (PROJECT / "docs" / "orders.md").read_text("utf-8")
+PAGE = (PROJECT / "docs/how-to/orders.md").read_text("utf-8")
 
 
 def test_every_rule_is_in_the_table():

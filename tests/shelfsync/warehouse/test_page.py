@@ -1,4 +1,4 @@
-"""docs/warehouse.md has the comments of every table and view."""
+"""docs/reference/warehouse.md has the comments of every table and view."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _script():
 
 
 def test_the_page_repeats_the_comments_of_every_table_and_view():
-    text = (PROJECT / "docs" / "warehouse.md").read_text("utf-8")
+    text = (PROJECT / "docs/reference/warehouse.md").read_text("utf-8")
     assert text == _script().page(text), "run scripts/warehouse_page.py"
 
 

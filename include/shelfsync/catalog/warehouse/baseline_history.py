@@ -146,7 +146,7 @@ class Unmoved:
 
 
 def unmoved(connection: Connection, vendor: str, sku: str, at: dt.datetime) -> Unmoved | None:
-    """The acknowledged state of a SKU that did not change in the months that are kept (docs/warehouse.md, Months).
+    """The acknowledged state of a SKU that did not change in the months that are kept (docs/reference/warehouse.md, Months).
 
     None if those months have a row of it, if it never was acknowledged, and for an instant before them, whose state is unknown.
     """

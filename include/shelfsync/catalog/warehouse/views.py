@@ -1,6 +1,6 @@
 """The catalog's views: freshness, assortment gaps, what was not applied, request use, confirmation; `outcome_views` has the others.
 
-The SQL is the part of the language that PostgreSQL and DuckDB share, so that the same text answers in both (docs/warehouse.md).
+The SQL is the part of the language that PostgreSQL and DuckDB share, so that the same text answers in both (docs/reference/warehouse.md).
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ _GRAM = Decimal("0.001")
 
 
 def result(document: Mapping[str, Any], *, attempt: int) -> dict[str, Any]:
-    """The picking result (docs/orders.md) for a document of kind new. At the second attempt everything is as it was ordered.
+    """The picking result (docs/how-to/orders.md) for a document of kind new. At the second attempt everything is as it was ordered.
 
     Mostly everything is found. Weighed goods weigh a little more or less; at least one item is always there.
     """

@@ -1,4 +1,4 @@
--- What shelfsync wants to know of campaigns: one row for each campaign, store and product (docs/promotions.md has the columns).
+-- What shelfsync wants to know of campaigns: one row for each campaign, store and product (docs/how-to/promotions.md has the columns).
 -- Campaigns of the next two days are shown before they begin, and those that are over for a day.
 SELECT
     campaign.code AS campaign,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Outbox:
-    """A table in any database that SQLAlchemy supports. It is created if it is missing and the rights allow it (docs/orders.md)."""
+    """A table in any database that SQLAlchemy supports. It is created if it is missing and the rights allow it (docs/how-to/orders.md)."""
 
     def __init__(self, url: str, name: str, timeout_s: float) -> None:
         self._url = url

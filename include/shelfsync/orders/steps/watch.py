@@ -147,7 +147,7 @@ def _count(waiting: Sequence[Any], results: Sequence[Any]) -> None:
 def _no_way(orders: int) -> str:
     return (
         f"{orders} open orders reach no store: SHELFSYNC_ORDERS__HAND_OVER is not set. Set it to the channel to your stores, "
-        "or to none if they receive orders elsewhere (docs/orders.md)."
+        "or to none if they receive orders elsewhere (docs/how-to/orders.md)."
     )
 
 

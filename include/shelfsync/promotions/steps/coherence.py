@@ -1,4 +1,4 @@
-"""coherence: where promotions and catalog do not fit together, each with its cause (docs/promotions.md lists them)."""
+"""coherence: where promotions and catalog do not fit together, each with its cause (docs/how-to/promotions.md lists them)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The promotions' path of an open run in one process, for the command line (docs/promotions.md)."""
+"""The promotions' path of an open run in one process, for the command line (docs/how-to/promotions.md)."""
 
 from __future__ import annotations
 

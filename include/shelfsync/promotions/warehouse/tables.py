@@ -218,7 +218,9 @@ promotion_finding = sa.Table(
     ),
     sa.Column("vendor", sa.Text, primary_key=True, comment="The vendor; *: all of the promotion"),
     sa.Column("sku", sa.Text, primary_key=True, comment="The SKU; empty: the promotion as a whole"),
-    sa.Column("cause", sa.Text, primary_key=True, comment="What does not fit, a stable keyword (docs/promotions.md)"),
+    sa.Column(
+        "cause", sa.Text, primary_key=True, comment="What does not fit, a stable keyword (docs/how-to/promotions.md)"
+    ),
     sa.Column("message", sa.Text, nullable=False, comment="The same in a sentence"),
     sa.Column("run_id", sa.BigInteger, nullable=False, comment="The run that found it last"),
     columns.moment("first_at", "When it was first found", nullable=False),

@@ -1,4 +1,4 @@
-"""docs/data-path.md names the files that a price passes, and a price passes them."""
+"""docs/explanation/data-path.md names the files that a price passes, and a price passes them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ INCLUDE = PROJECT / "include"
 
 
 def _listed() -> list[Path]:
-    text = (PROJECT / "docs/data-path.md").read_text("utf-8")
+    text = (PROJECT / "docs/explanation/data-path.md").read_text("utf-8")
     section = text.split("## The files that a price passes")[1].split("\n## ")[0]
     names = re.findall(r"`([a-z_/]+\.py)`", "".join(line for line in section.splitlines() if line.startswith("|")))
     return [

@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 MAX = 35
-"""docs/data-path.md lists them."""
+"""docs/explanation/data-path.md lists them."""
 
 
 @pytest.fixture
