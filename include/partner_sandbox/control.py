@@ -22,6 +22,9 @@ from partner_sandbox.settings import Behaviour, SandboxSettings, behaviour_of
 from partner_sandbox.tokens import client_table, token_table
 from partner_sandbox.vendors import add_vendor, chain_table, find_vendor, named_vendor, vendor_table
 
+Offset = Annotated[int, Query(ge=0, le=2**31)]
+Limit = Annotated[int, Query(ge=1, le=10_000)]
+
 
 def overview(sandbox: Sandbox) -> dict[str, Any]:
     """The answer of GET /_sandbox/state."""
@@ -263,7 +266,20 @@ def _known_chain(connection: Connection, chain_id: str) -> None:
 
 
 @router.get("/chains/{chain_id}/promotions")
-def read_promotions(chain_id: str, sandbox: TheSandbox) -> dict[str, Any]:
-    """The promotions of a chain with the states that the partner portal shows (interface.md 3.4)."""
+def read_promotions(chain_id: str, sandbox: TheSandbox, offset: Offset = 0, limit: Limit = 200) -> dict[str, Any]:
+    """The promotions of a chain with the states that the partner portal shows (interface.md 3.4), the newest first, and their number."""
     with sandbox.storage.begin() as connection:
-        return {"promotions": shown.overview(connection, chain_id, sandbox.clock.now_us())}
+        rows = shown.overview(connection, chain_id, sandbox.clock.now_us(), limit, offset)
+        return {"promotions": rows, "total": shown.count(connection, chain_id)}
+
+
+@router.get("/chains/{chain_id}/promotions/{promotion_id}/skus")
+def read_promotion_skus(
+    chain_id: str, promotion_id: int, sandbox: TheSandbox, offset: Offset = 0, limit: Limit = 200
+) -> dict[str, Any]:
+    """The pairs of vendor and SKU in force of one promotion, by vendor and SKU, and their number."""
+    with sandbox.storage.begin() as connection:
+        found = shown.one(connection, chain_id, promotion_id, sandbox.clock.now_us())
+        if found is None:
+            raise not_found("Promotion")
+        return {"skus": list(shown.skus(connection, promotion_id, offset, limit)), "total": found["pairs"]}

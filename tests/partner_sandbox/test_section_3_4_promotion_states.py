@@ -49,3 +49,16 @@ def test_the_customer_sees_the_promotion_with_its_name_and_window(picker, platfo
     shown = platform.products("store-001")["MILK"]["app"]["promotion"]
     assert (shown["name"], shown["type"], shown["price"]) == ("Dairy", "STRIKETHROUGH", 1.0)
     assert shown["start_time"] < shown["end_time"]
+
+
+def test_the_control_plane_pages_promotions_and_gives_their_skus(picker, platform, promote):
+    for number in range(3):
+        promote(final(1.0, "MILK", "JAM"), name=f"Offer {number}")
+    chain = "chains/demo-chain/promotions"
+    pages = [platform.control("GET", f"{chain}?limit=2&offset={first}") for first in (0, 2)]
+    assert [[row["name"] for row in page["promotions"]] for page in pages] == [["Offer 2", "Offer 1"], ["Offer 0"]]
+    assert {page["total"] for page in pages} == {3}
+    number = pages[1]["promotions"][0]["id"]
+    found = platform.control("GET", f"{chain}/{number}/skus?limit=1&offset=1")
+    assert [(row["vendor"], row["sku"], row["value"]) for row in found["skus"]] == [("store-001", "MILK", "1.000")]
+    assert found["total"] == 2

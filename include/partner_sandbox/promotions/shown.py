@@ -27,10 +27,16 @@ def state_of(row: Row[Any], now_us: int) -> str:
     return "Upcoming" if now_us < row.start_us else "Running"
 
 
-def overview(connection: Connection, chain: str, now_us: int, limit: int = 200) -> list[dict[str, Any]]:
+def overview(connection: Connection, chain: str, now_us: int, limit: int = 200, first: int = 0) -> list[dict[str, Any]]:
     """The promotions of a chain, the newest first."""
-    mine = select(promotion).where(promotion.c.chain == chain).order_by(promotion.c.id.desc()).limit(limit)
-    return [_shown(connection, row, now_us) for row in connection.execute(mine).all()]
+    mine = select(promotion).where(promotion.c.chain == chain).order_by(promotion.c.id.desc())
+    return [_shown(connection, row, now_us) for row in connection.execute(mine.offset(first).limit(limit)).all()]
+
+
+def count(connection: Connection, chain: str) -> int:
+    """How many promotions a chain has."""
+    mine = select(func.count()).select_from(promotion).where(promotion.c.chain == chain)
+    return int(connection.execute(mine).scalar_one())
 
 
 def one(connection: Connection, chain: str, promotion_id: int, now_us: int) -> dict[str, Any] | None:
