@@ -1,6 +1,6 @@
 # What people do with the project; `make help` lists it. Every target makes the environment it needs.
 .DEFAULT_GOAL := help
-.PHONY: help setup lock test test-slow test-installation crash soak fuzz simulate crash-sweep mutation bench load cost check audit sbom demo up down
+.PHONY: help setup lock test test-slow test-installation crash soak fuzz simulate crash-sweep mutation bench load cost check docs audit sbom demo up down
 BIN := .venv/bin
 # Where a machine forbids cached bytecode, each of the many processes would compile Airflow anew, for seconds.
 export PYTHONDONTWRITEBYTECODE :=
@@ -57,6 +57,10 @@ check: setup   ## format, lint, types, import rules
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+docs: setup   ## the documentation site, into dist/docs; fails on a broken link, an unknown setting, a command that is not there
+	@$(BIN)/python -m pytest -q -n 0 tests/project/test_docs.py tests/shelfsync/cli/test_named_commands.py
+	@scripts/site.sh
 
 audit: setup   ## known vulnerabilities of the pinned packages; reports if their database cannot be reached
 	@$(BIN)/python scripts/audit.py

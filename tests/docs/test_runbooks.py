@@ -13,7 +13,7 @@ from shelfsync.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
-    ROOT / "SECURITY.md",
+    ROOT / "docs/explanation/security.md",
     ROOT / "docs/how-to/receiver.md",
     *sorted((ROOT / "docs/how-to/runbooks").glob("*-*.md")),
 ]

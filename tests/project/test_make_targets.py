@@ -50,6 +50,7 @@ TARGETS: dict[str, Here | Elsewhere] = {
     "audit": Here(prints="audit: "),
     "sbom": Here(("SBOM={folder}/sbom.json",), prints="sbom.json"),
     "cost": Here(("ARGS=--skus 2000 --deltas 4",), prints="warehouse"),
+    "docs": Here(prints="docs: dist/docs/index.html"),
     ".env": Here(in_copy=True),
     "soak": Elsewhere("tests/soak/test_soak.py", '"make", "soak"'),
     "test": Elsewhere(".ci/run", "step make test 2>&1"),

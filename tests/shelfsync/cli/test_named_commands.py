@@ -43,7 +43,7 @@ def test_the_checker_finds_commands_and_what_is_wrong_with_one():
     assert len(NAMED) > 100
     assert {page for page, _ in NAMED} >= {
         "README.md",
-        "SECURITY.md",
+        "docs/explanation/security.md",
         "docs/explanation/guards.md",
         "dags/housekeeping.py",
     }

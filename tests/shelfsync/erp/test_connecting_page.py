@@ -57,5 +57,5 @@ def test_the_hook_of_the_page_does_what_the_page_describes(tmp_path, read):
 
 
 def test_the_example_that_the_page_points_to_is_there():
-    target = re.search(r"\]\((?:\.\./)+(include/[^)]*sample\.sql)\)", PAGE)[1]
+    target = re.search(r"`(include/\S+sample\.sql)`", PAGE)[1]
     assert (Path(__file__).parents[3] / target).samefile(sample.SELECT_FILE)

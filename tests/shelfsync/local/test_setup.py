@@ -129,7 +129,14 @@ def test_a_wheel_of_pip_that_is_not_the_pinned_one_is_rejected(tmp_path: Path) -
     assert "is not the one that requirements-build.txt pins" in done.stderr
 
 
-PINNED = ("requirements", "requirements-dev", "requirements-bench", "requirements-uv", "requirements-build")
+PINNED = (
+    "requirements",
+    "requirements-dev",
+    "requirements-bench",
+    "requirements-uv",
+    "requirements-build",
+    "requirements-docs",
+)
 
 
 @pytest.mark.parametrize("name", PINNED)
