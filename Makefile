@@ -71,13 +71,13 @@ sbom: setup   ## what an installation consists of (CycloneDX), into dist/sbom.js
 	@echo "sbom: $(or $(SBOM),dist/sbom.json)"
 
 demo: setup   ## the whole of it once: full sync, a changed ERP, delta sync, summary
-	@$(BIN)/python -m shelfsync.local.demo
+	@$(BIN)/shelfsync demo
 
 up: setup   ## the same, left running; prints the addresses
-	@$(BIN)/python -m shelfsync.local.up
+	@$(BIN)/shelfsync up
 
 down: setup   ## stops what `make up` started
-	@$(BIN)/python -m shelfsync.local.down
+	@$(BIN)/shelfsync down
 
 .env:    # what docker-compose.yaml needs: passwords and keys
 	@python3 scripts/compose_env.py

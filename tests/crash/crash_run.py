@@ -18,8 +18,7 @@ from crash.victims import VICTIMS, kill
 from shelfsync.erp import sample
 from shelfsync.errors import ShelfsyncError
 from shelfsync.local import demo, ports, sample_chain
-from shelfsync.local.airflow_api import AirflowApi
-from shelfsync.local.dag_run import run_dag, wait_known
+from shelfsync.local.airflow_api import AirflowApi, run_dag, wait_known
 from shelfsync.local.place import Place
 from shelfsync.local.stack import running_stack
 from shelfsync.settings import Settings

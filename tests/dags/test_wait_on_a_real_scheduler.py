@@ -16,8 +16,7 @@ from airflow_world import PROJECT, World
 from app_calls import open_calls
 from sandbox_fixture import LiveSandbox
 from shelfsync.local import ports
-from shelfsync.local.airflow_api import AirflowApi
-from shelfsync.local.dag_run import run_dag, wait_known
+from shelfsync.local.airflow_api import AirflowApi, run_dag, wait_known
 from shelfsync.local.place import Place
 from shelfsync.local.stack import RunningStack, StackOptions, running_stack
 from shelfsync.settings import Settings

@@ -27,7 +27,7 @@ ENTRY_POINTS = (
     "from shelfsync.local.down import main",
     "from shelfsync.local.demo import main",
     "from shelfsync.local.init import main",
-    "from shelfsync.local.background import main",
+    "from shelfsync.local.up import main",
     "from shelfsync.local.store_hub import main",
     "from shelfsync.local.customers import main",
     "from partner_sandbox.cli import main",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 import sys
 import time
@@ -9,20 +10,34 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shelfsync.access import keep_private
+from shelfsync.catalog.ledger import batches
+from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.errors import ShelfsyncError
-from shelfsync.local import environment, guide, sample_chain, summary
+from shelfsync.local import figures, guide, sample_chain, services, switches
+from shelfsync.local.airflow_api import AirflowApi, failure, run_dag, start, wait_ended
+from shelfsync.local.figures import Figures, compare
 from shelfsync.local.place import Place
-from shelfsync.local.scenario import DELTA, FULL, RECOVER, check, scenario
+from shelfsync.local.sandbox_control import SandboxControl
 from shelfsync.local.services import STORE_HUB
 from shelfsync.local.stack import StackOptions, running_stack
 from shelfsync.local.supervisor import ServiceFailedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
-    from shelfsync.local.scenario import Figures
+    import sqlalchemy as sa
+
+    from shelfsync.local.stack import RunningStack
     from shelfsync.settings import Settings
 
+FULL, DELTA, RECOVER = "catalog_full_sync", "catalog_delta_sync", "catalog_recover"
+PROMOTIONS, EXPORT, ORDERS = "promotions_sync", "assortment_export", "orders_fulfilment"
+STORE = "store-001"
+RECOVERED_AFTER_RUNS = 10
+FULFILLED_TIMEOUT_S = 240.0
+FULFILLED = frozenset({"READY_FOR_PICKUP", "DISPATCHED", "PICKED_UP"})
+SHOWN_MAX = 10
+_OF_A_SYNC = ("put_catalog", "job_status", "log")
 __all__ = ["DELTA", "FULL", "RECOVER", "demo", "demo_options", "main", "stack_options"]
 UNSCHEDULED = (
     "FULL",
@@ -42,15 +57,144 @@ FIXED = {
     "SHELFSYNC_LOCAL__PICKING_DELAY_S": "3",
 }
 """What the demo sets, whatever the user's environment has: only what it starts runs, and every wait is short."""
-
-
 HAND_OVER = "SHELFSYNC_ORDERS__HAND_OVER"
 """The demo's order has to reach the simulated store, not a store of the user's."""
 
 
+def scenario(stack: RunningStack, echo: Callable[[str], None]) -> Figures:
+    """Runs the demo on a stack with the sample; independent parts run in parallel."""
+    from shelfsync.erp import sample
+    from shelfsync.store.engine import create_engine
+
+    erp, ours = sample_chain.open_erp(stack), create_engine(stack.addresses.database_url)
+    sandbox = SandboxControl(stack.addresses.sandbox_url)
+    try:
+        with AirflowApi(stack) as airflow:
+            switches.wait_parsed(stack, airflow)
+            _finish_leftovers(stack, airflow, ours, echo)
+            before = sandbox.journal_end()
+            order_id = _order(sandbox, sample.plentiful(erp, STORE, 3), echo)
+            airflow.unpause(ORDERS)  # from here on news starts it
+            runs = {FULL: start(stack, airflow, FULL, echo)}
+            wait_ended(stack, airflow, runs, echo)
+            between = sandbox.journal_end()
+            happened = sample.tick(erp, seed=airflow.runs(FULL))
+            echo(f"a quarter of an hour passes in the ERP: {happened.sold:,} products sold, {happened.restocked:,} restocked, "
+                f"{happened.repriced + happened.repriced_in_store:,} repriced, {happened.listed} new, {happened.delisted} gone")  # fmt: skip
+            name = f"Demo {dt.datetime.now(dt.UTC):%H:%M:%S}"
+            sample.flash(erp, dt.datetime.now(dt.UTC), name=name)
+            echo(f"the ERP has a new campaign: {name}")
+            second = {dag_id: start(stack, airflow, dag_id, echo) for dag_id in (DELTA, PROMOTIONS)}
+            wait_ended(stack, airflow, second, echo)
+            after = sandbox.journal_end()
+            runs |= second
+            runs[EXPORT] = start(stack, airflow, EXPORT, echo)
+            echo("comparing the sandbox with the ERP, SKU by SKU")
+            rows = sample_chain.rows(erp)
+            comparison = compare(rows, {vendor: sandbox.products(vendor) for vendor in rows})
+            wait_ended(stack, airflow, {EXPORT: runs[EXPORT]}, echo)
+            _wait_fulfilled(stack, airflow, ours, order_id, echo)
+        with ours.connect() as connection:
+            keys = {dag_id: f"{dag_id}/{run_id}" for dag_id, run_id in runs.items()}
+            return Figures(
+                full=(figures.run(connection, keys[FULL]), _of_a_sync(sandbox.requests_after(before, upto=between))),
+                delta=(figures.run(connection, keys[DELTA]), _of_a_sync(sandbox.requests_after(between, upto=after))),
+                promotions={
+                    **figures.promotions(connection, keys[PROMOTIONS]),
+                    "portal": [promotion for promotion in sandbox.promotions() if promotion["name"] == name],
+                },
+                order={**figures.order(connection, order_id), "platform": sandbox.order(order_id)},
+                export=figures.export(connection, keys[EXPORT]),
+                requests=sandbox.requests_after(before),
+                tables=figures.tables(connection),
+                comparison=comparison,
+            )
+    finally:
+        erp.dispose()
+        ours.dispose()
+        sandbox.close()
+
+
+def check(result: Figures) -> None:
+    """Raises ShelfsyncError unless every SKU sent has one outcome, the platform equals the ERP, and each other step succeeded."""
+    for run, _ in (result.full, result.delta):
+        if not run["sent"] == run["skus_sent"] == run["outcomes"]:
+            raise ShelfsyncError(
+                f"run {run['run_id']}: {run['skus_sent']} SKUs were sent, and the warehouse holds {run['outcomes']} outcomes"
+            )
+    if result.comparison.differences:
+        shown = "; ".join(result.comparison.differences[:SHOWN_MAX])
+        raise ShelfsyncError(f"the sandbox differs from the ERP in {len(result.comparison.differences)} SKUs: {shown}")
+    if not result.comparison.equal:
+        raise ShelfsyncError("the sandbox and the ERP have no SKU in common")
+    if [promotion["state"] for promotion in result.promotions["portal"]] != ["Running"] or not result.promotions[
+        "portal"
+    ][0]["pairs"]:
+        raise ShelfsyncError(f"the ERP's new campaign is no running promotion: {result.promotions['portal']}")
+    if result.order["platform"]["status"] not in FULFILLED or result.order["status"] not in FULFILLED:
+        raise ShelfsyncError(
+            f"order {result.order['order_id']} is not fulfilled: {result.order['platform']['status']} on the platform, "
+            f"{result.order['status']} in the warehouse"
+        )
+    if result.export["vendors"] != result.full[0]["vendors"] or not result.export["rows"]:
+        raise ShelfsyncError(
+            f"the export shows {result.export['rows']} SKUs of {result.export['vendors']} vendors; {result.full[0]['vendors']} were synced"
+        )
+
+
+def _order(sandbox: SandboxControl, skus: list[str], echo: Callable[[str], None]) -> str:
+    """A customer orders those of these SKUs that the app shows."""
+    shown = {product["sku"] for product in sandbox.products(STORE) if product["app"]["active"]}
+    items = [{"sku": sku, "quantity": 1} for sku in skus if sku in shown]
+    if not items:
+        raise ShelfsyncError(f"no customer can order at {STORE}: the app shows none of {', '.join(skus)}")
+    placed = sandbox.place_order(STORE, items)
+    echo(f"a customer orders {len(items)} products at {STORE}: {placed['order_id']}")
+    return str(placed["order_id"])
+
+
+def _wait_fulfilled(
+    stack: RunningStack, airflow: AirflowApi, ours: sa.Engine, order_id: str, echo: Callable[[str], None]
+) -> None:
+    """Returns once the platform shows the order as picked; raises if a run for orders failed."""
+
+    def fulfilled() -> bool:
+        if failed := airflow.failed_run(ORDERS):
+            raise failure(stack, airflow, ORDERS, failed)
+        with ours.connect() as connection:
+            return figures.order(connection, order_id)["status"] in FULFILLED
+
+    stack.wait_for(
+        fulfilled,
+        what=f"order {order_id} to be fulfilled",
+        timeout_s=FULFILLED_TIMEOUT_S,
+        guilty="store-hub",
+        every_s=1.0,
+    )
+    echo(f"order {order_id} is fulfilled")
+
+
+def _finish_leftovers(stack: RunningStack, airflow: AirflowApi, ours: sa.Engine, echo: Callable[[str], None]) -> None:
+    """Ends the remains of an interrupted demo: runs in Airflow that would continue, and jobs whose end no process has recorded."""
+    for dag_id in (FULL, DELTA, RECOVER, PROMOTIONS, EXPORT, ORDERS):
+        if left := airflow.fail_unfinished(dag_id):
+            echo(f"{dag_id}: {left} unfinished runs of an earlier time are given up")
+    for _ in range(RECOVERED_AFTER_RUNS):
+        with ours.connect() as connection:
+            lost = len(catalog_jobs.open_jobs(connection)) + len(batches.vendors_with_planned(connection))
+        if not lost:
+            return
+        echo(f"{lost} jobs of an earlier time are still open")
+        run_dag(stack, airflow, RECOVER, echo)
+
+
+def _of_a_sync(requests: Mapping[str, int]) -> dict[str, int]:
+    return {name: requests[name] for name in _OF_A_SYNC if name in requests}
+
+
 def stack_options(settings: Settings, *, what: str) -> StackOptions:
     """The sample chain and the sandbox, whatever else is configured: a demo must never write to a real platform."""
-    inherited, unused = environment.split(os.environ, sample=True)
+    inherited, unused = services.split(os.environ, sample=True)
     secret = settings.webhook.secret
     return StackOptions(
         what=what,
@@ -116,10 +260,6 @@ def main() -> int:
     except KeyboardInterrupt:
         print("demo: interrupted; everything is stopped", file=sys.stderr)  # noqa: T201
         return 130
-    for line in (*summary.lines(result), "", "`make up` leaves all of it running; then", *steps):
+    for line in (*figures.lines(result), "", "`make up` leaves all of it running; then", *steps):
         print(line)  # noqa: T201
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

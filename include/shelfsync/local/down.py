@@ -83,7 +83,3 @@ def main() -> int:
         print(f"down: {error}", file=sys.stderr)  # noqa: T201
         return error.exit_code
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -21,15 +21,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shelfsync.errors import ConfigurationError, ShelfsyncError
-from shelfsync.local import interrupts, os_user, ports, postgres_binaries
+from shelfsync.local import ports, postgres_binaries, processes
 from shelfsync.local.place import FileLock, alone, kept_secret, make_home
 from shelfsync.local.postgres_cluster import START_TIMEOUT_S, Cluster, last_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from shelfsync.local.os_user import OsUser
-    from shelfsync.local.postgres_binaries import Binaries
+    from shelfsync.local.postgres_binaries import Binaries, OsUser
 
 ROLE = "shelfsync"
 DATABASE = "shelfsync"
@@ -60,7 +59,7 @@ class EmbeddedPostgres:
 
     def ensure_started(self) -> str:
         """The DSN of the running server, started if need be; it stays up until `stop`."""
-        with self._alone(), interrupts.held():
+        with self._alone(), processes.held():
             self._start()
             self._kept.touch()
         return self.dsn()
@@ -72,11 +71,11 @@ class EmbeddedPostgres:
         with self._alone():
             users.take(shared=True, timeout_s=START_TIMEOUT_S)
         try:
-            with self._alone(), interrupts.held():
+            with self._alone(), processes.held():
                 self._start()
             yield self.dsn()
         finally:
-            with self._alone(), interrupts.held():
+            with self._alone(), processes.held():
                 if users.take() and not self._kept.exists():
                     self._stop()
                 users.release()
@@ -85,20 +84,20 @@ class EmbeddedPostgres:
         """For a caller of `in_use`: starts the server again if it died. Cheap while it lives."""
         if not self._cluster.postmaster():
             self._echo("PostgreSQL ended: started again")
-            with self._alone(), interrupts.held():
+            with self._alone(), processes.held():
                 self._start()
 
     def stop(self) -> None:
         """Ends the server cleanly, even if it is in use; nothing happens when it does not run."""
         if self._folder.is_dir():
-            with self._alone(), interrupts.held():
+            with self._alone(), processes.held():
                 self._stop()
 
     def stop_if_unused(self) -> bool:
         """Stops the server, even one that was to stay, unless it is `in_use`; whether it is down now."""
         users = FileLock(self._folder / "users.lock")
         try:
-            with self._alone(), interrupts.held():
+            with self._alone(), processes.held():
                 unused = users.take()
                 if unused:
                     self._stop()
@@ -173,7 +172,7 @@ class EmbeddedPostgres:
             return
         self._kept.unlink(missing_ok=True)
         if not self._cluster.data.is_dir():
-            user = os_user.choose()
+            user = postgres_binaries.choose()
             self._choose_place(user)
             binaries = postgres_binaries.within_reach(postgres_binaries.find(), user, PLACES)
             password = kept_secret(self._folder / "password", lambda: secrets.token_urlsafe(24))
@@ -196,7 +195,7 @@ class EmbeddedPostgres:
     def _programs(self) -> tuple[Binaries, OsUser]:
         """What made the data, and whom it belongs to."""
         cluster = self._cluster
-        user = os_user.of_uid(cluster.data.stat().st_uid)
+        user = postgres_binaries.of_uid(cluster.data.stat().st_uid)
         return postgres_binaries.within_reach(postgres_binaries.find(cluster.major), user, PLACES), user
 
     def _answers(self) -> bool:
@@ -229,7 +228,7 @@ class EmbeddedPostgres:
         for parent in PLACES:
             place = parent / name
             try:
-                os_user.own_folder(parent)
+                postgres_binaries.own_folder(parent)
                 place.mkdir(exist_ok=True)
                 place.chmod(0o711)
             except OSError:

@@ -15,8 +15,7 @@ from shelfsync.errors import ShelfsyncError
 from shelfsync.local import ports
 
 if TYPE_CHECKING:
-    from shelfsync.local.os_user import OsUser
-    from shelfsync.local.postgres_binaries import Binaries
+    from shelfsync.local.postgres_binaries import Binaries, OsUser
 
 START_TIMEOUT_S = 120.0
 STOP_TIMEOUT_S = 60.0

@@ -12,25 +12,73 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shelfsync.access import UMASK
-from shelfsync.local import interrupts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from shelfsync.local.place import Place
     from shelfsync.local.services import Service
 
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LOG_BYTES_MAX = 20_000_000
 ORPHANS_GRACE_S = 3.0
 """Airflow's workers whose scheduler was killed wait for it and do not react to SIGTERM."""
 _SAME_INSTANT_S = 5.0
 """The machine's clock may be set while a process runs, and its start time is by that clock."""
+
+
+@contextmanager
+def unwinding() -> Iterator[None]:
+    """SIGTERM and SIGHUP raise SystemExit, so that everything is stopped on the way out, as after Ctrl-C.
+
+    Ctrl-C itself is asked for too: a shell starts what it puts in the background with SIGINT ignored.
+    """
+
+    def leave(number: int, _frame: object) -> None:
+        if number == signal.SIGINT:
+            raise KeyboardInterrupt
+        raise SystemExit(128 + number)
+
+    with _handling(leave):
+        yield
+
+
+@contextmanager
+def held(echo: Callable[[str], None] | None = None) -> Iterator[None]:
+    """A signal that comes during the block takes effect after it. `echo` shows the person that the signal has arrived."""
+    came: list[int] = []
+
+    def keep(number: int, _frame: object) -> None:
+        came.append(number)
+        if echo:
+            echo("still at it; this must not be left half done")
+
+    with _handling(keep):
+        yield
+    if came:
+        signal.raise_signal(came[0])
+
+
+@contextmanager
+def _handling(handler: Callable[[int, object], None]) -> Iterator[None]:
+    """`handler` for all of them during the block. Signals reach the main thread alone: elsewhere nothing is changed."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, handler) for number in _SIGNALS}
+    try:
+        yield
+    finally:
+        for number, previous in before.items():
+            signal.signal(number, previous if previous is not None else signal.SIG_DFL)
 
 
 @dataclass(frozen=True)
@@ -55,7 +103,7 @@ class Processes:
         log = self.log(service.name)
         if log.exists() and log.stat().st_size > LOG_BYTES_MAX:
             log.replace(log.with_suffix(".log.1"))
-        with interrupts.held(), log.open("ab") as given:  # a child that is not written down would be lost
+        with held(), log.open("ab") as given:  # a child that is not written down would be lost
             child = subprocess.Popen(  # noqa: S603  the commands of services.py
                 resolved(service.command),
                 stdin=subprocess.DEVNULL,

@@ -1,4 +1,7 @@
-"""The one table of services: service -> command and environment, on a machine by `make up` and in containers by docker-compose.yaml."""
+"""The one table of services: service -> command and environment, on a machine by `make up` and in containers by docker-compose.yaml.
+
+`split` and `merged` decide which part of the user's environment a service receives. Other variables are reported by name.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,12 @@ from typing import TYPE_CHECKING
 
 from shelfsync.local import airflow_home
 from shelfsync.local.ports import LOOPBACK
+from shelfsync.settings import ErpSettings
+from shelfsync.settings.settings import FILE, config_file
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from shelfsync.local.airflow_home import AirflowKeys
 
 API_PORT = 8080
@@ -16,6 +23,65 @@ RECEIVER_PORT = 8480
 SANDBOX_PORT = 8470
 STORAGE_PORT = 8471
 """Of the sandbox's presigned links, where the sandbox is on another host than its callers."""
+INIT = "init"
+RECEIVER_DATABASE_URL = "RECEIVER_DATABASE_URL"
+"""Variable of init: the receiver's database URL; its user becomes a role with no other rights."""
+SANDBOX = "sandbox"
+STORE_HUB, CUSTOMERS = "store-hub", "customers"
+"""Simulated services that run only beside the sample: the system that stores pick with, and customers."""
+RECEIVED_WITH = (
+    "SHELFSYNC_CONFIG",
+    "SHELFSYNC_LOG_FORMAT",
+    "SHELFSYNC_METRICS__",
+    "SHELFSYNC_ORDERS__PICKING_SECRET",
+    "SHELFSYNC_WEBHOOK__",
+)
+"""Beginnings of the names of all settings that the receiver reads: it receives no other setting, so no other secret. A file is on one machine only."""
+STAYING = ("api-server", "scheduler", "dag-processor", "triggerer", "receiver")
+API_SERVER = "api-server"
+_PARTS = {
+    "metadatabase": API_SERVER,
+    "scheduler": "scheduler",
+    "triggerer": "triggerer",
+    "dag_processor": "dag-processor",
+}
+TIMEOUT_S = 5.0
+CHANGEABLE = frozenset(
+    {
+        "AIRFLOW__CORE__PARALLELISM",
+        "AIRFLOW__CORE__LOAD_EXAMPLES",
+        "AIRFLOW__CORE__TEST_CONNECTION",
+        "AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL",
+        "AIRFLOW__DAG_PROCESSOR__PARSING_PROCESSES",
+        "AIRFLOW__USAGE_DATA_COLLECTION__ENABLED",
+        "SHELFSYNC_WEBHOOK__HOST",
+    }
+)
+"""Variables of the table of services that the user may override, because nothing else depends on them."""
+FOLLOWED = frozenset(
+    {"SHELFSYNC_HOME", "SHELFSYNC_DATABASE_URL", "SHELFSYNC_WEBHOOK__PORT", "SHELFSYNC_WEBHOOK__SECRET"}
+)
+"""Variables from which the stack takes its own value; that one may be written otherwise (an absolute path, the next free port)."""
+CONFIG = "SHELFSYNC_CONFIG"
+_OURS = ("AIRFLOW_", "SHELFSYNC_")
+_OF_THE_SAMPLE = frozenset(
+    {
+        CONFIG,
+        "SHELFSYNC_PLATFORM",
+        "SHELFSYNC_ERP",
+        "SHELFSYNC_PROMOTIONS",
+        *(f"SHELFSYNC_PROMOTIONS__{name.upper()}" for name in ErpSettings.model_fields),
+    }
+)
+_SECTIONS_OF_THE_SAMPLE = (
+    "SHELFSYNC_PLATFORM__",
+    "SHELFSYNC_ERP__",
+    "SHELFSYNC_PROMOTIONS__COLUMNS__",
+    "SHELFSYNC_PROMOTIONS__CONSTANTS__",
+    "AIRFLOW_CONN_",
+    "AIRFLOW__SECRETS__",
+    "AIRFLOW__WORKERS__SECRETS_",
+)
 
 
 @dataclass(frozen=True)
@@ -58,23 +124,6 @@ class Addresses:
     @property
     def sandbox_url(self) -> str:
         return f"http://{self.sandbox_host}:{self.sandbox_port}"
-
-
-INIT = "init"
-RECEIVER_DATABASE_URL = "RECEIVER_DATABASE_URL"
-"""Variable of init: the receiver's database URL; its user becomes a role with no other rights."""
-SANDBOX = "sandbox"
-STORE_HUB, CUSTOMERS = "store-hub", "customers"
-"""Simulated services that run only beside the sample: the system that stores pick with, and customers."""
-RECEIVED_WITH = (
-    "SHELFSYNC_CONFIG",
-    "SHELFSYNC_LOG_FORMAT",
-    "SHELFSYNC_METRICS__",
-    "SHELFSYNC_ORDERS__PICKING_SECRET",
-    "SHELFSYNC_WEBHOOK__",
-)
-"""Beginnings of the names of all settings that the receiver reads: it receives no other setting, so no other secret. A file is on one machine only."""
-STAYING = ("api-server", "scheduler", "dag-processor", "triggerer", "receiver")
 
 
 def services(
@@ -134,16 +183,6 @@ def _sandbox(addresses: Addresses) -> tuple[str, ...]:
     return ("partner-sandbox", *where, "--job-seconds", "2", "--expose-control", "--control-host", SANDBOX, *links)
 
 
-API_SERVER = "api-server"
-_PARTS = {
-    "metadatabase": API_SERVER,
-    "scheduler": "scheduler",
-    "triggerer": "triggerer",
-    "dag_processor": "dag-processor",
-}
-TIMEOUT_S = 5.0
-
-
 def answers(url: str) -> bool:
     """Whether the service reports that it is healthy."""
     import httpx
@@ -163,3 +202,45 @@ def sick_parts(url: str) -> list[str]:
     except (httpx.HTTPError, ValueError):
         return [API_SERVER]
     return [service for part, service in _PARTS.items() if answer.get(part, {}).get("status") != "healthy"]
+
+
+def split(environ: Mapping[str, str], *, sample: bool) -> tuple[dict[str, str], list[str]]:
+    """What services inherit, and the names of what they do not.
+
+    With the sample, nothing that could lead to a real platform or a real ERP is inherited.
+    """
+    values = dict(environ)
+    unused = [name for name in values if name == "AIRFLOW_CONFIG" or (sample and _is_the_samples(name))]
+    for name in unused:
+        del values[name]
+    if sample and CONFIG not in environ and config_file().is_file():
+        unused.append(FILE)
+    return values, unused
+
+
+def merged(inherited: Mapping[str, str], service: Mapping[str, str]) -> dict[str, str]:
+    """The environment of one service: the user's, then the table's, except where the user may change what the table sets."""
+    changed = {name: inherited[name] for name in CHANGEABLE & service.keys() & inherited.keys()}
+    return {**inherited, **service, **changed}
+
+
+def overruled(inherited: Mapping[str, str], tables: Iterable[Mapping[str, str]]) -> list[str]:
+    """The names of the user's variables to which a service is given another value."""
+    found = {
+        name
+        for table in tables
+        for name, value in table.items()
+        if name.startswith(_OURS) and name not in FOLLOWED | CHANGEABLE and inherited.get(name, value) != value
+    }
+    return sorted(found)
+
+
+def report(unused: Iterable[str]) -> str | None:
+    """One line with the names alone; None if there is none."""
+    names = ", ".join(sorted(unused))
+    return f"not used here, because this command sets it itself: {names}" if names else None
+
+
+def _is_the_samples(name: str) -> bool:
+    upper = name.upper()
+    return upper in _OF_THE_SAMPLE or upper.startswith(_SECTIONS_OF_THE_SAMPLE)

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from shelfsync.errors import ShelfsyncError
-from shelfsync.local import airflow_home, environment, interrupts, ports
+from shelfsync.local import airflow_home, ports
 from shelfsync.local.init import ensure_database
 from shelfsync.local.place import FileLock, kept_secret
 from shelfsync.local.postgres import EmbeddedPostgres
-from shelfsync.local.processes import Processes
+from shelfsync.local.processes import Processes, held, unwinding
 from shelfsync.local.services import (
     API_PORT,
     INIT,
@@ -25,6 +25,9 @@ from shelfsync.local.services import (
     STAYING,
     Addresses,
     answers,
+    merged,
+    overruled,
+    report,
     services,
     sick_parts,
     stand_in,
@@ -121,7 +124,7 @@ def running_stack(place: Place, options: StackOptions, *, echo: Callable[[str], 
     """Runs the stack during the block. Remains of a killed run are stopped first; a running stack is not disturbed."""
     place.make()
     processes = Processes(place)
-    with interrupts.unwinding(), _alone_here(place, options.what), ports.Claims() as claims:
+    with unwinding(), _alone_here(place, options.what), ports.Claims() as claims:
         stop_leftovers(processes, echo)
         postgres = EmbeddedPostgres(place.home, echo=echo)
         echo("starting PostgreSQL")
@@ -136,13 +139,13 @@ def running_stack(place: Place, options: StackOptions, *, echo: Callable[[str], 
             )
             inherited = {**options.environment, **_past_proxies(options.environment)}
             tables = [service.environment for service in table.values()]
-            if unused := environment.report({*options.unused, *environment.overruled(inherited, tables)}):
+            if unused := report({*options.unused, *overruled(inherited, tables)}):
                 echo(unused)
             wanted = [table[name] for name in (*STAYING, *((SANDBOX,) if options.sandbox else ()))]
             wanted += [stand_in(name, table) for name in options.stand_ins]
             supervisor = Supervisor(
                 processes,
-                [(service, environment.merged(inherited, service.environment)) for service in wanted],
+                [(service, merged(inherited, service.environment)) for service in wanted],
                 echo=echo,
                 silent_s=options.silent_s,
             )
@@ -154,7 +157,7 @@ def running_stack(place: Place, options: StackOptions, *, echo: Callable[[str], 
                 running = {service.name: service for service in wanted}
                 yield RunningStack(place, addresses, postgres, processes, supervisor, running, webhook_secret)
             finally:
-                with interrupts.held(echo):
+                with held(echo):
                     echo("stopping")
                     processes.stop([INIT, *(service.name for service in wanted)])
 
@@ -182,7 +185,7 @@ def living(place: Place) -> dict[str, object] | None:
 
 def _initialise(processes: Processes, init: Service, inherited: Mapping[str, str], postgres: EmbeddedPostgres) -> None:
     processes.log(INIT).unlink(missing_ok=True)
-    processes.start(init, environment.merged(inherited, init.environment))
+    processes.start(init, merged(inherited, init.environment))
     deadline_s = time.monotonic() + INIT_TIMEOUT_S
     while (code := processes.exit_code(INIT)) is None:
         postgres.revive()

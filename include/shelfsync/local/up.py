@@ -1,4 +1,7 @@
-"""`make up`: starts the process that keeps everything running, shows its log until all is ready, and leaves it running."""
+"""`make up`: starts the process that keeps everything running, shows its log until all is ready, and leaves it running.
+
+`python -m shelfsync.local.up` is that process: it starts every service, restarts it if it ends, and stops all on SIGTERM.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,17 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, BinaryIO
 
 from shelfsync.access import keep_private
-from shelfsync.errors import ShelfsyncError
-from shelfsync.local import background, guide
+from shelfsync.errors import ConfigurationError, ShelfsyncError
+from shelfsync.local import demo, guide, sample_chain, services, switches
 from shelfsync.local.place import Place
-from shelfsync.local.stack import living
+from shelfsync.local.services import CUSTOMERS
+from shelfsync.local.stack import StackOptions, living, running_stack
+from shelfsync.local.supervisor import ServiceFailedError
+from shelfsync.settings.settings import config_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,29 +29,110 @@ if TYPE_CHECKING:
 
     from shelfsync.settings import Settings
 
+WHAT = "make up"
+READY = "ready.json"
+LOOK_EVERY_S = 1.0
+AGAIN_AFTER_S = 10.0
 READY_TIMEOUT_S = 600.0
 STOP_TIMEOUT_S = 90.0
+
+
+def stack_options(settings: Settings) -> StackOptions:
+    """What is configured; without a platform and an ERP, the sample ERP and the sandbox."""
+    if settings.platform.base_url is None:
+        if settings.erp.url is not None or settings.erp.files is not None:
+            raise ConfigurationError(
+                "SHELFSYNC_PLATFORM__BASE_URL",
+                "is not set, although an ERP is",
+                "Set the platform's address, or unset SHELFSYNC_ERP__... to run with the sample ERP and the sandbox.",
+            )
+        wanted = demo.stack_options(settings, what=WHAT)
+        customers = (CUSTOMERS,) if settings.local.customer_interval_s > 0 else ()
+        return replace(wanted, stand_ins=(*wanted.stand_ins, *customers))
+    named = config_file()
+    config = {services.CONFIG: str(named.absolute())} if named.is_file() else {}
+    inherited, unused = services.split({**os.environ, **config}, sample=False)
+    secret = settings.webhook.secret
+    return StackOptions(
+        what=WHAT,
+        settings=lambda _addresses, _postgres: config,
+        environment=inherited,
+        sandbox=False,
+        unused=unused,
+        database_url=settings.database_url.get_secret_value() if settings.database_url else None,
+        first_receiver_port=settings.webhook.port,
+        webhook_secret=secret.get_secret_value() if secret else None,
+    )
+
+
+def keep(settings: Settings) -> None:
+    """Never returns: SIGTERM stops everything and ends it."""
+    place = Place(settings.home.absolute())
+    wanted = stack_options(settings)
+    with running_stack(place, wanted, echo=_echo) as stack:
+        stack.wait_ready()
+        if wanted.sandbox:
+            sample_chain.prepare(stack, _echo)
+        switches.switch(stack, settings.local.paused_dags, _echo)
+        ready = place.run / READY
+        try:
+            ready.write_text(json.dumps(asdict(guide.running(stack, sandbox=wanted.sandbox))), "utf-8")
+            while True:
+                time.sleep(LOOK_EVERY_S)
+                try:
+                    stack.watch()
+                except (
+                    ShelfsyncError
+                ) as error:  # a full disk, echo: what still runs goes on, and the next look tries again
+                    _echo(str(error))
+                    time.sleep(AGAIN_AFTER_S)
+        finally:
+            ready.unlink(missing_ok=True)
+
+
+def _echo(text: str) -> None:
+    print(f"up  {text}", flush=True)  # noqa: T201  up.py shows it to the person
+
+
+def background() -> int:
+    """The background process; it writes up.log."""
+    keep_private()
+    from shelfsync.settings import read_settings
+
+    try:
+        keep(read_settings())
+    except ServiceFailedError as error:
+        for line in error.log_lines:
+            print(f"    {line}", flush=True)  # noqa: T201
+        _echo(f"failed: {error}")
+        return error.exit_code
+    except ShelfsyncError as error:
+        _echo(f"failed: {error}")
+        return error.exit_code
+    except KeyboardInterrupt:
+        return 130
+    return 0
 
 
 def up(settings: Settings, *, echo: Callable[[str], None]) -> int:
     """Returns once everything is ready (0) or has failed. If the stack is up already, it shows the addresses."""
     place = Place(settings.home.absolute())
-    ready = place.run / background.READY
+    ready = place.run / READY
     if other := living(place):
-        if other.get("what") != background.WHAT or not ready.is_file():
+        if other.get("what") != WHAT or not ready.is_file():
             raise ShelfsyncError(
                 f"`{other.get('what')}` (process {other.get('pid')}) is busy in {place.home}. Wait for it, or: make down"
             )
         echo("everything is up already")
         _show(place, ready, echo)
         return 0
-    background.stack_options(settings)  # a wrong configuration fails here, at once
+    stack_options(settings)  # a wrong configuration fails here, at once
     place.make()
     ready.unlink(missing_ok=True)
     log = place.logs / "up.log"
     with open_log(log) as given:
         process = subprocess.Popen(
-            [sys.executable, "-m", "shelfsync.local.background"],
+            [sys.executable, "-m", "shelfsync.local.up"],
             stdin=subprocess.DEVNULL,
             stdout=given,
             stderr=subprocess.STDOUT,
@@ -116,4 +204,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(background())

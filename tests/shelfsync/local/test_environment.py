@@ -6,9 +6,9 @@ import os
 
 import pytest
 
-from shelfsync.local import background, demo, environment
+from shelfsync.local import demo, up
 from shelfsync.local.airflow_home import AirflowKeys
-from shelfsync.local.services import Addresses, services
+from shelfsync.local.services import Addresses, merged, overruled, report, services, split
 from shelfsync.settings import ErpSettings, Settings
 
 SCHEDULES = {
@@ -56,8 +56,8 @@ def user(monkeypatch: pytest.MonkeyPatch, tmp_path):
 
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_with_the_sample_a_schedule_and_other_settings_of_the_user_reach_airflow(user, table, name: str) -> None:
-    wanted = background.stack_options(user(**SCHEDULES))
-    given = environment.merged(wanted.environment, table["scheduler"])
+    wanted = up.stack_options(user(**SCHEDULES))
+    given = merged(wanted.environment, table["scheduler"])
     assert given[name] == SCHEDULES[name]
     assert name not in wanted.unused
 
@@ -66,45 +66,45 @@ def test_with_the_sample_nothing_that_leads_to_a_real_platform_or_erp_reaches_a_
     user, table
 ) -> None:
     wanted = demo.demo_options(user(**REAL))
-    given = environment.merged(wanted.environment, table["scheduler"])
+    given = merged(wanted.environment, table["scheduler"])
     assert not given.keys() & REAL.keys()
     assert set(wanted.unused) == set(REAL)
-    assert "canary-environment-1" not in environment.report(wanted.unused)
+    assert "canary-environment-1" not in report(wanted.unused)
 
 
 @pytest.mark.parametrize("field", sorted(ErpSettings.model_fields))
 def test_every_setting_of_the_promotions_source_is_the_samples(field: str) -> None:
     name = f"SHELFSYNC_PROMOTIONS__{field.upper()}"
-    assert environment.split({name: "x"}, sample=True) == ({}, [name])
+    assert split({name: "x"}, sample=True) == ({}, [name])
 
 
 def test_a_users_own_configuration_file_is_reported_when_the_sample_runs(user, tmp_path) -> None:
     file = tmp_path / ".shelfsync" / "shelfsync.toml"
     file.parent.mkdir()
     file.write_text("[sync]\nvendors_per_shard = 3\n")
-    assert str(file.name) in background.stack_options(user(SHELFSYNC_HOME=str(file.parent))).unused
+    assert str(file.name) in up.stack_options(user(SHELFSYNC_HOME=str(file.parent))).unused
 
 
 def test_a_users_own_configuration_file_is_named_to_every_service(user, tmp_path) -> None:
     file = tmp_path / ".shelfsync" / "shelfsync.toml"
     file.parent.mkdir()
     file.write_text("[platform]\nbase_url = 'https://platform.example'\n")
-    wanted = background.stack_options(user(SHELFSYNC_HOME=str(file.parent)))
+    wanted = up.stack_options(user(SHELFSYNC_HOME=str(file.parent)))
     assert wanted.environment["SHELFSYNC_CONFIG"] == str(file)
 
 
 def test_what_the_stack_sets_itself_wins_and_is_reported_by_name(user, table) -> None:
     given = {"AIRFLOW__CORE__DAGS_FOLDER": "/mine", "AIRFLOW_HOME": "/mine", "AIRFLOW__CORE__PARALLELISM": "2"}
-    wanted = background.stack_options(user(**given))
-    merged = environment.merged(wanted.environment, table["scheduler"])
-    assert merged["AIRFLOW__CORE__DAGS_FOLDER"] == "/p/dags"
-    assert merged["AIRFLOW__CORE__PARALLELISM"] == "2"
-    assert environment.overruled(wanted.environment, table.values()) == ["AIRFLOW_HOME", "AIRFLOW__CORE__DAGS_FOLDER"]
+    wanted = up.stack_options(user(**given))
+    given = merged(wanted.environment, table["scheduler"])
+    assert given["AIRFLOW__CORE__DAGS_FOLDER"] == "/p/dags"
+    assert given["AIRFLOW__CORE__PARALLELISM"] == "2"
+    assert overruled(wanted.environment, table.values()) == ["AIRFLOW_HOME", "AIRFLOW__CORE__DAGS_FOLDER"]
 
 
 def test_what_the_stack_reads_beforehand_is_no_disregard(table) -> None:
     followed = {"SHELFSYNC_HOME": "relative", "SHELFSYNC_DATABASE_URL": "d2", "SHELFSYNC_WEBHOOK__PORT": "1"}
-    assert environment.overruled(followed, table.values()) == []
+    assert overruled(followed, table.values()) == []
 
 
 def test_the_demo_starts_every_sync_itself_and_reports_a_schedule_that_it_leaves_out(user) -> None:
@@ -116,7 +116,7 @@ def test_the_demo_starts_every_sync_itself_and_reports_a_schedule_that_it_leaves
 def test_the_demos_order_goes_to_the_stand_in_whatever_way_to_stores_the_user_has(user) -> None:
     elsewhere = {"SHELFSYNC_ORDERS__HAND_OVER": "files", "SHELFSYNC_ORDERS__HAND_OVER_URL": "/my/stores"}
     settings = user(**elsewhere)
-    shown, made_up = demo.demo_options(settings), background.stack_options(settings)
+    shown, made_up = demo.demo_options(settings), up.stack_options(settings)
     assert (shown.stand_ins, shown.unused) == (("store-hub",), sorted(elsewhere))
     assert not shown.environment.keys() & elsewhere.keys()
     assert "store-hub" not in made_up.stand_ins
@@ -124,16 +124,16 @@ def test_the_demos_order_goes_to_the_stand_in_whatever_way_to_stores_the_user_ha
 
 
 def test_customers_can_be_switched_off(user) -> None:
-    assert background.stack_options(user()).stand_ins == ("store-hub", "customers")
-    assert background.stack_options(user(SHELFSYNC_LOCAL__CUSTOMER_INTERVAL_S="0")).stand_ins == ("store-hub",)
+    assert up.stack_options(user()).stand_ins == ("store-hub", "customers")
+    assert up.stack_options(user(SHELFSYNC_LOCAL__CUSTOMER_INTERVAL_S="0")).stand_ins == ("store-hub",)
 
 
 def test_a_webhook_secret_of_the_users_is_the_stacks(user) -> None:
-    wanted = background.stack_options(user(SHELFSYNC_WEBHOOK__SECRET="canary-environment-2"))
+    wanted = up.stack_options(user(SHELFSYNC_WEBHOOK__SECRET="canary-environment-2"))
     assert wanted.webhook_secret == "canary-environment-2"
     assert "canary-environment-2" not in repr(wanted)
 
 
 def test_the_report_is_one_line_with_the_names_and_no_line_without_any() -> None:
-    assert environment.report([]) is None
-    assert environment.report(["B", "A"]) == "not used here, because this command sets it itself: A, B"
+    assert report([]) is None
+    assert report(["B", "A"]) == "not used here, because this command sets it itself: A, B"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from shelfsync.local import interrupts
+from shelfsync.local import processes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +29,7 @@ def test_a_signal_unwinds_through_what_has_to_be_stopped(number: signal.Signals,
         finally:
             stopped.append(True)
 
-    with pytest.raises(expected), interrupts.unwinding(), something_running():
+    with pytest.raises(expected), processes.unwinding(), something_running():
         signal.raise_signal(number)
     assert stopped
     assert signal.getsignal(number) == before
@@ -44,12 +44,12 @@ def test_a_signal_waits_for_the_end_of_the_block_and_then_takes_effect(number: s
         signal.raise_signal(number)
         done.append(True)
 
-    with pytest.raises((KeyboardInterrupt, SystemExit)), interrupts.unwinding(), interrupts.held(lines.append):
+    with pytest.raises((KeyboardInterrupt, SystemExit)), processes.unwinding(), processes.held(lines.append):
         work()
     assert done
     assert len(lines) == 2
 
 
 def test_without_a_signal_nothing_happens() -> None:
-    with interrupts.unwinding(), interrupts.held():
+    with processes.unwinding(), processes.held():
         pass

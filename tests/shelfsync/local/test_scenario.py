@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from shelfsync.errors import ShelfsyncError
-from shelfsync.local import scenario
+from shelfsync.local import demo
 from shelfsync.local.figures import Comparison
 
 
@@ -32,7 +32,7 @@ from shelfsync.local.figures import Comparison
 )
 def test_the_demo_fails_when_one_of_them_did_not_happen(part, values, message) -> None:
     run = {"run_id": 1, "sent": 2, "skus_sent": 2, "outcomes": 2, "vendors": 6}
-    good = scenario.Figures(
+    good = demo.Figures(
         full=(run, {}),
         delta=(run, {}),
         promotions={"portal": [{"state": "Running", "pairs": 5}]},
@@ -42,6 +42,6 @@ def test_the_demo_fails_when_one_of_them_did_not_happen(part, values, message) -
         tables={},
         comparison=Comparison(equal=1),
     )
-    scenario.check(good)
+    demo.check(good)
     with pytest.raises(ShelfsyncError, match=message):
-        scenario.check(replace(good, **{part: values}))
+        demo.check(replace(good, **{part: values}))

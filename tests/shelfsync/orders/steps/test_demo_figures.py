@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 from orders_world import PICKING_KEY
 from shelfsync.erp import sample
-from shelfsync.local import figures, sample_chain, scenario, summary
+from shelfsync.local import demo, figures, sample_chain
 from shelfsync.local.figures import compare
 from shelfsync.local.sandbox_control import SandboxControl
 from shelfsync.local.store_hub import StoreHub
@@ -73,7 +73,7 @@ def test_every_figure_comes_from_what_really_happened_and_the_summary_shows_it(w
         hub.look()
     rows = sample_chain.rows(erp_engine)
     with world.app.context.engine.connect() as connection:
-        day = scenario.Figures(
+        day = demo.Figures(
             full=(figures.run(connection, full), sandbox.requests_after(before, upto=between)),
             delta=(figures.run(connection, delta), sandbox.requests_after(between)),
             promotions={
@@ -91,8 +91,8 @@ def test_every_figure_comes_from_what_really_happened_and_the_summary_shows_it(w
         )
     hub.close()
     sandbox.close()
-    scenario.check(day)
-    text = "\n".join(summary.lines(day))
+    demo.check(day)
+    text = "\n".join(figures.lines(day))
     assert "catalog full sync: succeeded" in text
     assert "the portal shows 'Demo': Running, 5 SKUs at 2 vendors" in text
     assert f"order {day.order['order_code']} at {STORE}: READY_FOR_PICKUP" in text
