@@ -22,8 +22,7 @@ from airflow.sdk import dag
 
 from shelfsync_airflow.failures import task_defaults
 from shelfsync_airflow.options import owner_links
-from shelfsync_airflow.sync_graph import shard, urgent_form
-from shelfsync_airflow.tasks import check, extract, recover_first, report
+from shelfsync_airflow.tasks import check, extract, recover_first, report, shard, urgent_form
 
 
 @dag(

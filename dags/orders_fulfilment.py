@@ -25,8 +25,7 @@ from airflow.sdk import chain, dag
 
 from shelfsync_airflow.failures import task_defaults
 from shelfsync_airflow.options import owner_links
-from shelfsync_airflow.order_schedule import order_schedule
-from shelfsync_airflow.order_tasks import collect, fulfil, hand_over, reply, take, watch
+from shelfsync_airflow.order_tasks import collect, fulfil, hand_over, order_schedule, reply, take, watch
 
 
 @dag(

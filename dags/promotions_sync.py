@@ -23,8 +23,17 @@ from airflow.sdk import chain, dag
 
 from shelfsync_airflow.failures import task_defaults
 from shelfsync_airflow.options import owner_links, schedule_or_asset
-from shelfsync_airflow.promotion_form import promotion_form
-from shelfsync_airflow.promotion_tasks import CHANGED, check, confirm, deliver, extract, plan, report, wait
+from shelfsync_airflow.promotion_tasks import (
+    CHANGED,
+    check,
+    confirm,
+    deliver,
+    extract,
+    plan,
+    promotion_form,
+    report,
+    wait,
+)
 
 
 @dag(

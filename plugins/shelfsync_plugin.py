@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from airflow.plugins_manager import AirflowPlugin
 
-from shelfsync_airflow import blank_port, mounted_pages, mounted_receiver
+from shelfsync_airflow import api_server
 
 
 class ShelfsyncPlugin(AirflowPlugin):
@@ -12,14 +12,14 @@ class ShelfsyncPlugin(AirflowPlugin):
 
     name = "shelfsync"
     fastapi_apps = [  # noqa: RUF012  Airflow's shape; the longer prefix first, or the shorter would take its calls
-        {"app": mounted_pages.mounted_pages(), "url_prefix": mounted_pages.PREFIX, "name": "shelfsync pages"},
+        {"app": api_server.mounted_pages(), "url_prefix": api_server.PAGES_PREFIX, "name": "shelfsync pages"},
         {
-            "app": mounted_receiver.mounted_receiver(),
-            "url_prefix": mounted_receiver.PREFIX,
+            "app": api_server.mounted_receiver(),
+            "url_prefix": api_server.RECEIVER_PREFIX,
             "name": "shelfsync webhook receiver",
         },
     ]
     fastapi_root_middlewares = [  # noqa: RUF012  Airflow's shape
-        {"middleware": blank_port.BlankPort, "name": "shelfsync test of a connection without a port"}
+        {"middleware": api_server.BlankPort, "name": "shelfsync test of a connection without a port"}
     ]
-    external_views = [mounted_pages.VIEW]  # noqa: RUF012  Airflow's shape
+    external_views = [api_server.VIEW]  # noqa: RUF012  Airflow's shape

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import os
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from shelfsync_airflow.failures import raised_to_airflow
 
@@ -15,8 +17,35 @@ if TYPE_CHECKING:
     from shelfsync.context import Context
     from shelfsync.settings import Settings
 
-
+METRICS_PREFIX = "shelfsync"
 PLATFORM, ERP, WEBHOOK, ORDERS = "platform", "erp", "webhook", "orders"
+
+
+class AirflowMetrics:
+    """shelfsync's numbers in Airflow's own metrics: by `[metrics]` of its configuration, StatsD, OpenTelemetry or Datadog.
+
+    A sink on a separate logger; one for each process, also after a fork.
+    """
+
+    def __init__(self) -> None:
+        self._made: tuple[int, Any] | None = None
+
+    def count(self, name: str, by: int) -> None:
+        self._logger().incr(f"{METRICS_PREFIX}.{name}", by)
+
+    def gauge(self, name: str, value: float) -> None:
+        self._logger().gauge(f"{METRICS_PREFIX}.{name}", value)
+
+    def timing(self, name: str, seconds: float) -> None:
+        self._logger().timing(f"{METRICS_PREFIX}.{name}", dt.timedelta(seconds=seconds))
+
+    def _logger(self) -> Any:
+        from airflow.sdk.observability.metrics.stats_utils import get_stats_factory
+
+        process = os.getpid()
+        if self._made is None or self._made[0] != process:
+            self._made = (process, get_stats_factory()())
+        return self._made[1]
 
 
 def app_settings(*needed: str) -> Settings:
@@ -30,7 +59,6 @@ def app_settings(*needed: str) -> Settings:
     from shelfsync import metrics
     from shelfsync.settings import read_settings
     from shelfsync_airflow.connections import find_connection, overrides
-    from shelfsync_airflow.numbers import AirflowMetrics
 
     if not metrics.listened_to():
         metrics.use(AirflowMetrics())

@@ -194,7 +194,7 @@ def _pages() -> str | None:
     """The address of shelfsync's pages for a browser."""
     from airflow.sdk.configuration import conf
 
-    from shelfsync_airflow.mounted_pages import PREFIX  # here, because it brings a web framework with it
+    from shelfsync_airflow.api_server import PAGES_PREFIX as PREFIX
 
     base = str(conf.get("api", "base_url", fallback="") or "").rstrip("/")
     return f"{base}{PREFIX}" if base else None

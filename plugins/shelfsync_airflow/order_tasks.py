@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from airflow.sdk import task
+from airflow.sdk import Asset, AssetOrTimeSchedule, AssetWatcher, CronTriggerTimetable, task
+from airflow.triggers.base import BaseEventTrigger, TriggerEvent
 
 from shelfsync_airflow.app import ORDERS, PLATFORM, open_app
+from shelfsync_airflow.options import schedule
 from shelfsync_airflow.tasks import SHOWN_MAX, failed_tasks, stop_for
 
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from shelfsync.context import Context
+
 log = logging.getLogger(__name__)
+ASSET = "shelfsync_waiting_orders"
 
 
 @task
@@ -99,3 +108,33 @@ def _hand_over() -> dict[str, Any]:
     for number, why in list(counts["failed"].items())[:SHOWN_MAX]:
         log.warning("hand_over: number %s: %s", number, why)
     return {**counts, "failed": len(counts["failed"])}
+
+
+class WaitingOrdersTrigger(BaseEventTrigger):
+    """Fires when there are unprocessed order events or picking results. It only reads, so it may run anywhere, even twice."""
+
+    def serialize(self) -> tuple[str, dict[str, Any]]:
+        return f"{type(self).__module__}.{type(self).__qualname__}", {}
+
+    async def run(self) -> AsyncIterator[TriggerEvent]:
+        context, waiting_work = await asyncio.to_thread(_waiting_work)
+        async for waiting in waiting_work(context):
+            yield TriggerEvent({"waiting": waiting})  # type: ignore[no-untyped-call]  # Airflow's constructor
+
+
+def _waiting_work() -> tuple[Context, Callable[[Context], AsyncIterator[int]]]:
+    """Imports, settings and context on a thread: the triggerer's loop belongs to all waits."""
+    from shelfsync.orders.steps.waiting_work import waiting_work
+    from shelfsync_airflow.app import PLATFORM, shared_app
+
+    return shared_app(PLATFORM), waiting_work
+
+
+def order_schedule() -> Any:
+    """The schedule of the DAG: the cron of the option, and the asset. Without a cron, the DAG is only started by hand."""
+    cron = schedule("orders")
+    if cron is None:
+        return None
+    trigger = WaitingOrdersTrigger()  # type: ignore[no-untyped-call]  # Airflow's constructor
+    asset = Asset(ASSET, watchers=[AssetWatcher(name="inbox", trigger=trigger)])
+    return AssetOrTimeSchedule(timetable=CronTriggerTimetable(cron, timezone="UTC"), assets=[asset])

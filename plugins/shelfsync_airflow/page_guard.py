@@ -1,14 +1,23 @@
-"""Airflow's own rights control who may view a page, decide and stop (docs/reference/access.md). Only the API server imports this."""
+"""Airflow's own rights control who may view a page, decide and stop (docs/reference/access.md); and which DAGs are switched off.
+
+Only the API server imports this: a task has no metadata database.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from airflow.api_fastapi.app import get_auth_manager
 from airflow.api_fastapi.core_api.security import get_user, requires_access_dag
+from airflow.models.dag import DagModel
+from airflow.utils.session import create_session
 from fastapi import Depends, HTTPException, Request
+from sqlalchemy import select
 
 from shelfsync.pages.viewer import Viewer
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 
 def page_guard(dag_id: str) -> Any:
@@ -31,3 +40,12 @@ def page_guard(dag_id: str) -> Any:
         request.state.viewer = Viewer(name=user.get_name(), may_decide=decides, may_stop=stops)
 
     return guard
+
+
+def dag_states(dag_ids: Collection[str]) -> dict[str, bool]:
+    """DAG id -> whether it is paused, of those that Airflow has parsed and not removed since."""
+    known = select(DagModel.dag_id, DagModel.is_paused).where(
+        DagModel.dag_id.in_(dag_ids), DagModel.is_stale.is_(False)
+    )
+    with create_session() as session:
+        return {dag_id: bool(is_paused) for dag_id, is_paused in session.execute(known)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from airflow.sdk import Asset, get_current_context, task
+from airflow.sdk import Asset, Param, get_current_context, task
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
 from shelfsync_airflow.app import ERP, PLATFORM, open_app
@@ -115,3 +115,15 @@ def recover() -> dict[str, Any]:
         lines = [f"campaign {campaign}: {why}" for campaign, why in result["failed"].items()]
         raise AirflowFailException("; ".join(lines[:_SHOWN_MAX]))
     return result
+
+
+def promotion_form() -> dict[str, Param]:
+    """A dry run or not."""
+    return {
+        "dry_run": Param(
+            default=False,
+            type="boolean",
+            title="Dry run",
+            description="Go as far as the plan, send nothing, and show it in the report.",
+        ),
+    }

@@ -15,7 +15,7 @@ def provider_info() -> dict[str, Any]:
             {
                 "connection-type": "shelfsync_platform",
                 "hook-name": "shelfsync delivery platform",
-                "hook-class-name": "shelfsync_airflow.platform_hook.PlatformHook",
+                "hook-class-name": "shelfsync_airflow.connections.PlatformHook",
                 "ui-field-behaviour": {
                     "hidden-fields": ["schema", "port"],
                     "relabeling": {"host": "Base URL", "login": "Client id", "password": "Client secret"},

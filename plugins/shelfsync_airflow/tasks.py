@@ -1,4 +1,4 @@
-"""The tasks of a sync: each takes one or more steps and reports their result to Airflow.
+"""The tasks of a sync, its forms, and the path of a shard: each task takes one or more steps and reports their result to Airflow.
 
 Every task may run again at any time: the ledger records finished work, and XCom carries only references and counts.
 """
@@ -9,10 +9,11 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Any
 
-from airflow.sdk import get_current_context, task
+from airflow.sdk import Param, chain, get_current_context, task, task_group
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
 from shelfsync_airflow.app import ERP, PLATFORM, open_app
+from shelfsync_airflow.wait import WaitOperator
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -176,3 +177,51 @@ def failed_tasks() -> list[str]:
     dag_id, run_id = context["dag"].dag_id, context["run_id"]
     states = context["ti"].get_task_states(dag_id=dag_id, run_ids=[run_id]).get(run_id, {})
     return sorted(name for name, state in states.items() if state == "failed")
+
+
+def sync_form() -> dict[str, Param]:
+    """The form for starting a run by hand."""
+    return {
+        "vendors": Param(
+            [],
+            type=["array", "null"],
+            items={"type": "string"},
+            title="Vendors",
+            description="One vendor id a line; empty means every vendor of the extract.",
+        ),
+        "dry_run": Param(
+            default=False,
+            type="boolean",
+            title="Dry run",
+            description="Go as far as the batches, send nothing, and show the plan in the report.",
+        ),
+    }
+
+
+def urgent_form() -> dict[str, Param]:
+    """The required form of an urgent run."""
+    words: dict[str, Any] = {"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 1}
+    return {
+        "vendors": Param([], **words, title="Vendors", description="The vendors, one vendor id a line."),
+        "skus": Param(
+            [], **words, title="SKUs", description="The SKUs to send at once, one a line, spelt as in the ERP."
+        ),
+        "dry_run": sync_form()["dry_run"],
+    }
+
+
+@task_group
+def shard(shard: dict[str, Any]) -> None:
+    """The path of some vendors, in parallel with the other shards; a vendor that fails stops none of them.
+
+    All bodies of a vendor (stop-sells, then prices, then the rest) are with the platform at once. What is left goes on in
+    catalog_recover.
+    """
+    chain(
+        prepare(shard=shard),
+        deliver(shard=shard),
+        WaitOperator(
+            task_id="wait", doc_md="Waits in the triggerer until every job has ended or its deadline has passed."
+        ),
+        confirm(shard=shard),
+    )

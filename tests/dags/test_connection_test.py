@@ -13,7 +13,7 @@ from airflow.api_fastapi.app import create_app, get_auth_manager, purge_cached_a
 from airflow.api_fastapi.auth.managers.simple.user import SimpleAuthManagerUser
 from fastapi.testclient import TestClient
 
-from shelfsync_airflow.blank_port import BODY_BYTES_MAX, BlankPort, without_port_0
+from shelfsync_airflow.api_server import BODY_BYTES_MAX, BlankPort, without_port_0
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

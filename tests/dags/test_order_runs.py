@@ -215,7 +215,7 @@ def test_wrong_credentials_fail_the_run_and_leave_every_order_as_it_is(
 def test_the_trigger_fires_when_something_waits_and_again_only_for_something_new(orders: Orders) -> None:
     import asyncio
 
-    from shelfsync_airflow.order_schedule import WaitingOrdersTrigger
+    from shelfsync_airflow.order_tasks import WaitingOrdersTrigger
 
     async def fired() -> list[int]:
         path, arguments = WaitingOrdersTrigger().serialize()

@@ -24,7 +24,7 @@ def pressed(world: World, monkeypatch: pytest.MonkeyPatch) -> Any:
     }
 
     def press(**parts: Any) -> tuple[bool, str]:
-        from shelfsync_airflow.platform_hook import PlatformHook
+        from shelfsync_airflow.connections import PlatformHook
 
         monkeypatch.setenv("AIRFLOW_CONN_SHELFSYNC_PLATFORM", json.dumps(good | parts))
         assert Connection.get("shelfsync_platform").conn_type == PlatformHook.conn_type

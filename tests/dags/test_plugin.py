@@ -12,7 +12,8 @@ from airflow import plugins_manager
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from shelfsync_airflow.mounted_receiver import PREFIX, mounted_receiver
+from shelfsync_airflow.api_server import RECEIVER_PREFIX as PREFIX
+from shelfsync_airflow.api_server import mounted_receiver
 
 if TYPE_CHECKING:
     from pathlib import Path

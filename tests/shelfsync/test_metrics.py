@@ -95,7 +95,7 @@ def test_inside_airflow_its_own_metrics_section_decides(listener, tmp_path):
     """A process with Airflow's configuration, as a task's is."""
     code = (
         "from shelfsync import metrics\n"
-        "from shelfsync_airflow.numbers import AirflowMetrics\n"
+        "from shelfsync_airflow.app import AirflowMetrics\n"
         "metrics.use(AirflowMetrics())\n"
         "metrics.count('deliver.skus', 7); metrics.gauge('jobs.open', 2); metrics.timing('confirm.vendor', 0.25)\n"
         "metrics.count('end')\n"
