@@ -11,7 +11,17 @@ from decimal import Decimal
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Request
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
 from partner_sandbox.errors import invalid, validation_error
 
@@ -26,6 +36,27 @@ _WITHOUT_ZONE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?", re.
 
 class Body(BaseModel):
     """Unknown names are ignored, as live; types are not bent."""
+
+    model_config = ConfigDict(strict=True, frozen=True)
+
+
+class Known(BaseModel):
+    """A body of the control plane: a name that it does not know is refused, with the known names."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known(cls, values: Any) -> Any:
+        known = [field.alias or name for name, field in cls.model_fields.items()]
+        unknown = [name for name in values if name not in known] if isinstance(values, dict) else []
+        if unknown:
+            raise PydanticCustomError("unknown_field", "not a known field", {"field": unknown[0], "known": known})
+        return values
+
+
+class StrictKnown(Known):
+    """The same, and types are not bent."""
 
     model_config = ConfigDict(strict=True, frozen=True)
 
@@ -52,8 +83,14 @@ def _instant_us(value: Any) -> int:
     return _read(value, _INSTANT, "must be an ISO 8601 date-time in UTC, such as 2026-01-31T12:00:00Z")
 
 
-def _millisecond_us(value: Any) -> int:
-    return _read(value, _MILLISECONDS, "must be an ISO 8601 UTC date-time with milliseconds (2026-01-31T12:00:00.000Z)")
+def _millisecond_us(value: Any, info: ValidationInfo) -> int:
+    if (info.context or {}).get("promotion_times"):
+        return _instant_us(value)
+    try:
+        return _read(value, _MILLISECONDS, "")
+    except ValueError:
+        problem = "must be an ISO 8601 UTC date-time with milliseconds (2026-01-31T12:00:00.000Z)"
+        raise PydanticCustomError("milliseconds", problem, {"choice": "promotion_times"}) from None
 
 
 def history_instant_us(value: str, *, suffix_allowed: bool) -> int:
@@ -82,7 +119,7 @@ Uuid = Annotated[str, AfterValidator(_uuid)]
 InstantUs = Annotated[int, BeforeValidator(_instant_us)]
 """ISO 8601 in UTC outside, microseconds inside."""
 MillisecondsUs = Annotated[int, BeforeValidator(_millisecond_us)]
-"""The same with exactly three decimals."""
+"""The same with exactly three decimals, or any where the dialect accepts them."""
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -92,10 +129,10 @@ async def read_body(request: Request, model: type[Model]) -> Model:
     return parse(await request.body(), model)
 
 
-def parse(text: bytes, model: type[Model]) -> Model:
+def parse(text: bytes, model: type[Model], context: dict[str, Any] | None = None) -> Model:
     """The same of a body that is here."""
     try:
-        return model.model_validate_json(text)
+        return model.model_validate_json(text, context=context)
     except ValidationError as error:
         raise validation_error(error.errors(include_url=False)) from None
 

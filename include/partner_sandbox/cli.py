@@ -98,10 +98,9 @@ def _choices(given: argparse.Namespace) -> dict[str, Any]:
 
 
 def _first_line(error: Exception) -> str:
-    if isinstance(error, ValidationError):
-        first = error.errors()[0]
-        return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
-    return str(error)
+    from partner_sandbox.errors import validation_error
+
+    return validation_error(error.errors()).message if isinstance(error, ValidationError) else str(error)
 
 
 if __name__ == "__main__":

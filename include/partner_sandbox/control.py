@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ipaddress
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Depends, Query, Request
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 from sqlalchemy import Connection, Integer, cast, func, select, update
 
 from partner_sandbox import webhooks
+from partner_sandbox.bodies import InstantUs, Known
 from partner_sandbox.catalog.products import product
 from partner_sandbox.errors import ApiError, invalid, not_found, validation_error
 from partner_sandbox.faults import RuleSet
@@ -20,7 +21,7 @@ from partner_sandbox.promotions import shown
 from partner_sandbox.sandbox import Sandbox, TheSandbox
 from partner_sandbox.settings import Behaviour, SandboxSettings, behaviour_of
 from partner_sandbox.tokens import client_table, token_table
-from partner_sandbox.vendors import add_vendor, chain_table, find_vendor, named_vendor, vendor_table
+from partner_sandbox.vendors import OutletStatus, add_vendor, chain_table, find_vendor, named_vendor, vendor_table
 
 Offset = Annotated[int, Query(ge=0, le=2**31)]
 Limit = Annotated[int, Query(ge=1, le=10_000)]
@@ -107,9 +108,7 @@ def check_host(request: Request, settings: SandboxSettings) -> None:
 router = APIRouter(prefix="/_sandbox", dependencies=[Depends(on_this_machine)], include_in_schema=False)
 
 
-class Advance(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class Advance(Known):
     seconds: float = Field(ge=0, le=10 * 366 * 86_400)
 
 
@@ -174,16 +173,15 @@ def read_journal(sandbox: TheSandbox, after: Annotated[int, Query(ge=0)] = 0) ->
     return sandbox.journal.read(after)
 
 
-class _Body(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+Buffer = Annotated[int, Field(ge=0, lt=2**31)]
 
 
-class Client(_Body):
+class Client(Known):
     client_id: str = Field(min_length=1)
     client_secret: str = Field(min_length=1)
 
 
-class ChainBody(_Body):
+class ChainBody(Known):
     """A chain; what is left out stays, or is the default for a new one."""
 
     enabled: bool | None = None
@@ -192,17 +190,18 @@ class ChainBody(_Body):
     tokens: list[str] = Field(default_factory=list, description="static portal tokens, valid for ever")
 
 
-class VendorBody(_Body):
+class VendorBody(Known):
     """A vendor; what is left out stays, or is the default for a new one."""
 
     name: str | None = None
     external_partner_config_id: str | None = None
-    sales_buffer: int | None = None
-    buffer: int | None = Field(None, description="the same as sales_buffer")
-    status: str | None = None
+    sales_buffer: Buffer | None = None
+    buffer: Buffer | None = Field(None, description="the same as sales_buffer")
+    status: Literal["OPEN", "CLOSED_TODAY", "CLOSED_UNTIL", "CHECKIN"] | None = None
+    closed_until: InstantUs | None = Field(None, description="with the status CLOSED_UNTIL")
 
 
-class WebhookBody(_Body):
+class WebhookBody(Known):
     catalog_url: str | None = None
     order_url: str | None = None
     secret: str | None = None
@@ -232,6 +231,10 @@ def put_chain(chain_id: str, sandbox: TheSandbox, body: ChainBody) -> dict[str, 
 def put_vendor(chain_id: str, vendor_id: str, sandbox: TheSandbox, body: VendorBody | None = None) -> dict[str, Any]:
     """Makes a vendor or changes it."""
     given = body.model_dump(exclude_none=True) if body else {}
+    until = given.pop("closed_until", None)
+    if "status" in given:
+        closed = OutletStatus.model_construct(status=given["status"], closed_reason=None, closed_until=until)
+        given |= closed.closing(sandbox.clock.now_us())
     if "buffer" in given:
         given["sales_buffer"] = given.pop("buffer")
     with sandbox.storage.begin() as connection:
@@ -256,7 +259,8 @@ def put_webhook(chain_id: str, sandbox: TheSandbox, body: WebhookBody) -> dict[s
     """Where events go and the secret they carry; without a secret nothing is sent (interface.md 5.6)."""
     with sandbox.storage.begin() as connection:
         _known_chain(connection, chain_id)
-        webhooks.configure(connection, chain_id, **body.model_dump())
+        urls = {name: webhooks.checked(name, getattr(body, name)) for name in ("catalog_url", "order_url")}
+        webhooks.configure(connection, chain_id, **urls, secret=body.secret)
         return webhooks.addresses(connection, chain_id)
 
 

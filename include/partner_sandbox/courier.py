@@ -18,7 +18,7 @@ from sqlalchemy import Row, Select, select, update
 
 from partner_sandbox import webhooks
 from partner_sandbox.clock import to_us
-from partner_sandbox.journal import Entry
+from partner_sandbox.journal import EXCERPT_CHARS, Entry, Exchange
 from partner_sandbox.sandbox import Sandbox
 from partner_sandbox.webhooks import attempt, delivery
 
@@ -109,7 +109,9 @@ class Courier:
             status, problem = await self._post(row, secret)
             entry = Entry("webhook", at_us, "POST", row.url, row.operation, status, fault=row.fault)
             entry.bytes_out = len(row.body.encode())
-            sandbox.journal.write(entry)
+            entry.reason = problem or (None if 200 <= (status or 0) < 300 else f"answered {status}; any 2xx is success")
+            sent = Exchange(sent=bytearray(row.body.encode()[:EXCERPT_CHARS]))
+            sandbox.journal.write(entry, sent, sandbox.clock.now_us())
             self._record(row, at_us, status, problem)
         finally:
             del self._flying[row.id]

@@ -21,10 +21,11 @@ from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from partner_sandbox.clock import SECOND_US
-from partner_sandbox.errors import ApiError, answer
+from partner_sandbox.errors import HINT, ApiError, answer
 from partner_sandbox.faults import Rule
-from partner_sandbox.journal import Entry
+from partner_sandbox.journal import Entry, Exchange, keep
 from partner_sandbox.sandbox import Sandbox
+from partner_sandbox.settings import Behaviour
 
 CUT = "partner_sandbox.cut"
 INSIDE = ("/_sandbox", "/portal")
@@ -65,22 +66,24 @@ class Edge:
             self._sandbox.journal.count(entry.at_us)
         scope.setdefault("state", {})["operation"] = entry.operation
         scope["state"]["entry"] = entry
+        exchange = Exchange.of(scope["headers"])
+        counted = _counted(receive, entry, exchange, self._sandbox)
         try:
-            await self._pass(scope, _counted(receive, entry, self._sandbox), _watched(send, entry), entry)
+            await self._pass(scope, counted, _watched(send, entry, exchange), entry)
         except ClientDisconnect:
             pass  # the caller disconnected in the middle of its body: no answer is possible, and the platform has no error
         finally:
-            self._sandbox.journal.write(entry)
+            self._sandbox.journal.write(entry, exchange, self._sandbox.clock.now_us())
 
     async def _pass(self, scope: Scope, receive: Receive, send: Send, entry: Entry) -> None:
         rejection = self._rejection(scope) if self._kind == "request" else None
         if rejection is not None:
-            await rejection(scope, receive, send)
+            await self._refuse(rejection, scope, receive, send)
             return
         vendor = vendor_of(scope)
         before = self._sandbox.faults.draw(entry.operation, *BEFORE, vendor=vendor)
         if before is not None:
-            entry.fault = before.kind
+            entry.fault, entry.reason = before.kind, f"the fault {before.kind} was asked for at the control plane"
             await self._strike(before, scope, receive, send)
             return
         after = self._sandbox.faults.draw(entry.operation, *AFTER, vendor=vendor)
@@ -92,18 +95,25 @@ class Edge:
         await self._app(scope, receive, collected)
         await _spoil(after, collected, scope, receive, send)
 
-    def _rejection(self, scope: Scope) -> Response | None:
+    async def _refuse(self, error: ApiError, scope: Scope, receive: Receive, send: Send) -> None:
+        """The refusal of the edge, as a page where the dialect has one for the limit."""
+        response: Response = answer(scope, error, self._sandbox.behaviour)
+        if error.choice == "requests_per_minute" and self._sandbox.behaviour.rate_refusal == "403_html":
+            page = BLOCK_PAGE.replace("Too many requests", error.message)
+            response = HTMLResponse(page, 403, {HINT: response.headers[HINT]})
+        await response(scope, receive, send)
+
+    def _rejection(self, scope: Scope) -> ApiError | None:
         behaviour = self._sandbox.behaviour
         headers = Headers(scope=scope)
         now_us = self._sandbox.clock.now_us()
         key = _rate_key(behaviour.rate_key, scope, headers)
         wait_us = self._sandbox.limiter.admit(key, behaviour.requests_per_minute, now_us)
         if wait_us is not None:
-            return _too_many(behaviour.rate_refusal, wait_us)
+            return _too_many(behaviour, wait_us)
         length = headers.get("content-length", "")
         if length.isdecimal() and int(length) > behaviour.body_max_bytes:
-            error = too_large(behaviour.body_max_bytes)
-            return answer(error.status, error.code, error.message, error.headers)
+            return too_large(behaviour.body_max_bytes)
         return None
 
     async def _strike(self, rule: Rule, scope: Scope, receive: Receive, send: Send) -> None:
@@ -137,7 +147,7 @@ def vendor_of(scope: Scope) -> str | None:
 def too_large(body_max_bytes: int) -> ApiError:
     """413. The connection is closed, because the rest of the body is not read."""
     message = f"The request body has more than {body_max_bytes} bytes"
-    return ApiError(413, "PAYLOAD_TOO_LARGE", message, {"Connection": "close"})
+    return ApiError(413, "PAYLOAD_TOO_LARGE", message, {"Connection": "close"}, rule="8", choice="body_max_bytes")
 
 
 def _rate_key(kind: str, scope: Scope, headers: Headers) -> str:
@@ -150,25 +160,26 @@ def _rate_key(kind: str, scope: Scope, headers: Headers) -> str:
     return f"address {address}"
 
 
-def _too_many(kind: str, wait_us: int) -> Response:
-    if kind == "403_html":
-        return HTMLResponse(BLOCK_PAGE, 403)
-    after = {"Retry-After": str(math.ceil(wait_us / SECOND_US))} if kind == "429_retry_after" else {}
-    return answer(429, "TOO_MANY_REQUESTS", "No more than the allowed requests per minute", after)
+def _too_many(behaviour: Behaviour, wait_us: int) -> ApiError:
+    told = behaviour.rate_refusal == "429_retry_after"
+    after = {"Retry-After": str(math.ceil(wait_us / SECOND_US))} if told else {}
+    message = f"No more than {behaviour.requests_per_minute} requests a minute for each {behaviour.rate_key}"
+    return ApiError(429, "TOO_MANY_REQUESTS", message, after, rule="8", choice="requests_per_minute")
 
 
 def _status(rule: Rule) -> Response:
     status = int(rule.kind.removeprefix("status_"))
-    headers = {} if rule.retry_after is None else {"Retry-After": rule.retry_after}
+    headers = {HINT: f"fault {rule.kind}"} | ({} if rule.retry_after is None else {"Retry-After": rule.retry_after})
     if rule.body is not None:
         return Response(rule.body, status, headers, rule.content_type or "application/json")
     return JSONResponse({"code": f"FAULT_{status}", "message": "A fault was asked for"}, status, headers)
 
 
-def _counted(receive: Receive, entry: Entry, sandbox: Sandbox) -> Receive:
+def _counted(receive: Receive, entry: Entry, exchange: Exchange, sandbox: Sandbox) -> Receive:
     async def counted() -> Message:
         message = await receive()
         entry.bytes_in += len(message.get("body", b""))
+        keep(exchange.sent, message.get("body", b""))
         if entry.bytes_in > sandbox.behaviour.body_max_bytes:
             raise too_large(sandbox.behaviour.body_max_bytes)
         return message
@@ -176,11 +187,13 @@ def _counted(receive: Receive, entry: Entry, sandbox: Sandbox) -> Receive:
     return counted
 
 
-def _watched(send: Send, entry: Entry) -> Send:
+def _watched(send: Send, entry: Entry, exchange: Exchange) -> Send:
     async def watched(message: Message) -> None:
         if message["type"] == "http.response.start":
             entry.status = message["status"]
+            exchange.answers(message["headers"])
         entry.bytes_out += len(message.get("body", b""))
+        keep(exchange.answered, message.get("body", b""))
         await send(message)
 
     return watched

@@ -8,7 +8,9 @@ import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from partner_sandbox.bodies import Known
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -141,10 +143,8 @@ def describe() -> list[dict[str, Any]]:
     return [{"kind": name, "at": list(kind.at), "does": kind.sentence} for name, kind in KINDS.items()]
 
 
-class Rule(BaseModel):
+class Rule(Known):
     """One fault. `after` occasions pass first; then each is struck with `probability`, at most `times` times."""
-
-    model_config = ConfigDict(extra="forbid")
 
     at: str
     kind: str
@@ -163,10 +163,8 @@ class Rule(BaseModel):
     sku: str | None = Field(None, description="only a job that has an item of this SKU, for one that fails")
 
 
-class RuleSet(BaseModel):
+class RuleSet(Known):
     """The body of PUT /_sandbox/faults."""
-
-    model_config = ConfigDict(extra="forbid")
 
     seed: int = 0
     rules: list[Rule] = Field(default_factory=list)

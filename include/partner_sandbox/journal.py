@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 import threading
 from collections import defaultdict, deque
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Column, Integer, Table, Text, func, select
+from sqlalchemy import JSON, Column, Integer, Table, Text, delete, select
 
 from partner_sandbox.clock import iso
 from partner_sandbox.storage import Storage, metadata
 
 WINDOW_US = 60_000_000
+KEYS_MAX = 10_000
 
 
 class Limiter:
@@ -28,10 +32,18 @@ class Limiter:
             seen = self._seen[key]
             while seen and seen[0] <= now_us - WINDOW_US:
                 seen.popleft()
+            if len(self._seen) > KEYS_MAX:
+                self._forget(now_us)
+                seen = self._seen[key]
             if len(seen) < limit:
                 seen.append(now_us)
                 return None
             return seen[-limit] + WINDOW_US - now_us
+
+    def _forget(self, now_us: int) -> None:
+        """Forgets callers without a request in the window."""
+        for key in [key for key, seen in self._seen.items() if not seen or seen[-1] <= now_us - WINDOW_US]:
+            del self._seen[key]
 
     def clear(self) -> None:
         with self._lock:
@@ -60,8 +72,39 @@ journal = Table(
     Column("bytes_in", Integer, nullable=False),
     Column("bytes_out", Integer, nullable=False),
     Column("fault", Text, comment="the fault that was played, if any"),
+    Column("reason", Text, comment="the refusal's sentence, or why an event did not arrive"),
+    Column("hint", Text, comment="the rule of the interface behind a refusal, and the dialect's choice"),
     sqlite_autoincrement=True,
 )
+exchange = Table(
+    "exchange",
+    metadata,
+    Column("n", Integer, primary_key=True, comment="the line of the journal"),
+    Column("caller", Text, comment="a digest of the token that came with the request"),
+    Column("ended_us", Integer, nullable=False),
+    Column(
+        "sent", JSON, nullable=False, comment="headers and excerpt of what was sent: {headers, body}; secrets masked"
+    ),
+    Column("answered", JSON, nullable=False, comment="the same of the answer"),
+)
+LINES_MAX = 200_000
+"""Lines that the journal holds; older ones are forgotten, so that a soak needs no more memory."""
+EXCHANGES_MAX = 2_000
+TRIM_LINES = 1_000
+EXCERPT_CHARS = 2_000
+_MASKED = re.compile(
+    r"(?i)(\b(?:client_secret|access_token|token|secret|password|authorization|signature)\b\W{0,5}[=:]\W{0,5})([^\s\"&,}]+)"
+)
+_HEADERS = frozenset({"content-type", "content-length", "accept", "user-agent", "retry-after", "location", "allow"})
+PERSONAL = re.compile(
+    r'("(?:first_name|last_name|phone_number|street|number|city|postal_code|zipcode|latitude|longitude|loyalty_card)"'
+    r'\s*:\s*)(?:"(?:[^"\\]|\\.)*"|-?[0-9.]+)'
+)
+
+
+def masked(text: str) -> str:
+    """The text without secrets, and without what an order says of its customer."""
+    return PERSONAL.sub(r'\1"…"', _MASKED.sub(r"\1…", text))
 
 
 @dataclass
@@ -77,6 +120,59 @@ class Entry:
     bytes_in: int = 0
     bytes_out: int = 0
     fault: str | None = None
+    reason: str | None = None
+    hint: str | None = None
+
+
+@dataclass
+class Exchange:
+    """What was sent and answered, as far as people read it: the beginning of each body, without secrets."""
+
+    caller: str | None = None
+    sent_headers: dict[str, str] = field(default_factory=dict)
+    sent: bytearray = field(default_factory=bytearray)
+    answered_headers: dict[str, str] = field(default_factory=dict)
+    answered: bytearray = field(default_factory=bytearray)
+
+    @staticmethod
+    def of(headers: Iterable[tuple[bytes, bytes]]) -> Exchange:
+        """Begins with the headers of a request."""
+        got = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in headers}
+        given = got.get("authorization")
+        caller = None if given is None else hashlib.sha256(given.encode()).hexdigest()[:12]
+        return Exchange(caller, _shown_headers(got))
+
+    def answers(self, headers: Iterable[tuple[bytes, bytes]]) -> None:
+        """The headers of the answer."""
+        self.answered_headers = _shown_headers(
+            {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in headers}
+        )
+
+    def row(self, n: int, ended_us: int) -> dict[str, Any]:
+        """As the table stores it."""
+        sent = {"headers": self.sent_headers, "body": _excerpt(self.sent)}
+        answered = {"headers": self.answered_headers, "body": _excerpt(self.answered)}
+        return {"n": n, "caller": self.caller, "ended_us": ended_us, "sent": sent, "answered": answered}
+
+
+def keep(into: bytearray, piece: bytes) -> None:
+    """Adds to an excerpt what still has room."""
+    if len(into) < EXCERPT_CHARS:
+        into += piece[: EXCERPT_CHARS - len(into)]
+
+
+def _excerpt(body: bytearray) -> str:
+    return masked(body.decode("utf-8", "replace"))
+
+
+def _shown_headers(headers: dict[str, str]) -> dict[str, str]:
+    """The headers that tell something; of a token only that there is one."""
+    shown = {name: value for name, value in headers.items() if name in _HEADERS or name.startswith("x-sandbox")}
+    if "authorization" in headers:
+        shown["authorization"] = (
+            headers["authorization"].split(" ", 1)[0] + " …" if " " in headers["authorization"] else "…"
+        )
+    return shown
 
 
 class Journal:
@@ -87,6 +183,7 @@ class Journal:
         self._lock = threading.Lock()
         self._window: deque[int] = deque()
         self._peak = 0
+        self._requests = 0
 
     def open(self) -> None:
         """Counts the requests of the stored journal."""
@@ -98,6 +195,7 @@ class Journal:
         self.clear()
         for at_us in instants:
             self.count(at_us)
+        self._requests = len(instants)
 
     def count(self, at_us: int) -> None:
         """Counts an arriving request, rejected or not."""
@@ -107,15 +205,25 @@ class Journal:
                 self._window.popleft()
             self._peak = max(self._peak, len(self._window))
 
-    def write(self, entry: Entry) -> None:
+    def write(self, entry: Entry, exchanged: Exchange | None = None, ended_us: int = 0) -> None:
+        """Adds a line and its exchange, and forgets the oldest from time to time."""
         with self._storage.begin() as connection:
-            connection.execute(journal.insert().values(**vars(entry)))
+            made = connection.execute(journal.insert().values(**vars(entry))).inserted_primary_key
+            assert made is not None
+            n = int(made[0])
+            if exchanged is not None:
+                connection.execute(exchange.insert().values(exchanged.row(n, ended_us)))
+            if n % TRIM_LINES == 0:
+                connection.execute(delete(journal).where(journal.c.n <= n - LINES_MAX))
+                connection.execute(delete(exchange).where(exchange.c.n <= n - EXCHANGES_MAX))
+        self._requests += entry.kind == "request"
 
     def clear(self) -> None:
         """Clears the window and the peak; the storage clears the table."""
         with self._lock:
             self._window.clear()
             self._peak = 0
+            self._requests = 0
 
     @property
     def max_requests_in_60s(self) -> int:
@@ -128,12 +236,11 @@ class Journal:
                 select(journal).where(journal.c.n > after).order_by(journal.c.n).limit(limit)
             ).mappings()
             entries = [_line(dict(row)) for row in rows]
-            requests = connection.execute(select(func.count()).where(journal.c.kind == "request")).scalar_one()
         last = entries[-1]["n"] if entries else after
         return {
             "entries": entries,
             "last": last,
-            "requests": requests,
+            "requests": self._requests,
             "max_requests_in_60s": self.max_requests_in_60s,
         }
 

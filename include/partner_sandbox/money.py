@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from decimal import ROUND_DOWN, Decimal
+from decimal import ROUND_DOWN, Context, Decimal
 
 PRICE_MILLI_MAX = 10**15
+_DOWN = Context(rounding=ROUND_DOWN)
+"""A price of more digits than a context holds must not be rounded up either."""
 
 
 def cut(price: Decimal | int) -> int:
@@ -12,7 +14,7 @@ def cut(price: Decimal | int) -> int:
     exact = Decimal(price)
     if not exact.is_finite() or exact.adjusted() > 14:
         raise OverflowError(str(price))
-    return int((exact * 1000).to_integral_value(rounding=ROUND_DOWN))
+    return int(_DOWN.multiply(exact, 1000))
 
 
 def text(price_milli: int) -> str:

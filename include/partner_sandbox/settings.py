@@ -10,17 +10,19 @@ import datetime as dt
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from partner_sandbox.bodies import Known
 
 DialectName = Literal["spec", "live", "legacy"]
 MIB = 1024 * 1024
 
 
-class Behaviour(BaseModel):
+class Behaviour(Known):
     """One choice a field; units last in the name."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(frozen=True)
 
     dialect: DialectName = "spec"
 
@@ -57,7 +59,8 @@ class Behaviour(BaseModel):
     job_status_for: Literal["all", "creation"] = "all"
     """Which jobs have a status call: interface.md defines it for creations only."""
     job_webhook_status_name: Literal["job_status", "status"] = "job_status"
-    job_webhook_link_name: Literal["downloadURL", "download_url"] = "downloadURL"
+    job_webhook_link_name: Literal["downloadURL", "download_url", "both"] = "downloadURL"
+    """Public clients read `download_url` alone; interface.md 6 writes `downloadURL`."""
     job_webhook_vendor_name: Literal["platform_vendor_id", "vendor_id"] = "platform_vendor_id"
     log_format: Literal["newer", "older"] = "newer"
     log_no_errors: Literal["", "null"] = ""
@@ -72,6 +75,10 @@ class Behaviour(BaseModel):
     # promotions (interface.md 2.4, 4.7)
     promotion_values: Literal["published", "interface"] = "published"
     """`interface`: only the values that interface.md names; others are unknown enum values."""
+    promotion_left_out: Literal["refused", "accepted"] = "refused"
+    """Subtype and value of entries that end a promotion, reason and display name, where a client leaves them out."""
+    promotion_times: Literal["milliseconds", "any"] = "milliseconds"
+    """Times with exactly three decimals (interface.md 2.4), or with none to nine."""
     promotion_propagation_s: float = Field(900, ge=0)
     """How long a promotion takes to reach the app."""
 
@@ -84,10 +91,16 @@ class Behaviour(BaseModel):
     """ACCEPTED may have to be enabled for a chain (interface.md 3.1)."""
     order_weighing: Literal["enabled", "disabled"] = "enabled"
     """Weighted items need enablement (interface.md 4.8.5)."""
+    order_unprocessed_item: Literal["refused", "stays"] = "refused"
+    """An item that is sent back as NOT_PROCESSED with a fulfilment status; `stays`: as ordered, like one not mentioned."""
+    order_pickup_by_vendor: Literal["READY_FOR_PICKUP", "DISPATCHED", "both"] = "READY_FOR_PICKUP"
+    """How a PICKUP order with VENDOR_DELIVERY is fulfilled: 4.8.2 allows both readings."""
     order_validation_without_sku: Literal["cancels", "refused"] = "cancels"
     """What `_id` without `sku` does in an UPDATE_CART: 3.1 cancels in any state, 4.8.9 changes nothing."""
     order_cancelled_event: Literal["not_by_partner", "always"] = "not_by_partner"
     """Section 6 has an event for a cancellation by customer or logistics."""
+    order_delivered_event: Literal["none", "sent"] = "none"
+    """Whether an event DELIVERED reports that the customer has the order; section 6 has none."""
     order_ended_status: Literal["history", "upper"] = "history"
     """`history`: GET answers picked_up and cancelled (interface.md 3.1, 4.9)."""
     order_history_path: Literal["both", "vendor", "orders"] = "both"
@@ -112,7 +125,11 @@ DIALECTS: dict[str, dict[str, Any]] = {
         "link": "presigned",
         "job_webhook_status_name": "status",
         "job_webhook_link_name": "download_url",
+        "promotion_left_out": "accepted",
+        "promotion_times": "any",
         "promotion_propagation_s": 3000,
+        "order_unprocessed_item": "stays",
+        "order_pickup_by_vendor": "both",
         "order_shape": "nested",
         "order_history_path": "orders",
         "order_history_zone": "accept",
@@ -129,7 +146,6 @@ DIALECTS: dict[str, dict[str, Any]] = {
         "job_status_for": "creation",
         "job_webhook_status_name": "status",
         "job_webhook_link_name": "download_url",
-        "job_webhook_vendor_name": "vendor_id",
         "log_format": "older",
         "log_no_errors": "null",
         "promotion_values": "interface",

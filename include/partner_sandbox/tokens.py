@@ -7,7 +7,7 @@ import hashlib
 import hmac
 import json
 import math
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import parse_qs
 
 from fastapi import APIRouter, Depends, Request
@@ -74,7 +74,8 @@ def _base64(value: bytes) -> str:
     return base64.urlsafe_b64encode(value).rstrip(b"=").decode()
 
 
-UNAUTHORISED = ApiError(401, "UNAUTHORIZED", "The token is not valid", {"WWW-Authenticate": "Bearer"})
+def _unauthorised() -> ApiError:
+    return ApiError(401, "UNAUTHORIZED", "The token is not valid", {"WWW-Authenticate": "Bearer"}, rule="5.1")
 
 
 def chain_of_token(request: Request, sandbox: TheSandbox) -> str:
@@ -86,11 +87,11 @@ def chain_of_token(request: Request, sandbox: TheSandbox) -> str:
         or not text
         or sandbox.faults.draw(request.state.operation, "token_expired", vendor=request.path_params.get("vendor_id"))
     ):
-        raise UNAUTHORISED
+        raise _unauthorised()
     with sandbox.storage.begin() as connection:
         row = connection.execute(select(token_table).where(token_table.c.token == text)).one_or_none()
     if row is None or (row.expires_us is not None and row.expires_us <= sandbox.clock.now_us()):
-        raise UNAUTHORISED
+        raise _unauthorised()
     return str(row.chain)
 
 
@@ -108,18 +109,19 @@ async def token(request: Request, sandbox: TheSandbox) -> Response:
     client_id = _field(form, "client_id")
     client_secret = _field(form, "client_secret")
     if _field(form, "grant_type") != "client_credentials":
-        return _error(400, "unsupported_grant_type", "grant_type must be client_credentials")
+        raise _error(400, "unsupported_grant_type", "grant_type must be client_credentials")
     now_us = sandbox.clock.now_us()
     wait_us = sandbox.limiter.admit(f"client {client_id}", sandbox.behaviour.token_requests_per_minute, now_us)
     if wait_us is not None:
         after = {"Retry-After": str(math.ceil(wait_us / SECOND_US))}
-        raise ApiError(429, "TOO_MANY_REQUESTS", "Too many token requests for this client", after)
+        problem = f"No more than {sandbox.behaviour.token_requests_per_minute} token requests a minute for a client"
+        raise ApiError(429, "TOO_MANY_REQUESTS", problem, after, rule="8", choice="token_requests_per_minute")
     life_s = sandbox.behaviour.token_life_s
     with sandbox.storage.begin() as connection:
         chain = chain_of_client(connection, client_id, client_secret)
         if chain is None:
             status = sandbox.behaviour.wrong_credentials_status
-            return _error(status, "invalid_client", "client_id or client_secret is wrong")
+            raise _error(status, "invalid_client", "client_id or client_secret is wrong", "wrong_credentials_status")
         text = issue(connection, sandbox.ids, chain, client_id, now_us, life_s)
     return JSONResponse({"access_token": text, "token_type": "Bearer", "expires_in": int(life_s)})
 
@@ -146,6 +148,6 @@ def _field(form: dict[str, list[str]], name: str) -> str:
     return value
 
 
-def _error(status: int, error: str, description: str) -> Response:
-    body: dict[str, Any] = {"code": error, "message": description, "error": error, "error_description": description}
-    return JSONResponse(body, status_code=status)
+def _error(status: int, error: str, description: str, choice: str | None = None) -> ApiError:
+    more = {"error": error, "error_description": description}
+    return ApiError(status, error, description, rule="5.2", choice=choice, more=more)

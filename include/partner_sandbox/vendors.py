@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Request
-from pydantic import BaseModel, Field
+from pydantic import Field
 from sqlalchemy import (
     Boolean,
     Column,
@@ -23,7 +23,9 @@ from sqlalchemy import (
 )
 
 from partner_sandbox import bodies
-from partner_sandbox.errors import ApiError, not_found
+from partner_sandbox.bodies import Body, InstantUs
+from partner_sandbox.clock import iso, to_us
+from partner_sandbox.errors import ApiError, invalid, not_found
 from partner_sandbox.sandbox import TheSandbox
 from partner_sandbox.storage import metadata
 from partner_sandbox.tokens import ChainOfToken, client_table
@@ -47,7 +49,7 @@ vendor_table = Table(
     Column("sales_buffer", Integer, nullable=False, comment="for products without a buffer of their own"),
     Column("status", Text, nullable=False, comment="OPEN, CLOSED_TODAY, CLOSED_UNTIL, CHECKIN"),
     Column("closed_reason", Text),
-    Column("closed_until", Text),
+    Column("closed_until", Text, comment="when it opens by itself, ISO 8601 with milliseconds"),
     UniqueConstraint("chain", "vendor"),
 )
 
@@ -138,7 +140,7 @@ def chain(chain_id: str, sandbox: TheSandbox, own: ChainOfToken) -> Chain:
     if row is None or row.chain != own:
         raise not_found("Chain")
     if not row.enabled:
-        raise ApiError(404, "NOT_FOUND", "Platform Not Found")
+        raise ApiError(404, "NOT_FOUND", "Platform Not Found", rule="5.4")
     return Chain(row.chain, row.creation_enabled)
 
 
@@ -146,9 +148,9 @@ TheChain = Annotated[Chain, Depends(chain)]
 
 
 def vendor(vendor_id: str, sandbox: TheSandbox, within: TheChain) -> Vendor:
-    """The vendor of the path; 404 if the chain has no such vendor."""
+    """The vendor of the path, by either of its identifiers (interface.md 2.5); 404 if the chain has no such vendor."""
     with sandbox.storage.begin() as connection:
-        return named_vendor(connection, within.chain, vendor_id)
+        return store_named(connection, within.chain, vendor_id)
 
 
 TheVendor = Annotated[Vendor, Depends(vendor)]
@@ -156,25 +158,54 @@ TheVendor = Annotated[Vendor, Depends(vendor)]
 router = APIRouter(prefix="/v2/chains/{chain_id}/vendors/{vendor_id}")
 
 
-class OutletStatus(BaseModel):
+DAY_US = to_us(86_400)
+
+
+class OutletStatus(Body):
     """Whether the vendor takes orders."""
 
     status: Literal["OPEN", "CLOSED_TODAY", "CLOSED_UNTIL", "CHECKIN"]
     closed_reason: Annotated[str, Field(max_length=1000)] | None = None
-    closed_until: Annotated[str, Field(max_length=100)] | None = None
+    closed_until: InstantUs | None = None
+
+    def closing(self, now_us: int) -> dict[str, Any]:
+        """The columns of the vendor; 400 for CLOSED_UNTIL without a time to come."""
+        until_us = self.closed_until
+        if self.status == "CLOSED_UNTIL" and (until_us is None or until_us <= now_us):
+            raise invalid("closed_until", "must be a time to come with the status CLOSED_UNTIL")
+        if self.status == "CLOSED_TODAY":
+            until_us = now_us // DAY_US * DAY_US + DAY_US
+        ends = self.status in {"CLOSED_TODAY", "CLOSED_UNTIL"} and until_us is not None
+        return {
+            "status": self.status,
+            "closed_reason": None if self.status == "OPEN" else self.closed_reason,
+            "closed_until": iso(until_us) if ends and until_us is not None else None,
+        }
+
+
+def outlet(connection: Connection, vendor: Vendor, now_us: int) -> dict[str, Any]:
+    """The status as it is now: a closed outlet opens by itself when its time is over."""
+    row = connection.execute(select(vendor_table).where(vendor_table.c.id == vendor.key)).one()
+    status, reason, until = row.status, row.closed_reason, row.closed_until
+    if until is not None and until <= iso(now_us):
+        status, reason, until = "OPEN", None, None
+    shown = until if status == "CLOSED_UNTIL" else None
+    return {"vendor_id": vendor.vendor, "status": status, "closed_reason": reason, "closed_until": shown}
 
 
 @router.get("/status", name="outlet_status")
 def read_status(sandbox: TheSandbox, vendor: TheVendor) -> dict[str, Any]:
+    """Whether the vendor takes orders; many use it as their connection test."""
     with sandbox.storage.begin() as connection:
-        row = connection.execute(select(vendor_table).where(vendor_table.c.id == vendor.key)).one()
-    return {"status": row.status, "closed_reason": row.closed_reason, "closed_until": row.closed_until}
+        return outlet(connection, vendor, sandbox.clock.now_us())
 
 
 @router.put("/status", name="outlet_status")
 async def put_status(request: Request, sandbox: TheSandbox, vendor: TheVendor) -> dict[str, Any]:
+    """Opens or closes the outlet; a closed one receives no order."""
     body = await bodies.read_body(request, OutletStatus)
+    now_us = sandbox.clock.now_us()
     with sandbox.storage.begin() as connection:
         mine = update(vendor_table).where(vendor_table.c.id == vendor.key)
-        connection.execute(mine.values(body.model_dump()))
-    return body.model_dump()
+        connection.execute(mine.values(body.closing(now_us)))
+        return outlet(connection, vendor, now_us)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from urllib.parse import urlsplit
 
 from sqlalchemy import Boolean, Column, Connection, ForeignKey, Index, Integer, Row, Table, Text, select
 
 from partner_sandbox.clock import to_us
+from partner_sandbox.errors import invalid
 from partner_sandbox.faults import Rule
 from partner_sandbox.jobs import jobs
 from partner_sandbox.jobs.jobs import Job, link_of
@@ -78,6 +80,20 @@ def configure(connection: Connection, chain: str, **values: str | None) -> None:
     connection.execute(webhook.insert().prefix_with("OR REPLACE").values(chain=chain, **values))
 
 
+def checked(name: str, url: str | None) -> str | None:
+    """An address for events, None for an empty one; 400 for one that no event can be sent to."""
+    if not url:
+        return None
+    try:
+        parts = urlsplit(url)
+        sound = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        sound = False
+    if not sound:
+        raise invalid(name, "must begin with http:// or https:// and name a host")
+    return url
+
+
 def addresses(connection: Connection, chain: str) -> dict[str, Any]:
     """Where events go; of the secret only whether there is one."""
     row = connection.execute(select(webhook).where(webhook.c.chain == chain)).one_or_none()
@@ -146,9 +162,9 @@ def job_event(sandbox: Sandbox, job: Job, state: str) -> dict[str, Any]:
         behaviour.job_webhook_status_name: state,
     }
     link = link_of(sandbox, job)
-    if link is not None:
-        body[behaviour.job_webhook_link_name] = link
-    return body
+    name = behaviour.job_webhook_link_name
+    names = ("download_url", "downloadURL") if name == "both" else (name,)
+    return body if link is None else {**body, **dict.fromkeys(names, link)}
 
 
 def _note_job(connection: Connection, sandbox: Sandbox, job: Job, state: str | None = None) -> None:

@@ -89,7 +89,22 @@ def test_an_assortment_replaces_the_one_before(platform, push):
     [
         ({}, "products[0].sku: must be a text that is not empty"),
         ({"sku": 5}, "products[0].sku: must be a text that is not empty"),
-        ({"sku": "A", "colour": "red"}, "products[0].colour: is not a known field"),
+        ({"sku": "A", "sales_buffer": -1}, "products[0].sales_buffer: must be from 0 to 2147483647, not -1"),
+        (
+            {"sku": "A", "max_sales_quantity": 2**70},
+            f"products[0].max_sales_quantity: must be from 1 to 2147483647, not {2**70}",
+        ),
+        (
+            {"sku": "A", "categories": [{"name": "x"}]},
+            "products[0].categories[0].global_id: must be a text that is not empty",
+        ),
+        ({"sku": "A", "categories": [5]}, "products[0].categories[0]: must be a text or an object with global_id"),
+        ({"sku": "A", "images": [5]}, "products[0].images: must be a list of texts"),
+        ({"sku": "A", "translations": {"en_GB": 5}}, "products[0].translations: must be an object of texts by locale"),
+        (
+            {"sku": "A", "weight_specifications": {"base_weight": 1}},
+            "products[0].weight_specifications.base_weight_unit: Field required",
+        ),
         ({"sku": "A", "barcodes": ["x"]}, "products[0].barcodes: must have digits only, not 'x'"),
         ({"sku": "A", "price": "dear"}, "products[0].price: must be a number of money"),
         ({"sku": "A", "price": -1}, "products[0].price: must not be negative"),
@@ -102,6 +117,53 @@ def test_an_invalid_assortment_is_rejected_and_the_old_one_stays(platform, produ
     answer = httpx.put(f"{platform.base_url}/_sandbox/{PRODUCTS}", json={"products": [product]})
     assert (answer.status_code, answer.json()["message"]) == (400, message)
     assert set(platform.products(STORE)) == {"old"}
+
+
+def refused(platform, method: str, path: str, body: Any) -> str:
+    """The message of the 400."""
+    answer = httpx.request(method, f"{platform.base_url}/_sandbox/{path}", json=body)
+    assert answer.status_code == 400, answer.text
+    return answer.json()["message"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "field", "known"),
+    [
+        ("PUT", PRODUCTS, {"products": [{"sku": "A", "colour": "red"}]}, "products[0].colour", "barcodes"),
+        ("PUT", PRODUCTS, {"products": [], "product": []}, "product", "products"),
+        ("PUT", PRODUCTS, {"products": [{"sku": "A", "categories": [{"global_id": "c", "title": "x"}]}]}, "products[0].categories[0].title", "parent_global_id"),
+        ("POST", f"chains/demo-chain/vendors/{STORE}/orders", {"items": [{"sku": "A", "qty": 4}]}, "items[0].qty", "quantity"),
+        ("POST", f"chains/demo-chain/vendors/{STORE}/orders", {"items": [{"sku": "A"}], "type": "PICKUP"}, "type", "order_type"),
+        ("PUT", "chains/demo-chain", {"creation": True}, "creation", "creation_enabled"),
+        ("PUT", f"chains/demo-chain/vendors/{STORE}", {"title": "x"}, "title", "sales_buffer"),
+        ("PUT", "chains/demo-chain/webhook", {"url": "http://a.example"}, "url", "order_url"),
+        ("POST", "clock/advance", {"minutes": 1}, "minutes", "seconds"),
+        ("PUT", "faults", {"rules": [{"at": "log", "kind": "gzip", "chance": 1}]}, "rules[0].chance", "probability"),
+        ("PUT", "settings", {"job_second": 1}, "job_second", "job_seconds"),
+    ],
+)  # fmt: skip
+def test_a_control_body_refuses_what_it_does_not_know_with_field_and_known_names(
+    platform, method, path, body, field, known
+):
+    message = refused(platform, method, path, body)
+    assert message.startswith(f"{field}: is not a known field; known are ")
+    assert known in message
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "field"),
+    [
+        (f"vendors/{STORE}", {"status": "FOO"}, "status"),
+        (f"vendors/{STORE}", {"status": "CLOSED_UNTIL"}, "closed_until"),
+        (f"vendors/{STORE}", {"sales_buffer": -3}, "sales_buffer"),
+        (f"vendors/{STORE}", {"buffer": -3}, "buffer"),
+        ("webhook", {"order_url": "partner.example/events"}, "order_url"),
+        ("webhook", {"catalog_url": "ftp://partner.example"}, "catalog_url"),
+        ("webhook", {"catalog_url": "http://"}, "catalog_url"),
+    ],
+)
+def test_a_wrong_value_of_a_vendor_or_a_webhook_is_rejected(platform, path, body, field):
+    assert refused(platform, "PUT", f"chains/demo-chain/{path}", body).startswith(f"{field}: ")
 
 
 def test_a_repeated_sku_is_rejected(platform):

@@ -11,11 +11,13 @@ from itertools import islice
 from typing import IO, Any
 
 from fastapi import APIRouter, Request
+from pydantic import ValidationError
 from sqlalchemy import Connection, delete, select, text
 
 from partner_sandbox import money
-from partner_sandbox.catalog.body import BodyError, barcode_problem, padded, products, spooled
+from partner_sandbox.catalog.body import WHOLE_MAX, BodyError, Weight, barcode_problem, padded, products, spooled
 from partner_sandbox.catalog.products import barcode, category, product, product_category, show_due, visible_change
+from partner_sandbox.errors import unknown_field, validation_error
 from partner_sandbox.promotions import shown
 from partner_sandbox.sandbox import Ids, TheSandbox
 from partner_sandbox.vendors import Vendor, named_vendor
@@ -42,6 +44,8 @@ _KINDS: dict[str, type] = {
     "images": list,
     "weight_specifications": dict,
 }
+_LEAST = {"max_sales_quantity": 1, "sales_buffer": 0}
+CATEGORY_FIELDS = ("global_id", "name", "description", "parent_global_id", "active")
 FIELDS = frozenset({"sku", "price", "app", *_KINDS})
 
 
@@ -130,7 +134,7 @@ def _check(number: int, item: Any, seen: set[str]) -> None:
         raise BodyError(where, "must be an object")
     unknown = set(item) - FIELDS
     if unknown:
-        raise BodyError(f"{where}.{min(unknown)}", "is not a known field")
+        raise unknown_field(f"{where}.{min(unknown)}", FIELDS - {"app"})
     sku = item.get("sku")
     if not isinstance(sku, str) or not sku:
         raise BodyError(f"{where}.sku", "must be a text that is not empty")
@@ -149,12 +153,60 @@ def _check_types(where: str, item: dict[str, Any]) -> None:
         kind = _KINDS.get(name)
         if kind is not None and value is not None and type(value) is not kind:
             raise BodyError(f"{where}.{name}", f"must be {kind.__name__}, not {value!r}")
+        if value is not None and name in _LEAST and not _LEAST[name] <= value <= WHOLE_MAX:
+            raise BodyError(f"{where}.{name}", f"must be from {_LEAST[name]} to {WHOLE_MAX}, not {value}")
     try:
         price = _price(item.get("price"))
     except (OverflowError, InvalidOperation, ValueError, TypeError):
         raise BodyError(f"{where}.price", "must be a number of money") from None
     if price is not None and price < 0:
         raise BodyError(f"{where}.price", "must not be negative")
+    _check_details(where, item)
+    for number, given in enumerate(item.get("categories") or ()):
+        _check_category(f"{where}.categories[{number}]", given)
+
+
+def _check_details(where: str, item: dict[str, Any]) -> None:
+    if not _texts(item.get("images") or ()):
+        raise BodyError(f"{where}.images", "must be a list of texts")
+    for name in ("translations", "description"):
+        if not _texts((item.get(name) or {}).values()):
+            raise BodyError(f"{where}.{name}", "must be an object of texts by locale")
+    if item.get("weight_specifications"):
+        try:
+            Weight.model_validate_json(json.dumps(item["weight_specifications"], default=float))
+        except ValidationError as error:
+            problem = validation_error(error.errors()).message
+            field, _, sentence = problem.partition(": ")
+            raise BodyError(f"{where}.weight_specifications.{field}", sentence) from None
+
+
+def _check_category(where: str, given: Any) -> None:
+    """A category given as its id, or as the object that the listing shows."""
+    if isinstance(given, str):
+        given = {"global_id": given}
+    if not isinstance(given, dict):
+        raise BodyError(where, "must be a text or an object with global_id")
+    unknown = set(given) - {*CATEGORY_FIELDS, "vendor_key"}
+    if unknown:
+        raise unknown_field(f"{where}.{min(unknown)}", CATEGORY_FIELDS)
+    if not isinstance(given.get("global_id"), str) or not given["global_id"]:
+        raise BodyError(f"{where}.global_id", "must be a text that is not empty")
+    for name, kinds in (
+        ("name", (str, dict)),
+        ("description", (dict,)),
+        ("parent_global_id", (str,)),
+        ("active", (bool,)),
+    ):
+        value = given.get(name)
+        if value is not None and not (
+            isinstance(value, kinds) and (not isinstance(value, dict) or _texts(value.values()))
+        ):
+            raise BodyError(f"{where}.{name}", f"must be {' or '.join(kind.__name__ for kind in kinds)}, not {value!r}")
+
+
+def _texts(values: Iterable[Any]) -> bool:
+    return all(isinstance(value, str) for value in values)
 
 
 def _price(value: Any) -> int | None:
@@ -194,13 +246,14 @@ def _category(vendor: Vendor, given: Any) -> dict[str, Any]:
     whole = given if isinstance(given, dict) else {"global_id": str(given)}
     global_id = str(whole["global_id"])
     name = whole.get("name") or global_id
+    active = whole.get("active")
     return {
         "vendor_key": vendor.key,
         "global_id": global_id,
         "name": name if isinstance(name, dict) else {"en_GB": str(name)},
         "description": whole.get("description") or {},
         "parent_global_id": whole.get("parent_global_id"),
-        "active": whole.get("active", True),
+        "active": True if active is None else active,
     }
 
 
@@ -214,7 +267,7 @@ async def put_products(chain_id: str, vendor_id: str, request: Request, sandbox:
     def put(file: IO[bytes]) -> int:
         with sandbox.storage.begin() as connection:
             of = named_vendor(connection, chain_id, vendor_id)
-            return replace(connection, sandbox.ids, of, products(file), sandbox.clock.now_us())
+            return replace(connection, sandbox.ids, of, products(file, alone=True), sandbox.clock.now_us())
 
     async with spooled(request) as file:
         return {"vendor": vendor_id, "products": await asyncio.to_thread(put, file)}

@@ -14,13 +14,25 @@ import tempfile
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import IO, Any, NoReturn
+from typing import IO, Any, Literal, NoReturn
 
 from fastapi import Request
+from pydantic import Field
 
 from partner_sandbox import money
-from partner_sandbox.errors import ApiError
+from partner_sandbox.bodies import Body
+from partner_sandbox.errors import ApiError, unknown_field
 from partner_sandbox.settings import Behaviour
+
+
+class Weight(Body):
+    """Of what is sold by weight (field notes, Product creation)."""
+
+    base_weight: float = Field(gt=0, allow_inf_nan=False)
+    base_weight_unit: Literal["KG", "G"]
+    average_weight_per_piece: float | None = Field(None, gt=0, allow_inf_nan=False)
+    minimum_starting_weight: float | None = Field(None, gt=0, allow_inf_nan=False)
+
 
 PIECE_BYTES = 1 << 20
 IN_MEMORY_BYTES_MAX = 4 * 1024 * 1024
@@ -30,8 +42,9 @@ _SPACE = " \t\n\r"
 class BodyError(ApiError):
     """400: the platform rejects the whole request for what is wrong with this field."""
 
-    def __init__(self, field: str, problem: str) -> None:
-        super().__init__(400, "INVALID_REQUEST", f"{field}: {problem}" if field else problem)
+    def __init__(self, field: str, problem: str, *, rule: str | None = "2.1", choice: str | None = None) -> None:
+        message = f"{field}: {problem}" if field else problem
+        super().__init__(400, "INVALID_REQUEST", message, rule=rule, choice=choice)
 
 
 @contextlib.asynccontextmanager
@@ -44,15 +57,19 @@ async def spooled(request: Request) -> AsyncIterator[IO[bytes]]:
         yield file
 
 
-def products(file: IO[bytes], name: str = "products") -> Iterator[Any]:
-    """The elements of the array `name`, as the standard parser gives them, decimals as Decimal."""
-    return _Reader(file, name).items()
+def products(file: IO[bytes], *, alone: bool = False) -> Iterator[Any]:
+    """The elements of the array `products`, as the standard parser gives them, decimals as Decimal.
+
+    `alone`: a name beside it is refused, as the control plane does; the platform ignores it.
+    """
+    return _Reader(file, "products", alone=alone).items()
 
 
 class _Reader:
-    def __init__(self, file: IO[bytes], name: str) -> None:
+    def __init__(self, file: IO[bytes], name: str, *, alone: bool) -> None:
         self._file = file
         self._name = name
+        self._alone = alone
         self._bytes = codecs.getincrementaldecoder("utf-8")()
         self._json = json.JSONDecoder(parse_float=Decimal, parse_constant=_no_constant)
         self._text = ""
@@ -73,6 +90,8 @@ class _Reader:
             if name == self._name:
                 found = True
                 yield from self._array()
+            elif self._alone:
+                raise unknown_field(name, [self._name])
             else:
                 self._value()
             separator = self._take()
@@ -191,7 +210,8 @@ class ItemReader:
     def _limit(self, item: dict[str, Any], where: str) -> int | None:
         for name in self.rejected_names:
             if name in item:
-                raise BodyError(f"{where}.{name}", "is not a known field")
+                problem = f"is the spelling of another dialect; this one reads {', '.join(self.limit_names)}"
+                raise BodyError(f"{where}.{name}", problem, choice="sales_limit_name")
         for name in self.limit_names:
             value = _whole(item.get(name), f"{where}.{name}")
             if value is not None:

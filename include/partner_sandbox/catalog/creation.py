@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -13,7 +13,7 @@ from sqlalchemy import Connection, select
 from partner_sandbox import bodies, money
 from partner_sandbox.bodies import EVERY_VENDOR, Body, Locale, Number
 from partner_sandbox.catalog import assortment
-from partner_sandbox.catalog.body import barcode_problem, padded
+from partner_sandbox.catalog.body import Weight, barcode_problem, padded
 from partner_sandbox.catalog.products import barcode, category, product
 from partner_sandbox.errors import ApiError, not_found
 from partner_sandbox.jobs import jobs, runner
@@ -36,13 +36,6 @@ def _sound(value: str) -> str:
 Text = Annotated[str, AfterValidator(_sound)]
 Named = Annotated[str, Field(min_length=1, max_length=1000), AfterValidator(_sound)]
 Price = Annotated[Number, PlainSerializer(lambda price: money.number(money.cut(price)), when_used="json")]
-
-
-class Weight(Body):
-    base_weight: float = Field(gt=0, allow_inf_nan=False)
-    base_weight_unit: Literal["KG", "G"]
-    average_weight_per_piece: float | None = Field(None, gt=0, allow_inf_nan=False)
-    minimum_starting_weight: float | None = Field(None, gt=0, allow_inf_nan=False)
 
 
 class NewProduct(Body):

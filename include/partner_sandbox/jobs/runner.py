@@ -13,7 +13,7 @@ from sqlalchemy import select
 
 from partner_sandbox import webhooks
 from partner_sandbox.clock import to_us
-from partner_sandbox.errors import not_found
+from partner_sandbox.errors import ApiError, not_found
 from partner_sandbox.jobs import jobs
 from partner_sandbox.jobs.jobs import Job, job_item
 from partner_sandbox.sandbox import Sandbox, TheSandbox
@@ -168,6 +168,9 @@ def job_status(job_id: str, sandbox: TheSandbox, chain: TheChain) -> dict[str, A
     with sandbox.storage.begin() as connection:
         job = jobs.by_id(connection, chain.chain, job_id)
     hidden = sandbox.behaviour.job_status_for == "creation"
-    if job is None or job.kind == "promotion" or (hidden and job.kind != "creation"):
+    if job is None or job.kind == "promotion":
         raise not_found("Job")
+    if hidden and job.kind != "creation":
+        problem = f"Job not found: this dialect shows the state of creations only, and this is an {job.kind}"
+        raise ApiError(404, "NOT_FOUND", problem, choice="job_status_for")
     return status_of(sandbox, job)

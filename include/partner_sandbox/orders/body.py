@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from partner_sandbox.bodies import Body, InstantUs, Number, Uuid
 from partner_sandbox.errors import ApiError
@@ -31,7 +31,8 @@ class SentItem(Body):
     id: Uuid | None = Field(None, alias="_id")
     sku: Text | None = None
     status: SentItemStatus | None = None
-    replaced_id: Uuid | None = None
+    replaced_id: Annotated[Uuid | None, BeforeValidator(lambda value: value or None)] = None
+    """Empty counts as absent: a client was seen to send it so (field notes)."""
     pricing: SentPricing | None = None
 
     @property
@@ -72,8 +73,10 @@ class OrderUpdate(Body):
 class CartError(ApiError):
     """400: the requested change of an item is not possible."""
 
-    def __init__(self, code: str, where: str, problem: str) -> None:
-        super().__init__(400, code, f"{where}: {problem}" if where else problem)
+    def __init__(
+        self, code: str, where: str, problem: str, *, rule: str | None = None, choice: str | None = None
+    ) -> None:
+        super().__init__(400, code, f"{where}: {problem}" if where else problem, rule=rule, choice=choice)
 
 
 ITEM_NOT_FOUND = "ITEM_NOT_FOUND"

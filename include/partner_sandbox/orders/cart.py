@@ -20,6 +20,13 @@ from partner_sandbox.orders.body import (
 from partner_sandbox.orders.pricing import Good
 from partner_sandbox.orders.store import Item
 
+REPLACING, ADDING = "4.8.7", "4.8.8"
+
+
+def rule_of(sent: SentItem) -> str:
+    """The rule that an item new to the order follows."""
+    return ADDING if sent.status == "ADDITION" else REPLACING
+
 
 @dataclass
 class Cart:
@@ -54,7 +61,7 @@ class Cart:
         if missing:
             number = min(self._replaced[one] for one in missing)
             problem = "is REPLACED, and no item of this request has its _id as replaced_id"
-            raise CartError(VALIDATION_ERROR, f"items[{number}]", problem)
+            raise CartError(VALIDATION_ERROR, f"items[{number}]", problem, rule=REPLACING)
         return (
             *(self._changed.get(item.id, item) for item in self.items),
             *(self._added[number] for number in sorted(self._added)),
@@ -63,12 +70,15 @@ class Cart:
     def _touch(self, number: int, sent: SentItem) -> None:
         where = f"items[{number}]"
         if sent.status == "REPLACED" and sent.id is None:
-            raise CartError(VALIDATION_ERROR, f"{where}._id", "is required for an item that is REPLACED")
+            raise CartError(
+                VALIDATION_ERROR, f"{where}._id", "is required for an item that is REPLACED", rule=REPLACING
+            )
         held = self._held(where, sent)
         if sent.status == "NOT_PROCESSED":
             if not self.untouched_allowed:
-                problem = "must be IN_CART, NOT_FOUND, REPLACED or ADDITION"
-                raise CartError(VALIDATION_ERROR, f"{where}.status", problem)
+                problem = "NOT_PROCESSED does not fulfil; must be IN_CART, NOT_FOUND, REPLACED or ADDITION"
+                where = f"{where}.status"
+                raise CartError(VALIDATION_ERROR, where, problem, rule="3.2", choice="order_unprocessed_item")
             self._changed[held.id] = held
             return
         if sent.status == "REPLACED":
@@ -100,19 +110,22 @@ class Cart:
     def _replace(self, number: int, sent: SentItem) -> None:
         where = f"items[{number}]"
         if sent.status != "IN_CART":
-            raise CartError(VALIDATION_ERROR, f"{where}.status", "an item with replaced_id must be IN_CART")
+            raise CartError(
+                VALIDATION_ERROR, f"{where}.status", "an item with replaced_id must be IN_CART", rule=REPLACING
+            )
         replaced_id = sent.replaced_id or ""
         if replaced_id not in self._replaced:
             problem = "is the _id of no item that this request sends as REPLACED"
-            raise CartError(VALIDATION_ERROR, f"{where}.replaced_id", problem)
+            raise CartError(VALIDATION_ERROR, f"{where}.replaced_id", problem, rule=REPLACING)
         if replaced_id in self._answered:
-            raise CartError(VALIDATION_ERROR, where, "an item has one replacement at most")
+            raise CartError(VALIDATION_ERROR, where, "an item has one replacement at most", rule=REPLACING)
         self._answered.add(replaced_id)
         values = self._complete(where, sent)
         good = self._good(where, sent)
         held = self._changed[replaced_id]
         if good.by_weight and held.pricing.pricing_type != "KG":
-            raise CartError(VALIDATION_ERROR, where, "an item counted in pieces cannot be replaced by a weighted one")
+            problem = "an item counted in pieces cannot be replaced by a weighted one"
+            raise CartError(VALIDATION_ERROR, where, problem, rule=REPLACING)
         entry = self._entry(where, good, values, "IN_CART", replaced_id)
         if entry.pricing.total_price_milli > held.pricing.total_price_milli:  # not blocked, and not reflected either
             self._changed[replaced_id] = next(item for item in self.items if item.id == replaced_id)
@@ -123,13 +136,15 @@ class Cart:
         if not sent.sku:
             raise CartError(INVALID_CART_UPDATE, f"{where}.sku", "is required")
         if sent.pricing is None or sent.pricing.quantity is None:
-            raise CartError(INVALID_CART_UPDATE, f"{where}.pricing.quantity", "is required")
+            raise CartError(INVALID_CART_UPDATE, f"{where}.pricing.quantity", "is required", rule=rule_of(sent))
         return sent.pricing
 
     def _good(self, where: str, sent: SentItem) -> Good:
         found = self.goods.get(sent.sku or "")
         if found is None:
-            raise CartError(ITEM_NOT_FOUND, where, f"the vendor has no item with the SKU {sent.sku!r}")
+            raise CartError(
+                ITEM_NOT_FOUND, where, f"the vendor has no item with the SKU {sent.sku!r}", rule=rule_of(sent)
+            )
         return found
 
     def _entry(
@@ -140,7 +155,9 @@ class Cart:
             raise CartError(INVALID_CART_UPDATE, f"{where}.pricing.weight", "is required for an item sold by weight")
         if good.by_weight and not self.weighing:
             problem = "weighted items are not enabled for this partner"
-            raise CartError(VALIDATION_ERROR, f"{where}.pricing.weight", problem)
+            raise CartError(
+                VALIDATION_ERROR, f"{where}.pricing.weight", problem, rule=pricing.BY_WEIGHT, choice="order_weighing"
+            )
         asked = Decimal(1) if good.by_weight or sent.quantity is None else sent.quantity
         quantity = pricing.whole(f"{where}.pricing.quantity", asked)
         weight_g = None if sent.weight is None or not good.by_weight else pricing.grams(sent.weight)
@@ -158,6 +175,8 @@ class Cart:
             pricing=new,
             original_pricing=original,
             replaced_id=replaced_id,
+            barcode=good.barcode,
+            image_url=good.image_url,
         )
 
 

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import Field
 
 from partner_sandbox import bodies
-from partner_sandbox.bodies import Body
+from partner_sandbox.bodies import StrictKnown
 from partner_sandbox.errors import ApiError
 from partner_sandbox.orders import picking, placing, store
 from partner_sandbox.orders.payload import note_event, shown
@@ -43,12 +43,13 @@ def dispatch(sandbox: Sandbox, order_id: str) -> Order:
 
 
 def pick_up(sandbox: Sandbox, order_id: str) -> Order:
-    """It has reached its customer, or was collected: picked_up in the history, and no event."""
+    """It has reached its customer, or was collected: picked_up in the history; an event where the dialect has one."""
+    event = "DELIVERED" if sandbox.behaviour.order_delivered_event == "sent" else None
 
     def step(order: Order) -> tuple[Order, str | None]:
         if order.state not in {"READY_FOR_PICKUP", "DISPATCHED"}:
             raise _not_now(order, "picked up")
-        return order.model_copy(update={"state": "PICKED_UP"}), None
+        return order.model_copy(update={"state": "PICKED_UP"}), event
 
     return _move(sandbox, order_id, step)
 
@@ -74,7 +75,7 @@ ORDERS_MAX = 500
 """Orders in one answer."""
 
 
-class Cancel(Body):
+class Cancel(StrictKnown):
     """Who cancels and why; a partner's own cancellation is a PUT on the order."""
 
     by: Literal["CUSTOMER", "LOGISTICS"] = "CUSTOMER"

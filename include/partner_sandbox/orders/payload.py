@@ -14,6 +14,8 @@ from partner_sandbox.settings import Behaviour
 
 COUNTRY = "XX"
 """The sandbox is in no country."""
+VAT_PERCENT = 20
+"""Of every product: the sandbox has no taxes."""
 Where = Literal["answer", "history", "event"]
 
 
@@ -95,6 +97,10 @@ def _item(item: Item) -> dict[str, Any]:
         "sku": item.sku,
         "name": item.name,
         "status": item.status,
+        "barcode": item.barcode,
+        "image_url": item.image_url,
+        "instructions": item.instructions,
+        "vat_percent": VAT_PERCENT,
         "pricing": _pricing(item.pricing),
         "original_pricing": _pricing(item.original_pricing),
         "promotion": [

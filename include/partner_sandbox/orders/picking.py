@@ -13,46 +13,65 @@ from sqlalchemy import Connection
 
 from partner_sandbox import bodies, money
 from partner_sandbox.bodies import history_instant_us
-from partner_sandbox.errors import ApiError, invalid
+from partner_sandbox.errors import ApiError, invalid, noted
 from partner_sandbox.orders import cart, pricing, store
 from partner_sandbox.orders.body import INVALID_STATUS, VALIDATION_ERROR, Cancellation, CartError, OrderUpdate
 from partner_sandbox.orders.payload import note_event, shown
 from partner_sandbox.orders.store import Order
 from partner_sandbox.sandbox import Sandbox, TheSandbox
+from partner_sandbox.settings import Behaviour
 from partner_sandbox.vendors import TheChain, named_vendor, store_named
 
 FULFILLABLE = ("RECEIVED", "ACCEPTED")
 
 
-def check(order: Order, wanted: OrderUpdate, *, acceptance: bool) -> None:
+@dataclass(frozen=True)
+class Law:
+    """What forbids a status: a sentence, the rule of the interface, and the choice that decides it."""
+
+    broken: bool
+    problem: str
+    rule: str = "3.1"
+    choice: str | None = None
+
+
+def check(order: Order, wanted: OrderUpdate, behaviour: Behaviour) -> None:
     """400 where the order's state, transport or type do not allow it. UPDATE_CART is allowed in any state."""
-    problem = _problem(order, wanted.status, acceptance=acceptance)
-    if problem is not None:
-        raise ApiError(400, INVALID_STATUS, f"status: {problem}")
+    for law in _laws(order, behaviour)[wanted.status]:
+        if law.broken:
+            raise ApiError(400, INVALID_STATUS, f"status: {law.problem}", rule=law.rule, choice=law.choice)
 
 
-def _problem(order: Order, wanted: str, *, acceptance: bool) -> str | None:
+def _laws(order: Order, behaviour: Behaviour) -> dict[str, tuple[Law, ...]]:
     by_vendor = order.transport_type == "VENDOR_DELIVERY"
-    collected = order.order_type == "PICKUP"
-    laws = {
-        "ACCEPTED": {
-            "ACCEPTED is for vendor delivery only": not by_vendor,
-            "ACCEPTED is not enabled for the chain": not acceptance,
-            f"an order that is {order.state} cannot be accepted": order.state != "RECEIVED",
-        },
-        "READY_FOR_PICKUP": {
-            "an order with vendor delivery is fulfilled with DISPATCHED": by_vendor and not collected,
-            f"an order that is {order.state} cannot be fulfilled": order.state not in FULFILLABLE,
-        },
-        "DISPATCHED": {
-            "an order with platform delivery is fulfilled with READY_FOR_PICKUP": not by_vendor,
-            "an order that is collected in store is fulfilled with READY_FOR_PICKUP": by_vendor and collected,
-            f"an order that is {order.state} cannot be fulfilled": order.state not in FULFILLABLE,
-        },
-        "CANCELLED": {f"an order that is {order.state} cannot be cancelled": order.state not in FULFILLABLE},
-        "UPDATE_CART": {},
+    collected = by_vendor and order.order_type == "PICKUP"
+    reading = behaviour.order_pickup_by_vendor
+    ended = Law(order.state not in FULFILLABLE, f"an order that is {order.state} cannot be fulfilled")
+    other = f"an order that is collected in store with vendor delivery is fulfilled with {reading}"
+    delivered = "an order with vendor delivery is fulfilled with DISPATCHED"
+    return {
+        "ACCEPTED": (
+            Law(not by_vendor, "ACCEPTED is for vendor delivery only", "4.8.1"),
+            Law(
+                behaviour.order_acceptance != "enabled",
+                "ACCEPTED is not enabled for the chain",
+                choice="order_acceptance",
+            ),
+            Law(order.state != "RECEIVED", f"an order that is {order.state} cannot be accepted"),
+        ),
+        "READY_FOR_PICKUP": (
+            Law(by_vendor and not collected, delivered, "4.8.2"),
+            Law(collected and reading == "DISPATCHED", other, "4.8.2", "order_pickup_by_vendor"),
+            ended,
+        ),
+        "DISPATCHED": (
+            Law(not by_vendor, "an order with platform delivery is fulfilled with READY_FOR_PICKUP", "4.8.2"),
+            Law(collected and reading == "READY_FOR_PICKUP", other, "4.8.2", "order_pickup_by_vendor"),
+            ended,
+        ),
+        "CANCELLED": (Law(ended.broken, f"an order that is {order.state} cannot be cancelled"),),
+        "UPDATE_CART": (),
     }
-    return next((law for law, broken in laws[wanted].items() if broken), None)
 
 
 TOLERANCE_TENTHS = 1
@@ -89,9 +108,10 @@ def _after(connection: Connection, sandbox: Sandbox, order: Order, wanted: Order
     """The order after the request, not stored yet."""
     if wanted.cancels:
         if wanted.status == "UPDATE_CART" and sandbox.behaviour.order_validation_without_sku == "refused":
-            raise CartError(VALIDATION_ERROR, "items", "_id without sku; in any other request this cancels the order")
+            problem = "_id without sku; in any other request this cancels the order"
+            raise CartError(VALIDATION_ERROR, "items", problem, rule="4.8.9", choice="order_validation_without_sku")
         return cancelled(order, "VENDOR", "ITEM_WITHOUT_SKU")
-    check(order, wanted, acceptance=sandbox.behaviour.order_acceptance == "enabled")
+    check(order, wanted, sandbox.behaviour)
     if wanted.status == "CANCELLED":
         return _cancelled_by_partner(order, wanted)
     if not wanted.items and wanted.status != "ACCEPTED":
@@ -112,7 +132,8 @@ def _with_items(connection: Connection, sandbox: Sandbox, order: Order, wanted: 
         goods=pricing.find_goods(connection, vendor.key, cart.named(wanted.items), sandbox.clock.now_us()),
         new_id=sandbox.ids.uuid,
         weighing=sandbox.behaviour.order_weighing == "enabled",
-        untouched_allowed=wanted.status in {"ACCEPTED", "UPDATE_CART"},
+        untouched_allowed=wanted.status in {"ACCEPTED", "UPDATE_CART"}
+        or sandbox.behaviour.order_unprocessed_item == "stays",
     )
     return order.with_items(change.apply(wanted.items))
 
@@ -123,7 +144,8 @@ def _confirmed_milli(order: Order, wanted: OrderUpdate) -> int | None:
     confirmed = money.cut(wanted.confirmed_amount)
     if abs(confirmed - order.order_total_milli) * 10 > order.order_total_milli * TOLERANCE_TENTHS:
         total = money.text(order.order_total_milli)
-        raise ApiError(400, VALIDATION_ERROR, f"confirmed_amount: is not within 10% of the computed total {total}")
+        problem = f"confirmed_amount: is not within 10% of the computed total {total}"
+        raise ApiError(400, VALIDATION_ERROR, problem, rule="4.8.6")
     return confirmed
 
 
@@ -142,12 +164,13 @@ def _cancelled_by_partner(order: Order, wanted: OrderUpdate) -> Order:
         raise CartError(VALIDATION_ERROR, "items", f"the item with the SKU {min(unmentioned)!r} is not among them")
     given = wanted.cancellation or Cancellation(reason="ITEM_UNAVAILABLE")
     items = tuple(item.model_copy(update={"status": "NOT_FOUND"}) for item in order.items)
-    return cancelled(order.model_copy(update={"items": items}), given.cancelled_by, given.reason)
+    return cancelled(order.with_items(items), given.cancelled_by, given.reason)
 
 
 def cancelled(order: Order, by: str, reason: str) -> Order:
-    """Cancels the order; its items stay readable."""
-    return order.model_copy(update={"state": "CANCELLED", "cancellation": {"reason": reason, "cancelled_by": by}})
+    """Cancels the order: its items stay readable, and its customer pays nothing."""
+    why = {"reason": reason, "cancelled_by": by}
+    return order.model_copy(update={"state": "CANCELLED", "order_total_milli": 0, "cancellation": why})
 
 
 def _note_event(connection: Connection, sandbox: Sandbox, before: Order, order: Order, wanted: OrderUpdate) -> bool:
@@ -203,7 +226,8 @@ def list_orders(
     served = sandbox.behaviour.order_history_path
     path = "orders" if request.scope["route"].path.endswith("/orders") else "vendor"
     if served not in {"both", path}:
-        return Response(status_code=404)
+        error = ApiError(404, "", "this dialect serves the history at its other path", choice="order_history_path")
+        return Response(status_code=404, headers=noted(request.scope, error, sandbox.behaviour))
     number = bodies.whole("page", page, 1, most=PAGE_MAX)
     size = bodies.whole("page_size", page_size, PAGE_SIZE_DEFAULT, most=PAGE_SIZE_MAX)
     start_us = _instant_us(sandbox, "start_time", start_time)

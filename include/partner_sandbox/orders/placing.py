@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -12,9 +13,9 @@ from pydantic import Field
 from sqlalchemy import Connection
 
 from partner_sandbox import money
-from partner_sandbox.bodies import Body, InstantUs, Number
+from partner_sandbox.bodies import InstantUs, Number, StrictKnown
 from partner_sandbox.clock import to_us
-from partner_sandbox.errors import invalid
+from partner_sandbox.errors import ApiError, invalid
 from partner_sandbox.orders import pricing, store
 from partner_sandbox.orders.payload import note_event
 from partner_sandbox.orders.pricing import Good
@@ -22,15 +23,23 @@ from partner_sandbox.orders.store import AppliedPromotion, CartDiscount, Item, O
 from partner_sandbox.promotions import shown
 from partner_sandbox.promotions.shown import STRIKETHROUGH, Seen
 from partner_sandbox.sandbox import Sandbox
-from partner_sandbox.vendors import Vendor, store_named
+from partner_sandbox.vendors import Vendor, outlet, store_named
 
 PROMISED_S = 45 * 60
 CUSTOMER = {"first_name": "Robin", "last_name": "Example", "phone_number": "+447700900123"}
-ADDRESS = {"street": "1 Example Street", "city": "Exampleton", "postal_code": "EX1 1EX"}
+ADDRESS = {
+    "street": "1 Example Street",
+    "number": "1",
+    "city": "Exampleton",
+    "postal_code": "EX1 1EX",
+    "country": "XX",
+    "latitude": 0.5,
+    "longitude": 0.25,
+}
 Text = Annotated[str, Field(max_length=1000)]
 
 
-class Line(Body):
+class Line(StrictKnown):
     """What is ordered. For goods sold by weight `quantity` counts portions of the base weight unless `weight` is given."""
 
     sku: Annotated[str, Field(min_length=1)]
@@ -40,14 +49,15 @@ class Line(Body):
         None, description="instead of the platform's bound; kilograms for what is weighed"
     )
     max_quantity: Number | None = None
+    instructions: Text = ""
 
 
-class Loyalty(Body):
+class Loyalty(StrictKnown):
     loyalty_card: Text | None = None
     voucher_code: Text | None = None
 
 
-class Placement(Body):
+class Placement(StrictKnown):
     """The body of the control plane's call; everything but the items has a default."""
 
     items: list[Line] = Field(min_length=1, max_length=500)
@@ -69,6 +79,9 @@ def place(sandbox: Sandbox, chain: str, vendor_id: str, wanted: Placement) -> Or
     """Creates the order and notes its event; ApiError for an order that a customer cannot place."""
     with sandbox.storage.begin() as connection:
         vendor = store_named(connection, chain, vendor_id)
+        status = outlet(connection, vendor, sandbox.clock.now_us())["status"]
+        if status != "OPEN" and wanted.placed_at is None:
+            raise ApiError(409, "CONFLICT", f"The outlet is {status}: customers cannot order from it")
         order = _make(connection, sandbox, vendor, wanted)
         store.add(connection, vendor.key, order)
         if sandbox.behaviour.order_first_event == "RECEIVED":
@@ -83,7 +96,10 @@ def _make(connection: Connection, sandbox: Sandbox, vendor: Vendor, wanted: Plac
     if placed_us > now_us:
         raise invalid("placed_at", "must not be in the future")
     basket = _basket(connection, sandbox, vendor, wanted, now_us)
-    address = None if wanted.order_type == "PICKUP" else {**ADDRESS, **wanted.delivery_address}
+    address = {**ADDRESS, **wanted.delivery_address}
+    address.setdefault("zipcode", address["postal_code"])
+    customer = {**CUSTOMER, **wanted.customer}
+    customer.setdefault("id", str(uuid.uuid5(uuid.NAMESPACE_URL, f"customer {customer['phone_number']}")))
     order_id = sandbox.ids.uuid()
     number = f"{int(order_id[:8], 16) % 10**9:09d}"
     order = Order(
@@ -101,8 +117,8 @@ def _make(connection: Connection, sandbox: Sandbox, vendor: Vendor, wanted: Plac
         created_us=placed_us,
         updated_us=placed_us,
         items=basket.items,
-        customer={**CUSTOMER, **wanted.customer},
-        address=address,
+        customer=customer,
+        address=None if wanted.order_type == "PICKUP" else address,
         loyalty_program=wanted.loyalty_program.model_dump(),
         comment=wanted.comment,
         replacement_preferences=wanted.replacement_preferences,
@@ -131,6 +147,7 @@ def _basket(connection: Connection, sandbox: Sandbox, vendor: Vendor, wanted: Pl
             raise invalid(f"{where}.quantity", f"a customer may order {good.app_sales_limit} of this product at most")
         if line.weight is not None and not good.by_weight:
             raise invalid(f"{where}.weight", "is for products sold by weight")
+        basket.instructions = line.instructions
         basket.add(good, quantity, _weight_g(good, line), promotions.get(good.sku), _bounds(where, good, line))
     return basket
 
@@ -171,6 +188,8 @@ class Basket:
     new_id: Callable[[], str]
     items: tuple[Item, ...] = ()
     discounts: tuple[CartDiscount, ...] = ()
+    instructions: str = ""
+    """The customer's, of the line that is being added."""
     _used: defaultdict[int, _Used] = field(default_factory=lambda: defaultdict(_Used))
     _used_of_sku: defaultdict[tuple[int, str], int] = field(default_factory=lambda: defaultdict(int))
 
@@ -248,6 +267,9 @@ class Basket:
                 pricing=pricing,
                 original_pricing=pricing,
                 promotions=applied,
+                barcode=good.barcode,
+                image_url=good.image_url,
+                instructions=self.instructions,
             ),
         )
 

@@ -17,10 +17,12 @@ from partner_sandbox.orders.body import VALIDATION_ERROR, CartError, SentPricing
 from partner_sandbox.orders.store import Pricing
 
 DEFAULT_BASE_G = 1000
+BY_WEIGHT = "4.8.5"
 MOST_OF_UNLIMITED = 2
 """An item without a sales limit may reach this multiple of the ordered quantity."""
 _SOME = text("""
-    SELECT sku, title, is_sold_by_weight, details, price_milli, app_price_milli, app_active, app_sales_limit
+    SELECT sku, title, is_sold_by_weight, details, price_milli, app_price_milli, app_active, app_sales_limit,
+        (SELECT barcode FROM barcode WHERE barcode.product_id = product.id ORDER BY position LIMIT 1) AS barcode
     FROM product WHERE vendor_key = :vendor AND sku IN (SELECT value FROM json_each(:skus))
 """)
 
@@ -38,6 +40,8 @@ class Good:
     app_price_milli: int | None
     app_active: bool
     app_sales_limit: int | None
+    barcode: str | None = None
+    image_url: str | None = None
 
     def pricing(
         self, quantity: int, weight_g: int | None, *, unit_milli: int | None = None, list_milli: int | None = None
@@ -71,15 +75,18 @@ def find_goods(connection: Connection, vendor_key: int, skus: Iterable[str], now
 
 
 def _good(row: dict[str, Any]) -> Good:
+    details = json.loads(row["details"])
     return Good(
         sku=row["sku"],
         name=row["title"],
         by_weight=bool(row["is_sold_by_weight"]),
-        base_g=_base_g(json.loads(row["details"])),
+        base_g=_base_g(details),
         price_milli=row["price_milli"] or 0,
         app_price_milli=row["app_price_milli"],
         app_active=bool(row["app_active"]),
         app_sales_limit=row["app_sales_limit"],
+        barcode=row["barcode"],
+        image_url=next(iter(details.get("images") or ()), None),
     )
 
 
@@ -115,7 +122,7 @@ def grams(weight: Decimal) -> int:
 
 
 def _counted(where: str, held: Pricing, sent: SentPricing) -> Pricing:
-    if sent.weight is not None:
+    if sent.weight:  # 0 counts as absent: a client always sends it (field notes)
         raise _error(f"{where}.weight", "is for items priced by KG only")
     quantity = held.quantity if sent.quantity is None else whole(f"{where}.quantity", sent.quantity)
     if not held.least <= quantity <= held.most and quantity != held.quantity:
@@ -139,20 +146,35 @@ def _counted(where: str, held: Pricing, sent: SentPricing) -> Pricing:
 
 def _weighed(where: str, held: Pricing, sent: SentPricing, *, weighing: bool) -> Pricing:
     if sent.quantity is not None and sent.quantity != held.quantity:
-        raise _error(f"{where}.quantity", f"stays {held.quantity} for items priced by KG; send weight")
+        raise _error(f"{where}.quantity", f"stays {held.quantity} for items priced by KG; send weight", rule=BY_WEIGHT)
     if sent.unit_price is not None and money.cut(sent.unit_price) != held.unit_price_milli:
-        raise _error(f"{where}.unit_price", "cannot be changed for items priced by KG: the price follows the weight")
+        raise _error(
+            f"{where}.unit_price",
+            "cannot be changed for items priced by KG: the price follows the weight",
+            rule=BY_WEIGHT,
+        )
     weight_g = held.weight_g if sent.weight is None else grams(sent.weight)
     if weight_g != held.weight_g:
         if not weighing:
-            raise _error(f"{where}.weight", "weighted items are not enabled for this partner")
+            raise _error(
+                f"{where}.weight",
+                "weighted items are not enabled for this partner",
+                rule=BY_WEIGHT,
+                choice="order_weighing",
+            )
         if weight_g is None or not held.least <= weight_g <= held.most:
-            raise _error(f"{where}.weight", f"must be from {held.least / 1000:g} to {held.most / 1000:g}")
+            raise _error(
+                f"{where}.weight", f"must be from {held.least / 1000:g} to {held.most / 1000:g}", rule=BY_WEIGHT
+            )
     total = total_milli("KG", held.unit_price_milli, 1, weight_g)
     if sent.total_price is not None and money.cut(sent.total_price) not in {held.total_price_milli, total}:
-        raise _error(f"{where}.total_price", "cannot be changed for items priced by KG: the price follows the weight")
+        raise _error(
+            f"{where}.total_price",
+            "cannot be changed for items priced by KG: the price follows the weight",
+            rule=BY_WEIGHT,
+        )
     return held.model_copy(update={"weight_g": weight_g, "total_price_milli": total})
 
 
-def _error(where: str, problem: str) -> CartError:
-    return CartError(VALIDATION_ERROR, where, problem)
+def _error(where: str, problem: str, *, rule: str = "4.8.4", choice: str | None = None) -> CartError:
+    return CartError(VALIDATION_ERROR, where, problem, rule=rule, choice=choice)

@@ -55,6 +55,9 @@ class Item(_Kept):
     original_pricing: Pricing
     promotions: tuple[AppliedPromotion, ...] = ()
     replaced_id: str | None = None
+    barcode: str | None = None
+    image_url: str | None = None
+    instructions: str = ""
 
 
 class CartDiscount(_Kept):

@@ -103,7 +103,7 @@ async def move(request: Request, frame: TheFrame, order_id: str, move: str) -> R
 async def put_webhook(request: Request, frame: TheFrame) -> Response:
     """Where events go; a secret that is left empty stays as it is."""
     form = await read(request)
-    urls = {name: _url(form, name) for name in ("catalog_url", "order_url")}
+    urls = {name: webhooks.checked(name, form.text(name)) for name in ("catalog_url", "order_url")}
     with frame.sandbox.storage.begin() as connection:
         known = connection.execute(
             select(webhooks.webhook).where(webhooks.webhook.c.chain == frame.chain)
@@ -167,13 +167,6 @@ def _decimal(text: str) -> Decimal:
         return Decimal(text.replace(",", "."))
     except ArithmeticError:
         raise invalid("quantity", f"must be a number, not {text[:40]!r}") from None
-
-
-def _url(form: Form, name: str) -> str | None:
-    url = form.text(name)
-    if url and not url.startswith(("http://", "https://")):
-        raise invalid(name, "must begin with http:// or https://")
-    return url or None
 
 
 def _rule(form: Form) -> Rule:

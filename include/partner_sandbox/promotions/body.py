@@ -39,22 +39,22 @@ class Conditions(Body):
 class Discount(Body):
     """One group of SKUs; active=false takes them out of the running promotion."""
 
-    discount_subtype: Literal["FINAL_PRICE", "PERCENTAGE", "ABSOLUTE"]
-    discount_value: Number
+    discount_subtype: Literal["FINAL_PRICE", "PERCENTAGE", "ABSOLUTE"] | None = None
+    discount_value: Number | None = None
     active: bool = True
     sku: list[Named] = Field(min_length=1)
     max_quantity: Count | None = None
 
     @model_validator(mode="after")
     def _a_percentage(self) -> Self:
-        if self.discount_subtype == "PERCENTAGE" and not 1 <= self.discount_value <= 100:
+        if self.discount_subtype == "PERCENTAGE" and not 1 <= (self.discount_value or 0) <= 100:
             raise ValueError("a PERCENTAGE is from 1 to 100")
         return self
 
     @property
     def value_milli(self) -> int:
         """Thousandths of a price, or of a per cent."""
-        return money.cut(self.discount_value)
+        return money.cut(self.discount_value or 0)
 
 
 class Limits(Body):
@@ -68,8 +68,8 @@ class PromotionBody(Body):
     vendors: list[Named] = Field(min_length=1)
     type: Literal["STRIKETHROUGH", "SAME_ITEM_BUNDLE"]
     active: bool
-    reason: Literal["COMPETITIVENESS", "OVERSTOCK", "DELISTING", "EXPIRING_SOON", "NMR", "TRADING"]
-    display_name: dict[Locale, Named] = Field(min_length=1)
+    reason: Literal["COMPETITIVENESS", "OVERSTOCK", "DELISTING", "EXPIRING_SOON", "NMR", "TRADING"] | None = None
+    display_name: Annotated[dict[Locale, Named], Field(min_length=1)] | None = None
     conditions: Conditions
     discount: list[Discount] = Field(min_length=1)
     limits: Limits | None = None
@@ -86,21 +86,44 @@ class PromotionBody(Body):
     @property
     def identity(self) -> str:
         """Display name, vendors, start and end: changing one of them creates another promotion (field notes)."""
-        parts = [self.display_name, sorted(set(self.vendors)), self.conditions.start_time, self.conditions.end_time]
+        parts = [
+            self.display_name or {},
+            sorted(set(self.vendors)),
+            self.conditions.start_time,
+            self.conditions.end_time,
+        ]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 def check(body: PromotionBody, behaviour: Behaviour, vendors_of_chain: int) -> None:
-    """400 for values that the dialect does not have, and for more pairs than a request may have."""
+    """400 for values that the dialect does not have or needs, and for more pairs than a request may have."""
+    _check_complete(body, behaviour)
     if behaviour.promotion_values == "interface":
         allowed = {"type": "STRIKETHROUGH", "reason": "COMPETITIVENESS"}
         for name, value in allowed.items():
-            if getattr(body, name) != value:
-                raise invalid(name, f"must be {value}")
+            if getattr(body, name) not in {None, value}:
+                raise invalid(name, f"must be {value}", rule="2.4", choice="promotion_values")
         for number, entry in enumerate(body.discount):
-            if entry.discount_subtype != "FINAL_PRICE":
-                raise invalid(f"discount[{number}].discount_subtype", "must be FINAL_PRICE")
+            if entry.discount_subtype not in {None, "FINAL_PRICE"}:
+                where = f"discount[{number}].discount_subtype"
+                raise invalid(where, "must be FINAL_PRICE", rule="2.4", choice="promotion_values")
     vendors = vendors_of_chain if EVERY_VENDOR in body.vendors else len(set(body.vendors))
     pairs = vendors * sum(len(entry.sku) for entry in body.discount)
     if pairs > PAIRS_MAX:
         raise invalid("discount", f"{pairs} pairs of SKU and vendor are more than the {PAIRS_MAX} of one request")
+
+
+def _check_complete(body: PromotionBody, behaviour: Behaviour) -> None:
+    """An entry that discounts has subtype and value in every dialect; what else may be missing is a choice."""
+    for number, entry in enumerate(body.discount):
+        for name in ("discount_subtype", "discount_value"):
+            if getattr(entry, name) is None:
+                _refuse_left_out(behaviour, f"discount[{number}].{name}", always=body.active and entry.active)
+    for name in ("reason", "display_name"):
+        if getattr(body, name) is None:
+            _refuse_left_out(behaviour, name)
+
+
+def _refuse_left_out(behaviour: Behaviour, name: str, *, always: bool = False) -> None:
+    if always or behaviour.promotion_left_out == "refused":
+        raise invalid(name, "is required", rule="2.4", choice=None if always else "promotion_left_out")

@@ -73,7 +73,7 @@ def _shown(connection: Connection, row: Row[Any], now_us: int) -> dict[str, Any]
     pairs, count, vendors = connection.execute(counted).one()
     return {
         "id": row.id,
-        "name": row.display_name.get("en_GB") or next(iter(row.display_name.values())),
+        "name": _name(row.display_name),
         "display_name": row.display_name,
         "state": state_of(row, now_us),
         "type": row.type,
@@ -161,4 +161,8 @@ def dressed(
 
 def _seen(row: dict[str, Any]) -> Seen:
     names: dict[str, str] = json.loads(row.pop("display_name"))
-    return Seen(name=names.get("en_GB") or next(iter(names.values())), **{k: v for k, v in row.items() if k != "sku"})
+    return Seen(name=_name(names), **{k: v for k, v in row.items() if k != "sku"})
+
+
+def _name(names: dict[str, str]) -> str:
+    return names.get("en_GB") or next(iter(names.values()), "without a name")

@@ -30,6 +30,8 @@ from partner_sandbox import money
 from partner_sandbox.promotions.body import PromotionBody
 from partner_sandbox.storage import metadata
 
+REASON = "COMPETITIVENESS"
+"""Of a promotion whose request has none."""
 promotion = Table(
     "promotion",
     metadata,
@@ -133,7 +135,7 @@ def header(body: PromotionBody) -> dict[str, Any]:
     most = None if limits is None else limits.max_discount_per_order
     return {
         "type": body.type,
-        "reason": body.reason,
+        **({} if body.reason is None else {"reason": body.reason}),
         "purchased_quantity": body.conditions.purchased_quantity,
         "discounted_quantity": body.conditions.discounted_quantity,
         "max_discount_milli": None if most is None else money.cut(most),
@@ -147,7 +149,8 @@ def add(connection: Connection, chain: str, body: PromotionBody, now_us: int, se
         "chain": chain,
         "identity": body.identity,
         "vendors": sorted(set(body.vendors)),
-        "display_name": dict(body.display_name),
+        "display_name": dict(body.display_name or {}),
+        "reason": REASON,
         "start_us": body.conditions.start_time,
         "end_us": body.conditions.end_time,
         **header(body),

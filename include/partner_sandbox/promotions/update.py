@@ -53,7 +53,7 @@ class Outcome:
 def run(sandbox: Sandbox, job: jobs.Job) -> str | None:
     """The state the job ends in; None for COMPLETED."""
     with sandbox.storage.begin() as connection:
-        body = PromotionBody.model_validate_json(store.requested(connection, job.seq))
+        body = bodies.parse(store.requested(connection, job.seq), PromotionBody, {"promotion_times": True})
         store.forget_request(connection, job.seq)
         vendors, unknown = _vendors(connection, job.chain, body.vendors)
     if sandbox.faults.draw("job", "not_applied"):
@@ -147,7 +147,8 @@ def _wanted(body: PromotionBody) -> Wanted:
     """The last entry that names a SKU decides."""
     wanted: Wanted = {}
     for entry in body.discount:
-        value = Value(entry.discount_subtype, entry.value_milli, entry.max_quantity) if entry.active else None
+        subtype = entry.discount_subtype if entry.active else None
+        value = None if subtype is None else Value(subtype, entry.value_milli, entry.max_quantity)
         wanted.update(dict.fromkeys(entry.sku, value))
     return wanted
 
@@ -195,7 +196,7 @@ def promotion_status(job_id: str, sandbox: TheSandbox, chain: TheChain) -> dict[
 
 
 def _take(sandbox: Sandbox, chain: Chain, text: bytes, address: str) -> jobs.Job:
-    body = bodies.parse(text, PromotionBody)
+    body = bodies.parse(text, PromotionBody, {"promotion_times": sandbox.behaviour.promotion_times == "any"})
     with sandbox.storage.begin() as connection:
         vendors = select(func.count()).select_from(vendor_table).where(vendor_table.c.chain == chain.chain)
         check(body, sandbox.behaviour, connection.execute(vendors).scalar_one())
