@@ -3,7 +3,6 @@
 Exit 0: none is known, or the database cannot be reached, and the output shows which. Exit 1: some are known; they are listed.
 """
 
-# ruff: noqa: INP001, T201  a script, not a package
 from __future__ import annotations
 
 import json

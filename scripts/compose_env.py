@@ -1,4 +1,3 @@
-# ruff: noqa: INP001  a script, not a package
 """Writes .env with the passwords and keys that docker-compose.yaml asks for, and the files for further settings.
 
 All are readable by their owner alone. None is ever overwritten.
@@ -34,7 +33,7 @@ def values() -> dict[str, str]:
 def main() -> int:
     keys = "".join(f"{name}={value}\n" for name, value in values().items())
     for name, text in {".env": keys, **FURTHER}.items():
-        print(_written(PROJECT / name, text))  # noqa: T201
+        print(_written(PROJECT / name, text))
     (PROJECT / "config").mkdir(exist_ok=True)
     return 0
 

@@ -3,7 +3,6 @@
 A wheel of pip runs as it is: `python pip.whl/pip install ...`. Standard library alone. Usage: fetch_pip.py TARGET
 """
 
-# ruff: noqa: INP001  a script, not a package
 from __future__ import annotations
 
 import configparser

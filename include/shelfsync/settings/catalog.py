@@ -112,10 +112,13 @@ class DriftSettings(Section):
     held: Literal["report", "ignore"] = "report"
     """Only a person can release a held change, so `resend` is not possible."""
     acknowledged_not_applied: Action = "resend"
+    """The platform accepted it, and its export still shows the value before."""
     changed_on_platform: Action = "resend"
+    """The export shows a value that shelfsync never sent."""
     export_older_than_change: Action = "ignore"
     """The platform wrote the export before the change."""
     unknown: Action = "resend"
+    """The cause cannot be concluded."""
     propagation_s: float = Field(1800.0, ge=0)
     """Time that a change needs to show (interface.md 8: 15 minutes; integrators saw 30). A younger change is no drift."""
     second_look: bool = True

@@ -1,0 +1,330 @@
+"""The reference of the program: settings, commands, errors, DAGs, the Python interface."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import textwrap
+import typing
+from pathlib import Path
+from typing import Any
+
+import typer.main
+from pydantic import BaseModel
+from pydantic_core import PydanticUndefined
+
+import partner_api
+from shelfsync import errors
+from shelfsync.cli.app import app
+from shelfsync.settings import Settings
+from shelfsync.settings.listing import CONNECTIONS
+from shelfsync_airflow.options import OPTIONS
+
+ROOT = Path(__file__).resolve().parents[2]
+UNITS = {
+    "_s": "seconds",
+    "_days": "days",
+    "_hours": "hours",
+    "_months": "months",
+    "_bytes": "bytes",
+    "_share": "share, 0 to 1",
+    "_share_max": "share, 0 to 1",
+    "_rows": "rows",
+    "_skus": "SKUs",
+    "per_minute": "requests a minute",
+    "sales_buffer": "pieces",
+}
+EXAMPLES = {
+    "home": "/var/lib/shelfsync",
+    "config": "/etc/shelfsync/shelfsync.toml",
+    "database_url": "postgresql://shelfsync:PASSWORD@db.example.com:5432/shelfsync",
+    "lake_url": "s3://example-lake/shelfsync",
+    "platform.base_url": "https://platform.example.com",
+    "platform.chain": "example-chain",
+    "platform.client_id": "example-client",
+    "platform.client_secret": "the-secret-of-the-portal",
+    "platform.token": "the-token-of-the-portal",
+    "platform.proxy": "http://proxy.example.com:3128",
+    "platform.download_hosts": "files.example.com",
+    "platform.private_hosts": "sandbox",
+    "platform.dialect": '{"token_body": "json"}',
+    "erp.source": "sql",
+    "erp.url": "postgresql+psycopg://reader:PASSWORD@erp.example.com/erp",
+    "erp.sql": "SELECT store AS vendor, article AS sku, price FROM sales_view",
+    "erp.sql_file": "/etc/shelfsync/extract.sql",
+    "erp.files": "s3://example-erp/stock/*.parquet",
+    "erp.file_format": "csv",
+    "erp.columns": '{"sku": "item_code"}',
+    "erp.constants": '{"vendor": "store-001"}',
+    "erp.vendor_ids": '{"ST01": "store-001"}',
+    "erp.vendor_ids_file": "/etc/shelfsync/vendors.csv",
+    "erp.mapping": "/etc/shelfsync/mapping.py:rows",
+    "erp.count_sql": "SELECT count(*) FROM sales_view",
+    "erp.control_file": "/data/{vendor}.count",
+    "metrics.statsd": "statsd.example.com:8125",
+    "webhook.secret": "a-long-random-text",
+    "webhook.secret_previous": "the-long-text-before",
+    "webhook.proxies": "172.18.0.1",
+    "sync.vendors": "store-001,store-002",
+    "suppression.sales_buffer": "2",
+    "suppression.vendor_buffers": '{"store-001": 2}',
+    "suppression.category_buffers": '{"bakery": 0}',
+    "suppression.buffers_file": "/etc/shelfsync/buffers.csv",
+    "rejection.reason_keywords": '{"unknown_sku": ["artikel fehlt"]}',
+    "guards.overrides": '{"store-001": {"new_skus": {"max_rows": 500}}}',
+    "local.paused_dags": "orders_fulfilment,orders_history",
+    "orders.encryption_key": "a-long-random-text",
+    "orders.encryption_key_previous": "the-long-text-before",
+    "orders.hand_over": "outbox",
+    "orders.hand_over_url": "postgresql://shelfsync:PASSWORD@stores.example.com/hub",
+    "orders.hand_over_secret": "a-long-random-text",
+    "orders.picking_sql": "SELECT * FROM picking_result",
+    "orders.picking_url": "postgresql://reader:PASSWORD@stores.example.com/hub",
+    "orders.picking_secret": "a-long-random-text",
+    "orders.picking_secret_previous": "the-long-text-before",
+}
+"""An example of each setting whose default is none; a test reads each of them as shelfsync does."""
+
+
+def settings() -> str:
+    """One table a section, one row a setting."""
+    own: list[str] = []
+    parts: list[str] = []
+    meanings = _meanings(Settings)
+    for name, field in Settings.model_fields.items():
+        inner = field.annotation
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            parts += [f"## {name}\n", f"{_paragraph(inner.__doc__ or '')}\n", _HEAD + "".join(_rows(inner, (name,)))]
+        else:
+            own.append(_row((name,), field, meanings.get(name, "")))
+    head = "## The installation\n\nState folder, database, lake and log.\n"
+    return "\n".join([head, _HEAD + "".join(own), *parts])
+
+
+_HEAD = "| setting | type | default | unit | example | meaning |\n|---|---|---|---|---|---|\n"
+
+
+def _rows(section: type[BaseModel], path: tuple[str, ...]) -> list[str]:
+    meanings = _meanings(section)
+    rows = []
+    for name, field in section.model_fields.items():
+        inner = field.annotation
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            rows += [
+                _row(
+                    (*path, name, deeper),
+                    one,
+                    _threshold(meanings.get(name, ""), deeper),
+                    getattr(field.default, deeper),
+                )
+                for deeper, one in inner.model_fields.items()
+            ]
+        else:
+            rows.append(_row((*path, name), field, meanings.get(name, "")))
+    return rows
+
+
+def _threshold(rule: str, name: str) -> str:
+    told = {
+        "max_rows": f"Changes that may be sent without a person: {rule}",
+        "max_share": f"The same as a share: {rule}",
+        "enabled": "False turns the rule off.",
+    }
+    return told.get(name, f"{name}: {rule}")
+
+
+def _row(path: tuple[str, ...], field: Any, meaning: str, default: object = PydanticUndefined) -> str:
+    variable = "SHELFSYNC_" + "__".join(part.upper() for part in path)
+    default = field.get_default(call_default_factory=True) if default is PydanticUndefined else default
+    if path == ("home",):
+        default = None
+    unit = next((unit for ending, unit in UNITS.items() if path[-1].endswith(ending)), "")
+    example = (
+        EXAMPLES.get(".".join(path))
+        or EXAMPLES.get(f"erp.{path[-1]}")
+        or ("" if default in (None, (), {}) else str(_plain(default)))
+    )
+    connection = CONNECTIONS.get(".".join(path))
+    meaning = _paragraph(meaning) + (f" Airflow's connection `{connection}` gives it too." if connection else "")
+    shown = "" if default in (None, (), {}) else f"`{_plain(default)}`"
+    cells = (f"`{variable}`", _type(field.annotation), shown, unit, f"`{example}`" if example else "", meaning)
+    return "| " + " | ".join(_cell(cell) for cell in cells) + " |\n"
+
+
+def _plain(value: object) -> object:
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+def _type(annotation: Any) -> str:
+    origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is typing.Literal:
+        return " or ".join(f"`{one}`" for one in inner)
+    if origin is typing.Annotated:
+        return _type(inner[0])
+    if origin in {dict, tuple}:
+        return "JSON object" if origin is dict else "list, comma-separated"
+    if inner:  # a union with None
+        return _type(next(one for one in inner if one is not type(None)))
+    names = {"str": "text", "int": "whole number", "float": "number", "bool": "true or false", "SecretStr": "secret"}
+    return names.get(getattr(annotation, "__name__", ""), getattr(annotation, "__name__", str(annotation)).lower())
+
+
+def _meanings(section: type[BaseModel]) -> dict[str, str]:
+    """The text below each field, of the class and of those that it inherits from."""
+    found: dict[str, str] = {}
+    for one in reversed(section.__mro__):
+        if not (issubclass(one, BaseModel) and one.__module__.startswith("shelfsync")):
+            continue
+        body = ast.parse(textwrap.dedent(inspect.getsource(one))).body[0]
+        assert isinstance(body, ast.ClassDef)
+        for field, text in zip(body.body, body.body[1:], strict=False):
+            if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
+                found[ast.unparse(field.target)] = str(text.value.value)
+    return found
+
+
+def commands() -> str:
+    """Every command with its usage, options and examples, in the groups of `shelfsync --help`."""
+    return "\n".join(_command(words, found) for words, found in _leaves(typer.main.get_command(app), ()))
+
+
+def _leaves(group: Any, path: tuple[str, ...]) -> list[tuple[tuple[str, ...], Any]]:
+    found: list[tuple[tuple[str, ...], Any]] = []
+    for word, one in sorted(group.commands.items()):
+        found += _leaves(one, (*path, word)) if hasattr(one, "commands") else [((*path, word), one)]
+    return found
+
+
+def _command(words: tuple[str, ...], command: Any) -> str:
+    arguments = [param for param in command.params if param.param_type_name == "argument"]
+    usage = " ".join(["shelfsync", *words, *(_usage(param) for param in arguments), "[OPTIONS]"])
+    text = [
+        f"## {' '.join(words)}\n",
+        f"{_paragraph(command.help or '').replace('***', '`***`')}\n",
+        f"```text\n{usage}\n```\n",
+    ]
+    options = [param for param in command.params if param.param_type_name == "option" and param.name != "help"]
+    rows = [
+        (f"`{', '.join(param.opts)}{'' if param.is_flag else ' ' + (param.metavar or param.name.upper())}`", param.help)
+        for param in options
+    ]
+    rows = [*((f"`{_usage(param)}`", param.help) for param in arguments), *rows]
+    text.append("| option | meaning |\n|---|---|\n" + "".join(f"| {_cell(a)} | {_cell(b or '')} |\n" for a, b in rows))
+    examples = re.sub(r"^.*?Examples:\s*", "", command.epilog or "", flags=re.DOTALL)
+    lines = [line.strip() for line in re.split(r"[\n\b]+", examples) if line.strip()]
+    return "\n".join([*text, "```sh\n" + "\n".join(lines) + "\n```\n"])
+
+
+def _usage(param: Any) -> str:
+    name = param.metavar or param.name.upper()
+    return (name if param.required else f"[{name}]") + ("..." if param.nargs == -1 and "..." not in name else "")
+
+
+def error_pages() -> str:
+    """Every class of error with its exit code, and every message that the code raises of it."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for file in sorted((ROOT / "include/shelfsync").rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+                name = ast.unparse(node.exc.func).rpartition(".")[2]
+                message = " · ".join(text for one in node.exc.args if (text := _message(one)))
+                if message and isinstance(getattr(errors, name, None), type):
+                    found.setdefault(name, []).append((message, file.relative_to(ROOT / "include/shelfsync").parts[0]))
+    parts = []
+    for name, one in inspect.getmembers(errors, inspect.isclass):
+        if issubclass(one, errors.ShelfsyncError):
+            code = errors.ExitCode.of(one.exit_code)
+            text = f"## {name}\n\n{_paragraph(one.__doc__ or '')} Exit code {code:d} ({code.name.lower()}). {code.remedy}\n"
+            rows = "".join(
+                f"| {_cell(message)} | {place.removesuffix('.py')} |\n"
+                for message, place in sorted(set(found.get(name, [])))
+            )
+            parts.append(text + (f"\n| message | room |\n|---|---|\n{rows}" if rows else ""))
+    return "\n".join(parts)
+
+
+def _message(node: ast.expr) -> str:
+    """A text of the code with `…` for what is filled in."""
+    if isinstance(node, ast.Constant):
+        return str(node.value) if isinstance(node.value, str) else ""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(str(one.value) if isinstance(one, ast.Constant) else "…" for one in node.values)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return (_message(node.left) or "…") + (_message(node.right) or "…")
+    return ""
+
+
+def dags() -> str:
+    """Every DAG with its schedule and its own page, the options of the DAGs, and the tasks."""
+    parts = []
+    tasks = _tasks()
+    for file in sorted((ROOT / "dags").glob("*.py")):
+        tree = ast.parse(file.read_text("utf-8"))
+        text = (ast.get_docstring(tree) or "").partition("\n")[2].strip()
+        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+        kind = next(
+            (ast.literal_eval(call.args[0]) for call in calls if ast.unparse(call.func).startswith("schedule")), None
+        )
+        when = (
+            f"`{OPTIONS[f'{kind}_schedule'].default}` (UTC), option `{kind}_schedule`"
+            if kind
+            else "none: a person or an event starts it"
+        )
+        parts.append(f"## {file.stem}\n\nSchedule: {when}.\n\n{text}\n")
+    options = "".join(
+        f"| `{name}` | `AIRFLOW__SHELFSYNC__{name.upper()}` | {f'`{one.default}`' if one.default else ''} | {_cell(one.description)} |\n"
+        for name, one in OPTIONS.items()
+    )
+    rows = "".join(f"| `{name}` | {place} | {_cell(text)} |\n" for name, place, text in tasks)
+    return "\n".join(
+        [
+            *parts,
+            f"## Tasks\n\n| task | of | what it does |\n|---|---|---|\n{rows}",
+            f"## Options\n\nThe section `[shelfsync]` of Airflow's configuration.\n\n| option | variable | default | meaning |\n|---|---|---|---|\n{options}",
+        ]
+    )
+
+
+def _tasks() -> list[tuple[str, str, str]]:
+    places = {
+        "tasks": "catalog",
+        "holds": "holds",
+        "export_tasks": "export",
+        "order_tasks": "orders",
+        "promotion_tasks": "promotions",
+    }
+    found = []
+    for name, place in places.items():
+        for node in ast.parse((ROOT / f"plugins/shelfsync_airflow/{name}.py").read_text("utf-8")).body:
+            if isinstance(node, ast.FunctionDef) and any(
+                re.match(r"task\b(?!_group)", ast.unparse(one)) for one in node.decorator_list
+            ):
+                given = re.search(r"task_id='(\w+)'", " ".join(ast.unparse(one) for one in node.decorator_list))
+                found.append((given[1] if given else node.name, place, _paragraph(ast.get_docstring(node) or "")))
+    return found
+
+
+def client() -> str:
+    """The public names of the client, with signatures and what their docstrings state."""
+    parts = []
+    for name in partner_api.__all__:
+        one = getattr(partner_api, name)
+        parts.append(f"## {name}\n\n{inspect.cleandoc(one.__doc__ or '')}\n")
+        for method, function in inspect.getmembers(one, inspect.isfunction):
+            if not method.startswith("_") and function.__module__.startswith("partner_api"):
+                signature = (
+                    re.sub(r"'", "", str(inspect.signature(function))).replace("(self, ", "(").replace("(self)", "()")
+                )
+                parts.append(
+                    f"### {name}.{method}\n\n```python\n{method}{signature}\n```\n\n{inspect.cleandoc(function.__doc__ or '')}\n"
+                )
+    return "\n".join(parts)
+
+
+def _paragraph(text: str) -> str:
+    return re.sub(r"\s+", " ", text).strip()
+
+
+def _cell(text: str) -> str:
+    return _paragraph(text).replace("|", "\\|")
