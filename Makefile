@@ -33,7 +33,7 @@ fuzz: setup   ## ever new faulty input at each endpoint, file and form; SECONDS=
 	@FUZZ_S=$(or $(SECONDS),60) $(BIN)/python -m pytest -n 2 --timeout=0 -m slow -k "for_a_minute or test_fuzz" $(ARGS)
 
 simulate: setup   ## seeded faults over virtual days; SEEDS=100 START=0
-	@PYTHONPATH=tests:tests/support:include $(BIN)/python -m simulation --seeds $(or $(SEEDS),20) --start $(or $(START),0)
+	@PYTHONPATH=tests:tests/support:include $(BIN)/python -m simulation --seeds $(or $(SEEDS),20) --start $(or $(START),0) $(ARGS)
 
 crash-sweep: setup   ## processes that die at each fault-injection point; recovered by a retry or by the schedule; KINDS="full delta" ARGS="--every 10" for some
 	@PYTHONPATH=tests:tests/support:include $(BIN)/python -m simulation --crash-points $(ARGS)

@@ -153,30 +153,32 @@ PROCESSES = {
 
 
 class Case:
-    """One process in a separate world, from a full sync on."""
+    """Processes in a separate world, from a full sync on; the first of them finds what it works on."""
 
-    def __init__(self, world: World, process: Process) -> None:
+    def __init__(self, world: World, first: Process, shape: Shape = SHAPE) -> None:
         self._world = world
-        self._process = process
+        self._lived: list[Process] = []
         self.model = Model(world)
-        furnish(world, SHAPE)
+        furnish(world, shape)
         with world.app(FaultPoint()) as app:
             _sync(world, app, "full")
             _promotions(world, app)
-            process.before(world, app)
+            first.before(world, app)
         self.model.check()
 
-    def live(self, fault_point: FaultPoint) -> None:
-        """The process, to its end or to its death."""
+    def live(self, process: Process, fault_point: FaultPoint) -> None:
+        """A process, to its end or to its death."""
+        self._lived.append(process)
         with self._world.app(fault_point) as app:
-            self._process.work(self._world, app)
+            process.work(self._world, app)
 
     def follow(self) -> None:
         """What the schedule does, and what must be true after it; raises Broken."""
         world = self._world
         self.model.check()
         with world.app(FaultPoint()) as app:
-            self._process.again(world, app)
+            for process in self._lived:
+                process.again(world, app)
             for number, waits_s in enumerate((RECOVERED_AFTER_S, RECOVERED_AFTER_S[:1])):
                 world.clock.sleep(RUN_AFTER_S)
                 day.tolerated(partial(_sync, world, app, "delta"))
@@ -207,7 +209,7 @@ class Case:
 def effects_of(world: World, process: Process) -> int:
     """How many effects the process has without faults; afterwards platform and ERP are equal too."""
     case, fault_point = Case(world, process), FaultPoint()
-    case.live(fault_point)
+    case.live(process, fault_point)
     case.follow()
     return fault_point.effects
 
@@ -215,7 +217,7 @@ def effects_of(world: World, process: Process) -> int:
 def dies_at(world: World, process: Process, point: Point) -> None:
     """The process dies at a point and only the schedule follows; raises Broken when that is not enough."""
     case = Case(world, process)
-    die(case.live, point)
+    die(partial(case.live, process), point)
     case.follow()
 
 

@@ -1,7 +1,7 @@
 """`python -m simulation --seeds N --start S [--jobs J] [--verbose]`: N seeds from S; exit 1 when one of them fails.
 
 `--crash-points`: a day that dies at each of its effects instead. `--abandoned [NAME ...]`: processes of every kind die at each of their
-effects, and nothing but the schedule follows.
+effects, and nothing but the schedule follows. `--unattended`: the same by seeds, in worlds of every shape and with several deaths.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ from shelfsync.migrations import upgrade
 from shelfsync.store.engine import create_engine
 from simulation.abandoned import PROCESSES, abandoned
 from simulation.crash_points import crash_sweep, dies_at, effects_of_a_day, points
-from simulation.seeds import Verdict, plan_of, try_plan
+from simulation.seeds import SimulationRun, Verdict, plan_of, try_plan
 from simulation.shrink import shrunk
+from simulation.unattended import UnattendedRun, unattended
 from simulation.world import World
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def main() -> int:
     parser.add_argument("--former", action="store_true", help="plans as they were before exports, holds and switches")
     parser.add_argument("--crash-points", action="store_true", help="instead: a day that dies at each of its effects")
     parser.add_argument("--abandoned", nargs="*", choices=PROCESSES, help="instead: only the schedule follows a death")
+    parser.add_argument("--unattended", action="store_true", help="seeds whose deaths only the schedule follows")
     parser.add_argument("--every", type=int, default=1, help="of these, each so-manieth point alone")
     parser.add_argument("--no-shrink", action="store_true", help="leave a failing seed as long as it is")
     options = parser.parse_args()
@@ -59,7 +61,7 @@ def main() -> int:
             with _world(server, "simulation_0") as world:
                 verdicts = []
                 for seed in range(options.start, options.start + options.seeds):
-                    verdicts.append(_reported(_run_seed(world, seed, options)))
+                    verdicts.append(_reported(_run_seed(world, seed, options), options))
                     _how_far(len(verdicts), options)
         else:
             verdicts = _many(server, options)
@@ -81,20 +83,23 @@ def _died(options: argparse.Namespace, world: World) -> int:
 
 
 def _run_seed(world: World, seed: int, options: argparse.Namespace) -> Verdict:
-    of = plan_of(world, seed, now=not options.former)
-    verdict = try_plan(world, of, print if options.verbose else lambda _: None)
+    of, way = plan_of(world, seed, now=not options.former), SimulationRun
+    if options.unattended:
+        of, way = unattended(seed), UnattendedRun
+    verdict = try_plan(world, of, print if options.verbose else lambda _: None, way)
     if verdict.broken and not options.no_shrink:
-        least = shrunk(of, verdict.broken, lambda plan: try_plan(world, plan).broken)
+        least = shrunk(of, verdict.broken, lambda plan: try_plan(world, plan, way=way).broken)
         lines = "\n".join(f"    {action}" for action in least.actions)
         verdict.case += f"\n  fails the same with {len(least.actions)} actions in {least.shape}:\n{lines}"
     return verdict
 
 
-def _reported(verdict: Verdict) -> Verdict:
+def _reported(verdict: Verdict, options: argparse.Namespace) -> Verdict:
     """Prints a seed that failed at once."""
     if verdict.broken:
         print(f"seed {verdict.seed} FAILED: {verdict.case}", flush=True)
-        print(f"  again: python -m simulation --start {verdict.seed} --seeds 1 --verbose", flush=True)
+        how = " --unattended" if options.unattended else ""
+        print(f"  again: python -m simulation{how} --start {verdict.seed} --seeds 1 --verbose", flush=True)
     return verdict
 
 
@@ -118,7 +123,7 @@ def _many(server: EmbeddedPostgres, options: argparse.Namespace) -> list[Verdict
     got: list[Verdict] = []
     while len(got) < options.seeds:
         try:
-            got.append(_reported(verdicts.get(timeout=5)))
+            got.append(_reported(verdicts.get(timeout=5), options))
             _how_far(len(got), options)
         except queue.Empty:
             if not any(worker.is_alive() for worker in workers):

@@ -88,19 +88,22 @@ class SimulationRun:
 
     def run(self, *, converge: bool = True) -> None:
         """Performs all actions, then converges if wanted; raises Broken."""
-        self.world.reset(self.plan.seed, self.plan.shape)
         errors = _FirstError()
         logger = logging.getLogger("shelfsync.catalog.steps.each_vendor")
         logger.addHandler(errors)
         try:
-            for number, action in enumerate(self.plan.actions):
-                self.log(f"{number:3} +{self.world.clock.monotonic_s():.0f} s: {action}")
-                self._do(action)
-                self._verify(errors)
+            self._act(errors)
             if converge:
                 self._converge(errors)
         finally:
             logger.removeHandler(errors)
+
+    def _act(self, errors: _FirstError) -> None:
+        self.world.reset(self.plan.seed, self.plan.shape)
+        for number, action in enumerate(self.plan.actions):
+            self.log(f"{number:3} +{self.world.clock.monotonic_s():.0f} s: {action}")
+            self._do(action)
+            self._verify(errors)
 
     def _verify(self, errors: _FirstError) -> None:
         if errors.first is not None and errors.first.exc_info:
@@ -362,11 +365,16 @@ def _expect(lines: list[str], invariant: str) -> None:
         raise Broken(invariant, f"{len(lines)} differences, the first {lines[0]}")
 
 
-def try_plan(world: World, of: Plan, log: Callable[[str], None] = lambda _: None) -> Verdict:
-    """Runs a plan and returns its verdict."""
+def try_plan(
+    world: World,
+    of: Plan,
+    log: Callable[[str], None] = lambda _: None,
+    way: type[SimulationRun] = SimulationRun,
+) -> Verdict:
+    """Runs a plan in one of the ways there are and returns its verdict."""
     verdict = Verdict(of.seed, actions=len(of.actions))
     began_s = time.monotonic()
-    simulation_run = SimulationRun(world, of, log)
+    simulation_run = way(world, of, log)
     with _quietly():
         try:
             simulation_run.run()
