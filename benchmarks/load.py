@@ -3,7 +3,8 @@
     make load SECONDS=30 RATE=500
 
 The caller does what a platform does: an event that is not answered 2xx is sent again. Afterwards every event that was answered 2xx has to
-be in the table, once. Caller, receiver and PostgreSQL (fsync on) share this machine. Exit 1: an event is missing, or there twice.
+be in the table, once. Then the step `take` applies order events in bulk, from an inbox full of them. Caller, receiver and PostgreSQL (fsync on)
+share this machine. Exit 1: an event is missing, or there twice, or an order is.
 """
 
 from __future__ import annotations
@@ -19,17 +20,25 @@ import sys
 import tempfile
 import threading
 import time
+import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
+from cryptography.fernet import Fernet
 
 from benchmarks.meter import described
 from crash.victims import kill
+from orders_bodies import body, item
 from receiver_fixture import LiveReceiver, request
+from shelfsync.app import open_app
+from shelfsync.inbox.event_body import read
 from shelfsync.local.postgres import EmbeddedPostgres
 from shelfsync.migrations import upgrade
+from shelfsync.orders.order_state import as_json
+from shelfsync.orders.steps.take import take
+from shelfsync.settings import Settings
 from shelfsync.store.engine import create_engine
 
 if TYPE_CHECKING:
@@ -61,19 +70,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=30.0)
     parser.add_argument("--rate", type=float, default=500.0, help="events a second")
     parser.add_argument("--kills", type=int, default=KILLS, help="of receiver and PostgreSQL in turns")
+    parser.add_argument("--orders", type=int, default=10_000, help="order events that `take` applies")
     parser.add_argument("--result", type=Path, help="a file for the figures, as JSON")
     chosen = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="shelfsync-load-") as folder:
         Path(folder).chmod(0o711)
-        figures = run(Path(folder), chosen.seconds, chosen.rate, chosen.kills)
+        figures = run(Path(folder), chosen.seconds, chosen.rate, chosen.kills, chosen.orders)
     print(json.dumps(figures, indent=1))
     print(f"{figures['acknowledged']} acknowledged, {figures['missing']} missing, {figures['twice']} twice")
     if chosen.result:
         chosen.result.write_text(json.dumps(figures, indent=1) + "\n")
-    return 1 if figures["missing"] or figures["twice"] or figures["given_up"] else 0
+    print(f"{figures['orders_applied']} orders applied, {figures['orders_a_second']:,} a second")
+    faulty = figures["missing"] or figures["twice"] or figures["given_up"]
+    return 1 if faulty or figures["orders_applied"] != chosen.orders else 0
 
 
-def run(home: Path, seconds: float, rate: float, kills: int) -> dict[str, Any]:
+def run(home: Path, seconds: float, rate: float, kills: int, orders: int) -> dict[str, Any]:
     """The figures of one run."""
     server = EmbeddedPostgres(home / "server")
     server.ensure_started()
@@ -97,6 +109,7 @@ def run(home: Path, seconds: float, rate: float, kills: int) -> dict[str, Any]:
         server.ensure_started()
         with psycopg.connect(url) as connection:
             bodies = [bytes(row[0]) for row in connection.execute("SELECT body FROM inbox.event")]
+        applied, took_s = _take(home, server.create_database("orders"), orders)
     finally:
         server.stop()
     stored = [int(json.loads(body)["job_id"]) for body in bodies]
@@ -115,7 +128,31 @@ def run(home: Path, seconds: float, rate: float, kills: int) -> dict[str, Any]:
         "median_ms": _ms(waited, 0.5),
         "p99_ms": _ms(waited, 0.99),
         "longest_ms": _ms(waited, 1.0),
+        "orders_applied": applied,
+        "orders_a_second": round(orders / took_s),
     }
+
+
+def _take(home: Path, url: str, orders: int) -> tuple[int, float]:
+    """(orders in the warehouse, seconds) of one `take` over so many new orders of three items, each with an encrypted customer."""
+    settings = Settings(
+        home=home / "orders", database_url=url, orders={"encryption_key": Fernet.generate_key().decode()}
+    )
+    items = [item(sku, number) for number, sku in enumerate(("MILK", "CHEESE", "JAM"), 1)]
+    customer = {"customer": {"first_name": "A", "last_name": "Customer", "phone": "+10000000000"}}
+    with open_app(settings) as context, psycopg.connect(url) as connection:
+        rows = "COPY inbox.event (kind, identity, platform_job_id, vendor, body) FROM STDIN"
+        with connection.cursor().copy(rows) as copy:
+            for _ in range(orders):
+                event = read(as_json(body(*items, order_id=str(uuid.uuid4()), **customer)).encode())
+                copy.write_row((event.kind, event.identity, event.platform_job_id, event.vendor, event.body))
+        connection.commit()
+        began_s = time.perf_counter()
+        take(context)
+        took_s = time.perf_counter() - began_s
+        row = connection.execute("SELECT count(*) FROM warehouse.order_item").fetchone()
+    assert row is not None
+    return int(row[0]) // len(items), took_s
 
 
 class _Victims:

@@ -37,19 +37,19 @@ class Sender:
 
     def send(self, request: Request, receiver: Receiver) -> Answer:
         """The answer; TransportFailure when there is none."""
-        watch = _Watch(request.deadline_s)
+        deadline = Deadline(request.deadline_s)
         heads: list[httpx.Response] = []
         try:
             if self._given is not None:
                 return self._send(request, receiver, heads, {})
-            with watch:
-                return self._send(request, receiver, heads, {"trace": watch.see})
+            with deadline:
+                return self._send(request, receiver, heads, {"trace": deadline.see})
         except (httpx.TransportError, httpx.StreamError) as error:
             if (
                 heads and heads[0].status_code >= 300
             ):  # a rejection counts by its head, whatever becomes of its body (interface.md 7)
                 return _answer(heads[0], receiver, cut=True)
-            raise _failure(error, overdue=watch.fired) from None
+            raise _failure(error, overdue=deadline.passed) from None
 
     def close(self) -> None:
         """Closes the transport if it was made here."""
@@ -89,14 +89,17 @@ def _answer(response: httpx.Response, receiver: Receiver, *, cut: bool = False) 
     return Answer(response.status_code, response.headers, body, cut=cut or receiver.cut)
 
 
-class _Watch:
-    """Ends a request at its deadline however slowly its head drips: it shuts the socket down under the reading thread."""
+class Deadline:
+    """Ends a request at its deadline however slowly its head drips: it shuts the socket down under the reading thread.
+
+    `see` is the extension `trace` of the request, whose connection has to be a new one (`NO_REUSE`).
+    """
 
     def __init__(self, deadline_s: float) -> None:
         self._timer = threading.Timer(deadline_s, self._cut)
         self._timer.daemon = True
         self._socket: socket.socket | None = None
-        self.fired = False
+        self.passed = False
 
     def see(self, event: str, info: Mapping[str, Any]) -> None:
         """A trace callback of httpcore: the connection just made is the one to cut."""
@@ -105,7 +108,7 @@ class _Watch:
             self._socket = stream.get_extra_info("socket") if stream is not None else None
 
     def _cut(self) -> None:
-        self.fired = True
+        self.passed = True
         if self._socket is not None:
             with contextlib.suppress(OSError):  # it was closed meanwhile
                 socket.socket.shutdown(self._socket, socket.SHUT_RDWR)

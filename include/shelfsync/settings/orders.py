@@ -33,7 +33,7 @@ class OrdersSettings(Section):
     hand_over_customer: bool = True
     """Whether the store receives the customer's data that it needs: address and phone for its own delivery, a name for collection."""
     hand_over_timeout_s: float = Field(10.0, gt=0)
-    """Timeout of one hand-over."""
+    """Timeout of one hand-over, in all."""
     read_new: bool = True
     """Whether shelfsync reads a new order from the platform before the hand-over. This costs a request and finds a cancelled order."""
     take_within_s: float = Field(300.0, gt=0)

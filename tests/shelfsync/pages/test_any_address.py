@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import quote, urlencode
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fuzz_minute import BRIEFLY, for_a_minute
+from shelfsync.pages.app import create_app
 
 PATHS = (
     "/",
@@ -54,6 +56,12 @@ fields = st.dictionaries(
     st.sampled_from(["vendor", "sku", "at", "first", "reason", "scope", "threshold_max_share", "threshold_x", "\0"]),
     texts,
 )
+
+
+def test_every_page_and_form_is_among_these():
+    routes = create_app(lambda: None, lambda: None).routes
+    known = {re.sub(r"{\w+}", "{}", route.path) for route in routes} - {"/pages.css"}
+    assert known | {"/{}"} == {*PATHS, *FORMS}
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from shelfsync.orders.handover.channel import Document
+
+log = logging.getLogger(__name__)
 
 
 class Files:
@@ -37,39 +40,60 @@ class Files:
         return False
 
     def remove_customers(self, documents: Sequence[tuple[int, str, str]]) -> int:
-        """Rewrites the files that still exist. Files that the store has taken belong to the store."""
-        removed = 0
-        try:
-            system, root = fsspec.core.url_to_fs(self._address)
-            system.invalidate_cache()
-            for number, vendor, kind in documents:
-                target = f"{root}/{_name(number, vendor, kind)}"
+        """Rewrites the files that still exist. Files that the store has taken belong to the store.
+
+        TryAgainError: a file cannot be used. The others are rewritten before it is raised.
+        """
+        removed, failure = 0, None
+        system, root = self._open()
+        for number, vendor, kind in documents:
+            target = f"{root}/{_name(number, vendor, kind)}"
+            try:
                 with contextlib.suppress(FileNotFoundError):
                     system.rm_file(_partial(target))  # of a writer that died
                 with contextlib.suppress(FileNotFoundError):
                     if (text := without_customer(system.cat_file(target).decode())) is not None:
                         _put(system, target, text)
                         removed += 1
-        except OSError as error:
-            raise _trouble(error) from None
+            except OSError as error:
+                failure = error
+        if failure is not None:
+            raise _trouble(failure) from None
         return removed
 
     def taken(self, written: Sequence[tuple[int, str, str]]) -> Collection[int]:
-        """The numbers whose files no longer exist. Lists each store's folder once."""
+        """The numbers whose files no longer exist. Lists each store's folder once; one that cannot be listed hides no other's."""
+        system, root = self._open()
         present: set[str] = set()
-        try:
-            system, root = fsspec.core.url_to_fs(self._address)
-            system.invalidate_cache()
-            for folder in {segment(vendor) for _, vendor, _ in written}:
-                with contextlib.suppress(FileNotFoundError):  # a store may remove its empty folder
-                    names = system.ls(f"{root}/{folder}", detail=False)
-                    present |= {f"{folder}/{str(name).rpartition('/')[2]}" for name in names}
-        except OSError as error:
-            raise _trouble(error) from None
-        return [number for number, vendor, kind in written if _name(number, vendor, kind) not in present]
+        hidden: set[str] = set()
+        for vendor in {vendor for _, vendor, _ in written}:
+            folder = segment(vendor)
+            try:
+                names = system.ls(f"{root}/{folder}", detail=False)
+            except FileNotFoundError:  # a store may remove its empty folder
+                continue
+            except OSError as error:
+                log.warning("hand_over: what vendor %s has taken cannot be seen: %s", vendor, _trouble(error))
+                hidden.add(vendor)
+            else:
+                present |= {f"{folder}/{str(name).rpartition('/')[2]}" for name in names}
+        return [
+            number
+            for number, vendor, kind in written
+            if vendor not in hidden and _name(number, vendor, kind) not in present
+        ]
 
     def close(self) -> None:
         """It has no connections."""
+
+    def _open(self) -> tuple[Any, str]:
+        """The file system without what it remembers of folders, and the root."""
+        try:
+            system, root = fsspec.core.url_to_fs(self._address)
+            system.invalidate_cache()
+        except OSError as error:
+            raise _trouble(error) from None
+        return system, root
 
 
 def _put(system: Any, target: str, text: str) -> None:

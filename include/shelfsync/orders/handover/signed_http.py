@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from partner_api.sender import NO_REUSE, Deadline
 from shelfsync.errors import ConfigurationError, TryAgainError
 
 if TYPE_CHECKING:
@@ -38,10 +39,11 @@ class SignedHttp:
             )
         self._url = url
         self._secret = secret
-        self._client = httpx.Client(timeout=timeout_s, follow_redirects=False, trust_env=False)
+        self._timeout_s = timeout_s
+        self._client = httpx.Client(timeout=timeout_s, follow_redirects=False, trust_env=False, limits=NO_REUSE)
 
     def write(self, document: Document) -> bool:
-        """True if the store answers 2xx. TryAgainError: any other answer, or none."""
+        """True if the store answers 2xx. TryAgainError: any other answer, or none within the timeout."""
         body = document.text.encode()
         at = str(int(time.time()))
         headers = {
@@ -49,8 +51,13 @@ class SignedHttp:
             NUMBER: str(document.hand_over_id),
             SIGNATURE: f"t={at},v1={sign(self._secret.get_secret_value(), at, body)}",
         }
+        deadline = Deadline(self._timeout_s)
+        trace = {"trace": deadline.see}
         try:
-            with self._client.stream("POST", self._url, content=body, headers=headers) as answer:
+            with (
+                deadline,
+                self._client.stream("POST", self._url, content=body, headers=headers, extensions=trace) as answer,
+            ):
                 status = answer.status_code  # the body is not read
         except httpx.HTTPError as error:
             raise TryAgainError(

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import shutil
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 import sqlalchemy as sa
+from pydantic import SecretStr
 
+from shelfsync.errors import TryAgainError
 from shelfsync.orders.handover.channel import Document
 from shelfsync.orders.handover.files import Files
+from shelfsync.orders.handover.signed_http import SignedHttp
 from shelfsync.orders.ledger import handovers
 
 
@@ -130,6 +135,47 @@ def test_two_stores_never_share_a_folder_and_none_leaves_the_root(tmp_path):
     (root / "store-1").rmdir()
     taken = Files(str(root)).taken([(number, vendor, "new") for number, vendor in enumerate(names, 1)])
     assert [names[number - 1] for number in taken] == ["a b", "store-1"]
+
+
+def test_a_folder_that_cannot_be_used_hides_no_other_stores_documents(tmp_path):
+    """A link that leads to itself stands for a share that the system cannot read."""
+    channel, customer = Files(str(tmp_path)), json.dumps({"customer": {"name": "canary"}, "kind": "new"})
+    for number, vendor in enumerate(("store-1", "store-2", "store-3"), 1):
+        channel.write(Document(number, "o", "new", vendor, customer))
+    (tmp_path / "store-3" / "000000000003-new.json").unlink()
+    shutil.rmtree(tmp_path / "store-1")
+    (tmp_path / "store-1").symlink_to(tmp_path / "store-1")
+    written = [(1, "store-1", "new"), (2, "store-2", "new"), (3, "store-3", "new")]
+    assert channel.taken(written) == [3]
+    with pytest.raises(TryAgainError, match="cannot be used"):
+        channel.remove_customers(written)
+    assert "canary" not in (tmp_path / "store-2" / "000000000002-new.json").read_text()
+
+
+def test_a_store_that_answers_byte_by_byte_is_given_up_at_the_timeout():
+    """Each byte comes within the timeout, and the answer is a success in the end."""
+
+    class Till(BaseHTTPRequestHandler):
+        def do_POST(self):
+            self.rfile.read(int(self.headers["content-length"]))
+            with contextlib.suppress(OSError):
+                for byte in b"HTTP/1.1 200 OK\r\nX-Slow: " + b"x" * 60 + b"\r\nContent-Length: 0\r\n\r\n":
+                    self.wfile.write(bytes([byte]))
+                    time.sleep(0.02)
+            self.close_connection = True
+
+        def log_message(self, *_):
+            """Quiet."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Till)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    address, secret = f"http://127.0.0.1:{server.server_port}/orders", SecretStr("shared by all of us")
+    document = Document(1, "o", "new", "store-1", "{}")
+    assert SignedHttp(address, secret, 60.0, ()).write(document) is True
+    with pytest.raises(TryAgainError, match="did not answer"):
+        SignedHttp(address, secret, 0.5, ()).write(document)
+    server.shutdown()
+    server.server_close()
 
 
 def test_a_cancellation_has_a_higher_number_than_the_order_that_it_cancels(world):
