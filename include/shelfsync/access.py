@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import grp
 import os
+import pwd
 import stat
 from typing import TYPE_CHECKING
 
@@ -14,8 +16,6 @@ if TYPE_CHECKING:
 UMASK = 0o027
 """Files 0640, folders 0750: order files, logs and the lake hold what is no other user's business."""
 
-_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
-
 
 def keep_private() -> None:
     """Files that this process writes are for its user and group only. The first line of every entry point."""
@@ -23,7 +23,7 @@ def keep_private() -> None:
 
 
 def refuse_shared(file: Path, setting: str) -> None:
-    """Raises ConfigurationError if another user can change or replace this file: its content is executed."""
+    """Raises ConfigurationError if another user can change or replace this file: its content decides what is run and sent."""
     for path in (file, file.parent, file.resolve(), file.resolve().parent):
         if why := _changed_by(path):
             raise ConfigurationError(
@@ -43,4 +43,14 @@ def _changed_by(path: Path) -> str | None:
     if status.st_uid not in {0, os.geteuid()}:
         return "belongs to another user"
     sticky = stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX
-    return "can be written by others" if status.st_mode & _OTHERS_WRITE and not sticky else None
+    others = stat.S_IWOTH if _is_private(status.st_gid) else stat.S_IWOTH | stat.S_IWGRP
+    return "can be written by others" if status.st_mode & others and not sticky else None
+
+
+def _is_private(group_id: int) -> bool:
+    """Whether the group has the user's own name and no other member, as many systems give one to each user."""
+    try:
+        group, user = grp.getgrgid(group_id), pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return False
+    return group.gr_name == user and set(group.gr_mem) <= {user}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -12,10 +13,11 @@ import pytest
 
 from shelfsync.access import refuse_shared
 from shelfsync.erp.mapping import MappingHook
+from shelfsync.erp.open import open_source
 from shelfsync.errors import ConfigurationError
 from shelfsync.orders.handover.channel import Document
 from shelfsync.orders.handover.files import Files
-from shelfsync.settings import read_settings
+from shelfsync.settings import ErpSettings, read_settings
 
 ROOT = Path(__file__).parents[2]
 OTHER_USER = 4711
@@ -51,6 +53,13 @@ def write(file: Path, text: str = "[platform]\nchain = 'from-the-file'\n") -> Pa
     return file
 
 
+def share(file: Path) -> None:
+    """Gives the file to a group that is not the user's own."""
+    if os.geteuid() != 0:
+        pytest.skip("only root may give a file to any group")
+    os.chown(file, -1, OTHER_USER)
+
+
 def test_a_file_of_the_current_folder_is_not_read_and_that_is_reported(elsewhere, caplog):
     write(elsewhere / "shelfsync.toml")
     assert read_settings().platform.chain is None
@@ -72,6 +81,8 @@ def test_a_file_that_others_can_write_is_rejected(elsewhere, monkeypatch, mode):
     file = write(elsewhere / "mine.toml")
     monkeypatch.setenv("SHELFSYNC_CONFIG", str(file))
     assert read_settings().platform.chain == "from-the-file"
+    if mode == 0o660:
+        share(file)
     file.chmod(mode)
     with pytest.raises(ConfigurationError, match=r"SHELFSYNC_CONFIG: .*can be written by others.*chmod go-w"):
         read_settings()
@@ -115,6 +126,26 @@ def test_a_mapping_hook_that_others_can_write_is_not_run(elsewhere):
     file.chmod(0o666)
     with pytest.raises(ConfigurationError, match=r"SHELFSYNC_ERP__MAPPING: .*can be written by others"):
         MappingHook(f"{file}:shape").load()
+
+
+@pytest.mark.parametrize("setting", ["sql_file", "vendor_ids_file"])
+def test_an_erp_file_that_others_can_write_is_not_used(elsewhere, setting):
+    """One is executed in the ERP, the other decides which store gets whose prices."""
+    (elsewhere / "erp.csv").write_text("vendor,sku,price\nstore-001,a,1\n")
+    sqlite3.connect(elsewhere / "erp.db").execute("CREATE TABLE stock (vendor, sku, price)").connection.close()
+    content = {"sql_file": "SELECT vendor, sku, price FROM stock", "vendor_ids_file": "erp,platform\n1,store-001\n"}[
+        setting
+    ]
+    file = write(elsewhere / "shared" / "file", content)
+    source = {
+        "sql_file": {"url": f"sqlite:///{elsewhere}/erp.db"},
+        "vendor_ids_file": {"files": f"{elsewhere}/erp.csv"},
+    }
+    settings = ErpSettings(**source[setting], **{setting: file})
+    open_source(settings).check()
+    file.chmod(0o666)
+    with pytest.raises(ConfigurationError, match=rf"SHELFSYNC_ERP__{setting.upper()}: .*can be written by others"):
+        open_source(settings).check()
 
 
 @pytest.mark.slow

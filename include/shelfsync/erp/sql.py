@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from shelfsync.access import refuse_shared
 from shelfsync.erp import diagnosis
 from shelfsync.erp.layout import Chunk, Layout
 from shelfsync.erp.session import DISTINCT_MAX, Session
@@ -166,6 +167,8 @@ class SqlSource:
         else:
             setting, path = SQL_FILE, self._settings.sql_file
             assert path is not None
+            if path.is_file():
+                refuse_shared(path, setting)
             try:
                 sql = path.read_text(encoding="utf-8-sig")
             except (OSError, UnicodeDecodeError) as error:
