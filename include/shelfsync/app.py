@@ -10,9 +10,9 @@ import functools
 import threading
 from typing import TYPE_CHECKING
 
+from partner_api.session import Clock, SystemClock
 from shelfsync import metrics
 from shelfsync.catalog.steps.job_kinds import CATALOG, EXPORT
-from shelfsync.clock import Clock, SystemClock
 from shelfsync.context import Context
 from shelfsync.promotions.steps.job_kind import PROMOTION
 

@@ -12,9 +12,9 @@ from shelfsync.catalog.vendor import is_usable
 from shelfsync.catalog.warehouse import unusable_vendors
 from shelfsync.erp.open import open_source
 from shelfsync.errors import ConfigurationError, ShelfsyncError
-from shelfsync.inbox.tls_warning import tls_warning
 from shelfsync.orders.handover.open import open_channel
 from shelfsync.platform.reachable import ASKED_MAX, VENDORS_ASKED, check_platform, is_known_good, unknown_vendors
+from shelfsync.settings.installation import tls_warning
 from shelfsync.settings.reading import unknown_lines
 from shelfsync.store import engine
 

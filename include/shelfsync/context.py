@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Engine
 
     from partner_api import PartnerClient
-    from shelfsync.clock import Clock
+    from partner_api.session import Clock
     from shelfsync.erp.source import ErpSource
     from shelfsync.inbox.notifications import Subscription
     from shelfsync.platform.jobs.kind import JobKind

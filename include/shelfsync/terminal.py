@@ -9,14 +9,14 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from shelfsync.plain import plain
+from shelfsync.logs import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from rich.text import Text
 
-    from shelfsync.explain.event import Event
+    from shelfsync.explain.explanation import Event
 
 
 PIPE_WIDTH = 160

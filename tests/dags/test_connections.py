@@ -9,7 +9,7 @@ import pytest
 
 from shelfsync.errors import ConfigurationError
 from shelfsync.settings import read_settings
-from shelfsync.settings.listing import CONNECTIONS
+from shelfsync.settings.reading import CONNECTIONS
 from shelfsync_airflow.app import ERP, PLATFORM, WEBHOOK, app_settings
 from shelfsync_airflow.connections import find_connection, overrides
 

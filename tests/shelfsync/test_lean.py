@@ -59,14 +59,14 @@ assert "alembic" not in sys.modules
 
 A_HOOK_IN_FRAMES = r"""
 import sys
-from shelfsync import arrow, schemas
+from shelfsync import schemas
 import pyarrow as pa
 assert "pandas" not in sys.modules
 import pandas as pd
-arrow.with_pandas()
+schemas.with_pandas()
 assert pa.array(pd.Series(["a", None], dtype="str")).to_pylist() == ["a", None]
 assert pa.Table.from_pandas(pd.DataFrame({"n": [1]})).to_pylist() == [{"n": 1}]
-assert arrow.without_pandas() is None and pa.array(pd.Series([1.5])).to_pylist() == [1.5]
+assert schemas.without_pandas() is None and pa.array(pd.Series([1.5])).to_pylist() == [1.5]
 """
 
 

@@ -12,7 +12,7 @@ from shelfsync.inbox.notifications import Subscription
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Collection
 
-    from shelfsync.clock import Clock
+    from partner_api.session import Clock
 
 START = dt.datetime(2026, 3, 2, 4, 0, tzinfo=dt.UTC)
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    from shelfsync.clock import Clock
+    from partner_api.session import Clock
     from shelfsync.context import Context
     from shelfsync.settings import Settings
 

@@ -17,7 +17,7 @@ from shelfsync.promotions.steps import plan as promotions_plan
 from shelfsync.promotions.steps import report as promotions_report
 from shelfsync.promotions.steps import shown as promotions_shown
 from shelfsync.promotions.steps import sync as promotions_sync
-from shelfsync.receiver import secret, service
+from shelfsync.receiver import reprocess, secret
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -133,7 +133,7 @@ class InboxCalls:
     context: Context
 
     def listed(self, **which: Any) -> list[dict[str, Any]]:
-        return service.listed(self.context.engine, **which)
+        return reprocess.listed(self.context.engine, **which)
 
     def replay(self, event_ids: Sequence[int]) -> list[dict[str, Any]]:
-        return service.replay(self.context.engine, event_ids)
+        return reprocess.replay(self.context.engine, event_ids)

@@ -7,7 +7,7 @@ import sys
 from pydantic import SecretStr
 
 from partner_api import ClientCredentials, PartnerClient
-from shelfsync.clock import SystemClock
+from partner_api.session import SystemClock
 from shelfsync.platform.rate_limit import RateLimiter
 from shelfsync.settings import RateLimitSettings
 from shelfsync.store.engine import create_engine

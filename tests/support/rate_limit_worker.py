@@ -8,7 +8,7 @@ from __future__ import annotations
 import socket
 import sys
 
-from shelfsync.clock import SystemClock
+from partner_api.session import SystemClock
 from shelfsync.platform.rate_limit import RateLimiter
 from shelfsync.platform.rate_limit.schedule import Rate
 from shelfsync.settings import RateLimitSettings

@@ -13,7 +13,7 @@ config = typer.Typer(help="The settings of this machine.", no_args_is_help=True)
 @command(config, "shelfsync config show", "shelfsync config show --json")
 def show() -> Answer:
     """Every setting with its value and where it comes from. Secrets are shown as ***."""
-    from shelfsync.settings.listing import shown_settings
+    from shelfsync.settings.reading import shown_settings
 
     found = shown_settings()
     return Answer({"settings": found}, [_line(**row) for row in found])

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from shelfsync.errors import ConfigurationError, ExitCode, ShelfsyncError
-from shelfsync.plain import plain, plain_json
+from shelfsync.logs import plain, plain_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from shelfsync.erp import diagnosis
 from shelfsync.erp.text import ESCAPING, decode
 from shelfsync.errors import ConfigurationError
-from shelfsync.store import database
+from shelfsync.store import engine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,7 +57,7 @@ def create_engine(url_text: str, timeout_s: float) -> sa.Engine:
     """
     if url_text.startswith("postgres://"):  # how many tools, Airflow among them, spell it
         url_text = url_text.replace("postgres://", "postgresql://", 1)
-    url = database.parsed(url_text, diagnosis.URL)
+    url = engine.parsed_url(url_text, diagnosis.URL)
     if _sqlite_file(url) is not None and not Path(str(_sqlite_file(url))).is_file():
         raise ConfigurationError(
             diagnosis.URL, f"there is no SQLite file {_sqlite_file(url)!r}", "Correct the path after sqlite:///."

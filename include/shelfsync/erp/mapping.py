@@ -14,7 +14,7 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shelfsync import arrow
+from shelfsync import schemas
 from shelfsync.access import refuse_shared
 from shelfsync.errors import ConfigurationError, DataError
 
@@ -59,7 +59,7 @@ class MappingHook:
         import pandas as pd
 
         hook = self.load()
-        arrow.with_pandas()
+        schemas.with_pandas()
         try:
             answer = hook(frame)
         except Exception as error:

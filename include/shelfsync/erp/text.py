@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from shelfsync import arrow
+from shelfsync import schemas
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -88,7 +88,7 @@ def series_texts(series: pd.Series[Any]) -> pa.Array | pa.ChunkedArray:
     """A pandas column as texts. pandas knows one sign for missing numbers, NaN, so here NaN is null."""
     import pandas as pd
 
-    arrow.with_pandas()
+    schemas.with_pandas()
     if series.dtype != object:
         try:
             column = pa.array(series, from_pandas=True)

@@ -8,13 +8,10 @@ import sqlalchemy as sa
 
 from shelfsync.errors import DataError
 from shelfsync.explain import promotions
-from shelfsync.explain.desired import desired
-from shelfsync.explain.event import Event, Explanation, Values
-from shelfsync.explain.holds import held
-from shelfsync.explain.restorations import in_force, restored
-from shelfsync.explain.sentence import sentence
+from shelfsync.explain.desired import desired, waits_for
+from shelfsync.explain.explanation import Event, Explanation, Values, sentence
+from shelfsync.explain.holds import held, in_force, restored
 from shelfsync.explain.shown import acknowledged, observed
-from shelfsync.explain.waiting import waits_for
 from shelfsync.store import partitions
 from shelfsync.store.instant import instant
 

@@ -1,4 +1,7 @@
-"""The holds of a SKU, and the decisions about them."""
+"""The holds and the restorations of a SKU, with the decisions about them.
+
+In a restoration an operator ordered a past state instead of the ERP's values.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,9 @@ from typing import TYPE_CHECKING
 import sqlalchemy as sa
 
 from shelfsync.catalog.ledger import decisions
+from shelfsync.catalog.ledger.restorations import Restoration
 from shelfsync.catalog.state import HELD, HoldState
-from shelfsync.explain.event import Event, Values
+from shelfsync.explain.explanation import Event, Values
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -35,6 +39,20 @@ CLOSED_MAX = 20
 """How many closed holds of a vendor are read, newest first; each costs one small file."""
 IN_FORCE_MAX = 100
 """How many holds in force are read. There are few: each has its own rule or category, and the next extract ends it."""
+RESTORATIONS_MAX = 20
+"""How many restorations of a vendor are read, newest first."""
+
+_OF_SKU = """
+SELECT restoration_id, state_at, until_at, why, who, begun_at, ended_at, ended_by FROM ledger.restoration
+WHERE vendor = :vendor AND begun_at <= :at AND (skus IS NULL OR :sku = ANY (skus)) ORDER BY restoration_id DESC LIMIT :most
+"""
+
+_RESTORATIONS_IN_FORCE = """
+SELECT restoration_id, vendor, skus, path, state_at, until_at, why, who, begun_at FROM ledger.restoration
+WHERE vendor = :vendor AND (skus IS NULL OR :sku = ANY (skus)) AND begun_at <= :at
+    AND until_at > :since AND (ended_at IS NULL OR ended_at > :since)
+ORDER BY restoration_id
+"""
 
 
 def held(
@@ -80,3 +98,29 @@ def _waits(row: Row[tuple[object, ...]]) -> str | None:
         f"an operator approves hold {row.hold_id} after all (`shelfsync holds approve {row.hold_id}`). The guard {row.rule} holds it:"
         f" {row.message}. The hold {decided}, so the value stays held until the ERP has another one"
     )
+
+
+def in_force(connection: Connection, vendor: str, sku: str, at: dt.datetime) -> list[Restoration]:
+    """The restorations of the SKU that were in force at an instant, oldest first: a newer one overrides an older one."""
+    return in_force_since(connection, vendor, sku, at, at)
+
+
+def in_force_since(
+    connection: Connection, vendor: str, sku: str, since: dt.datetime, at: dt.datetime
+) -> list[Restoration]:
+    """Those that were in force at any time between two instants."""
+    bound = {"vendor": vendor, "sku": sku, "since": since, "at": at}
+    return [Restoration(**row) for row in connection.execute(sa.text(_RESTORATIONS_IN_FORCE), bound).mappings()]
+
+
+def restored(connection: Connection, vendor: str, sku: str, at: dt.datetime) -> Iterator[Event]:
+    """When each was ordered, and when it ended, by an operator or at its end time."""
+    bound = {"vendor": vendor, "sku": sku, "at": at, "most": RESTORATIONS_MAX}
+    for row in connection.execute(sa.text(_OF_SKU), bound).all():
+        name = f"restoration {row.restoration_id}"
+        span = f"as of {row.state_at:%Y-%m-%d %H:%M:%S}, until {row.until_at:%Y-%m-%d %H:%M:%S}"
+        yield Event(row.begun_at, "restore", f"{row.who} ordered {name} ({span}): {row.why}")
+        if row.ended_at is not None and row.ended_at <= at:
+            yield Event(row.ended_at, "restore", f"{row.ended_by} ended {name}: the ERP's values apply again")
+        elif row.ended_at is None and row.until_at <= at:
+            yield Event(row.until_at, "restore", f"{name} ended at its end time: the ERP's values apply again")

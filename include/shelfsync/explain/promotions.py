@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
-from shelfsync.explain.event import Event, Values, plain
-from shelfsync.explain.sentence import when
+from shelfsync.explain.explanation import Event, Values, plain, when
 from shelfsync.promotions.warehouse.customer_price import OUTCOMES_OF_PROMOTIONS, named, price_at
 
 if TYPE_CHECKING:

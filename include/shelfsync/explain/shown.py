@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import sqlalchemy as sa
 
 from shelfsync.catalog.warehouse.baseline_history import unmoved
-from shelfsync.explain.event import Shown, Values
+from shelfsync.explain.explanation import Shown, Values
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Row

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import psycopg
 
 from shelfsync.inbox.events import CHANNEL, ORDER_CHANNEL
-from shelfsync.store.error_reason import is_about_values
+from shelfsync.store.engine import is_about_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,15 +13,14 @@ from starlette.status import HTTP_400_BAD_REQUEST, HTTP_404_NOT_FOUND, HTTP_503_
 
 from shelfsync.errors import DataError, ShelfsyncError
 from shelfsync.pages import explain, holds, orders, promotions, status, switches
-from shelfsync.pages.feeds import fed_by
-from shelfsync.pages.forms import is_readable
-from shelfsync.pages.shell import HEADERS, show
+from shelfsync.pages.shell import HEADERS, fed_by, show
+from shelfsync.pages.viewer import is_readable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from shelfsync.context import Context
-    from shelfsync.pages.feeds import DagStates
+    from shelfsync.pages.shell import DagStates
 
 PAGES = (status, holds, switches, explain, promotions, orders)
 """Each has a `router` and the `DAGS` that feed it; those with a `MENU` (path, title) are in the menu, in this order."""

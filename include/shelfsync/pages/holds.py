@@ -14,9 +14,8 @@ from shelfsync.catalog.steps import hold_lists
 from shelfsync.catalog.steps.holds import decide
 from shelfsync.catalog.steps.holds import reconsider as reconsider_hold
 from shelfsync.errors import DataError
-from shelfsync.pages.forms import First, Form, Number
 from shelfsync.pages.shell import context, lead_to, show
-from shelfsync.pages.viewer import Decider
+from shelfsync.pages.viewer import Decider, First, Form, Number
 
 router = APIRouter()
 MENU = ("/holds", "Holds")

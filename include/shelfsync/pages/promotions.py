@@ -7,9 +7,8 @@ from starlette.responses import HTMLResponse, RedirectResponse
 from starlette.status import HTTP_404_NOT_FOUND, HTTP_409_CONFLICT
 
 from shelfsync.errors import DataError
-from shelfsync.pages.forms import First, Number
 from shelfsync.pages.shell import context, lead_to, show
-from shelfsync.pages.viewer import Decider
+from shelfsync.pages.viewer import Decider, First, Number
 from shelfsync.promotions.steps import report, shown
 from shelfsync.promotions.steps.decide import decide_hold
 

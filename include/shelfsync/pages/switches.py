@@ -10,9 +10,8 @@ from starlette.status import HTTP_400_BAD_REQUEST
 
 from shelfsync.catalog.steps import pause
 from shelfsync.errors import ShelfsyncError
-from shelfsync.pages.forms import Form
 from shelfsync.pages.shell import context, lead_to, show
-from shelfsync.pages.viewer import Stopper
+from shelfsync.pages.viewer import Form, Stopper
 
 if TYPE_CHECKING:
     from shelfsync.pages.viewer import Viewer

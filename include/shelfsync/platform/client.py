@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Engine
 
     from partner_api import Dialect, PartnerClient
+    from partner_api.session import Clock
     from partner_api.tokens import Credentials, TokenStore
-    from shelfsync.clock import Clock
     from shelfsync.settings import Settings
 
 

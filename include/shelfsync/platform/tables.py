@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from shelfsync.store import columns
-from shelfsync.store.metadata import metadata
+from shelfsync.store.metadata import metadata, moment, written
 
 platform_check = sa.Table(
     "platform_check",
@@ -13,7 +12,7 @@ platform_check = sa.Table(
     sa.Column(
         "fingerprint", sa.Text, primary_key=True, comment="Derived slowly (scrypt) from address, chain and credentials"
     ),
-    columns.written("checked_at", "When the platform last accepted them"),
+    written("checked_at", "When the platform last accepted them"),
     schema="ledger",
     comment="Which platform configurations are known to work, so that not every delta has to ask",
 )
@@ -35,8 +34,8 @@ token = sa.Table(
     sa.Column(
         "lifetime_s", sa.Float, nullable=False, server_default="0", comment="What the token had at birth, in seconds"
     ),
-    columns.moment("expires_at", "When it ends, by the database's clock"),
-    columns.moment("leased_until", "Until when one worker alone may ask the platform for a new one"),
+    moment("expires_at", "When it ends, by the database's clock"),
+    moment("leased_until", "Until when one worker alone may ask the platform for a new one"),
     schema="ledger",
     comment="The access token that all workers share",
 )

@@ -19,14 +19,14 @@ from shelfsync.inbox.event_body import UnreadableEventError, parse
 from shelfsync.orders.ledger import picking
 from shelfsync.orders.picking_result import UnreadableResultError, is_order_id
 from shelfsync.orders.steps.receive import keep
-from shelfsync.receiver.body import RequestRejectedError, read_body
+from shelfsync.receiver.rejection import RequestRejectedError, read_body
 from shelfsync.receiver.secret import StoreSecrets
 from shelfsync.store.engine import create_engine
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Engine
 
-    from shelfsync.receiver.rejected_calls import RejectedCalls
+    from shelfsync.receiver.rejection import RejectedCalls
     from shelfsync.settings import OrdersSettings
 
 log = logging.getLogger(__name__)

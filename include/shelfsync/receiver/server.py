@@ -11,12 +11,11 @@ import uvicorn
 
 from shelfsync.errors import ConfigurationError
 from shelfsync.inbox.store import InboxStore
-from shelfsync.inbox.tls_warning import tls_warning
-from shelfsync.receiver.connection_limit import ConnectionLimit
-from shelfsync.receiver.http_protocol import ReceiverConfig
+from shelfsync.receiver.http_protocol import ConnectionLimit, ReceiverConfig
 from shelfsync.receiver.picking import PickingEndpoint
 from shelfsync.receiver.webhook import create_app
 from shelfsync.settings import WebhookSettings
+from shelfsync.settings.installation import tls_warning
 from shelfsync.store.engine import database_url
 
 if TYPE_CHECKING:

@@ -18,9 +18,8 @@ from fastapi.responses import JSONResponse
 from shelfsync import metrics
 from shelfsync.inbox.event_body import Received, UnreadableEventError, read
 from shelfsync.inbox.store import StoreUnavailableError, TablesMissingError, UnstorableEventError
-from shelfsync.receiver.body import RequestRejectedError, read_body, too_large
 from shelfsync.receiver.picking import PickingEndpoint
-from shelfsync.receiver.rejected_calls import RejectedCalls
+from shelfsync.receiver.rejection import RejectedCalls, RequestRejectedError, read_body, too_large
 from shelfsync.receiver.secret import Secrets
 from shelfsync.settings import WebhookSettings
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ipaddress
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field, field_validator
 from pydantic.networks import IPvAnyNetwork  # noqa: TC002
 from pydantic_settings import NoDecode
 
+from shelfsync.errors import ConfigurationError
 from shelfsync.settings.section import Section, SharedSecret, items
 
 
@@ -84,3 +86,22 @@ class WebhookSettings(Section):
     """Connections from one address, in the same way; an IPv6 address counts as its /64."""
     proxies: Annotated[tuple[IPvAnyNetwork, ...], NoDecode, BeforeValidator(items)] = ()
     """Addresses or networks of the proxies that end TLS in front of the receiver; they bound connections by address themselves (docs/how-to/receiver.md)."""
+
+
+def tls_warning(settings: WebhookSettings) -> str | None:
+    """The warning if the receiver listens beyond loopback and the settings name no proxy; otherwise None."""
+    if settings.proxies or _is_loopback(settings.host):
+        return None
+    error = ConfigurationError(
+        "SHELFSYNC_WEBHOOK__HOST",
+        f"is {settings.host}: other machines reach the receiver without TLS, so secrets and orders can be read in transit",
+        "Put a proxy with TLS in front, and name its address in SHELFSYNC_WEBHOOK__PROXIES (docs/how-to/receiver.md).",
+    )
+    return str(error)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,15 +1,21 @@
-"""How a process reaches the database."""
+"""How a process reaches the database, and what an exception of it means.
+
+Every engine comes from an unambiguous address. No error names a value of a statement, because values may be personal.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import traceback
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import psycopg
 import sqlalchemy as sa
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError, StatementError
 
-from shelfsync.errors import ConfigurationError
-from shelfsync.store import database
+from partner_api.errors import PartnerError
+from shelfsync.errors import ConfigurationError, ShelfsyncError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,11 +26,48 @@ _POSTGRES = {"postgres", "postgresql"}
 
 IDLE_IN_TRANSACTION_S = 60
 """If a process freezes in a transaction, it loses its session and its row locks after this time."""
+_ABOUT_VALUES = ("22", "23", "54")
+"""Classes of SQLSTATE that are about the values themselves: data, a rule of the table, a limit of the program."""
+_LENGTH_MAX = 500
+
+
+def parsed_url(text: str, setting: str, example: str = "dialect+driver://user:password@host:port/database") -> sa.URL:
+    """The address. If it is none or ambiguous, raises ConfigurationError, which contains no part of it.
+
+    An `@` in a password that is not written %40 makes the rest of the password a host, and hosts are shown.
+    """
+    try:
+        url = sa.make_url(text)
+    except (sa.exc.ArgumentError, ValueError):  # its message holds the URL, and that its password
+        raise ConfigurationError(setting, "it is no database URL", f"Write {example}.") from None
+    if url.username is not None and text.count("@") > 1:
+        raise ConfigurationError(
+            setting,
+            "its user or password holds a character that ends it too early",
+            "Write @ as %40, / as %2F, : as %3A and % as %25 in user and password.",
+        )
+    return url
+
+
+def make_engine(url: sa.URL, **options: Any) -> sa.Engine:
+    """An engine whose errors name the statement and the fault, and no value, because values may be personal."""
+    engine = sa.create_engine(url, hide_parameters=True, **options)
+    sa.event.listen(engine, "handle_error", _without_values)
+    return engine
+
+
+def _without_values(context: Any) -> None:
+    """PostgreSQL puts the failing row in the DETAIL of its errors; the first line names the fault without it."""
+    original, wrapped = context.original_exception, context.sqlalchemy_exception
+    given = getattr(getattr(original, "diag", None), "message_primary", None)
+    if given and wrapped is not None:
+        original.args = (given,)
+        wrapped.args = (f"({type(original).__module__}.{type(original).__name__}) {given}",)
 
 
 def database_url(url: str) -> sa.URL:
     """The address with shelfsync's driver, for any spelling. Raises ConfigurationError if it is not PostgreSQL."""
-    parsed = database.parsed(url, "SHELFSYNC_DATABASE_URL", "postgresql://user:password@host:5432/database")
+    parsed = parsed_url(url, "SHELFSYNC_DATABASE_URL", "postgresql://user:password@host:5432/database")
     if parsed.drivername.split("+")[0] not in _POSTGRES:
         raise ConfigurationError(
             "SHELFSYNC_DATABASE_URL",
@@ -36,7 +79,7 @@ def database_url(url: str) -> sa.URL:
 
 def create_engine(url: str, *, pool_size: int = 5) -> Engine:
     """An engine that survives a server's restart: a dead connection is found before it is used."""
-    engine = database.make_engine(
+    engine = make_engine(
         database_url(url),
         pool_size=pool_size,
         max_overflow=pool_size,
@@ -77,3 +120,33 @@ def reached(engine: Engine) -> Iterator[Connection]:
 def libpq_url(engine: Engine) -> str:
     """The engine's address as psycopg itself reads it, password included: for a connection of one's own, never for a message."""
     return engine.url.set(drivername="postgresql").render_as_string(hide_password=False)
+
+
+def is_about_values(error: BaseException) -> bool:
+    """True when the database rejects the values that were written: the same statement with other values may succeed."""
+    cause = _cause(error)
+    state = getattr(cause, "sqlstate", None)
+    return isinstance(cause, psycopg.DataError) if state is None else state[:2] in _ABOUT_VALUES
+
+
+def is_database_trouble(error: BaseException) -> bool:
+    """True when the database failed for a reason that is not in the values: it is unavailable, or not as this version expects it."""
+    if isinstance(error, StatementError) and not isinstance(error, DBAPIError):
+        return False  # a value that the driver cannot even write
+    return isinstance(error, SQLAlchemyError | psycopg.Error) and not is_about_values(error)
+
+
+def reason(error: BaseException) -> str:
+    """One line that quotes no value: the text of an error of this project, of any other its kind and its place in the code."""
+    if isinstance(error, ShelfsyncError | PartnerError):
+        return str(error)[:_LENGTH_MAX]
+    cause = _cause(error)
+    state = getattr(cause, "sqlstate", None)
+    what = type(cause).__name__ + (f" (SQLSTATE {state})" if state else "")
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "shelfsync" in Path(frame.filename).parts]
+    return f"{what} in {Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else what
+
+
+def _cause(error: BaseException) -> BaseException:
+    """The driver's exception, if SQLAlchemy wraps it."""
+    return error.orig if isinstance(error, DBAPIError) and error.orig is not None else error

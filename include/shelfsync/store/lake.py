@@ -15,18 +15,38 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, cast
+from urllib.parse import quote
 
 from shelfsync.errors import ConfigurationError, DataError, TryAgainError
-from shelfsync.segment import segment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import pyarrow as pa
 
+PLAIN_BYTES_MAX = 150
+"""A longer name is cut and ends in its digest: a filesystem takes 255 bytes."""
+
+_CUT_BYTES = 120
 _CHUNK_BYTES = 1 << 20
 _UNIQUE = frozenset({"sku", "barcode"})
 """Columns whose values hardly ever repeat within a vendor: a dictionary of them makes a file larger and both ways slower."""
+
+
+def segment(name: str) -> str:
+    """The name as one part of a path: of this name alone, never a way to another folder, never hidden, at most 255 bytes.
+
+    Whatever is no plain character of a name is written as %XX. A cut name is longer than any that is not cut, so that the two never meet.
+    """
+    data = name.encode("utf-8", "surrogatepass")
+    text = quote(data, safe="") or "_"
+    if text.startswith("."):
+        text = f"%2E{text[1:]}"
+    if name == "_":
+        text = "%5F"
+    if len(text) <= PLAIN_BYTES_MAX:
+        return text
+    return f"{text[:_CUT_BYTES]}~{hashlib.sha256(data).hexdigest()}"
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from pydantic import SecretStr
 
 from documents import data
 from shelfsync.settings import Settings
-from shelfsync.settings.listing import masked
+from shelfsync.settings.reading import masked
 
 
 @pytest.mark.slow

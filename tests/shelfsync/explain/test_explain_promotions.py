@@ -9,7 +9,7 @@ import re
 import pytest
 
 from shelfsync.explain import promotions
-from shelfsync.explain.sentence import sentence
+from shelfsync.explain.explanation import sentence
 from shelfsync.promotions.warehouse.customer_price import customer_price
 
 

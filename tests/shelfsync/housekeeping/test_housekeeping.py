@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from shelfsync.housekeeping.prune import prune
+from shelfsync.housekeeping.remove_expired import prune
 from shelfsync.housekeeping.rules import rules
 from shelfsync.housekeeping.sweep import needed_paths, path_columns, sweep
 from shelfsync.settings import HousekeepingSettings

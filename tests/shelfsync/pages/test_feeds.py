@@ -9,7 +9,7 @@ from fastapi import Request  # noqa: TC002  FastAPI reads annotations at run tim
 from fastapi.testclient import TestClient
 
 from shelfsync.pages import app as pages
-from shelfsync.pages import feeds
+from shelfsync.pages import shell
 from shelfsync.pages.viewer import Viewer
 
 DAGS = {file.stem for file in (Path(__file__).parents[3] / "dags").glob("*.py")}
@@ -40,7 +40,7 @@ def browse(world):
 
 def test_every_dag_feeds_a_page_and_has_its_words():
     assert {name for dags in PATHS.values() for name in dags} == DAGS
-    assert set(feeds.MISSING) == DAGS
+    assert set(shell.MISSING) == DAGS
 
 
 def test_a_page_whose_dags_run_names_them_and_notes_nothing(browse):

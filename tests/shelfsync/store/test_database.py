@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shelfsync.errors import ConfigurationError
-from shelfsync.store.database import parsed
-from shelfsync.store.engine import create_engine
+from shelfsync.store.engine import create_engine, parsed_url
 
 CANARY = "canary-customer-1"
 
@@ -44,7 +43,7 @@ def test_the_ledgers_address_is_rejected_and_no_part_of_it_is_shown():
 @given(password=st.text(st.characters(blacklist_characters="%", min_codepoint=33, max_codepoint=126), min_size=1))
 def test_whatever_a_password_holds_no_part_of_it_becomes_host_or_database(password):
     try:
-        url = parsed(f"postgresql://user:{password}@host.example/erp", "SHELFSYNC_ERP__URL")
+        url = parsed_url(f"postgresql://user:{password}@host.example/erp", "SHELFSYNC_ERP__URL")
     except ConfigurationError:
         return
     assert (url.host, url.database, url.password) == ("host.example", "erp", password.replace("+", "+"))

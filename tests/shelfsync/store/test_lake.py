@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shelfsync.errors import ConfigurationError, DataError, TryAgainError
-from shelfsync.segment import segment
-from shelfsync.store.lake import Lake
+from shelfsync.store.lake import Lake, segment
 
 TABLE = pa.table({"sku": ["a", "b"], "price": [1, None]})
 _roots = itertools.count()

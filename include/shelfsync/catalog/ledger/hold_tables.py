@@ -7,8 +7,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 
 from shelfsync.catalog.ledger import tables
 from shelfsync.catalog.state import HoldState
-from shelfsync.store import columns
-from shelfsync.store.metadata import LAKE_FILE, metadata
+from shelfsync.store.metadata import LAKE_FILE, metadata, moment, one_of
 
 hold = sa.Table(
     "hold",
@@ -53,17 +52,17 @@ hold = sa.Table(
     sa.Column("decided_by", sa.Text, comment="The person or the rule that decided"),
     sa.Column("why", sa.Text, comment="The reason given, in one line"),
     sa.Column("superseded_by", sa.BigInteger, comment="The run whose extract does not have these rows any more"),
-    columns.moment("held_at", "When it was first held", nullable=False),
-    columns.moment("expires_at", "When shelfsync stops waiting for a person", nullable=False),
-    columns.moment("decided_at", "When it was decided, superseded or expired"),
-    columns.moment("released_at", "When its rows were planned to be sent, after an approval"),
-    columns.moment(
+    moment("held_at", "When it was first held", nullable=False),
+    moment("expires_at", "When shelfsync stops waiting for a person", nullable=False),
+    moment("decided_at", "When it was decided, superseded or expired"),
+    moment("released_at", "When its rows were planned to be sent, after an approval"),
+    moment(
         "spent_at",
         "When an extract no longer asked for anything that the approval let through; the approval ended then",
     ),
     sa.Index("ix_hold_vendor_state", "vendor", "state"),
     sa.Index("ix_hold_vendor", "vendor", "hold_id"),
-    sa.CheckConstraint(columns.one_of(HoldState), name="state"),
+    sa.CheckConstraint(one_of(HoldState), name="state"),
     schema="ledger",
     comment="One row a hold, with the decision; an open or declined hold is never removed",
 )
@@ -84,7 +83,7 @@ decision = sa.Table(
         comment="The thresholds that the person gave for this decision; null: those of the hold",
     ),
     sa.Column("decided_at", sa.DateTime(timezone=True), nullable=False, comment="When"),
-    sa.CheckConstraint(columns.one_of((HoldState.APPROVED, HoldState.DECLINED, HoldState.EXPIRED)), name="state"),
+    sa.CheckConstraint(one_of((HoldState.APPROVED, HoldState.DECLINED, HoldState.EXPIRED)), name="state"),
     schema="ledger",
     comment="One row a decision about a hold, by a person or by expiry; a later decision removes no earlier one",
 )

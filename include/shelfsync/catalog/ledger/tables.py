@@ -10,8 +10,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from shelfsync.catalog.state import BatchState, RunState, VendorState
 from shelfsync.platform.jobs import table as _jobs  # noqa: F401  foreign keys name its table
-from shelfsync.store import columns
-from shelfsync.store.metadata import LAKE_FILE, metadata
+from shelfsync.store.metadata import LAKE_FILE, count, identity, metadata, moment, one_of, text, written
 
 plan_sequence = sa.Sequence("plan", metadata=metadata, schema="ledger")
 """Batches that were planned together have one number: they are of one generation and share no SKU."""
@@ -49,11 +48,9 @@ vendor = sa.Table(
         server_default="0",
         comment="Requests in a row without an outcome for any SKU: rejected whole, or their job failed without a log",
     ),
-    columns.moment("retry_at", "When the next request is allowed after so many failures; null: now"),
-    columns.text(
-        "forgotten", "Why and by whom it was taken out, until an extract has a row of it again; null: it takes part"
-    ),
-    columns.written("created_at", "When the vendor was first seen in an extract"),
+    moment("retry_at", "When the next request is allowed after so many failures; null: now"),
+    text("forgotten", "Why and by whom it was taken out, until an extract has a row of it again; null: it takes part"),
+    written("created_at", "When the vendor was first seen in an extract"),
     sa.UniqueConstraint("vendor", "open_plan", name="uq_vendor_open_plan"),
     schema="ledger",
     comment="One row a vendor: the fence and the version of its baseline; locked while either moves",
@@ -62,7 +59,7 @@ vendor = sa.Table(
 run = sa.Table(
     "run",
     metadata,
-    columns.identity("run_id", "Number of the run"),
+    identity("run_id", "Number of the run"),
     sa.Column(
         "run_key",
         sa.Text,
@@ -103,10 +100,10 @@ run = sa.Table(
         server_default=sa.false(),
         comment="True: one process does the whole run and holds its session lock; the run ends with the process",
     ),
-    columns.written("started_at", "When it was opened"),
-    columns.moment("finished_at", "When it was reported"),
+    written("started_at", "When it was opened"),
+    moment("finished_at", "When it was reported"),
     sa.CheckConstraint("kind IN ('full', 'delta')", name="kind"),
-    sa.CheckConstraint(columns.one_of(RunState), name="state"),
+    sa.CheckConstraint(one_of(RunState), name="state"),
     schema="ledger",
     comment="One row a run of the path from extract to acknowledge",
 )
@@ -114,7 +111,7 @@ run = sa.Table(
 extract = sa.Table(
     "extract",
     metadata,
-    columns.identity("extract_id", "Number of the reading"),
+    identity("extract_id", "Number of the reading"),
     sa.Column(
         "run_id",
         sa.BigInteger,
@@ -123,7 +120,7 @@ extract = sa.Table(
         index=True,
         comment="The run that read",
     ),
-    columns.count("rows", "Rows read from the ERP"),
+    count("rows", "Rows read from the ERP"),
     sa.Column(
         "rows_expected", sa.BigInteger, comment="Rows of the ERP according to the proof; null: no proof was possible"
     ),
@@ -131,7 +128,7 @@ extract = sa.Table(
     sa.Column(
         "complete", sa.Boolean, nullable=False, comment="True: what is absent from this extract is absent from the ERP"
     ),
-    columns.written("read_at", "When the reading ended"),
+    written("read_at", "When the reading ended"),
     schema="ledger",
     comment="One row a finished reading of the ERP, with its completeness proof",
 )
@@ -184,19 +181,19 @@ vendor_run = sa.Table(
     sa.Column("released_path", sa.Text, info=LAKE_FILE, comment="Lake: the part of the delta that no guard held"),
     sa.Column("held_path", sa.Text, info=LAKE_FILE, comment="Lake: the part of the delta that a guard held"),
     sa.Column("base_version", sa.BigInteger, comment="Version of the baseline that the delta was made against"),
-    columns.moment("batched_at", "When its batches were committed"),
-    columns.count("rows_raw", "Rows read for this vendor"),
-    columns.count("rows_snapshot", "Rows that became canonical"),
-    columns.count("rows_quarantined", "Rows that did not"),
-    columns.count("changes_new", "SKUs the baseline does not know"),
-    columns.count("changes_changed", "SKUs with another value"),
-    columns.count("changes_removed", "SKUs that left the extract"),
-    columns.count("changes_same", "SKUs repeated by a full sync"),
-    columns.count("changes_held", "SKUs that a guard held"),
-    columns.count("changes_suppressed", "SKUs whose quantity changed without effect: it waits for the full sync"),
-    columns.count("plan_batches", "Request bodies planned"),
-    columns.count("plan_bytes", "Their length together"),
-    columns.written("updated_at", "Last change of this row"),
+    moment("batched_at", "When its batches were committed"),
+    count("rows_raw", "Rows read for this vendor"),
+    count("rows_snapshot", "Rows that became canonical"),
+    count("rows_quarantined", "Rows that did not"),
+    count("changes_new", "SKUs the baseline does not know"),
+    count("changes_changed", "SKUs with another value"),
+    count("changes_removed", "SKUs that left the extract"),
+    count("changes_same", "SKUs repeated by a full sync"),
+    count("changes_held", "SKUs that a guard held"),
+    count("changes_suppressed", "SKUs whose quantity changed without effect: it waits for the full sync"),
+    count("plan_batches", "Request bodies planned"),
+    count("plan_bytes", "Their length together"),
+    written("updated_at", "Last change of this row"),
     schema="ledger",
     comment="What one run does for one vendor: the files of each step, and the state",
 )
@@ -204,7 +201,7 @@ vendor_run = sa.Table(
 batch = sa.Table(
     "batch",
     metadata,
-    columns.identity("batch_id", "Number of the batch"),
+    identity("batch_id", "Number of the batch"),
     sa.Column("run_id", sa.BigInteger, nullable=False, comment="The run"),
     sa.Column("vendor", sa.Text, nullable=False, comment="The vendor"),
     sa.Column("generation", sa.BigInteger, nullable=False, comment="Generation of the snapshot it was made from"),
@@ -230,8 +227,8 @@ batch = sa.Table(
         server_default="catalog",
         comment="stop_sell, price or catalog: its most urgent SKUs; the order of leaving, and the priority of the rate limit",
     ),
-    columns.count("urgent_count", "SKUs in it that are of its priority; the others share the request"),
-    columns.moment(
+    count("urgent_count", "SKUs in it that are of its priority; the others share the request"),
+    moment(
         "wanted_at", "When the ERP was first read since the vendor was last in step: nothing in it was seen earlier"
     ),
     sa.Column(
@@ -246,7 +243,7 @@ batch = sa.Table(
         sa.BigInteger,
         comment="The failed batch that this one is a half of, or replaces in a later delta; null: none",
     ),
-    columns.written("created_at", "When it was planned"),
+    written("created_at", "When it was planned"),
     sa.ForeignKeyConstraint(["run_id", "vendor"], ["ledger.vendor_run.run_id", "ledger.vendor_run.vendor"]),
     sa.UniqueConstraint("run_id", "vendor", "generation", "sequence"),
     sa.Index("ix_batch_planned", "vendor", postgresql_where=sa.text("state = 'planned'")),
@@ -281,7 +278,7 @@ baseline = sa.Table(
         unique=True,
         comment="The observation that confirmed or resent a value; null: a job moved it",
     ),
-    columns.written("created_at", "When it moved"),
+    written("created_at", "When it moved"),
     sa.CheckConstraint("(job_id IS NULL) <> (observation_id IS NULL)", name="moved_by"),
     schema="ledger",
     comment="Every version of every vendor's acknowledged state",

@@ -15,7 +15,7 @@ from shelfsync.catalog.steps.extract import extract
 from shelfsync.catalog.steps.sync import finish
 from shelfsync.catalog.steps.table import recover, step
 from shelfsync.errors import PlanMovedError
-from shelfsync.segment import segment
+from shelfsync.store.lake import segment
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,10 +15,9 @@ from sqlalchemy.dialects.postgresql import insert
 
 from shelfsync.catalog.warehouse import record, tables
 from shelfsync.errors import DataError, TryAgainError
-from shelfsync.store import columns
 from shelfsync.store.bulk import copy_into
 from shelfsync.store.instant import instant
-from shelfsync.store.metadata import PAST_LAKE_FILE, metadata
+from shelfsync.store.metadata import PAST_LAKE_FILE, count, metadata, moment
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -52,12 +51,12 @@ observation = sa.Table(
         nullable=False,
         comment="False: it was loaded after a newer one, so the history leaves it out",
     ),
-    columns.count("rows", "SKUs shown"),
-    columns.count("rows_new", "SKUs that were not shown before"),
-    columns.count("rows_changed", "SKUs shown with another value than before"),
-    columns.count("rows_gone", "SKUs that are no longer shown"),
-    columns.moment("observed_at", "When it was requested: it shows no older state", nullable=False),
-    columns.moment("loaded_at", "When it was loaded", nullable=False),
+    count("rows", "SKUs shown"),
+    count("rows_new", "SKUs that were not shown before"),
+    count("rows_changed", "SKUs shown with another value than before"),
+    count("rows_gone", "SKUs that are no longer shown"),
+    moment("observed_at", "When it was requested: it shows no older state", nullable=False),
+    moment("loaded_at", "When it was loaded", nullable=False),
     sa.Index("ix_observation_vendor", "vendor", "observed_at"),
     schema="warehouse",
     comment="One row an observation of a vendor that was loaded, each file once",
@@ -74,9 +73,7 @@ assortment_history = sa.Table(
         primary_key=True,
         comment="The observation that first showed these values; they may be older, but newer than the observation before",
     ),
-    columns.moment(
-        "valid_to", "The observation that first showed other values, or no longer had the SKU; null: still shown"
-    ),
+    moment("valid_to", "The observation that first showed other values, or no longer had the SKU; null: still shown"),
     sa.Column("barcode", sa.Text, comment="Barcode shown, without padding"),
     sa.Column("price", sa.Numeric(20, 3), comment="Price shown"),
     sa.Column("active", sa.Boolean, comment="Whether it was on sale"),

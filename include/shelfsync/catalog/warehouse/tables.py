@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from shelfsync.store import columns
-from shelfsync.store.metadata import metadata
+from shelfsync.store.metadata import count, metadata, moment
 
 
 def _values(meaning: str) -> list[sa.Column[object]]:
@@ -28,7 +27,7 @@ vendor = sa.Table(
     "vendor",
     metadata,
     sa.Column("vendor", sa.Text, primary_key=True, comment="The platform's identifier of the store"),
-    columns.moment("first_seen_at", "When it was first in an extract", nullable=False),
+    moment("first_seen_at", "When it was first in an extract", nullable=False),
     schema="warehouse",
     comment="One row a vendor",
 )
@@ -42,21 +41,19 @@ sync_run = sa.Table(
     sa.Column("dry_run", sa.Boolean, nullable=False, comment="True: nothing was sent"),
     sa.Column("state", sa.Text, nullable=False, comment="running, succeeded, partly, partly_failed or failed"),
     sa.Column("error", sa.Text, comment="The first error to read, if the run did not succeed"),
-    columns.moment("started_at", "When it began", nullable=False),
-    columns.moment("finished_at", "When it ended"),
-    columns.count("vendors", "Vendors in it"),
-    columns.count("vendors_failed", "Vendors that failed"),
-    columns.count("rows_raw", "Rows read from the ERP"),
-    columns.count("rows_quarantined", "Rows that could not be sent"),
-    columns.count("skus_changed", "SKUs with a change (new, changed or removed)"),
-    columns.count("skus_sent", "SKUs sent"),
-    columns.count("skus_accepted", "SKUs accepted"),
-    columns.count("skus_rejected", "SKUs rejected"),
-    columns.count("skus_unaccounted", "SKUs for which the platform reported no result"),
-    columns.count("skus_held", "SKUs that a guard held"),
-    columns.count(
-        "skus_suppressed", "SKUs whose quantity changed without effect for a customer; the next full sync sends it"
-    ),
+    moment("started_at", "When it began", nullable=False),
+    moment("finished_at", "When it ended"),
+    count("vendors", "Vendors in it"),
+    count("vendors_failed", "Vendors that failed"),
+    count("rows_raw", "Rows read from the ERP"),
+    count("rows_quarantined", "Rows that could not be sent"),
+    count("skus_changed", "SKUs with a change (new, changed or removed)"),
+    count("skus_sent", "SKUs sent"),
+    count("skus_accepted", "SKUs accepted"),
+    count("skus_rejected", "SKUs rejected"),
+    count("skus_unaccounted", "SKUs for which the platform reported no result"),
+    count("skus_held", "SKUs that a guard held"),
+    count("skus_suppressed", "SKUs whose quantity changed without effect for a customer; the next full sync sends it"),
     sa.Index("ix_sync_run_started_at", "started_at"),
     schema="warehouse",
     comment="One row a run of the catalog path",
@@ -86,15 +83,15 @@ catalog_job = sa.Table(
         server_default="catalog",
         comment="stop_sell, price or catalog: what its most urgent SKUs are",
     ),
-    columns.count("urgent", "SKUs of this priority; the others are less urgent"),
-    columns.moment(
+    count("urgent", "SKUs of this priority; the others are less urgent"),
+    moment(
         "wanted_at",
         "When the ERP was first read with these values; ended_at less this is the time to the acknowledgement",
     ),
-    columns.count("sent", "SKUs in the request"),
-    columns.count("accepted", "SKUs accepted"),
-    columns.count("rejected", "SKUs rejected"),
-    columns.count("unaccounted", "SKUs for which the platform reported no result"),
+    count("sent", "SKUs in the request"),
+    count("accepted", "SKUs accepted"),
+    count("rejected", "SKUs rejected"),
+    count("unaccounted", "SKUs for which the platform reported no result"),
     sa.Column(
         "repeats_removed",
         sa.BigInteger,
@@ -106,10 +103,10 @@ catalog_job = sa.Table(
         sa.Text,
         comment="What reported its end first: webhook or poll; null: neither, or it has not ended",
     ),
-    columns.moment("read_at", "When the ERP was read for it; null: a later reading replaced that one"),
-    columns.moment("sent_at", "When shelfsync committed the request, just before sending it", nullable=False),
-    columns.moment("answered_at", "When the platform accepted the request"),
-    columns.moment("ended_at", "When its outcome was known or given up"),
+    moment("read_at", "When the ERP was read for it; null: a later reading replaced that one"),
+    moment("sent_at", "When shelfsync committed the request, just before sending it", nullable=False),
+    moment("answered_at", "When the platform accepted the request"),
+    moment("ended_at", "When its outcome was known or given up"),
     sa.Index("ix_catalog_job_vendor_sent_at", "vendor", "sent_at"),
     schema="warehouse",
     comment="One row a catalog job",
@@ -168,7 +165,7 @@ baseline = sa.Table(
         nullable=False,
         comment="The job that changed it last; its own row may have been removed by its retention",
     ),
-    columns.moment("acknowledged_at", "When it changed last", nullable=False),
+    moment("acknowledged_at", "When it changed last", nullable=False),
     schema="warehouse",
     comment="What the platform has acknowledged until now: one row a vendor and SKU",
 )

@@ -11,7 +11,7 @@ import fsspec
 
 from shelfsync.errors import TryAgainError
 from shelfsync.orders.document import without_customer
-from shelfsync.segment import segment
+from shelfsync.store.lake import segment
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from shelfsync.errors import ConfigurationError, TryAgainError
 from shelfsync.orders.document import without_customer
-from shelfsync.store import database
+from shelfsync.store.engine import make_engine, parsed_url
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -99,10 +99,10 @@ class Outbox:
     def _open(self) -> sa.Engine:
         if self._engine is None:
             try:
-                url = database.parsed(self._url, "SHELFSYNC_ORDERS__HAND_OVER_URL")
+                url = parsed_url(self._url, "SHELFSYNC_ORDERS__HAND_OVER_URL")
                 timeouts = _timeout_options(url.get_dialect().driver, self._timeout_s)
                 timeouts = {name: value for name, value in timeouts.items() if name not in url.query}
-                engine = database.make_engine(url, pool_pre_ping=True, connect_args=timeouts)
+                engine = make_engine(url, pool_pre_ping=True, connect_args=timeouts)
             except (sa.exc.ArgumentError, ValueError, ImportError):
                 raise ConfigurationError(
                     "SHELFSYNC_ORDERS__HAND_OVER_URL",

@@ -13,7 +13,7 @@ from shelfsync.orders.encryption import CustomerCipher
 from shelfsync.orders.ledger import orders
 from shelfsync.orders.order_state import OrderState, load_version, newest_last, parse_version, state
 from shelfsync.orders.warehouse import record as warehouse
-from shelfsync.store.error_reason import is_database_trouble, reason
+from shelfsync.store.engine import is_database_trouble, reason
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

@@ -14,7 +14,7 @@ from shelfsync.errors import ConfigurationError, ShelfsyncError, TryAgainError
 from shelfsync.orders.ledger import picking
 from shelfsync.orders.picking_result import read
 from shelfsync.orders.steps.result_state import ResultStateMachine
-from shelfsync.store.error_reason import is_database_trouble, reason
+from shelfsync.store.engine import is_database_trouble, reason
 from shelfsync.store.leases import LeaseLostError, leased
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from shelfsync.orders.steps.apply import current
 from shelfsync.orders.steps.result_state import read_back
 from shelfsync.orders.steps.time_limit import TimeLimit
 from shelfsync.orders.warehouse.record import encrypted_customer
-from shelfsync.store.error_reason import reason
+from shelfsync.store.engine import reason
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection

@@ -16,7 +16,7 @@ from shelfsync.orders.encryption import CustomerCipher
 from shelfsync.orders.ledger import history as order_history
 from shelfsync.orders.steps.apply import ReceivedOrder, apply_each
 from shelfsync.orders.warehouse.record import forget_customers
-from shelfsync.store.error_reason import reason
+from shelfsync.store.engine import reason
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

@@ -17,7 +17,7 @@ from shelfsync.inbox.tables import event
 from shelfsync.orders.encryption import CustomerCipher
 from shelfsync.orders.steps.apply import ReceivedOrder, apply_each
 from shelfsync.store import bulk
-from shelfsync.store.error_reason import reason
+from shelfsync.store.engine import reason
 from shelfsync.store.instant import instant
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from shelfsync.clock import Clock
+    from partner_api.session import Clock
 
 _RUN_S = 60.0
 """Seconds for a run. The next one starts within a minute, and picking results are sent after it."""

@@ -23,8 +23,8 @@ from shelfsync.platform.jobs import job as row
 from shelfsync.platform.jobs.job_errors import reason_of, stops_every_job
 from shelfsync.platform.jobs.table import ENDED_STATES
 from shelfsync.platform.tables import platform_check
-from shelfsync.store.columns import one_of
 from shelfsync.store.instant import instant
+from shelfsync.store.metadata import one_of
 
 if TYPE_CHECKING:
     from shelfsync.context import Context

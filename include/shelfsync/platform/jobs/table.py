@@ -8,9 +8,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 
-from shelfsync.store import columns
 from shelfsync.store.instant import instant
-from shelfsync.store.metadata import LAKE_FILE, metadata
+from shelfsync.store.metadata import LAKE_FILE, metadata, moment, one_of, written
 
 
 class Kind(enum.StrEnum):
@@ -122,7 +121,7 @@ job = sa.Table(
     sa.Column(
         "open_plan",
         sa.BigInteger,
-        sa.Computed(f"CASE WHEN {columns.one_of(OPEN_STATES)} THEN plan END", persisted=True),
+        sa.Computed(f"CASE WHEN {one_of(OPEN_STATES)} THEN plan END", persisted=True),
         comment="The same while the job is open: then it has to be the vendor's open plan; null: the job has ended",
     ),
     sa.Column("platform_job_id", sa.Text, comment="The platform's number of the job; null until its answer was read"),
@@ -138,7 +137,7 @@ job = sa.Table(
     ),
     _number("attempts", "How often the request left"),
     _number("polls", "How often the platform was polled about it"),
-    columns.moment("next_poll_at", "When to poll next; null: at once"),
+    moment("next_poll_at", "When to poll next; null: at once"),
     sa.Column("platform_status", sa.Text, comment="The platform's own name for its state, as last reported"),
     sa.Column("feedback", JSONB, comment="Per-SKU results of the status call, if it returns them"),
     sa.Column(
@@ -149,10 +148,10 @@ job = sa.Table(
     sa.Column("result_path", sa.Text, info=LAKE_FILE, comment="Lake: the result as received"),
     sa.Column("outcomes_path", sa.Text, info=LAKE_FILE, comment="Lake: one row a SKU sent"),
     sa.Column("error", sa.Text, comment="Why it did not end well, in one line"),
-    columns.written("created_at", "When the row was committed, before anything was sent"),
-    columns.moment("answered_at", "When the platform's 202 was read"),
-    columns.moment("deadline_at", "When waiting ends; null: never"),
-    columns.moment("ended_at", "When its result was known or given up"),
+    written("created_at", "When the row was committed, before anything was sent"),
+    moment("answered_at", "When the platform's 202 was read"),
+    moment("deadline_at", "When waiting ends; null: never"),
+    moment("ended_at", "When its result was known or given up"),
     sa.Column(
         "after_event",
         sa.BigInteger,
@@ -163,8 +162,8 @@ job = sa.Table(
         ["ledger.vendor.vendor", "ledger.vendor.open_plan"],
         name="fk_job_one_open_plan",
     ),
-    sa.Index("uq_job_open_batch", "batch_id", unique=True, postgresql_where=sa.text(columns.one_of(OPEN_STATES))),
-    sa.Index("ix_job_unended", "kind", "job_id", postgresql_where=sa.text(columns.one_of(UNENDED_STATES))),
+    sa.Index("uq_job_open_batch", "batch_id", unique=True, postgresql_where=sa.text(one_of(OPEN_STATES))),
+    sa.Index("ix_job_unended", "kind", "job_id", postgresql_where=sa.text(one_of(UNENDED_STATES))),
     sa.Index(
         "uq_job_platform_job_id",
         "platform_job_id",
@@ -175,7 +174,7 @@ job = sa.Table(
     sa.Index("ix_job_vendor", "vendor", "job_id"),
     sa.Index("ix_job_vendor_ended_at", "vendor", "ended_at"),
     sa.Index("ix_job_ended_at", "ended_at"),
-    sa.CheckConstraint(columns.one_of(State), name="state"),
+    sa.CheckConstraint(one_of(State), name="state"),
     sa.CheckConstraint(_of_kind(), name="kind"),
     sa.CheckConstraint("accepted IS NULL OR sent = accepted + rejected + unaccounted", name="conservation"),
     schema="ledger",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import sqlalchemy as sa
     from sqlalchemy.engine import Engine
 
-    from shelfsync.clock import Clock
+    from partner_api.session import Clock
     from shelfsync.platform.rate_limit.admission import Steps
     from shelfsync.platform.rate_limit.forecast import Forecast, Status
     from shelfsync.platform.rate_limit.schedule import Rate

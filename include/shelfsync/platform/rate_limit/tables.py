@@ -8,8 +8,7 @@ from urllib.parse import urlsplit
 
 import sqlalchemy as sa
 
-from shelfsync.store import columns
-from shelfsync.store.metadata import metadata
+from shelfsync.store.metadata import count, metadata, moment
 
 if TYPE_CHECKING:
     from shelfsync.settings import RateLimitSettings, Settings
@@ -32,8 +31,8 @@ allowance = sa.Table(
     "allowance",
     metadata,
     _key(),
-    columns.moment("free_at", "The first instant at which no caller holds a slot; null: none was ever given"),
-    columns.moment("paused_until", "Nothing leaves before; null or past: no pause"),
+    moment("free_at", "The first instant at which no caller holds a slot; null: none was ever given"),
+    moment("paused_until", "Nothing leaves before; null or past: no pause"),
     sa.Column("pause_reason", sa.Text, comment="Why it was paused last, in one line"),
     sa.Column(
         "strikes",
@@ -42,7 +41,7 @@ allowance = sa.Table(
         server_default="0",
         comment="Stops in a row without a good answer between them; each makes the next pause longer",
     ),
-    columns.moment("clock_set_at", "When this clock was last found to have been set, by the clock as it is since"),
+    moment("clock_set_at", "When this clock was last found to have been set, by the clock as it is since"),
     schema=_SCHEMA,
     comment="One row a key: the lock and the state of its allowance; all times are this database's clock",
 )
@@ -52,8 +51,8 @@ priority = sa.Table(
     metadata,
     _key(),
     sa.Column("priority", sa.Text, primary_key=True, comment="The priority"),
-    columns.moment("due_at", "When its floor is due again, if work waits in it", nullable=False),
-    columns.moment("slot_at", "Its last slot", nullable=False),
+    moment("due_at", "When its floor is due again, if work waits in it", nullable=False),
+    moment("slot_at", "Its last slot", nullable=False),
     schema=_SCHEMA,
     comment="When each priority was served, so that none starves",
 )
@@ -64,8 +63,8 @@ ticket = sa.Table(
     sa.Column("ticket_id", sa.BigInteger, sa.Identity(always=True), primary_key=True, comment="Order of asking"),
     sa.Column("key", sa.Text, nullable=False, index=True, comment="Which allowance"),
     *_words(),
-    columns.moment("asked_at", "When it began to wait", nullable=False),
-    columns.moment(
+    moment("asked_at", "When it began to wait", nullable=False),
+    moment(
         "back_at",
         "When its holder will look again; a holder that is overdue is passed over until it does",
         nullable=False,
@@ -80,9 +79,9 @@ permit = sa.Table(
     sa.Column("permit_id", sa.BigInteger, sa.Identity(always=True), primary_key=True, comment="Order of giving"),
     sa.Column("key", sa.Text, nullable=False, comment="Which allowance"),
     *_words(),
-    columns.moment("asked_at", "When it began to wait", nullable=False),
-    columns.moment("slot_at", "Its slot: it may not arrive before", nullable=False),
-    columns.moment("arrived_by", "It had arrived by then: its answer came, or its sender went on"),
+    moment("asked_at", "When it began to wait", nullable=False),
+    moment("slot_at", "Its slot: it may not arrive before", nullable=False),
+    moment("arrived_by", "It had arrived by then: its answer came, or its sender went on"),
     sa.Index("ix_permit_key_slot_at", "key", sa.text("slot_at DESC")),
     schema=_SCHEMA,
     comment="Slots given in the last day; what the limit is proven by",
@@ -95,11 +94,11 @@ usage = sa.Table(
     sa.Column("hour_at", sa.DateTime(timezone=True), primary_key=True, comment="Start of the hour, UTC"),
     sa.Column("priority", sa.Text, primary_key=True, comment="The priority; empty for answers, which do not have one"),
     sa.Column("operation", sa.Text, primary_key=True, comment="Which call of the interface"),
-    columns.count("permits", "Slots given"),
-    columns.count("forfeited", "Slots not used because their holder woke up too late"),
-    columns.count("answers", "Answers that came"),
-    columns.count("stops", "Answers that paused the installation: 429, a block of the edge, Retry-After"),
-    columns.count("failures", "Answers with a 5xx"),
+    count("permits", "Slots given"),
+    count("forfeited", "Slots not used because their holder woke up too late"),
+    count("answers", "Answers that came"),
+    count("stops", "Answers that paused the installation: 429, a block of the edge, Retry-After"),
+    count("failures", "Answers with a 5xx"),
     sa.Column(
         "waited_s", sa.Double, nullable=False, server_default="0", comment="Time waited for slots, summed, seconds"
     ),
@@ -113,8 +112,8 @@ pause = sa.Table(
     metadata,
     sa.Column("pause_id", sa.BigInteger, sa.Identity(always=True), primary_key=True, comment="Number of the pause"),
     sa.Column("key", sa.Text, nullable=False, comment="Which allowance"),
-    columns.moment("began_at", "When the answer came that caused it", nullable=False),
-    columns.moment("until_at", "When it ends", nullable=False),
+    moment("began_at", "When the answer came that caused it", nullable=False),
+    moment("until_at", "When it ends", nullable=False),
     sa.Column("strikes", sa.Integer, nullable=False, comment="How many stops in a row it was"),
     sa.Column("reason", sa.Text, nullable=False, comment="Why, in one line"),
     sa.Index("ix_pause_key_began_at", "key", sa.text("began_at DESC")),

@@ -9,13 +9,12 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 from shelfsync.platform.jobs import table as _jobs  # noqa: F401  foreign keys name its table
-from shelfsync.store import columns
-from shelfsync.store.metadata import LAKE_FILE, metadata
+from shelfsync.store.metadata import LAKE_FILE, count, identity, metadata, moment, written
 
 promotion_run = sa.Table(
     "promotion_run",
     metadata,
-    columns.identity(
+    identity(
         "run_id", "shelfsync's number of the run; a later run has a higher one, and nothing older is planned after it"
     ),
     sa.Column(
@@ -35,9 +34,9 @@ promotion_run = sa.Table(
     sa.Column("proof", sa.Text, comment="How completeness of the extract was proven, in words"),
     sa.Column("complete", sa.Boolean, comment="True: what is absent from the extract is absent from the ERP"),
     sa.Column("report", JSONB, comment="Report of the plan for the operator: counts and lines"),
-    columns.moment("planned_at", "When its requests were committed"),
-    columns.written("started_at", "When it was opened"),
-    columns.moment("finished_at", "When it was reported"),
+    moment("planned_at", "When its requests were committed"),
+    written("started_at", "When it was opened"),
+    moment("finished_at", "When it was reported"),
     sa.CheckConstraint(
         "state IN ('running', 'planned', 'succeeded', 'partly_failed', 'failed', 'superseded')", name="state"
     ),
@@ -48,7 +47,7 @@ promotion_run = sa.Table(
 promotion = sa.Table(
     "promotion",
     metadata,
-    columns.identity("promotion_id", "shelfsync's number of the promotion"),
+    identity("promotion_id", "shelfsync's number of the promotion"),
     sa.Column(
         "identity",
         sa.Text,
@@ -59,8 +58,8 @@ promotion = sa.Table(
     sa.Column("campaign", sa.Text, nullable=False, index=True, comment="The ERP's identifier of the campaign"),
     sa.Column("header", JSONB, nullable=False, comment="What all its SKUs share, as it was acknowledged last"),
     sa.Column("vendors", ARRAY(sa.Text), nullable=False, comment="Its vendors; * alone: all of the chain"),
-    columns.moment("start_time", "From when it runs", nullable=False),
-    columns.moment("end_time", "Until when it runs", nullable=False),
+    moment("start_time", "From when it runs", nullable=False),
+    moment("end_time", "Until when it runs", nullable=False),
     sa.Column(
         "state",
         sa.Text,
@@ -93,9 +92,9 @@ promotion = sa.Table(
         info=LAKE_FILE,
         comment="Lake: the body of its creation, byte for byte, with which it is ended",
     ),
-    columns.count("created_body_bytes", "Its length"),
-    columns.count("failures", "Consecutive requests about it that failed without a reason"),
-    columns.moment("retry_at", "Not to be tried again before"),
+    count("created_body_bytes", "Its length"),
+    count("failures", "Consecutive requests about it that failed without a reason"),
+    moment("retry_at", "Not to be tried again before"),
     sa.Column(
         "made_elsewhere",
         sa.Boolean,
@@ -103,9 +102,9 @@ promotion = sa.Table(
         server_default=sa.false(),
         comment="True: the platform answered its first request DUPLICATE, so another system created it",
     ),
-    columns.written("created_at", "When it was first planned"),
-    columns.moment("confirmed_at", "When the platform first confirmed it"),
-    columns.moment("ended_at", "When the platform confirmed its end by shelfsync"),
+    written("created_at", "When it was first planned"),
+    moment("confirmed_at", "When the platform first confirmed it"),
+    moment("ended_at", "When the platform confirmed its end by shelfsync"),
     sa.CheckConstraint("state IN ('new', 'sent', 'failed', 'ended')", name="state"),
     sa.Index("ix_promotion_end_time", "end_time"),
     sa.CheckConstraint("start_time < end_time", name="window"),
@@ -116,7 +115,7 @@ promotion = sa.Table(
 promotion_request = sa.Table(
     "promotion_request",
     metadata,
-    columns.identity("request_id", "shelfsync's number of the request"),
+    identity("request_id", "shelfsync's number of the request"),
     sa.Column(
         "promotion_id",
         sa.BigInteger,
@@ -153,8 +152,8 @@ promotion_request = sa.Table(
         comment="Lake: the body, byte for byte; an end sends it with active false",
     ),
     sa.Column("body_bytes", sa.BigInteger, nullable=False, comment="Length of the request as it is sent"),
-    columns.count("skus", "SKUs in it"),
-    columns.count("vendors", "Vendors it is for"),
+    count("skus", "SKUs in it"),
+    count("vendors", "Vendors it is for"),
     sa.Index("uq_promotion_request_piece", "promotion_id", "run_id", "action", "piece", unique=True),
     sa.CheckConstraint("action IN ('create', 'change', 'end')", name="action"),
     schema="ledger",
@@ -193,8 +192,8 @@ promotion_rejection = sa.Table(
         index=True,
         comment="The job in which it was rejected last",
     ),
-    columns.count("times", "How often it was rejected"),
-    columns.written("last_at", "When it was last rejected"),
+    count("times", "How often it was rejected"),
+    written("last_at", "When it was last rejected"),
     sa.Index("ix_promotion_rejection_vendor", "vendor", "sku"),
     schema="ledger",
     comment="Pairs that the platform rejected: not sent again until price, base price or assortment change, or a day has passed",
@@ -203,7 +202,7 @@ promotion_rejection = sa.Table(
 promotion_hold = sa.Table(
     "promotion_hold",
     metadata,
-    columns.identity("hold_id", "Number of the hold"),
+    identity("hold_id", "Number of the hold"),
     sa.Column("campaign", sa.Text, nullable=False, comment="The campaign"),
     sa.Column("rule", sa.Text, nullable=False, comment="discount, below_cost, assortment or ended"),
     sa.Column("vendor", sa.Text, nullable=False, comment="The vendor; empty: all"),
@@ -214,9 +213,9 @@ promotion_hold = sa.Table(
     sa.Column("message", sa.Text, nullable=False, comment="What the operator has to decide, in a sentence"),
     sa.Column("state", sa.Text, nullable=False, server_default="held", comment="held, approved, declined or gone"),
     sa.Column("decided_by", sa.Text, comment="Who approved or declined it"),
-    columns.moment("decided_at", "When"),
-    columns.written("first_at", "When it was first held"),
-    columns.written("last_at", "When a run last found it"),
+    moment("decided_at", "When"),
+    written("first_at", "When it was first held"),
+    written("last_at", "When a run last found it"),
     sa.UniqueConstraint("fingerprint"),
     sa.Index("ix_promotion_hold_held", "campaign", postgresql_where=sa.text("state = 'held'")),
     sa.CheckConstraint("state IN ('held', 'approved', 'declined', 'gone')", name="state"),

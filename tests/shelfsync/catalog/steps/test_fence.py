@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from app_calls import Calls
-from shelfsync.clock import SystemClock
+from partner_api.session import SystemClock
 from shelfsync.errors import TryAgainError
 
 A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}

@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 from app_calls import Calls
-from shelfsync.clock import SystemClock
+from partner_api.session import SystemClock
 from shelfsync.errors import TryAgainError
 
 VENDOR = "store-001"

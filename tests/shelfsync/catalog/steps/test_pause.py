@@ -7,8 +7,8 @@ from decimal import Decimal
 
 import pytest
 
+from partner_api.session import SystemClock
 from shelfsync.catalog.steps.deliver import deliver
-from shelfsync.clock import SystemClock
 from shelfsync.errors import DataError, StoppedError
 from shelfsync.platform import kill_switch
 from shelfsync.platform.kill_switch import SwitchedGate

@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from app_calls import Calls
-from shelfsync.clock import SystemClock
+from partner_api.session import SystemClock
 
 LOST = {"at": "put_catalog", "kind": "half_body", "times": 1}
 

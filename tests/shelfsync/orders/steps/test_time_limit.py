@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 import sqlalchemy as sa
 
-from shelfsync.clock import SystemClock
+from partner_api.session import SystemClock
 from shelfsync.orders.ledger import handovers
 from shelfsync.orders.steps.hand_over import hand_over
 

@@ -16,7 +16,7 @@ from pydantic import SecretStr
 
 from partner_api import ClientCredentials, PartnerClient
 from partner_api.errors import ThrottledError
-from shelfsync.clock import SystemClock
+from partner_api.session import SystemClock
 from shelfsync.errors import ConfigurationError, TryAgainError
 from shelfsync.local.postgres import EmbeddedPostgres
 from shelfsync.platform.rate_limit import RateLimiter, tables
