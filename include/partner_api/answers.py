@@ -10,7 +10,7 @@ import email.utils
 import re
 from typing import TYPE_CHECKING, Any
 
-from partner_api import errors, reading
+from partner_api import errors, json_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -56,10 +56,10 @@ def sieve(text: str, secrets: Iterable[str] = (), *, personal: bool = False) -> 
 
 def code_and_message(answer: Answer) -> tuple[str | None, str | None]:
     """Code and message of an error body (`{code, message}`, or as token answers spell them)."""
-    body = reading.mapping(reading.json_or_none(answer.body))
-    nested = reading.mapping(body.get("error"))
-    code = reading.text(body, "code", "error_code") or reading.text(nested, "code")
-    message = reading.text(body, "error_description", "message", "error") or reading.text(nested, "message")
+    body = json_values.mapping(json_values.json_or_none(answer.body))
+    nested = json_values.mapping(body.get("error"))
+    code = json_values.text(body, "code", "error_code") or json_values.text(nested, "code")
+    message = json_values.text(body, "error_description", "message", "error") or json_values.text(nested, "message")
     return code, message
 
 
@@ -131,7 +131,7 @@ def is_block(answer: Answer) -> bool:
         return is_page(answer)
     if answer.cut and answer.content_type == "application/json":
         return False
-    return answer.status == 403 and (is_page(answer) or not reading.mapping(reading.json_or_none(answer.body)))
+    return answer.status == 403 and (is_page(answer) or not json_values.mapping(json_values.json_or_none(answer.body)))
 
 
 def error(answer: Answer, call: Call, session: Session) -> errors.PartnerError:
@@ -214,7 +214,7 @@ def body_of(answer: Answer, call: Call, session: Session) -> dict[str, Any]:
 
     Without one: UnexpectedAnswerError if the call is safe to repeat, else AmbiguousError, as the platform may have done the work.
     """
-    body = reading.json_or_none(answer.body)
+    body = json_values.json_or_none(answer.body)
     if isinstance(body, dict):
         return body
     kind = errors.UnexpectedAnswerError if call.safe_to_repeat else errors.AmbiguousError

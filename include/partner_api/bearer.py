@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 from pydantic import SecretStr
 
-from partner_api import exchange, reading
+from partner_api import exchange, json_values
 from partner_api.errors import (
     BlockedError,
     CredentialsError,
@@ -130,8 +130,8 @@ def _request(session: Session, priority: str) -> tuple[SecretStr, float]:
     """A new token and its remaining lifetime in seconds, counted from before the request."""
     requested_at_s = session.clock.monotonic_s()
     answer = exchange.judged(session, _call(session, priority))
-    body = reading.mapping(reading.json_or_none(answer.body))
-    text = reading.text(body, "access_token", "token")
+    body = json_values.mapping(json_values.json_or_none(answer.body))
+    text = json_values.text(body, "access_token", "token")
     if text is None or not is_token(text):
         raise UnexpectedAnswerError(
             "the answer holds no access_token",
@@ -139,7 +139,7 @@ def _request(session: Session, priority: str) -> tuple[SecretStr, float]:
             status=answer.status,
             request_id=answer.request_id,
         )
-    expires_in_s = reading.decimal(body, "expires_in")
+    expires_in_s = json_values.decimal(body, "expires_in")
     longest_s = session.dialect.token_lifetime_s
     lifetime_s = min(float(expires_in_s), longest_s) if expires_in_s is not None and expires_in_s > 0 else longest_s
     return SecretStr(text), lifetime_s - (session.clock.monotonic_s() - requested_at_s)

@@ -9,18 +9,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from partner_api import answers, reading
+from partner_api import answers, json_values
 from partner_api.errors import AmbiguousError, InvalidRequestError, UnexpectedAnswerError
 from partner_api.exchange import Call, judged
 from partner_api.jobs import Job
-from partner_api.reading import walk
-from partner_api.writing import dumps
+from partner_api.json_values import dumps, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from decimal import Decimal
 
-    from partner_api.reading import Raw
+    from partner_api.json_values import Raw
     from partner_api.session import Session
     from partner_api.wire import Answer, StreamedBody
 
@@ -37,12 +36,12 @@ class Category:
 
     @classmethod
     def read(cls, raw: Raw) -> Category:
-        names = reading.mapping(reading.mapping(raw.get("details")).get("name"))
+        names = json_values.mapping(json_values.mapping(raw.get("details")).get("name"))
         return cls(
-            reading.text(raw, "global_id"),
-            reading.text(raw, "parent_global_id"),
+            json_values.text(raw, "global_id"),
+            json_values.text(raw, "parent_global_id"),
             {locale: str(name) for locale, name in names.items()},
-            reading.boolean(raw, "active"),
+            json_values.boolean(raw, "active"),
             raw,
         )
 
@@ -65,20 +64,20 @@ class CatalogEntry:
 
     @classmethod
     def read(cls, raw: Raw) -> CatalogEntry:
-        translations = {locale: str(word) for locale, word in reading.mapping(raw.get("translations")).items()}
-        active = reading.boolean(raw, "active")
-        if active is None and (status := reading.text(raw, "status")) is not None:
+        translations = {locale: str(word) for locale, word in json_values.mapping(raw.get("translations")).items()}
+        active = json_values.boolean(raw, "active")
+        if active is None and (status := json_values.text(raw, "status")) is not None:
             active = {"ACTIVE": True, "INACTIVE": False}.get(status.upper())
         return cls(
-            reading.text(raw, "sku"),
-            reading.texts(raw.get("barcodes") or raw.get("barcode") or []),
-            reading.text(raw, "title") or next(iter(translations.values()), None),
-            reading.decimal(raw, "price"),
+            json_values.text(raw, "sku"),
+            json_values.texts(raw.get("barcodes") or raw.get("barcode") or []),
+            json_values.text(raw, "title") or next(iter(translations.values()), None),
+            json_values.decimal(raw, "price"),
             active,
-            reading.text(raw, "remote_product_id"),
-            reading.boolean(raw, "is_sold_by_weight"),
-            tuple(Category.read(entry) for entry in reading.mappings(raw.get("categories"))),
-            reading.texts(raw.get("images") or []),
+            json_values.text(raw, "remote_product_id"),
+            json_values.boolean(raw, "is_sold_by_weight"),
+            tuple(Category.read(entry) for entry in json_values.mappings(raw.get("categories"))),
+            json_values.texts(raw.get("images") or []),
             translations,
             raw,
         )
@@ -98,10 +97,10 @@ class CatalogPage:
     def read(cls, raw: Raw) -> CatalogPage:
         products = raw.get("products", raw.get("items"))
         return cls(
-            reading.integer(raw, "page_number", "page"),
-            reading.integer(raw, "page_size"),
-            reading.integer(raw, "total_pages"),
-            tuple(CatalogEntry.read(entry) for entry in reading.mappings(products)),
+            json_values.integer(raw, "page_number", "page"),
+            json_values.integer(raw, "page_size"),
+            json_values.integer(raw, "total_pages"),
+            tuple(CatalogEntry.read(entry) for entry in json_values.mappings(products)),
             raw,
         )
 

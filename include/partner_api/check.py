@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from partner_api import answers, bearer, catalog, jobs, reading
+from partner_api import answers, bearer, catalog, jobs, json_values
 from partner_api.errors import NotEnabledError, NotFoundError
 from partner_api.exchange import Call, judged
 
 if TYPE_CHECKING:
-    from partner_api.reading import Raw
+    from partner_api.json_values import Raw
     from partner_api.session import Session
 
 
@@ -35,7 +35,10 @@ def outlet_status(session: Session, vendor_id: str, *, priority: str = "catalog"
     answer = judged(session, call)
     body = answers.body_of(answer, call, session)
     return OutletStatus(
-        reading.text(body, "status"), reading.text(body, "closed_reason"), reading.text(body, "closed_until"), body
+        json_values.text(body, "status"),
+        json_values.text(body, "closed_reason"),
+        json_values.text(body, "closed_until"),
+        body,
     )
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import urljoin
 
-from partner_api import answers, links, reading
+from partner_api import answers, json_values, links
 from partner_api.errors import (
     DownloadBrokenError,
     LinkExpiredError,
@@ -21,8 +21,8 @@ from partner_api.exchange import Call, exchange, judged
 from partner_api.receivers import Saved
 
 if TYPE_CHECKING:
+    from partner_api.json_values import Raw
     from partner_api.links import Link
-    from partner_api.reading import Raw
     from partner_api.session import Session
     from partner_api.wire import Answer
 
@@ -45,9 +45,9 @@ class Job:
     @classmethod
     def read(cls, raw: Raw) -> Job:
         return cls(
-            reading.identifier(raw, "job_id", "jobId", "id"),
+            json_values.identifier(raw, "job_id", "jobId", "id"),
             job_state(raw),
-            reading.texts(raw.get("duplicated_products") or []),
+            json_values.texts(raw.get("duplicated_products") or []),
             raw,
         )
 
@@ -72,10 +72,10 @@ class ItemFeedback:
     @classmethod
     def read(cls, raw: Raw) -> ItemFeedback:
         rejections = tuple(
-            Rejection(reading.text(entry, "rejected_data"), reading.text(entry, "rejected_reason"))
-            for entry in reading.mappings(raw.get("rejection_reasons"))
+            Rejection(json_values.text(entry, "rejected_data"), json_values.text(entry, "rejected_reason"))
+            for entry in json_values.mappings(raw.get("rejection_reasons"))
         )
-        return cls(reading.text(raw, "sku"), reading.text(raw, "status", "state"), rejections, raw)
+        return cls(json_values.text(raw, "sku"), json_values.text(raw, "status", "state"), rejections, raw)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,16 +91,16 @@ class JobStatus:
 
     @classmethod
     def read(cls, job_id: str, raw: Raw) -> JobStatus:
-        result = reading.mapping(raw.get("result"))
+        result = json_values.mapping(raw.get("result"))
         feedback = result.get("item_level_feedback", raw.get("item_level_feedback"))
         duplicated = result.get("duplicated_products", raw.get("duplicated_products")) or []
         return cls(
             job_id,
             job_state(raw),
-            reading.text(raw, "download_url", "downloadURL", "downloadUrl")
-            or reading.text(result, "download_url", "downloadURL", "downloadUrl"),
-            tuple(ItemFeedback.read(entry) for entry in reading.mappings(feedback)),
-            reading.texts(duplicated),
+            json_values.text(raw, "download_url", "downloadURL", "downloadUrl")
+            or json_values.text(result, "download_url", "downloadURL", "downloadUrl"),
+            tuple(ItemFeedback.read(entry) for entry in json_values.mappings(feedback)),
+            json_values.texts(duplicated),
             raw,
         )
 
@@ -112,7 +112,7 @@ class JobStatus:
 
 def job_state(raw: Raw) -> str | None:
     """A job's state under either name, in upper case."""
-    value = reading.text(raw, "job_status", "status")
+    value = json_values.text(raw, "job_status", "status")
     return value.upper() if value else None
 
 
@@ -130,7 +130,7 @@ def job_status(session: Session, job_id: str, *, priority: str = "catalog") -> J
 
 def confirm_job(session: Session, job_id: str, body: Raw, call: Call, answer: Answer) -> None:
     """Raises UnexpectedAnswerError if the answer is about another job than the requested one."""
-    named = reading.text(body, "job_id", "jobId")
+    named = json_values.text(body, "job_id", "jobId")
     if named is not None and named != job_id:
         raise UnexpectedAnswerError(
             f"the client requested job {job_id} and {named[:80]!r} came", **answers.of(answer, call, session)

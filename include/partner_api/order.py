@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from partner_api import reading
+from partner_api import json_values
 
 if TYPE_CHECKING:
     import datetime as dt
 
-    from partner_api.reading import Raw
+    from partner_api.json_values import Raw
 
 
 AMOUNT_MAX = Decimal(10) ** 12
@@ -39,7 +39,7 @@ class Pricing:
 
     @classmethod
     def read(cls, raw: Raw) -> Pricing:
-        kind = reading.text(raw, "pricing_type")
+        kind = json_values.text(raw, "pricing_type")
         names = ("quantity", "unit_price", "total_price", "list_price", "min_quantity", "max_quantity", "weight")
         return cls(kind.upper() if kind else None, *(_amount(raw, name) for name in names))
 
@@ -56,10 +56,12 @@ class ItemPromotion:
     @classmethod
     def read(cls, raw: Raw) -> ItemPromotion:
         sponsorships = tuple(
-            (reading.text(entry, "sponsor"), _amount(entry, "amount"))
-            for entry in reading.mappings(raw.get("sponsorships"))
+            (json_values.text(entry, "sponsor"), _amount(entry, "amount"))
+            for entry in json_values.mappings(raw.get("sponsorships"))
         )
-        return cls(reading.text(raw, "name"), reading.text(raw, "type"), _amount(raw, "discount_amount"), sponsorships)
+        return cls(
+            json_values.text(raw, "name"), json_values.text(raw, "type"), _amount(raw, "discount_amount"), sponsorships
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +80,16 @@ class OrderItem:
 
     @classmethod
     def read(cls, raw: Raw) -> OrderItem:
-        original = reading.mapping(raw.get("original_pricing"))
+        original = json_values.mapping(raw.get("original_pricing"))
         return cls(
-            reading.text(raw, "_id"),
-            reading.text(raw, "sku"),
-            reading.text(raw, "name"),
-            _upper(reading.text(raw, "status")),
-            reading.text(raw, "replaced_id"),
-            Pricing.read(reading.mapping(raw.get("pricing"))),
+            json_values.text(raw, "_id"),
+            json_values.text(raw, "sku"),
+            json_values.text(raw, "name"),
+            _upper(json_values.text(raw, "status")),
+            json_values.text(raw, "replaced_id"),
+            Pricing.read(json_values.mapping(raw.get("pricing"))),
             Pricing.read(original) if original else None,
-            tuple(ItemPromotion.read(entry) for entry in reading.mappings(raw.get("promotion"))),
+            tuple(ItemPromotion.read(entry) for entry in json_values.mappings(raw.get("promotion"))),
             raw,
         )
 
@@ -121,30 +123,30 @@ class Order:
     @classmethod
     def read(cls, raw: Raw) -> Order:
         client, payment, customer, system, loyalty = (
-            reading.mapping(raw.get(name)) for name in ("client", "payment", "customer", "sys", "loyalty_program")
+            json_values.mapping(raw.get(name)) for name in ("client", "payment", "customer", "sys", "loyalty_program")
         )
         return cls(
-            order_id=reading.text(raw, "order_id"),
-            external_order_id=reading.text(raw, "external_order_id"),
-            order_code=reading.text(raw, "order_code"),
-            transport_type=_upper(reading.text(raw, "transport_type")),
-            order_type=_upper(reading.text(raw, "order_type")),
-            status=_upper(reading.text(raw, "status")),
+            order_id=json_values.text(raw, "order_id"),
+            external_order_id=json_values.text(raw, "external_order_id"),
+            order_code=json_values.text(raw, "order_code"),
+            transport_type=_upper(json_values.text(raw, "transport_type")),
+            order_type=_upper(json_values.text(raw, "order_type")),
+            status=_upper(json_values.text(raw, "status")),
             promised_for=_instant(raw, "promised_for"),
             accepted_for=_instant(raw, "accepted_for"),
             created_at=_instant(system, "created_at") or _instant(raw, "created_at"),
             updated_at=_instant(system, "updated_at") or _instant(raw, "updated_at"),
-            chain_id=reading.text(client, "chain_id") or reading.text(raw, "chain_id"),
-            store_id=reading.text(client, "store_id") or reading.text(raw, "store_id"),
-            external_partner_config_id=reading.text(client, "external_partner_config_id")
-            or reading.text(raw, "external_partner_config_id"),
+            chain_id=json_values.text(client, "chain_id") or json_values.text(raw, "chain_id"),
+            store_id=json_values.text(client, "store_id") or json_values.text(raw, "store_id"),
+            external_partner_config_id=json_values.text(client, "external_partner_config_id")
+            or json_values.text(raw, "external_partner_config_id"),
             sub_total=_either(payment, raw, "sub_total"),
             order_total=_either(payment, raw, "order_total"),
-            items=tuple(OrderItem.read(entry) for entry in reading.mappings(raw.get("items"))),
-            customer_phone=reading.text(customer, "phone_number") or reading.text(raw, "customer_phone"),
-            loyalty_card=reading.text(loyalty, "loyalty_card") or reading.text(customer, "loyalty_card"),
-            voucher_code=reading.text(loyalty, "voucher_code"),
-            replacement_preferences=reading.mapping(raw.get("replacement_preferences")),
+            items=tuple(OrderItem.read(entry) for entry in json_values.mappings(raw.get("items"))),
+            customer_phone=json_values.text(customer, "phone_number") or json_values.text(raw, "customer_phone"),
+            loyalty_card=json_values.text(loyalty, "loyalty_card") or json_values.text(customer, "loyalty_card"),
+            voucher_code=json_values.text(loyalty, "voucher_code"),
+            replacement_preferences=json_values.mapping(raw.get("replacement_preferences")),
             raw=raw,
         )
 
@@ -167,10 +169,10 @@ class OrderPage:
     @classmethod
     def read(cls, raw: Raw) -> OrderPage:
         return cls(
-            tuple(Order.read(entry) for entry in reading.mappings(raw.get("orders"))),
-            reading.integer(raw, "page_number"),
-            reading.integer(raw, "page_size"),
-            reading.integer(raw, "total_pages"),
+            tuple(Order.read(entry) for entry in json_values.mappings(raw.get("orders"))),
+            json_values.integer(raw, "page_number"),
+            json_values.integer(raw, "page_size"),
+            json_values.integer(raw, "total_pages"),
             raw,
         )
 
@@ -192,13 +194,13 @@ def _either(inner: Raw, outer: Raw, name: str) -> Decimal | None:
 
 def _amount(raw: Raw, name: str) -> Decimal | None:
     """A quantity, a weight or a sum; None for one that no order can have."""
-    number = reading.decimal(raw, name)
+    number = json_values.decimal(raw, name)
     return number if number is not None and abs(number) <= AMOUNT_MAX else None
 
 
 def _instant(raw: Raw, name: str) -> dt.datetime | None:
     """A time at which an order is possible; None for any other."""
-    moment = reading.instant(raw, name)
+    moment = json_values.instant(raw, name)
     return moment if moment is not None and _FIRST_YEAR <= moment.year <= _LAST_YEAR else None
 
 

@@ -10,7 +10,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal
 
 from partner_api.errors import InvalidRequestError
-from partner_api.writing import instant, present
+from partner_api.json_values import instant_text as instant
+from partner_api.json_values import present
 
 if TYPE_CHECKING:
     import datetime as dt

@@ -6,13 +6,13 @@ import datetime as dt
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from partner_api import answers, reading
+from partner_api import answers, json_values
 from partner_api.catalog import JSON
 from partner_api.errors import AmbiguousError, InvalidRequestError, NotFoundError, UnexpectedAnswerError
 from partner_api.exchange import Call, judged
+from partner_api.json_values import dumps, walk
+from partner_api.json_values import instant_text as instant
 from partner_api.order import Order, OrderHistory, OrderPage
-from partner_api.reading import walk
-from partner_api.writing import dumps, instant
 
 if TYPE_CHECKING:
     from partner_api.order_update import OrderUpdate
@@ -84,7 +84,7 @@ def list_orders(
         except NotFoundError as error:
             missing = error
             continue
-        body = reading.mapping(reading.json_or_none(answer.body))
+        body = json_values.mapping(json_values.json_or_none(answer.body))
         if isinstance(body.get("orders"), list):
             session.discovered["history_path"] = path
             return OrderPage.read(body)
@@ -124,7 +124,7 @@ def _check_range(start_time: dt.datetime, end_time: dt.datetime, page: int, page
 
 def _order(session: Session, call: Call, answer: Answer, order_id: str) -> Order:
     body = answers.body_of(answer, call, session)
-    order = Order.read(reading.mapping(body.get("order")) or body)
+    order = Order.read(json_values.mapping(body.get("order")) or body)
     if order.order_id is not None and order.order_id.lower() != order_id.lower():
         kind = UnexpectedAnswerError if call.safe_to_repeat else AmbiguousError
         raise kind(

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from partner_api import answers, reading
+from partner_api import answers, json_values
 from partner_api.catalog import JSON, receipt
 from partner_api.errors import InvalidRequestError
 from partner_api.exchange import Call, judged
 from partner_api.jobs import confirm_job, job_state, status_call
-from partner_api.writing import dumps, instant, present
+from partner_api.json_values import dumps, present
+from partner_api.json_values import instant_text as instant
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
     from partner_api.jobs import Job
-    from partner_api.reading import Raw
+    from partner_api.json_values import Raw
     from partner_api.session import Session
     from partner_api.wire import StreamedBody
 
@@ -117,21 +118,21 @@ class PromotionStatus:
 
     @classmethod
     def read(cls, job_id: str, raw: Raw) -> PromotionStatus:
-        result = reading.mapping(raw.get("result"))
+        result = json_values.mapping(raw.get("result"))
         return cls(
             job_id,
             job_state(raw),
-            reading.texts(result.get("invalid_vendors") or []),
+            json_values.texts(result.get("invalid_vendors") or []),
             _by_vendor(result.get("missing_skus")),
             _by_vendor(result.get("invalid_discounted_skus")),
-            reading.instant(raw, "created_at"),
-            reading.instant(raw, "updated_at"),
+            json_values.instant(raw, "created_at"),
+            json_values.instant(raw, "updated_at"),
             raw,
         )
 
 
 def _by_vendor(value: Any) -> dict[str, tuple[str, ...]]:
-    return {vendor: reading.texts(skus or []) for vendor, skus in reading.mapping(value).items()}
+    return {vendor: json_values.texts(skus or []) for vendor, skus in json_values.mapping(value).items()}
 
 
 def put_promotion(

@@ -105,9 +105,9 @@ def fulfil(
         raise typer.BadParameter("name one of --result FILE and --as-ordered", param_hint="--result")
     raw: dict[str, Any] = {}
     if result is not None:
-        from partner_api import reading
+        from partner_api import json_values
 
-        raw = reading.mapping(reading.json_or_none(result.read_bytes()))
+        raw = json_values.mapping(json_values.json_or_none(result.read_bytes()))
         if not raw:
             raise DataError(f"{result}: is no JSON object. docs/how-to/orders.md shows a picking result.")
     return _report_result(order, raw | {"action": "check" if dry_run else "fulfil"}, as_ordered=as_ordered)

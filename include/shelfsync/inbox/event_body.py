@@ -11,7 +11,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from partner_api.reading import DIGITS_MAX, decimal
+from partner_api.json_values import DIGITS_MAX, decimal
 from shelfsync.inbox.personal_data import split_personal_data
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from partner_api import reading
+from partner_api import json_values
 from shelfsync.errors import ConfigurationError
 from shelfsync.orders.order_state import as_json
 
@@ -42,7 +42,7 @@ class CustomerCipher:
         if encrypted is None or self._fernet is None:
             return {}
         try:
-            return reading.mapping(json.loads(self._fernet.decrypt(encrypted)))
+            return json_values.mapping(json.loads(self._fernet.decrypt(encrypted)))
         except InvalidToken:
             return {}
 

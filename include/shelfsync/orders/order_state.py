@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal
 
-from partner_api import reading
+from partner_api import json_values
 from partner_api.order import Order
 from shelfsync.errors import DataError
 from shelfsync.inbox.event_body import exceeded_limit
@@ -172,7 +172,7 @@ def parse_version(raw: Mapping[str, Any], source: Source) -> tuple[Version, str,
 
 def load_version(text: str, source: Source) -> Version:
     """A version from its stored text. DataError: it has no order_id."""
-    order = Order.read(reading.mapping(reading.json_or_none(text.encode())))
+    order = Order.read(json_values.mapping(json_values.json_or_none(text.encode())))
     if order.order_id is None:
         raise DataError("an order event has no order_id. It stays in the inbox and is not applied.")
     return Version(source, hashlib.sha256(text.encode()).hexdigest(), order)

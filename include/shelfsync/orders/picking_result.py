@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import ROUND_DOWN, Decimal
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from partner_api import reading
+from partner_api import json_values
 from shelfsync.orders.order_state import as_json
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def read(order_id: str, raw: Mapping[str, Any]) -> PickingResult:
     check_first = raw.get("check_first")
     if check_first is not None and not isinstance(check_first, bool):
         troubles.append("check_first must be true or false")
-    accepted_for = reading.instant(raw, "accepted_for")
+    accepted_for = json_values.instant(raw, "accepted_for")
     if raw.get("accepted_for") is not None and accepted_for is None:
         troubles.append("accepted_for is no ISO 8601 date-time")
     confirmed = _number(raw, "confirmed_amount", "", troubles)
@@ -180,7 +180,7 @@ def _number(raw: Mapping[str, Any], name: str, where: str, troubles: list[str]) 
     value = raw.get(name)
     if value is None:
         return None
-    number = None if isinstance(value, bool | float) else reading.decimal(raw, name)
+    number = None if isinstance(value, bool | float) else json_values.decimal(raw, name)
     if number is None or not 0 <= number <= NUMBER_MAX:
         troubles.append(f"{where}{name} is no number from 0 to {NUMBER_MAX:,}")
         return None

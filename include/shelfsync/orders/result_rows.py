@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from partner_api import reading
+from partner_api import json_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -69,12 +69,12 @@ def _whole(head_values: Mapping[str, set[Any]], lines: list[Mapping[str, Any]]) 
 
 def _number(value: Any) -> int | None:
     """A whole number in any type of the database; None for another value."""
-    number = reading.decimal({"value": _plain(value)}, "value")
+    number = json_values.decimal({"value": _plain(value)}, "value")
     return int(number) if number is not None and number == number.to_integral_value() and number >= 0 else None
 
 
 def _place(value: Any) -> tuple[bool, Decimal, str]:
-    number = reading.decimal({"value": _plain(value)}, "value")
+    number = json_values.decimal({"value": _plain(value)}, "value")
     return (value is None, Decimal(0) if number is None else number, str(value))
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from partner_api import reading
+from partner_api import json_values
 from shelfsync.errors import ConfigurationError
 from shelfsync.inbox.personal_data import split_personal_data
 from shelfsync.inbox.tables import event
@@ -79,7 +79,9 @@ def _strip_events(connection: Connection, order_id: str) -> int:
     query = sa.select(event.c.event_id, event.c.body).where(event.c.kind.in_(("order", "unknown")), names)
     stripped = 0
     for row in connection.execute(query.with_for_update()).all():
-        harmless = as_json(split_personal_data(reading.mapping(reading.json_or_none(bytes(row.body))))[0]).encode()
+        harmless = as_json(
+            split_personal_data(json_values.mapping(json_values.json_or_none(bytes(row.body))))[0]
+        ).encode()
         if harmless != bytes(row.body):
             connection.execute(event.update().where(event.c.event_id == row.event_id).values(body=harmless))
             stripped += 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from partner_api import reading
+from partner_api import json_values
 from partner_api.errors import MisconfiguredError, PartnerError
 from shelfsync.errors import ConfigurationError, ShelfsyncError, TryAgainError
 from shelfsync.orders.ledger import picking
@@ -88,7 +88,7 @@ def lease_name(order_id: str) -> str:
 def _advance(context: Context, pending: Result, lease: Lease, failed: dict[str, str]) -> str:
     """Its new state, or "later"."""
     try:
-        result = read(pending.order_id, reading.mapping(reading.json_or_none(pending.body.encode())))
+        result = read(pending.order_id, json_values.mapping(json_values.json_or_none(pending.body.encode())))
         return ResultStateMachine(context, pending, result, lease).run()
     except LeaseLostError:
         raise
