@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks import chain, page, rounds, server
-from benchmarks.meter import described, load_average
+from benchmarks.stage import described, load_average
 from benchmarks.stages import STAGES
 
 if TYPE_CHECKING:

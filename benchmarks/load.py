@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 from cryptography.fernet import Fernet
 
-from benchmarks.meter import described
+from benchmarks.stage import described
 from crash.victims import kill
 from orders_bodies import body, item
 from receiver_fixture import LiveReceiver, request

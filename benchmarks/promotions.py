@@ -27,7 +27,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import sqlalchemy as sa
 
-from benchmarks.meter import described, load_average, memory_bytes
+from benchmarks.stage import described, load_average, memory_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks import chain
-from benchmarks.meter import Meter
-from benchmarks.stage import Measured
+from benchmarks.stage import Measured, Meter
 from benchmarks.stages import STAGES
 
 if TYPE_CHECKING:

@@ -23,8 +23,8 @@ import datetime as dt
 
 from airflow.sdk import dag
 
+from shelfsync_airflow.app import task_defaults
 from shelfsync_airflow.export_tasks import export_form, look_again, plan, report, shard
-from shelfsync_airflow.failures import task_defaults
 from shelfsync_airflow.options import owner_links, schedule
 
 

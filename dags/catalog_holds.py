@@ -23,7 +23,7 @@ import datetime as dt
 
 from airflow.sdk import dag
 
-from shelfsync_airflow.failures import task_defaults
+from shelfsync_airflow.app import task_defaults
 from shelfsync_airflow.holds import ask, held_changes
 from shelfsync_airflow.options import owner_links, schedule
 

@@ -20,7 +20,7 @@ import datetime as dt
 
 from airflow.sdk import dag
 
-from shelfsync_airflow.failures import task_defaults
+from shelfsync_airflow.app import task_defaults
 from shelfsync_airflow.options import owner_links
 from shelfsync_airflow.tasks import check, extract, recover_first, report, shard, urgent_form
 

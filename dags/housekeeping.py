@@ -14,7 +14,7 @@ import datetime as dt
 
 from airflow.sdk import dag
 
-from shelfsync_airflow.failures import task_defaults
+from shelfsync_airflow.app import task_defaults
 from shelfsync_airflow.options import owner_links, schedule
 from shelfsync_airflow.tasks import remove_expired
 

@@ -23,7 +23,7 @@ import datetime as dt
 
 from airflow.sdk import chain, dag
 
-from shelfsync_airflow.failures import task_defaults
+from shelfsync_airflow.app import task_defaults
 from shelfsync_airflow.options import owner_links
 from shelfsync_airflow.order_tasks import collect, fulfil, hand_over, order_schedule, reply, take, watch
 

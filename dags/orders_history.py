@@ -20,7 +20,7 @@ import datetime as dt
 
 from airflow.sdk import chain, dag
 
-from shelfsync_airflow.failures import task_defaults
+from shelfsync_airflow.app import task_defaults
 from shelfsync_airflow.options import owner_links, schedule
 from shelfsync_airflow.order_tasks import history, watch_history
 

@@ -21,7 +21,7 @@ import datetime as dt
 
 from airflow.sdk import chain, dag
 
-from shelfsync_airflow.failures import task_defaults
+from shelfsync_airflow.app import task_defaults
 from shelfsync_airflow.options import owner_links, schedule_or_asset
 from shelfsync_airflow.promotion_tasks import (
     CHANGED,

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from benchmarks.chain import Chain
-    from benchmarks.meter import Meter
-    from benchmarks.stage import Answer
+    from benchmarks.stage import Answer, Meter
 
 IN_MEMORY_ROWS_MAX = 10_000_000
 VENDORS_AT_ONCE = 20

@@ -7,9 +7,8 @@ import io
 import zlib
 from typing import TYPE_CHECKING
 
-from benchmarks.meter import Meter
 from benchmarks.server import cpu_of, database
-from benchmarks.stage import Stage, Target, Way, agree_on
+from benchmarks.stage import Meter, Stage, Target, Way, agree_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from benchmarks.chain import Chain
-    from benchmarks.meter import Meter
-    from benchmarks.stage import Answer, Measured
+    from benchmarks.stage import Answer, Measured, Meter
 
 ROW_BY_ROW = 0.1
 _NAMES = ("sku", "price", "quantity", "active", "maximum_sales_quantity")

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
     from benchmarks.chain import Chain
-    from benchmarks.meter import Meter
-    from benchmarks.stage import Answer
+    from benchmarks.stage import Answer, Meter
 
 JOBS_SHARE = 0.2
 JOBS_MAX = 8

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from benchmarks.chain import Chain
-    from benchmarks.meter import Meter
-    from benchmarks.stage import Answer
+    from benchmarks.stage import Answer, Meter
 
 LAPS = 10
 VENDORS_MAX = 20

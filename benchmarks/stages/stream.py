@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from benchmarks.chain import Chain
-    from benchmarks.meter import Meter
-    from benchmarks.stage import Answer
+    from benchmarks.stage import Answer, Meter
     from shelfsync.catalog.batch import Body
 
 

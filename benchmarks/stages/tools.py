@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from benchmarks.chain import Chain
-    from benchmarks.meter import Meter
-    from benchmarks.stage import Answer
+    from benchmarks.stage import Answer, Meter
 
 VENDORS = 2
 COLUMNS = ["sku", *FIELDS]

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from benchmarks.chain import Chain
-    from benchmarks.meter import Meter
-    from benchmarks.stage import Answer
+    from benchmarks.stage import Answer, Meter
 
 BODY_BYTES = 100_000_000
 TIMES = 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from partner_api import answers, bearer, catalog, jobs, json_values
+from partner_api import answers, catalog, jobs, json_values, tokens
 from partner_api.errors import NotEnabledError, NotFoundError
 from partner_api.exchange import Call, judged
 
@@ -59,7 +59,7 @@ def check(session: Session, vendor_id: str | None = None, *, priority: str = "ca
     Raises CredentialsError, NotFoundError (chain or vendor), NotEnabledError or UnavailableError (not reachable).
     The outlet status is not in interface.md: if the platform lacks it, the client lists one product instead.
     """
-    bearer.token(session, priority)
+    tokens.token(session, priority)
     if vendor_id is None:
         _prove_token(session, priority)
         return Checked(vendor_seen=False, outlet_status=None)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from partner_api import answers, bearer
+from partner_api import answers, tokens
 from partner_api.errors import (
     AmbiguousError,
     DownloadBrokenError,
@@ -83,7 +83,7 @@ def exchange(session: Session, call: Call) -> Answer:
             raise _placed(error, call, request_id) from None
         answer = replace(answer, request_id=answers.request_id(answer, request_id), token=token)
         wait_s = _report(session, call, answer)
-        if answer.status == 401 and token is not None and rejected is None and bearer.can_renew(session):
+        if answer.status == 401 and token is not None and rejected is None and tokens.can_renew(session):
             rejected = token
             attempt -= 1  # the one repeat is not an attempt of its own
             continue
@@ -107,13 +107,13 @@ def _admitted(session: Session, call: Call, rejected: SecretStr | None) -> Secre
         if not call.admitted:
             session.gate.admit(call.operation, call.priority, call.vendors)
         return None
-    token = bearer.token(session, call.priority, rejected)
+    token = tokens.token(session, call.priority, rejected)
     asked_s = session.clock.monotonic_s()
     session.gate.admit(call.operation, call.priority, call.vendors)
     waited_s = session.clock.monotonic_s() - asked_s
-    if waited_s > RECHECK_S and not bearer.is_usable(session, token):
+    if waited_s > RECHECK_S and not tokens.is_usable(session, token):
         session.gate.done(call.operation, call.priority, False)
-        token = bearer.token(session, call.priority, rejected)
+        token = tokens.token(session, call.priority, rejected)
         session.gate.admit(call.operation, call.priority, call.vendors)  # the first permit may have expired meanwhile
     return token
 

@@ -18,7 +18,7 @@ import partner_api
 from shelfsync import errors
 from shelfsync.cli.app import app
 from shelfsync.settings import Settings
-from shelfsync.settings.listing import CONNECTIONS
+from shelfsync.settings.reading import CONNECTIONS
 from shelfsync_airflow.options import OPTIONS
 
 ROOT = Path(__file__).resolve().parents[2]

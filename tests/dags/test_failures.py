@@ -17,7 +17,7 @@ from shelfsync.errors import (
     StaleRunError,
     TryAgainError,
 )
-from shelfsync_airflow.failures import AfterItsTime, raised_to_airflow
+from shelfsync_airflow.app import AfterItsTime, raised_to_airflow
 
 LINE = "SHELFSYNC_PLATFORM__CHAIN: the platform knows no chain 'x'. Correct it."
 

@@ -14,7 +14,7 @@ from scripts.reference.__main__ import build
 from scripts.reference.program import EXAMPLES
 from shelfsync import logs
 from shelfsync.settings import Settings, read_settings
-from shelfsync.settings.listing import shown_settings
+from shelfsync.settings.reading import shown_settings
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"

@@ -104,9 +104,9 @@ def test_on_a_machine_and_in_a_container_a_service_differs_in_addresses_only(tab
     fixed = {
         name
         for name in machine["scheduler"].environment
-        if re.search("EXECUTOR|PARALLELISM|EXAMPLES|USERS|INTERVAL|TIMEOUT", name)
+        if re.search("EXECUTOR|PARALLELISM|EXAMPLES|USERS|INTERVAL|TIMEOUT|SLEEP", name)
     }
-    assert len(fixed) == 6
+    assert len(fixed) == 8
     for name in fixed:
         assert machine["scheduler"].environment[name] == table["scheduler"].environment[name]
 
