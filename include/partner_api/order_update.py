@@ -10,8 +10,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal
 
 from partner_api.errors import InvalidRequestError
-from partner_api.json_values import instant_text as instant
-from partner_api.json_values import present
+from partner_api.json_values import instant_text, present
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -125,7 +124,7 @@ class OrderUpdate:
             {
                 "order_id": self.order_id,
                 "status": self.status,
-                "accepted_for": instant(self.accepted_for) if self.accepted_for else None,
+                "accepted_for": instant_text(self.accepted_for) if self.accepted_for else None,
                 "items": [item.wire() for item in self.items] or None,
                 "confirmed_amount": self.confirmed_amount,
                 "cancellation": cancellation,

@@ -10,8 +10,7 @@ from partner_api import answers, json_values
 from partner_api.catalog import JSON
 from partner_api.errors import AmbiguousError, InvalidRequestError, NotFoundError, UnexpectedAnswerError
 from partner_api.exchange import Call, judged
-from partner_api.json_values import dumps, walk
-from partner_api.json_values import instant_text as instant
+from partner_api.json_values import dumps, instant_text, walk
 from partner_api.order import Order, OrderHistory, OrderPage
 
 if TYPE_CHECKING:
@@ -68,8 +67,8 @@ def list_orders(
     """
     _check_range(start_time, end_time, page, page_size)
     parameters = {
-        "start_time": instant(start_time, suffix=""),
-        "end_time": instant(end_time, suffix=""),
+        "start_time": instant_text(start_time, suffix=""),
+        "end_time": instant_text(end_time, suffix=""),
         "page": str(page),
         "page_size": str(page_size),
     }

@@ -10,8 +10,7 @@ from partner_api.catalog import JSON, receipt
 from partner_api.errors import InvalidRequestError
 from partner_api.exchange import Call, judged
 from partner_api.jobs import confirm_job, job_state, status_call
-from partner_api.json_values import dumps, present
-from partner_api.json_values import instant_text as instant
+from partner_api.json_values import dumps, instant_text, present
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -93,8 +92,8 @@ class Promotion:
             "display_name": dict(self.display_name),
             "conditions": {
                 **self.conditions,
-                "start_time": instant(self.start_time, milliseconds=True),
-                "end_time": instant(self.end_time, milliseconds=True),
+                "start_time": instant_text(self.start_time, milliseconds=True),
+                "end_time": instant_text(self.end_time, milliseconds=True),
             },
             "discount": [discount.wire() for discount in self.discounts],
         }

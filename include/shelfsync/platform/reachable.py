@@ -19,8 +19,8 @@ from partner_api.errors import (
 )
 from shelfsync.errors import ConfigurationError, TryAgainError
 from shelfsync.platform.tables import platform_check
+from shelfsync.platform.tokens import slow_key
 from shelfsync.store.instant import instant
-from shelfsync.store.slow_key import slow_key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
