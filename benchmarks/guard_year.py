@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from shelfsync.catalog.diff import apply, diff
 from shelfsync.catalog.guard import HeldChanges, guard
-from shelfsync.catalog.guards.case import Case, History, last_categories
+from shelfsync.catalog.guard_case import Case, History, last_categories
 from shelfsync.catalog.normalise import normalise
 from shelfsync.erp import sample
 from shelfsync.local.postgres import EmbeddedPostgres

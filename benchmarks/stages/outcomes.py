@@ -30,7 +30,7 @@ _REJECTED = 'price is too high; see section 4.1, "prices"'
 
 def ours(chain: Chain, meter: Meter) -> Answer:
     """Parse, match, COPY, a job after the other, a transaction each."""
-    from shelfsync.catalog.warehouse.load import load_outcomes
+    from shelfsync.catalog.warehouse.record import load_outcomes
 
     def load(connection: Connection, job_id: int, vendor: str, items: pa.Table, log: bytes) -> None:
         load_outcomes(connection, job_id, vendor, _outcomes(items, log))
@@ -172,7 +172,7 @@ def _loaded(chain: Chain, meter: Meter, load: Callable[[Connection, int, str, pa
 
 def _copied(chain: Chain, meter: Meter, copy: Callable[[Connection, bytes], None], before: str = "SELECT 1") -> Answer:
     """The rows that ours writes, taken out as CSV, rolled back, and put there again by a plain COPY."""
-    from shelfsync.catalog.warehouse.load import load_outcomes
+    from shelfsync.catalog.warehouse.record import load_outcomes
 
     ready, rows = [], 0
     with database(chain.folder) as engine:

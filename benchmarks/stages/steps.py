@@ -46,7 +46,7 @@ def bodies(chain: Chain, meter: Meter) -> Answer:
     """Reading both, diff, guard, JSON and cut."""
     from shelfsync.catalog import diff as step
     from shelfsync.catalog.guard import guard
-    from shelfsync.catalog.guards.case import Case
+    from shelfsync.catalog.guard_case import Case
     from shelfsync.settings import GuardSettings
 
     def work() -> int:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from partner_api.links import is_loopback_name
+from shelfsync.catalog.identifier import is_usable
 from shelfsync.catalog.ledger import vendors as vendors_of_ledger
-from shelfsync.catalog.vendor import is_usable
-from shelfsync.catalog.warehouse import unusable_vendors
+from shelfsync.catalog.warehouse import quarantine
 from shelfsync.erp.open import open_source
 from shelfsync.errors import ConfigurationError, ShelfsyncError
 from shelfsync.orders.handover.open import open_channel
@@ -79,12 +79,12 @@ def value_warnings(context: Context) -> list[str]:
     """Values that are sent with another number, in the first rows of the ERP: what is below one piece goes off sale."""
     import pyarrow as pa
 
-    from shelfsync.catalog.adjustment import COLUMNS, adjustments
+    from shelfsync.catalog.number import ADJUSTMENT_COLUMNS, adjustments
 
     settings = context.settings
     try:
         with open_source(settings.erp.model_copy(update={"chunk_rows": SAMPLE_ROWS})).read() as extract:
-            rows = next(iter(extract)).select(COLUMNS)
+            rows = next(iter(extract)).select(ADJUSTMENT_COLUMNS)
     except (ShelfsyncError, StopIteration):  # the run reports what is wrong with the rows
         return []
     found = {one.kind: one for one in adjustments(rows, pa.array([], pa.int64()), settings.normalise)}
@@ -121,7 +121,7 @@ def warnings(context: Context) -> list[str]:
     """What stops no catalog and is wrong all the same: orders without a store, a receiver without TLS, rows that name no vendor."""
     exposed = tls_warning(context.settings.webhook)
     with context.engine.connect() as connection:
-        nameless = unusable_vendors.lines(unusable_vendors.of_last(connection))
+        nameless = quarantine.unusable_lines(quarantine.unusable_of_last(connection))
     return [*unknown_lines(), *_orders(context.settings), *([] if exposed is None else [exposed]), *nameless]
 
 

@@ -142,11 +142,11 @@ def remove_expired() -> dict[str, Any]:
 
 def take(words: Sequence[str], shard: dict[str, Any]) -> list[dict[str, Any]]:
     """These steps for one shard; counts of each. A vendor that fails is named in the log and in the report, and stops no other."""
-    from shelfsync.catalog.ledger import liveness
+    from shelfsync.catalog.ledger import runs
     from shelfsync.catalog.steps.table import step
 
     counts = []
-    with open_app(PLATFORM, read_only=_dry_run()) as app, liveness.at_work(app.engine, shard["run"]):
+    with open_app(PLATFORM, read_only=_dry_run()) as app, runs.at_work(app.engine, shard["run"]):
         for word in words:
             report = step(app, word, shard["run"], shard["vendors"])
             for vendor, why in report["skipped"].items():

@@ -18,7 +18,7 @@ from shelfsync.catalog.batch import cut
 from shelfsync.catalog.confirm import match, parse_log
 from shelfsync.catalog.diff import diff
 from shelfsync.catalog.guard import guard
-from shelfsync.catalog.guards.case import Case
+from shelfsync.catalog.guard_case import Case
 from shelfsync.catalog.normalise import normalise
 from shelfsync.schemas import BASELINE
 from shelfsync.settings import GuardSettings, NormaliseSettings

@@ -12,7 +12,7 @@ from shelfsync.catalog.acknowledge import acknowledge
 from shelfsync.catalog.confirm import match
 from shelfsync.catalog.diff import apply, diff
 from shelfsync.catalog.guard import guard
-from shelfsync.catalog.guards.case import Case
+from shelfsync.catalog.guard_case import Case
 from shelfsync.schemas import BASELINE, DELTA, FIELDS, HELD
 from shelfsync.settings import GuardSettings
 

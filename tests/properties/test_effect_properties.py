@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from catalog_rows import fields_by_sku, shelf
 from catalog_strategies import SKUS
-from shelfsync.catalog.buffer import KNOWN, Buffers
 from shelfsync.catalog.diff import apply, diff
-from shelfsync.catalog.suppression import suppress, with_buffers
+from shelfsync.catalog.suppression import KNOWN_BUFFERS, Buffers, suppress, with_buffers
 from shelfsync.schemas import BASELINE, DELTA, FIELDS
 
 FEW = st.integers(0, 4)
@@ -32,7 +31,7 @@ AT = st.sampled_from(["activates", "deactivates"])
 
 def buffers(known, at="activates"):
     rows = [{"sku": sku, "sales_buffer": pieces} for sku, pieces in sorted(known.items())]
-    return Buffers(pa.Table.from_pylist(rows, schema=KNOWN), at)
+    return Buffers(pa.Table.from_pylist(rows, schema=KNOWN_BUFFERS), at)
 
 
 class Platform:

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from catalog_rows import snapshot
 from catalog_strategies import PRICES, SKUS, shelves
-from shelfsync.catalog.buffer import KNOWN, Buffers
 from shelfsync.catalog.diff import diff
 from shelfsync.catalog.difference import differences
 from shelfsync.catalog.reconcile import CAUSES, Evidence, reconcile, with_confirmed, with_resends
+from shelfsync.catalog.suppression import KNOWN_BUFFERS, Buffers
 from shelfsync.schemas import DRIFT, FIELDS, OBSERVED, SENDING
 
 _shown = st.fixed_dictionaries(
@@ -135,7 +135,7 @@ def test_a_quantity_that_the_buffer_keeps_off_sale_must_show_so(baseline, comple
     baseline = baseline.slice(0, 0) if not rows else pa.Table.from_pylist(rows, schema=baseline.schema)
     shown = [{name: row[name] for name in OBSERVED.names} | {"active": True} for row in rows]
     observed = pa.Table.from_pylist(shown, schema=OBSERVED)
-    known = pa.Table.from_pylist([{"sku": row["sku"], "sales_buffer": buffer} for row in rows], schema=KNOWN)
+    known = pa.Table.from_pylist([{"sku": row["sku"], "sales_buffer": buffer} for row in rows], schema=KNOWN_BUFFERS)
     for buffers, least in ((None, 1), (Buffers(known), buffer)):
         found = differences(
             observed, baseline, _wanted(baseline), previous=observed, complete=complete, buffers=buffers

@@ -21,7 +21,7 @@ import shelfsync.catalog.steps, shelfsync.app
 for module in pkgutil.walk_packages(shelfsync.catalog.steps.__path__, "shelfsync.catalog.steps."):
     importlib.import_module(module.name)
 from shelfsync.catalog import acknowledge, batch, confirm, diff, guard, normalise
-from shelfsync.catalog.guards.case import Case
+from shelfsync.catalog.guard_case import Case
 from shelfsync.schemas import BASELINE
 from shelfsync.erp.open import open_source
 from shelfsync.catalog.steps.partition import Partition

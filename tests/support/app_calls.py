@@ -16,10 +16,9 @@ from shelfsync.catalog.steps import (
     counts,
     export,
     export_report,
-    hold_delivery,
     hold_lists,
     holds,
-    pause,
+    pause_or_forget_vendor,
     plan,
     recover,
     rejected_skus,
@@ -141,16 +140,16 @@ class Calls:
         return status.status(self.context)
 
     def pause(self, scope: str, vendor: str | None, *, why: str, who: str, anyway: bool = False) -> dict[str, Any]:
-        return pause.pause(self.context, scope, vendor, why=why, who=who, anyway=anyway)
+        return pause_or_forget_vendor.pause(self.context, scope, vendor, why=why, who=who, anyway=anyway)
 
     def resume(self, scope: str, vendor: str | None, *, why: str, who: str) -> dict[str, Any]:
-        return pause.resume(self.context, scope, vendor, why=why, who=who)
+        return pause_or_forget_vendor.resume(self.context, scope, vendor, why=why, who=who)
 
     def switches(self) -> dict[str, Any]:
-        return pause.turns(self.context)
+        return pause_or_forget_vendor.turns(self.context)
 
     def paused(self) -> list[str]:
-        return pause.paused(self.context)
+        return pause_or_forget_vendor.paused(self.context)
 
     def restore(self, vendor: str, **order: Any) -> dict[str, Any]:
         return restore.restore(self.context, vendor, **order)
@@ -216,4 +215,4 @@ class HoldCalls:
         return holds.release(self.context, hold_id)
 
     def deliver(self, hold_id: int) -> dict[str, Any]:
-        return hold_delivery.deliver_hold(self.context, hold_id)
+        return sync.deliver_hold(self.context, hold_id)

@@ -6,12 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 from catalog_rows import shelf, snapshot
-from shelfsync.catalog.buffer import Buffers
-from shelfsync.catalog.buffer import known as buffers
 from shelfsync.catalog.diff import diff
 from shelfsync.catalog.guard import Guarded, guard
-from shelfsync.catalog.guards.case import Case, History, last_categories
-from shelfsync.catalog.suppression import with_buffers
+from shelfsync.catalog.guard_case import Case, History, last_categories
+from shelfsync.catalog.suppression import Buffers, with_buffers
+from shelfsync.catalog.suppression import known_buffers as buffers
 from shelfsync.settings import GuardSettings
 
 CATEGORIES = ("dairy", "drinks", "bakery", "sweets", "frozen")

@@ -1,6 +1,7 @@
 """acknowledge: the baseline moves by what the platform accepted, SKU by SKU, and by nothing else (I2).
 
-If the platform reports no outcome for a value that was sent, the platform may hold the old value or the new one. It becomes null (I7).
+If the platform reports no outcome for a value that was sent, the platform may hold the old value or the new one. It becomes null (I7), and
+the next delta sends it again. The guards must not be blind meanwhile (I9): they compare with the last known values, which `known` fills in.
 """
 
 from __future__ import annotations
@@ -56,3 +57,20 @@ def with_unconfirmed(baseline: pa.Table, items: pa.Table, outcomes: pa.Table) ->
 def without(baseline: pa.Table, skus: list[str]) -> pa.Table:
     """The baseline without these SKUs: neither the ERP nor the platform has them any more."""
     return baseline.filter(pc.invert(pc.is_in(column(baseline, "sku"), value_set=pa.array(skus, pa.string()))))
+
+
+def known(baseline: pa.Table, *earlier: pa.Table) -> pa.Table:
+    """The baseline (BASELINE schema) with its nulls filled from the first of the earlier tables that has a value.
+
+    `earlier`: tables with the columns of a baseline, sorted by sku. A quantity comes with the sales buffer of the time of its sending.
+    """
+    filled = completed(baseline, BASELINE)
+    for table in earlier:
+        before = aligned(completed(table, BASELINE), column(filled, "sku"), (*FIELDS, "sales_buffer"))
+        columns = {name: column(filled, name) for name in BASELINE.names}
+        keeps_buffer = pc.or_(columns["quantity"].is_valid(), before["quantity"].is_null())
+        columns["sales_buffer"] = pc.if_else(keeps_buffer, columns["sales_buffer"], before["sales_buffer"])
+        for name in FIELDS:
+            columns[name] = pc.coalesce(columns[name], before[name])
+        filled = pa.Table.from_arrays([columns[name] for name in BASELINE.names], schema=BASELINE)
+    return filled

@@ -1,29 +1,33 @@
 """confirm: the outcome of each SKU that was sent, read from what the platform reports and never concluded from a missing report.
 
 Always sent = accepted + rejected + unaccounted: there is exactly one outcome for every SKU of the items (I1).
+
+A job without a status and without a log may end by the listing, an observation newer than the sending (I2). The listing shows price and
+availability only, so it confirms only items without any other field. A difference proves nothing: the platform may still be working.
 """
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+from decimal import ROUND_DOWN, Decimal
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog import log as job_log
-from shelfsync.catalog import verdict
+from shelfsync.catalog import job_log
 from shelfsync.catalog.alignment import column, require_order
-from shelfsync.catalog.barcode import padded
-from shelfsync.schemas import LOG, OUTCOME
+from shelfsync.catalog.identifier import padded
+from shelfsync.schemas import FIELDS, LOG, OUTCOME
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import numpy.typing as npt
 
     from shelfsync.catalog.number import Mask
+
 
 Key = Literal["sku", "barcode"]
 
@@ -50,7 +54,7 @@ def parse_feedback(feedback: Sequence[Any]) -> pa.Table:
     """The `item_level_feedback` of a job's status in LOG schema, for a job without a log. An entry that is no item names no SKU."""
     entries = [entry for entry in feedback if isinstance(entry, dict)]
     strange = [entry for entry in feedback if not isinstance(entry, dict)]
-    lines = verdict.lines(
+    lines = job_log.log_lines(
         sku=_texts([entry.get("sku") for entry in entries]),
         barcode=_texts([entry.get("barcode", entry.get("piece_barcode")) for entry in entries]),
         state=_texts([entry.get("status", entry.get("state")) for entry in entries]),
@@ -58,7 +62,7 @@ def parse_feedback(feedback: Sequence[Any]) -> pa.Table:
         raw=_texts([_json(entry) for entry in entries]),
     )
     problems = ["the entry is no item"] * len(strange)
-    return _joined([lines, verdict.unreadable(problems, _texts([_json(entry) for entry in strange]))])
+    return _joined([lines, job_log.unreadable_lines(problems, _texts([_json(entry) for entry in strange]))])
 
 
 def match(items: pa.Table, log: pa.Table, key: Key = "sku") -> pa.Table:
@@ -162,3 +166,72 @@ def _texts(values: Sequence[Any]) -> pa.Array:
 
 def _joined(tables: list[pa.Table]) -> pa.Table:
     return pa.concat_tables([LOG.empty_table(), *tables]).combine_chunks()
+
+
+PROVABLE = ("price", "active")
+_MILL = Decimal("0.001")
+_DIGITS = 14
+_PRICE_DIGITS = 17
+"""Before the point, as in schemas.PRICE."""
+
+
+class Shown(NamedTuple):
+    """One product of the listing."""
+
+    sku: str | None
+    barcodes: tuple[str, ...]
+    price: Decimal | None
+    active: bool | None
+
+
+def provable(items: pa.Table) -> pa.Table:
+    """The items (DELTA schema) that a listing can confirm."""
+    import pyarrow.compute as pc
+
+    mask = pa.repeat(pa.scalar(True), items.num_rows)
+    for name in FIELDS:
+        if name not in PROVABLE:
+            mask = pc.and_(mask, items[name].combine_chunks().is_null())
+    return items.filter(mask)
+
+
+def listing_lines(items: pa.Table, shown: Iterable[Shown], key: Key = "sku") -> pa.Table:
+    """LOG lines for the provable items that the listing shows: accepted where every value sent is what it shows, else unaccounted.
+
+    A price is compared as the platform keeps it, cut to three decimals; barcodes are compared with their padding.
+    """
+    by: dict[str, Shown] = {}
+    for one in shown:
+        names = (one.sku,) if key == "sku" else tuple(_padded(barcode) for barcode in one.barcodes)
+        for name in names:
+            if name is not None:
+                by.setdefault(name, one)
+    rows = []
+    for item in provable(items).to_pylist():
+        called = item["sku"] if key == "sku" else _padded(item["barcode"] or "")
+        if called is not None and called in by:
+            rows.append(_line(item, by[called]))
+    return pa.Table.from_pylist(rows, schema=LOG)
+
+
+def _line(item: dict[str, Any], seen: Shown) -> dict[str, Any]:
+    has = {"price": _cut(seen.price), "active": seen.active}
+    differs = [name for name in PROVABLE if item[name] is not None and item[name] != has[name]]
+    texts = {name: None if has[name] is None else str(has[name]) for name in PROVABLE}
+    why = "; ".join(f"the listing shows {name} {texts[name]}, sent was {item[name]}" for name in differs)
+    return {
+        "sku": item["sku"],
+        "barcode": item["barcode"],
+        "state": "unaccounted" if differs else "accepted",
+        "reason": why or None,
+        "raw": json.dumps({"listing": {"sku": seen.sku, **texts}}, ensure_ascii=False),
+    }
+
+
+def _cut(price: Decimal | None) -> Decimal | None:
+    """The price as the platform keeps it; None for a number that is no price, of any magnitude."""
+    return None if price is None or price.adjusted() > _PRICE_DIGITS else price.quantize(_MILL, ROUND_DOWN)
+
+
+def _padded(barcode: str) -> str | None:
+    return barcode.zfill(_DIGITS) if barcode.isascii() and barcode.isdigit() and len(barcode) <= _DIGITS else None

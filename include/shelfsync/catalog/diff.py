@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.catalog.alignment import aligned, column, placed, positions, require_order, unmentioned
-from shelfsync.catalog.barcode import padded
+from shelfsync.catalog.identifier import padded
 from shelfsync.catalog.item import with_active_if_single, with_co_sent_fields
 from shelfsync.schemas import BASELINE, DELTA, FIELDS, completed
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.catalog.alignment import aligned, column
-from shelfsync.catalog.buffer import KNOWN, Buffers
+from shelfsync.catalog.suppression import KNOWN_BUFFERS, Buffers
 from shelfsync.schemas import BASELINE, SHOWN
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def differences(
     pictured = pc.is_in(skus, value_set=column(before, "sku"))
     base, want = aligned(baseline, skus, BASELINE.names), aligned(wanted, skus, BASELINE.names)
     shown, then = aligned(observed, skus, SHOWN), aligned(before, skus, SHOWN)
-    buffers = buffers or Buffers(KNOWN.empty_table())
+    buffers = buffers or Buffers(KNOWN_BUFFERS.empty_table())
     buffer = buffers.of(skus)
     sent_at = pc.coalesce(base["sales_buffer"], buffer)
     known_active = _known_active(base, want, here, shown, then, pictured, _decided(base["quantity"], sent_at, buffers))

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from shelfsync.catalog import number
 from shelfsync.catalog.alignment import aligned, ascending, column
-from shelfsync.catalog.barcode import padded
+from shelfsync.catalog.identifier import padded
 from shelfsync.catalog.result_csv import JsonText, Kind, Source, Unreadable, batches, names_of
 from shelfsync.errors import DataError
 from shelfsync.schemas import OBSERVED

@@ -1,6 +1,6 @@
 """guard: changes that look like an accident are held for a person; all others are released (I9).
 
-Each rule is a function in `guards/`. A price is held without the rest of its row: a sold-out product must go off sale, even if its
+Each rule is a function in `guard_rules`. A price is held without the rest of its row: a sold-out product must go off sale, even if its
 price is held.
 """
 
@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from shelfsync.catalog.alignment import aligned, column
 from shelfsync.catalog.decision import with_current_quantities
-from shelfsync.catalog.guards import GUARDS
+from shelfsync.catalog.guard_rules import GUARDS
 from shelfsync.catalog.item import with_active_if_single
 from shelfsync.catalog.restore import reverts
 from shelfsync.schemas import DELTA, FIELDS, HELD
@@ -22,7 +22,7 @@ from shelfsync.schemas import DELTA, FIELDS, HELD
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from shelfsync.catalog.guards.case import Case, Finding
+    from shelfsync.catalog.guard_case import Case, Finding
 
 
 @dataclass(frozen=True)

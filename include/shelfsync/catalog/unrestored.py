@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from shelfsync.catalog.diff import Key
-    from shelfsync.catalog.guards.case import Case
+    from shelfsync.catalog.guard_case import Case
 
 
 def without_restorations(case: Case, erp: pa.Table, *, quarantined: pa.Table | None, complete: bool, key: Key) -> Case:

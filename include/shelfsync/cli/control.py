@@ -41,7 +41,7 @@ def pause(
     The platform still finishes the jobs that it has. Customers' orders continue. With --force also for a vendor that the
     ledger does not know.
     """
-    from shelfsync.catalog.steps.pause import pause as pause_sending
+    from shelfsync.catalog.steps.pause_or_forget_vendor import pause as pause_sending
 
     scope = _scope(vendor, chain, everything)
     given = _required(reason)
@@ -58,7 +58,7 @@ def resume(
     user: User = None,
 ) -> Answer:
     """Resume what `pause` stopped, with the newest values of the ERP."""
-    from shelfsync.catalog.steps.pause import resume as resume_sending
+    from shelfsync.catalog.steps.pause_or_forget_vendor import resume as resume_sending
 
     scope = _scope(vendor, chain, everything)
     with opened() as context:
@@ -68,7 +68,7 @@ def resume(
 
 def forget(vendor: Vendor, reason: Reason = None, user: User = None) -> Answer:
     """Take a closed store out of runs, exports, promotions and status. It comes back if the ERP has rows of it again."""
-    from shelfsync.catalog.steps.forget_vendor import forget as forget_vendor
+    from shelfsync.catalog.steps.pause_or_forget_vendor import forget as forget_vendor
 
     given = _required(reason)
     with opened() as context:

@@ -64,8 +64,8 @@ def show(number: Number, limit: Rows = 50) -> Answer:
 )
 def approve(number: Number, reason: Reason = None, user: User = None, thresholds: Thresholds = None) -> Answer:
     """Approve a hold, and send its changes. With --thresholds: approve what they let through, and decline the rest."""
-    from shelfsync.catalog.steps.hold_delivery import deliver_hold
     from shelfsync.catalog.steps.holds import decide, reconsider
+    from shelfsync.catalog.steps.sync import deliver_hold
 
     given = _thresholds(thresholds)
     with opened() as context:

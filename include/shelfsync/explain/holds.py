@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
-from shelfsync.catalog.ledger import decisions
+from shelfsync.catalog.ledger import holds
 from shelfsync.catalog.ledger.restorations import Restoration
 from shelfsync.catalog.state import HELD, HoldState
 from shelfsync.explain.explanation import Event, Values
@@ -69,7 +69,7 @@ def held(
         values = Values(**{name: found[name] for name in _FIELDS})
         message = f"the guard {row.rule} holds it (hold {row.hold_id}): {row.message}"
         yield Event(row.held_at, "guard", message, row.first_run_id, None, values), _waits(row)
-        for decision in decisions.of_hold(connection, row.hold_id):
+        for decision in holds.decisions_of(connection, row.hold_id):
             if decision["decided_at"] <= at:
                 decided = f"hold {row.hold_id} {_decided(decision['state'], decision['decided_by'], decision['why'])}"
                 yield Event(decision["decided_at"], "guard", decided, row.run_id, None), None

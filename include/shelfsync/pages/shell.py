@@ -14,7 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, RedirectResponse
 from starlette.status import HTTP_303_SEE_OTHER, HTTP_400_BAD_REQUEST
 
-from shelfsync.catalog.steps.pause import paused
+from shelfsync.catalog.steps.pause_or_forget_vendor import paused
 from shelfsync.terminal import age
 
 if TYPE_CHECKING:

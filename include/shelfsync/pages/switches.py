@@ -8,7 +8,7 @@ from fastapi import APIRouter, HTTPException, Request
 from starlette.responses import HTMLResponse, RedirectResponse
 from starlette.status import HTTP_400_BAD_REQUEST
 
-from shelfsync.catalog.steps import pause
+from shelfsync.catalog.steps import pause_or_forget_vendor
 from shelfsync.errors import ShelfsyncError
 from shelfsync.pages.shell import context, lead_to, show
 from shelfsync.pages.viewer import Form, Stopper
@@ -24,7 +24,7 @@ DAGS: tuple[str, ...] = ()
 @router.get("/switches")
 def switches(request: Request) -> HTMLResponse:
     """What is paused now, the last changes, and two forms."""
-    found = pause.turns(context(request))
+    found = pause_or_forget_vendor.turns(context(request))
     return show(request, "switches.html", title="Pause", **found)
 
 
@@ -48,8 +48,8 @@ def _turn(request: Request, turn: str, person: Viewer, form: dict[str, str]) -> 
         raise HTTPException(HTTP_400_BAD_REQUEST, "give a reason; the pages show it while nothing is sent")
     try:
         if turn == "pause":
-            pause.pause(context(request), scope, vendor, why=reason, who=person.name)
+            pause_or_forget_vendor.pause(context(request), scope, vendor, why=reason, who=person.name)
         else:
-            pause.resume(context(request), scope, vendor, why=reason or "resumed", who=person.name)
+            pause_or_forget_vendor.resume(context(request), scope, vendor, why=reason or "resumed", who=person.name)
     except ShelfsyncError as error:
         raise HTTPException(HTTP_400_BAD_REQUEST, str(error)) from None

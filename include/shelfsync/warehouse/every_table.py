@@ -12,7 +12,6 @@ import shelfsync.catalog.ledger.extracts
 import shelfsync.catalog.ledger.hold_tables
 import shelfsync.catalog.ledger.observations
 import shelfsync.catalog.ledger.rejections
-import shelfsync.catalog.ledger.resendings
 import shelfsync.catalog.ledger.restorations
 import shelfsync.catalog.ledger.tables
 import shelfsync.catalog.ledger.vendor_counts

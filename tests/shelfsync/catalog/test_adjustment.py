@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shelfsync.catalog.adjustment import COLUMNS, adjustments
 from shelfsync.catalog.normalise import normalise
+from shelfsync.catalog.number import ADJUSTMENT_COLUMNS, adjustments
 from shelfsync.schemas import RAW
 from shelfsync.settings import NormaliseSettings
 
@@ -28,7 +28,7 @@ def _raw(rows):
 def _found(raw, settings=None):
     settings = settings or NormaliseSettings()
     result = normalise(raw, settings)
-    rows = adjustments(raw.select(COLUMNS), result.quarantine["row_number"].combine_chunks(), settings)
+    rows = adjustments(raw.select(ADJUSTMENT_COLUMNS), result.quarantine["row_number"].combine_chunks(), settings)
     return result, {one.kind: one for one in rows}
 
 

@@ -13,8 +13,8 @@ from catalog_strategies import shelves
 from guard_cases import GOOD, case, reasons, split, store
 from shelfsync.catalog.diff import diff
 from shelfsync.catalog.guard import HeldChanges, guard
-from shelfsync.catalog.guards import GUARDS
-from shelfsync.catalog.guards.case import Case, History
+from shelfsync.catalog.guard_case import Case, History
+from shelfsync.catalog.guard_rules import GUARDS
 from shelfsync.schemas import DELTA, FIELDS, HELD
 from shelfsync.settings import GuardSettings
 from shelfsync.settings.guards import RULES

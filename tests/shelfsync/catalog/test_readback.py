@@ -5,7 +5,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from shelfsync.catalog.readback import Shown, lines
+from shelfsync.catalog.confirm import Shown, listing_lines
 from shelfsync.schemas import DELTA
 
 
@@ -14,7 +14,7 @@ def _items(*rows):
 
 
 def _states(items, shown, key="sku"):
-    return {row["sku"]: row["state"] for row in lines(items, shown, key).to_pylist()}
+    return {row["sku"]: row["state"] for row in listing_lines(items, shown, key).to_pylist()}
 
 
 def test_a_price_shown_as_it_was_sent_is_proof_and_another_is_none():

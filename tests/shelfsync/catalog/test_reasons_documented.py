@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 from catalog_rows import normalised
-from shelfsync.catalog import verdict
-from shelfsync.catalog.guards import GUARDS
+from shelfsync.catalog import job_log
+from shelfsync.catalog.guard_rules import GUARDS
 from shelfsync.catalog.reason import REASONS
 from shelfsync.settings.guards import Rules
 
@@ -64,9 +64,9 @@ def test_the_page_lists_the_words_that_decide_an_outcome():
     rows = re.search(r"^\| (success.*) \| accepted \|\n\| (failed.*) \| rejected", PAGE, re.MULTILINE)
     good, bad = rows.groups()
     words, well = good.split(", in any case, and errors empty, ")
-    assert re.findall(r"\w+", words.replace(" or ", " ")) == verdict._SUCCESS.to_pylist()
-    assert ["", *re.findall(r"`(.+?)`", well)] == verdict._WELL.to_pylist()
-    assert re.findall(r"\w+", bad.replace(" or ", " ")) == verdict._FAILURE.to_pylist()
+    assert re.findall(r"\w+", words.replace(" or ", " ")) == job_log._SUCCESS.to_pylist()
+    assert ["", *re.findall(r"`(.+?)`", well)] == job_log._WELL.to_pylist()
+    assert re.findall(r"\w+", bad.replace(" or ", " ")) == job_log._FAILURE.to_pylist()
 
 
 def test_the_guards_page_lists_every_rule_in_its_order_with_its_thresholds():

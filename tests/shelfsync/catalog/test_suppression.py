@@ -6,15 +6,14 @@ import pyarrow as pa
 import pytest
 
 from catalog_rows import fields_by_sku, shelf
-from shelfsync.catalog.buffer import KNOWN, Buffers, Rule, known
 from shelfsync.catalog.diff import apply, diff
-from shelfsync.catalog.suppression import suppress, with_buffers
+from shelfsync.catalog.suppression import KNOWN_BUFFERS, Buffers, Rule, known_buffers, suppress, with_buffers
 from shelfsync.schemas import SNAPSHOT
 
 
 def buffers(at="activates", **of):
     rows = [{"sku": sku, "sales_buffer": pieces} for sku, pieces in sorted(of.items())]
-    return Buffers(pa.Table.from_pylist(rows, schema=KNOWN), at)
+    return Buffers(pa.Table.from_pylist(rows, schema=KNOWN_BUFFERS), at)
 
 
 def row(sku="a", quantity=10, active=True, price="1.00", buffer=2):
@@ -144,10 +143,12 @@ def test_the_most_specific_buffer_rule_wins():
         {"sku": "d", "category": "dairy"},
         {"sku": "e", "category": "dairy", "sales_buffer": 9},
     )
-    assert known(rows, "store-001", rules)["sales_buffer"].to_pylist() == [2, 4, 5, 7, 9]
-    assert known(rows, "store-002", rules)["sales_buffer"].to_pylist() == [1, 3, 6, 7, 9]
-    assert known(rows, "store-003", [])["sales_buffer"].to_pylist() == [None, None, None, None, 9]
+    assert known_buffers(rows, "store-001", rules)["sales_buffer"].to_pylist() == [2, 4, 5, 7, 9]
+    assert known_buffers(rows, "store-002", rules)["sales_buffer"].to_pylist() == [1, 3, 6, 7, 9]
+    assert known_buffers(rows, "store-003", [])["sales_buffer"].to_pylist() == [None, None, None, None, 9]
 
 
 def test_of_two_equal_rules_the_later_holds():
-    assert known(snapshot({"sku": "a"}), "v", [Rule(1, sku="a"), Rule(2, sku="a")])["sales_buffer"].to_pylist() == [2]
+    assert known_buffers(snapshot({"sku": "a"}), "v", [Rule(1, sku="a"), Rule(2, sku="a")])[
+        "sales_buffer"
+    ].to_pylist() == [2]

@@ -13,7 +13,7 @@ from catalog_rows import shelf, snapshot
 from catalog_strategies import shelves
 from shelfsync.catalog.diff import apply, diff
 from shelfsync.catalog.guard import guard
-from shelfsync.catalog.guards.case import Case, History
+from shelfsync.catalog.guard_case import Case, History
 from shelfsync.catalog.restore import RESTORED, UNRESTORED, beneath, overlay
 from shelfsync.catalog.unrestored import next_unrestored, without_restorations
 from shelfsync.settings import GuardSettings

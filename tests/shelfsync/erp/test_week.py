@@ -15,10 +15,9 @@ import pytest
 from shelfsync.catalog import urgency
 from shelfsync.catalog.acknowledge import acknowledge
 from shelfsync.catalog.batch import cut
-from shelfsync.catalog.buffer import Buffers, Rule, known
 from shelfsync.catalog.diff import diff
 from shelfsync.catalog.normalise import normalise
-from shelfsync.catalog.suppression import suppress, with_buffers
+from shelfsync.catalog.suppression import Buffers, Rule, known_buffers, suppress, with_buffers
 from shelfsync.erp import sample
 from shelfsync.schemas import BASELINE, OUTCOME
 from shelfsync.settings import NormaliseSettings
@@ -38,7 +37,7 @@ class Shop:
         self.quantities = self.bytes = self.jobs = 0
 
     def run(self, snapshot: pa.Table, *, full: bool) -> None:
-        buffers = Buffers(known(snapshot, "store-001", self.rules))
+        buffers = Buffers(known_buffers(snapshot, "store-001", self.rules))
         delta = diff(snapshot, self.baseline, full=full)
         if self.frugal and not full:
             delta = suppress(delta, self.baseline, snapshot, buffers).delta

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 import sqlalchemy as sa
 
-from shelfsync.catalog.warehouse import load
+from shelfsync.catalog.warehouse import record
 from shelfsync.store import partitions
 
 ROWS = pa.table({"sku": ["a", "b"], "state": ["accepted"] * 2, "change": ["new"] * 2})
@@ -23,7 +23,7 @@ def _load(engine, job_id, at, meet=None):
         connection.execute(sa.text("SELECT set_config('shelfsync.instant', :at, true)"), {"at": at})
         if meet is not None:
             meet.wait(timeout=30)
-        load.load_outcomes(connection, job_id, "store-001", ROWS)
+        record.load_outcomes(connection, job_id, "store-001", ROWS)
 
 
 def _stored(engine):

@@ -1,4 +1,4 @@
-"""Holds: changes that a guard keeps back, and the person's decision about each. No hold is ever removed."""
+"""Holds: changes that a guard keeps back, and every decision about each, by a person or by time. No hold or decision is ever removed."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from shelfsync.catalog.ledger import decisions
-from shelfsync.catalog.ledger.hold_tables import hold
+from shelfsync.catalog.ledger.hold_tables import decision, hold
 from shelfsync.catalog.ledger.tables import vendor as vendor_table
 from shelfsync.catalog.state import HELD, HoldState
 from shelfsync.store.instant import after, instant
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from sqlalchemy.engine import Connection
+
 
 TIMEOUT = "timeout"
 """The decider of a hold that expired."""
@@ -138,7 +138,7 @@ def decide(
     done = connection.execute(statement.values(state=state, decided_by=who, why=why, decided_at=instant()))
     if done.rowcount != 1:
         return False
-    decisions.add(connection, hold_id, state, who=who, why=why, thresholds=thresholds)
+    add_decision(connection, hold_id, state, who=who, why=why, thresholds=thresholds)
     return True
 
 
@@ -159,7 +159,7 @@ def expire(connection: Connection) -> list[int]:
     done = statement.values(state=HoldState.EXPIRED, decided_by=TIMEOUT, decided_at=instant())
     expired = list(connection.execute(done.returning(hold.c.hold_id)).scalars())
     for hold_id in expired:
-        decisions.add(connection, hold_id, HoldState.EXPIRED, who=TIMEOUT)
+        add_decision(connection, hold_id, HoldState.EXPIRED, who=TIMEOUT)
     return expired
 
 
@@ -280,3 +280,25 @@ def add(connection: Connection, vendor: str, run_id: int, generation: int, one: 
 
 def _holds(connection: Connection, statement: sa.Select[Any]) -> list[Hold]:
     return [Hold(**{**row, "state": HoldState(row["state"])}) for row in connection.execute(statement).mappings()]
+
+
+def add_decision(
+    connection: Connection,
+    hold_id: int,
+    state: HoldState,
+    *,
+    who: str,
+    why: str | None = None,
+    thresholds: dict[str, Any] | None = None,
+) -> None:
+    """One more decision about a hold."""
+    values = {"hold_id": hold_id, "state": state, "decided_by": who, "why": why, "decided_at": instant()}
+    given = {} if thresholds is None else {"thresholds": thresholds}
+    connection.execute(decision.insert().values(**values, **given))
+
+
+def decisions_of(connection: Connection, hold_id: int) -> list[dict[str, Any]]:
+    """All decisions about a hold, oldest first: `state`, `decided_by`, `why`, `thresholds`, `decided_at`."""
+    names = ("state", "decided_by", "why", "thresholds", "decided_at")
+    statement = sa.select(*(decision.c[name] for name in names)).where(decision.c.hold_id == hold_id)
+    return [dict(row) for row in connection.execute(statement.order_by(decision.c.decision_id)).mappings()]

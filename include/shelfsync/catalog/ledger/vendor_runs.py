@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from shelfsync.catalog.ledger import liveness
+from shelfsync.catalog.ledger import runs
 from shelfsync.catalog.ledger.tables import extract, generation_sequence, run, vendor, vendor_run
 from shelfsync.catalog.state import RunState, VendorState
 from shelfsync.store.instant import after, instant
@@ -201,7 +201,7 @@ def full_on_its_way(connection: Connection, row: VendorRun) -> int | None:
             run.c.kind == "full",
             run.c.state == RunState.RUNNING,
             sa.not_(run.c.dry_run),
-            liveness.alive(),
+            runs.alive(),
         )
         .limit(1)
     )

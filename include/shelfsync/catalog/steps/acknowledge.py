@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 from shelfsync.catalog.ledger import batches, rejections, vendor_runs, vendors
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.state import BatchState
-from shelfsync.catalog.steps import back_off, bisection, rejected_skus
+from shelfsync.catalog.steps import bisection, rejected_skus
 from shelfsync.catalog.steps.each_vendor import Skip, StepReport, each_job, each_vendor, nothing
-from shelfsync.catalog.steps.known_values import write_known
-from shelfsync.catalog.steps.outcomes import ended_without_log, rejected_values
+from shelfsync.catalog.steps.outcomes import ended_without_log, rejected_values, write_known
 from shelfsync.catalog.steps.vendor_lease import holding
-from shelfsync.catalog.warehouse import load, record
+from shelfsync.catalog.warehouse import record
 from shelfsync.errors import DataError, TryAgainError
 from shelfsync.platform.jobs import job as job_row
 from shelfsync.platform.jobs.poll import known
@@ -66,7 +65,7 @@ def _acknowledge(context: Context, job: CatalogJob, lease: Lease) -> None:
     if unaccounted:
         ending = f"job {job.job_id}: {_ending(context, job, unaccounted)}"
         if unaccounted == job.sent:
-            back_off.raise_if_waiting(context, job.vendor, ending)
+            bisection.raise_if_waiting(context, job.vendor, ending)
         raise DataError(
             f"{ending}; they stay unconfirmed and are sent again (see warehouse.sku_outcome, state unaccounted)"
         )
@@ -121,7 +120,7 @@ def _move(context: Context, job: CatalogJob, batch: PlannedBatch, lease: Lease) 
         )
         if not swapped:
             return False
-        load.move_baseline(connection, job.job_id, job.vendor, rows)
+        record.move_baseline(connection, job.job_id, job.vendor, rows)
         rejections.release(connection, job.vendor, accepted.to_pylist())
         still_wanted = [row for row in wanted if row["sku"] not in gone]
         rejected_skus.remember(context, connection, job.vendor, job.job_id, still_wanted)

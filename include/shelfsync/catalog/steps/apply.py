@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from shelfsync.catalog.ledger import liveness, vendor_runs, vendors
+from shelfsync.catalog.ledger import runs, vendor_runs, vendors
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps import plan as plans
 from shelfsync.catalog.steps.extract import extract
@@ -35,7 +35,7 @@ def apply(
     progress: Callable[[str, int, int], None],
 ) -> dict[str, Any]:
     """Runs an open run of the plan's vendors to its report. PlanMovedError names what changed; then nothing was sent or planned."""
-    with liveness.at_work(context.engine, run_id, whole=True):
+    with runs.at_work(context.engine, run_id, whole=True):
         recover(context, run_id)
         _stop_for(settings_moved(context, plan) + baselines_moved(context, plan))
         progress("extract", 0, 1)

@@ -6,13 +6,12 @@ import logging
 from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
-from partner_api.errors import ThrottledError
+from partner_api.errors import PartnerError, ThrottledError
 from shelfsync.catalog.ledger import batches
 from shelfsync.catalog.ledger import jobs as catalog_jobs
+from shelfsync.catalog.steps import rejected_skus
 from shelfsync.catalog.steps.each_vendor import Done, Skip, StepReport, each_job, each_vendor, nothing
-from shelfsync.catalog.steps.outcomes import all_alike, ended_without_log, write_outcomes
-from shelfsync.catalog.steps.readback import read_back
-from shelfsync.catalog.steps.unconfirmed import leave_unconfirmed
+from shelfsync.catalog.steps.outcomes import all_alike, ended_without_log, leave_unconfirmed, write_outcomes
 from shelfsync.catalog.steps.vendor_lease import holding
 from shelfsync.errors import DataError, StaleRunError, TryAgainError
 from shelfsync.platform.jobs import job as job_row
@@ -26,10 +25,12 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from partner_api.catalog import CatalogEntry
     from shelfsync.catalog.ledger.jobs import CatalogJob
     from shelfsync.catalog.ledger.vendor_runs import VendorRun
     from shelfsync.context import Context
     from shelfsync.store.leases import Lease
+
 
 log = logging.getLogger(__name__)
 
@@ -157,7 +158,7 @@ def _log_lines(context: Context, job: CatalogJob, news: Report, lease: Lease) ->
 def _read_log(context: Context, job: CatalogJob, path: str, lease: Lease) -> pa.Table:
     """The log's lines. A truncated log counts up to its end. The path of an unreadable log is removed."""
     from shelfsync.catalog.confirm import parse_log
-    from shelfsync.catalog.log import TruncatedLogError
+    from shelfsync.catalog.job_log import TruncatedLogError
 
     with context.lake.open(path) as file:
         try:
@@ -174,3 +175,67 @@ def _keep(context: Context, job: CatalogJob, path: str | None, lease: Lease) -> 
     with context.engine.begin() as connection:
         lease.hold(connection)
         job_row.fetched(connection, job.job_id, path)
+
+
+READBACK_PRIORITY = "catalog"
+
+
+def read_back(context: Context, job: CatalogJob, lease: Lease) -> bool:
+    """Confirms the job by the listing, which is newer than the sending; False if the listing proves nothing.
+
+    A SKU that it does not prove is unaccounted, and the next delta sends it again (I7).
+    """
+    import pyarrow.compute as pc
+
+    from shelfsync.catalog.confirm import Shown, listing_lines, match, provable
+
+    with context.engine.connect() as connection:
+        batch = batches.read(connection, job.batch_id)
+    if job.attempts == 0 or not context.settings.sync.readback_requests_max:
+        return False
+    items, key = context.lake.read_table(batch.items_path), context.settings.platform.item_key
+    asked = provable(items)
+    if not asked.num_rows:
+        return False
+    unknown = rejected_skus.unknown_now(context, job.vendor)
+    try:
+        entries = _entries(context, job.vendor, asked)
+    except (PartnerError, TryAgainError) as error:  # rejected, or not allowed now: the job ends anyway
+        log.warning("confirm: vendor %s, job %d: the listing proves nothing: %s", job.vendor, job.job_id, error)
+        return False
+    rejected_skus.release_listed(context, job.vendor, unknown, [entry.sku for entry in entries])
+    shown = [Shown(entry.sku, entry.barcodes, entry.price, entry.active) for entry in entries]
+    outcomes = match(items, listing_lines(items, shown, key), key)
+    proven = pc.sum(pc.equal(outcomes["state"], "accepted")).as_py() or 0
+    if not proven:
+        return False
+    write_outcomes(context, lease, job, batch, items, outcomes)
+    log.warning(
+        "confirm: vendor %s, job %d: no log came; the listing shows %d of %d SKUs as they were sent",
+        job.vendor,
+        job.job_id,
+        proven,
+        items.num_rows,
+    )
+    return True
+
+
+def _entries(context: Context, vendor: str, asked: pa.Table) -> list[CatalogEntry]:
+    """Products of the listing: a search for each SKU if they are few, else page by page, within the allowed number of requests."""
+    most = context.settings.sync.readback_requests_max
+    platform = context.open_platform()
+    if context.settings.platform.item_key == "sku" and asked.num_rows <= most:
+        found: list[CatalogEntry] = []
+        for sku in asked["sku"].to_pylist():
+            page = platform.list_catalog(vendor, query_term=sku, priority=READBACK_PRIORITY)
+            found += [entry for entry in page.products if entry.sku == sku]
+        return found
+    found, number, pages = [], 1, 1
+    while number <= pages:
+        page = platform.list_catalog(vendor, number, priority=READBACK_PRIORITY)
+        pages = page.total_pages or number
+        if pages > most or (page.page_number or number) != number:
+            return []  # too many requests, or the same page again and again
+        found += page.products
+        number += 1
+    return found

@@ -13,16 +13,15 @@ from typing import TYPE_CHECKING
 from partner_api import StreamedBody
 from partner_api.errors import InvalidRequestError
 from shelfsync import logs, metrics
-from shelfsync.catalog.barcode import alike
+from shelfsync.catalog.identifier import alike
 from shelfsync.catalog.ledger import batches, vendor_runs, vendors
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.state import BatchState, VendorState
-from shelfsync.catalog.steps import back_off, bisection
+from shelfsync.catalog.steps import bisection
 from shelfsync.catalog.steps.each_vendor import Skip, StepReport, each_vendor, nothing
 from shelfsync.catalog.steps.forbidden import ForbiddenTriage
-from shelfsync.catalog.steps.forecast import outlook
-from shelfsync.catalog.steps.outcomes import all_alike, write_outcomes
-from shelfsync.catalog.steps.unconfirmed import leave_unconfirmed
+from shelfsync.catalog.steps.outcomes import all_alike, leave_unconfirmed, write_outcomes
+from shelfsync.catalog.steps.status import outlook
 from shelfsync.catalog.steps.vendor_lease import HeldBody, holding
 from shelfsync.catalog.warehouse import record
 from shelfsync.errors import DataError, StoppedError
@@ -117,7 +116,7 @@ def deliver_vendor(
                 log.warning("deliver: vendor %s: nothing is sent: %s", row.vendor, error)
                 raise Skip(str(error)) from None
             except InvalidRequestError as error:
-                back_off.raise_if_waiting(context, row.vendor, str(error))
+                bisection.raise_if_waiting(context, row.vendor, str(error))
                 rejected += 1
                 more = True
     if more:
@@ -212,7 +211,7 @@ def _new(
         if not waiting:
             return f"job {known[0].job_id} is {known[0].state}; shelfsync bisects one failed job at a time"
     planned = next_batch(waiting, state.consecutive_failures)
-    why_not = _stale(connection, state, planned) or back_off.why_wait(connection, row, state, planned)
+    why_not = _stale(connection, state, planned) or bisection.why_wait(connection, row, state, planned)
     if why_not is not None:
         return why_not
     job_id = catalog_jobs.begin(

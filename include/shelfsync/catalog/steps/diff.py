@@ -1,7 +1,11 @@
-"""diff: what must change on the platform, compared with the vendor's baseline."""
+"""diff: what must change on the platform, compared with the vendor's baseline.
+
+The quantities that change nothing for a customer wait for the full sync.
+"""
 
 from __future__ import annotations
 
+import csv
 from typing import TYPE_CHECKING, NamedTuple
 
 from shelfsync.catalog.ledger import batches, runs, vendor_runs, vendors
@@ -9,20 +13,21 @@ from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps import rejected_skus
 from shelfsync.catalog.steps.each_vendor import Skip, StepReport, each_vendor
-from shelfsync.catalog.steps.suppression import buffers_of, rules_of, suppress
-from shelfsync.errors import DataError
+from shelfsync.errors import ConfigurationError, DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
     import pyarrow as pa
     from sqlalchemy.engine import Connection
 
-    from shelfsync.catalog.buffer import Rule
     from shelfsync.catalog.ledger.runs import Run
     from shelfsync.catalog.ledger.vendor_runs import VendorRun
     from shelfsync.catalog.ledger.vendors import BaselineVersion
+    from shelfsync.catalog.suppression import Buffers, Rule, Suppressed
     from shelfsync.context import Context
+    from shelfsync.settings import SuppressionSettings
 
 
 def diff(context: Context, run_id: int, names: Iterable[str]) -> StepReport:
@@ -80,7 +85,7 @@ def _diff_vendor(context: Context, row: VendorRun, snapshot_path: str, facts: _F
     if not complete:
         delta = _without_removals(delta)
     suppression = context.settings.suppression
-    split = suppress(
+    split = without_no_ops(
         delta,
         baseline,
         snapshot,
@@ -150,3 +155,65 @@ def _counts(delta: pa.Table) -> dict[str, int]:
     import pyarrow.compute as pc
 
     return {item["values"]: item["counts"] for item in pc.value_counts(delta["change"].combine_chunks()).to_pylist()}
+
+
+BUFFERS_FILE = "SHELFSYNC_SUPPRESSION__BUFFERS_FILE"
+_BUFFER_COLUMNS = ("vendor", "category", "sku", "sales_buffer")
+
+
+def without_no_ops(
+    delta: pa.Table,
+    baseline: pa.Table,
+    snapshot: pa.Table,
+    buffers: Buffers,
+    *,
+    everything: bool,
+    rejected: pa.Table | None,
+) -> Suppressed:
+    """Removes no-op quantities from a delta. `everything`: suppresses nothing, but adds the buffer to each quantity."""
+    from shelfsync.catalog.suppression import Suppressed, with_buffers
+    from shelfsync.catalog.suppression import suppress as pure
+
+    if everything:
+        return Suppressed(with_buffers(delta, buffers), delta.slice(0, 0))
+    return pure(delta, baseline, snapshot, buffers, rejected=rejected)
+
+
+def buffers_of(snapshot: pa.Table, vendor: str, rules: list[Rule], settings: SuppressionSettings) -> Buffers:
+    """The known sales buffers of one vendor's SKUs."""
+    from shelfsync.catalog.suppression import Buffers, known_buffers
+
+    return Buffers(known_buffers(snapshot, vendor, rules), settings.at_buffer)
+
+
+def rules_of(settings: SuppressionSettings) -> list[Rule]:
+    """The rules of the settings, the file's after them; a ConfigurationError names the line of the file that is wrong."""
+    from shelfsync.catalog.suppression import Rule
+
+    rules = [] if settings.sales_buffer is None else [Rule(settings.sales_buffer)]
+    rules += [Rule(pieces, vendor=vendor) for vendor, pieces in settings.vendor_buffers.items()]
+    rules += [Rule(pieces, category=category) for category, pieces in settings.category_buffers.items()]
+    return rules if settings.buffers_file is None else [*rules, *_rules_in(settings.buffers_file)]
+
+
+def _rules_in(path: Path) -> Iterator[Rule]:
+    from shelfsync.catalog.suppression import Rule
+
+    remedy = f"Write a CSV with the header {','.join(_BUFFER_COLUMNS)}; an empty cell fits any."
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            lines = csv.DictReader(file, strict=True)
+            if "sales_buffer" not in (lines.fieldnames or ()):
+                raise ConfigurationError(BUFFERS_FILE, f"{str(path)!r} has no column sales_buffer", remedy)
+            strange = sorted(set(lines.fieldnames or ()) - set(_BUFFER_COLUMNS))
+            if strange:
+                raise ConfigurationError(BUFFERS_FILE, f"{str(path)!r} has a column {strange[0]!r}", remedy)
+            for line in lines:
+                text = (line["sales_buffer"] or "").strip()
+                if not text.isdecimal():
+                    problem = f"{str(path)!r}, line {lines.line_num}: {text[:40]!r} is no whole number of pieces"
+                    raise ConfigurationError(BUFFERS_FILE, problem, remedy)
+                named = {name: (line.get(name) or "").strip() or None for name in _BUFFER_COLUMNS[:3]}
+                yield Rule(int(text), **named)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise ConfigurationError(BUFFERS_FILE, f"{str(path)!r} cannot be read: {error}", remedy) from None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from shelfsync.catalog.ledger import runs, vendor_runs, vendors
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps.partition import Partition
-from shelfsync.catalog.warehouse import load, record
+from shelfsync.catalog.warehouse import record
 from shelfsync.erp.source import named, none_of
 from shelfsync.errors import DataError
 from shelfsync.platform.reachable import check_chain
@@ -118,7 +118,7 @@ def _write(
         vendors.take_in(connection, came)
         record.record_vendors(connection, sorted(came))
         record.record_run(connection, run.run_id)
-        load.replace_quarantine(connection, run.run_id, None, nameless)
+        record.replace_quarantine(connection, run.run_id, None, nameless)
 
 
 def _missing(skus: int) -> str:

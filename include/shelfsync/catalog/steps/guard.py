@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from shelfsync.catalog.ledger import extracts, holds, runs, vendor_runs, vendors
 from shelfsync.catalog.ledger.holds import Found
 from shelfsync.catalog.state import HoldState, VendorState
-from shelfsync.catalog.steps import unrestored
+from shelfsync.catalog.steps import restore
 from shelfsync.catalog.steps.each_vendor import Skip, StepReport, each_vendor
-from shelfsync.catalog.steps.unrestored import Unrestored
+from shelfsync.catalog.steps.restore import Unrestored
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
     from shelfsync.catalog.guard import Guarded, HeldChanges
-    from shelfsync.catalog.guards.case import Case
+    from shelfsync.catalog.guard_case import Case
     from shelfsync.catalog.ledger.holds import Hold
     from shelfsync.catalog.ledger.runs import Run
     from shelfsync.catalog.ledger.vendor_runs import VendorRun
@@ -78,7 +78,7 @@ def _nothing_left(context: Context, run: Run, row: VendorRun, delta_path: str, f
             hours=0,
             kept=beneath.carried,
         )
-        if unrestored.is_concerned(row, case):
+        if restore.is_concerned(row, case):
             _record(connection, run, row, case, categories_path, beneath, ())
         approved = holds.approved(connection, row.vendor, hours=context.settings.guards.approval_hours)
         _spend(connection, row, [one for one in approved if one.generation <= row.generation])
@@ -139,12 +139,12 @@ def _guard_vendor(
 
 def _beneath(context: Context, row: VendorRun, case: Case) -> Unrestored:
     """The ERP's changes that a restoration hides; nothing if there is no restoration."""
-    if not unrestored.is_concerned(row, case):
+    if not restore.is_concerned(row, case):
         return Unrestored()
     with context.engine.connect() as connection:
         decided = _decided(context, connection, row.vendor)
     approved, declined = decided.read(context)
-    return unrestored.follow(context, row, case, approved=[rows for _, rows in approved], declined=declined)
+    return restore.follow_unrestored(context, row, case, approved=[rows for _, rows in approved], declined=declined)
 
 
 def _record(
@@ -198,7 +198,7 @@ def read_case(
     context: Context, row: VendorRun, delta_path: str, facts: CaseFacts | None = None
 ) -> tuple[Case, str | None]:
     """The guards' input for a vendor's delta, and the lake path of its categories."""
-    from shelfsync.catalog.guards.case import Case, History, last_categories
+    from shelfsync.catalog.guard_case import Case, History, last_categories
     from shelfsync.schemas import BASELINE
 
     if facts is None:
@@ -222,7 +222,7 @@ def read_case(
         limits=settings,
         history=History(past.rows, repeats, categories, _skus(context, past.undone), first),
         known=None if known_path is None or known_path == base else context.lake.read_table(known_path),
-        unrestored=unrestored.read(context, past.unrestored_path),
+        unrestored=restore.read_unrestored(context, past.unrestored_path),
         at_buffer=context.settings.suppression.at_buffer,
     )
     return case, kept

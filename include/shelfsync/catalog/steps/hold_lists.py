@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from shelfsync.catalog.ledger import decisions, holds, vendors
+from shelfsync.catalog.ledger import holds, vendors
 from shelfsync.catalog.state import HoldState
 from shelfsync.errors import DataError
 
@@ -63,7 +63,7 @@ def shown(context: Context, hold_id: int, *, first: int = 0, rows: int | None = 
     """
     with context.engine.connect() as connection:
         hold = holds.read(connection, hold_id)
-        decided = decisions.of_hold(connection, hold_id)
+        decided = holds.decisions_of(connection, hold_id)
         before = None if hold is None else _before(connection, hold)
     if hold is None:
         raise DataError(f"holds: there is no hold {hold_id}; `shelfsync holds list` shows them")

@@ -8,7 +8,7 @@ from shelfsync.catalog.ledger import vendor_runs
 from shelfsync.catalog.ledger.restorations import in_force
 from shelfsync.catalog.steps.each_vendor import Done, Skip, StepReport, each_vendor
 from shelfsync.catalog.steps.restore import restored
-from shelfsync.catalog.warehouse import load
+from shelfsync.catalog.warehouse import record
 from shelfsync.errors import DataError
 
 if TYPE_CHECKING:
@@ -70,6 +70,6 @@ def _normalise_vendor(context: Context, row: VendorRun, raw_path: str, restorati
 
 def _record(connection: Connection, row: VendorRun, snapshot: pa.Table, quarantine: pa.Table, **values: Any) -> None:
     """The quarantined rows to the warehouse, the counts and `values` to the vendor's row of the run."""
-    load.replace_quarantine(connection, row.run_id, row.vendor, quarantine)
+    record.replace_quarantine(connection, row.run_id, row.vendor, quarantine)
     counts = {"rows_snapshot": snapshot.num_rows, "rows_quarantined": quarantine.num_rows}
     vendor_runs.write(connection, row.run_id, row.vendor, **counts, **values)

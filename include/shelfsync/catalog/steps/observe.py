@@ -12,8 +12,8 @@ import sqlalchemy as sa
 from partner_api.errors import PartnerError
 from shelfsync.catalog.ledger import exports as export_jobs
 from shelfsync.catalog.ledger import observations, vendor_runs, vendors
-from shelfsync.catalog.steps.each_export import each_export
 from shelfsync.catalog.steps.each_vendor import Skip, StepReport
+from shelfsync.catalog.steps.export import each_export
 from shelfsync.catalog.warehouse import assortment_history
 from shelfsync.errors import DataError, TryAgainError
 from shelfsync.inbox import events

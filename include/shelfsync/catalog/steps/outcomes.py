@@ -1,4 +1,8 @@
-"""Writes outcomes to file, warehouse and ledger: exactly one for every SKU sent (I1)."""
+"""Writes outcomes to file, warehouse and ledger: exactly one for every SKU sent (I1).
+
+If a job ends with an unknown outcome, every SKU is unaccounted and its baseline becomes unknown (I7). An unchanged baseline would be wrong:
+if the ERP reverts a value meanwhile, it equals the baseline, so no delta would correct the platform, which may have accepted the sent value.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from shelfsync import metrics
 from shelfsync.catalog.ledger import batches, vendors
+from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.state import BatchState
-from shelfsync.catalog.warehouse import load, record
+from shelfsync.catalog.warehouse import record
+from shelfsync.errors import TryAgainError
 from shelfsync.inbox import events
 from shelfsync.platform.jobs import job as job_row
+from shelfsync.platform.jobs.table import State
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,9 +28,10 @@ if TYPE_CHECKING:
 
     from shelfsync.catalog.ledger.batches import PlannedBatch
     from shelfsync.catalog.ledger.jobs import CatalogJob
+    from shelfsync.catalog.ledger.vendors import BaselineVersion
     from shelfsync.context import Context
-    from shelfsync.platform.jobs.table import State
     from shelfsync.store.leases import Lease
+
 
 log = logging.getLogger(__name__)
 
@@ -61,7 +69,7 @@ def write_outcomes(
         if job.platform_job_id is not None:
             events.mark_processed(connection, job.platform_job_id, up_to=sys.maxsize)
         record.record_job(connection, job.job_id)
-        load.load_outcomes(connection, job.job_id, job.vendor, _warehouse_rows(items, outcomes))
+        record.load_outcomes(connection, job.job_id, job.vendor, _warehouse_rows(items, outcomes))
         if also is not None:
             also(connection)
     for word, number in counts.items():
@@ -137,3 +145,75 @@ def _warehouse_rows(items: pa.Table, outcomes: pa.Table) -> pa.Table:
 
     columns = {"sku": items["sku"], "state": outcomes["state"], "reason": outcomes["reason"], "change": items["change"]}
     return pa.table(columns | {name: items[name] for name in FIELDS})
+
+
+def write_known(
+    context: Context, vendor: str, moved: pa.Table, base: BaselineVersion | None, items: pa.Table | None = None
+) -> str | None:
+    """Lake path of `moved` with unknown values filled from `base`, then from the sent values; None if that equals `moved`.
+
+    The sent values (`items`, DELTA schema) passed the guards: for a SKU that was never acknowledged they are the best known ones.
+    """
+    from shelfsync.catalog.acknowledge import known
+
+    earlier = [] if base is None else [context.lake.read_table(base.known_path)]
+    filled = known(moved, *earlier, *([] if items is None else [items]))
+    return None if filled.equals(moved) else context.lake.write_table("known", vendor, filled)
+
+
+SWAPS = 3
+"""How often a baseline that changed meanwhile is read again before the schedule retries."""
+
+
+class _MovedError(Exception):
+    """The baseline has changed since it was read."""
+
+
+def leave_unconfirmed(context: Context, lease: Lease, job_id: int, why: str) -> int:
+    """Ends a job as unconfirmed, with its outcomes and its unknown baseline in one transaction; returns the number of its SKUs."""
+    for _ in range(SWAPS):
+        try:
+            return _leave_unconfirmed(context, lease, job_id, why)
+        except _MovedError:
+            continue
+    raise TryAgainError(f"job {job_id}: the baseline of its vendor moved {SWAPS} times meanwhile")
+
+
+def _leave_unconfirmed(context: Context, lease: Lease, job_id: int, why: str) -> int:
+    import pyarrow.compute as pc
+
+    from shelfsync.catalog.acknowledge import with_unconfirmed
+    from shelfsync.schemas import BASELINE
+
+    with context.engine.connect() as connection:
+        job = catalog_jobs.read(connection, job_id)
+        batch = batches.read(connection, job.batch_id)
+        base = vendors.current_baseline(connection, job.vendor)
+    items = context.lake.read_table(batch.items_path)
+    outcomes = all_alike(items, "unaccounted", why)
+    moved = with_unconfirmed(
+        BASELINE.empty_table() if base is None else context.lake.read_table(base.path), items, outcomes
+    )
+    path = context.lake.write_table("baseline", job.vendor, moved)
+    known_path = write_known(context, job.vendor, moved, base, items)
+    rows = moved.filter(pc.is_in(moved["sku"], value_set=items["sku"].combine_chunks()))
+
+    def move(connection: Connection) -> None:
+        expected = 0 if base is None else base.version
+        vendors.lock(connection, job.vendor)
+        if not vendors.move_baseline(
+            connection,
+            job.vendor,
+            expected=expected,
+            path=path,
+            known_path=known_path,
+            rows=moved.num_rows,
+            generation=job.generation,
+            job_id=job_id,
+        ):
+            raise _MovedError
+        record.move_baseline(connection, job_id, job.vendor, rows)
+
+    write_outcomes(context, lease, job, batch, items, outcomes, end=(State.UNCONFIRMED, why), also=move)
+    metrics.count("confirm.jobs.unconfirmed")
+    return int(items.num_rows)

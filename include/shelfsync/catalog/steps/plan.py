@@ -33,7 +33,7 @@ FILE_BYTES_MAX = 256 * 1024 * 1024
 
 
 def _usable(name: str) -> str:
-    from shelfsync.catalog.vendor import is_usable  # brings pyarrow
+    from shelfsync.catalog.identifier import is_usable  # brings pyarrow
 
     if not is_usable(name):
         raise ValueError("no vendor is called so")
@@ -202,7 +202,7 @@ def lines(plan: dict[str, Any]) -> list[str]:
 
 
 def _vendor_lines(vendor: dict[str, Any]) -> Iterator[str]:
-    from shelfsync.catalog.adjustment import MEANING  # brings pyarrow
+    from shelfsync.catalog.number import ADJUSTMENT_MEANING  # brings pyarrow
 
     name = f"vendor {vendor['vendor']}"
     for held in vendor["held"]:
@@ -212,7 +212,7 @@ def _vendor_lines(vendor: dict[str, Any]) -> Iterator[str]:
     for reason, count in vendor["quarantined"].items():
         yield f"{name}: {count} rows are quarantined: {reason}"
     for kind, one in vendor["adjusted"].items():
-        yield f"{name}: {one['rows']} {MEANING[kind]}: {'; '.join(one['examples'])}"
+        yield f"{name}: {one['rows']} {ADJUSTMENT_MEANING[kind]}: {'; '.join(one['examples'])}"
 
 
 def bodies(context: Context, released_path: str, base_path: str | None) -> list[dict[str, Any]]:
@@ -283,11 +283,11 @@ def _adjusted(context: Context, row: VendorRun) -> dict[str, dict[str, Any]]:
     """What normalise changed in values that it accepted, by kind."""
     import pyarrow as pa
 
-    from shelfsync.catalog.adjustment import COLUMNS, adjustments
+    from shelfsync.catalog.number import ADJUSTMENT_COLUMNS, adjustments
 
     if row.raw_path is None:
         return {}
-    raw = context.lake.read_table(row.raw_path, COLUMNS)
+    raw = context.lake.read_table(row.raw_path, ADJUSTMENT_COLUMNS)
     quarantined = pa.array([], pa.int64())
     if row.quarantine_path is not None:
         quarantined = context.lake.read_table(row.quarantine_path, ["row_number"])["row_number"].combine_chunks()

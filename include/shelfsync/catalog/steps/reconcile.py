@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from shelfsync.catalog.ledger import exports as export_jobs
-from shelfsync.catalog.ledger import observations, rejections, resendings, vendor_runs, vendors
-from shelfsync.catalog.steps.each_export import LaterError, each_export
+from shelfsync.catalog.ledger import observations, rejections, vendor_runs, vendors
+from shelfsync.catalog.steps.diff import buffers_of, rules_of
 from shelfsync.catalog.steps.each_vendor import Skip, StepReport
 from shelfsync.catalog.steps.evidence import evidence_of
-from shelfsync.catalog.steps.known_values import write_known
-from shelfsync.catalog.steps.suppression import buffers_of, rules_of
+from shelfsync.catalog.steps.export import LaterError, each_export
+from shelfsync.catalog.steps.outcomes import write_known
 from shelfsync.catalog.warehouse import baseline_history
 from shelfsync.catalog.warehouse import drift as drift_tables
 from shelfsync.platform.jobs.table import State
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from shelfsync.catalog.buffer import Rule
     from shelfsync.catalog.ledger.exports import ExportJob
     from shelfsync.catalog.ledger.observations import Observation
     from shelfsync.catalog.ledger.vendor_runs import LastSnapshot
     from shelfsync.catalog.ledger.vendors import BaselineVersion
     from shelfsync.catalog.reconcile import Reconciled
+    from shelfsync.catalog.suppression import Rule
     from shelfsync.context import Context
     from shelfsync.store.leases import Lease
 
@@ -101,7 +101,7 @@ def _gathered(context: Context, name: str, observation_id: int) -> _Vendor | Non
         before = observations.newest(connection, name, before=seen)
         base = vendors.current_baseline(connection, name)
         last = vendor_runs.last_snapshot(connection, name)
-        often = resendings.counts(connection, name, within_s=window_s)
+        often = observations.resent_counts(connection, name, within_s=window_s)
     lake = context.lake
     return _Vendor(
         seen=seen,
@@ -159,8 +159,7 @@ def _write(
     context: Context, one: ExportJob, vendor: _Vendor, result: Reconciled, drift: pa.Table, lease: Lease, blind: int
 ) -> bool:
     """Writes everything in one transaction with the new baseline."""
-    from shelfsync.catalog.product import products
-    from shelfsync.catalog.reconcile import with_confirmed, with_resends
+    from shelfsync.catalog.reconcile import products, with_confirmed, with_resends
 
     resend, reject = _of(drift, "resend"), _of(drift, "reject")
     name, number = one.vendor, vendor.seen.observation_id
@@ -195,7 +194,7 @@ def _write(
             if not swapped:
                 return False
             baseline_history.correct_baseline(connection, number, name, _differing(moved, vendor.baseline))
-        resendings.remember(connection, name, number, _pairs(resend))
+        observations.remember_resent(connection, name, number, _pairs(resend))
         rejections.release(connection, name, _skus_of(resend, "rejected"))
         _reject(connection, vendor, reject)
         drift_tables.replace_drift(connection, name, number, vendor.seen.observed_at, drift)

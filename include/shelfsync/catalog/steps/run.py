@@ -12,7 +12,7 @@ from shelfsync.catalog.state import BatchState, RunState, VendorState
 from shelfsync.catalog.steps import counts, hold_lists, status, urgent
 from shelfsync.catalog.steps.plan import lines as plan_lines
 from shelfsync.catalog.steps.plan import plan_of
-from shelfsync.catalog.warehouse import record, unusable_vendors
+from shelfsync.catalog.warehouse import quarantine, record
 from shelfsync.inbox import events
 from shelfsync.platform import kill_switch
 from shelfsync.platform.jobs.table import State
@@ -72,7 +72,10 @@ def report(context: Context, run_id: int) -> dict[str, Any]:
         state, error = _ending(shown, _waiting(connection, run_id))
         passed_over = vendor_runs.passed_over(connection, run_id)
         lost_events = events.quarantined_jobs(connection, run_id=run_id)
-        unusable, new_unusable = unusable_vendors.of_run(connection, run_id), unusable_vendors.news(connection, run_id)
+        unusable, new_unusable = (
+            quarantine.unusable_of_run(connection, run_id),
+            quarantine.unusable_news(connection, run_id),
+        )
         runs.close_run(connection, run_id, state=state, error=error)
         record.record_run(connection, run_id)
         counted = sums(connection, run_id)
@@ -107,7 +110,7 @@ def report(context: Context, run_id: int) -> dict[str, Any]:
         f"vendor {vendor} was passed over by two runs in a row, so its changes wait: {why}"
         for vendor, why in passed_over.items()
     ]
-    summary["alarms"] = alarms + lost_events + unusable_vendors.lines(new_unusable)
+    summary["alarms"] = alarms + lost_events + quarantine.unusable_lines(new_unusable)
     if not run.dry_run:
         return {**summary, "lines": lines(summary)}
     plan = plan_of(context, run_id)
@@ -158,7 +161,7 @@ def lines(summary: dict[str, Any]) -> list[str]:
         f" {len(rows)} vendors, {changed:,} SKUs changed{planned if batches else ''}"
     )
     report = [*(f"PAUSED: {stop}" for stop in summary["paused"]), first, *summary["alarms"]]
-    report += [line for line in unusable_vendors.lines(summary["unusable_vendors"]) if line not in report]
+    report += [line for line in quarantine.unusable_lines(summary["unusable_vendors"]) if line not in report]
     suppressed = sum(row["changes_suppressed"] for row in rows)
     if suppressed:
         report.append(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from shelfsync.catalog.ledger import liveness
+from shelfsync.catalog.ledger import runs
 from shelfsync.catalog.ledger.tables import run
 from shelfsync.catalog.state import HoldState, RunState, VendorState
 from shelfsync.errors import DataError
@@ -125,7 +125,7 @@ def _select() -> sa.Select[Any]:
         run.c.error,
         run.c.vendors.label("vendors_asked"),
         run.c.skus,
-        sa.and_(run.c.state == RunState.RUNNING, liveness.alive()).label("alive"),
+        sa.and_(run.c.state == RunState.RUNNING, runs.alive()).label("alive"),
     )
 
 

@@ -1,4 +1,4 @@
-"""status: the counts, the open job and the last run of every vendor."""
+"""status: the counts, the open job and the last run of every vendor, and the forecast of what is planned."""
 
 from __future__ import annotations
 
@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from shelfsync import metrics
-from shelfsync.catalog.ledger import freshness, restorations
+from shelfsync.catalog.ledger import batches, freshness, restorations
+from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.steps.counts import counts
-from shelfsync.catalog.steps.forecast import outlook
-from shelfsync.catalog.warehouse import unusable_vendors
+from shelfsync.catalog.warehouse import quarantine
 from shelfsync.inbox import events
 from shelfsync.platform import kill_switch
+from shelfsync.platform.rate_limit.forecast import Requests
 
 if TYPE_CHECKING:
     from shelfsync.catalog.count import Counts
     from shelfsync.context import Context
+    from shelfsync.platform.rate_limit.forecast import Forecast
+
 
 _VENDORS = """
 SELECT v.vendor,
@@ -83,8 +86,8 @@ def status(context: Context, *, runs: int = 5) -> dict[str, Any]:
         last = [dict(row) for row in connection.execute(sa.text(_RUNS), {"runs": runs}).mappings()]
         off = kill_switch.stops(connection)
         restored = restorations.in_force(connection)
-        unusable = unusable_vendors.of_last(connection)
-        alarms = [*unusable_vendors.lines(unusable), *events.quarantined_jobs(connection)]
+        unusable = quarantine.unusable_of_last(connection)
+        alarms = [*quarantine.unusable_lines(unusable), *events.quarantined_jobs(connection)]
     for row in vendors:
         stop = kill_switch.of_vendor(off, row["vendor"], chain=context.settings.platform.chain)
         row["paused"] = None if stop is None else str(stop)
@@ -131,3 +134,25 @@ def record(context: Context) -> None:
     metrics.gauge(
         "oldest_unacknowledged_s", max((row["oldest_unacknowledged_s"] or 0.0 for row in vendors), default=0.0)
     )
+
+
+def outlook(context: Context) -> Forecast:
+    """The forecast of all plans and all open jobs, of every run together, because they share one rate limit.
+
+    A job counts as its request, one status call and its log; with a webhook it takes two thirds. The plan of a paused vendor is counted
+    separately. While everything is paused, the forecast ignores the next run.
+    """
+    from shelfsync.platform.rate_limit import RateLimiter
+    from shelfsync.platform.rate_limit.tables import counted
+
+    with context.engine.connect() as connection:
+        planned = batches.count_planned(connection)
+        on_their_way = len(catalog_jobs.open_jobs(connection))
+        off = kill_switch.stops(connection)
+    chain = context.settings.platform.chain
+    waiting = sum(count for vendor, count in planned.items() if kill_switch.of_vendor(off, vendor, chain=chain))
+    requests = Requests(sum(planned.values()) - waiting, others=0).total + 2 * on_their_way
+    limiter = RateLimiter(context.engine, counted(context.settings), context.clock)
+    all_paused = kill_switch.of_vendor(off, None, chain=chain) is not None
+    ahead = limiter.forecast(requests, every_s=None if all_paused else context.settings.sync.delta_interval_s)
+    return dataclasses.replace(ahead, waiting=waiting)

@@ -1,15 +1,20 @@
-"""sync: the whole path in one process, for the command line. The same steps, in the same order, as the DAGs run."""
+"""sync: the whole path in one process, for the command line. The same steps, in the same order, as the DAGs run.
+
+An approved hold is sent in the same way, from its batches on.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from shelfsync.catalog.ledger import batches, liveness
+from shelfsync.catalog.ledger import batches, jobs, runs
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.steps.extract import extract
-from shelfsync.catalog.steps.run import report
-from shelfsync.catalog.steps.table import recover, step
+from shelfsync.catalog.steps.holds import release
+from shelfsync.catalog.steps.run import report, sent_line, sums
+from shelfsync.catalog.steps.table import recover, run_step, step
+from shelfsync.catalog.warehouse import record
 from shelfsync.platform.jobs.table import Kind
 from shelfsync.platform.jobs.wait import until_ended
 
@@ -18,13 +23,14 @@ if TYPE_CHECKING:
 
     from shelfsync.context import Context
 
+
 PREPARE = ("normalise", "diff", "guard", "batch")
 END = ("confirm", "acknowledge")
 
 
 def sync(context: Context, run_id: int, *, dry_run: bool, progress: Callable[[str, int, int], None]) -> dict[str, Any]:
     """Runs an open run to its report. `progress(step, done, all)` is called as vendors go through each step."""
-    with liveness.at_work(context.engine, run_id, whole=True):
+    with runs.at_work(context.engine, run_id, whole=True):
         progress("recover", 0, 1)
         recover(context, run_id)
         progress("recover", 1, 1)
@@ -84,3 +90,32 @@ def left_to_send(context: Context, run_id: int) -> list[str]:
     """Vendors of this run that have batches which were not sent."""
     with context.engine.connect() as connection:
         return [vendor for run, vendor in batches.vendors_with_planned(connection) if run == run_id]
+
+
+HOLD_STEPS = ("deliver", "confirm", "acknowledge")
+HOLD_ROUNDS = 2
+"""Open jobs of the run end before the hold is sent, because they may have other fields of the same SKUs."""
+
+
+def deliver_hold(context: Context, hold_id: int) -> dict[str, Any]:
+    """Releases the hold and sends it; `{"run", "vendors", "label", "line", "lines"}`. The first of `lines` says what was sent."""
+    released = release(context, hold_id)
+    run_id, vendors = released["run"], released["vendors"]
+    lines: list[str] = []
+    with context.engine.connect() as connection:
+        before = jobs.newest(connection)
+    for _ in range(HOLD_ROUNDS):
+        if not vendors:
+            break
+        for word in HOLD_STEPS:
+            if word == "confirm":
+                asyncio.run(until_ended(context, Kind.CATALOG, run_id, vendors))
+            report = run_step(context, word, run_id, vendors)
+            reasons = report["skipped"] | report["failed"] if word == "deliver" else report["failed"]
+            lines += [f"{word}: vendor {name}: {why}" for name, why in reasons.items()]
+        vendors = [name for name in left_to_send(context, run_id) if name in vendors]
+    with context.engine.begin() as connection:
+        record.record_run(connection, run_id)
+        sent = sums(connection, run_id, after_job=before)
+    done = f"hold {hold_id} ({released['label']}): {sent_line(sent)}" if sent["sent"] else released["line"]
+    return {**released, "lines": [done, *lines]}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from shelfsync.catalog.ledger import liveness, runs
+from shelfsync.catalog.ledger import runs
 from shelfsync.catalog.steps.acknowledge import acknowledge
 from shelfsync.catalog.steps.batch import batch
 from shelfsync.catalog.steps.confirm import confirm
@@ -62,19 +62,19 @@ def step(context: Context, word: str, run_id: int, vendors: Iterable[str]) -> di
 
 def run_recover(context: Context, run_id: int) -> dict[str, Any]:
     """`recover` as a process of its own, under the session lock that shows that its run is alive."""
-    with liveness.at_work(context.engine, run_id):
+    with runs.at_work(context.engine, run_id):
         return recover(context, run_id)
 
 
 def run_extract(context: Context, run_id: int) -> list[dict[str, Any]]:
     """`extract`, in the same way: reads the ERP; returns the shards."""
-    with liveness.at_work(context.engine, run_id):
+    with runs.at_work(context.engine, run_id):
         return extract(context, run_id)
 
 
 def run_step(context: Context, word: str, run_id: int, vendors: Iterable[str]) -> dict[str, Any]:
     """`step`, in the same way."""
-    with liveness.at_work(context.engine, run_id):
+    with runs.at_work(context.engine, run_id):
         return step(context, word, run_id, vendors)
 
 

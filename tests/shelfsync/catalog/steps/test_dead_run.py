@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from shelfsync.catalog.ledger import liveness
+from shelfsync.catalog.ledger import runs
 from shelfsync.cli.sync import run_error
 
 A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
@@ -81,7 +81,7 @@ def test_the_delta_after_a_killed_full_sync_sends(shop, full_sync):
 
 def test_the_delta_beside_a_living_full_sync_lets_it_pass(shop):
     full, _ = shop.begin("full", upto="guard")
-    with liveness.at_work(shop.app.context.engine, full, whole=True):
+    with runs.at_work(shop.app.context.engine, full, whole=True):
         run_id, _ = begun(shop)
     ((state, error),) = shop.rows(f"SELECT state, error FROM ledger.vendor_run WHERE run_id = {run_id}")
     assert state == "busy"
@@ -104,7 +104,7 @@ def test_between_two_tasks_a_run_is_alive_for_as_long_as_a_scheduler_may_take(sh
 
 def test_a_run_that_passed_a_vendor_over_reports_it_and_the_second_in_a_row_raises_one_alarm(shop):
     full, _ = shop.begin("full", upto="guard")
-    with liveness.at_work(shop.app.context.engine, full, whole=True):
+    with runs.at_work(shop.app.context.engine, full, whole=True):
         summaries = [shop.sync("delta") for _ in range(3)]
     assert [one["state"] for one in summaries] == ["partly"] * 3
     assert "store-001" in summaries[0]["error"]
@@ -118,7 +118,7 @@ def test_a_full_sync_superseded_by_a_newer_run_blocks_no_run(shop):
     full, _ = shop.begin("full", upto="guard")
     assert shop.sync("full")["state"] == "succeeded"
     shop.erp.put("store-001", "a", "2.50")
-    with liveness.at_work(shop.app.context.engine, full, whole=True):
+    with runs.at_work(shop.app.context.engine, full, whole=True):
         assert shop.sync("delta")["sent"] == 1
 
 

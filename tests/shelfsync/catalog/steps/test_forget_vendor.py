@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shelfsync.catalog.steps import status
-from shelfsync.catalog.steps.forget_vendor import forget
+from shelfsync.catalog.steps.pause_or_forget_vendor import forget
 from shelfsync.errors import DataError
 
 A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from shelfsync.catalog.steps.extract import shards
 from shelfsync.catalog.steps.partition import NAMELESS_KEPT, Partition
-from shelfsync.catalog.warehouse import load
+from shelfsync.catalog.warehouse import record
 from shelfsync.schemas import RAW
 from shelfsync.store.lake import Lake
 
@@ -126,7 +126,7 @@ def test_a_row_without_vendor_whose_sku_fits_no_index_is_quarantined_as_raw_text
             "INSERT INTO warehouse.sync_run (run_id, run_key, kind, dry_run, state, started_at)"
             " VALUES (1, 'k', 'full', false, 'running', now())"
         )
-        load.replace_quarantine(connection, 1, None, rows)
+        record.replace_quarantine(connection, 1, None, rows)
         kept = connection.exec_driver_sql("SELECT sku, reason, raw FROM warehouse.quarantine").one()
     assert (kept.sku, kept.reason) == (None, "vendor_missing")
     assert json.loads(kept.raw)["sku"].removesuffix("…") == sku[:250]

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 
 from shelfsync.catalog.ledger import batches, vendors
 from shelfsync.catalog.ledger import jobs as catalog_jobs
-from shelfsync.catalog.steps import back_off, bisection
+from shelfsync.catalog.steps import bisection
 from shelfsync.warehouse.every_table import metadata
 
 VENDOR = "store-001"
@@ -23,7 +23,7 @@ READINGS = {
     "orders": lambda shop: shop.world.app.orders.orders(),
     "backtest": lambda shop: shop.world.app.holds.backtest(),
     "the cause of a failed job": lambda shop: bisection.failure_of(shop.world.app.context, *_newest_job(shop)),
-    "a vendor that waits": lambda shop: back_off.raise_if_waiting(shop.world.app.context, VENDOR, "FAILED"),
+    "a vendor that waits": lambda shop: bisection.raise_if_waiting(shop.world.app.context, VENDOR, "FAILED"),
 }
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from shelfsync.catalog.ledger import batches, runs, vendor_runs
 from shelfsync.catalog.ledger import jobs as catalog_jobs
-from shelfsync.catalog.warehouse import load, record, tables
+from shelfsync.catalog.warehouse import record, tables
 from shelfsync.schemas import BASELINE, PRICE, QUARANTINE
 from shelfsync.store.bulk import copy_into
 
@@ -61,7 +61,7 @@ def test_outcomes_are_loaded_once_however_often(engine, job):
     _, job_id = job
     for _ in range(2):
         with engine.begin() as connection:
-            load.load_outcomes(connection, job_id, "store-001", _outcomes(sku=["a", "b"]))
+            record.load_outcomes(connection, job_id, "store-001", _outcomes(sku=["a", "b"]))
     with engine.connect() as connection:
         rows = connection.execute(sa.select(tables.sku_outcome).order_by(tables.sku_outcome.c.sku)).mappings().all()
     assert [(row["sku"], row["price"], row["max_sales_quantity"]) for row in rows] == [
@@ -76,7 +76,9 @@ def test_any_text_and_null_come_through_a_load_unchanged(engine, job, reasons):
     _, job_id = job
     skus = [f"sku-{number}" for number in range(len(reasons))]
     with engine.begin() as connection:
-        load.load_outcomes(connection, job_id, "store-001", _outcomes(sku=skus, reason=pa.array(reasons, pa.string())))
+        record.load_outcomes(
+            connection, job_id, "store-001", _outcomes(sku=skus, reason=pa.array(reasons, pa.string()))
+        )
         kept = connection.execute(
             sa.select(tables.sku_outcome.c.reason)
             .where(tables.sku_outcome.c.job_id == job_id)
@@ -106,7 +108,7 @@ def test_the_acknowledged_state_is_merged_by_vendor_and_sku(engine, job):
     def move(sku, price):
         row = {"sku": sku, "barcode": None, "price": price, "quantity": 1, "active": True, "max_sales_quantity": None}
         with engine.begin() as connection:
-            load.move_baseline(connection, job_id, "store-001", pa.Table.from_pylist([row], schema=BASELINE))
+            record.move_baseline(connection, job_id, "store-001", pa.Table.from_pylist([row], schema=BASELINE))
 
     move("a", Decimal("1.000"))
     move("b", Decimal("2.000"))
@@ -133,7 +135,7 @@ def test_quarantined_rows_are_replaced_vendor_by_vendor(engine, job):
             for number in numbers
         ]
         with engine.begin() as connection:
-            load.replace_quarantine(connection, run_id, vendor, pa.Table.from_pylist(rows, schema=QUARANTINE))
+            record.replace_quarantine(connection, run_id, vendor, pa.Table.from_pylist(rows, schema=QUARANTINE))
 
     put("store-001", [1, 2])
     put("store-002", [3])
@@ -151,7 +153,7 @@ def test_a_load_that_breaks_off_leaves_nothing(engine, job):
 
     def broken():
         with engine.begin() as connection:
-            load.load_outcomes(connection, job_id, "store-001", _outcomes(sku=["a", "b"]))
+            record.load_outcomes(connection, job_id, "store-001", _outcomes(sku=["a", "b"]))
             raise RuntimeError
 
     with pytest.raises(RuntimeError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from guard_cases import CATEGORIES, GOOD, reasons, split, store
-from shelfsync.catalog.guards.case import History
+from shelfsync.catalog.guard_case import History
 from shelfsync.settings import GuardSettings
 
 BEFORE = store(range(1000))

@@ -8,7 +8,7 @@ import tracemalloc
 import pytest
 
 from shelfsync.catalog.confirm import parse_log
-from shelfsync.catalog.log import TruncatedLogError
+from shelfsync.catalog.job_log import TruncatedLogError
 from shelfsync.errors import DataError
 
 NEWER = b"sku,state,errors\n"

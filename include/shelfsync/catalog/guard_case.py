@@ -11,14 +11,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.catalog.alignment import aligned, column
-from shelfsync.catalog.buffer import sold_out
 from shelfsync.catalog.restore import beneath
+from shelfsync.catalog.suppression import sold_out
 from shelfsync.schemas import BASELINE, DELTA, FIELDS, completed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from shelfsync.catalog.buffer import AtBuffer
+    from shelfsync.catalog.suppression import AtBuffer
     from shelfsync.settings import GuardSettings
 
 PRICE_FIELDS = ("price",)
