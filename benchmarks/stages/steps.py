@@ -222,7 +222,7 @@ def _vendor(chain: Chain, folder: Path, meter: Meter, totals: dict[str, int]) ->
     from shelfsync.catalog.confirm import match, parse_log
     from shelfsync.catalog.diff import diff
     from shelfsync.catalog.guard import guard
-    from shelfsync.catalog.guards.case import Case
+    from shelfsync.catalog.guard_case import Case
     from shelfsync.catalog.normalise import normalise
     from shelfsync.settings import GuardSettings, NormaliseSettings
     from shelfsync.store.lake import Lake

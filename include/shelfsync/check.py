@@ -12,7 +12,7 @@ from shelfsync.catalog.ledger import vendors as vendors_of_ledger
 from shelfsync.catalog.warehouse import quarantine
 from shelfsync.erp.open import open_source
 from shelfsync.errors import ConfigurationError, ShelfsyncError
-from shelfsync.orders.handover.open import open_channel
+from shelfsync.orders.handover.channels import open_channel
 from shelfsync.platform.reachable import ASKED_MAX, VENDORS_ASKED, check_platform, is_known_good, unknown_vendors
 from shelfsync.settings.installation import tls_warning
 from shelfsync.settings.reading import unknown_lines

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from partner_api.session import Clock
     from shelfsync.erp.source import ErpSource
     from shelfsync.inbox.notifications import Subscription
-    from shelfsync.platform.jobs.kind import JobKind
+    from shelfsync.platform.jobs.job import JobKind
     from shelfsync.platform.jobs.table import Kind
     from shelfsync.settings import Settings
     from shelfsync.store.lake import Lake

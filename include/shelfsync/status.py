@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from shelfsync.catalog.steps.status import status as catalog_status
-from shelfsync.orders.steps.gauges import order_gauges
+from shelfsync.orders.steps.watch import order_gauges
 
 if TYPE_CHECKING:
     from shelfsync.context import Context

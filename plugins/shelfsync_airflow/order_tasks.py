@@ -40,7 +40,7 @@ def hand_over() -> dict[str, Any]:
 @task(trigger_rule="all_done")
 def collect() -> dict[str, Any]:
     """Reads picking results from the store's database; fails once for each rejected one."""
-    from shelfsync.orders.steps.collect import collect as collect_results
+    from shelfsync.orders.steps.receive import collect as collect_results
 
     with open_app(PLATFORM, ORDERS) as app:
         counts = collect_results(app)
@@ -124,7 +124,7 @@ class WaitingOrdersTrigger(BaseEventTrigger):
 
 def _waiting_work() -> tuple[Context, Callable[[Context], AsyncIterator[int]]]:
     """Imports, settings and context on a thread: the triggerer's loop belongs to all waits."""
-    from shelfsync.orders.steps.waiting_work import waiting_work
+    from shelfsync.orders.steps.take import waiting_work
     from shelfsync_airflow.app import PLATFORM, shared_app
 
     return shared_app(PLATFORM), waiting_work

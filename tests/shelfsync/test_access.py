@@ -15,8 +15,8 @@ from shelfsync.access import refuse_shared
 from shelfsync.erp.mapping import MappingHook
 from shelfsync.erp.open import open_source
 from shelfsync.errors import ConfigurationError
-from shelfsync.orders.handover.channel import Document
-from shelfsync.orders.handover.files import Files
+from shelfsync.orders.document import Document
+from shelfsync.orders.handover.channels import Files
 from shelfsync.settings import ErpSettings, read_settings
 
 ROOT = Path(__file__).parents[2]

@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from shelfsync.orders.steps import collect, forget, fulfil, hand_over, history, lists, receive, take, watch
+from shelfsync.orders.steps import forget, fulfil, hand_over, history, lists, receive, take, watch
 from shelfsync.platform.jobs.table import Kind
 from shelfsync.platform.jobs.wait import until_ended
 from shelfsync.promotions.steps import confirm as promotions_confirm
@@ -84,7 +84,7 @@ class OrderCalls:
         return hand_over.hand_over(self.context)
 
     def collect(self) -> dict[str, Any]:
-        return collect.collect(self.context)
+        return receive.collect(self.context)
 
     def fulfil(self, order_ids: Iterable[str] = ()) -> dict[str, Any]:
         return fulfil.fulfil(self.context, order_ids)

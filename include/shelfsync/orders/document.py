@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from shelfsync.orders.order_state import as_json
 from shelfsync.orders.request import fulfilment
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     from partner_api.order import OrderItem
     from shelfsync.orders.order_state import OrderState
+
 
 _NAMES = ("first_name", "last_name", "name")
 
@@ -81,3 +83,33 @@ def _item(item: OrderItem) -> dict[str, Any]:
 
 def _instant(value: dt.datetime | None) -> str | None:
     return None if value is None else value.isoformat().replace("+00:00", "Z")
+
+
+URL = "SHELFSYNC_ORDERS__HAND_OVER_URL"
+
+
+@dataclass(frozen=True)
+class Document:
+    """A document for a store. `text`: JSON; it may hold customer data, so it is not in the repr."""
+
+    hand_over_id: int
+    order_id: str
+    kind: str
+    vendor: str
+    text: str = field(repr=False)
+
+
+class HandOverChannel(Protocol):
+    """One channel. Every method may raise a ShelfsyncError and can be called again: a document is not written twice."""
+
+    def write(self, document: Document) -> bool:
+        """Makes the document visible to the store, durably; True if the store has taken it by that."""
+
+    def taken(self, written: Sequence[tuple[int, str, str]]) -> Collection[int]:
+        """The numbers that the stores have taken. `written`: (number, vendor, kind) of written documents."""
+
+    def remove_customers(self, documents: Sequence[tuple[int, str, str]]) -> int:
+        """Removes the customer from these (number, vendor, kind) where they still exist; returns how many had one."""
+
+    def close(self) -> None:
+        """Closes its connections."""

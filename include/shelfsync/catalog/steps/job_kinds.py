@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from shelfsync.catalog.ledger import exports as export_jobs
 from shelfsync.catalog.ledger import jobs as catalog_jobs
-from shelfsync.platform.jobs.kind import Answer, JobKind, Pace
+from shelfsync.platform.jobs.job import Answer, JobKind, Pace
 from shelfsync.platform.jobs.table import Kind
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from shelfsync.store.engine import make_engine, parsed_url
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from shelfsync.orders.handover.channel import Document
+    from shelfsync.orders.document import Document
 
 
 class Outbox:

@@ -15,7 +15,7 @@ from shelfsync.errors import ConfigurationError
 from shelfsync.inbox.personal_data import split_personal_data
 from shelfsync.inbox.tables import event
 from shelfsync.orders.encryption import KEY, CustomerCipher
-from shelfsync.orders.handover.open import open_channel
+from shelfsync.orders.handover.channels import open_channel
 from shelfsync.orders.ledger.orders import lock_all
 from shelfsync.orders.ledger.tables import customer_order, hand_over
 from shelfsync.orders.order_state import as_json

@@ -1,30 +1,76 @@
-"""hand_over: delivers new and cancelled orders and the outcomes of picking results to stores, at least once, oldest first."""
+"""hand_over: delivers new and cancelled orders and the outcomes of picking results to stores, at least once, oldest first.
+
+A run has a time limit: a store whose system hangs delays neither other stores nor picking results.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import logging
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from partner_api.errors import InvalidRequestError, NotFoundError, PartnerError, UnexpectedAnswerError
 from shelfsync.errors import DataError, ShelfsyncError
-from shelfsync.orders.document import customer_for_store, document
+from shelfsync.orders.document import Document, customer_for_store, document
 from shelfsync.orders.encryption import CustomerCipher
-from shelfsync.orders.handover.channel import Document
-from shelfsync.orders.handover.open import open_channel
+from shelfsync.orders.handover.channels import open_channel
 from shelfsync.orders.ledger import handovers, orders, picking
 from shelfsync.orders.order_state import as_json
 from shelfsync.orders.steps.apply import current
 from shelfsync.orders.steps.result_state import read_back
-from shelfsync.orders.steps.time_limit import TimeLimit
 from shelfsync.orders.warehouse.record import encrypted_customer
 from shelfsync.store.engine import reason
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sqlalchemy.engine import Connection
 
+    from partner_api.session import Clock
     from shelfsync.context import Context
-    from shelfsync.orders.handover.channel import HandOverChannel
+    from shelfsync.orders.document import HandOverChannel
     from shelfsync.orders.ledger.handovers import HandOver
+
+
+_RUN_S = 60.0
+"""Seconds for a run. The next one starts within a minute, and picking results are sent after it."""
+_LOST_S = 30.0
+"""Seconds of failed calls in a run. Beyond them, the channel itself is probably broken."""
+_LOST_BY_STORE_S = 10.0
+"""Seconds of failed calls of one store in a run."""
+
+
+class TimeLimit:
+    """Counts time, not failures: an immediate rejection costs nothing, and may concern only one document."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._ends_s = clock.monotonic_s() + _RUN_S
+        self._lost_s: defaultdict[str, float] = defaultdict(float)
+
+    def has_time(self) -> bool:
+        """Whether this run may make another call."""
+        return self._clock.monotonic_s() < self._ends_s and not self.is_used_up_by_failures()
+
+    def is_used_up_by_failures(self) -> bool:
+        """Whether failed calls have used up their time in this run."""
+        return sum(self._lost_s.values()) >= _LOST_S
+
+    def has_time_for(self, vendor: str | None) -> bool:
+        """Whether this run may call this store again."""
+        return self._lost_s[vendor or ""] < _LOST_BY_STORE_S
+
+    @contextlib.contextmanager
+    def calling(self, vendor: str | None) -> Iterator[None]:
+        """Use it around each call. Its duration counts if the call fails."""
+        began_s = self._clock.monotonic_s()
+        try:
+            yield
+        except Exception:
+            self._lost_s[vendor or ""] += self._clock.monotonic_s() - began_s
+            raise
+
 
 log = logging.getLogger(__name__)
 

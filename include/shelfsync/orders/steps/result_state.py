@@ -7,23 +7,68 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from partner_api.errors import InvalidRequestError, NotFoundError
-from shelfsync.orders.cart import new_skus
-from shelfsync.orders.differences import differences, shows_change
+from shelfsync.catalog.steps import rejected_skus
+from shelfsync.orders.cart import Product, new_skus
 from shelfsync.orders.ledger import orders, picking
+from shelfsync.orders.ledger import picking as order_products
 from shelfsync.orders.order_state import FULFILLED
-from shelfsync.orders.request import request
+from shelfsync.orders.request import differences, request, shows_change
 from shelfsync.orders.rules import Problem, problems
 from shelfsync.orders.steps.apply import apply, current
-from shelfsync.orders.steps.products import products
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from partner_api.catalog import CatalogEntry
     from partner_api.order import Order
     from shelfsync.context import Context
-    from shelfsync.orders.cart import Product
     from shelfsync.orders.ledger.picking import Result
     from shelfsync.orders.order_state import OrderState
     from shelfsync.orders.picking_result import PickingResult
     from shelfsync.store.leases import Lease
+
+
+FRESH_S = 900.0
+"""How long an answer is used: as long as a catalog change may take to reach the platform's app."""
+_PAGE_SIZE = 500
+_PAGES_MAX = 40
+"""A limit above the products of any store. A short SKU is part of many names, so it may be on a late page of the search."""
+
+
+def products(context: Context, vendor: str, skus: Collection[str]) -> dict[str, Product]:
+    """The SKUs that the catalog has, active or not. One request for each SKU without a recent answer. PartnerError: no answer."""
+    with context.engine.connect() as connection:
+        rows = order_products.recent(connection, vendor, skus, within_s=FRESH_S)
+    products_by_sku = {row.sku: Product(row.sku, row.price, row.by_weight, row.name) for row in rows if row.known}
+    asked = sorted(set(skus) - {row.sku for row in rows})
+    unknown = rejected_skus.unknown_now(context, vendor) if asked else {}
+    for sku in asked:
+        entry = _listed(context, vendor, sku)
+        values = {
+            "known": entry is not None,
+            "price": entry.price if entry else None,
+            "by_weight": entry.is_sold_by_weight if entry else None,
+            "name": entry.title if entry else None,
+        }
+        with context.engine.begin() as connection:
+            order_products.keep(connection, vendor, sku, values)
+        if entry is not None:
+            rejected_skus.release_listed(context, vendor, unknown, [sku])
+            products_by_sku[sku] = Product(sku, entry.price, entry.is_sold_by_weight, entry.title)
+    return products_by_sku
+
+
+def _listed(context: Context, vendor: str, sku: str) -> CatalogEntry | None:
+    """The entry of exactly this SKU; the platform's search matches names too."""
+    client = context.open_platform()
+    for number in range(1, _PAGES_MAX + 1):
+        page = client.list_catalog(vendor, number, _PAGE_SIZE, query_term=sku, priority="order")
+        for entry in page.products:
+            if entry.sku == sku:
+                return entry
+        if not page.products or (page.total_pages is not None and number >= page.total_pages):
+            return None
+    return None
 
 
 def read_back(context: Context, order_id: str) -> OrderState:

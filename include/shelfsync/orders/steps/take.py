@@ -1,31 +1,38 @@
 """take: applies order events from the inbox in bulk. The inbox keeps their harmless parts.
 
-An event that raises is quarantined with its reason and stops no other. It keeps its body until `shelfsync inbox replay` or the
-end of the retention time of personal data.
+An event that raises is quarantined with its reason and stops no other. It keeps its body until `shelfsync inbox replay` or the end of the
+retention time of personal data. `waiting_work` waits for events and picking results. It only reads, so it can stop and start at any time.
 """
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import logging
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
+from sqlalchemy.exc import InterfaceError, OperationalError
 
 from shelfsync import metrics
 from shelfsync.inbox.event_body import parse
+from shelfsync.inbox.events import ORDER_CHANNEL
+from shelfsync.inbox.notifications import subscribed
 from shelfsync.inbox.tables import event
 from shelfsync.orders.encryption import CustomerCipher
+from shelfsync.orders.ledger.tables import picking_result
 from shelfsync.orders.steps.apply import ReceivedOrder, apply_each
 from shelfsync.store import bulk
-from shelfsync.store.engine import reason
+from shelfsync.store.engine import libpq_url, reason
 from shelfsync.store.instant import instant
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import AsyncIterator, Sequence
 
     from sqlalchemy.engine import Connection
 
     from shelfsync.context import Context
+
 
 log = logging.getLogger(__name__)
 
@@ -84,3 +91,36 @@ def _mark(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
     """Marks them as processed. An applied body keeps only its harmless part; a quarantined one stays complete."""
     if rows:
         connection.execute(bulk.update(event, "event_id", rows).values(processed_at=instant()))
+
+
+LOOK_AGAIN_S = 15.0
+"""A notification may be lost: the wait reads the tables first, and again after this time."""
+
+
+async def waiting_work(context: Context) -> AsyncIterator[int]:
+    """Yields the number of unprocessed events and results at the start, and after each new one."""
+    last_seen = (0, 0)
+    async with subscribed(libpq_url(context.engine), ORDER_CHANNEL) as subscription:
+        while True:
+            subscription.look()
+            with contextlib.suppress(OperationalError, InterfaceError):  # the database is unavailable: try again
+                newest, waiting = await asyncio.to_thread(_waiting_now, context)
+                if waiting and (newest[0] > last_seen[0] or newest[1] > last_seen[1]):
+                    last_seen = newest
+                    yield waiting
+            await subscription.pause(LOOK_AGAIN_S, jobs=None)
+
+
+def _waiting_now(context: Context) -> tuple[tuple[int, int], int]:
+    """((newest event_id, newest result_no) of the unprocessed ones, how many there are)."""
+    events = sa.select(sa.func.coalesce(sa.func.max(event.c.event_id), 0), sa.func.count()).where(
+        event.c.kind == "order", event.c.processed_at.is_(None)
+    )
+    results = sa.select(sa.func.coalesce(sa.func.max(picking_result.c.result_no), 0), sa.func.count()).where(
+        picking_result.c.state == "waiting"
+    )
+    with context.engine.connect() as connection:
+        (event_id, events_waiting), (result_no, results_waiting) = (
+            connection.execute(query).one() for query in (events, results)
+        )
+    return (event_id, result_no), events_waiting + results_waiting

@@ -1,4 +1,4 @@
-"""watch: raises one alarm for each stall.
+"""watch: raises one alarm for each stall, and counts what waits for the status.
 
 It watches four things: orders that no store takes, orders that are late or not picked, results that do not reach the
 platform, and history that will soon be lost.
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
     from shelfsync.context import Context
+    from shelfsync.settings import OrdersSettings
 
 
 def overdue(connection: Connection, *, take_within_s: float, late_hours: float) -> Sequence[Any]:
@@ -170,3 +171,22 @@ def _logged(new: list[str]) -> list[str]:
     for message in new:
         log.error("watch: %s", message)
     return new
+
+
+def order_gauges(connection: Connection, settings: OrdersSettings) -> dict[str, Any]:
+    """`{"open", "not_taken", "oldest_not_taken_s", "not_sent", "oldest_not_sent_s", "alarms": [...]}`.
+
+    Ages are in seconds, None if nothing waits. `alarms`: the messages of open alarms.
+    """
+    is_open = customer_order.c.status.in_(handovers.OPEN)
+    count = connection.execute(sa.select(sa.func.count()).select_from(customer_order).where(is_open)).scalar_one()
+    waiting = handovers.oldest_not_taken(connection, late_hours=settings.late_hours) if settings.owes_orders else ()
+    (results,) = picking.oldest_not_sent(connection)
+    return {
+        "open": count,
+        "not_taken": sum(row.orders for row in waiting),
+        "oldest_not_taken_s": max((float(row.age_s) for row in waiting), default=None),
+        "not_sent": results.orders,
+        "oldest_not_sent_s": None if results.age_s is None else float(results.age_s),
+        "alarms": [row["message"] for row in order_alarms.lasting(connection)],
+    }

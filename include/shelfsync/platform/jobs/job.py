@@ -1,4 +1,7 @@
-"""A job of the platform as the ledger has it, and the transitions that every kind shares."""
+"""A job of the platform as the ledger has it, the transitions that every kind shares, and what differs between the kinds.
+
+Each room describes its own `JobKind`; `app` collects them in `Context.kinds`.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,13 @@ from shelfsync.store.instant import after, instant
 
 if TYPE_CHECKING:
     import datetime as dt
+    from collections.abc import Callable
 
     from sqlalchemy.engine import Connection
+
+    from partner_api import PartnerClient
+    from shelfsync.settings import Settings
+
 
 ERROR_CHARACTERS_MAX = 1000
 
@@ -179,3 +187,46 @@ def _write(connection: Connection, job_id: int, **values: Any) -> None:
 
 def _this(job_id: int) -> sa.Update:
     return job.update().where(job.c.job_id == job_id)
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Seconds: until the first poll, at most between two, and until waiting ends. Each pause is twice the one before."""
+
+    first_s: float
+    max_s: float
+    deadline_s: float
+
+    def pause_s(self, polls: int) -> float:
+        """How long to wait after so many polls."""
+        return min(self.max_s, self.first_s * 2.0 ** (min(polls, 30) + 1))
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a status call returned: the platform's state, a link to the result, per-SKU results, and the result itself as a file."""
+
+    status: str | None
+    result_url: str | None = None
+    feedback: Any = None
+    result: bytes | None = None
+
+
+@dataclass(frozen=True)
+class JobKind:
+    """How jobs of one kind are found, polled and ended."""
+
+    kind: Kind
+    ended: frozenset[str]
+    """The platform's states in which such a job has ended."""
+    has_event: bool
+    """The platform reports the end by an event as well; otherwise only a status call does."""
+    pace: Callable[[Settings], Pace]
+    has_status_call: Callable[[Settings], bool]
+    not_found_is_absent: bool
+    """A 404 from a status call that never worked means that the platform has no such call: there are too many jobs to poll each."""
+    status: Callable[[PartnerClient, Any], Answer]
+    """One status call about a job, charged to its priority."""
+    read: Callable[[Connection, int], Job]
+    of_run: Callable[[Connection, Any, list[str]], list[Job]]
+    """The jobs of a run (its number or key) and some vendors."""

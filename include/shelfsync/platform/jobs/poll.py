@@ -29,8 +29,7 @@ from shelfsync.store.metadata import one_of
 if TYPE_CHECKING:
     from shelfsync.context import Context
     from shelfsync.inbox.events import JobEvent
-    from shelfsync.platform.jobs.job import Job
-    from shelfsync.platform.jobs.kind import Answer
+    from shelfsync.platform.jobs.job import Answer, Job
     from shelfsync.platform.jobs.table import Kind
 
 ABSENT_S = 3600.0

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from partner_api.jobs import FINISHED
-from shelfsync.platform.jobs.kind import Answer, JobKind, Pace
+from shelfsync.platform.jobs.job import Answer, JobKind, Pace
 from shelfsync.platform.jobs.table import Kind
 from shelfsync.promotions.ledger import jobs as promotion_jobs
 

@@ -14,9 +14,8 @@ import sqlalchemy as sa
 from pydantic import SecretStr
 
 from shelfsync.errors import TryAgainError
-from shelfsync.orders.handover.channel import Document
-from shelfsync.orders.handover.files import Files
-from shelfsync.orders.handover.signed_http import SignedHttp
+from shelfsync.orders.document import Document
+from shelfsync.orders.handover.channels import Files, SignedHttp
 from shelfsync.orders.ledger import handovers
 
 

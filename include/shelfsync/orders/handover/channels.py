@@ -1,0 +1,235 @@
+"""The channels to a store: a signed call, files, or a table in its database (`outbox`). `open_channel` opens the one that is configured.
+
+Files: `{vendor}/{number}-{kind}.json`; the store takes one by moving or removing it. Signed call: POST with the document, signed with a shared
+secret; any 2xx means that the store has it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import hmac
+import logging
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import fsspec
+import httpx
+
+from partner_api.sender import NO_REUSE, Deadline
+from shelfsync.errors import ConfigurationError, TryAgainError
+from shelfsync.orders.document import URL, without_customer
+from shelfsync.store.lake import segment
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from pydantic import SecretStr
+
+    from shelfsync.orders.document import Document, HandOverChannel
+    from shelfsync.settings import Settings
+
+log = logging.getLogger(__name__)
+
+
+def open_channel(settings: Settings) -> HandOverChannel | None:
+    """The configured channel, or None. ConfigurationError: a setting of it is missing. It does not connect yet."""
+    chosen = settings.orders
+    if not chosen.hands_over:
+        return None
+    if chosen.hand_over == "outbox":
+        from shelfsync.orders.handover.outbox import Outbox
+
+        url = chosen.hand_over_url or settings.erp.url
+        if url is None:
+            raise ConfigurationError(URL, "is not set, and neither is the ERP's", "Name the database of the outbox.")
+        return Outbox(url.get_secret_value(), chosen.hand_over_table, chosen.hand_over_timeout_s)
+    if chosen.hand_over_url is None:
+        what = "the address to call" if chosen.hand_over == "http" else "the folder"
+        raise ConfigurationError(URL, "is not set", f"Name {what}.")
+    if chosen.hand_over == "files":
+        return Files(chosen.hand_over_url.get_secret_value())
+
+    if chosen.hand_over_secret is None:
+        raise ConfigurationError(
+            "SHELFSYNC_ORDERS__HAND_OVER_SECRET", "is not set", "Choose one, and give it to the store's system."
+        )
+    return SignedHttp(
+        chosen.hand_over_url.get_secret_value(),
+        chosen.hand_over_secret,
+        chosen.hand_over_timeout_s,
+        settings.platform.private_hosts,
+    )
+
+
+class Files:
+    """A folder at any fsspec address. A file appears complete: it is written under another name first, and renamed."""
+
+    def __init__(self, address: str) -> None:
+        self._address = address.rstrip("/")
+
+    def write(self, document: Document) -> bool:
+        """Writes the file. A repeat writes the same file again."""
+        name = _name(document.hand_over_id, document.vendor, document.kind)
+        try:
+            system, root = fsspec.core.url_to_fs(self._address)
+            target = f"{root}/{name}"
+            system.makedirs(target.rpartition("/")[0], exist_ok=True)
+            _put(system, target, document.text)
+        except OSError as error:
+            raise _trouble(error) from None
+        return False
+
+    def remove_customers(self, documents: Sequence[tuple[int, str, str]]) -> int:
+        """Rewrites the files that still exist. Files that the store has taken belong to the store.
+
+        TryAgainError: a file cannot be used. The others are rewritten before it is raised.
+        """
+        removed, failure = 0, None
+        system, root = self._open()
+        for number, vendor, kind in documents:
+            target = f"{root}/{_name(number, vendor, kind)}"
+            try:
+                with contextlib.suppress(FileNotFoundError):
+                    system.rm_file(_partial(target))  # of a writer that died
+                with contextlib.suppress(FileNotFoundError):
+                    if (text := without_customer(system.cat_file(target).decode())) is not None:
+                        _put(system, target, text)
+                        removed += 1
+            except OSError as error:
+                failure = error
+        if failure is not None:
+            raise _trouble(failure) from None
+        return removed
+
+    def taken(self, written: Sequence[tuple[int, str, str]]) -> Collection[int]:
+        """The numbers whose files no longer exist. Lists each store's folder once; one that cannot be listed hides no other's."""
+        system, root = self._open()
+        present: set[str] = set()
+        hidden: set[str] = set()
+        for vendor in {vendor for _, vendor, _ in written}:
+            folder = segment(vendor)
+            try:
+                names = system.ls(f"{root}/{folder}", detail=False)
+            except FileNotFoundError:  # a store may remove its empty folder
+                continue
+            except OSError as error:
+                log.warning("hand_over: what vendor %s has taken cannot be seen: %s", vendor, _trouble(error))
+                hidden.add(vendor)
+            else:
+                present |= {f"{folder}/{str(name).rpartition('/')[2]}" for name in names}
+        return [
+            number
+            for number, vendor, kind in written
+            if vendor not in hidden and _name(number, vendor, kind) not in present
+        ]
+
+    def close(self) -> None:
+        """It has no connections."""
+
+    def _open(self) -> tuple[Any, str]:
+        """The file system without what it remembers of folders, and the root."""
+        try:
+            system, root = fsspec.core.url_to_fs(self._address)
+            system.invalidate_cache()
+        except OSError as error:
+            raise _trouble(error) from None
+        return system, root
+
+
+def _put(system: Any, target: str, text: str) -> None:
+    """Writes the file completely or not at all."""
+    with system.open(_partial(target), "wb") as file:
+        file.write(text.encode())
+    _keep_private(system, _partial(target))
+    system.mv(_partial(target), target)
+
+
+def _partial(target: str) -> str:
+    return f"{target}.partial"
+
+
+def _name(number: int, vendor: str, kind: str) -> str:
+    return f"{segment(vendor)}/{number:012}-{kind}.json"
+
+
+def _keep_private(system: Any, path: str) -> None:
+    """Lets only the user and the group of shelfsync read a file with customer data, whatever the umask is."""
+    if "file" in (system.protocol if isinstance(system.protocol, tuple | list) else (system.protocol,)):
+        Path(path).chmod(0o640)
+
+
+def _trouble(error: OSError) -> TryAgainError:
+    return TryAgainError(
+        f"the folder of SHELFSYNC_ORDERS__HAND_OVER_URL cannot be used: {error.strerror or type(error).__name__}. "
+        "Check that it exists and that shelfsync may write to it."
+    )
+
+
+NUMBER = "X-Shelfsync-Hand-Over"
+SIGNATURE = "X-Shelfsync-Signature"
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+class SignedHttp:
+    """`X-Shelfsync-Signature: t=<unix seconds>,v1=<hex>`, the hex being HMAC-SHA256 of `<unix seconds>.<body>` with the secret."""
+
+    def __init__(self, url: str, secret: SecretStr, timeout_s: float, private_hosts: Collection[str]) -> None:
+        address = urlsplit(url)
+        plain_allowed = (address.hostname or "") in {*_LOOPBACK, *private_hosts}
+        if address.scheme not in {"https", "http"} or (address.scheme == "http" and not plain_allowed):
+            raise ConfigurationError(
+                "SHELFSYNC_ORDERS__HAND_OVER_URL",
+                "is no https address, and orders hold customer data",
+                "Write https://, or name a private host in SHELFSYNC_PLATFORM__PRIVATE_HOSTS.",
+            )
+        self._url = url
+        self._secret = secret
+        self._timeout_s = timeout_s
+        self._client = httpx.Client(timeout=timeout_s, follow_redirects=False, trust_env=False, limits=NO_REUSE)
+
+    def write(self, document: Document) -> bool:
+        """True if the store answers 2xx. TryAgainError: any other answer, or none within the timeout."""
+        body = document.text.encode()
+        at = str(int(time.time()))
+        headers = {
+            "Content-Type": "application/json",
+            NUMBER: str(document.hand_over_id),
+            SIGNATURE: f"t={at},v1={sign(self._secret.get_secret_value(), at, body)}",
+        }
+        deadline = Deadline(self._timeout_s)
+        trace = {"trace": deadline.see}
+        try:
+            with (
+                deadline,
+                self._client.stream("POST", self._url, content=body, headers=headers, extensions=trace) as answer,
+            ):
+                status = answer.status_code  # the body is not read
+        except httpx.HTTPError as error:
+            raise TryAgainError(
+                f"the store's system did not answer: {type(error).__name__}. It is called again."
+            ) from None
+        if not httpx.codes.is_success(status):
+            raise TryAgainError(
+                f"the store's system answered {status}; 2xx means that it has the order. It is called again."
+            )
+        return True
+
+    def taken(self, written: Sequence[tuple[int, str, str]]) -> Collection[int]:
+        """All of them: a document that was answered 2xx is taken."""
+        return [number for number, _, _ in written]
+
+    def remove_customers(self, documents: Sequence[tuple[int, str, str]]) -> int:  # noqa: ARG002  the interface of every channel
+        """None: a delivered document belongs to the store."""
+        return 0
+
+    def close(self) -> None:
+        """Closes its connections."""
+        self._client.close()
+
+
+def sign(secret: str, at: str, body: bytes) -> str:
+    """The signature that the store's system computes for comparison."""
+    return hmac.new(secret.encode(), f"{at}.".encode() + body, hashlib.sha256).hexdigest()
