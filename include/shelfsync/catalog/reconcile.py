@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.catalog.alignment import aligned, column
-from shelfsync.catalog.difference import ABSENT, LISTED, text_of
+from shelfsync.catalog.difference import LISTED, text_of
 from shelfsync.schemas import BASELINE, DRIFT, FIELDS, SHOWN
 
 if TYPE_CHECKING:
@@ -216,9 +216,6 @@ def _by_sku(sendings: pa.Table) -> dict[str, list[_Sent]]:
         values = {name: texts[name][number] for name in FIELDS}
         found[row["sku"]].append(_Sent(row["job"], row["state"], row["late"], values))
     return found
-
-
-__all__ = ["ABSENT", "CAUSES", "LISTED", "Evidence", "Reconciled", "reconcile", "with_confirmed", "with_resends"]
 
 
 def products(

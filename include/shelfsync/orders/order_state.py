@@ -84,10 +84,6 @@ class OrderState:
         return self.status in OPEN
 
     @property
-    def is_fulfilled(self) -> bool:
-        return self.status in FULFILLED
-
-    @property
     def fees(self) -> Decimal | None:
         """The part of the total that is not items, less discounts of the whole order; None without both totals."""
         if self.order_total is None or self.sub_total is None:

@@ -58,7 +58,7 @@ def test_a_later_event_of_a_known_order_is_never_a_duplicate():
 
 def test_the_first_event_may_be_that_it_is_ready():
     ready = state([version(body(status="READY_FOR_PICKUP"))])
-    assert (ready.status, ready.is_open, ready.is_fulfilled) == ("READY_FOR_PICKUP", False, True)
+    assert (ready.status, ready.is_open) == ("READY_FOR_PICKUP", False)
 
 
 def test_one_put_reported_as_ready_by_its_event_and_as_dispatched_by_get_is_dispatched():

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import ARRAY, distinct_on, insert
+from sqlalchemy.dialects.postgresql import ARRAY, insert
 
 from shelfsync.catalog.ledger import tables
 from shelfsync.store.instant import after, instant
@@ -120,14 +120,6 @@ def newest(connection: Connection, vendor: str, *, before: Observation | None = 
         statement = statement.where(place < sa.tuple_(before.observed_at, before.observation_id))
     row = connection.execute(statement.order_by(*_NEWEST_FIRST).limit(1)).mappings().one_or_none()
     return None if row is None else Observation(**row)
-
-
-def newest_of_all(connection: Connection) -> dict[str, Observation]:
-    """The newest observation of every vendor that has one."""
-    statement = (
-        sa.select(*_COLUMNS).ext(distinct_on(observation.c.vendor)).order_by(observation.c.vendor, *_NEWEST_FIRST)
-    )
-    return {row["vendor"]: Observation(**row) for row in connection.execute(statement).mappings()}
 
 
 resending = sa.Table(

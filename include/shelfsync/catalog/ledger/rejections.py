@@ -193,11 +193,5 @@ def skus_of(connection: Connection, vendor: str) -> list[str]:
     return list(connection.execute(statement).scalars())
 
 
-def count_by_reason(connection: Connection) -> dict[str, int]:
-    """The platform's text -> number of rejected SKUs."""
-    statement = sa.select(rejection.c.reason, sa.func.count()).group_by(rejection.c.reason)
-    return {row.reason: row[1] for row in connection.execute(statement)}
-
-
 def _among(skus: Iterable[str]) -> sa.ColumnElement[bool]:
     return rejection.c.sku == sa.any_(sa.literal(list(skus), sa.ARRAY(sa.Text)))

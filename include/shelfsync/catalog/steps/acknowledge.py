@@ -9,9 +9,9 @@ from shelfsync.catalog.ledger import batches, rejections, vendor_runs, vendors
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.state import BatchState
 from shelfsync.catalog.steps import bisection, rejected_skus
-from shelfsync.catalog.steps.each_vendor import Skip, StepReport, each_job, each_vendor, nothing
-from shelfsync.catalog.steps.outcomes import ended_without_log, rejected_values, write_known
-from shelfsync.catalog.steps.vendor_lease import holding
+from shelfsync.catalog.steps.each_vendor import Skip, StepReport
+from shelfsync.catalog.steps.outcomes import SWAPS, ended_without_log, rejected_values, write_known
+from shelfsync.catalog.steps.vendor_lease import each_open_job
 from shelfsync.catalog.warehouse import record
 from shelfsync.errors import DataError, TryAgainError
 from shelfsync.platform.jobs import job as job_row
@@ -25,42 +25,29 @@ if TYPE_CHECKING:
 
     from shelfsync.catalog.ledger.batches import PlannedBatch
     from shelfsync.catalog.ledger.jobs import CatalogJob
-    from shelfsync.catalog.ledger.vendor_runs import VendorRun
     from shelfsync.context import Context
     from shelfsync.store.leases import Lease
 
 log = logging.getLogger(__name__)
 
-_SWAPS = 3
-
 
 def acknowledge(context: Context, run_id: int, names: Iterable[str], *, comes_back: bool = True) -> StepReport:
     """Moves the baseline of each vendor by its confirmed jobs of this run."""
-
-    def work(row: VendorRun, _nothing: None) -> None:
-        with holding(context, row.vendor) as lease:
-            acknowledge_jobs(context, row, lease)
-
-    return each_vendor(context, run_id, names, "acknowledge", nothing, work, comes_back=comes_back)
-
-
-def acknowledge_jobs(context: Context, row: VendorRun, lease: Lease) -> None:
-    """Acknowledges the confirmed jobs of one vendor and run. A job that fails stops no other."""
-    found = catalog_jobs.open_jobs(lease.session, run_id=row.run_id, vendors=[row.vendor])
-    if not found:
-        raise Skip("no job of this run waits to be acknowledged")
-    each_job(found, lambda job: _acknowledge(context, job, lease))
+    otherwise = "no job of this run waits to be acknowledged"
+    return each_open_job(
+        context, run_id, names, "acknowledge", _acknowledge, otherwise=otherwise, comes_back=comes_back
+    )
 
 
 def _acknowledge(context: Context, job: CatalogJob, lease: Lease) -> None:
     if job.state != State.CONFIRMED:
         raise Skip(f"job {job.job_id} is still {job.state}")
     batch = batches.read(lease.session, job.batch_id)
-    for _ in range(_SWAPS):
+    for _ in range(SWAPS):
         if _move(context, job, batch, lease):
             break
     else:
-        raise TryAgainError(f"acknowledge: the baseline of vendor {job.vendor} moved {_SWAPS} times meanwhile")
+        raise TryAgainError(f"acknowledge: the baseline of vendor {job.vendor} moved {SWAPS} times meanwhile")
     unaccounted = catalog_jobs.unaccounted_of(lease.session, job.job_id)
     if unaccounted:
         ending = f"job {job.job_id}: {_ending(context, job, unaccounted)}"

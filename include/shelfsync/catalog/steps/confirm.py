@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, NoReturn
 
 from partner_api.errors import PartnerError, ThrottledError
 from shelfsync.catalog.ledger import batches
-from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.steps import rejected_skus
-from shelfsync.catalog.steps.each_vendor import Done, Skip, StepReport, each_job, each_vendor, nothing
+from shelfsync.catalog.steps.each_vendor import Done, Skip, StepReport
 from shelfsync.catalog.steps.outcomes import all_alike, ended_without_log, leave_unconfirmed, write_outcomes
-from shelfsync.catalog.steps.vendor_lease import holding
+from shelfsync.catalog.steps.vendor_lease import each_open_job
 from shelfsync.errors import DataError, StaleRunError, TryAgainError
 from shelfsync.platform.jobs import job as job_row
 from shelfsync.platform.jobs.job_errors import blames_the_file, database_is_away, reason_of
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 
     from partner_api.catalog import CatalogEntry
     from shelfsync.catalog.ledger.jobs import CatalogJob
-    from shelfsync.catalog.ledger.vendor_runs import VendorRun
     from shelfsync.context import Context
     from shelfsync.store.leases import Lease
 
@@ -37,20 +35,8 @@ log = logging.getLogger(__name__)
 
 def confirm(context: Context, run_id: int, names: Iterable[str], *, comes_back: bool = True) -> StepReport:
     """Writes the outcomes of each vendor's open jobs of this run, as far as the platform has ended them."""
-
-    def work(row: VendorRun, _nothing: None) -> None:
-        with holding(context, row.vendor) as lease:
-            confirm_open_jobs(context, row, lease)
-
-    return each_vendor(context, run_id, names, "confirm", nothing, work, comes_back=comes_back)
-
-
-def confirm_open_jobs(context: Context, row: VendorRun, lease: Lease) -> None:
-    """Confirms the open jobs of one vendor and run. A job that fails stops no other."""
-    found = catalog_jobs.open_jobs(lease.session, run_id=row.run_id, vendors=[row.vendor])
-    if not found:
-        raise Skip("no job of this run is open")
-    each_job(found, lambda job: _confirm(context, job, lease))
+    otherwise = "no job of this run is open"
+    return each_open_job(context, run_id, names, "confirm", _confirm, otherwise=otherwise, comes_back=comes_back)
 
 
 def _confirm(context: Context, job: CatalogJob, lease: Lease) -> None:

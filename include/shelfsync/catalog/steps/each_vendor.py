@@ -14,14 +14,12 @@ from shelfsync.catalog.state import VendorState
 from shelfsync.errors import ShelfsyncError
 from shelfsync.platform.jobs.job_errors import reason_of, stops_every_job
 from shelfsync.platform.jobs.table import State
-from shelfsync.store.leases import LeaseLostError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from sqlalchemy.engine import Connection
 
-    from shelfsync.catalog.ledger.jobs import CatalogJob
     from shelfsync.catalog.ledger.vendor_runs import VendorRun
     from shelfsync.context import Context
 
@@ -126,33 +124,6 @@ def each_vendor(
     for word, count in report.counts().items():
         metrics.count(f"{step}.vendors.{word}", max(0, count - before[word]))
     return report
-
-
-def each_job(found: Iterable[CatalogJob], work: Callable[[CatalogJob], None]) -> None:
-    """Calls `work` for each job of a vendor; one that fails stops no other, and the first failure is raised at the end (I10).
-
-    Raises Skip if there was nothing to do for any job.
-    """
-    done = 0
-    skips: list[Skip] = []
-    failures: list[Exception] = []
-    for job in found:
-        with logs.about(job=job.job_id):
-            try:
-                work(job)
-            except Skip as skip:
-                skips.append(skip)
-            except Exception as error:
-                if stops_every_job(error) or isinstance(error, LeaseLostError):
-                    raise
-                log.error("vendor %s, job %d: %s", job.vendor, job.job_id, reason_of(error))  # noqa: TRY400  in a line
-                failures.append(error)
-            else:
-                done += 1
-    if failures:
-        raise failures[0]
-    if skips and not done:
-        raise next((skip for skip in skips if not isinstance(skip, Done)), skips[0])
 
 
 def nothing(connection: Connection, row: VendorRun) -> None:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from shelfsync.context import Context
 
-KINDS = ("full", "delta")
-STATES = ("running", "succeeded", "partly", "partly_failed", "failed")
 NAMED_MAX = 5
 """A command for more vendors than this names none of them."""
 

@@ -6,9 +6,6 @@ job alike: the configuration, a pause of the whole platform, an unavailable data
 
 from __future__ import annotations
 
-import logging
-from typing import TypeVar
-
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, SQLAlchemyError
 
 from partner_api.errors import (
@@ -20,10 +17,6 @@ from partner_api.errors import (
     UnexpectedAnswerError,
 )
 from shelfsync.errors import ConfigurationError, DataError, ShelfsyncError, TryAgainError
-
-log = logging.getLogger(__name__)
-
-T = TypeVar("T")
 
 REASON_CHARACTERS_MAX = 1000
 _OF_THE_CONTENT = ("22", "23", "54")

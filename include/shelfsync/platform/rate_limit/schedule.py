@@ -46,11 +46,6 @@ class Rate:
         """A holder that wakes up later than this after its slot has lost it."""
         return self.jitter_s / 2
 
-    @property
-    def utilisation(self) -> float:
-        """The share of the allowance that is used when work waits."""
-        return self.window_s / (self.spacing.total_seconds() * self.limit)
-
 
 def next_slot(
     rate: Rate,

@@ -51,15 +51,3 @@ def test_the_newest_observation_is_the_one_requested_last_not_the_one_received_l
         first = observations.newest(connection, "a", before=last)
         assert observations.newest(connection, "a", before=first) is None
         assert observations.read(connection, last.observation_id) == last
-
-
-def test_every_observed_vendor_has_its_newest_observation(engine, seen):
-    for minutes in (1, 4):
-        seen("a", minutes)
-    seen("b", 2)
-    with engine.connect() as connection:
-        found = observations.newest_of_all(connection)
-    assert {vendor: one.path for vendor, one in found.items()} == {
-        "a": "observed/a/4.parquet",
-        "b": "observed/b/2.parquet",
-    }

@@ -85,7 +85,6 @@ def test_work_that_waits_uses_all_but_the_share_of_the_jitter(rate):
 
 
 def test_the_default_uses_98_percent_of_60_a_minute():
-    assert Rate(60).utilisation == pytest.approx(60 / 61.2)
     assert Rate(60).spacing == dt.timedelta(seconds=1.02)
 
 
