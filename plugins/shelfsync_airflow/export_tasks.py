@@ -70,7 +70,7 @@ def reconcile(shard: dict[str, Any]) -> dict[str, Any]:
 @task(trigger_rule="all_done")
 def report(shards: list[dict[str, Any]] | None) -> dict[str, Any]:
     """Reports what differed and why; fails when an export or a task failed, and names each with its reason."""
-    from shelfsync.catalog.steps.export_report import report_exports
+    from shelfsync.catalog.steps.export import report_exports
 
     failed = failed_tasks()
     if not shards and not failed:
@@ -98,7 +98,7 @@ def look_again(shards: list[dict[str, Any]] | None) -> None:
     """
     from airflow.sdk.exceptions import DagRunTriggerException
 
-    from shelfsync.catalog.steps.export_report import later_look
+    from shelfsync.catalog.steps.export import later_look
 
     context = get_current_context()
     if not shards:

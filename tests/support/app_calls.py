@@ -15,7 +15,6 @@ from shelfsync.catalog.steps import (
     backtest,
     counts,
     export,
-    export_report,
     hold_lists,
     holds,
     pause_or_forget_vendor,
@@ -125,12 +124,12 @@ class Calls:
         return asyncio.run(wait.until_ended(self.context, Kind.EXPORT, key, vendors))
 
     def report_exports(self, key: str) -> dict[str, Any]:
-        return export_report.report_exports(self.context, key)
+        return export.report_exports(self.context, key)
 
     def export(
         self, key: str, vendors: tuple[str, ...], *, progress: Callable[[str, int, int], None]
     ) -> dict[str, Any]:
-        return export_report.export_all(self.context, key, vendors, progress=progress)
+        return sync.export_all(self.context, key, vendors, progress=progress)
 
     def write_duckdb(self, file: Path) -> dict[str, int]:
         counts.counts(self.context)

@@ -121,7 +121,7 @@ def recover() -> Answer:
 
 def export(vendor: Vendors = None) -> Answer:
     """Fetch the platform's export, compare it with what is wanted, and let the next delta send what differs."""
-    from shelfsync.catalog.steps.export_report import export_all
+    from shelfsync.catalog.steps.sync import export_all
 
     with opened() as context, progress() as report:
         summary = export_all(context, _key(), tuple(vendor or ()), progress=report)

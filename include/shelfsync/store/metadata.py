@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy import MetaData
@@ -40,31 +40,49 @@ class View:
     sql: str
 
 
-def identity(name: str, comment: str) -> sa.Column[int]:
+def text(name: str, comment: str, *more: Any, **options: Any) -> sa.Column[Any]:
+    """Text of any length. `more` and `options` are those of a column: a foreign key, `nullable`, `primary_key`."""
+    return sa.Column(name, sa.Text, *more, comment=comment, **options)
+
+
+def lake_file(name: str, comment: str, **options: Any) -> sa.Column[Any]:
+    """The path of a file of the lake, which housekeeping keeps as long as the row needs it."""
+    return text(name, comment, info=LAKE_FILE, **options)
+
+
+def number(name: str, comment: str, *more: Any, **options: Any) -> sa.Column[Any]:
+    """A whole number."""
+    return sa.Column(name, sa.BigInteger, *more, comment=comment, **options)
+
+
+def identity(name: str, comment: str) -> sa.Column[Any]:
     """A primary key that the database counts up."""
-    return sa.Column(name, sa.BigInteger, sa.Identity(always=True), primary_key=True, comment=comment)
+    return number(name, comment, sa.Identity(always=True), primary_key=True)
 
 
-def text(name: str, comment: str, *, nullable: bool = True) -> sa.Column[str]:
-    """Text of any length."""
-    return sa.Column(name, sa.Text, nullable=nullable, comment=comment)
-
-
-def moment(name: str, comment: str, *, nullable: bool = True) -> sa.Column[object]:
-    """A point in time that the writer sets."""
-    return sa.Column(name, sa.DateTime(timezone=True), nullable=nullable, comment=comment)
-
-
-def written(name: str, comment: str) -> sa.Column[object]:
-    """When the row was written, by the database's clock (`store.instant`)."""
-    return sa.Column(
-        name, sa.DateTime(timezone=True), nullable=False, server_default=sa.text("ledger.instant()"), comment=comment
-    )
-
-
-def count(name: str, comment: str) -> sa.Column[int]:
+def count(name: str, comment: str) -> sa.Column[Any]:
     """A count, 0 by default."""
-    return sa.Column(name, sa.BigInteger, nullable=False, server_default="0", comment=comment)
+    return number(name, comment, nullable=False, server_default="0")
+
+
+def boolean(name: str, comment: str, **options: Any) -> sa.Column[Any]:
+    """True, false, or null if it may be."""
+    return sa.Column(name, sa.Boolean, comment=comment, **options)
+
+
+def flag(name: str, comment: str) -> sa.Column[Any]:
+    """True or false, false by default."""
+    return boolean(name, comment, nullable=False, server_default=sa.false())
+
+
+def moment(name: str, comment: str, **options: Any) -> sa.Column[Any]:
+    """A point in time that the writer sets."""
+    return sa.Column(name, sa.DateTime(timezone=True), comment=comment, **options)
+
+
+def written(name: str, comment: str) -> sa.Column[Any]:
+    """When the row was written, by the database's clock (`store.instant`)."""
+    return moment(name, comment, nullable=False, server_default=sa.text("ledger.instant()"))
 
 
 def one_of(states: Iterable[StrEnum]) -> str:

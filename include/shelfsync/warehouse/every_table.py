@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import shelfsync.catalog.ledger.exports
 import shelfsync.catalog.ledger.extracts
-import shelfsync.catalog.ledger.hold_tables
 import shelfsync.catalog.ledger.observations
 import shelfsync.catalog.ledger.rejections
 import shelfsync.catalog.ledger.restorations
@@ -21,7 +20,7 @@ import shelfsync.catalog.warehouse.drift
 import shelfsync.catalog.warehouse.tables
 import shelfsync.inbox.tables
 import shelfsync.orders.ledger.tables
-import shelfsync.orders.warehouse.tables
+import shelfsync.orders.warehouse.record
 import shelfsync.platform.jobs.table
 import shelfsync.platform.kill_switch
 import shelfsync.platform.rate_limit.tables

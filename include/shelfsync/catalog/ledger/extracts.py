@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from shelfsync.catalog.ledger import tables
-from shelfsync.catalog.ledger.hold_tables import hold
+from shelfsync.catalog.ledger.tables import hold
 from shelfsync.catalog.state import HoldState
 from shelfsync.store.instant import instant
 from shelfsync.store.metadata import LAKE_FILE, PAST_LAKE_FILE, metadata

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from shelfsync.catalog.ledger.hold_tables import decision, hold
+from shelfsync.catalog.ledger.tables import decision, hold
 from shelfsync.catalog.ledger.tables import vendor as vendor_table
 from shelfsync.catalog.state import HELD, HoldState
 from shelfsync.store.instant import after, instant

@@ -1,4 +1,4 @@
-"""Tables of the ledger: runs, the fence of each vendor, batches, jobs, baselines.
+"""Tables of the ledger: runs, the fence of each vendor, batches, baselines, holds and the decisions about them.
 
 Large data (rows) is in files of the lake; a row here holds the path and hash.
 """
@@ -6,11 +6,23 @@ Large data (rows) is in files of the lake; a row here holds the path and hash.
 from __future__ import annotations
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
-from shelfsync.catalog.state import BatchState, RunState, VendorState
+from shelfsync.catalog.state import BatchState, HoldState, RunState, VendorState
 from shelfsync.platform.jobs import table as _jobs  # noqa: F401  foreign keys name its table
-from shelfsync.store.metadata import LAKE_FILE, count, identity, metadata, moment, one_of, text, written
+from shelfsync.store.metadata import (
+    boolean,
+    count,
+    flag,
+    identity,
+    lake_file,
+    metadata,
+    moment,
+    number,
+    one_of,
+    text,
+    written,
+)
 
 plan_sequence = sa.Sequence("plan", metadata=metadata, schema="ledger")
 """Batches that were planned together have one number: they are of one generation and share no SKU."""
@@ -21,32 +33,15 @@ generation_sequence = sa.Sequence("generation", metadata=metadata, schema="ledge
 vendor = sa.Table(
     "vendor",
     metadata,
-    sa.Column("vendor", sa.Text, primary_key=True, comment="The platform's identifier of the store"),
-    sa.Column(
-        "fence",
-        sa.BigInteger,
-        nullable=False,
-        server_default="0",
-        comment="Highest generation whose batches were planned; nothing older may be sent any more",
+    text("vendor", "The platform's identifier of the store", primary_key=True),
+    count("fence", "Highest generation whose batches were planned; nothing older may be sent any more"),
+    number(
+        "open_plan", "Plan of the vendor's open jobs, or of its last ones; cannot change while one of them is open (I5)"
     ),
-    sa.Column(
-        "open_plan",
-        sa.BigInteger,
-        comment="Plan of the vendor's open jobs, or of its last ones; cannot change while one of them is open (I5)",
-    ),
-    sa.Column(
-        "baseline_version",
-        sa.BigInteger,
-        nullable=False,
-        server_default="0",
-        comment="Version of the baseline in force; 0: nothing was ever acknowledged",
-    ),
-    sa.Column(
+    count("baseline_version", "Version of the baseline in force; 0: nothing was ever acknowledged"),
+    count(
         "consecutive_failures",
-        sa.BigInteger,
-        nullable=False,
-        server_default="0",
-        comment="Requests in a row without an outcome for any SKU: rejected whole, or their job failed without a log",
+        "Requests in a row without an outcome for any SKU: rejected whole, or their job failed without a log",
     ),
     moment("retry_at", "When the next request is allowed after so many failures; null: now"),
     text("forgotten", "Why and by whom it was taken out, until an extract has a row of it again; null: it takes part"),
@@ -60,17 +55,9 @@ run = sa.Table(
     "run",
     metadata,
     identity("run_id", "Number of the run"),
-    sa.Column(
-        "run_key",
-        sa.Text,
-        nullable=False,
-        unique=True,
-        comment="The caller's name for it: DAG and run id, or the command line's own",
-    ),
-    sa.Column("kind", sa.Text, nullable=False, comment="full: everything is sent; delta: only what changed"),
-    sa.Column(
-        "dry_run", sa.Boolean, nullable=False, server_default=sa.false(), comment="True: plan only, nothing is sent"
-    ),
+    text("run_key", "The caller's name for it: DAG and run id, or the command line's own", nullable=False, unique=True),
+    text("kind", "full: everything is sent; delta: only what changed", nullable=False),
+    flag("dry_run", "True: plan only, nothing is sent"),
     sa.Column(
         "vendors",
         ARRAY(sa.Text),
@@ -85,20 +72,15 @@ run = sa.Table(
         server_default="{}",
         comment="The SKUs of an urgent run, which sends no others; empty: every SKU",
     ),
-    sa.Column(
+    text(
         "state",
-        sa.Text,
+        "running, succeeded, partly (a vendor was passed over), partly_failed or failed",
         nullable=False,
         server_default=RunState.RUNNING,
-        comment="running, succeeded, partly (a vendor was passed over), partly_failed or failed",
     ),
-    sa.Column("error", sa.Text, comment="The first line a person should read, when it did not succeed"),
-    sa.Column(
-        "one_process",
-        sa.Boolean,
-        nullable=False,
-        server_default=sa.false(),
-        comment="True: one process does the whole run and holds its session lock; the run ends with the process",
+    text("error", "The first line a person should read, when it did not succeed"),
+    flag(
+        "one_process", "True: one process does the whole run and holds its session lock; the run ends with the process"
     ),
     written("started_at", "When it was opened"),
     moment("finished_at", "When it was reported"),
@@ -112,22 +94,11 @@ extract = sa.Table(
     "extract",
     metadata,
     identity("extract_id", "Number of the reading"),
-    sa.Column(
-        "run_id",
-        sa.BigInteger,
-        sa.ForeignKey("ledger.run.run_id"),
-        nullable=False,
-        index=True,
-        comment="The run that read",
-    ),
+    number("run_id", "The run that read", sa.ForeignKey("ledger.run.run_id"), nullable=False, index=True),
     count("rows", "Rows read from the ERP"),
-    sa.Column(
-        "rows_expected", sa.BigInteger, comment="Rows of the ERP according to the proof; null: no proof was possible"
-    ),
-    sa.Column("proof", sa.Text, nullable=False, comment="How completeness was proven, in words"),
-    sa.Column(
-        "complete", sa.Boolean, nullable=False, comment="True: what is absent from this extract is absent from the ERP"
-    ),
+    number("rows_expected", "Rows of the ERP according to the proof; null: no proof was possible"),
+    text("proof", "How completeness was proven, in words", nullable=False),
+    boolean("complete", "True: what is absent from this extract is absent from the ERP", nullable=False),
     written("read_at", "When the reading ended"),
     schema="ledger",
     comment="One row a finished reading of the ERP, with its completeness proof",
@@ -136,51 +107,34 @@ extract = sa.Table(
 vendor_run = sa.Table(
     "vendor_run",
     metadata,
-    sa.Column("run_id", sa.BigInteger, sa.ForeignKey("ledger.run.run_id"), primary_key=True, comment="The run"),
-    sa.Column(
-        "vendor", sa.Text, sa.ForeignKey("ledger.vendor.vendor"), primary_key=True, index=True, comment="The vendor"
-    ),
-    sa.Column(
-        "extract_id",
-        sa.BigInteger,
-        sa.ForeignKey("ledger.extract.extract_id"),
-        index=True,
-        comment="The reading these rows came from",
-    ),
-    sa.Column("generation", sa.BigInteger, nullable=False, comment="Order of this snapshot among all of the vendor's"),
-    sa.Column(
+    number("run_id", "The run", sa.ForeignKey("ledger.run.run_id"), primary_key=True),
+    text("vendor", "The vendor", sa.ForeignKey("ledger.vendor.vendor"), primary_key=True, index=True),
+    number("extract_id", "The reading these rows came from", sa.ForeignKey("ledger.extract.extract_id"), index=True),
+    number("generation", "Order of this snapshot among all of the vendor's", nullable=False),
+    text(
         "state",
-        sa.Text,
+        "open, unchanged, planned, acknowledged, busy, superseded or failed",
         nullable=False,
         server_default=VendorState.OPEN,
-        comment="open, unchanged, planned, acknowledged, busy, superseded or failed",
     ),
-    sa.Column("failed_step", sa.Text, comment="The step that failed"),
-    sa.Column("error", sa.Text, comment="Why, in one line"),
-    sa.Column("raw_path", sa.Text, info=LAKE_FILE, comment="Lake: rows as the ERP returned them"),
-    sa.Column("snapshot_path", sa.Text, info=LAKE_FILE, comment="Lake: canonical rows"),
-    sa.Column(
-        "erp_path",
-        sa.Text,
-        info=LAKE_FILE,
-        comment="Lake: the ERP's canonical rows, if a restoration changes the snapshot; null: the snapshot has them",
+    text("failed_step", "The step that failed"),
+    text("error", "Why, in one line"),
+    lake_file("raw_path", "Lake: rows as the ERP returned them"),
+    lake_file("snapshot_path", "Lake: canonical rows"),
+    lake_file(
+        "erp_path", "Lake: the ERP's canonical rows, if a restoration changes the snapshot; null: the snapshot has them"
     ),
     sa.Column(
         "restorations",
         ARRAY(sa.BigInteger),
         comment="The restorations that change the snapshot, oldest first; null: none",
     ),
-    sa.Column("quarantine_path", sa.Text, info=LAKE_FILE, comment="Lake: rows that cannot be sent, with reasons"),
-    sa.Column("delta_path", sa.Text, info=LAKE_FILE, comment="Lake: what must change on the platform"),
-    sa.Column(
-        "suppressed_path",
-        sa.Text,
-        info=LAKE_FILE,
-        comment="Lake: quantities that change nothing and wait for the full sync",
-    ),
-    sa.Column("released_path", sa.Text, info=LAKE_FILE, comment="Lake: the part of the delta that no guard held"),
-    sa.Column("held_path", sa.Text, info=LAKE_FILE, comment="Lake: the part of the delta that a guard held"),
-    sa.Column("base_version", sa.BigInteger, comment="Version of the baseline that the delta was made against"),
+    lake_file("quarantine_path", "Lake: rows that cannot be sent, with reasons"),
+    lake_file("delta_path", "Lake: what must change on the platform"),
+    lake_file("suppressed_path", "Lake: quantities that change nothing and wait for the full sync"),
+    lake_file("released_path", "Lake: the part of the delta that no guard held"),
+    lake_file("held_path", "Lake: the part of the delta that a guard held"),
+    number("base_version", "Version of the baseline that the delta was made against"),
     moment("batched_at", "When its batches were committed"),
     count("rows_raw", "Rows read for this vendor"),
     count("rows_snapshot", "Rows that became canonical"),
@@ -202,47 +156,35 @@ batch = sa.Table(
     "batch",
     metadata,
     identity("batch_id", "Number of the batch"),
-    sa.Column("run_id", sa.BigInteger, nullable=False, comment="The run"),
-    sa.Column("vendor", sa.Text, nullable=False, comment="The vendor"),
-    sa.Column("generation", sa.BigInteger, nullable=False, comment="Generation of the snapshot it was made from"),
-    sa.Column("base_version", sa.BigInteger, nullable=False, comment="Version of the baseline it was made against"),
-    sa.Column(
+    number("run_id", "The run", nullable=False),
+    text("vendor", "The vendor", nullable=False),
+    number("generation", "Generation of the snapshot it was made from", nullable=False),
+    number("base_version", "Version of the baseline it was made against", nullable=False),
+    number(
         "plan",
-        sa.BigInteger,
+        "Batches that were planned together: they share no SKU; what a person approves later is a plan of its own",
         nullable=False,
         server_default=plan_sequence.next_value(),
-        comment="Batches that were planned together: they share no SKU; what a person approves later is a plan of its own",
     ),
     sa.Column(
         "sequence", sa.Integer, nullable=False, comment="Place among the batches of this vendor and generation, from 1"
     ),
-    sa.Column("items_path", sa.Text, nullable=False, info=LAKE_FILE, comment="Lake: the SKUs and the values sent"),
-    sa.Column("snapshot_path", sa.Text, nullable=False, info=LAKE_FILE, comment="Lake: the snapshot it was made from"),
-    sa.Column("item_count", sa.BigInteger, nullable=False, comment="SKUs in it"),
-    sa.Column("body_bytes", sa.BigInteger, nullable=False, comment="Exact length of the request body"),
-    sa.Column(
+    lake_file("items_path", "Lake: the SKUs and the values sent", nullable=False),
+    lake_file("snapshot_path", "Lake: the snapshot it was made from", nullable=False),
+    number("item_count", "SKUs in it", nullable=False),
+    number("body_bytes", "Exact length of the request body", nullable=False),
+    text(
         "priority",
-        sa.Text,
+        "stop_sell, price or catalog: its most urgent SKUs; the order of leaving, and the priority of the rate limit",
         nullable=False,
         server_default="catalog",
-        comment="stop_sell, price or catalog: its most urgent SKUs; the order of leaving, and the priority of the rate limit",
     ),
     count("urgent_count", "SKUs in it that are of its priority; the others share the request"),
     moment(
         "wanted_at", "When the ERP was first read since the vendor was last in step: nothing in it was seen earlier"
     ),
-    sa.Column(
-        "state",
-        sa.Text,
-        nullable=False,
-        server_default=BatchState.PLANNED,
-        comment="planned, sent, done, superseded or rejected",
-    ),
-    sa.Column(
-        "halved_from",
-        sa.BigInteger,
-        comment="The failed batch that this one is a half of, or replaces in a later delta; null: none",
-    ),
+    text("state", "planned, sent, done, superseded or rejected", nullable=False, server_default=BatchState.PLANNED),
+    number("halved_from", "The failed batch that this one is a half of, or replaces in a later delta; null: none"),
     written("created_at", "When it was planned"),
     sa.ForeignKeyConstraint(["run_id", "vendor"], ["ledger.vendor_run.run_id", "ledger.vendor_run.vendor"]),
     sa.UniqueConstraint("run_id", "vendor", "generation", "sequence"),
@@ -254,32 +196,87 @@ batch = sa.Table(
 baseline = sa.Table(
     "baseline",
     metadata,
-    sa.Column("vendor", sa.Text, sa.ForeignKey("ledger.vendor.vendor"), primary_key=True, comment="The vendor"),
-    sa.Column("version", sa.BigInteger, primary_key=True, comment="Grows by one with each acknowledgement"),
-    sa.Column("path", sa.Text, nullable=False, info=LAKE_FILE, comment="Lake: the acknowledged state"),
-    sa.Column(
+    text("vendor", "The vendor", sa.ForeignKey("ledger.vendor.vendor"), primary_key=True),
+    number("version", "Grows by one with each acknowledgement", primary_key=True),
+    lake_file("path", "Lake: the acknowledged state", nullable=False),
+    lake_file(
         "known_path",
-        sa.Text,
-        info=LAKE_FILE,
-        comment="Lake: the same SKUs with the last known value where it is unknown, for the guards; null: the state itself",
+        "Lake: the same SKUs with the last known value where it is unknown, for the guards; null: the state itself",
     ),
-    sa.Column("rows", sa.BigInteger, nullable=False, comment="SKUs in it"),
-    sa.Column("generation", sa.BigInteger, nullable=False, comment="Generation of the job that moved it"),
-    sa.Column(
+    number("rows", "SKUs in it", nullable=False),
+    number("generation", "Generation of the job that moved it", nullable=False),
+    number(
         "job_id",
-        sa.BigInteger,
+        "The job whose log moved it; null: an observation did",
         sa.ForeignKey("ledger.job.job_id"),
         unique=True,
-        comment="The job whose log moved it; null: an observation did",
     ),
-    sa.Column(
-        "observation_id",
-        sa.BigInteger,
-        unique=True,
-        comment="The observation that confirmed or resent a value; null: a job moved it",
-    ),
+    number("observation_id", "The observation that confirmed or resent a value; null: a job moved it", unique=True),
     written("created_at", "When it moved"),
     sa.CheckConstraint("(job_id IS NULL) <> (observation_id IS NULL)", name="moved_by"),
     schema="ledger",
     comment="Every version of every vendor's acknowledged state",
+)
+
+
+hold = sa.Table(
+    "hold",
+    metadata,
+    identity("hold_id", "Number of the hold"),
+    text("vendor", "The vendor", sa.ForeignKey(vendor.c.vendor), nullable=False),
+    number("first_run_id", "The run that held it first", nullable=False),
+    number("run_id", "The newest run that holds the very same rows", nullable=False),
+    number("generation", "Generation of the snapshot of that run", nullable=False),
+    text("rule", "The guard's name", nullable=False),
+    text("category", "The category it is about; null: the whole vendor"),
+    text("message", "One sentence for the person who decides", nullable=False),
+    sa.Column("thresholds", JSONB, nullable=False, comment="The thresholds that were used"),
+    lake_file("rows_path", "Lake: the held rows, with the held fields only", nullable=False),
+    lake_file(
+        "before_path",
+        "Lake: the last known values of these SKUs when the hold began; null: an older version did not record them",
+    ),
+    text(
+        "identity",
+        "Key of the question in the next extract: its rows without the quantity of new products;"
+        " null: held by a version that compared the whole rows",
+    ),
+    number("rows", "Number of rows", nullable=False),
+    text("state", "open, approved, declined, expired or superseded", nullable=False, server_default=HoldState.OPEN),
+    text("asked_by", "The run of Airflow that asks about it; null: no run asks"),
+    text("decided_by", "The person or the rule that decided"),
+    text("why", "The reason given, in one line"),
+    number("superseded_by", "The run whose extract does not have these rows any more"),
+    moment("held_at", "When it was first held", nullable=False),
+    moment("expires_at", "When shelfsync stops waiting for a person", nullable=False),
+    moment("decided_at", "When it was decided, superseded or expired"),
+    moment("released_at", "When its rows were planned to be sent, after an approval"),
+    moment(
+        "spent_at",
+        "When an extract no longer asked for anything that the approval let through; the approval ended then",
+    ),
+    sa.Index("ix_hold_vendor_state", "vendor", "state"),
+    sa.Index("ix_hold_vendor", "vendor", "hold_id"),
+    sa.CheckConstraint(one_of(HoldState), name="state"),
+    schema="ledger",
+    comment="One row a hold, with the decision; an open or declined hold is never removed",
+)
+
+decision = sa.Table(
+    "decision",
+    metadata,
+    identity("decision_id", "Number of the decision"),
+    number("hold_id", "The hold", sa.ForeignKey(hold.c.hold_id), nullable=False, index=True),
+    text("state", "What the hold became: approved, declined or expired", nullable=False),
+    text("decided_by", "The person or the rule that decided", nullable=False),
+    text("why", "The reason given, in one line"),
+    sa.Column(
+        "thresholds",
+        JSONB,
+        comment="The thresholds that the person gave for this decision; null: those of the hold",
+    ),
+    moment("decided_at", "When", nullable=False),
+    sa.CheckConstraint(one_of((HoldState.APPROVED, HoldState.DECLINED, HoldState.EXPIRED)), name="state"),
+    schema="ledger",
+    comment="One row a decision about a hold, by a person or by expiry; a later decision removes no earlier one",
 )

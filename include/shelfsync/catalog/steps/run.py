@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from shelfsync.catalog.ledger import freshness, holds, runs, tables, vendor_runs
+from shelfsync.catalog.ledger import holds, runs, tables, vendor_runs
 from shelfsync.catalog.state import BatchState, RunState, VendorState
 from shelfsync.catalog.steps import counts, hold_lists, status, urgent
 from shelfsync.catalog.steps.plan import lines as plan_lines
@@ -79,7 +79,7 @@ def report(context: Context, run_id: int) -> dict[str, Any]:
         runs.close_run(connection, run_id, state=state, error=error)
         record.record_run(connection, run_id)
         counted = sums(connection, run_id)
-        fresh = freshness.of_run(connection, run_id)
+        fresh = status.freshness_of_run(connection, run_id)
         became = urgent.lines(connection, run)
         held = holds.in_force(connection, run_id=run_id)
         polled, ended = record.polled_instead(connection, run_id)
@@ -170,7 +170,7 @@ def lines(summary: dict[str, Any]) -> list[str]:
     if not summary["dry_run"]:
         report.append(sent_line(summary))
     report += counts.lines(summary["counts"])
-    report += [freshness.sentence(priority) for priority in summary["freshness"]]
+    report += [status.freshness_sentence(priority) for priority in summary["freshness"]]
     report += summary["urgent"]
     if summary["polled"]:
         report.append(

@@ -1,6 +1,6 @@
 """sync: the whole path in one process, for the command line. The same steps, in the same order, as the DAGs run.
 
-An approved hold is sent in the same way, from its batches on.
+An approved hold is sent in the same way, from its batches on. `export_all` runs the steps of an export.
 """
 
 from __future__ import annotations
@@ -8,12 +8,13 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from shelfsync.catalog.ledger import batches, jobs, runs
+from shelfsync.catalog.ledger import batches, runs
 from shelfsync.catalog.ledger import jobs as catalog_jobs
+from shelfsync.catalog.steps.export import plan_exports, report_exports
 from shelfsync.catalog.steps.extract import extract
 from shelfsync.catalog.steps.holds import release
 from shelfsync.catalog.steps.run import report, sent_line, sums
-from shelfsync.catalog.steps.table import recover, run_step, step
+from shelfsync.catalog.steps.table import recover, run_export_step, run_step, step
 from shelfsync.catalog.warehouse import record
 from shelfsync.platform.jobs.table import Kind
 from shelfsync.platform.jobs.wait import until_ended
@@ -103,7 +104,7 @@ def deliver_hold(context: Context, hold_id: int) -> dict[str, Any]:
     run_id, vendors = released["run"], released["vendors"]
     lines: list[str] = []
     with context.engine.connect() as connection:
-        before = jobs.newest(connection)
+        before = catalog_jobs.newest(connection)
     for _ in range(HOLD_ROUNDS):
         if not vendors:
             break
@@ -119,3 +120,22 @@ def deliver_hold(context: Context, hold_id: int) -> dict[str, Any]:
         sent = sums(connection, run_id, after_job=before)
     done = f"hold {hold_id} ({released['label']}): {sent_line(sent)}" if sent["sent"] else released["line"]
     return {**released, "lines": [done, *lines]}
+
+
+def export_all(
+    context: Context, key: str, vendors: tuple[str, ...], *, progress: Callable[[str, int, int], None]
+) -> dict[str, Any]:
+    """Runs an export run to its report. `progress(step, done, all)` is called as vendors go through each step."""
+    shards = plan_exports(context, key, vendors)
+    names = [name for shard in shards for name in shard["vendors"]]
+    for word in ("export", "wait", "observe", "reconcile"):
+        done = 0
+        progress(word, done, len(names))
+        for shard in shards:
+            if word == "wait":
+                asyncio.run(until_ended(context, Kind.EXPORT, key, shard["vendors"]))
+            else:
+                run_export_step(context, word, key, shard["vendors"])
+            done += len(shard["vendors"])
+            progress(word, done, len(names))
+    return report_exports(context, key)

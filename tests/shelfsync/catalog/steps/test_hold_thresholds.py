@@ -10,7 +10,7 @@ import pytest
 
 from shelfsync.catalog.ledger import holds as table
 from shelfsync.catalog.ledger import vendors
-from shelfsync.catalog.ledger.hold_tables import hold
+from shelfsync.catalog.ledger.tables import hold
 from shelfsync.catalog.state import HoldState
 from shelfsync.errors import DataError
 from sixty_products import SKUS, Apart, V, fill, price, renumber, waiting
