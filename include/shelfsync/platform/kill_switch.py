@@ -14,7 +14,7 @@ from sqlalchemy.dialects.postgresql import distinct_on
 
 from shelfsync.errors import ReadOnlyError, StoppedError
 from shelfsync.store.instant import instant
-from shelfsync.store.metadata import metadata
+from shelfsync.store.metadata import boolean, identity, metadata, moment, text
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -29,17 +29,13 @@ Scope = Literal["all", "chain", "vendor"]
 switch = sa.Table(
     "switch",
     metadata,
-    sa.Column(
-        "switch_id", sa.BigInteger, sa.Identity(always=True), primary_key=True, comment="Order in which it was turned"
-    ),
-    sa.Column("scope", sa.Text, nullable=False, comment="all, chain or vendor"),
-    sa.Column(
-        "name", sa.Text, nullable=False, server_default="", comment="The chain or the vendor; empty where scope is all"
-    ),
-    sa.Column("stopped", sa.Boolean, nullable=False, comment="True: nothing is sent from here on; false: it goes on"),
-    sa.Column("why", sa.Text, nullable=False, comment="The person's reason"),
-    sa.Column("who", sa.Text, nullable=False, comment="The person"),
-    sa.Column("turned_at", sa.DateTime(timezone=True), nullable=False, comment="When"),
+    identity("switch_id", "Order in which it was turned"),
+    text("scope", "all, chain or vendor", nullable=False),
+    text("name", "The chain or the vendor; empty where scope is all", nullable=False, server_default=""),
+    boolean("stopped", "True: nothing is sent from here on; false: it goes on", nullable=False),
+    text("why", "The person's reason", nullable=False),
+    text("who", "The person", nullable=False),
+    moment("turned_at", "When", nullable=False),
     sa.CheckConstraint("scope IN ('all', 'chain', 'vendor')", name="scope"),
     sa.Index("ix_switch_scope_name", "scope", "name", "switch_id"),
     schema="ledger",

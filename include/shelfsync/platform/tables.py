@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from shelfsync.store.metadata import metadata, moment, written
+from shelfsync.store.metadata import metadata, moment, text, written
 
 platform_check = sa.Table(
     "platform_check",
     metadata,
-    sa.Column(
-        "fingerprint", sa.Text, primary_key=True, comment="Derived slowly (scrypt) from address, chain and credentials"
-    ),
+    text("fingerprint", "Derived slowly (scrypt) from address, chain and credentials", primary_key=True),
     written("checked_at", "When the platform last accepted them"),
     schema="ledger",
     comment="Which platform configurations are known to work, so that not every delta has to ask",
@@ -20,12 +18,7 @@ platform_check = sa.Table(
 token = sa.Table(
     "token",
     metadata,
-    sa.Column(
-        "fingerprint",
-        sa.Text,
-        primary_key=True,
-        comment="Derived slowly (scrypt) from address, chain, client and its secret",
-    ),
+    text("fingerprint", "Derived slowly (scrypt) from address, chain, client and its secret", primary_key=True),
     sa.Column(
         "encrypted",
         sa.LargeBinary,

@@ -24,7 +24,7 @@ from sqlalchemy.exc import DBAPIError
 
 from shelfsync.errors import StaleRunError
 from shelfsync.store.instant import after, instant
-from shelfsync.store.metadata import metadata
+from shelfsync.store.metadata import boolean, metadata, moment, number, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,30 +39,19 @@ lease_number = sa.Sequence("lease_number", metadata=metadata, schema="ledger")
 lease = sa.Table(
     "lease",
     metadata,
-    sa.Column(
-        "vendor",
-        sa.Text,
-        primary_key=True,
-        comment="The vendor whose jobs it is about, or order:ID, the order whose results",
-    ),
-    sa.Column(
-        "number", sa.BigInteger, nullable=False, comment="Fencing: who does not find its own number here writes nothing"
-    ),
-    sa.Column("holder", sa.Text, nullable=False, comment="Machine and process, for people"),
-    sa.Column(
+    text("vendor", "The vendor whose jobs it is about, or order:ID, the order whose results", primary_key=True),
+    number("number", "Fencing: who does not find its own number here writes nothing", nullable=False),
+    text("holder", "Machine and process, for people", nullable=False),
+    boolean(
         "locked",
-        sa.Boolean,
+        "The holder has the session lock as well: a process that gets it knows that the holder has ended",
         nullable=False,
-        comment="The holder has the session lock as well: a process that gets it knows that the holder has ended",
     ),
-    sa.Column(
-        "taken_at", sa.DateTime(timezone=True), nullable=False, server_default=sa.text("now()"), comment="Since when"
-    ),
-    sa.Column(
+    moment("taken_at", "Since when", nullable=False, server_default=sa.text("now()")),
+    moment(
         "until_at",
-        sa.DateTime(timezone=True),
+        "Before this no process takes it over from a living session; each write and each request extends it",
         nullable=False,
-        comment="Before this no process takes it over from a living session; each write and each request extends it",
     ),
     schema="ledger",
     comment="Who works on a vendor's jobs; one whose time is up is free",

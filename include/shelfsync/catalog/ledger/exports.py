@@ -12,7 +12,7 @@ from shelfsync.catalog.ledger import observations
 from shelfsync.platform.jobs import job as row
 from shelfsync.platform.jobs.table import OPEN_STATES, UNENDED_STATES, Kind, State, job
 from shelfsync.store.instant import after, instant
-from shelfsync.store.metadata import metadata
+from shelfsync.store.metadata import identity, metadata, moment, number, text
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -23,26 +23,23 @@ if TYPE_CHECKING:
 export = sa.Table(
     "export",
     metadata,
-    sa.Column("export_id", sa.BigInteger, sa.Identity(always=True), primary_key=True, comment="Number of the export"),
-    sa.Column("run_key", sa.Text, nullable=False, comment="DAG and run id in Airflow, or the command line's own name"),
-    sa.Column("vendor", sa.Text, nullable=False, comment="The vendor"),
-    sa.Column("last_job_id", sa.BigInteger, comment="Newest job of the vendor when it was requested; null: none"),
+    identity("export_id", "Number of the export"),
+    text("run_key", "DAG and run id in Airflow, or the command line's own name", nullable=False),
+    text("vendor", "The vendor", nullable=False),
+    number("last_job_id", "Newest job of the vendor when it was requested; null: none"),
     sa.Column("open_job_ids", ARRAY(sa.BigInteger), comment="Jobs of the vendor that were open when it was requested"),
-    sa.Column(
+    number(
         "observation_id",
-        sa.BigInteger,
+        "The observed state it became",
         sa.ForeignKey(observations.observation.c.observation_id),
         index=True,
-        comment="The observed state it became",
     ),
-    sa.Column("drifts", sa.BigInteger, comment="Values that differ from what is wanted or was acknowledged"),
-    sa.Column("resent", sa.BigInteger, comment="Of them, values that the next delta sends again"),
-    sa.Column("confirmed", sa.BigInteger, comment="Values whose lost confirmation the observed state replaces"),
-    sa.Column(
-        "undecided", sa.BigInteger, comment="SKUs on or off sale by a sales buffer that is not known: not compared"
-    ),
-    sa.Column("failed_step", sa.Text, comment="The step that failed"),
-    sa.Column("requested_at", sa.DateTime(timezone=True), comment="When the request was about to leave"),
+    number("drifts", "Values that differ from what is wanted or was acknowledged"),
+    number("resent", "Of them, values that the next delta sends again"),
+    number("confirmed", "Values whose lost confirmation the observed state replaces"),
+    number("undecided", "SKUs on or off sale by a sales buffer that is not known: not compared"),
+    text("failed_step", "The step that failed"),
+    moment("requested_at", "When the request was about to leave"),
     sa.UniqueConstraint("run_key", "vendor"),
     sa.Index("ix_export_vendor", "vendor", "export_id"),
     schema="ledger",

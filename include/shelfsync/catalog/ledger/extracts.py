@@ -12,7 +12,7 @@ from shelfsync.catalog.ledger import tables
 from shelfsync.catalog.ledger.tables import hold
 from shelfsync.catalog.state import HoldState
 from shelfsync.store.instant import instant
-from shelfsync.store.metadata import LAKE_FILE, PAST_LAKE_FILE, metadata
+from shelfsync.store.metadata import PAST_LAKE_FILE, boolean, lake_file, metadata, moment, number, text
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -22,36 +22,24 @@ if TYPE_CHECKING:
 feed = sa.Table(
     "feed",
     metadata,
-    sa.Column("vendor", sa.Text, sa.ForeignKey(tables.vendor.c.vendor), primary_key=True, comment="The vendor"),
-    sa.Column("generation", sa.BigInteger, primary_key=True, comment="Order of this extract among the vendor's"),
-    sa.Column("run_id", sa.BigInteger, nullable=False, comment="The run that read it"),
-    sa.Column(
-        "snapshot_path",
-        sa.Text,
-        nullable=False,
-        info=PAST_LAKE_FILE,
-        comment="Lake: its canonical rows; the same path is the same rows",
+    text("vendor", "The vendor", sa.ForeignKey(tables.vendor.c.vendor), primary_key=True),
+    number("generation", "Order of this extract among the vendor's", primary_key=True),
+    number("run_id", "The run that read it", nullable=False),
+    text(
+        "snapshot_path", "Lake: its canonical rows; the same path is the same rows", nullable=False, info=PAST_LAKE_FILE
     ),
-    sa.Column("rows", sa.BigInteger, nullable=False, comment="Rows of the extract, those in quarantine too"),
-    sa.Column(
+    number("rows", "Rows of the extract, those in quarantine too", nullable=False),
+    lake_file(
         "unrestored_path",
-        sa.Text,
-        info=LAKE_FILE,
-        comment="Lake: what would be acknowledged of some SKUs without restorations; null: no restoration makes a difference",
+        "Lake: what would be acknowledged of some SKUs without restorations; null: no restoration makes a difference",
     ),
-    sa.Column(
-        "categories_path",
-        sa.Text,
-        info=LAKE_FILE,
-        comment="Lake: SKU and its last known category; null: the ERP never had one",
-    ),
-    sa.Column(
+    lake_file("categories_path", "Lake: SKU and its last known category; null: the ERP never had one"),
+    boolean(
         "trusted",
-        sa.Boolean,
+        "False: a guard holds the whole extract without a decision, so later extracts are not compared with it",
         nullable=False,
-        comment="False: a guard holds the whole extract without a decision, so later extracts are not compared with it",
     ),
-    sa.Column("read_at", sa.DateTime(timezone=True), nullable=False, comment="When the guards read it"),
+    moment("read_at", "When the guards read it", nullable=False),
     sa.Index("ix_feed_vendor_snapshot_path", "vendor", "snapshot_path"),
     schema="ledger",
     comment="One row a guarded extract of a vendor: what is usual",

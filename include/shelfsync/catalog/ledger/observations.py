@@ -15,7 +15,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, insert
 
 from shelfsync.catalog.ledger import tables
 from shelfsync.store.instant import after, instant
-from shelfsync.store.metadata import LAKE_FILE, metadata
+from shelfsync.store.metadata import identity, lake_file, metadata, moment, number, text
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -29,24 +29,17 @@ How = Literal["export", "listing"]
 observation = sa.Table(
     "observation",
     metadata,
-    sa.Column("observation_id", sa.BigInteger, sa.Identity(always=True), primary_key=True, comment="Number of it"),
-    sa.Column("vendor", sa.Text, sa.ForeignKey(tables.vendor.c.vendor), nullable=False, comment="The vendor"),
-    sa.Column("how", sa.Text, nullable=False, comment="export or listing"),
-    sa.Column("path", sa.Text, nullable=False, info=LAKE_FILE, comment="Lake: the values shown, a row a SKU"),
-    sa.Column("raw_path", sa.Text, info=LAKE_FILE, comment="Lake: the file as received"),
-    sa.Column("extra_path", sa.Text, info=LAKE_FILE, comment="Lake: its unknown columns; null: it had none"),
-    sa.Column("rows", sa.BigInteger, nullable=False, comment="SKUs shown"),
-    sa.Column("last_job_id", sa.BigInteger, comment="Newest job of the vendor when it was requested; null: none"),
+    identity("observation_id", "Number of it"),
+    text("vendor", "The vendor", sa.ForeignKey(tables.vendor.c.vendor), nullable=False),
+    text("how", "export or listing", nullable=False),
+    lake_file("path", "Lake: the values shown, a row a SKU", nullable=False),
+    lake_file("raw_path", "Lake: the file as received"),
+    lake_file("extra_path", "Lake: its unknown columns; null: it had none"),
+    number("rows", "SKUs shown", nullable=False),
+    number("last_job_id", "Newest job of the vendor when it was requested; null: none"),
     sa.Column("open_job_ids", ARRAY(sa.BigInteger), comment="Jobs of the vendor that were open when it was requested"),
-    sa.Column(
-        "observed_at",
-        sa.DateTime(timezone=True),
-        nullable=False,
-        comment="When it was requested: it shows no older state",
-    ),
-    sa.Column(
-        "ended_at", sa.DateTime(timezone=True), nullable=False, comment="When it was received: it shows no newer state"
-    ),
+    moment("observed_at", "When it was requested: it shows no older state", nullable=False),
+    moment("ended_at", "When it was received: it shows no newer state", nullable=False),
     sa.Index("ix_observation_vendor_observed_at", "vendor", "observed_at", "observation_id"),
     sa.CheckConstraint("how IN ('export', 'listing')", name="how"),
     schema="ledger",
@@ -125,20 +118,17 @@ def newest(connection: Connection, vendor: str, *, before: Observation | None = 
 resending = sa.Table(
     "resending",
     metadata,
-    sa.Column("vendor", sa.Text, sa.ForeignKey(tables.vendor.c.vendor), primary_key=True, comment="The vendor"),
-    sa.Column("sku", sa.Text, primary_key=True, comment="The SKU"),
-    sa.Column("field", sa.Text, primary_key=True, comment="The field that differed; sku: the platform did not show it"),
-    sa.Column(
+    text("vendor", "The vendor", sa.ForeignKey(tables.vendor.c.vendor), primary_key=True),
+    text("sku", "The SKU", primary_key=True),
+    text("field", "The field that differed; sku: the platform did not show it", primary_key=True),
+    number(
         "observation_id",
-        sa.BigInteger,
+        "The observation that showed it",
         sa.ForeignKey(observation.c.observation_id),
         primary_key=True,
         index=True,
-        comment="The observation that showed it",
     ),
-    sa.Column(
-        "resent_at", sa.DateTime(timezone=True), nullable=False, comment="When the value was marked for the next delta"
-    ),
+    moment("resent_at", "When the value was marked for the next delta", nullable=False),
     schema="ledger",
     comment="One row a drifted value that was sent again; a drift that returns too often becomes a rejection",
 )

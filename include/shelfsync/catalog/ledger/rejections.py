@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from shelfsync.catalog.ledger import tables
 from shelfsync.store.instant import instant
-from shelfsync.store.metadata import metadata
+from shelfsync.store.metadata import boolean, metadata, moment, number, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,55 +26,33 @@ DOUBLINGS_MAX = 20
 rejection = sa.Table(
     "rejection",
     metadata,
-    sa.Column("vendor", sa.Text, sa.ForeignKey(tables.vendor.c.vendor), primary_key=True, comment="The vendor"),
-    sa.Column("sku", sa.Text, primary_key=True, comment="The SKU"),
-    sa.Column("reason", sa.Text, nullable=False, comment="The platform's text"),
-    sa.Column(
+    text("vendor", "The vendor", sa.ForeignKey(tables.vendor.c.vendor), primary_key=True),
+    text("sku", "The SKU", primary_key=True),
+    text("reason", "The platform's text", nullable=False),
+    text(
         "kind",
-        sa.Text,
+        "Its meaning: unknown_sku, invalid_value or drifted (for good), for_now or unclear (for now)",
         nullable=False,
         server_default="unclear",
-        comment="Its meaning: unknown_sku, invalid_value or drifted (for good), for_now or unclear (for now)",
     ),
-    sa.Column("barcode", sa.Text, comment="The barcode when the platform rejected it; null: unknown"),
+    text("barcode", "The barcode when the platform rejected it; null: unknown"),
     sa.Column("price", sa.Numeric(20, 3), comment="The ERP's value when the platform rejected it"),
-    sa.Column("quantity", sa.BigInteger, comment="The ERP's value when the platform rejected it"),
-    sa.Column("active", sa.Boolean, comment="The ERP's value when the platform rejected it"),
-    sa.Column("max_sales_quantity", sa.BigInteger, comment="The ERP's value when the platform rejected it"),
-    sa.Column(
+    number("quantity", "The ERP's value when the platform rejected it"),
+    boolean("active", "The ERP's value when the platform rejected it"),
+    number("max_sales_quantity", "The ERP's value when the platform rejected it"),
+    number(
         "job_id",
-        sa.BigInteger,
+        "The job in which the platform rejected it last",
         sa.ForeignKey("ledger.job.job_id"),
         nullable=False,
         index=True,
-        comment="The job in which the platform rejected it last",
     ),
     sa.Column("times", sa.Integer, nullable=False, server_default="1", comment="Number of rejections"),
-    sa.Column(
-        "first_at",
-        sa.DateTime(timezone=True),
-        nullable=False,
-        server_default=sa.text("now()"),
-        comment="When the platform rejected it first",
-    ),
-    sa.Column(
-        "last_at",
-        sa.DateTime(timezone=True),
-        nullable=False,
-        server_default=sa.text("now()"),
-        comment="When the platform rejected it last",
-    ),
-    sa.Column(
-        "next_try_at",
-        sa.DateTime(timezone=True),
-        comment="From then on a delta sends it again unchanged; null: only after its cause has gone",
-    ),
-    sa.Column("released_by", sa.Text, comment="What released a rejection for good: export, listing or a person"),
-    sa.Column(
-        "observation_id",
-        sa.BigInteger,
-        comment="The newest observation that was checked for this SKU, so that none is checked twice",
-    ),
+    moment("first_at", "When the platform rejected it first", nullable=False, server_default=sa.text("now()")),
+    moment("last_at", "When the platform rejected it last", nullable=False, server_default=sa.text("now()")),
+    moment("next_try_at", "From then on a delta sends it again unchanged; null: only after its cause has gone"),
+    text("released_by", "What released a rejection for good: export, listing or a person"),
+    number("observation_id", "The newest observation that was checked for this SKU, so that none is checked twice"),
     sa.CheckConstraint("kind IN ('unknown_sku', 'invalid_value', 'drifted', 'for_now', 'unclear')", name="kind"),
     schema="ledger",
     comment="SKUs that the platform rejects: a delta does not repeat them until they are released; a full sync tries them once",

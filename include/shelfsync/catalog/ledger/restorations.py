@@ -14,7 +14,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from shelfsync.catalog.ledger import tables
 from shelfsync.catalog.ledger.tables import baseline
 from shelfsync.store.instant import instant
-from shelfsync.store.metadata import LAKE_FILE, metadata
+from shelfsync.store.metadata import identity, lake_file, metadata, moment, text
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -25,19 +25,17 @@ if TYPE_CHECKING:
 restoration = sa.Table(
     "restoration",
     metadata,
-    sa.Column("restoration_id", sa.BigInteger, sa.Identity(always=True), primary_key=True, comment="Number of it"),
-    sa.Column("vendor", sa.Text, sa.ForeignKey(tables.vendor.c.vendor), nullable=False, comment="The vendor"),
+    identity("restoration_id", "Number of it"),
+    text("vendor", "The vendor", sa.ForeignKey(tables.vendor.c.vendor), nullable=False),
     sa.Column("skus", ARRAY(sa.Text), comment="The SKUs; null: the whole assortment"),
-    sa.Column(
-        "path", sa.Text, nullable=False, info=LAKE_FILE, comment="Lake: the acknowledged state that is wanted again"
-    ),
-    sa.Column("state_at", sa.DateTime(timezone=True), nullable=False, comment="The instant whose state is wanted"),
-    sa.Column("until_at", sa.DateTime(timezone=True), nullable=False, comment="When the ERP's values apply again"),
-    sa.Column("why", sa.Text, nullable=False, comment="The person's reason"),
-    sa.Column("who", sa.Text, nullable=False, comment="The person"),
-    sa.Column("begun_at", sa.DateTime(timezone=True), nullable=False, comment="When it was ordered"),
-    sa.Column("ended_at", sa.DateTime(timezone=True), comment="When a person ended it early"),
-    sa.Column("ended_by", sa.Text, comment="Who ended it"),
+    lake_file("path", "Lake: the acknowledged state that is wanted again", nullable=False),
+    moment("state_at", "The instant whose state is wanted", nullable=False),
+    moment("until_at", "When the ERP's values apply again", nullable=False),
+    text("why", "The person's reason", nullable=False),
+    text("who", "The person", nullable=False),
+    moment("begun_at", "When it was ordered", nullable=False),
+    moment("ended_at", "When a person ended it early"),
+    text("ended_by", "Who ended it"),
     sa.CheckConstraint("until_at > begun_at", name="span"),
     sa.Index("ix_restoration_vendor", "vendor", "restoration_id"),
     schema="ledger",

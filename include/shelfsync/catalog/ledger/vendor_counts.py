@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from shelfsync.catalog.ledger import tables
 from shelfsync.store.instant import instant
-from shelfsync.store.metadata import metadata
+from shelfsync.store.metadata import metadata, moment, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -36,12 +36,10 @@ NUMBERS = {
 vendor_count = sa.Table(
     "vendor_count",
     metadata,
-    sa.Column("vendor", sa.Text, sa.ForeignKey(tables.vendor.c.vendor), primary_key=True, comment="The vendor"),
-    sa.Column(
-        "facts", sa.Text, nullable=False, comment="Hash of the facts that were counted; another one: count again"
-    ),
+    text("vendor", "The vendor", sa.ForeignKey(tables.vendor.c.vendor), primary_key=True),
+    text("facts", "Hash of the facts that were counted; another one: count again", nullable=False),
     *(sa.Column(name, sa.BigInteger, nullable=False, comment=meaning) for name, meaning in NUMBERS.items()),
-    sa.Column("counted_at", sa.DateTime(timezone=True), nullable=False, comment="When they were counted"),
+    moment("counted_at", "When they were counted", nullable=False),
     sa.CheckConstraint(
         "erp_rows + not_in_erp = acknowledged + suppressed + pending + in_flight + unconfirmed + held"
         " + rejected_for_good + rejected_for_now + quarantined",

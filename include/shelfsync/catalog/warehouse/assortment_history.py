@@ -17,7 +17,7 @@ from shelfsync.catalog.warehouse import record, tables
 from shelfsync.errors import DataError, TryAgainError
 from shelfsync.store.bulk import copy_into
 from shelfsync.store.instant import instant
-from shelfsync.store.metadata import PAST_LAKE_FILE, count, metadata, moment
+from shelfsync.store.metadata import PAST_LAKE_FILE, boolean, count, metadata, moment, number, text
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -33,24 +33,11 @@ VALUES = ("barcode", "price", "active", "max_sales_quantity")
 observation = sa.Table(
     "observation",
     metadata,
-    sa.Column(
-        "observation_id", sa.BigInteger, primary_key=True, autoincrement=False, comment="Number of the observation"
-    ),
-    sa.Column("vendor", sa.Text, sa.ForeignKey(tables.vendor.c.vendor), nullable=False, comment="The vendor"),
-    sa.Column("how", sa.Text, nullable=False, comment="export or listing"),
-    sa.Column(
-        "path",
-        sa.Text,
-        nullable=False,
-        info=PAST_LAKE_FILE,
-        comment="Lake, while ledger.observation has it: a row a SKU",
-    ),
-    sa.Column(
-        "in_history",
-        sa.Boolean,
-        nullable=False,
-        comment="False: it was loaded after a newer one, so the history leaves it out",
-    ),
+    number("observation_id", "Number of the observation", primary_key=True, autoincrement=False),
+    text("vendor", "The vendor", sa.ForeignKey(tables.vendor.c.vendor), nullable=False),
+    text("how", "export or listing", nullable=False),
+    text("path", "Lake, while ledger.observation has it: a row a SKU", nullable=False, info=PAST_LAKE_FILE),
+    boolean("in_history", "False: it was loaded after a newer one, so the history leaves it out", nullable=False),
     count("rows", "SKUs shown"),
     count("rows_new", "SKUs that were not shown before"),
     count("rows_changed", "SKUs shown with another value than before"),
@@ -65,19 +52,18 @@ observation = sa.Table(
 assortment_history = sa.Table(
     "assortment_history",
     metadata,
-    sa.Column("vendor", sa.Text, primary_key=True, comment="The vendor"),
-    sa.Column("sku", sa.Text, primary_key=True, comment="The SKU"),
-    sa.Column(
+    text("vendor", "The vendor", primary_key=True),
+    text("sku", "The SKU", primary_key=True),
+    moment(
         "valid_from",
-        sa.DateTime(timezone=True),
+        "The observation that first showed these values; they may be older, but newer than the observation before",
         primary_key=True,
-        comment="The observation that first showed these values; they may be older, but newer than the observation before",
     ),
     moment("valid_to", "The observation that first showed other values, or no longer had the SKU; null: still shown"),
-    sa.Column("barcode", sa.Text, comment="Barcode shown, without padding"),
+    text("barcode", "Barcode shown, without padding"),
     sa.Column("price", sa.Numeric(20, 3), comment="Price shown"),
-    sa.Column("active", sa.Boolean, comment="Whether it was on sale"),
-    sa.Column("max_sales_quantity", sa.BigInteger, comment="Most pieces an order may hold; null: no limit"),
+    boolean("active", "Whether it was on sale"),
+    number("max_sales_quantity", "Most pieces an order may hold; null: no limit"),
     schema="warehouse",
     comment="What the platform showed of each SKU and when (type 2): one row a span of unchanged values",
 )

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from shelfsync.store import partitions
 from shelfsync.store.bulk import copy_into
 from shelfsync.store.instant import instant
-from shelfsync.store.metadata import metadata
+from shelfsync.store.metadata import boolean, metadata, moment, number, text
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -22,31 +22,18 @@ if TYPE_CHECKING:
 baseline_history = sa.Table(
     "baseline_history",
     metadata,
-    sa.Column("vendor", sa.Text, primary_key=True, comment="The vendor"),
-    sa.Column("sku", sa.Text, primary_key=True, comment="The SKU"),
-    sa.Column(
-        "version",
-        sa.BigInteger,
-        primary_key=True,
-        autoincrement=False,
-        comment="First version of the vendor's baseline with these values",
+    text("vendor", "The vendor", primary_key=True),
+    text("sku", "The SKU", primary_key=True),
+    number(
+        "version", "First version of the vendor's baseline with these values", primary_key=True, autoincrement=False
     ),
-    sa.Column(
-        "valid_from",
-        sa.DateTime(timezone=True),
-        primary_key=True,
-        comment="When the baseline changed; valid until the next row of this SKU",
-    ),
+    moment("valid_from", "When the baseline changed; valid until the next row of this SKU", primary_key=True),
     sa.Column("price", sa.Numeric(20, 3), comment="Price acknowledged; null: unknown"),
-    sa.Column("quantity", sa.BigInteger, comment="Quantity acknowledged; null: unknown"),
-    sa.Column("active", sa.Boolean, comment="Availability acknowledged; null: unknown"),
-    sa.Column("max_sales_quantity", sa.BigInteger, comment="Sales limit acknowledged; null: unknown"),
-    sa.Column("job_id", sa.BigInteger, comment="The job whose log changed it; null: an observation did"),
-    sa.Column(
-        "observation_id",
-        sa.BigInteger,
-        comment="The observation that confirmed it or made it unknown; null: a job changed it",
-    ),
+    number("quantity", "Quantity acknowledged; null: unknown"),
+    boolean("active", "Availability acknowledged; null: unknown"),
+    number("max_sales_quantity", "Sales limit acknowledged; null: unknown"),
+    number("job_id", "The job whose log changed it; null: an observation did"),
+    number("observation_id", "The observation that confirmed it or made it unknown; null: a job changed it"),
     schema="warehouse",
     comment="What was acknowledged of each SKU and from when on: one row a change, by job or by observation",
     postgresql_partition_by="RANGE (valid_from)",

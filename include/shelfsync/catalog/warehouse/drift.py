@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from shelfsync.catalog.warehouse import assortment_history
 from shelfsync.store.bulk import copy_into
-from shelfsync.store.metadata import metadata
+from shelfsync.store.metadata import boolean, metadata, moment, number, text
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -19,37 +19,30 @@ if TYPE_CHECKING:
 drift = sa.Table(
     "drift",
     metadata,
-    sa.Column(
+    number(
         "observation_id",
-        sa.BigInteger,
+        "The observation (export or listing) that showed it",
         sa.ForeignKey(assortment_history.observation.c.observation_id),
         primary_key=True,
-        comment="The observation (export or listing) that showed it",
     ),
-    sa.Column("sku", sa.Text, primary_key=True, comment="The SKU"),
-    sa.Column(
-        "field", sa.Text, primary_key=True, comment="The value that differs; sku: the platform does not show the SKU"
-    ),
-    sa.Column("vendor", sa.Text, nullable=False, comment="The vendor"),
-    sa.Column(
+    text("sku", "The SKU", primary_key=True),
+    text("field", "The value that differs; sku: the platform does not show the SKU", primary_key=True),
+    text("vendor", "The vendor", nullable=False),
+    text(
         "cause",
-        sa.Text,
+        "never_sent, rejected, held, acknowledged_not_applied, changed_on_platform, export_older_than_change or unknown",
         nullable=False,
-        comment="never_sent, rejected, held, acknowledged_not_applied, changed_on_platform, export_older_than_change or unknown",
     ),
-    sa.Column(
+    text(
         "action",
-        sa.Text,
+        "resend: the next delta sends it again; report, ignore: as configured; reject: it was sent again too often",
         nullable=False,
-        comment="resend: the next delta sends it again; report, ignore: as configured; reject: it was sent again too often",
     ),
-    sa.Column(
-        "desired", sa.Text, comment="What the ERP wants; null: the ERP has no value, or its effect cannot be predicted"
-    ),
-    sa.Column("acknowledged", sa.Text, comment="What the platform had accepted; null: unknown"),
-    sa.Column("observed", sa.Text, comment="What the platform shows"),
-    sa.Column("message", sa.Text, nullable=False, comment="The reason for the cause, as a sentence"),
-    sa.Column("observed_at", sa.DateTime(timezone=True), nullable=False, comment="When the observation was requested"),
+    text("desired", "What the ERP wants; null: the ERP has no value, or its effect cannot be predicted"),
+    text("acknowledged", "What the platform had accepted; null: unknown"),
+    text("observed", "What the platform shows"),
+    text("message", "The reason for the cause, as a sentence", nullable=False),
+    moment("observed_at", "When the observation was requested", nullable=False),
     sa.Index("ix_drift_vendor_sku", "vendor", "sku", "observed_at"),
     schema="warehouse",
     comment="Every observed value that differs from the wanted or acknowledged one: one row an observation, SKU and field",
@@ -58,26 +51,18 @@ drift = sa.Table(
 product = sa.Table(
     "product",
     metadata,
-    sa.Column("vendor", sa.Text, primary_key=True, comment="The vendor"),
-    sa.Column("sku", sa.Text, primary_key=True, comment="The SKU"),
-    sa.Column("barcode", sa.Text, comment="The ERP's barcode; if it has none, the barcode that the platform shows"),
-    sa.Column(
+    text("vendor", "The vendor", primary_key=True),
+    text("sku", "The SKU", primary_key=True),
+    text("barcode", "The ERP's barcode; if it has none, the barcode that the platform shows"),
+    boolean(
         "in_erp",
-        sa.Boolean,
-        comment="Whether the ERP has it, quarantined rows included; null: unknown, because the ERP was not read yet or an unproven extract lacks the SKU",
+        "Whether the ERP has it, quarantined rows included; null: unknown, because the ERP was not read yet or an unproven extract lacks the SKU",
     ),
-    sa.Column("on_platform", sa.Boolean, nullable=False, comment="Whether the platform shows it, on sale or not"),
-    sa.Column("active_wanted", sa.Boolean, comment="The ERP's availability"),
-    sa.Column("active_shown", sa.Boolean, comment="Whether it is on sale on the platform"),
-    sa.Column(
-        "first_seen_at",
-        sa.DateTime(timezone=True),
-        nullable=False,
-        comment="The observation at which it was first known",
-    ),
-    sa.Column(
-        "seen_at", sa.DateTime(timezone=True), nullable=False, comment="The last observation that changed this row"
-    ),
+    boolean("on_platform", "Whether the platform shows it, on sale or not", nullable=False),
+    boolean("active_wanted", "The ERP's availability"),
+    boolean("active_shown", "Whether it is on sale on the platform"),
+    moment("first_seen_at", "The observation at which it was first known", nullable=False),
+    moment("seen_at", "The last observation that changed this row", nullable=False),
     schema="warehouse",
     comment="Every SKU of a vendor that ERP or platform ever had, as of the vendor's newest observation",
 )
@@ -147,8 +132,8 @@ def drift_counts(connection: Connection, observation_ids: list[int]) -> dict[str
         .order_by(drift.c.cause, drift.c.action)
     )
     found: dict[str, dict[str, int]] = {}
-    for cause, action, number in connection.execute(statement):
-        found.setdefault(cause, {})[action] = number
+    for cause, action, rows in connection.execute(statement):
+        found.setdefault(cause, {})[action] = rows
     return found
 
 

@@ -7,26 +7,22 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from shelfsync.store.metadata import count, metadata, moment
+from shelfsync.store.metadata import boolean, count, metadata, moment, number, text
 
 
 def _values(meaning: str) -> list[sa.Column[object]]:
     return [
         sa.Column("price", sa.Numeric(20, 3), comment=f"Price {meaning}"),
-        sa.Column(
-            "quantity",
-            sa.BigInteger,
-            comment=f"Quantity {meaning}; the platform compares it with its sales buffer and does not keep it",
-        ),
-        sa.Column("active", sa.Boolean, comment=f"Availability {meaning}"),
-        sa.Column("max_sales_quantity", sa.BigInteger, comment=f"Most pieces an order may hold, {meaning}"),
+        number("quantity", f"Quantity {meaning}; the platform compares it with its sales buffer and does not keep it"),
+        boolean("active", f"Availability {meaning}"),
+        number("max_sales_quantity", f"Most pieces an order may hold, {meaning}"),
     ]
 
 
 vendor = sa.Table(
     "vendor",
     metadata,
-    sa.Column("vendor", sa.Text, primary_key=True, comment="The platform's identifier of the store"),
+    text("vendor", "The platform's identifier of the store", primary_key=True),
     moment("first_seen_at", "When it was first in an extract", nullable=False),
     schema="warehouse",
     comment="One row a vendor",
@@ -35,12 +31,12 @@ vendor = sa.Table(
 sync_run = sa.Table(
     "sync_run",
     metadata,
-    sa.Column("run_id", sa.BigInteger, primary_key=True, autoincrement=False, comment="Number of the run"),
-    sa.Column("run_key", sa.Text, nullable=False, comment="DAG and run id in Airflow, or the command line's own name"),
-    sa.Column("kind", sa.Text, nullable=False, comment="full or delta"),
-    sa.Column("dry_run", sa.Boolean, nullable=False, comment="True: nothing was sent"),
-    sa.Column("state", sa.Text, nullable=False, comment="running, succeeded, partly, partly_failed or failed"),
-    sa.Column("error", sa.Text, comment="The first error to read, if the run did not succeed"),
+    number("run_id", "Number of the run", primary_key=True, autoincrement=False),
+    text("run_key", "DAG and run id in Airflow, or the command line's own name", nullable=False),
+    text("kind", "full or delta", nullable=False),
+    boolean("dry_run", "True: nothing was sent", nullable=False),
+    text("state", "running, succeeded, partly, partly_failed or failed", nullable=False),
+    text("error", "The first error to read, if the run did not succeed"),
     moment("started_at", "When it began", nullable=False),
     moment("finished_at", "When it ended"),
     count("vendors", "Vendors in it"),
@@ -62,26 +58,18 @@ sync_run = sa.Table(
 catalog_job = sa.Table(
     "catalog_job",
     metadata,
-    sa.Column("job_id", sa.BigInteger, primary_key=True, autoincrement=False, comment="Number of the job in shelfsync"),
-    sa.Column(
-        "run_id",
-        sa.BigInteger,
-        sa.ForeignKey("warehouse.sync_run.run_id"),
-        nullable=False,
-        index=True,
-        comment="The run",
-    ),
-    sa.Column("vendor", sa.Text, sa.ForeignKey("warehouse.vendor.vendor"), nullable=False, comment="The vendor"),
-    sa.Column("platform_job_id", sa.Text, comment="The platform's number of the job"),
-    sa.Column("state", sa.Text, nullable=False, comment="How it ended"),
-    sa.Column("generation", sa.BigInteger, nullable=False, comment="Order of the snapshot it came from"),
-    sa.Column("body_bytes", sa.BigInteger, nullable=False, comment="Length of the request body"),
-    sa.Column(
+    number("job_id", "Number of the job in shelfsync", primary_key=True, autoincrement=False),
+    number("run_id", "The run", sa.ForeignKey("warehouse.sync_run.run_id"), nullable=False, index=True),
+    text("vendor", "The vendor", sa.ForeignKey("warehouse.vendor.vendor"), nullable=False),
+    text("platform_job_id", "The platform's number of the job"),
+    text("state", "How it ended", nullable=False),
+    number("generation", "Order of the snapshot it came from", nullable=False),
+    number("body_bytes", "Length of the request body", nullable=False),
+    text(
         "priority",
-        sa.Text,
+        "stop_sell, price or catalog: what its most urgent SKUs are",
         nullable=False,
         server_default="catalog",
-        comment="stop_sell, price or catalog: what its most urgent SKUs are",
     ),
     count("urgent", "SKUs of this priority; the others are less urgent"),
     moment(
@@ -92,17 +80,12 @@ catalog_job = sa.Table(
     count("accepted", "SKUs accepted"),
     count("rejected", "SKUs rejected"),
     count("unaccounted", "SKUs for which the platform reported no result"),
-    sa.Column(
+    number(
         "repeats_removed",
-        sa.BigInteger,
-        comment="Rows of sku_outcome that housekeeping removed because they repeated the acknowledged values; null: none yet",
+        "Rows of sku_outcome that housekeeping removed because they repeated the acknowledged values; null: none yet",
     ),
-    sa.Column("error", sa.Text, comment="Why it did not end well"),
-    sa.Column(
-        "end_reported_by",
-        sa.Text,
-        comment="What reported its end first: webhook or poll; null: neither, or it has not ended",
-    ),
+    text("error", "Why it did not end well"),
+    text("end_reported_by", "What reported its end first: webhook or poll; null: neither, or it has not ended"),
     moment("read_at", "When the ERP was read for it; null: a later reading replaced that one"),
     moment("sent_at", "When shelfsync committed the request, just before sending it", nullable=False),
     moment("answered_at", "When the platform accepted the request"),
@@ -115,13 +98,13 @@ catalog_job = sa.Table(
 sku_outcome = sa.Table(
     "sku_outcome",
     metadata,
-    sa.Column("job_id", sa.BigInteger, primary_key=True, autoincrement=False, comment="The job"),
-    sa.Column("sku", sa.Text, primary_key=True, comment="The SKU as it was sent"),
-    sa.Column("known_at", sa.DateTime(timezone=True), primary_key=True, comment="When it was known"),
-    sa.Column("vendor", sa.Text, nullable=False, comment="The vendor"),
-    sa.Column("state", sa.Text, nullable=False, comment="accepted, rejected or unaccounted"),
-    sa.Column("reason", sa.Text, comment="The platform's message, if it was not accepted"),
-    sa.Column("change", sa.Text, nullable=False, comment="new, changed, removed or same"),
+    number("job_id", "The job", primary_key=True, autoincrement=False),
+    text("sku", "The SKU as it was sent", primary_key=True),
+    moment("known_at", "When it was known", primary_key=True),
+    text("vendor", "The vendor", nullable=False),
+    text("state", "accepted, rejected or unaccounted", nullable=False),
+    text("reason", "The platform's message, if it was not accepted"),
+    text("change", "new, changed, removed or same", nullable=False),
     *_values("sent; null: not sent"),
     sa.Index("ix_sku_outcome_vendor_sku", "vendor", "sku", "known_at"),
     sa.Index("ix_sku_outcome_not_accepted", "vendor", "state", postgresql_where=sa.text("state <> 'accepted'")),
@@ -134,20 +117,14 @@ sku_outcome = sa.Table(
 quarantine = sa.Table(
     "quarantine",
     metadata,
-    sa.Column("run_id", sa.BigInteger, sa.ForeignKey("warehouse.sync_run.run_id"), primary_key=True, comment="The run"),
-    sa.Column(
-        "row_number",
-        sa.BigInteger,
-        primary_key=True,
-        autoincrement=False,
-        comment="Position of the row in the extract, from 1",
-    ),
-    sa.Column("vendor", sa.Text, nullable=False, comment="The vendor"),
-    sa.Column("sku", sa.Text, comment="The SKU; null: the row has none"),
-    sa.Column("field", sa.Text, nullable=False, comment="What is wrong with the row"),
-    sa.Column("reason", sa.Text, nullable=False, comment="The kind of fault, a stable keyword"),
-    sa.Column("message", sa.Text, nullable=False, comment="The fault in a sentence"),
-    sa.Column("raw", sa.Text, nullable=False, comment="The whole row as received, as JSON text"),
+    number("run_id", "The run", sa.ForeignKey("warehouse.sync_run.run_id"), primary_key=True),
+    number("row_number", "Position of the row in the extract, from 1", primary_key=True, autoincrement=False),
+    text("vendor", "The vendor", nullable=False),
+    text("sku", "The SKU; null: the row has none"),
+    text("field", "What is wrong with the row", nullable=False),
+    text("reason", "The kind of fault, a stable keyword", nullable=False),
+    text("message", "The fault in a sentence", nullable=False),
+    text("raw", "The whole row as received, as JSON text", nullable=False),
     sa.Index("ix_quarantine_vendor_sku", "vendor", "sku"),
     schema="warehouse",
     comment="Rows of the ERP that cannot be sent, with the reason; the ERP's data must be corrected",
@@ -156,14 +133,11 @@ quarantine = sa.Table(
 baseline = sa.Table(
     "baseline",
     metadata,
-    sa.Column("vendor", sa.Text, sa.ForeignKey("warehouse.vendor.vendor"), primary_key=True, comment="The vendor"),
-    sa.Column("sku", sa.Text, primary_key=True, comment="The SKU"),
+    text("vendor", "The vendor", sa.ForeignKey("warehouse.vendor.vendor"), primary_key=True),
+    text("sku", "The SKU", primary_key=True),
     *_values("last acknowledged"),
-    sa.Column(
-        "job_id",
-        sa.BigInteger,
-        nullable=False,
-        comment="The job that changed it last; its own row may have been removed by its retention",
+    number(
+        "job_id", "The job that changed it last; its own row may have been removed by its retention", nullable=False
     ),
     moment("acknowledged_at", "When it changed last", nullable=False),
     schema="warehouse",

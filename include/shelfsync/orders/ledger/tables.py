@@ -8,12 +8,12 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 
-from shelfsync.store.metadata import count, identity, metadata, moment, text, written
+from shelfsync.store.metadata import boolean, count, flag, identity, metadata, moment, number, text, written
 
 customer_order = sa.Table(
     "customer_order",
     metadata,
-    sa.Column("order_id", sa.Text, primary_key=True, comment="The platform's identifier of the order"),
+    text("order_id", "The platform's identifier of the order", primary_key=True),
     text("vendor", "The store it is for, by the partner's id; null until it is known"),
     text("status", "The platform's status now", nullable=False),
     text("transport_type", "LOGISTICS_DELIVERY or VENDOR_DELIVERY"),
@@ -25,12 +25,8 @@ customer_order = sa.Table(
     moment("read_back_at", "When it was last read back from the platform; null: never"),
     written("first_seen_at", "When it was first received"),
     moment("ask_again_at", "After a failed request for its vendor: when to request it again; null: no such failure"),
-    sa.Column(
-        "cancellation_due",
-        sa.Boolean,
-        nullable=False,
-        server_default=sa.false(),
-        comment="True: it is cancelled, and the hand-over of the cancellation may still have to be planned",
+    flag(
+        "cancellation_due", "True: it is cancelled, and the hand-over of the cancellation may still have to be planned"
     ),
     sa.Index("ix_customer_order_status", "status", "vendor"),
     sa.Index("ix_customer_order_vendor_placed_at", "vendor", "placed_at"),
@@ -47,19 +43,13 @@ order_version = sa.Table(
     "order_version",
     metadata,
     identity("version_id", "Order in which they became known"),
-    sa.Column(
-        "order_id",
-        sa.Text,
-        sa.ForeignKey("ledger.customer_order.order_id"),
-        nullable=False,
-        comment="The order",
-    ),
+    text("order_id", "The order", sa.ForeignKey("ledger.customer_order.order_id"), nullable=False),
     text("source", "event, answer (to a PUT), read_back (GET of the order) or history", nullable=False),
     text("digest", "Hash of the body", nullable=False),
     text("status", "The platform's status then", nullable=False),
     moment("updated_at", "The platform's instant of this version"),
     text("body", "The order as JSON text, without personal data", nullable=False),
-    sa.Column("event_id", sa.BigInteger, comment="The event of the inbox that brought it"),
+    number("event_id", "The event of the inbox that brought it"),
     written("seen_at", "When it was first received from this source"),
     sa.UniqueConstraint("order_id", "source", "digest"),
     sa.CheckConstraint("source IN ('event', 'answer', 'read_back', 'history')", name="source"),
@@ -72,19 +62,14 @@ hand_over = sa.Table(
     "hand_over",
     metadata,
     identity("hand_over_id", "The number by which the store knows a repeat"),
-    sa.Column(
-        "order_id", sa.Text, sa.ForeignKey("ledger.customer_order.order_id"), nullable=False, comment="The order"
-    ),
+    text("order_id", "The order", sa.ForeignKey("ledger.customer_order.order_id"), nullable=False),
     text("kind", "new, cancelled, or reply: the outcome of a picking result", nullable=False),
-    sa.Column(
-        "result_no", sa.BigInteger, nullable=False, server_default="0", comment="Replies: the result; otherwise 0"
-    ),
-    sa.Column(
+    count("result_no", "Replies: the result; otherwise 0"),
+    text(
         "state",
-        sa.Text,
+        "waiting, written (the store can see it), taken (the store has it) or dropped (no longer needed; perhaps never written)",
         nullable=False,
         server_default="waiting",
-        comment="waiting, written (the store can see it), taken (the store has it) or dropped (no longer needed; perhaps never written)",
     ),
     sa.Column("attempts", sa.Integer, nullable=False, server_default="0", comment="How often writing was attempted"),
     moment("next_try_at", "When to try again"),
@@ -119,12 +104,11 @@ picking_result = sa.Table(
     text("digest", "Hash of its content, so that a result_id is not used twice", nullable=False),
     text("body", "The result as JSON text", nullable=False),
     text("action", "accept, check, fulfil or cancel", nullable=False),
-    sa.Column(
+    text(
         "state",
-        sa.Text,
+        "waiting, sending (the platform may have it), answered (the platform accepted it), done, checked, rejected, overtaken or quarantined (it could not be processed)",
         nullable=False,
         server_default="waiting",
-        comment="waiting, sending (the platform may have it), answered (the platform accepted it), done, checked, rejected, overtaken or quarantined (it could not be processed)",
     ),
     sa.Column("problems", JSONB, comment="Why it was rejected: a list of rule and message"),
     sa.Column("feedback", JSONB, comment="The answer to UPDATE_CART: items with their prices, and totals"),
@@ -142,13 +126,7 @@ picking_result = sa.Table(
     written("received_at", "When it was stored"),
     moment("sent_at", "When a request was last sent"),
     moment("ended_at", "When its outcome was known"),
-    sa.Column(
-        "reply_due",
-        sa.Boolean,
-        nullable=False,
-        server_default=sa.false(),
-        comment="True: it has ended, and the reply to the store may still have to be planned",
-    ),
+    flag("reply_due", "True: it has ended, and the reply to the store may still have to be planned"),
     sa.UniqueConstraint("order_id", "result_id"),
     sa.CheckConstraint(
         "state IN ('waiting', 'sending', 'answered', 'done', 'checked', 'rejected', 'overtaken', 'quarantined')",
@@ -173,11 +151,11 @@ picking_result = sa.Table(
 order_product = sa.Table(
     "order_product",
     metadata,
-    sa.Column("vendor", sa.Text, primary_key=True, comment="The store"),
-    sa.Column("sku", sa.Text, primary_key=True, comment="The SKU that a store replaces or adds"),
-    sa.Column("known", sa.Boolean, nullable=False, comment="Whether the store's catalog has it, active or not"),
+    text("vendor", "The store", primary_key=True),
+    text("sku", "The SKU that a store replaces or adds", primary_key=True),
+    boolean("known", "Whether the store's catalog has it, active or not", nullable=False),
     sa.Column("price", sa.Numeric(20, 3), comment="The catalog price"),
-    sa.Column("by_weight", sa.Boolean, comment="Whether it is weighed; null: the platform does not report it"),
+    boolean("by_weight", "Whether it is weighed; null: the platform does not report it"),
     text("name", "Its title"),
     written("asked_at", "When it was requested from the platform"),
     schema="ledger",
@@ -187,7 +165,7 @@ order_product = sa.Table(
 order_history = sa.Table(
     "order_history",
     metadata,
-    sa.Column("vendor", sa.Text, primary_key=True, comment="The store"),
+    text("vendor", "The store", primary_key=True),
     moment("covered_to", "The history is known for every order placed before this instant (the watermark)"),
     moment("window_start", "The window that is being read; null: none"),
     moment("window_end", "Its end"),
@@ -205,7 +183,7 @@ order_history = sa.Table(
 order_day = sa.Table(
     "order_day",
     metadata,
-    sa.Column("vendor", sa.Text, primary_key=True, comment="The store"),
+    text("vendor", "The store", primary_key=True),
     sa.Column("day", sa.Date, primary_key=True, comment="The day in UTC on which orders were placed"),
     count("in_history", "Orders of the day in the platform's history"),
     count("in_inbox", "Those with an event"),
@@ -219,9 +197,7 @@ order_day = sa.Table(
 order_gap = sa.Table(
     "order_gap",
     metadata,
-    sa.Column(
-        "order_id", sa.Text, sa.ForeignKey("ledger.customer_order.order_id"), primary_key=True, comment="The order"
-    ),
+    text("order_id", "The order", sa.ForeignKey("ledger.customer_order.order_id"), primary_key=True),
     text("vendor", "The store", nullable=False),
     moment("placed_at", "When it was placed"),
     text("status", "Its status when it was found", nullable=False),
@@ -233,13 +209,8 @@ order_gap = sa.Table(
 order_alarm = sa.Table(
     "order_alarm",
     metadata,
-    sa.Column(
-        "kind",
-        sa.Text,
-        primary_key=True,
-        comment="not_taken, missed, overdue, not_sent, unreadable, quarantined or history",
-    ),
-    sa.Column("subject", sa.Text, primary_key=True, comment="The store, or the result, it is about"),
+    text("kind", "not_taken, missed, overdue, not_sent, unreadable, quarantined or history", primary_key=True),
+    text("subject", "The store, or the result, it is about", primary_key=True),
     text("message", "The reported line", nullable=False),
     written("raised_at", "When it was reported, once"),
     moment("ended_at", "When it ended; null: it is open"),

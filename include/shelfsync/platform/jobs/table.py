@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 
 from shelfsync.store.instant import instant
-from shelfsync.store.metadata import LAKE_FILE, metadata, moment, one_of, written
+from shelfsync.store.metadata import identity, lake_file, metadata, moment, number, one_of, text, written
 
 
 class Kind(enum.StrEnum):
@@ -93,69 +93,49 @@ def _of_kind() -> str:
 job = sa.Table(
     "job",
     metadata,
-    sa.Column("job_id", sa.BigInteger, sa.Identity(always=True), primary_key=True, comment="Our number of the job"),
-    sa.Column("kind", sa.Text, nullable=False, comment=f"{', '.join(Kind)}: what it is about"),
-    sa.Column(
-        "batch_id",
-        sa.BigInteger,
-        sa.ForeignKey("ledger.batch.batch_id"),
-        index=True,
-        comment="Catalog: the batch that is sent",
-    ),
-    sa.Column(
-        "export_id",
-        sa.BigInteger,
-        sa.ForeignKey("ledger.export.export_id"),
-        unique=True,
-        comment="Export: what is requested",
-    ),
-    sa.Column(
+    identity("job_id", "Our number of the job"),
+    text("kind", f"{', '.join(Kind)}: what it is about", nullable=False),
+    number("batch_id", "Catalog: the batch that is sent", sa.ForeignKey("ledger.batch.batch_id"), index=True),
+    number("export_id", "Export: what is requested", sa.ForeignKey("ledger.export.export_id"), unique=True),
+    number(
         "request_id",
-        sa.BigInteger,
+        "Promotion: the request that is sent",
         sa.ForeignKey("ledger.promotion_request.request_id"),
         unique=True,
-        comment="Promotion: the request that is sent",
     ),
-    sa.Column("vendor", sa.Text, sa.ForeignKey("ledger.vendor.vendor"), comment="Catalog: the vendor"),
-    sa.Column("plan", sa.BigInteger, comment="Catalog: plan of the batch"),
-    sa.Column(
+    text("vendor", "Catalog: the vendor", sa.ForeignKey("ledger.vendor.vendor")),
+    number("plan", "Catalog: plan of the batch"),
+    number(
         "open_plan",
-        sa.BigInteger,
+        "The same while the job is open: then it has to be the vendor's open plan; null: the job has ended",
         sa.Computed(f"CASE WHEN {one_of(OPEN_STATES)} THEN plan END", persisted=True),
-        comment="The same while the job is open: then it has to be the vendor's open plan; null: the job has ended",
     ),
-    sa.Column("platform_job_id", sa.Text, comment="The platform's number of the job; null until its answer was read"),
-    sa.Column("state", sa.Text, nullable=False, comment=f"{', '.join(State)}"),
-    sa.Column("sent", sa.BigInteger, comment="SKUs (promotion: pairs of SKU and vendor) in the request; export: null"),
-    sa.Column("accepted", sa.BigInteger, comment="Of them, those with a success line; null: not known yet"),
-    sa.Column("rejected", sa.BigInteger, comment="Of them, those that the platform rejected"),
-    sa.Column("unaccounted", sa.BigInteger, comment="Of them, those that the platform did not report"),
-    sa.Column(
+    text("platform_job_id", "The platform's number of the job; null until its answer was read"),
+    text("state", f"{', '.join(State)}", nullable=False),
+    number("sent", "SKUs (promotion: pairs of SKU and vendor) in the request; export: null"),
+    number("accepted", "Of them, those with a success line; null: not known yet"),
+    number("rejected", "Of them, those that the platform rejected"),
+    number("unaccounted", "Of them, those that the platform did not report"),
+    number(
         "urgent_accepted",
-        sa.BigInteger,
-        comment="Catalog: SKUs of its priority with a success line; null: not ended, or ended before this was kept",
+        "Catalog: SKUs of its priority with a success line; null: not ended, or ended before this was kept",
     ),
     _number("attempts", "How often the request left"),
     _number("polls", "How often the platform was polled about it"),
     moment("next_poll_at", "When to poll next; null: at once"),
-    sa.Column("platform_status", sa.Text, comment="The platform's own name for its state, as last reported"),
+    text("platform_status", "The platform's own name for its state, as last reported"),
     sa.Column("feedback", JSONB, comment="Per-SKU results of the status call, if it returns them"),
-    sa.Column(
-        "result_url",
-        sa.Text,
-        comment="Where the result can be fetched, as last reported; may be a secret in itself: never logged",
-    ),
-    sa.Column("result_path", sa.Text, info=LAKE_FILE, comment="Lake: the result as received"),
-    sa.Column("outcomes_path", sa.Text, info=LAKE_FILE, comment="Lake: one row a SKU sent"),
-    sa.Column("error", sa.Text, comment="Why it did not end well, in one line"),
+    text("result_url", "Where the result can be fetched, as last reported; may be a secret in itself: never logged"),
+    lake_file("result_path", "Lake: the result as received"),
+    lake_file("outcomes_path", "Lake: one row a SKU sent"),
+    text("error", "Why it did not end well, in one line"),
     written("created_at", "When the row was committed, before anything was sent"),
     moment("answered_at", "When the platform's 202 was read"),
     moment("deadline_at", "When waiting ends; null: never"),
     moment("ended_at", "When its result was known or given up"),
-    sa.Column(
+    number(
         "after_event",
-        sa.BigInteger,
-        comment="Newest event of the inbox when the row was committed; an event up to it cannot be about this job",
+        "Newest event of the inbox when the row was committed; an event up to it cannot be about this job",
     ),
     sa.ForeignKeyConstraint(
         ["vendor", "open_plan"],

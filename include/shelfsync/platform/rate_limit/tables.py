@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import sqlalchemy as sa
 
-from shelfsync.store.metadata import count, metadata, moment
+from shelfsync.store.metadata import count, identity, metadata, moment, text
 
 if TYPE_CHECKING:
     from shelfsync.settings import RateLimitSettings, Settings
@@ -17,13 +17,13 @@ _SCHEMA = "rate_limit"
 
 
 def _key() -> sa.Column[str]:
-    return sa.Column("key", sa.Text, primary_key=True, comment="What the platform counts by, as configured")
+    return text("key", "What the platform counts by, as configured", primary_key=True)
 
 
 def _words() -> tuple[sa.Column[str], sa.Column[str]]:
     return (
-        sa.Column("priority", sa.Text, nullable=False, comment="How urgent: order, stop_sell, price, catalog, ..."),
-        sa.Column("operation", sa.Text, nullable=False, comment="Which call of the interface"),
+        text("priority", "How urgent: order, stop_sell, price, catalog, ...", nullable=False),
+        text("operation", "Which call of the interface", nullable=False),
     )
 
 
@@ -33,7 +33,7 @@ allowance = sa.Table(
     _key(),
     moment("free_at", "The first instant at which no caller holds a slot; null: none was ever given"),
     moment("paused_until", "Nothing leaves before; null or past: no pause"),
-    sa.Column("pause_reason", sa.Text, comment="Why it was paused last, in one line"),
+    text("pause_reason", "Why it was paused last, in one line"),
     sa.Column(
         "strikes",
         sa.Integer,
@@ -50,7 +50,7 @@ priority = sa.Table(
     "priority",
     metadata,
     _key(),
-    sa.Column("priority", sa.Text, primary_key=True, comment="The priority"),
+    text("priority", "The priority", primary_key=True),
     moment("due_at", "When its floor is due again, if work waits in it", nullable=False),
     moment("slot_at", "Its last slot", nullable=False),
     schema=_SCHEMA,
@@ -60,8 +60,8 @@ priority = sa.Table(
 ticket = sa.Table(
     "ticket",
     metadata,
-    sa.Column("ticket_id", sa.BigInteger, sa.Identity(always=True), primary_key=True, comment="Order of asking"),
-    sa.Column("key", sa.Text, nullable=False, index=True, comment="Which allowance"),
+    identity("ticket_id", "Order of asking"),
+    text("key", "Which allowance", nullable=False, index=True),
     *_words(),
     moment("asked_at", "When it began to wait", nullable=False),
     moment(
@@ -76,8 +76,8 @@ ticket = sa.Table(
 permit = sa.Table(
     "permit",
     metadata,
-    sa.Column("permit_id", sa.BigInteger, sa.Identity(always=True), primary_key=True, comment="Order of giving"),
-    sa.Column("key", sa.Text, nullable=False, comment="Which allowance"),
+    identity("permit_id", "Order of giving"),
+    text("key", "Which allowance", nullable=False),
     *_words(),
     moment("asked_at", "When it began to wait", nullable=False),
     moment("slot_at", "Its slot: it may not arrive before", nullable=False),
@@ -91,9 +91,9 @@ usage = sa.Table(
     "usage",
     metadata,
     _key(),
-    sa.Column("hour_at", sa.DateTime(timezone=True), primary_key=True, comment="Start of the hour, UTC"),
-    sa.Column("priority", sa.Text, primary_key=True, comment="The priority; empty for answers, which do not have one"),
-    sa.Column("operation", sa.Text, primary_key=True, comment="Which call of the interface"),
+    moment("hour_at", "Start of the hour, UTC", primary_key=True),
+    text("priority", "The priority; empty for answers, which do not have one", primary_key=True),
+    text("operation", "Which call of the interface", primary_key=True),
     count("permits", "Slots given"),
     count("forfeited", "Slots not used because their holder woke up too late"),
     count("answers", "Answers that came"),
@@ -110,12 +110,12 @@ usage = sa.Table(
 pause = sa.Table(
     "pause",
     metadata,
-    sa.Column("pause_id", sa.BigInteger, sa.Identity(always=True), primary_key=True, comment="Number of the pause"),
-    sa.Column("key", sa.Text, nullable=False, comment="Which allowance"),
+    identity("pause_id", "Number of the pause"),
+    text("key", "Which allowance", nullable=False),
     moment("began_at", "When the answer came that caused it", nullable=False),
     moment("until_at", "When it ends", nullable=False),
     sa.Column("strikes", sa.Integer, nullable=False, comment="How many stops in a row it was"),
-    sa.Column("reason", sa.Text, nullable=False, comment="Why, in one line"),
+    text("reason", "Why, in one line", nullable=False),
     sa.Index("ix_pause_key_began_at", "key", sa.text("began_at DESC")),
     schema=_SCHEMA,
     comment="Every pause of the whole installation, for people who ask why nothing moved",

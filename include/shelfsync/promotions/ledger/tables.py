@@ -9,7 +9,18 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 from shelfsync.platform.jobs import table as _jobs  # noqa: F401  foreign keys name its table
-from shelfsync.store.metadata import LAKE_FILE, count, identity, metadata, moment, written
+from shelfsync.store.metadata import (
+    boolean,
+    count,
+    flag,
+    identity,
+    lake_file,
+    metadata,
+    moment,
+    number,
+    text,
+    written,
+)
 
 promotion_run = sa.Table(
     "promotion_run",
@@ -17,22 +28,19 @@ promotion_run = sa.Table(
     identity(
         "run_id", "shelfsync's number of the run; a later run has a higher one, and nothing older is planned after it"
     ),
-    sa.Column(
-        "run_key", sa.Text, nullable=False, unique=True, comment="DAG and run id, or the command line's own name"
-    ),
-    sa.Column("dry_run", sa.Boolean, nullable=False, server_default=sa.false(), comment="True: plan only"),
-    sa.Column(
+    text("run_key", "DAG and run id, or the command line's own name", nullable=False, unique=True),
+    flag("dry_run", "True: plan only"),
+    text(
         "state",
-        sa.Text,
+        "running, planned, succeeded, partly_failed, failed or superseded",
         nullable=False,
         server_default="running",
-        comment="running, planned, succeeded, partly_failed, failed or superseded",
     ),
-    sa.Column("error", sa.Text, comment="The first line a person should read, when it did not succeed"),
-    sa.Column("generation", sa.BigInteger, comment="Order of its extract among all; null: not read yet"),
-    sa.Column("manifest_path", sa.Text, info=LAKE_FILE, comment="Lake: the files of the extract, by vendor"),
-    sa.Column("proof", sa.Text, comment="How completeness of the extract was proven, in words"),
-    sa.Column("complete", sa.Boolean, comment="True: what is absent from the extract is absent from the ERP"),
+    text("error", "The first line a person should read, when it did not succeed"),
+    number("generation", "Order of its extract among all; null: not read yet"),
+    lake_file("manifest_path", "Lake: the files of the extract, by vendor"),
+    text("proof", "How completeness of the extract was proven, in words"),
+    boolean("complete", "True: what is absent from the extract is absent from the ERP"),
     sa.Column("report", JSONB, comment="Report of the plan for the operator: counts and lines"),
     moment("planned_at", "When its requests were committed"),
     written("started_at", "When it was opened"),
@@ -48,60 +56,31 @@ promotion = sa.Table(
     "promotion",
     metadata,
     identity("promotion_id", "shelfsync's number of the promotion"),
-    sa.Column(
+    text(
         "identity",
-        sa.Text,
+        "Hash of display name, vendors, start and end: the platform identifies a promotion by these",
         nullable=False,
         unique=True,
-        comment="Hash of display name, vendors, start and end: the platform identifies a promotion by these",
     ),
-    sa.Column("campaign", sa.Text, nullable=False, index=True, comment="The ERP's identifier of the campaign"),
+    text("campaign", "The ERP's identifier of the campaign", nullable=False, index=True),
     sa.Column("header", JSONB, nullable=False, comment="What all its SKUs share, as it was acknowledged last"),
     sa.Column("vendors", ARRAY(sa.Text), nullable=False, comment="Its vendors; * alone: all of the chain"),
     moment("start_time", "From when it runs", nullable=False),
     moment("end_time", "Until when it runs", nullable=False),
-    sa.Column(
+    text(
         "state",
-        sa.Text,
+        "new: never confirmed; sent: the platform has it, or may have it; failed: the platform rejected it; ended: shelfsync ended it",
         nullable=False,
         server_default="new",
-        comment="new: never confirmed; sent: the platform has it, or may have it; failed: the platform rejected it; ended: shelfsync ended it",
     ),
-    sa.Column(
-        "version",
-        sa.BigInteger,
-        nullable=False,
-        server_default="0",
-        comment="Grows by one with each change of the acknowledged state",
-    ),
-    sa.Column(
-        "acknowledged_path",
-        sa.Text,
-        info=LAKE_FILE,
-        comment="Lake: SKUs and discounts that the platform has acknowledged",
-    ),
-    sa.Column(
-        "wanted_path",
-        sa.Text,
-        info=LAKE_FILE,
-        comment="Lake: entries of the last plan that was acknowledged whole; equal: nothing to do",
-    ),
-    sa.Column(
-        "created_body_path",
-        sa.Text,
-        info=LAKE_FILE,
-        comment="Lake: the body of its creation, byte for byte, with which it is ended",
-    ),
+    count("version", "Grows by one with each change of the acknowledged state"),
+    lake_file("acknowledged_path", "Lake: SKUs and discounts that the platform has acknowledged"),
+    lake_file("wanted_path", "Lake: entries of the last plan that was acknowledged whole; equal: nothing to do"),
+    lake_file("created_body_path", "Lake: the body of its creation, byte for byte, with which it is ended"),
     count("created_body_bytes", "Its length"),
     count("failures", "Consecutive requests about it that failed without a reason"),
     moment("retry_at", "Not to be tried again before"),
-    sa.Column(
-        "made_elsewhere",
-        sa.Boolean,
-        nullable=False,
-        server_default=sa.false(),
-        comment="True: the platform answered its first request DUPLICATE, so another system created it",
-    ),
+    flag("made_elsewhere", "True: the platform answered its first request DUPLICATE, so another system created it"),
     written("created_at", "When it was first planned"),
     moment("confirmed_at", "When the platform first confirmed it"),
     moment("ended_at", "When the platform confirmed its end by shelfsync"),
@@ -116,42 +95,20 @@ promotion_request = sa.Table(
     "promotion_request",
     metadata,
     identity("request_id", "shelfsync's number of the request"),
-    sa.Column(
-        "promotion_id",
-        sa.BigInteger,
-        sa.ForeignKey("ledger.promotion.promotion_id"),
-        nullable=False,
-        index=True,
-        comment="The promotion",
+    number("promotion_id", "The promotion", sa.ForeignKey("ledger.promotion.promotion_id"), nullable=False, index=True),
+    number(
+        "run_id", "The run that planned it", sa.ForeignKey("ledger.promotion_run.run_id"), nullable=False, index=True
     ),
-    sa.Column(
-        "run_id",
-        sa.BigInteger,
-        sa.ForeignKey("ledger.promotion_run.run_id"),
-        nullable=False,
-        index=True,
-        comment="The run that planned it",
-    ),
-    sa.Column("action", sa.Text, nullable=False, comment="create, change or end"),
+    text("action", "create, change or end", nullable=False),
     sa.Column(
         "piece", sa.Integer, nullable=False, comment="Place among the requests of this promotion and run, from 1"
     ),
     sa.Column("pieces", sa.Integer, nullable=False, comment="How many there are"),
     sa.Column("header", JSONB, nullable=False, comment="What all SKUs of the request share"),
-    sa.Column(
-        "items_path", sa.Text, info=LAKE_FILE, comment="Lake: the SKUs and the values sent of each; null: an end"
-    ),
-    sa.Column(
-        "wanted_path", sa.Text, info=LAKE_FILE, comment="Lake: all entries of the promotion as the plan wants them"
-    ),
-    sa.Column(
-        "body_path",
-        sa.Text,
-        nullable=False,
-        info=LAKE_FILE,
-        comment="Lake: the body, byte for byte; an end sends it with active false",
-    ),
-    sa.Column("body_bytes", sa.BigInteger, nullable=False, comment="Length of the request as it is sent"),
+    lake_file("items_path", "Lake: the SKUs and the values sent of each; null: an end"),
+    lake_file("wanted_path", "Lake: all entries of the promotion as the plan wants them"),
+    lake_file("body_path", "Lake: the body, byte for byte; an end sends it with active false", nullable=False),
+    number("body_bytes", "Length of the request as it is sent", nullable=False),
     count("skus", "SKUs in it"),
     count("vendors", "Vendors it is for"),
     sa.Index("uq_promotion_request_piece", "promotion_id", "run_id", "action", "piece", unique=True),
@@ -163,34 +120,21 @@ promotion_request = sa.Table(
 promotion_rejection = sa.Table(
     "promotion_rejection",
     metadata,
-    sa.Column(
-        "promotion_id",
-        sa.BigInteger,
-        sa.ForeignKey("ledger.promotion.promotion_id"),
-        primary_key=True,
-        comment="The promotion",
-    ),
-    sa.Column("vendor", sa.Text, primary_key=True, comment="The vendor"),
-    sa.Column("sku", sa.Text, primary_key=True, comment="The SKU"),
-    sa.Column("reason", sa.Text, nullable=False, comment="Which list of the platform named it"),
-    sa.Column("subtype", sa.Text, nullable=False, comment="The discount wanted when it was rejected"),
+    number("promotion_id", "The promotion", sa.ForeignKey("ledger.promotion.promotion_id"), primary_key=True),
+    text("vendor", "The vendor", primary_key=True),
+    text("sku", "The SKU", primary_key=True),
+    text("reason", "Which list of the platform named it", nullable=False),
+    text("subtype", "The discount wanted when it was rejected", nullable=False),
     sa.Column("value", sa.Numeric(20, 3), nullable=False, comment="The discount wanted when it was rejected"),
-    sa.Column("max_quantity", sa.BigInteger, comment="The discount wanted when it was rejected"),
+    number("max_quantity", "The discount wanted when it was rejected"),
     sa.Column("base_price", sa.Numeric(20, 3), comment="The base price known then; another one releases it"),
-    sa.Column(
-        "known",
-        sa.Boolean,
-        nullable=False,
-        server_default=sa.false(),
-        comment="Whether the vendor had the SKU then, as far as shelfsync knew",
-    ),
-    sa.Column(
+    flag("known", "Whether the vendor had the SKU then, as far as shelfsync knew"),
+    number(
         "job_id",
-        sa.BigInteger,
+        "The job in which it was rejected last",
         sa.ForeignKey("ledger.job.job_id"),
         nullable=False,
         index=True,
-        comment="The job in which it was rejected last",
     ),
     count("times", "How often it was rejected"),
     written("last_at", "When it was last rejected"),
@@ -203,16 +147,14 @@ promotion_hold = sa.Table(
     "promotion_hold",
     metadata,
     identity("hold_id", "Number of the hold"),
-    sa.Column("campaign", sa.Text, nullable=False, comment="The campaign"),
-    sa.Column("rule", sa.Text, nullable=False, comment="discount, below_cost, assortment or ended"),
-    sa.Column("vendor", sa.Text, nullable=False, comment="The vendor; empty: all"),
-    sa.Column(
-        "fingerprint", sa.Text, nullable=False, comment="Hash of exactly what is held; an approval is for nothing else"
-    ),
-    sa.Column("skus", sa.BigInteger, nullable=False, comment="SKUs held"),
-    sa.Column("message", sa.Text, nullable=False, comment="What the operator has to decide, in a sentence"),
-    sa.Column("state", sa.Text, nullable=False, server_default="held", comment="held, approved, declined or gone"),
-    sa.Column("decided_by", sa.Text, comment="Who approved or declined it"),
+    text("campaign", "The campaign", nullable=False),
+    text("rule", "discount, below_cost, assortment or ended", nullable=False),
+    text("vendor", "The vendor; empty: all", nullable=False),
+    text("fingerprint", "Hash of exactly what is held; an approval is for nothing else", nullable=False),
+    number("skus", "SKUs held", nullable=False),
+    text("message", "What the operator has to decide, in a sentence", nullable=False),
+    text("state", "held, approved, declined or gone", nullable=False, server_default="held"),
+    text("decided_by", "Who approved or declined it"),
     moment("decided_at", "When"),
     written("first_at", "When it was first held"),
     written("last_at", "When a run last found it"),
@@ -226,10 +168,8 @@ promotion_hold = sa.Table(
 promotion_fence = sa.Table(
     "promotion_fence",
     metadata,
-    sa.Column("one", sa.Boolean, primary_key=True, server_default=sa.true(), comment="There is one row"),
-    sa.Column(
-        "generation", sa.BigInteger, nullable=False, server_default="0", comment="Highest generation that was planned"
-    ),
+    boolean("one", "There is one row", primary_key=True, server_default=sa.true()),
+    count("generation", "Highest generation that was planned"),
     sa.CheckConstraint("one", name="one"),
     schema="ledger",
     comment="The order of plans: nothing older than the newest is planned any more (I4, I5)",

@@ -5,18 +5,16 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 
-from shelfsync.store.metadata import count, metadata, moment
+from shelfsync.store.metadata import boolean, count, metadata, moment, number, text
 
 promotion_run = sa.Table(
     "promotion_run",
     metadata,
-    sa.Column("run_id", sa.BigInteger, primary_key=True, autoincrement=False, comment="Number of the run"),
-    sa.Column("run_key", sa.Text, nullable=False, comment="DAG and run id, or the command line's own name"),
-    sa.Column("dry_run", sa.Boolean, nullable=False, comment="True: nothing was sent"),
-    sa.Column(
-        "state", sa.Text, nullable=False, comment="running, planned, succeeded, partly_failed, failed or superseded"
-    ),
-    sa.Column("error", sa.Text, comment="The first error to read"),
+    number("run_id", "Number of the run", primary_key=True, autoincrement=False),
+    text("run_key", "DAG and run id, or the command line's own name", nullable=False),
+    boolean("dry_run", "True: nothing was sent", nullable=False),
+    text("state", "running, planned, succeeded, partly_failed, failed or superseded", nullable=False),
+    text("error", "The first error to read"),
     moment("started_at", "When it began", nullable=False),
     moment("finished_at", "When it ended"),
     count("rows", "Rows read from the ERP"),
@@ -35,25 +33,18 @@ promotion_run = sa.Table(
 promotion = sa.Table(
     "promotion",
     metadata,
-    sa.Column(
-        "promotion_id",
-        sa.BigInteger,
-        primary_key=True,
-        autoincrement=False,
-        comment="Number of the promotion in shelfsync",
-    ),
-    sa.Column("campaign", sa.Text, nullable=False, index=True, comment="The ERP's identifier of the campaign"),
-    sa.Column("name", sa.Text, nullable=False, comment="Its name, in one language"),
+    number("promotion_id", "Number of the promotion in shelfsync", primary_key=True, autoincrement=False),
+    text("campaign", "The ERP's identifier of the campaign", nullable=False, index=True),
+    text("name", "Its name, in one language", nullable=False),
     sa.Column("display_name", JSONB, nullable=False, comment="Its name by locale"),
-    sa.Column("type", sa.Text, nullable=False, comment="STRIKETHROUGH or SAME_ITEM_BUNDLE"),
-    sa.Column("reason", sa.Text, nullable=False, comment="The reason, as one of the platform's values"),
+    text("type", "STRIKETHROUGH or SAME_ITEM_BUNDLE", nullable=False),
+    text("reason", "The reason, as one of the platform's values", nullable=False),
     moment("start_time", "From when it runs", nullable=False),
     moment("end_time", "Until when it runs", nullable=False),
-    sa.Column(
+    text(
         "state",
-        sa.Text,
+        "new, sent (the platform has it: upcoming, running or over by its times), failed or ended",
         nullable=False,
-        comment="new, sent (the platform has it: upcoming, running or over by its times), failed or ended",
     ),
     count("vendors", "Vendors it is for"),
     count("skus", "SKUs that the platform has in it, as far as it reported"),
@@ -67,15 +58,14 @@ promotion = sa.Table(
 promotion_vendor = sa.Table(
     "promotion_vendor",
     metadata,
-    sa.Column(
+    number(
         "promotion_id",
-        sa.BigInteger,
+        "The promotion",
         sa.ForeignKey("warehouse.promotion.promotion_id"),
         primary_key=True,
         autoincrement=False,
-        comment="The promotion",
     ),
-    sa.Column("vendor", sa.Text, primary_key=True, comment="The vendor"),
+    text("vendor", "The vendor", primary_key=True),
     sa.Index("ix_promotion_vendor_vendor", "vendor"),
     schema="warehouse",
     comment="Which vendors a promotion is for",
@@ -84,21 +74,18 @@ promotion_vendor = sa.Table(
 promotion_sku = sa.Table(
     "promotion_sku",
     metadata,
-    sa.Column(
+    number(
         "promotion_id",
-        sa.BigInteger,
+        "The promotion",
         sa.ForeignKey("warehouse.promotion.promotion_id"),
         primary_key=True,
         autoincrement=False,
-        comment="The promotion",
     ),
-    sa.Column("sku", sa.Text, primary_key=True, comment="The SKU"),
-    sa.Column("subtype", sa.Text, nullable=False, comment="FINAL_PRICE, PERCENTAGE or ABSOLUTE"),
+    text("sku", "The SKU", primary_key=True),
+    text("subtype", "FINAL_PRICE, PERCENTAGE or ABSOLUTE", nullable=False),
     sa.Column("value", sa.Numeric(20, 3), nullable=False, comment="The final price, the percentage or the amount off"),
-    sa.Column("max_quantity", sa.BigInteger, comment="Discounted pieces an order may have; null: any number"),
-    sa.Column(
-        "known", sa.Boolean, nullable=False, comment="False: the platform may hold this, another value, or nothing"
-    ),
+    number("max_quantity", "Discounted pieces an order may have; null: any number"),
+    boolean("known", "False: the platform may hold this, another value, or nothing", nullable=False),
     sa.Index("ix_promotion_sku_sku", "sku"),
     schema="warehouse",
     comment="What the platform has of each promotion, at all its vendors but those that promotion_outcome names as rejected",
@@ -107,39 +94,25 @@ promotion_sku = sa.Table(
 promotion_job = sa.Table(
     "promotion_job",
     metadata,
-    sa.Column(
-        "job_id", sa.BigInteger, primary_key=True, autoincrement=False, comment="Number of the request in shelfsync"
+    number("job_id", "Number of the request in shelfsync", primary_key=True, autoincrement=False),
+    number(
+        "run_id", "The run that planned it", sa.ForeignKey("warehouse.promotion_run.run_id"), nullable=False, index=True
     ),
-    sa.Column(
-        "run_id",
-        sa.BigInteger,
-        sa.ForeignKey("warehouse.promotion_run.run_id"),
-        nullable=False,
-        index=True,
-        comment="The run that planned it",
+    number(
+        "promotion_id", "The promotion", sa.ForeignKey("warehouse.promotion.promotion_id"), nullable=False, index=True
     ),
-    sa.Column(
-        "promotion_id",
-        sa.BigInteger,
-        sa.ForeignKey("warehouse.promotion.promotion_id"),
-        nullable=False,
-        index=True,
-        comment="The promotion",
-    ),
-    sa.Column("action", sa.Text, nullable=False, comment="create, change or end"),
+    text("action", "create, change or end", nullable=False),
     sa.Column("piece", sa.Integer, nullable=False, comment="Position among the requests of this promotion and run"),
-    sa.Column("platform_job_id", sa.Text, comment="The platform's number of the job"),
-    sa.Column(
-        "platform_status", sa.Text, comment="The last status that the platform reported: COMPLETED, FAILED, DUPLICATE"
-    ),
-    sa.Column("state", sa.Text, nullable=False, comment="How it ended"),
-    sa.Column("body_bytes", sa.BigInteger, nullable=False, comment="Length of the request"),
+    text("platform_job_id", "The platform's number of the job"),
+    text("platform_status", "The last status that the platform reported: COMPLETED, FAILED, DUPLICATE"),
+    text("state", "How it ended", nullable=False),
+    number("body_bytes", "Length of the request", nullable=False),
     count("skus", "SKUs in it"),
     count("sent", "Pairs of SKU and vendor in it"),
     count("accepted", "Pairs that the platform accepted"),
     count("rejected", "Pairs that the platform rejected"),
     count("unaccounted", "Pairs whose outcome is unknown"),
-    sa.Column("error", sa.Text, comment="Why it did not end well"),
+    text("error", "Why it did not end well"),
     moment("sent_at", "When shelfsync committed the request, just before sending it", nullable=False),
     moment("answered_at", "When the platform accepted the request"),
     moment("ended_at", "When its outcome was known or given up"),
@@ -150,25 +123,13 @@ promotion_job = sa.Table(
 promotion_outcome = sa.Table(
     "promotion_outcome",
     metadata,
-    sa.Column(
-        "job_id",
-        sa.BigInteger,
-        sa.ForeignKey("warehouse.promotion_job.job_id"),
-        primary_key=True,
-        autoincrement=False,
-        comment="The job",
-    ),
-    sa.Column("sku", sa.Text, primary_key=True, comment="The SKU as it was sent"),
-    sa.Column(
-        "vendor",
-        sa.Text,
-        primary_key=True,
-        comment="The vendor; *: every vendor of the promotion that has no row of its own here",
-    ),
-    sa.Column("state", sa.Text, nullable=False, comment="accepted, rejected or unaccounted"),
-    sa.Column("reason", sa.Text, comment="The platform's list that named it"),
-    sa.Column("active", sa.Boolean, nullable=False, comment="False: the request removed the SKU"),
-    sa.Column("subtype", sa.Text, nullable=False, comment="FINAL_PRICE, PERCENTAGE or ABSOLUTE"),
+    number("job_id", "The job", sa.ForeignKey("warehouse.promotion_job.job_id"), primary_key=True, autoincrement=False),
+    text("sku", "The SKU as it was sent", primary_key=True),
+    text("vendor", "The vendor; *: every vendor of the promotion that has no row of its own here", primary_key=True),
+    text("state", "accepted, rejected or unaccounted", nullable=False),
+    text("reason", "The platform's list that named it"),
+    boolean("active", "False: the request removed the SKU", nullable=False),
+    text("subtype", "FINAL_PRICE, PERCENTAGE or ABSOLUTE", nullable=False),
     sa.Column("value", sa.Numeric(20, 3), nullable=False, comment="The final price, the percentage or the amount off"),
     moment("known_at", "When it was known", nullable=False),
     sa.Index("ix_promotion_outcome_rejected", "vendor", "sku", postgresql_where=sa.text("state <> 'accepted'")),
@@ -180,27 +141,14 @@ promotion_outcome = sa.Table(
 promotion_quarantine = sa.Table(
     "promotion_quarantine",
     metadata,
-    sa.Column(
-        "run_id",
-        sa.BigInteger,
-        sa.ForeignKey("warehouse.promotion_run.run_id"),
-        primary_key=True,
-        autoincrement=False,
-        comment="The run",
-    ),
-    sa.Column(
-        "row_number",
-        sa.BigInteger,
-        primary_key=True,
-        autoincrement=False,
-        comment="Position of the row in the extract, from 1",
-    ),
-    sa.Column("vendor", sa.Text, primary_key=True, comment="The vendor of the row; *: all vendors"),
-    sa.Column("sku", sa.Text, comment="The SKU; null: the row has none"),
-    sa.Column("field", sa.Text, nullable=False, comment="What is wrong with the row"),
-    sa.Column("reason", sa.Text, nullable=False, comment="The kind of fault, a stable keyword"),
-    sa.Column("message", sa.Text, nullable=False, comment="The fault in a sentence"),
-    sa.Column("raw", sa.Text, nullable=False, comment="The whole row as received, as JSON text"),
+    number("run_id", "The run", sa.ForeignKey("warehouse.promotion_run.run_id"), primary_key=True, autoincrement=False),
+    number("row_number", "Position of the row in the extract, from 1", primary_key=True, autoincrement=False),
+    text("vendor", "The vendor of the row; *: all vendors", primary_key=True),
+    text("sku", "The SKU; null: the row has none"),
+    text("field", "What is wrong with the row", nullable=False),
+    text("reason", "The kind of fault, a stable keyword", nullable=False),
+    text("message", "The fault in a sentence", nullable=False),
+    text("raw", "The whole row as received, as JSON text", nullable=False),
     schema="warehouse",
     comment="Rows of the ERP's promotions that cannot be sent, with the reason; the ERP's data must be corrected",
 )
@@ -208,20 +156,12 @@ promotion_quarantine = sa.Table(
 promotion_finding = sa.Table(
     "promotion_finding",
     metadata,
-    sa.Column(
-        "promotion_id",
-        sa.BigInteger,
-        primary_key=True,
-        autoincrement=False,
-        comment="The promotion; 0: one that shelfsync never sent",
-    ),
-    sa.Column("vendor", sa.Text, primary_key=True, comment="The vendor; *: all of the promotion"),
-    sa.Column("sku", sa.Text, primary_key=True, comment="The SKU; empty: the promotion as a whole"),
-    sa.Column(
-        "cause", sa.Text, primary_key=True, comment="What does not fit, a stable keyword (docs/how-to/promotions.md)"
-    ),
-    sa.Column("message", sa.Text, nullable=False, comment="The same in a sentence"),
-    sa.Column("run_id", sa.BigInteger, nullable=False, comment="The run that found it last"),
+    number("promotion_id", "The promotion; 0: one that shelfsync never sent", primary_key=True, autoincrement=False),
+    text("vendor", "The vendor; *: all of the promotion", primary_key=True),
+    text("sku", "The SKU; empty: the promotion as a whole", primary_key=True),
+    text("cause", "What does not fit, a stable keyword (docs/how-to/promotions.md)", primary_key=True),
+    text("message", "The same in a sentence", nullable=False),
+    number("run_id", "The run that found it last", nullable=False),
     moment("first_at", "When it was first found", nullable=False),
     moment("last_at", "When it was last found; a finding that is over is removed", nullable=False),
     schema="warehouse",
