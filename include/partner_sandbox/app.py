@@ -8,20 +8,22 @@ from collections.abc import AsyncIterator
 
 import httpx
 from fastapi import FastAPI
+from sqlalchemy import Connection
 
-from partner_sandbox import control, errors, tokens, vendors
+from partner_sandbox import control, demo, errors, tokens, vendors
 from partner_sandbox.catalog import assortment, creation, export, listing, update
 from partner_sandbox.courier import Courier
 from partner_sandbox.edge import Edge
 from partner_sandbox.jobs import files, jobs, runner
 from partner_sandbox.orders import lifecycle, picking
+from partner_sandbox.portal import home
 from partner_sandbox.portal import router as portal
 from partner_sandbox.promotions import update as promotion
 from partner_sandbox.sandbox import Sandbox
 from partner_sandbox.settings import SandboxSettings
 
 SERVICE = (tokens, vendors, update, listing, export, creation, runner, files, promotion, picking)
-for steered in (assortment, lifecycle):
+for steered in (assortment, lifecycle, demo):
     control.router.include_router(steered.router)
 
 
@@ -33,7 +35,13 @@ def create_app(
     Under a server its work goes on by itself. In a process without one (no lifespan), work that is due is done by
     `await app.state.sandbox.work.advance(seconds)` or by POST /_sandbox/clock/advance, and at no other time.
     """
-    sandbox = Sandbox(settings or SandboxSettings(), seed=vendors.plant, webhook_transport=webhook_transport)
+
+    def seed(connection: Connection) -> None:
+        vendors.plant(connection)
+        if sandbox.settings.demo:
+            demo.fill(connection, sandbox)
+
+    sandbox = Sandbox(settings or SandboxSettings(), seed=seed, webhook_transport=webhook_transport)
     sandbox.open()
     with sandbox.storage.begin() as connection:
         jobs.forget_unqueued(connection)
@@ -59,7 +67,7 @@ def create_app(
     app = FastAPI(title="Partner sandbox", lifespan=lifespan, openapi_url=None, redirect_slashes=False)
     app.state.sandbox = sandbox
     errors.register(app)
-    for module in (*SERVICE, control, portal):
+    for module in (*SERVICE, control, home, portal):
         app.include_router(module.router)
     app.add_middleware(Edge, sandbox=sandbox)
     return app

@@ -1,4 +1,4 @@
-"""`partner-sandbox --port N`: the platform alone."""
+"""`partner-sandbox`: the platform alone."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from typing import Any
 from pydantic import ValidationError
 
 ABOUT = "The delivery platform, runnable. What is not given here is read from PARTNER_SANDBOX_… in the environment."
-NAMES = ("data", "dialect", "clock", "seed", "public_url", "storage_url", "expose_control", "control_hosts")
+PORT = 8470
+NAMES = ("data", "demo", "dialect", "clock", "seed", "public_url", "storage_url", "expose_control", "control_hosts")
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs until interrupted. Exit code 2: invalid arguments. 1: the port is in use."""
     os.umask(0o027)  # its files hold names and addresses of customers
     given = _parser().parse_args(arguments)
+    from partner_sandbox import guide
     from partner_sandbox.server import Server
     from partner_sandbox.settings import SandboxSettings, behaviour_of
 
@@ -32,7 +34,9 @@ def main(arguments: list[str] | None = None) -> int:
     server = Server(settings, host=given.host, port=given.port, storage_port=given.storage_port)
 
     def ready() -> None:
+        lines = guide.first_lines(settings.public_url or server.base_url, demo=settings.demo)
         sys.stdout.write(f"partner-sandbox on {server.base_url} (dialect {settings.dialect}, {settings.clock} clock)\n")
+        sys.stdout.write("".join(f"{line}\n" for line in lines))
         sys.stdout.flush()
 
     async def run() -> None:
@@ -42,16 +46,18 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         asyncio.run(run())
     except OSError as error:
-        sys.stderr.write(f"partner-sandbox: cannot listen on {given.host}:{given.port}: {error.strerror or error}\n")
+        why = error.strerror or error
+        sys.stderr.write(f"partner-sandbox: cannot listen on {given.host}:{given.port}: {why}; try --port 0\n")
         return 1
     return 0
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="partner-sandbox", description=ABOUT)
-    parser.add_argument("--port", type=int, required=True, help="0 lets the operating system choose")
+    parser.add_argument("--port", type=int, default=PORT, help=f"{PORT} without it; 0 lets the operating system choose")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--data", type=Path, help="a folder for its state; in memory without one")
+    parser.add_argument("--demo", action="store_const", const=True, help="fill the vendors with products to try with")
     parser.add_argument("--dialect", choices=("spec", "live", "legacy"), help="spec without it")
     parser.add_argument("--clock", choices=("real", "virtual"), help="real without it")
     parser.add_argument("--job-seconds", type=float, help="how long a job takes by the sandbox's clock (0.5)")

@@ -1,6 +1,6 @@
 """The edge in front of the service: the journal, the request limit, the size limit, and the faults of the wire.
 
-Everything outside the control plane and the portal passes here. A connection is cut by the server's own hook
+Everything outside the control plane, the portal and the pages of the front door passes here. A connection is cut by the server's own hook
 (see server.py); where there is none, as in a process without sockets, ConnectionCut is raised through the app instead.
 """
 
@@ -29,6 +29,7 @@ from partner_sandbox.settings import Behaviour
 
 CUT = "partner_sandbox.cut"
 INSIDE = ("/_sandbox", "/portal")
+FRONT = frozenset({"/"})
 BEFORE = ("status_*", "block_page", "refuse_connection", "never_answer")
 AFTER = ("half_body", "drop_answer", "slow_body")
 BLOCK_PAGE = (
@@ -50,7 +51,7 @@ class Edge:
         self._kind = kind
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"].startswith(INSIDE):
+        if scope["type"] != "http" or (self._kind == "request" and _is_for_people(scope["path"])):
             await self._app(scope, receive, send)
             return
         # a presigned link is a secret until it expires: the journal omits its query
@@ -127,6 +128,11 @@ class Edge:
             await _never_answer(rule, scope, receive)
         else:
             await _status(rule)(scope, receive, send)
+
+
+def _is_for_people(path: str) -> bool:
+    """Whether a path is none of the interface: control plane, portal, front page, contract."""
+    return path in FRONT or path.startswith(INSIDE)
 
 
 def operation_of(scope: Scope) -> str | None:

@@ -168,6 +168,8 @@ class SandboxSettings(BaseSettings):
 
     data: Path | None = None
     """A folder for the SQLite file; in memory without one."""
+    demo: bool = False
+    """Whether vendors that have no products are filled with the demo's."""
     dialect: DialectName = "spec"
     behaviour: dict[str, Any] = Field(default_factory=dict)
     """Choices on top of the dialect, by the names of behaviour.Behaviour."""

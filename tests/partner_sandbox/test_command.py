@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
-from partner_sandbox.cli import main
+from partner_sandbox import guide
+from partner_sandbox.cli import PORT, _parser, main
 from sandbox_fixture import LiveSandbox
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ FORM = {"grant_type": "client_credentials", "client_id": "demo-client", "client_
 
 @contextmanager
 def running(*arguments: str) -> Iterator[tuple[httpx.Client, subprocess.Popen[str]]]:
-    command = [sys.executable, "-m", "partner_sandbox.cli", "--port", "0", *arguments]
+    port = () if "--port" in arguments else ("--port", "0")
+    command = [sys.executable, "-m", "partner_sandbox.cli", *port, *arguments]
     environment = {**os.environ, "PYTHONPATH": str(INCLUDE)}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stdout is not None
@@ -57,6 +59,20 @@ def test_the_program_prints_its_address_and_ends_on_a_signal():
         settings = client.get("/_sandbox/settings").json()
     assert (settings["dialect"], settings["job_seconds"], settings["propagation_s"]) == ("live", 7, 5)
     assert (settings["link"], settings["requests_per_minute"]) == ("presigned", 60)
+
+
+@pytest.mark.slow
+def test_the_first_lines_say_where_to_go_and_who_to_be():
+    with running("--demo") as (client, process):
+        lines = [process.stdout.readline().rstrip() for _ in range(11)]
+        sold = client.get("/_sandbox/chains/demo-chain/vendors/store-001/products").json()["products"]
+    base_url = str(client.base_url).rstrip("/")
+    assert lines == "\n".join(guide.first_lines(base_url, demo=True)).splitlines()[: len(lines)]
+    assert len(sold) == 20
+
+
+def test_without_a_port_it_takes_the_default_one():
+    assert vars(_parser().parse_args([]))["port"] == PORT
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import APIRouter, Depends
-from fastapi.responses import HTMLResponse, Response
+from fastapi.responses import HTMLResponse
 
 from partner_sandbox import webhooks
 from partner_sandbox.control import on_this_machine
@@ -24,11 +24,6 @@ router = APIRouter(
 router.include_router(actions.router)
 FEW = 6
 CHOICES = 200
-
-
-@router.get("/style.css")
-def style() -> Response:
-    return Response(pages.style(), media_type="text/css; charset=utf-8", headers={"X-Content-Type-Options": "nosniff"})
 
 
 @router.get("")

@@ -22,8 +22,6 @@ CHAIN = "demo-chain"
 CLIENT_ID = "demo-client"
 CLIENT_SECRET = "demo-secret"  # noqa: S105  what the sandbox begins with; it opens nothing else
 TIMEOUT_S = 60.0
-HEALTH = "/"
-"""The address with which `make up` checks that the sandbox answers."""
 
 
 class SandboxRejectedError(ShelfsyncError):
@@ -88,10 +86,10 @@ class SandboxControl:
         return int(self._lines(0)[0])
 
     def requests_after(self, number: int, *, upto: int | None = None) -> dict[str, int]:
-        """Operation -> requests behind the journal's line `number`, up to another one; without the control plane and its health check."""
+        """Operation -> requests behind the journal's line `number`, up to another one; without the control plane."""
         counts: dict[str, int] = {}
         for entry in self._lines(number)[1]:
-            if entry["kind"] != "webhook" and entry["route"] != HEALTH and (upto is None or int(entry["n"]) <= upto):
+            if entry["kind"] != "webhook" and (upto is None or int(entry["n"]) <= upto):
                 name = str(entry["operation"] or entry["route"])
                 counts[name] = counts.get(name, 0) + 1
         return counts

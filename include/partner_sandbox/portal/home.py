@@ -1,0 +1,38 @@
+"""The front door: a page for people who know only the address."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse, Response
+
+from partner_sandbox import guide
+from partner_sandbox.jobs.jobs import address_of
+from partner_sandbox.portal import pages
+from partner_sandbox.sandbox import TheSandbox
+from partner_sandbox.vendors import CHAIN, CLIENT_ID, CLIENT_SECRET, VENDORS
+
+router = APIRouter()
+
+
+@router.get("/portal/style.css")
+def style() -> Response:
+    """The style sheet of every page; these pages answer every caller."""
+    return Response(pages.style(), media_type="text/css; charset=utf-8", headers={"X-Content-Type-Options": "nosniff"})
+
+
+@router.get("/")
+def front(request: Request, sandbox: TheSandbox) -> HTMLResponse:
+    """What this is, the credentials of its start, and what to do first."""
+    base_url = address_of(sandbox, request)
+    return pages.render(
+        "home.html",
+        base_url=base_url,
+        chain=CHAIN,
+        vendors=VENDORS,
+        client_id=CLIENT_ID,
+        client_secret=CLIENT_SECRET,
+        dialect=sandbox.behaviour.dialect,
+        propagation_s=sandbox.behaviour.propagation_s,
+        steps=(*guide.first_steps(base_url), guide.webhook_step(base_url)),
+        facts=guide.FACTS,
+    )
