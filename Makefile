@@ -1,6 +1,6 @@
 # What people do with the project; `make help` lists it. Every target makes the environment it needs.
 .DEFAULT_GOAL := help
-.PHONY: help setup lock test test-slow test-installation crash soak fuzz simulate crash-sweep mutation bench load cost check docs audit sbom demo up down
+.PHONY: help setup lock test test-slow test-installation crash soak fuzz simulate crash-sweep mutation bench load cost check docs audit sbom sandbox-package demo up down
 BIN := .venv/bin
 # Where a machine forbids cached bytecode, each of the many processes would compile Airflow anew, for seconds.
 export PYTHONDONTWRITEBYTECODE :=
@@ -69,6 +69,10 @@ sbom: setup   ## what an installation consists of (CycloneDX), into dist/sbom.js
 	@mkdir -p $(dir $(or $(SBOM),dist/sbom.json))
 	@$(BIN)/cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible --output-format JSON --output-file $(or $(SBOM),dist/sbom.json) requirements.txt
 	@echo "sbom: $(or $(SBOM),dist/sbom.json)"
+
+sandbox-package: setup   ## the sandbox as a wheel that installs alone, into dist; DIST=FOLDER
+	@$(BIN)/python -m pip wheel --quiet --no-deps --build-constraint requirements-build.txt --wheel-dir $(or $(DIST),dist) include/partner_sandbox
+	@ls $(or $(DIST),dist)/partner_sandbox-*.whl
 
 demo: setup   ## the whole of it once: full sync, a changed ERP, delta sync, summary
 	@$(BIN)/shelfsync demo

@@ -49,6 +49,7 @@ TARGETS: dict[str, Here | Elsewhere] = {
     "load": Here(("SECONDS=3", "RATE=100"), prints="0 missing"),
     "audit": Here(prints="audit: "),
     "sbom": Here(("SBOM={folder}/sbom.json",), prints="sbom.json"),
+    "sandbox-package": Here(("DIST={folder}",), prints="partner_sandbox-0.1.0-py3-none-any.whl"),
     "cost": Here(("ARGS=--skus 2000 --deltas 4",), prints="warehouse"),
     "docs": Here(prints="docs: dist/docs/index.html"),
     ".env": Here(in_copy=True),
