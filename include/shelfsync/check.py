@@ -75,6 +75,28 @@ def column_warnings(context: Context) -> list[str]:
     ]
 
 
+def promotion_warnings(context: Context) -> list[str]:
+    """A promotions' source that does not tell for whom and on which condition its promotions are."""
+    from shelfsync.erp.promotions import open_promotions, promotion_settings_in_errors
+    from shelfsync.promotions.schemas import RAW, REQUIRED
+
+    if not context.settings.promotions.configured:
+        return []
+    try:
+        with promotion_settings_in_errors():
+            absent = open_promotions(context.settings, RAW, REQUIRED).absent_columns()
+    except ShelfsyncError as error:  # the catalog is in order all the same
+        return [str(error)]
+    if not {"audience", "condition"} <= set(absent):
+        return []
+    consequence = (
+        "the source of the promotions has neither the column audience nor condition, so every campaign is offered to every customer. If some"
+        " are for club members, coupons, a minimum purchase or a mix, name the columns by SHELFSYNC_PROMOTIONS__COLUMNS; if none is, set"
+        ' SHELFSYNC_PROMOTIONS__CONSTANTS={"audience": "everybody"} (docs/how-to/promotions.md)'
+    )
+    return [consequence]
+
+
 def value_warnings(context: Context) -> list[str]:
     """Values that are sent with another number, in the first rows of the ERP: what is below one piece goes off sale."""
     import pyarrow as pa

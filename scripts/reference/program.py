@@ -59,6 +59,8 @@ EXAMPLES = {
     "erp.constants": '{"vendor": "store-001"}',
     "erp.vendor_ids": '{"ST01": "store-001"}',
     "erp.vendor_ids_file": "/etc/shelfsync/vendors.csv",
+    "promotions.audiences": '{"KARTE": "club"}',
+    "promotions.conditions": '{"BON": "coupon"}',
     "erp.mapping": "/etc/shelfsync/mapping.py:rows",
     "erp.count_sql": "SELECT count(*) FROM sales_view",
     "erp.control_file": "/data/{vendor}.count",

@@ -33,7 +33,7 @@ _ENDED: dict[str, type[ShelfsyncError]] = {
 def check(vendor: Vendors = None) -> Answer:
     """Try database, ERP and platform, and report in one line what is wrong with the configuration."""
     from shelfsync.check import check as check_all
-    from shelfsync.check import column_warnings, value_warnings, vendor_warnings, warnings
+    from shelfsync.check import column_warnings, promotion_warnings, value_warnings, vendor_warnings, warnings
 
     vendors = tuple(vendor or ())
     with opened() as context:
@@ -42,6 +42,7 @@ def check(vendor: Vendors = None) -> Answer:
             *vendor_warnings(context, vendors),
             *column_warnings(context),
             *value_warnings(context),
+            *promotion_warnings(context),
             *warnings(context),
         ]
     lines = ["database, ERP and platform answer; nothing was sent", *(f"warning: {line}" for line in found)]

@@ -15,7 +15,7 @@ from shelfsync.erp.source import Claim, Extract, none_of, vendors_of_rows
 from shelfsync.errors import ConfigurationError, IncompleteExtractError
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Callable, Generator, Sequence
 
     import pyarrow.parquet as pq
 
@@ -130,9 +130,15 @@ class FilesSource:
         return sorted({name for file in self._find() if (name := self._platform_id(file))})
 
     def unused_columns(self) -> tuple[str, ...]:
+        return self._columns(self._layout.unused)
+
+    def absent_columns(self) -> tuple[str, ...]:
+        return self._columns(self._layout.absent)
+
+    def _columns(self, select: Callable[..., tuple[str, ...]]) -> tuple[str, ...]:
         found: dict[str, None] = {}
         for file in self._find():
-            found |= dict.fromkeys(self._layout.unused(self._file(file).names(), file.name, vendor=file.vendor))
+            found |= dict.fromkeys(select(self._file(file).names(), file.name, vendor=file.vendor))
         return tuple(found)
 
     def _chunks(self, vendors: tuple[str, ...]) -> Generator[Chunk, None, Claim]:

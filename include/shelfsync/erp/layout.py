@@ -122,6 +122,13 @@ class Layout:
         used = set(self.sources(names, where, vendor=vendor).values())
         return tuple(name for name in names if name not in used)
 
+    def absent(self, names: Sequence[str], where: str, *, vendor: str | None = None) -> tuple[str, ...]:
+        """The columns of shelfsync that the ERP does not give; none with a hook, which may add them."""
+        if self.hook is not None:
+            return ()
+        found = {*self.sources(names, where, vendor=vendor), *self.constants, *(("vendor",) if vendor else ())}
+        return tuple(name for name in self.extract.names if name not in found)
+
     def wanted(self, names: Sequence[str], where: str, *, vendor: str | None = None) -> tuple[str, ...]:
         """The ERP's columns worth reading: all of them when a hook shall see them."""
         if self.hook is not None:

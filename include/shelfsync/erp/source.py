@@ -66,6 +66,9 @@ class ErpSource(Protocol):
     def unused_columns(self) -> tuple[str, ...]:
         """The ERP's columns that shelfsync does not read, in the ERP's order; found without reading a row."""
 
+    def absent_columns(self) -> tuple[str, ...]:
+        """The columns of shelfsync that the ERP does not give, at least in one file; found without reading a row."""
+
 
 class Extract:
     """One extract. Iterating returns `pyarrow.Table` chunks in the RAW schema, `row_number` counted on from 1; memory holds one chunk.

@@ -77,10 +77,16 @@ class SqlSource:
         return sorted({name for name in self._layout.vendor_ids.platform_ids(texts(values)).to_pylist() if name})
 
     def unused_columns(self) -> tuple[str, ...]:
+        return self._layout.unused(self._columns(), "the SELECT")
+
+    def absent_columns(self) -> tuple[str, ...]:
+        return self._layout.absent(self._columns(), "the SELECT")
+
+    def _columns(self) -> list[str]:
         sql = self._sql()
         with Session.open(self._url.get_secret_value(), self._settings.timeout_s) as session:
             try:
-                return self._layout.unused(session.columns(sql), "the SELECT")
+                return list(session.columns(sql))
             except sa.exc.SQLAlchemyError as error:
                 raise self._statement_error(error, session) from None
 

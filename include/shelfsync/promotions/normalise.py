@@ -1,7 +1,8 @@
 """normalise: the ERP's rows of one vendor (or of `*`) to canonical ones; faulty rows go to quarantine with a reason.
 
 Rows in = rows out + rows of the quarantine. A row with a faulty head freezes its campaign: shelfsync sends nothing for it until the head
-is corrected. If a row has another fault, the platform keeps its values of that SKU.
+is corrected. If a row has another fault, the platform keeps its values of that SKU. A row that the platform
+cannot express is never offered: its SKU leaves the promotion.
 """
 
 from __future__ import annotations
@@ -31,15 +32,29 @@ if TYPE_CHECKING:
 
 _SKU_KEPT_CHARACTERS = 500
 _FAULTY = -1
+AUDIENCES = dict.fromkeys(("", "everybody", "everyone", "all", "public"), "everybody")
+AUDIENCES |= dict.fromkeys(("club", "member", "members", "loyalty"), "club")
+AUDIENCES |= dict.fromkeys(("staff", "employee", "employees"), "staff")
+CONDITIONS = dict.fromkeys(("", "none", "no"), "none") | {
+    "coupon": "coupon",
+    "voucher": "coupon",
+    "gift": "basket_gift",
+}
+CONDITIONS |= {name: name for name in ("minimum_purchase", "basket_gift", "mix")}
+"""The usual words and their meaning; the settings add the chain's own."""
 
 
 @dataclass(frozen=True)
 class Normalised:
-    """`rows` in ROWS shape, `quarantine` in QUARANTINE shape, `kept` in KEPT shape, campaigns that are `frozen` by a faulty head."""
+    """`rows` in ROWS shape, `quarantine` in QUARANTINE shape, `kept` in KEPT shape, campaigns that are `frozen` by a faulty head.
+
+    `unoffered` in KEPT shape: SKUs of quarantined rows that the platform cannot express.
+    """
 
     rows: pa.Table
     quarantine: pa.Table
     kept: pa.Table
+    unoffered: pa.Table
     frozen: frozenset[str] = field(default_factory=frozenset)
 
 
@@ -49,6 +64,7 @@ def normalise(raw: pa.Table, heads: Heads, settings: PromotionSettings, *, sku_l
     numbers, faults = _heads(raw_columns, heads)
     findings = reason.Findings(raw.num_rows)
     skus = _sku(raw_columns["sku"], findings, sku_length_max, numbers)
+    _read_meanings(raw_columns, findings, settings)
     subtypes, values = _discount(raw_columns, findings, settings)
     columns = {
         "row_number": raw_columns["row_number"],
@@ -63,11 +79,13 @@ def normalise(raw: pa.Table, heads: Heads, settings: PromotionSettings, *, sku_l
     well_headed = numbers != _FAULTY
     good = ~findings.faulty & well_headed
     table = pa.table({name: columns[name] for name in ROWS.names})
-    kept = table.filter(pa.array(findings.faulty & well_headed & mask(skus.is_valid()))).select(KEPT.names)
+    named = findings.faulty & well_headed & mask(skus.is_valid())
+    keys = table.select(KEPT.names).cast(KEPT)
     return Normalised(
         rows=table.filter(pa.array(good)).cast(ROWS),
         quarantine=_quarantine(raw_columns, skus, findings, numbers, faults),
-        kept=kept.cast(KEPT),
+        kept=keys.filter(pa.array(named & ~findings.not_expressible)),
+        unoffered=keys.filter(pa.array(named & findings.not_expressible)),
         frozen=frozenset(fault.campaign for fault in faults.values() if fault.campaign is not None),
     )
 
@@ -135,6 +153,24 @@ def _repeated(skus: pa.Array, heads: npt.NDArray[np.int32]) -> number.Mask:
     repeated = np.zeros(len(skus), dtype=np.bool_)
     repeated[known] = counts[places] > 1
     return repeated
+
+
+def _read_meanings(raw_columns: dict[str, pa.Array], findings: reason.Findings, settings: PromotionSettings) -> None:
+    """For whom a row is, and on which condition: everybody without a condition, or what the platform cannot express."""
+    for name, usual, own, reasons in (
+        ("audience", AUDIENCES, settings.audiences, {"everybody": None, "club": "club_only", "staff": "staff_only"}),
+        ("condition", CONDITIONS, settings.conditions, {"none": None}),
+    ):
+        if raw_columns[name].null_count == len(raw_columns[name]):  # the ERP has no such column
+            continue
+        meanings = usual | {word.strip().casefold(): meaning for word, meaning in own.items()}
+        encoded = raw_columns[name].fill_null("").dictionary_encode()
+        codes = encoded.indices.to_numpy(zero_copy_only=False)
+        for code, word in enumerate(encoded.dictionary.to_pylist()):
+            meaning = meanings.get(word.strip().casefold())
+            found = f"{name}_unknown" if meaning is None else reasons.get(meaning, meaning)
+            if found is not None:
+                findings.note(found, codes == code)
 
 
 def _discount(
@@ -217,10 +253,10 @@ def _table(rows: dict[str, pa.Array], skus: pa.Array, described: dict[str, pa.Ar
 
 def merged(own: Normalised, every: Normalised, heads: list[Head]) -> Normalised:
     """The rows of one vendor and those of `*` together. Within a campaign, the vendor's own row of a SKU overrides the row for all."""
-    if every.rows.num_rows == 0 and every.kept.num_rows == 0:
+    if every.rows.num_rows + every.kept.num_rows + every.unoffered.num_rows == 0:
         return own
     names = pa.array([head.campaign for head in heads], pa.string())
-    own_rows = pa.concat_tables([own.rows.select(KEPT.names), own.kept])
+    own_rows = pa.concat_tables([own.rows.select(KEPT.names), own.kept, own.unoffered])
     keys = _keys(own_rows, names)
 
     def remaining(table: pa.Table) -> pa.Table:
@@ -230,6 +266,7 @@ def merged(own: Normalised, every: Normalised, heads: list[Head]) -> Normalised:
         rows=pa.concat_tables([own.rows, remaining(every.rows)]),
         quarantine=own.quarantine,
         kept=pa.concat_tables([own.kept, remaining(every.kept)]),
+        unoffered=pa.concat_tables([own.unoffered, remaining(every.unoffered)]),
         frozen=own.frozen | every.frozen,
     )
 

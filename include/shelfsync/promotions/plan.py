@@ -82,16 +82,17 @@ def plan(
     now: dt.datetime,
     frozen: Iterable[str] = (),
     absence_believed: bool = True,
+    unoffered: Collection[tuple[str, str]] = (),
 ) -> Planned:
     """`frozen` campaigns get no step. `absence_believed`: the extract is proven whole, so what is not in it is not in the ERP.
 
     If it is not, a campaign with a promotion that would end gets no step at all: a window, a vendor or the campaign may be missing only
-    in the file.
+    in the file. `unoffered` (campaign, vendor) are in it, and the platform cannot express them: their promotions end all the same.
     """
     held = frozenset(frozen)
     known = {promotion.identity: promotion for promotion in promotions}
     asked = {want.identity: want for want in wanted if want.head.end > now}
-    passed_over = {} if absence_believed else _unproven(known.values(), asked, held, now)
+    passed_over = {} if absence_believed else _unproven(known.values(), asked, held, unoffered, now)
     held |= frozenset(passed_over)
     first, changes, creates, last = list[Step](), list[Step](), list[Step](), list[Step]()
     campaigns = {want.head.campaign for want in asked.values()}
@@ -143,13 +144,21 @@ def _not_created(asked: Iterable[Wanted], known: Mapping[str, KnownPromotion]) -
 
 
 def _unproven(
-    known: Iterable[KnownPromotion], asked: Collection[str], held: Collection[str], now: dt.datetime
+    known: Iterable[KnownPromotion],
+    asked: Collection[str],
+    held: Collection[str],
+    unoffered: Collection[tuple[str, str]],
+    now: dt.datetime,
 ) -> dict[str, str]:
     """Campaigns with a promotion that would end because it is absent, with the reason why they get no step."""
     return {
         have.campaign: "a promotion of it would end, and the extract is not proven complete; its promotions stay as they are"
         for have in known
-        if have.there and have.end > now and have.identity not in asked and have.campaign not in held
+        if have.there
+        and have.end > now
+        and have.identity not in asked
+        and have.campaign not in held
+        and not any(campaign == have.campaign and meet(have.vendors, (vendor,)) for campaign, vendor in unoffered)
     }
 
 

@@ -33,7 +33,32 @@ def _amount(field: str) -> list[Reason]:
     ]
 
 
+NOT_EXPRESSIBLE: tuple[Reason, ...] = (
+    Reason(
+        "club_only", "audience", "audience {value} is club members; the platform shows a promotion to every customer"
+    ),
+    Reason("staff_only", "audience", "audience {value} is employees; the platform shows a promotion to every customer"),
+    Reason("coupon", "condition", "condition {value} is a coupon, which the platform does not know"),
+    Reason(
+        "minimum_purchase", "condition", "condition {value} is a minimum purchase, which the platform does not know"
+    ),
+    Reason("basket_gift", "condition", "condition {value} is a gift for a basket, which the platform does not know"),
+    Reason("mix", "condition", "condition {value} is a mix of items; the platform has bundles of one item alone"),
+)
+"""The platform has no such promotion. A row with one of these is never offered: its SKU leaves the promotion, unlike that of a faulty row."""
+
 REASONS: tuple[Reason, ...] = (
+    *NOT_EXPRESSIBLE,
+    Reason(
+        "audience_unknown",
+        "audience",
+        "audience {value} has no known meaning; give it one by SHELFSYNC_PROMOTIONS__AUDIENCES",
+    ),
+    Reason(
+        "condition_unknown",
+        "condition",
+        "condition {value} has no known meaning; give it one by SHELFSYNC_PROMOTIONS__CONDITIONS",
+    ),
     Reason("sku_missing", "sku", "the row has no SKU, so it cannot be sent"),
     Reason("sku_undecodable", "sku", "sku {value} is damaged: part of it is not text"),
     Reason("sku_control_character", "sku", "sku {value} has a control character"),
@@ -81,6 +106,11 @@ class Findings:
         """Notes this reason for the rows of the mask."""
         number = NUMBER_OF[reason]
         self.numbers[where & (self.numbers > number)] = number
+
+    @property
+    def not_expressible(self) -> Mask:
+        """Rows that the platform has no promotion for."""
+        return self.numbers < len(NOT_EXPRESSIBLE)
 
     @property
     def faulty(self) -> Mask:

@@ -21,7 +21,7 @@ HEAD = (
 )
 """The columns that all SKUs of a promotion share; each row of the ERP's table repeats them."""
 
-LINE = ("sku", "price", "discount_type", "max_quantity", "base_price", "cost")
+LINE = ("sku", "price", "discount_type", "max_quantity", "base_price", "cost", "audience", "condition")
 """The columns of one SKU."""
 
 RAW = pa.schema(
@@ -60,7 +60,7 @@ ROWS = pa.schema(
 """Canonical rows of one vendor, in the order of the extract."""
 
 KEPT = pa.schema([pa.field("head", pa.int32(), nullable=False), pa.field("sku", pa.string(), nullable=False)])
-"""SKUs whose wanted value is unknown (quarantined or held): the platform keeps what it acknowledged."""
+"""SKUs by head. As `kept`: SKUs whose wanted value is unknown (quarantined or held): the platform keeps what it acknowledged."""
 
 ACKNOWLEDGED = pa.schema([*ENTRY, pa.field("known", pa.bool_(), nullable=False)])
 """The entries of a promotion that the platform acknowledged; `known` false: it may have this, another value, or nothing (I7)."""

@@ -20,6 +20,12 @@ class PromotionSettings(ErpSettings):
     """Of times that carry no zone: a name like Europe/Berlin."""
     values: Literal["interface", "spec"] = "interface"
     """`interface`: strike-throughs with a final price alone; `spec`: percentages, amounts, bundles and further reasons too."""
+    audiences: dict[str, Literal["everybody", "club", "staff"]] = Field(default_factory=dict)
+    """Words of the ERP in the column audience -> their meaning: `{"0": "everybody", "KARTE": "club"}`. The usual words are known."""
+    conditions: dict[str, Literal["none", "coupon", "minimum_purchase", "basket_gift", "mix"]] = Field(
+        default_factory=dict
+    )
+    """Words of the ERP in the column condition -> their meaning: `{"0": "none", "BON": "coupon"}`. The usual words are known."""
     all_vendors: Literal["listed", "star"] = "listed"
     """How shelfsync sends `*`: as the list of all known vendors, or as `*`, if the platform accepts it."""
     overlap: Literal["reject", "later_start_wins"] = "reject"

@@ -91,6 +91,19 @@ def test_columns_and_vendors_that_lead_nowhere_are_told_before_anything_is_sent(
 
 
 @pytest.mark.slow
+def test_promotions_that_do_not_tell_for_whom_they_are_are_a_warning(here, monkeypatch, tmp_path):
+    (tmp_path / "promotions.csv").write_text("campaign,sku,price,name,start_time,end_time\n", encoding="utf-8")
+    assert "audience" not in here("check")[1]
+    monkeypatch.setenv("SHELFSYNC_PROMOTIONS__FILES", str(tmp_path / "promotions.csv"))
+    assert "warning: the source of the promotions has neither the column audience nor condition" in here("check")[1]
+    monkeypatch.setenv("SHELFSYNC_PROMOTIONS__CONSTANTS", '{"audience": "everybody"}')
+    assert "audience" not in here("check")[1]
+    monkeypatch.setenv("SHELFSYNC_PROMOTIONS__FILES", str(tmp_path / "none.csv"))
+    code, output, _ = here("check")
+    assert (code, "warning: SHELFSYNC_PROMOTIONS__FILES" in output) == (0, True), output
+
+
+@pytest.mark.slow
 def test_prices_of_a_binary_float_are_found_before_they_are_sent(here, tmp_path):
     (tmp_path / "stock.csv").write_text(f"vendor,sku,price\nstore-001,a,{0.57 * 100}\n", encoding="utf-8")
     assert (

@@ -7,7 +7,9 @@ SELECT
     campaign_price.amount AS price,             -- the final price while it lasts
     campaign.name AS name,
     campaign.starts_at AS start_time,
-    campaign.ends_at AS end_time
+    campaign.ends_at AS end_time,
+    'everybody' AS audience,                    -- the sample has no club
+    'none' AS condition                         -- and no coupon
 FROM erp.campaign
 JOIN erp.campaign_price USING (campaign_id)
 JOIN erp.product USING (product_id)

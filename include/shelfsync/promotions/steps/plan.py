@@ -80,6 +80,7 @@ def _steps(context: Context, run: PromotionRun, prepared: Prepared) -> tuple[Pla
         now=now,
         frozen=prepared.frozen,
         absence_believed=bool(run.complete),
+        unoffered=prepared.unoffered,
     )
     live = sum(row.state == "sent" and row.end_time > now for row in rows)
     share = context.settings.promotions.ended_share_max

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +41,10 @@ class Prepared:
     """Promotion -> SKUs that were rejected and may be accepted now."""
     vendors_known: tuple[str, ...] = ()
     counts: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    unoffered: set[tuple[str, str]] = field(default_factory=set)
+    """(campaign, vendor) of which the extract has rows, and the platform can express none."""
+    not_expressible: Counter[str] = field(default_factory=Counter)
+    """Reason -> rows that the platform cannot express."""
     lines: list[str] = field(default_factory=list)
 
 
@@ -86,6 +90,11 @@ class _Preparation:
         prepared.wanted, clashes = self._groups.wanted(star=star)
         prepared.frozen |= clashes
         prepared.counts["promotions"] = len(prepared.wanted)
+        prepared.counts["rows_not_expressible"] = prepared.not_expressible.total()
+        if prepared.not_expressible:
+            by_reason = ", ".join(f"{rows:,} {word}" for word, rows in prepared.not_expressible.most_common())
+            rows = prepared.not_expressible.total()
+            prepared.lines.insert(0, f"the platform cannot express {rows:,} rows, so they are not offered: {by_reason}")
         return prepared
 
     def _vendor(self, vendor: str, path: str | None, every: Normalised, raw_of_every: pa.Table) -> None:
@@ -127,12 +136,21 @@ class _Preparation:
             prepared.lines.append(
                 f"vendor {vendor}: {len(judged.unknown)} SKUs of promotions are not in its assortment as far as it is known, such as {judged.unknown[0].as_py()}"
             )
-        self._group(vendor, guarded.rows, pa.concat_tables([both.kept, guarded.kept]), judged.kept)
+        self._group(vendor, guarded.rows, pa.concat_tables([both.kept, guarded.kept]), judged.kept, both.unoffered)
+        campaigns = [
+            {self._heads.all[number].campaign for number in table["head"].to_pylist()}
+            for table in (both.unoffered, both.rows, both.kept)
+        ]
+        prepared.unoffered |= {(campaign, vendor) for campaign in campaigns[0] - campaigns[1] - campaigns[2]}
         self._release_rejections(vendor, assortment)
 
-    def _group(self, vendor: str, rows: pa.Table, unsure: pa.Table, senseless: pa.Table) -> None:
-        """`unsure` (KEPT): an operator or the ERP must decide. `senseless`: not possible. Both keep their acknowledged values."""
+    def _group(self, vendor: str, rows: pa.Table, unsure: pa.Table, senseless: pa.Table, unoffered: pa.Table) -> None:
+        """`unsure` (KEPT): an operator or the ERP must decide. `senseless`: not possible. Both keep their acknowledged values.
+
+        `unoffered` (KEPT) leave the promotion.
+        """
         import pyarrow as pa
+        import pyarrow.compute as pc
 
         from shelfsync.promotions.group import contents, filled
 
@@ -144,7 +162,9 @@ class _Preparation:
             promotions = self._on_platform(vendor, head) if len(skus) or not self._run.complete else []
             for promotion in promotions:
                 held = self._context.lake.read_table(promotion.acknowledged_path or "")
-                entries = filled(entries, skus if self._run.complete else held["sku"].combine_chunks(), held)
+                if not self._run.complete:
+                    skus = held["sku"].filter(pc.invert(pc.is_in(held["sku"], value_set=_of_head(unoffered, number))))
+                entries = filled(entries, skus, held)
             if not promotions and len(skus):
                 self._stay(vendor, head, _of_head(unsure, number))
             self._groups.add(number, head, vendor, entries)
@@ -205,7 +225,11 @@ class _Preparation:
             self._prepared.frozen.setdefault(campaign, "its head cannot be meant: see warehouse.promotion_quarantine")
 
     def _quarantine(self, vendor: str, rows: pa.Table) -> None:
+        from shelfsync.promotions.reason import NOT_EXPRESSIBLE
+
         self._prepared.counts["rows_quarantined"] += rows.num_rows
+        words = {reason.word for reason in NOT_EXPRESSIBLE}
+        self._prepared.not_expressible.update(word for word in rows["reason"].to_pylist() if word in words)
         with self._context.engine.begin() as connection:
             record.replace_quarantine(connection, self._run.run_id, vendor, rows)
 

@@ -1,0 +1,105 @@
+"""Campaigns as real chains have them: club, coupon, mix, doubled rows."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from shelfsync.promotions.head import Heads
+from shelfsync.promotions.normalise import Normalised, normalise
+from shelfsync.promotions.reason import REASONS
+from shelfsync.promotions.schemas import RAW
+from shelfsync.settings import PromotionSettings
+
+PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "promotions.md"
+ROW = {
+    "vendor": "v",
+    "campaign": "c1",
+    "sku": "a",
+    "price": "8",
+    "name": "Spring",
+    "start_time": "2026-03-02T10:00:00Z",
+    "end_time": "2026-03-09T10:00:00Z",
+}
+
+
+def raw(*rows: dict[str, Any]) -> pa.Table:
+    return pa.Table.from_pylist([{"row_number": place + 1, **ROW, **row} for place, row in enumerate(rows)], schema=RAW)
+
+
+def normal(*rows: dict[str, Any], **settings: Any) -> Normalised:
+    own = PromotionSettings(**settings)
+    return normalise(raw(*rows), Heads(own), own, sku_length_max=255)
+
+
+def reasons(found: Normalised) -> dict[str, str]:
+    return {row["sku"]: row["reason"] for row in found.quarantine.to_pylist()}
+
+
+def test_what_is_not_for_everybody_or_has_a_condition_is_never_offered_and_has_its_reason():
+    found = normal(
+        {"sku": "a", "audience": "Everybody ", "condition": "none"},
+        {"sku": "b", "audience": "CLUB"},
+        {"sku": "c", "audience": "employees"},
+        *({"sku": word, "condition": word} for word in ("coupon", "minimum_purchase", "basket_gift", "mix")),
+        {"sku": "k", "condition": "BON"},
+        {"sku": "x", "audience": "3"},
+        {"sku": "y", "condition": "?"},
+        {"sku": "z", "audience": "0"},
+        audiences={"0": "everybody"},
+        conditions={"bon": "coupon"},
+    )
+    assert found.rows["sku"].to_pylist() == ["a", "z"]
+    words = {word: word for word in ("coupon", "minimum_purchase", "basket_gift", "mix")}
+    assert reasons(found) == {
+        "b": "club_only",
+        "c": "staff_only",
+        **words,
+        "k": "coupon",
+        "x": "audience_unknown",
+        "y": "condition_unknown",
+    }
+    assert found.kept["sku"].to_pylist() == ["x", "y"], "what cannot be expressed does not stay either"
+    assert sorted(found.unoffered["sku"].to_pylist()) == sorted({"b", "c", "k", *words})
+
+
+@pytest.mark.slow
+def test_a_campaign_for_the_club_is_not_offered_and_one_that_becomes_so_ends(shop):
+    shop.erp.put("c1", "a", "8")
+    shop.erp.put("c1", "b", "8")
+    shop.erp.put("c2", "c", "7", audience="club")
+    shop.erp.put("c3", "d", "7")
+    shop.sync()
+    assert shop.seen() == {"a": 8.0, "b": 8.0, "d": 7.0}
+    shop.erp.put("c1", "b", "8", condition="coupon")
+    shop.erp.change("c3", audience="club")
+    summary = shop.sync()
+    assert shop.seen() == {"a": 8.0}
+    assert summary["counts"]["rows_not_expressible"] == 3
+    assert "the platform cannot express 3 rows, so they are not offered: 2 club_only, 1 coupon" in summary["lines"]
+
+
+@pytest.mark.slow
+def test_an_extract_without_a_proof_ends_what_it_gives_to_the_club(make_shop, tmp_path):
+    file = tmp_path / "promotions.csv"
+    shop = make_shop(promotions={"sql": None, "files": str(file)})
+
+    def write(*rows: str) -> None:
+        window = "2020-01-01T00:00:00Z,2099-01-01T00:00:00Z"
+        lines = [f"{row},Offer {row[:2]},{window}\n" for row in rows]
+        file.write_text(f"campaign,vendor,sku,price,audience,name,start_time,end_time\n{''.join(lines)}", "utf-8")
+
+    write("c1,store-001,a,8,all", "c1,store-001,b,8,all", "c1,store-001,c,8,all", "c2,store-001,d,8,all")
+    shop.sync()
+    write("c1,store-001,a,8,all", "c1,store-001,b,8,club", "c2,store-001,d,8,club")
+    shop.sync()
+    assert shop.seen() == {"a": 8.0, "c": 8.0}
+
+
+def test_the_page_has_every_reason():
+    page = PAGE.read_text("utf-8").partition("## What is not sent")[2].partition("\n## ")[0]
+    assert {reason.word for reason in REASONS} <= set(re.findall(r"`(\w+)`", page))
