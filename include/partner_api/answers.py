@@ -170,7 +170,7 @@ def _kind(answer: Answer, call: Call) -> Judgement:
         message = "a web page came where JSON was asked for"
         return (errors.UnexpectedAnswerError if call.safe_to_repeat else errors.AmbiguousError), message, None
     if 300 <= status < 400:
-        remedy = "Redirects are not followed with a token; is the base address right?"
+        remedy = "Correct the base address; the client follows no redirect with a token."
         return errors.UnexpectedAnswerError, "the platform redirects elsewhere", remedy
     if status >= 500:
         return _broken(answer, call)

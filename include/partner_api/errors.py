@@ -39,13 +39,17 @@ class PartnerError(Exception):
             self.remedy = remedy
         super().__init__(message)
 
-    def __str__(self) -> str:
+    @property
+    def fact(self) -> str:
+        """What happened, without the remedy and without a full stop: for a message that has a better remedy."""
         facts = [f"status {self.status}"] if self.status is not None else []
         facts += [f"request {self.request_id}"] if self.request_id else []
         line = f"{self.operation}: {self.message}" if self.operation else self.message
         line += f" ({', '.join(facts)})" if facts else ""
-        line += f": {self.body_excerpt!r}" if self.body_excerpt else ""
-        return f"{line}. {self.remedy}"
+        return line + (f": {self.body_excerpt!r}" if self.body_excerpt else "")
+
+    def __str__(self) -> str:
+        return f"{self.fact}. {self.remedy.rstrip('.')}."
 
 
 class MisconfiguredError(PartnerError):

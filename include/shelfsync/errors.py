@@ -48,6 +48,11 @@ class ExitCode(IntEnum):
         return next((code for code in cls if code == number), cls.FAILURE)
 
 
+def without_stop(text: object, characters_max: int = 1000) -> str:
+    """Another program's message in one line, without its full stop: it stands inside a sentence of shelfsync."""
+    return " ".join(str(text).split())[:characters_max].rstrip(".")
+
+
 class ShelfsyncError(Exception):
     """An error with a message for the operator.
 
@@ -67,8 +72,9 @@ class ConfigurationError(ShelfsyncError):
 
     def __init__(self, setting: str, problem: str, remedy: str) -> None:
         self.setting = setting
-        self.problem = problem.rstrip(".")  # it may end with another program's sentence
-        super().__init__(f"{setting}: {self.problem}. {remedy}")
+        self.problem = " ".join(problem.splitlines()).rstrip(".")
+        end = "" if self.problem.endswith(("?", "!")) else "."
+        super().__init__(f"{setting}: {self.problem}{end} {remedy}")
         self.remedy = remedy
 
 

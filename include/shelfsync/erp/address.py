@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from shelfsync.errors import ConfigurationError
+from shelfsync.errors import ConfigurationError, without_stop
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -141,4 +141,4 @@ def _expression(pattern: str) -> re.Pattern[str]:
 
 def _reason(error: Exception) -> str:
     words = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return shown(" ".join(words.split())[:300]) or type(error).__name__
+    return shown(without_stop(words, 300)) or type(error).__name__

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from shelfsync.erp.layout import Chunk
 from shelfsync.erp.text import ESCAPING, MARK
-from shelfsync.errors import ConfigurationError, DataError, IncompleteExtractError
+from shelfsync.errors import ConfigurationError, DataError, IncompleteExtractError, without_stop
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -75,7 +75,7 @@ class CsvFile:
                     )
             except (EOFError, zlib.error, OSError) as error:
                 raise IncompleteExtractError(
-                    f"{self._found.name} broke off after {total} rows: {' '.join(str(error).split())}. Nothing was sent; let the ERP write it again."
+                    f"{self._found.name} broke off after {total} rows: {without_stop(error)}. Nothing was sent; let the ERP write it again."
                 ) from None
         if not total:
             raise IncompleteExtractError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shelfsync.errors import ConfigurationError
+from shelfsync.errors import ConfigurationError, without_stop
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
@@ -46,7 +46,7 @@ def driver_message(error: BaseException, url: sa.URL) -> str:
     words = str(getattr(error, "orig", None) or error)
     for secret in _secrets(url):
         words = words.replace(secret, "***")
-    return " ".join(words.split())[:400]
+    return without_stop(words, 400)
 
 
 def connection_error(error: BaseException, url: sa.URL) -> ConfigurationError:

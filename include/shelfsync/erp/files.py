@@ -12,7 +12,7 @@ from shelfsync.erp.address import FILES, VENDOR, shown
 from shelfsync.erp.csvfile import CsvFile
 from shelfsync.erp.layout import COLUMNS, CONSTANTS, Chunk, Layout
 from shelfsync.erp.source import Claim, Extract, none_of, vendors_of_rows
-from shelfsync.errors import ConfigurationError, IncompleteExtractError
+from shelfsync.errors import ConfigurationError, IncompleteExtractError, without_stop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
@@ -71,7 +71,7 @@ class ParquetFile:
 
     def _broken(self, error: Exception) -> IncompleteExtractError:
         return IncompleteExtractError(
-            f"{self._found.name} is no whole Parquet file: {' '.join(str(error).split())[:300]}. Nothing was sent; let the ERP write it again."
+            f"{self._found.name} is no whole Parquet file: {without_stop(error, 300)}. Nothing was sent; let the ERP write it again."
         )
 
 

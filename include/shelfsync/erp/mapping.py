@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import inspect
 import re
 import traceback
 from pathlib import Path
+from types import CodeType
 from typing import TYPE_CHECKING
 
 from shelfsync import schemas
 from shelfsync.access import refuse_shared
-from shelfsync.errors import ConfigurationError, DataError
+from shelfsync.errors import ConfigurationError, DataError, without_stop
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,15 +66,10 @@ class MappingHook:
             answer = hook(frame)
         except Exception as error:
             frames = traceback.extract_tb(error.__traceback__)
-            own = [
-                frame
-                for frame in frames
-                if frame.filename == getattr(getattr(hook, "__code__", None), "co_filename", None)
-            ]
-            at = (own or frames)[-1]  # a line of the hook, and not of the library that it calls
+            at = ([one for one in frames if one.filename == _file_of(hook)] or frames)[-1]  # not of a library
             raise DataError(
                 f"{SETTING}: the hook {self.name!r} failed on chunk {chunk} of the extract ({len(frame)} rows) with "
-                f"{type(error).__name__}: {_line(error)} ({Path(at.filename).name}, line {at.lineno}). "
+                f"{type(error).__name__}: {without_stop(error, 300)} ({Path(at.filename).name}, line {at.lineno}). "
                 "Correct the hook; nothing was sent."
             ) from error
         if not isinstance(answer, pd.DataFrame):
@@ -94,7 +91,7 @@ class MappingHook:
         except Exception as error:
             raise ConfigurationError(
                 SETTING,
-                f"{self._where} cannot be imported: {type(error).__name__}: {_line(error)}",
+                f"{self._where} cannot be imported: {type(error).__name__}: {without_stop(error, 300)}",
                 "Correct the module or the name; a module must be on PYTHONPATH, a file needs its whole path.",
             ) from error
 
@@ -108,5 +105,9 @@ def _module_of_file(path: Path) -> ModuleType:
     return module
 
 
-def _line(error: BaseException) -> str:
-    return " ".join(str(error).split())[:300]
+def _file_of(hook: Callable[..., object]) -> str | None:
+    """The file of a function, of a decorated one, or of an object that is called."""
+    for found in (inspect.unwrap(hook), type(hook).__call__):
+        if isinstance(code := getattr(found, "__code__", None), CodeType):
+            return code.co_filename
+    return None

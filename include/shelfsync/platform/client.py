@@ -30,7 +30,7 @@ def open_platform(settings: Settings, engine: Engine, clock: Clock, *, read_only
     except MisconfiguredError as error:
         raise ConfigurationError(
             "SHELFSYNC_PLATFORM__BASE_URL",
-            str(error),
+            error.fact,
             "Write https://, or name a private host in SHELFSYNC_PLATFORM__PRIVATE_HOSTS.",
         ) from None
 

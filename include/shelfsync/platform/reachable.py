@@ -112,20 +112,20 @@ def _ask(context: Context, vendor: str | None) -> None:
     except CredentialsError as error:
         raise ConfigurationError(
             "SHELFSYNC_PLATFORM__CLIENT_ID / SHELFSYNC_PLATFORM__CLIENT_SECRET (or the connection shelfsync_platform)",
-            f"the platform does not let us in: {error}",
+            f"the platform rejects the credentials: {error.fact}",
             "Correct the credentials; they must belong to this chain.",
         ) from None
     except (NotFoundError, NotEnabledError) as error:
         if vendor is not None and _known_good(context, _fingerprint(_derived(context), ("*",)), within_s=math.inf):
             raise ConfigurationError(
                 "SHELFSYNC_SYNC__VENDORS, SHELFSYNC_ERP__VENDOR_IDS or --vendor",
-                f"the platform does not know vendor {vendor!r} of chain {platform.chain!r}: {error}",
+                f"the platform does not know vendor {vendor!r} of chain {platform.chain!r}: {error.fact}",
                 "Correct the vendor, or ask the account manager to enable it.",
             ) from None
         which = "" if vendor is None else f" or has no vendor {vendor!r}"
         raise ConfigurationError(
             "SHELFSYNC_PLATFORM__CHAIN (or the connection shelfsync_platform)",
-            f"the platform does not know chain {platform.chain!r}{which}: {error}",
+            f"the platform does not know chain {platform.chain!r}{which}: {error.fact}",
             "Correct the chain, name the stores as the platform does (SHELFSYNC_ERP__VENDOR_IDS), or ask the account manager to enable them.",
         ) from None
     except ThrottledError as error:
@@ -133,13 +133,13 @@ def _ask(context: Context, vendor: str | None) -> None:
     except UnavailableError as error:
         raise ConfigurationError(
             _ADDRESS,
-            f"{platform.base_url} cannot be reached: {error}",
+            f"{platform.base_url} cannot be reached: {error.fact}",
             "Correct the address, or try again when the platform is up.",
         ) from None
     except PartnerError as error:
         raise ConfigurationError(
             _ADDRESS,
-            f"{platform.base_url} does not answer like the platform: {error}",
+            f"{platform.base_url} does not answer like the platform: {error.fact}",
             "Correct the address.",
         ) from None
 

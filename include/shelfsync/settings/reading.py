@@ -66,8 +66,7 @@ def read_settings(**overrides: Any) -> Settings:
         name = _PREFIX + "__".join(str(part).upper() for part in first["loc"])
         if first["type"] == "extra_forbidden":
             raise _unknown(name, file) from None
-        remedy = f"Correct it in the environment or in {file}."
-        raise ConfigurationError(name, first["msg"], remedy) from None
+        raise ConfigurationError(name, first["msg"], f"Correct it in {_where(name, file)}.") from None
     except ValueError as error:  # a mapping of the environment or a TOML file that does not parse
         if found := _no_mapping():
             name, why = found
@@ -122,8 +121,15 @@ def _unknown(name: str, file: Path) -> ConfigurationError:
     """The error about a name that no setting has."""
     near = _nearest(name)
     meant = f"; the nearest is {_PREFIX}{near}" if near else ""
-    remedy = f"Correct it in the environment or in {file}. `shelfsync config show` lists all settings."
+    remedy = f"Correct it in {_where(name, file)}. `shelfsync config show` lists all settings."
     return ConfigurationError(name, f"there is no such setting{meant}", remedy)
+
+
+def _where(name: str, file: Path) -> str:
+    """What sets this name: the environment has priority over the file, and may have a whole section as JSON."""
+    given = {variable.upper() for variable in os.environ}
+    parts = name.split("__")
+    return "the environment" if any("__".join(parts[:n]) in given for n in range(1, len(parts) + 1)) else str(file)
 
 
 def _nearest(name: str) -> str | None:

@@ -154,6 +154,26 @@ def test_an_error_inside_a_library_names_the_line_of_the_hook(erp, hook, read):
         read(**erp, mapping=hook("frame = frame.copy()\nframe['price'] = frame['no_such_column']\nreturn frame"))
 
 
+@pytest.mark.parametrize("name", ["decorated", "called"])
+def test_a_decorated_hook_or_an_object_is_named_by_its_own_line(erp, read, tmp_path, name):
+    (tmp_path / "hooks.py").write_text(
+        "import functools\n"
+        "class Hook:\n"
+        "    def __call__(self, frame):\n"
+        "        return frame['no_such_column']\n"  # line 4
+        "called = Hook()\n"
+        "decorated = functools.wraps(called.__call__)(lambda frame: called(frame))\n",
+        encoding="utf-8",
+    )
+    with pytest.raises(DataError, match=r"KeyError: 'no_such_column' \(hooks\.py, line 4\)"):
+        read(**erp, mapping=f"{tmp_path}/hooks.py:{name}")
+
+
+def test_an_exception_that_ends_in_a_full_stop_is_followed_by_no_second_one(erp, hook, read):
+    with pytest.raises(DataError, match=r"ValueError: no such tax class \(hooks"):
+        read(**erp, mapping=hook("raise ValueError('no such\\n tax class.')"))
+
+
 def test_columns_that_nothing_reads_are_known_without_reading_a_row(erp, hook, tmp_path):
     columns = {"vendor": "filiale", "sku": "artikel", "quantity": "cents"}
     assert open_source(ErpSettings(**{**erp, "columns": columns})).unused_columns() == ("kind",)

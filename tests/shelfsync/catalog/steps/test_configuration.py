@@ -162,6 +162,36 @@ def test_without_a_project_the_state_folder_is_one_of_the_user(monkeypatch, tmp_
 def test_an_error_has_one_full_stop_before_its_remedy():
     error = ConfigurationError("SHELFSYNC_ERP__URL", "the server says: no such user.", "Correct it.")
     assert str(error) == "SHELFSYNC_ERP__URL: the server says: no such user. Correct it."
+    error = ConfigurationError("SHELFSYNC_ERP__URL", "the server asks: is\nit there?", "Correct it.")
+    assert str(error) == "SHELFSYNC_ERP__URL: the server asks: is it there? Correct it."
+
+
+def test_an_error_of_the_platform_has_one_remedy_the_setting(make_world, erp):
+    erp.put("store-001", "a")
+    for sections in (
+        {"platform": {"client_secret": "hidden"}},
+        {"platform": {"chain": "other-chain"}, "sync": {"vendors": "store-001"}},
+        {"platform": {"base_url": f"http://127.0.0.1:{_closed_port()}"}, "sync": {"vendors": "store-001"}},
+    ):
+        with pytest.raises(ConfigurationError) as caught:
+            make_world(**sections).app.check()
+        assert "Check client id" not in caught.value.problem
+        assert "Check chain" not in caught.value.problem
+        assert "Try again" not in caught.value.problem
+        assert ".." not in str(caught.value)
+
+
+def test_what_the_file_sets_is_corrected_there_and_what_the_environment_sets_here(monkeypatch, tmp_path):
+    file = tmp_path / "shelfsync.toml"
+    file.write_text("[sync]\nvendors_per_shard = 'many'\n", encoding="utf-8")
+    monkeypatch.setenv("SHELFSYNC_CONFIG", str(file))
+    with pytest.raises(ConfigurationError) as caught:
+        read_settings()
+    assert caught.value.remedy == f"Correct it in {file}."
+    monkeypatch.setenv("SHELFSYNC_SYNC__VENDORS_PER_SHARD", "some")
+    with pytest.raises(ConfigurationError) as caught:
+        read_settings()
+    assert caught.value.remedy == "Correct it in the environment."
 
 
 def test_a_wrong_section_in_the_file_is_an_error_with_the_nearest_one(monkeypatch, tmp_path):
@@ -201,7 +231,7 @@ def test_a_wrong_chain_is_found_before_anything_is_sent_even_when_no_vendor_was_
     for vendor in ("store-001", "store-002"):
         erp.put(vendor, "a")
     world = make_world(platform={"chain": "other-chain"})
-    with pytest.raises(ConfigurationError, match=r"other-chain|let us in"):
+    with pytest.raises(ConfigurationError, match=r"other-chain|rejects the credentials"):
         world.sync("full")
     assert world.sent() == []
     assert world.rows("SELECT count(*) FROM ledger.vendor_run") == [(0,)]
