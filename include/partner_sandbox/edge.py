@@ -29,7 +29,7 @@ from partner_sandbox.settings import Behaviour
 
 CUT = "partner_sandbox.cut"
 INSIDE = ("/_sandbox", "/portal")
-FRONT = frozenset({"/"})
+FRONT = frozenset({"/", "/openapi.json", "/reference"})
 BEFORE = ("status_*", "block_page", "refuse_connection", "never_answer")
 AFTER = ("half_body", "drop_answer", "slow_body")
 BLOCK_PAGE = (

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from fastapi import APIRouter, Request
-from fastapi.responses import HTMLResponse, Response
+from fastapi.responses import HTMLResponse, JSONResponse, Response
 
-from partner_sandbox import guide
+from partner_sandbox import contract, guide
 from partner_sandbox.jobs.jobs import address_of
-from partner_sandbox.portal import pages
+from partner_sandbox.portal import pages, reference
 from partner_sandbox.sandbox import TheSandbox
 from partner_sandbox.vendors import CHAIN, CLIENT_ID, CLIENT_SECRET, VENDORS
 
@@ -36,3 +36,16 @@ def front(request: Request, sandbox: TheSandbox) -> HTMLResponse:
         steps=(*guide.first_steps(base_url), guide.webhook_step(base_url)),
         facts=guide.FACTS,
     )
+
+
+@router.get("/openapi.json")
+def interface_contract(request: Request, sandbox: TheSandbox) -> JSONResponse:
+    """The contract of the interface."""
+    return JSONResponse(contract.interface(address_of(sandbox, request)))
+
+
+@router.get("/reference")
+def interface_reference(request: Request, sandbox: TheSandbox) -> HTMLResponse:
+    """The same for people."""
+    document = contract.interface(address_of(sandbox, request))
+    return reference.page(document, of="the interface", beside="/openapi.json")
