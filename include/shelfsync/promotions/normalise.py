@@ -1,6 +1,6 @@
 """normalise: the ERP's rows of one vendor (or of `*`) to canonical ones; faulty rows go to quarantine with a reason.
 
-Rows in = rows out + rows of the quarantine. A row with a faulty head freezes its campaign: shelfsync sends nothing for it until the head
+Rows in = rows out + rows of the quarantine + repeated rows. A row with a faulty head freezes its campaign: shelfsync sends nothing for it until the head
 is corrected. If a row has another fault, the platform keeps its values of that SKU. A row that the platform
 cannot express is never offered: its SKU leaves the promotion.
 """
@@ -48,7 +48,7 @@ CONDITIONS |= {name: name for name in ("minimum_purchase", "basket_gift", "mix")
 class Normalised:
     """`rows` in ROWS shape, `quarantine` in QUARANTINE shape, `kept` in KEPT shape, campaigns that are `frozen` by a faulty head.
 
-    `unoffered` in KEPT shape: SKUs of quarantined rows that the platform cannot express.
+    `unoffered` in KEPT shape: SKUs of quarantined rows that the platform cannot express. `repeated` rows say what an earlier one says.
     """
 
     rows: pa.Table
@@ -56,6 +56,7 @@ class Normalised:
     kept: pa.Table
     unoffered: pa.Table
     frozen: frozenset[str] = field(default_factory=frozenset)
+    repeated: int = 0
 
 
 def normalise(raw: pa.Table, heads: Heads, settings: PromotionSettings, *, sku_length_max: int) -> Normalised:
@@ -63,7 +64,7 @@ def normalise(raw: pa.Table, heads: Heads, settings: PromotionSettings, *, sku_l
     raw_columns = {name: column(raw, name) for name in RAW.names}
     numbers, faults = _heads(raw_columns, heads)
     findings = reason.Findings(raw.num_rows)
-    skus = _sku(raw_columns["sku"], findings, sku_length_max, numbers)
+    skus = _sku(raw_columns["sku"], findings, sku_length_max)
     _read_meanings(raw_columns, findings, settings)
     subtypes, values = _discount(raw_columns, findings, settings)
     columns = {
@@ -77,7 +78,8 @@ def normalise(raw: pa.Table, heads: Heads, settings: PromotionSettings, *, sku_l
         "cost": _amount("cost", raw_columns["cost"], findings),
     }
     well_headed = numbers != _FAULTY
-    good = ~findings.faulty & well_headed
+    repeated = _repeated(columns, findings, well_headed & mask(skus.is_valid()))
+    good = ~findings.faulty & well_headed & ~repeated
     table = pa.table({name: columns[name] for name in ROWS.names})
     named = findings.faulty & well_headed & mask(skus.is_valid())
     keys = table.select(KEPT.names).cast(KEPT)
@@ -87,6 +89,7 @@ def normalise(raw: pa.Table, heads: Heads, settings: PromotionSettings, *, sku_l
         kept=keys.filter(pa.array(named & ~findings.not_expressible)),
         unoffered=keys.filter(pa.array(named & findings.not_expressible)),
         frozen=frozenset(fault.campaign for fault in faults.values() if fault.campaign is not None),
+        repeated=int(repeated.sum()),
     )
 
 
@@ -133,26 +136,44 @@ def _heads(raw_columns: dict[str, pa.Array], heads: Heads) -> tuple[npt.NDArray[
     return numbers[codes], {int(row): faulty[int(codes[row])] for row in where}
 
 
-def _sku(raw_columns: pa.Array, findings: reason.Findings, length_max: int, heads: npt.NDArray[np.int32]) -> pa.Array:
-    """As in the catalog: kept as it is but for spaces around it; two rows of one promotion with one SKU are both quarantined."""
+def _sku(raw_columns: pa.Array, findings: reason.Findings, length_max: int) -> pa.Array:
+    """As in the catalog: kept as it is but for spaces around it."""
     skus = pc.utf8_trim(raw_columns, characters=" ")
     skus = pc.if_else(pc.equal(skus, ""), pa.scalar(None, pa.string()), skus)
     findings.note("sku_missing", mask(skus.is_null()))
     findings.note("sku_undecodable", mask(pc.match_substring(skus, "\ufffd")))
     findings.note("sku_control_character", mask(pc.match_substring_regex(skus, r"\p{Cc}")))
     findings.note("sku_too_long", mask(pc.greater(pc.utf8_length(skus), length_max)))
-    findings.note("sku_duplicate", _repeated(skus, heads))
     return skus
 
 
-def _repeated(skus: pa.Array, heads: npt.NDArray[np.int32]) -> number.Mask:
-    codes = skus.dictionary_encode().indices
-    known = mask(codes.is_valid()) & (heads != _FAULTY)
-    keys = codes.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64) * (int(heads.max(initial=0)) + 2) + heads
-    _, places, counts = np.unique(keys[known], return_inverse=True, return_counts=True)
-    repeated = np.zeros(len(skus), dtype=np.bool_)
-    repeated[known] = counts[places] > 1
-    return repeated
+def _repeated(columns: dict[str, pa.Array], findings: reason.Findings, known: number.Mask) -> number.Mask:
+    """Rows that equal an earlier one of their promotion. If rows of one SKU contradict each other, each is quarantined."""
+    places = np.flatnonzero(known & ~findings.not_expressible)
+    keys = _codes([columns["head"], columns["sku"]], places)
+    twice = np.bincount(keys, minlength=1)[keys] > 1
+    places, keys = places[twice], keys[twice]
+    repeated = np.zeros(len(known), dtype=np.bool_)
+    if not len(places):
+        return repeated
+    names = ("head", "sku", "subtype", "value", "max_quantity", "base_price", "cost")
+    said = _codes([*(columns[name] for name in names), pa.array(findings.faulty)], places)
+    _, first = np.unique(said, return_index=True)
+    contradicted = np.bincount(keys[first])[keys] > 1
+    where = np.zeros(len(known), dtype=np.bool_)
+    where[places[contradicted]] = True
+    findings.note("sku_duplicate", where)
+    later = np.ones(len(places), dtype=np.bool_)
+    later[first] = False
+    repeated[places[later]] = True
+    return repeated & ~findings.faulty
+
+
+def _codes(columns: list[pa.Array], places: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """A number for each of the rows, the same for rows that are equal in these columns."""
+    texts = [values.take(pa.array(places)).cast(pa.string()).fill_null("\x00") for values in columns]
+    joined = pc.binary_join_element_wise(*texts, "\x1f").dictionary_encode()
+    return np.asarray(joined.indices.to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
 def _read_meanings(raw_columns: dict[str, pa.Array], findings: reason.Findings, settings: PromotionSettings) -> None:

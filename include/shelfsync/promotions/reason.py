@@ -66,7 +66,7 @@ REASONS: tuple[Reason, ...] = (
     Reason(
         "sku_duplicate",
         "sku",
-        "sku {value} is in more than one row of this promotion, so the valid row is unknown",
+        "sku {value} is in rows of this promotion that contradict each other, so the valid row is unknown",
     ),
     Reason(
         "discount_type_unknown", "discount_type", "discount_type {value} is not offered (SHELFSYNC_PROMOTIONS__VALUES)"

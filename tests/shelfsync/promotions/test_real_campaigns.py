@@ -67,6 +67,27 @@ def test_what_is_not_for_everybody_or_has_a_condition_is_never_offered_and_has_i
     assert sorted(found.unoffered["sku"].to_pylist()) == sorted({"b", "c", "k", *words})
 
 
+def test_equal_rows_are_one_row_and_rows_that_contradict_each_other_are_set_aside():
+    found = normal(
+        {"sku": "a", "price": "8"},
+        {"sku": "a", "price": "8.00", "discount_type": "final_price"},
+        {"sku": "a", "price": "8.0004"},
+        {"sku": "b", "price": "8"},
+        {"sku": "b", "price": "7"},
+        {"sku": "c", "price": "8"},
+        {"sku": "c", "price": "6", "audience": "club"},
+        {"sku": "d", "price": "8"},
+        {"sku": "d", "price": "8,5"},
+        {"sku": "e", "price": "x"},
+        {"sku": "e", "price": "x"},
+    )
+    assert found.rows["row_number"].to_pylist() == [1, 6]
+    assert found.repeated == 2
+    contradictions = dict.fromkeys("bd", "sku_duplicate")
+    assert reasons(found) == {**contradictions, "c": "club_only", "e": "price_not_a_number"}
+    assert normal({"sku": "a"}, {"sku": "a", "end_time": "2026-03-10T10:00:00Z"}).rows.num_rows == 2
+
+
 @pytest.mark.slow
 def test_a_campaign_for_the_club_is_not_offered_and_one_that_becomes_so_ends(shop):
     shop.erp.put("c1", "a", "8")

@@ -76,6 +76,7 @@ class _Preparation:
         every = self._normalised(files.get(EVERY))
         raw_of_every = self._raw(files.get(EVERY))
         self._quarantine(EVERY, every.quarantine)
+        prepared.counts["rows_repeated"] += every.repeated
         named = set(files) - {EVERY}
         has_every = every.rows.num_rows + every.kept.num_rows > 0
         if has_every and not prepared.vendors_known:
@@ -106,6 +107,7 @@ class _Preparation:
 
         own = self._normalised(path)
         both = merged(own, every, self._heads.all)
+        self._prepared.counts["rows_repeated"] += own.repeated
         self._freeze(both)
         assortment = known_assortment(self._context, vendor)
         judged = validate(both.rows, self._heads.all, assortment)
