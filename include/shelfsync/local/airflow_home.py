@@ -26,8 +26,6 @@ TASK_SILENT_S = 90
 after each kill of the scheduler; a living task reports every five seconds."""
 IDLE_SLEEP_S = "0.3"
 """How long an idle scheduler sleeps before it looks for a task that has ended. A sync is eight tasks in sequence."""
-PARSED_EVERY_S = 300
-"""How often the DAG processor parses a file that has not changed. A changed file is parsed at once."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +93,6 @@ def environment(
         "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": database_url,
         "AIRFLOW__SCHEDULER__SCHEDULER_IDLE_SLEEP_TIME": IDLE_SLEEP_S,
         "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT": str(TASK_SILENT_S),
-        "AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": str(PARSED_EVERY_S),
         "AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL": "15",
         "AIRFLOW__DAG_PROCESSOR__PARSING_PROCESSES": "1",
         "AIRFLOW__LOGGING__FILE_TASK_HANDLER_NEW_FOLDER_PERMISSIONS": "0o750",

@@ -106,7 +106,7 @@ def test_on_a_machine_and_in_a_container_a_service_differs_in_addresses_only(tab
         for name in machine["scheduler"].environment
         if re.search("EXECUTOR|PARALLELISM|EXAMPLES|USERS|INTERVAL|TIMEOUT|SLEEP", name)
     }
-    assert len(fixed) == 8
+    assert len(fixed) == 7
     for name in fixed:
         assert machine["scheduler"].environment[name] == table["scheduler"].environment[name]
 
