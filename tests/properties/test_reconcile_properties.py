@@ -73,6 +73,14 @@ def test_every_difference_has_one_cause_and_a_sentence(case):
 
 
 @given(_cases())
+def test_a_sku_that_the_platform_rejects_and_does_not_list_is_rejected_however_late_it_was_sent(case):
+    *_, evidence, result = case
+    for row in result.drift.to_pylist():
+        if row["field"] == "sku" and row["sku"] in evidence.rejected:
+            assert row["cause"] == "rejected"
+
+
+@given(_cases())
 def test_a_resent_value_is_unknown_and_all_others_stay(case):
     _, baseline, _, _, result = case
     after = with_resends(baseline, result.drift)

@@ -23,6 +23,7 @@ DIFFERENCE = pa.schema(
         pa.field("observed", pa.string()),
         pa.field("previous", pa.string()),  # the value in the previous observation
         pa.field("pictured", pa.bool_(), nullable=False),  # whether the previous observation had the SKU
+        pa.field("unconfirmed", pa.bool_(), nullable=False),  # the baseline has the SKU without this value
     ]
 )
 LISTED, ABSENT = "listed", "absent"
@@ -67,7 +68,8 @@ def differences(
         if shown[name].null_count == len(skus):
             continue
         values = (desired_values[name], acknowledged[name], shown[name], then[name])
-        parts.append(_of_field(name, skus, here, *values, pictured, base["sku"]))
+        unconfirmed = pc.and_(base["sku"].is_valid(), base[name].is_null())
+        parts.append(_of_field(name, skus, here, *values, pictured, unconfirmed))
     parts.append(_absent(skus, here, base, want, pictured))
     return pa.concat_tables(parts).sort_by([("sku", "ascending"), ("field", "ascending")])
 
@@ -97,14 +99,19 @@ def _of_field(
     observed: pa.Array,
     previous: pa.Array,
     pictured: pa.Array,
-    known: pa.Array,
+    unconfirmed: pa.Array,
 ) -> pa.Table:
-    unconfirmed = pc.and_(pc.and_(acknowledged.is_null(), known.is_valid()), observed.is_valid())
     wrong = pc.or_(_differs(desired, observed), _differs(acknowledged, observed))
-    rows = pc.and_(here, pc.or_(wrong, unconfirmed))
+    rows = pc.and_(here, pc.or_(wrong, pc.and_(unconfirmed, observed.is_valid())))
     texts = [text_of(values.filter(rows)) for values in (desired, acknowledged, observed, previous)]
     count = len(texts[0])
-    columns = [skus.filter(rows), pa.repeat(pa.scalar(name), count), *texts, pictured.filter(rows)]
+    columns = [
+        skus.filter(rows),
+        pa.repeat(pa.scalar(name), count),
+        *texts,
+        pictured.filter(rows),
+        unconfirmed.filter(rows),
+    ]
     return pa.Table.from_arrays(columns, schema=DIFFERENCE)
 
 
@@ -124,6 +131,7 @@ def _absent(
         pa.repeat(pa.scalar(ABSENT), count),
         pc.if_else(pictured.filter(rows), LISTED, ABSENT),
         pa.repeat(pa.scalar(value=True), count),
+        pa.repeat(pa.scalar(value=False), count),
     ]
     return pa.Table.from_arrays(columns, schema=DIFFERENCE)
 

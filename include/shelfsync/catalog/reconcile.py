@@ -115,7 +115,7 @@ class _Difference:
         self.sku, self.field = row["sku"], row["field"]
         self.desired, self.acknowledged, self.observed = row["desired"], row["acknowledged"], row["observed"]
         self.previous = row["previous"] if row["pictured"] else None
-        self.pictured = row["pictured"]
+        self.pictured, self.unconfirmed = row["pictured"], row["unconfirmed"]
         self.evidence = evidence
         self.sent = [
             one for one in sent if self.field == "sku" or one.values[self.field] is not None or self._by_quantity(one)
@@ -139,7 +139,7 @@ class _Difference:
     @property
     def confirmed_by_observation(self) -> bool:
         """The last sending has no outcome, and the observation shows the value that was sent."""
-        if self.acknowledged is not None or self.late or not self.sent or self.field == "sku":
+        if not self.unconfirmed or self.late or not self.sent:
             return False
         last = self.sent[-1]
         return last.state == "unaccounted" and self._value(last) is not None and self._value(last) == self.observed
@@ -151,11 +151,11 @@ class _Difference:
 
     def cause(self) -> tuple[str, str]:
         """(cause, the sentence that explains it)."""
-        if self.late:
-            return TOO_YOUNG, "a request about it was sent too late for this observation to show it"
         rejection, hold = self.evidence.rejected.get(self.sku), self.evidence.held.get(self.sku)
         if self.field == "sku" and rejection is not None:
             return "rejected", f"the platform rejects it: {rejection}"
+        if self.late:
+            return TOO_YOUNG, "a request about it was sent too late for this observation to show it"
         if self._unlike(self.acknowledged):
             return self._after_acknowledgement()
         return self._not_acknowledged(rejection, hold)
