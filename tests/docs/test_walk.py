@@ -1,0 +1,73 @@
+"""Every command block of the tutorials and how-to pages runs as it is written, or a reason stands before it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from page_walk import DOCS, WALKED, blocks, missing, walk
+
+RUN = [page for page in WALKED if any(block.runs for block in blocks(page))]
+
+
+def test_every_block_runs_or_has_a_reason():
+    without = [
+        f"{page.relative_to(DOCS)}:{block.line}"
+        for page in WALKED
+        for block in blocks(page)
+        if not re.fullmatch(r"run|run: exit \d+|not run: .{10,}", block.mark)
+    ]
+    assert without == []
+
+
+def test_every_block_of_commands_is_marked_as_one():
+    """A block without a language could hold commands that no reader of this file sees."""
+    plain = [
+        f"{page.relative_to(DOCS)}: {found}"
+        for page in WALKED
+        for fence in re.findall(
+            r"^```(?!sh\n)\w*\n(.*?)^```$",
+            re.sub(r"^```sh\n.*?^```\n", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL),
+            re.MULTILINE | re.DOTALL,
+        )
+        for found in re.findall(
+            r"^(?:\$ )?(?:\.venv/bin/)?(?:shelfsync|make|docker|curl|export|psql) .*$", fence, re.MULTILINE
+        )
+    ]
+    assert plain == []
+
+
+def test_the_walker_sees_what_is_missing():
+    assert missing("a … c\nd", "x a b c\ny d") is None
+    assert missing("a … c\nd", "d a b c") == "d"
+    assert missing("1 SKUs held", "2 SKUs held") == "1 SKUs held"
+
+
+def test_the_select_that_a_tutorial_shows_is_the_one_that_it_runs():
+    page = (DOCS / "tutorials/connect-an-erp.md").read_text("utf-8")
+    assert re.findall(r"^```sql\n(.*?)^```$", page, re.MULTILINE | re.DOTALL) == [
+        (DOCS / "tutorials/grocer-extract.sql").read_text("utf-8")
+    ]
+
+
+@pytest.mark.slow
+def test_the_walker_reports_a_failed_block_and_a_wrong_output(tmp_path):
+    for number, (text, wrong) in enumerate(
+        [("true\n", ""), ("false\n", "failed"), ("echo a\n```\n\n```text\nb\n", "does not print 'b'")]
+    ):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        one = folder / "page.md"
+        one.write_text(f"<!-- run -->\n```sh\n{text}```\n", encoding="utf-8")
+        found = walk(one, folder)
+        assert (found == []) if not wrong else (wrong in found[0])
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("page", RUN, ids=lambda page: str(page.relative_to(DOCS)))
+def test_a_page_does_what_it_says(page, reachable_folder):
+    folder = reachable_folder / page.stem
+    folder.mkdir(mode=0o711)
+    assert walk(page, folder) == []
