@@ -10,7 +10,7 @@ import httpx
 from fastapi import FastAPI
 from sqlalchemy import Connection
 
-from partner_sandbox import control, demo, errors, tokens, vendors
+from partner_sandbox import control, demo, errors, records, tokens, vendors
 from partner_sandbox.catalog import assortment, creation, export, listing, update
 from partner_sandbox.courier import Courier
 from partner_sandbox.edge import Edge
@@ -23,7 +23,7 @@ from partner_sandbox.sandbox import Sandbox
 from partner_sandbox.settings import SandboxSettings
 
 SERVICE = (tokens, vendors, update, listing, export, creation, runner, files, promotion, picking)
-for steered in (assortment, lifecycle, demo):
+for steered in (assortment, lifecycle, demo, records):
     control.router.include_router(steered.router)
 
 

@@ -22,8 +22,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from partner_sandbox.clock import SECOND_US
 from partner_sandbox.errors import HINT, ApiError, answer
+from partner_sandbox.exchange import Exchange, caller_of, keep
 from partner_sandbox.faults import Rule
-from partner_sandbox.journal import Entry, Exchange, keep
+from partner_sandbox.journal import Entry
 from partner_sandbox.sandbox import Sandbox
 from partner_sandbox.settings import Behaviour
 
@@ -62,6 +63,7 @@ class Edge:
             method=scope["method"],
             route=scope["path"] + (f"?{query}" if query else ""),
             operation=operation_of(scope),
+            caller=caller_of(scope["headers"]),
         )
         if self._kind == "request":
             self._sandbox.journal.count(entry.at_us)

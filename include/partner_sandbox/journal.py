@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
 import threading
 from collections import defaultdict, deque
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import JSON, Column, Integer, Table, Text, delete, select
+from sqlalchemy import Column, Integer, Table, Text, delete, select
 
 from partner_sandbox.clock import iso
+from partner_sandbox.exchange import Exchange, exchange, masked
 from partner_sandbox.storage import Storage, metadata
 
 WINDOW_US = 60_000_000
@@ -74,37 +72,13 @@ journal = Table(
     Column("fault", Text, comment="the fault that was played, if any"),
     Column("reason", Text, comment="the refusal's sentence, or why an event did not arrive"),
     Column("hint", Text, comment="the rule of the interface behind a refusal, and the dialect's choice"),
-    sqlite_autoincrement=True,
-)
-exchange = Table(
-    "exchange",
-    metadata,
-    Column("n", Integer, primary_key=True, comment="the line of the journal"),
     Column("caller", Text, comment="a digest of the token that came with the request"),
-    Column("ended_us", Integer, nullable=False),
-    Column(
-        "sent", JSON, nullable=False, comment="headers and excerpt of what was sent: {headers, body}; secrets masked"
-    ),
-    Column("answered", JSON, nullable=False, comment="the same of the answer"),
+    sqlite_autoincrement=True,
 )
 LINES_MAX = 200_000
 """Lines that the journal holds; older ones are forgotten, so that a soak needs no more memory."""
 EXCHANGES_MAX = 2_000
 TRIM_LINES = 1_000
-EXCERPT_CHARS = 2_000
-_MASKED = re.compile(
-    r"(?i)(\b(?:client_secret|access_token|token|secret|password|authorization|signature)\b\W{0,5}[=:]\W{0,5})([^\s\"&,}]+)"
-)
-_HEADERS = frozenset({"content-type", "content-length", "accept", "user-agent", "retry-after", "location", "allow"})
-PERSONAL = re.compile(
-    r'("(?:first_name|last_name|phone_number|street|number|city|postal_code|zipcode|latitude|longitude|loyalty_card)"'
-    r'\s*:\s*)(?:"(?:[^"\\]|\\.)*"|-?[0-9.]+)'
-)
-
-
-def masked(text: str) -> str:
-    """The text without secrets, and without what an order says of its customer."""
-    return PERSONAL.sub(r'\1"…"', _MASKED.sub(r"\1…", text))
 
 
 @dataclass
@@ -122,57 +96,7 @@ class Entry:
     fault: str | None = None
     reason: str | None = None
     hint: str | None = None
-
-
-@dataclass
-class Exchange:
-    """What was sent and answered, as far as people read it: the beginning of each body, without secrets."""
-
     caller: str | None = None
-    sent_headers: dict[str, str] = field(default_factory=dict)
-    sent: bytearray = field(default_factory=bytearray)
-    answered_headers: dict[str, str] = field(default_factory=dict)
-    answered: bytearray = field(default_factory=bytearray)
-
-    @staticmethod
-    def of(headers: Iterable[tuple[bytes, bytes]]) -> Exchange:
-        """Begins with the headers of a request."""
-        got = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in headers}
-        given = got.get("authorization")
-        caller = None if given is None else hashlib.sha256(given.encode()).hexdigest()[:12]
-        return Exchange(caller, _shown_headers(got))
-
-    def answers(self, headers: Iterable[tuple[bytes, bytes]]) -> None:
-        """The headers of the answer."""
-        self.answered_headers = _shown_headers(
-            {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in headers}
-        )
-
-    def row(self, n: int, ended_us: int) -> dict[str, Any]:
-        """As the table stores it."""
-        sent = {"headers": self.sent_headers, "body": _excerpt(self.sent)}
-        answered = {"headers": self.answered_headers, "body": _excerpt(self.answered)}
-        return {"n": n, "caller": self.caller, "ended_us": ended_us, "sent": sent, "answered": answered}
-
-
-def keep(into: bytearray, piece: bytes) -> None:
-    """Adds to an excerpt what still has room."""
-    if len(into) < EXCERPT_CHARS:
-        into += piece[: EXCERPT_CHARS - len(into)]
-
-
-def _excerpt(body: bytearray) -> str:
-    return masked(body.decode("utf-8", "replace"))
-
-
-def _shown_headers(headers: dict[str, str]) -> dict[str, str]:
-    """The headers that tell something; of a token only that there is one."""
-    shown = {name: value for name, value in headers.items() if name in _HEADERS or name.startswith("x-sandbox")}
-    if "authorization" in headers:
-        shown["authorization"] = (
-            headers["authorization"].split(" ", 1)[0] + " …" if " " in headers["authorization"] else "…"
-        )
-    return shown
 
 
 class Journal:
@@ -208,11 +132,12 @@ class Journal:
     def write(self, entry: Entry, exchanged: Exchange | None = None, ended_us: int = 0) -> None:
         """Adds a line and its exchange, and forgets the oldest from time to time."""
         with self._storage.begin() as connection:
-            made = connection.execute(journal.insert().values(**vars(entry))).inserted_primary_key
+            row = {**vars(entry), "route": masked(entry.route), "reason": entry.reason and masked(entry.reason)}
+            made = connection.execute(journal.insert().values(row)).inserted_primary_key
             assert made is not None
             n = int(made[0])
             if exchanged is not None:
-                connection.execute(exchange.insert().values(exchanged.row(n, ended_us)))
+                connection.execute(exchange.insert().values(exchanged.row(n, ended_us, entry.operation)))
             if n % TRIM_LINES == 0:
                 connection.execute(delete(journal).where(journal.c.n <= n - LINES_MAX))
                 connection.execute(delete(exchange).where(exchange.c.n <= n - EXCHANGES_MAX))

@@ -11,7 +11,7 @@ from order_picker import STORE
 from partner_sandbox.app import create_app
 from partner_sandbox.settings import SandboxSettings
 
-PAGES = ("", "/orders", "/promotions", "/jobs", "/webhooks", "/faults", f"/vendors/{STORE}")
+PAGES = ("", "/orders", "/promotions", "/jobs", "/webhooks", "/requests", "/faults", f"/vendors/{STORE}")
 
 
 @pytest.fixture

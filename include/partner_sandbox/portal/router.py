@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import APIRouter, Depends
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, Response
 
-from partner_sandbox import webhooks
+from partner_sandbox import records, webhooks
 from partner_sandbox.control import on_this_machine
 from partner_sandbox.errors import not_found
 from partner_sandbox.faults import OPERATIONS, REQUESTS
@@ -16,6 +16,7 @@ from partner_sandbox.orders import store
 from partner_sandbox.portal import actions, chart, pages, views
 from partner_sandbox.portal.pages import PageRoute, TheFrame, ThePager
 from partner_sandbox.promotions import shown
+from partner_sandbox.records import TheFilter
 from partner_sandbox.vendors import named_vendor
 
 router = APIRouter(
@@ -147,6 +148,41 @@ def webhooks_page(frame: TheFrame, pager: ThePager) -> HTMLResponse:
         pager.total, rows = views.deliveries(connection, frame.chain, pager.first, pager.size)
     bodies = {row["id"]: views.compact(row["body"]) for row in rows}
     return frame.page("webhooks.html", webhook=settings, deliveries=rows, bodies=bodies, pager=pager)
+
+
+@router.get("/requests")
+def requests_page(frame: TheFrame, pager: ThePager, wanted: TheFilter) -> HTMLResponse:
+    """What clients sent and what was answered, the newest first; and the events to them."""
+    with frame.sandbox.storage.begin() as connection:
+        pager.total, rows = records.page(connection, wanted, pager.first, pager.size)
+        rules = records.rules(connection)
+    choices: dict[str, Any] = {
+        "kinds": records.KINDS,
+        "operations": OPERATIONS[:-1],
+        "statuses": records.STATUSES,
+        "rules": rules,
+    }
+    return frame.page("requests.html", rows=rows, wanted=wanted, chosen=wanted.values(), pager=pager, **choices)
+
+
+@router.get("/requests.har")
+def requests_har(frame: TheFrame, wanted: TheFilter) -> Response:
+    """The newest of the list with their bodies, as an HTTP archive."""
+    return records.har_of(frame.sandbox, wanted)
+
+
+@router.get("/requests/{n}.har")
+def request_har(frame: TheFrame, n: int) -> Response:
+    """One record as an HTTP archive."""
+    return records.har_of(frame.sandbox, records.Filter(), n)
+
+
+@router.get("/requests/{n}")
+def request_page(frame: TheFrame, n: int) -> HTMLResponse:
+    """One request: headers, the beginning of each body, and why it was rejected."""
+    with frame.sandbox.storage.begin() as connection:
+        row = records.one(connection, n)
+    return frame.page("request.html", record=row)
 
 
 @router.get("/faults")
