@@ -152,8 +152,8 @@ def test_groups_contain_exactly_the_entries_of_each_vendor_and_equal_vendors_sha
     for vendor, rows_of_vendor in by_vendor.items():
         for number, table in contents(pa.Table.from_pylist(rows_of_vendor, schema=ROWS)):
             groups.add(number, heads[number], vendor, table)
-    found, clashes = groups.wanted()
-    assert clashes == {}
+    found, lines = groups.wanted()
+    assert lines == []
     grouped = {
         (vendor, row["sku"], heads.index(one.head)): row["value"]
         for one in found

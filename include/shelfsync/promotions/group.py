@@ -1,12 +1,16 @@
 """group: vendors with the same SKUs at the same prices share a promotion; vendors with different ones do not.
 
+Campaigns of one vendor with the same offer (all that is sent but the SKUs) are merged into one promotion.
+
 It reads one vendor at a time, and keeps a hash of the contents of each promotion.
 """
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+import itertools
+import re
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,33 +18,80 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.catalog.alignment import column
+from shelfsync.promotions.head import instant
 from shelfsync.promotions.schemas import ENTRY, EVERY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from shelfsync.promotions.head import Head
+
+_NUMBER = re.compile(r" \((\d{1,6})\)$")
 
 
 @dataclass
 class Group:
-    """Vendors that share a promotion, and the path of its entries."""
+    """Vendors that share a promotion, its campaigns, and the path of its entries."""
 
     head: Head
     entries_path: str
     skus: int
     vendors: list[str] = field(default_factory=list)
+    campaigns: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """A wanted promotion: its identity, its head, its vendors (sorted), and the path of its entries."""
+    """A wanted promotion: its identity, its head, its vendors (sorted), the path of its entries, and other campaigns that are merged into it."""
 
     identity: str
     head: Head
     vendors: tuple[str, ...]
     entries_path: str
     skus: int
+    also: tuple[str, ...] = ()
+
+    @property
+    def campaigns(self) -> tuple[str, ...]:
+        """All its campaigns."""
+        return (self.head.campaign, *self.also)
+
+    @property
+    def header(self) -> dict[str, object]:
+        """For the ledger."""
+        return self.head.as_json() | ({"also": list(self.also)} if self.also else {})
+
+
+@dataclass(frozen=True)
+class Named:
+    """A promotion that the platform has: its vendors, campaigns and header. Its name stays while its campaign wants it."""
+
+    vendors: tuple[str, ...]
+    campaigns: tuple[str, ...]
+    header: Mapping[str, object]
+
+
+def same_offers(rows: pa.Table, heads: list[Head]) -> dict[int, int]:
+    """Number of a head of the rows -> that of the head with the same offer whose campaign comes first."""
+    first: dict[Head, int] = {}
+    numbers = set(column(rows, "head").to_pylist())
+    for number in sorted(numbers, key=lambda number: heads[number].campaign):
+        first.setdefault(heads[number].offer, number)
+    return {number: first[heads[number].offer] for number in numbers}
+
+
+def derived_name(display_name: tuple[tuple[str, str], ...], number: int) -> tuple[tuple[str, str], ...]:
+    """The name of the promotion of that number (from 1) among those with the same name, vendors and period."""
+    return tuple((place, text if number == 1 else f"{text} ({number})") for place, text in display_name)
+
+
+def number_of(shown: object, display_name: tuple[tuple[str, str], ...]) -> int | None:
+    """The number with which `shown` (a name by locale) is derived from this name; None: it is not."""
+    if not isinstance(shown, dict) or not shown:
+        return None
+    found = _NUMBER.search(str(next(iter(shown.values()))))
+    candidates = [1] if found is None else [1, int(found[1])]
+    return next((number for number in candidates if shown == dict(derived_name(display_name, number))), None)
 
 
 def contents(rows: pa.Table) -> Iterator[tuple[int, pa.Table]]:
@@ -88,8 +139,8 @@ class Groups:
         self._write = write
         self._groups: dict[tuple[int, str], Group] = {}
 
-    def add(self, number: int, head: Head, vendor: str, entries: pa.Table) -> None:
-        """One promotion of one vendor."""
+    def add(self, number: int, head: Head, vendor: str, entries: pa.Table, also: Iterable[str] = ()) -> None:
+        """One promotion of one vendor; `also` are further campaigns with the same offer whose SKUs it has."""
         if entries.num_rows == 0:
             return
         key = (number, signature(entries))
@@ -97,25 +148,77 @@ class Groups:
         if group is None:
             group = self._groups[key] = Group(head, self._write(head, entries), entries.num_rows)
         group.vendors.append(vendor)
+        group.campaigns.update(also)
 
-    def wanted(self, *, star: frozenset[str] | None = None) -> tuple[list[Wanted], dict[str, str]]:
-        """Every promotion, by start and campaign; and campaigns that the platform cannot distinguish from others, with the reason.
+    def wanted(
+        self, *, star: frozenset[str] | None = None, known: Iterable[Named] = ()
+    ) -> tuple[list[Wanted], list[str]]:
+        """Every promotion, by start and campaign; and a line for each that has a derived name.
 
-        `star`: all vendors of the chain, when a promotion of all of them goes out as `*`.
+        `star`: all vendors of the chain, when a promotion of all of them goes out as `*`. `known`: what the platform has. Promotions that
+        the platform would not distinguish are told apart by a number in their name, which stays as long as they run.
         """
-        found: dict[str, Wanted] = {}
-        clashes: dict[str, str] = {}
+        alike: dict[str, list[tuple[Group, tuple[str, ...]]]] = {}
         for group in sorted(self._groups.values(), key=lambda group: (group.head, group.vendors)):
             vendors = tuple(sorted(group.vendors))
             if star and len(vendors) == len(star) and star == frozenset(vendors):
                 vendors = (EVERY,)
-            identity = group.head.identity(vendors)
-            other = found.get(identity)
-            if other is not None:
-                clashes[group.head.campaign] = (
-                    f"it has the name, vendors, start and end of campaign {other.head.campaign}, and the platform distinguishes"
-                    " promotions only by these; give one of them another name"
-                )
-                continue
-            found[identity] = Wanted(identity, group.head, vendors, group.entries_path, group.skus)
-        return [wanted for wanted in found.values() if wanted.head.campaign not in clashes], clashes
+            alike.setdefault(group.head.identity(vendors), []).append((group, vendors))
+        by_place: dict[tuple[object, ...], list[Named]] = {}
+        for one in known:
+            by_place.setdefault((one.vendors, one.header["start_time"], one.header["end_time"]), []).append(one)
+        found: dict[str, Wanted] = {}
+        lines = []
+        for groups in alike.values():
+            head, vendors = groups[0][0].head, groups[0][1]
+            there = by_place.get((vendors, instant(head.start), instant(head.end)), [])
+            for (group, _), number in zip(groups, _numbers([group for group, _ in groups], there), strict=True):
+                named = replace(group.head, display_name=derived_name(group.head.display_name, number))
+                identity = named.identity(vendors)
+                while identity in found or (number > 1 and identity in alike):
+                    number += 1  # noqa: PLW2901
+                    named = replace(group.head, display_name=derived_name(group.head.display_name, number))
+                    identity = named.identity(vendors)
+                also = tuple(sorted(group.campaigns - {group.head.campaign}))
+                found[identity] = Wanted(identity, named, vendors, group.entries_path, group.skus, also)
+                if number > 1:
+                    lines.append(
+                        f"campaign {group.head.campaign}: shown as {named.name!r}, because another promotion has its name, vendors, start and end"
+                    )
+        return sorted(found.values(), key=lambda want: (want.head, want.vendors)), lines
+
+
+def _numbers(groups: list[Group], known: list[Named]) -> list[int]:
+    """The number of each group's name. A promotion that the platform has keeps its name, the best fit first; others take the next free one."""
+    numbers: list[int | None] = [None] * len(groups)
+    display_name = groups[0].head.display_name
+    free = {number: one for one in known if (number := number_of(one.header["display_name"], display_name)) is not None}
+    taken: set[int] = set()
+    for fits in (_same_campaign_and_offer, _same_offer, _same_campaign):
+        for place, group in enumerate(groups):
+            for number, one in free.items():
+                if numbers[place] is None and number not in taken and fits(group, one):
+                    numbers[place] = number
+                    taken.add(number)
+    for place, number in enumerate(numbers):
+        if number is None:
+            numbers[place] = next(free for free in itertools.count(1) if free not in taken)
+            taken.add(numbers[place] or 0)
+    return [number or 1 for number in numbers]
+
+
+def _same_campaign_and_offer(group: Group, one: Named) -> bool:
+    return _same_campaign(group, one) and _same_offer(group, one)
+
+
+def _same_campaign(group: Group, one: Named) -> bool:
+    return not {group.head.campaign, *group.campaigns}.isdisjoint(one.campaigns)
+
+
+def _same_offer(group: Group, one: Named) -> bool:
+    return sent_of(one.header) == sent_of(group.head.as_json())
+
+
+def sent_of(header: Mapping[str, object]) -> dict[str, object]:
+    """What is sent of a header, but for its name."""
+    return {name: value for name, value in header.items() if name not in {"campaign", "also", "display_name"}}

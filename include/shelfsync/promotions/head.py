@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 import zoneinfo
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +67,11 @@ class Head:
     def name(self) -> str:
         """One of the names, for people."""
         return self.display_name[0][1]
+
+    @property
+    def offer(self) -> Head:
+        """What is sent of it. Campaigns with the same offer can share a promotion."""
+        return replace(self, campaign="", may_overlap=False)
 
     def overlaps(self, other: Head) -> bool:
         """Whether there is an instant at which both run."""

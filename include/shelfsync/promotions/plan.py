@@ -47,6 +47,12 @@ class KnownPromotion:
     def there(self) -> bool:
         return self.state == "sent"
 
+    @property
+    def campaigns(self) -> tuple[str, ...]:
+        """All its campaigns."""
+        also = self.header.get("also")
+        return (self.campaign, *(also if isinstance(also, list) else ()))
+
 
 @dataclass(frozen=True)
 class Step:
@@ -64,6 +70,14 @@ class Step:
             return self.wanted.head.campaign
         assert self.known is not None
         return self.known.campaign
+
+    @property
+    def campaigns(self) -> tuple[str, ...]:
+        """All campaigns of its promotion."""
+        if self.wanted is not None:
+            return self.wanted.campaigns
+        assert self.known is not None
+        return self.known.campaigns
 
 
 @dataclass(frozen=True)
@@ -95,10 +109,10 @@ def plan(
     passed_over = {} if absence_believed else _unproven(known.values(), asked, held, unoffered, now)
     held |= frozenset(passed_over)
     first, changes, creates, last = list[Step](), list[Step](), list[Step](), list[Step]()
-    campaigns = {want.head.campaign for want in asked.values()}
+    campaigns = {campaign for want in asked.values() for campaign in want.campaigns}
     for identity, want in asked.items():
         have = known.get(identity)
-        if want.head.campaign in held:
+        if not held.isdisjoint(want.campaigns) or (have is not None and not held.isdisjoint(have.campaigns)):
             continue
         if have is not None and (have.busy or have.waits):
             passed_over[want.head.campaign] = _why_not_now(have)
@@ -109,13 +123,13 @@ def plan(
     absent = []
     not_created = _not_created(asked.values(), known)
     for identity, have in known.items():
-        if identity in asked or have.campaign in held or not have.there or have.end <= now:
+        if identity in asked or not held.isdisjoint(have.campaigns) or not have.there or have.end <= now:
             continue
         if have.busy or have.waits:
             passed_over[have.campaign] = _why_not_now(have)
-        elif meet(have.vendors, not_created.get(have.campaign, ())):
+        elif lacks(have, not_created):
             passed_over[have.campaign] = NOT_CREATED
-        elif have.campaign in campaigns:
+        elif not campaigns.isdisjoint(have.campaigns):
             last.append(Step("end", None, have, replaced=True))
         else:
             absent.append(have)
@@ -130,6 +144,11 @@ def meet(vendors: Collection[str], others: Collection[str]) -> bool:
     return not set(vendors).isdisjoint(others)
 
 
+def lacks(known: KnownPromotion, not_created: Mapping[str, Collection[str]]) -> bool:
+    """Whether a promotion that takes its place at one of its vendors is not created; `not_created`: vendors by campaign."""
+    return any(meet(known.vendors, not_created.get(campaign, ())) for campaign in known.campaigns)
+
+
 def _not_created(asked: Iterable[Wanted], known: Mapping[str, KnownPromotion]) -> dict[str, set[str]]:
     """Vendors, by campaign, of promotions whose creation was tried, and is not tried again in this plan.
 
@@ -139,14 +158,15 @@ def _not_created(asked: Iterable[Wanted], known: Mapping[str, KnownPromotion]) -
     for want in asked:
         have = known.get(want.identity)
         if have is not None and (have.busy or have.waits) and not (have.there and have.wanted_path is not None):
-            found.setdefault(want.head.campaign, set()).update(want.vendors)
+            for campaign in want.campaigns:
+                found.setdefault(campaign, set()).update(want.vendors)
     return found
 
 
 def _unproven(
     known: Iterable[KnownPromotion],
     asked: Collection[str],
-    held: Collection[str],
+    held: frozenset[str],
     unoffered: Collection[tuple[str, str]],
     now: dt.datetime,
 ) -> dict[str, str]:
@@ -157,7 +177,7 @@ def _unproven(
         if have.there
         and have.end > now
         and have.identity not in asked
-        and have.campaign not in held
+        and held.isdisjoint(have.campaigns)
         and not any(campaign == have.campaign and meet(have.vendors, (vendor,)) for campaign, vendor in unoffered)
     }
 

@@ -43,6 +43,11 @@ class Promotion:
     waits: bool
 
     @property
+    def campaigns(self) -> tuple[str, ...]:
+        """All its campaigns: more than one if they are merged."""
+        return (self.campaign, *self.header.get("also", ()))
+
+    @property
     def there(self) -> bool:
         """Whether the platform has it, or may have it."""
         return self.state == "sent"

@@ -9,7 +9,7 @@ from shelfsync.promotions.ledger import holds as promotion_holds
 from shelfsync.promotions.ledger import jobs as promotion_jobs
 from shelfsync.promotions.ledger import promotions as ledger_promotions
 from shelfsync.promotions.ledger import runs as promotion_runs
-from shelfsync.promotions.plan import meet
+from shelfsync.promotions.plan import lacks
 from shelfsync.promotions.warehouse import record
 
 if TYPE_CHECKING:
@@ -52,10 +52,11 @@ def commit(
         step = request.step
         promotion_id = _promotion_of(connection, step)
         have = ledger_promotions.read(connection, promotion_id)
-        if _moved(have, request) or (step.replaced and meet(have.vendors, unmade.get(step.campaign, ()))):
+        if _moved(have, request) or (step.replaced and step.known is not None and lacks(step.known, unmade)):
             passed_over.add(step.campaign)
             if step.action != "end":
-                unmade.setdefault(step.campaign, set()).update(have.vendors)
+                for campaign in step.campaigns:
+                    unmade.setdefault(campaign, set()).update(have.vendors)
             continue
         if request.row["action"] == "create" and request.row["piece"] == 1:
             ledger_promotions.keep_creation(
@@ -85,7 +86,7 @@ def _promotion_of(connection: Connection, step: Step) -> int:
         connection,
         identity=step.wanted.identity,
         campaign=head.campaign,
-        header=head.as_json(),
+        header=step.wanted.header,
         vendors=step.wanted.vendors,
         start_time=head.start,
         end_time=head.end,

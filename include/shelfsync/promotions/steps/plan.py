@@ -15,7 +15,7 @@ from shelfsync.promotions.ledger import holds as promotion_holds
 from shelfsync.promotions.ledger import promotions as ledger_promotions
 from shelfsync.promotions.ledger import rejections as promotion_rejections
 from shelfsync.promotions.ledger import runs as promotion_runs
-from shelfsync.promotions.plan import NOT_CREATED, KnownPromotion, Planned, meet
+from shelfsync.promotions.plan import NOT_CREATED, KnownPromotion, Planned, lacks
 from shelfsync.promotions.plan import plan as pure_plan
 from shelfsync.promotions.schemas import EVERY
 from shelfsync.promotions.steps.commit import Request, commit
@@ -141,7 +141,7 @@ def _requests(context: Context, prepared: Prepared, planned: Planned, known: dic
         try:
             if step.action == "end":
                 assert step.known is not None
-                if step.replaced and meet(step.known.vendors, unmade.get(step.campaign, ())):
+                if step.replaced and lacks(step.known, unmade):
                     planned.passed_over[step.campaign] = NOT_CREATED
                     continue
                 requests += _end(context, step, known[step.known.identity], prepared)
@@ -154,7 +154,8 @@ def _requests(context: Context, prepared: Prepared, planned: Planned, known: dic
         requests += changes
         # rejected before, or not possible in a request: this plan does not create it
         if step.wanted and step.action == "create" and not changes:
-            unmade.setdefault(step.campaign, set()).update(step.wanted.vendors)
+            for campaign in step.campaigns:
+                unmade.setdefault(campaign, set()).update(step.wanted.vendors)
     return requests
 
 
@@ -166,7 +167,7 @@ def _create_or_change(context: Context, step: Step, have: Promotion | None, prep
 
     wanted, settings = step.wanted, context.settings.promotions
     assert wanted is not None
-    header = wanted.head.as_json()
+    header = wanted.header
     again = prepared.again.get(have.promotion_id, set()) if have is not None else set()
     blocked, due = (None, set()) if have is None else _rejected(context, have, len(wanted.vendors))
     again |= due
@@ -273,8 +274,8 @@ def _texts(skus: set[str]) -> pa.Array:
 
 
 def _shared(header: dict[str, Any]) -> dict[str, Any]:
-    """The part of the head that is sent: everything but the campaign's own identifier."""
-    return {name: value for name, value in header.items() if name != "campaign"}
+    """The part of the head that is sent: everything but the campaigns' own identifiers."""
+    return {name: value for name, value in header.items() if name not in {"campaign", "also"}}
 
 
 def _report(prepared: Prepared, planned: Planned, requests: list[Request]) -> dict[str, Any]:

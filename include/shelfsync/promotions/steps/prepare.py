@@ -71,6 +71,8 @@ class _Preparation:
             self._known = ledger_promotions.current(connection)
 
     def done(self) -> Prepared:
+        from shelfsync.promotions.group import Named
+
         prepared, files = self._prepared, self._manifest["vendors"]
         prepared.counts["rows"] = self._manifest["rows"]
         every = self._normalised(files.get(EVERY))
@@ -88,8 +90,9 @@ class _Preparation:
             self._vendor(vendor, files.get(vendor), every, raw_of_every)
         self._freeze(every)
         star = frozenset(prepared.vendors_known) if self._settings.all_vendors == "star" else None
-        prepared.wanted, clashes = self._groups.wanted(star=star)
-        prepared.frozen |= clashes
+        known_names = [Named(known.vendors, known.campaigns, known.header) for known in self._known if known.there]
+        prepared.wanted, lines = self._groups.wanted(star=star, known=known_names)
+        prepared.lines += lines
         prepared.counts["promotions"] = len(prepared.wanted)
         prepared.counts["rows_not_expressible"] = prepared.not_expressible.total()
         if prepared.not_expressible:
@@ -154,8 +157,17 @@ class _Preparation:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        from shelfsync.promotions.group import contents, filled
+        from shelfsync.promotions.group import contents, filled, same_offers
 
+        shared = same_offers(
+            pa.concat_tables([table.select(["head"]) for table in (rows, unsure, senseless)]), self._heads.all
+        )
+        also: dict[int, set[str]] = defaultdict(set)
+        for number, first in shared.items():
+            also[first].add(self._heads.all[number].campaign)
+        rows, unsure, senseless, unoffered = (
+            _renumbered(table, shared) for table in (rows, unsure, senseless, unoffered)
+        )
         wanted, kept = dict(contents(rows)), pa.concat_tables([unsure, senseless])
         for number in sorted(set(wanted) | set(kept["head"].to_pylist())):
             head = self._heads.all[number]
@@ -168,15 +180,15 @@ class _Preparation:
                     skus = held["sku"].filter(pc.invert(pc.is_in(held["sku"], value_set=_of_head(unoffered, number))))
                 entries = filled(entries, skus, held)
             if not promotions and len(skus):
-                self._stay(vendor, head, _of_head(unsure, number))
-            self._groups.add(number, head, vendor, entries)
+                self._stay(vendor, head, also[number], _of_head(unsure, number))
+            self._groups.add(number, head, vendor, entries, also[number])
 
-    def _stay(self, vendor: str, head: Head, skus: pa.Array) -> None:
+    def _stay(self, vendor: str, head: Head, campaigns: set[str], skus: pa.Array) -> None:
         """Freezes a campaign if undecided SKUs would leave the platform together with the promotion that it replaces."""
         import pyarrow.compute as pc
 
         for known in self._known:
-            if not known.there or known.campaign != head.campaign or not {vendor, EVERY} & set(known.vendors):
+            if not known.there or campaigns.isdisjoint(known.campaigns) or not {vendor, EVERY} & set(known.vendors):
                 continue
             path = known.acknowledged_path
             held = self._context.lake.read_table(path)["sku"] if path is not None else skus.slice(0, 0)
@@ -193,12 +205,19 @@ class _Preparation:
 
         There is more than one while a replaced promotion has not ended. An ended or rejected promotion does not count.
         """
-        promotions = []
-        for known in self._known:
-            same = (known.campaign, known.start_time, known.end_time) == (head.campaign, head.start, head.end)
-            same = same and known.header["display_name"] == dict(head.display_name)
-            if same and known.there and known.acknowledged_path is not None and {vendor, EVERY} & set(known.vendors):
-                promotions.append(known)
+        from shelfsync.promotions.group import number_of, sent_of
+
+        alike = [
+            known
+            for known in self._known
+            if (known.start_time, known.end_time) == (head.start, head.end)
+            and number_of(known.header["display_name"], head.display_name) is not None
+            and known.there
+            and known.acknowledged_path is not None
+            and {vendor, EVERY} & set(known.vendors)
+        ]
+        promotions = [known for known in alike if sent_of(known.header) == sent_of(head.as_json())]
+        promotions = promotions or [known for known in alike if head.campaign in known.campaigns]
         return promotions[::-1]
 
     def _release_rejections(self, vendor: str, assortment: pa.Table) -> None:
@@ -237,6 +256,16 @@ class _Preparation:
 
     def _write_entries(self, _head: Head, entries: pa.Table) -> str:
         return self._context.lake.write_table("promotion_entries", "all", entries)
+
+
+def _renumbered(table: pa.Table, shared: dict[int, int]) -> pa.Table:
+    """The rows under the head that stands for theirs."""
+    import pyarrow as pa
+
+    if all(number == first for number, first in shared.items()):
+        return table
+    numbers = pa.array([shared.get(number, number) for number in table["head"].to_pylist()], pa.int32())
+    return table.set_column(table.schema.get_field_index("head"), table.schema.field("head"), numbers)
 
 
 def _of_head(kept: pa.Table, number: int) -> pa.Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -275,12 +276,46 @@ def test_a_price_not_below_the_base_price_and_an_overlap_are_not_sent(shop):
 
 
 @pytest.mark.slow
-def test_campaigns_that_the_platform_cannot_distinguish_are_not_both_sent(shop):
-    shop.erp.put("c1", "a", "8", name="Same")
-    shop.erp.put("c2", "b", "8", name="Same")
-    summary = shop.sync()
-    assert shop.seen() == {"a": 8.0}
-    assert any("campaign c2: left alone: it has the name" in line for line in summary["lines"])
+def test_campaigns_with_one_name_and_period_are_one_promotion_and_told_apart_where_they_do_not_fit(make_shop):
+    shop = make_shop(promotions={"values": "spec"})
+    shop.erp.put("c1", "a", "8", name="Spring")
+    shop.erp.put("c2", "b", "7", name="Spring")
+    shop.erp.put("c3", "c", "100", name="Spring", discount_type="PERCENTAGE", **bundle(1, 1))
+    shop.erp.put("c4", "d", "50", name="Spring", discount_type="PERCENTAGE", **bundle(2, 1))
+    for campaign in ("c3", "c4"):
+        shop.sync()
+        shop.world.app.promotions.decide(campaign, rule=None, approve=True, by="anna")
+    shop.sync()
+    assert shop.seen() == {"a": 8.0, "b": 7.0, "c": 0.0, "d": 5.0}
+    names = {row["display_name"]["en_GB"]: row["type"] for row in shop.portal()}
+    assert names == {"Spring": "STRIKETHROUGH", "Spring (2)": "SAME_ITEM_BUNDLE", "Spring (3)": "SAME_ITEM_BUNDLE"}
+    before = shop.puts()
+    assert shop.sync()["counts"]["requests"] == 0
+    shop.erp.put("c2", "b", "8,50", name="Spring")  # garbled: it keeps what it has
+    shop.erp.drop("c1")
+    shop.sync()
+    assert shop.seen() == {"b": 7.0, "c": 0.0, "d": 5.0}
+    for campaign in ("c2", "c3"):
+        shop.erp.drop(campaign)
+        shop.sync()
+    assert shop.seen() == {"d": 5.0}
+    assert shop.puts() == before + 3, "the name of what runs stays, whatever else leaves"
+    assert [row["display_name"]["en_GB"] for row in shop.portal() if row["state"] == "Running"] == ["Spring (2)"]
+
+
+def bundle(bought: int, discounted: int) -> dict[str, Any]:
+    return {"type": "SAME_ITEM_BUNDLE", "purchased_quantity": bought, "discounted_quantity": discounted}
+
+
+@pytest.mark.slow
+def test_a_faulty_campaign_leaves_what_is_merged_with_it_as_it_is(shop):
+    shop.erp.put("c1", "a", "8", name="Spring")
+    shop.erp.put("c2", "b", "7", name="Spring")
+    shop.sync()
+    shop.erp.put("c1", "a", "6", name="Spring")
+    shop.erp.change("c2", reason="NONE_SUCH")
+    shop.sync()
+    assert shop.seen() == {"a": 8.0, "b": 7.0}
 
 
 @pytest.mark.slow
