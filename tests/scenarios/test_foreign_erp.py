@@ -61,13 +61,11 @@ def run(tmp_path, database_url, sandbox, erp):
         "PYTHONPATH": str(ROOT / "include"),
     }
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("SHELFSYNC_", "AIRFLOW_"))}
-    for vendor in STORES.values():
-        codes = [article(number) for number in range(1, ARTICLES + 1)]
-        sandbox.put_products(vendor, [{"sku": code, "active": False} for code in codes if code not in UNKNOWN])
+    (tmp_path / "products.py").write_text(example("python"), encoding="utf-8")
 
-    def call(*arguments: str) -> str:
+    def call(*arguments: str, start: tuple[str, ...] = ("-m", "shelfsync")) -> str:
         done = subprocess.run(
-            [sys.executable, "-m", "shelfsync", *arguments],
+            [sys.executable, *start, *arguments],
             env=clean | page | here | pace | place,
             cwd=tmp_path,
             capture_output=True,
@@ -121,6 +119,12 @@ def test_the_select_of_the_page_reads_what_each_store_sells(erp):
 
 @pytest.mark.slow
 def test_a_foreign_erp_goes_from_the_page_to_the_platform_and_stays_equal(run, erp, sandbox, database_url):
+    run(start=("products.py",))
+    for vendor in STORES.values():
+        theirs = sandbox.products(vendor)
+        assert theirs.keys() == {sku for store, sku in foreign_erp.truth(erp) if store == vendor}
+        codes = [article(number) for number in range(1, ARTICLES + 1)]
+        sandbox.put_products(vendor, [{"sku": code, "active": False} for code in codes if code not in UNKNOWN])
     assert "database, ERP and platform answer" in run("check")
     assert "are quarantined" not in run("plan")
     assert "nothing is quarantined" in run("quarantine")

@@ -189,4 +189,6 @@ def _adjustment(kind: str, rows: pa.Table, field: str, where: Mask, sent: pa.Arr
     shown = zip(
         *(values.take(first).to_pylist() for values in (column(rows, "sku"), column(rows, field), sent)), strict=True
     )
-    return Adjustment(kind, int(where.sum()), tuple(f"{sku}: {text.strip()} -> {value}" for sku, text, value in shown))
+    return Adjustment(
+        kind, int(where.sum()), tuple(f"{sku.strip()}: {text.strip()} -> {value}" for sku, text, value in shown)
+    )

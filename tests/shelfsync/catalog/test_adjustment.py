@@ -35,7 +35,7 @@ def _found(raw, settings=None):
 def test_each_kind_is_counted_with_examples():
     raw = _raw(
         [
-            {"vendor": "v", "sku": "a", "price": "56.99999999999999", "quantity": "2.9"},
+            {"vendor": "v", "sku": "a  ", "price": "56.99999999999999", "quantity": "2.9"},
             {"vendor": "v", "sku": "b", "price": "1.5000", "quantity": "-3"},
             {"vendor": "v", "sku": "c", "price": "2.0001", "quantity": "-0.5"},
             {"vendor": "v", "sku": "d", "price": "x", "quantity": "1.5"},

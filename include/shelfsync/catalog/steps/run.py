@@ -197,8 +197,9 @@ def lines(summary: dict[str, Any]) -> list[str]:
 
 def sent_line(sums: dict[str, Any]) -> str:
     """What `sums` counted, for a person."""
+    where = " (`shelfsync rejections list`)" if sums["rejected"] else ""
     return (
-        f"{sums['sent']:,} SKUs sent: {sums['accepted']:,} accepted, {sums['rejected']:,} rejected,"
+        f"{sums['sent']:,} SKUs sent: {sums['accepted']:,} accepted, {sums['rejected']:,} rejected{where},"
         f" {sums['unaccounted']:,} unaccounted, {sums['open']:,} without an answer yet"
     )
 
