@@ -156,7 +156,7 @@ def _wanted(row: Any, product: Mapping[str, Any]) -> dict[str, Any]:
 def lines(result: Figures) -> Iterator[str]:
     """The summary for a person."""
     for run, requests in (result.full, result.delta):
-        yield from _sync(run, requests)
+        yield from sync_lines(run, requests)
     yield from _promotions(result.promotions)
     yield from _order(result.order)
     yield from _export(result.export)
@@ -166,13 +166,19 @@ def lines(result: Figures) -> Iterator[str]:
         yield _row(name, count)
     yield _requests("requests in all", result.requests)
     yield ""
-    yield (
-        f"the sandbox equals the ERP: {result.comparison.equal:,} SKUs compared one by one, 0 differ; "
-        f"{result.comparison.unknown_to_platform:,} SKUs are unknown to the platform"
+    yield comparison_line(result.comparison)
+
+
+def comparison_line(found: Comparison) -> str:
+    """The last sentence of the summary; the demo fails before it if anything differs."""
+    return (
+        f"the sandbox equals the ERP: {found.equal:,} SKUs compared one by one, {len(found.differences):,} differ; "
+        f"{found.unknown_to_platform:,} SKUs are unknown to the platform"
     )
 
 
-def _sync(run: Mapping[str, Any], requests: Mapping[str, int]) -> Iterator[str]:
+def sync_lines(run: Mapping[str, Any], requests: Mapping[str, int]) -> Iterator[str]:
+    """One sync of the summary; `requests`: operation -> count."""
     yield ""
     yield f"catalog {run['kind']} sync: {run['state']}, {_seconds(run)}"
     yield _row("vendors", run["vendors"])

@@ -13,6 +13,7 @@ from orders_world import PICKING_KEY
 from shelfsync.erp import sample
 from shelfsync.local import demo, figures, sample_chain
 from shelfsync.local.figures import compare
+from shelfsync.local.place import PROJECT
 from shelfsync.local.sandbox_control import SandboxControl
 from shelfsync.local.store_hub import StoreHub
 
@@ -102,3 +103,31 @@ def test_every_figure_comes_from_what_really_happened_and_the_summary_shows_it(w
     assert day.full[1]["put_catalog"] + day.delta[1]["put_catalog"] == day.requests["put_catalog"]
     with world.app.context.engine.connect() as connection:
         assert figures.order(connection, "00000000-0000-0000-0000-000000000000")["status"] is None
+
+
+@pytest.mark.slow
+def test_the_readme_shows_the_summary_of_the_whole_sample(make_world, postgres):
+    url = postgres.create_database("shelfsync_readme").replace("postgresql://", "postgresql+psycopg://", 1)
+    engine = sa.create_engine(url)
+    sample.create(engine, vendors=sample_chain.VENDORS, skus_per_vendor=sample_chain.SKUS_PER_VENDOR)
+    sample.complete(engine)
+    world = make_world(
+        erp={"url": engine.url.render_as_string(hide_password=False), "sql_file": sample.SELECT_FILE},
+        sync={"poll_first_s": 0.05, "poll_max_s": 0.2},
+    )
+    for vendor, products in sample.assortment(engine).items():
+        world.platform.put_products(vendor, products)
+    sandbox = SandboxControl(world.platform.base_url)
+    synced(world, "full")
+    between = sandbox.journal_end()
+    sample.tick(engine, seed=1)
+    delta, rows = synced(world, "delta"), sample_chain.rows(engine)
+    with world.app.context.engine.connect() as connection:
+        found = figures.run(connection, delta)
+    requests = {name: sandbox.requests_after(between)[name] for name in ("log", "put_catalog")}
+    result = compare(rows, {vendor: sandbox.products(vendor) for vendor in rows})
+    printed = [*figures.sync_lines({**found, "seconds": 33}, requests), "…", figures.comparison_line(result)]
+    assert "\n".join(printed).strip() in (PROJECT / "README.md").read_text(encoding="utf-8")
+    sandbox.close()
+    engine.dispose()
+    postgres.drop_database("shelfsync_readme")
