@@ -11,6 +11,7 @@ from shelfsync.catalog.identifier import is_usable
 from shelfsync.catalog.ledger import vendors as vendors_of_ledger
 from shelfsync.catalog.warehouse import quarantine
 from shelfsync.erp.open import open_source
+from shelfsync.erp.vendor_ids import FILE, SETTING, VendorIds
 from shelfsync.errors import ConfigurationError, ShelfsyncError
 from shelfsync.orders.handover.channels import open_channel
 from shelfsync.platform.reachable import ASKED_MAX, VENDORS_ASKED, check_platform, is_known_good, unknown_vendors
@@ -19,6 +20,10 @@ from shelfsync.settings.reading import unknown_lines
 from shelfsync.store import engine
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
+
     from shelfsync.context import Context
     from shelfsync.settings import Settings
 
@@ -45,16 +50,29 @@ def check(context: Context, vendors: tuple[str, ...] = (), *, fresh: bool = True
     log.info("check: database, ERP and platform answer")
 
 
-def vendor_warnings(context: Context, vendors: tuple[str, ...] = ()) -> list[str]:
-    """Vendors that the ERP has and the platform does not know; the platform is asked for each that it has not confirmed lately."""
+def vendor_id_lines(context: Context, stores: Mapping[str, str | None]) -> list[str]:
+    """Which of the ERP's `stores` is which vendor, and which are left out, if the settings name ids."""
+    erp = context.settings.erp
+    setting = SETTING if erp.vendor_ids_file is None else FILE
+    named = VendorIds.of(erp).named()
+    lines = {
+        f"{setting}: ": [f"{ours} is {vendor}" for ours, vendor in stores.items() if vendor is not None],
+        f"{setting} leaves out stores of the ERP: ": [ours for ours, vendor in stores.items() if vendor is None],
+        f"{setting} names stores without a row in the ERP: ": [ours for ours in named if ours not in stores],
+    }
+    return [f"{line}{_shown(found)}" for line, found in lines.items() if found] if named else []
+
+
+def vendor_warnings(context: Context, stores: Mapping[str, str | None], vendors: tuple[str, ...] = ()) -> list[str]:
+    """Vendors of the ERP's `stores` that the platform does not know; it is asked for each that it has not confirmed lately."""
     only = vendors or context.settings.sync.vendors
-    names = [name for name in context.open_erp().vendors() if is_usable(name) and (not only or name in only)]
+    found = sorted({name for name in stores.values() if name is not None and is_usable(name)})
+    names = [name for name in found if not only or name in only]
     unknown, not_asked = unknown_vendors(context, names)
     lines = []
     if unknown:
-        shown = ", ".join(unknown[:_SHOWN]) + (", …" if len(unknown) > _SHOWN else "")
         lines.append(
-            f"the platform does not know {len(unknown)} of the ERP's {len(names)} vendors: {shown}. Name their ids by"
+            f"the platform does not know {len(unknown)} of the ERP's {len(names)} vendors: {_shown(unknown)}. Name their ids by"
             " SHELFSYNC_ERP__VENDOR_IDS, leave them out by SHELFSYNC_SYNC__VENDORS, or ask the account manager to enable them"
         )
     if not_asked:
@@ -64,14 +82,17 @@ def vendor_warnings(context: Context, vendors: tuple[str, ...] = ()) -> list[str
     return lines
 
 
+def _shown(names: Sequence[str]) -> str:
+    return ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
+
+
 def column_warnings(context: Context) -> list[str]:
     """Columns of the ERP that shelfsync does not read."""
     unused = context.open_erp().unused_columns()
     if not unused:
         return []
-    shown = ", ".join(unused[:_SHOWN]) + (", …" if len(unused) > _SHOWN else "")
     return [
-        f"shelfsync does not use {len(unused)} of the ERP's columns: {shown}. If one is meant, name it by SHELFSYNC_ERP__COLUMNS"
+        f"shelfsync does not use {len(unused)} of the ERP's columns: {_shown(unused)}. If one is meant, name it by SHELFSYNC_ERP__COLUMNS"
     ]
 
 
@@ -98,19 +119,29 @@ def promotion_warnings(context: Context) -> list[str]:
 
 
 def value_warnings(context: Context) -> list[str]:
-    """Values that are sent with another number, in the first rows of the ERP: what is below one piece goes off sale."""
-    import pyarrow as pa
+    """Rows that cannot be sent, and values that are sent with another number, in the first rows of the ERP."""
+    import pyarrow.compute as pc
 
     from shelfsync.catalog.number import ADJUSTMENT_COLUMNS, adjustments
 
     settings = context.settings
     try:
         with open_source(settings.erp.model_copy(update={"chunk_rows": SAMPLE_ROWS})).read() as extract:
-            rows = next(iter(extract)).select(ADJUSTMENT_COLUMNS)
+            rows = next(iter(extract))
     except (ShelfsyncError, StopIteration):  # the run reports what is wrong with the rows
         return []
-    found = {one.kind: one for one in adjustments(rows, pa.array([], pa.int64()), settings.normalise)}
-    return [
+    unsendable = _unsendable(rows, settings)
+    reasons = [
+        f"{count['counts']:,} {count['values']} ({unsendable['message'][pc.index(unsendable['reason'], count['values']).as_py()]})"
+        for count in pc.value_counts(unsendable["reason"]).to_pylist()
+    ]
+    numbers = unsendable["row_number"].combine_chunks()
+    found = {one.kind: one for one in adjustments(rows.select(ADJUSTMENT_COLUMNS), numbers, settings.normalise)}
+    line = (
+        f"{unsendable.num_rows:,} of the ERP's first {rows.num_rows:,} rows cannot be sent and are quarantined: {', '.join(reasons)}."
+        " Correct the SELECT or the files (docs/how-to/connecting-your-erp.md); `shelfsync plan` counts all rows"
+    )
+    return ([line] if reasons else []) + [
         f"of the {field} in the ERP's first {rows.num_rows:,} rows {' and '.join(parts)}. {advice}"
         for field, meaning, advice in _CHANGED
         if (
@@ -119,6 +150,20 @@ def value_warnings(context: Context) -> list[str]:
             ]
         )
     ]
+
+
+def _unsendable(rows: pa.Table, settings: Settings) -> pa.Table:
+    """The quarantined rows of RAW rows of several stores, in QUARANTINE schema."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from shelfsync.catalog.normalise import normalise
+    from shelfsync.schemas import QUARANTINE
+
+    key = settings.platform.item_key
+    stores = [rows.filter(pc.equal(rows["vendor"], store)) for store in pc.unique(rows["vendor"].drop_null())]
+    found = [normalise(theirs, settings.normalise, key=key).quarantine for theirs in stores]
+    return pa.concat_tables([QUARANTINE.empty_table(), *found])
 
 
 _CHANGED = (

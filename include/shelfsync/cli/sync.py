@@ -33,20 +33,29 @@ _ENDED: dict[str, type[ShelfsyncError]] = {
 def check(vendor: Vendors = None) -> Answer:
     """Try database, ERP and platform, and report in one line what is wrong with the configuration."""
     from shelfsync.check import check as check_all
-    from shelfsync.check import column_warnings, promotion_warnings, value_warnings, vendor_warnings, warnings
+    from shelfsync.check import (
+        column_warnings,
+        promotion_warnings,
+        value_warnings,
+        vendor_id_lines,
+        vendor_warnings,
+        warnings,
+    )
 
     vendors = tuple(vendor or ())
     with opened() as context:
         check_all(context, vendors)
+        stores = context.open_erp().stores()
+        ids = vendor_id_lines(context, stores)
         found = [
-            *vendor_warnings(context, vendors),
+            *vendor_warnings(context, stores, vendors),
             *column_warnings(context),
             *value_warnings(context),
             *promotion_warnings(context),
             *warnings(context),
         ]
-    lines = ["database, ERP and platform answer; nothing was sent", *(f"warning: {line}" for line in found)]
-    return Answer({"ok": True, "warnings": found}, lines)
+    lines = ["database, ERP and platform answer; nothing was sent", *ids, *(f"warning: {line}" for line in found)]
+    return Answer({"ok": True, "stores": stores, "warnings": found}, lines)
 
 
 def plan(vendor: Vendors = None, full: Full = False, out: Out = None) -> Answer:
@@ -59,7 +68,7 @@ def plan(vendor: Vendors = None, full: Full = False, out: Out = None) -> Answer:
     vendors = tuple(vendor or ())
     with opened(read_only=True) as context:
         check_all(context, vendors)
-        found = [*vendor_warnings(context, vendors), *column_warnings(context)]
+        found = [*vendor_warnings(context, context.open_erp().stores(), vendors), *column_warnings(context)]
         run_id = _open_run(context, _kind(full), vendors, dry_run=True)
         with progress() as report:
             summary = _reported(context, run_id, lambda: run_steps(context, run_id, dry_run=True, progress=report))

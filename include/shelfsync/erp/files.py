@@ -11,7 +11,7 @@ from shelfsync.erp import address
 from shelfsync.erp.address import FILES, VENDOR, shown
 from shelfsync.erp.csvfile import CsvFile
 from shelfsync.erp.layout import COLUMNS, CONSTANTS, Chunk, Layout
-from shelfsync.erp.source import Claim, Extract, none_of, vendors_of_rows
+from shelfsync.erp.source import Claim, Extract, none_of
 from shelfsync.errors import ConfigurationError, IncompleteExtractError, without_stop
 
 if TYPE_CHECKING:
@@ -124,10 +124,10 @@ class FilesSource:
     def read(self, vendors: Sequence[str] = ()) -> Extract:
         return Extract(self._chunks(tuple(vendors)), self._layout, may_be_empty=self._may_be_empty)
 
-    def vendors(self) -> list[str]:
+    def stores(self) -> dict[str, str | None]:
         if VENDOR not in self._address or self._layout.hook is not None:
-            return vendors_of_rows(self.read())
-        return sorted({name for file in self._find() if (name := self._platform_id(file))})
+            return self.read().stores()
+        return self._layout.vendor_ids.stores(pa.array([file.vendor for file in self._find()], pa.string()))
 
     def unused_columns(self) -> tuple[str, ...]:
         return self._columns(self._layout.unused)

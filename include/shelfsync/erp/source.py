@@ -60,8 +60,11 @@ class ErpSource(Protocol):
         The extract ends in a DataError if the ERP has none of these vendors.
         """
 
-    def vendors(self) -> list[str]:
-        """The vendors of the ERP (platform ids), sorted; the source reads as little for it as it can."""
+    def stores(self) -> dict[str, str | None]:
+        """The ERP's id of each store -> the platform's, sorted by the latter; None: `vendor_ids` leaves the store out.
+
+        The source reads as little for it as it can.
+        """
 
     def unused_columns(self) -> tuple[str, ...]:
         """The ERP's columns that shelfsync does not read, in the ERP's order; found without reading a row."""
@@ -114,6 +117,15 @@ class Extract:
             )
         return self._proof
 
+    def stores(self) -> dict[str, str | None]:
+        """What `ErpSource.stores` returns, from all rows; it reads and closes the extract."""
+        with self:
+            vendors = {
+                name for chunk in self for name in pc.unique(pc.utf8_trim_whitespace(chunk["vendor"])).to_pylist()
+            }
+        found = {self._layout.vendor_ids.erp_ids([name])[0]: name for name in sorted(vendors - {None, ""})}
+        return found | dict.fromkeys(sorted(self.left_out))
+
     def _read(self) -> Generator[pa.Table, None, None]:
         number = 0
         while True:
@@ -158,13 +170,6 @@ def named(left_out: Counter[str]) -> str:
     """The ids of some stores, for a message."""
     names = sorted(left_out)
     return ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
-
-
-def vendors_of_rows(extract: Extract) -> list[str]:
-    """The vendors of an extract, from all of its rows."""
-    with extract:
-        found = {name for chunk in extract for name in pc.unique(pc.utf8_trim_whitespace(chunk["vendor"])).to_pylist()}
-    return sorted(name for name in found if name)
 
 
 def none_of(vendors: Sequence[str], have: str) -> DataError:

@@ -13,7 +13,7 @@ from shelfsync.access import refuse_shared
 from shelfsync.erp import diagnosis
 from shelfsync.erp.layout import Chunk, Layout
 from shelfsync.erp.session import DISTINCT_MAX, Session
-from shelfsync.erp.source import Claim, Extract, none_of, vendors_of_rows
+from shelfsync.erp.source import Claim, Extract, none_of
 from shelfsync.erp.text import texts
 from shelfsync.errors import ConfigurationError, IncompleteExtractError, TryAgainError
 
@@ -69,12 +69,12 @@ class SqlSource:
     def read(self, vendors: Sequence[str] = ()) -> Extract:
         return Extract(self._chunks(tuple(vendors)), self._layout, may_be_empty=self._may_be_empty)
 
-    def vendors(self) -> list[str]:
+    def stores(self) -> dict[str, str | None]:
         if self._layout.hook is not None:
-            return vendors_of_rows(self.read())
+            return self.read().stores()
         with Session.open(self._url.get_secret_value(), self._settings.timeout_s) as session:
             values, _ = self._vendors(session, self._sql())
-        return sorted({name for name in self._layout.vendor_ids.platform_ids(texts(values)).to_pylist() if name})
+        return self._layout.vendor_ids.stores(texts(values))
 
     def unused_columns(self) -> tuple[str, ...]:
         return self._layout.unused(self._columns(), "the SELECT")

@@ -71,6 +71,17 @@ class VendorIds:
             pc.if_else(kept, vendors, pa.scalar(None, pa.string())),
         )
 
+    def named(self) -> list[str]:
+        """The ERP's ids that the settings name."""
+        return list(self._ids)
+
+    def stores(self, values: pa.Array | pa.ChunkedArray) -> dict[str, str | None]:
+        """The ERP's ids among these texts -> the platform's, sorted by the latter; None last: the store is left out."""
+        names = pc.utf8_trim_whitespace(values)
+        pairs = zip(names.to_pylist(), self.platform_ids(names).to_pylist(), strict=True)
+        found = {ours: vendor for ours, vendor in pairs if ours}
+        return dict(sorted(found.items(), key=lambda pair: (pair[1] is None, pair[1] or "", pair[0])))
+
     def erp_ids(self, vendors: Sequence[str]) -> list[str]:
         """The ERP's ids of these vendors."""
         return [ours for ours, vendor in self._ids.items() if vendor in vendors] if self._ids else list(vendors)

@@ -104,6 +104,33 @@ def test_promotions_that_do_not_tell_for_whom_they_are_are_a_warning(here, monke
 
 
 @pytest.mark.slow
+def test_rows_that_cannot_be_sent_are_found_before_they_are_planned(here, tmp_path):
+    rows = "store-001,a,1,4,J\nstore-001,b,1,4,1\nstore-001,b,2,4,1\nstore-002,b,2,4,1\nstore-002,c,2,0.5,N\n"
+    (tmp_path / "stock.csv").write_text(f"vendor,sku,price,quantity,active\n{rows}", encoding="utf-8")
+    [line] = [line for line in here("check")[1].splitlines() if "quarantined" in line]
+    assert line == (
+        'warning: 3 of the ERP\'s first 5 rows cannot be sent and are quarantined: 1 active_not_a_truth_value (active "J" is none of'
+        ' true, false, 1, 0, t, f, yes, no, y, n), 2 sku_duplicate (sku "b" is in more than one row of this vendor, and which one is'
+        " right is unknown). Correct the SELECT or the files (docs/how-to/connecting-your-erp.md); `shelfsync plan` counts all rows"
+    )
+    assert "3 rows are quarantined" in here("plan")[1].replace("vendor store-001: ", "")
+
+
+@pytest.mark.slow
+def test_which_store_is_which_vendor_is_shown(here, tmp_path, monkeypatch):
+    stores = "".join(f"{store},a,1,4,1\n" for store in ("ST01", "ST09"))
+    (tmp_path / "stock.csv").write_text(f"vendor,sku,price,quantity,active\n{stores}", encoding="utf-8")
+    monkeypatch.setenv("SHELFSYNC_ERP__VENDOR_IDS", '{"ST01": "store-001", "ST02": "store-002"}')
+    code, output, _ = here("check")
+    assert code == 0
+    assert output.splitlines()[1:4] == [
+        "SHELFSYNC_ERP__VENDOR_IDS: ST01 is store-001",
+        "SHELFSYNC_ERP__VENDOR_IDS leaves out stores of the ERP: ST09",
+        "SHELFSYNC_ERP__VENDOR_IDS names stores without a row in the ERP: ST02",
+    ]
+
+
+@pytest.mark.slow
 def test_prices_of_a_binary_float_are_found_before_they_are_sent(here, tmp_path):
     (tmp_path / "stock.csv").write_text(f"vendor,sku,price\nstore-001,a,{0.57 * 100}\n", encoding="utf-8")
     assert (

@@ -34,7 +34,7 @@ def test_check_warns_that_an_order_would_reach_no_store(run):
     price, order = data(run("check", "--json").stdout)["warnings"]
     assert "HAND_OVER" in order
     on_purpose = run("check", "--json", SHELFSYNC_ORDERS__HAND_OVER="none")
-    assert data(on_purpose.stdout) == {"ok": True, "warnings": [price]}
+    assert data(on_purpose.stdout)["warnings"] == [price]
 
 
 @pytest.mark.slow

@@ -119,7 +119,7 @@ def test_what_the_erp_books_while_it_is_read_is_not_seen(erp):
 
 def test_only_the_rows_of_some_vendors_are_asked_for(erp):
     assert {row["vendor"] for row in rows_of(erp.read(), ("store-1",))} == {"store-1"}
-    assert open_source(erp.read()).vendors() == ["store-0", "store-1"]
+    assert open_source(erp.read()).stores() == {"store-0": "store-0", "store-1": "store-1"}
 
 
 def test_nothing_is_written(erp):

@@ -159,18 +159,23 @@ def test_a_database_that_ignores_case_leaves_no_row_out(tmp_path):
 
 @pytest.mark.parametrize("ids", [{}, {"ST01": "store-001"}])
 def test_the_vendors_of_the_erp_are_known_without_reading_it(sqlite, tmp_path, ids):
-    expected = {"ST01", "ST02", "st01", "o'k", "5%", "7"} if not ids else {"store-001"}
-    assert open_source(ErpSettings(**sqlite, vendor_ids=ids)).vendors() == sorted(expected)
+    names = ["5%", "7", "ST01", "ST02", "o'k", "st01"]
+    left_out = dict.fromkeys(name for name in names if name != "ST01")
+    expected = {"ST01": "store-001", **left_out} if ids else {name: name for name in names}
+    found = open_source(ErpSettings(**sqlite, vendor_ids=ids)).stores()
+    assert list(found.items()) == list(expected.items())
     for name in ("ST01", "ST02"):
         (tmp_path / f"{name}.csv").write_text("broken", "utf-8")
-    files = open_source(ErpSettings(files=str(tmp_path / "{vendor}.csv"), vendor_ids=ids)).vendors()
-    assert files == (["ST01", "ST02"] if not ids else ["store-001"])
+    files = open_source(ErpSettings(files=str(tmp_path / "{vendor}.csv"), vendor_ids=ids)).stores()
+    assert files == ({"ST01": "store-001", "ST02": None} if ids else {"ST01": "ST01", "ST02": "ST02"})
 
 
 def test_vendors_that_only_the_rows_know_are_read_from_them(sqlite, tmp_path):
     hook = tmp_path / "hook.py"
     hook.write_text("def map(frame):\n    frame['vendor'] = 'x-' + frame['sku']\n    return frame\n", "utf-8")
-    assert "x-a" in open_source(ErpSettings(**sqlite, mapping=f"{hook}:map")).vendors()
-    assert open_source(ErpSettings(**sqlite, constants={"vendor": "one"})).vendors() == ["one"]
+    assert "x-a" in open_source(ErpSettings(**sqlite, mapping=f"{hook}:map")).stores().values()
+    assert open_source(ErpSettings(**sqlite, constants={"vendor": "one"})).stores() == {"one": "one"}
     (tmp_path / "all.csv").write_text("vendor,sku,price\nb,1,1\na,1,1\nb,2,1\n,3,1\n", "utf-8")
-    assert open_source(ErpSettings(files=str(tmp_path / "all.csv"))).vendors() == ["a", "b"]
+    one_file = str(tmp_path / "all.csv")
+    assert open_source(ErpSettings(files=one_file)).stores() == {"a": "a", "b": "b"}
+    assert open_source(ErpSettings(files=one_file, vendor_ids={"b": "store-b"})).stores() == {"b": "store-b", "a": None}
