@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 
 from partner_sandbox import control, demo, errors, records, tokens, vendors
 from partner_sandbox.catalog import assortment, creation, export, listing, update
+from partner_sandbox.conformance import report
 from partner_sandbox.courier import Courier
 from partner_sandbox.edge import Edge
 from partner_sandbox.jobs import files, jobs, runner
@@ -23,7 +24,7 @@ from partner_sandbox.sandbox import Sandbox
 from partner_sandbox.settings import SandboxSettings
 
 SERVICE = (tokens, vendors, update, listing, export, creation, runner, files, promotion, picking)
-for steered in (assortment, lifecycle, demo, records):
+for steered in (assortment, lifecycle, demo, records, report):
     control.router.include_router(steered.router)
 
 

@@ -1,4 +1,4 @@
-"""`partner-sandbox`: the platform alone."""
+"""`partner-sandbox`: the platform alone; `partner-sandbox check` looks at one that runs."""
 
 from __future__ import annotations
 
@@ -12,15 +12,22 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from partner_sandbox import commands
+from partner_sandbox.commands import PORT
+
 ABOUT = "The delivery platform, runnable. What is not given here is read from PARTNER_SANDBOX_… in the environment."
-PORT = 8470
+EPILOG = "partner-sandbox check --report: which duties of the interface a client was seen to meet or to break."
+COMMANDS = ("check",)
 NAMES = ("data", "demo", "dialect", "clock", "seed", "public_url", "storage_url", "expose_control", "control_hosts")
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs until interrupted. Exit code 2: invalid arguments. 1: the port is in use."""
+    """Runs until interrupted, or does one of COMMANDS. Exit code 2: invalid arguments. 1: the port is in use."""
     os.umask(0o027)  # its files hold names and addresses of customers
-    given = _parser().parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    if words and words[0] in COMMANDS:
+        return commands.run(words)
+    given = _parser().parse_args(words)
     from partner_sandbox import guide
     from partner_sandbox.server import Server
     from partner_sandbox.settings import SandboxSettings, behaviour_of
@@ -53,7 +60,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="partner-sandbox", description=ABOUT)
+    parser = argparse.ArgumentParser(prog="partner-sandbox", description=ABOUT, epilog=EPILOG)
     parser.add_argument("--port", type=int, default=PORT, help=f"{PORT} without it; 0 lets the operating system choose")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--data", type=Path, help="a folder for its state; in memory without one")

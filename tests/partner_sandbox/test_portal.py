@@ -11,7 +11,7 @@ from order_picker import STORE
 from partner_sandbox.app import create_app
 from partner_sandbox.settings import SandboxSettings
 
-PAGES = ("", "/orders", "/promotions", "/jobs", "/webhooks", "/requests", "/faults", f"/vendors/{STORE}")
+PAGES = ("", "/orders", "/promotions", "/jobs", "/webhooks", "/requests", "/check", "/faults", f"/vendors/{STORE}")
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_an_invalid_page_number_is_rejected(browser, page):
         {"Sec-Fetch-Site": "same-site"},
     ],
 )
-@pytest.mark.parametrize("path", ["/orders", "/webhooks", "/faults", "/faults/clear", "/clock"])
+@pytest.mark.parametrize("path", ["/orders", "/webhooks", "/faults", "/faults/clear", "/clock", "/check"])
 def test_a_form_of_another_site_does_nothing(picker, browser, headers, path):
     before = picker.platform.control("GET", "state")
     form = {"vendor": STORE, "sku": "MILK", "quantity": "1", "at": "log", "kind": "gzip", "seconds": "60"}

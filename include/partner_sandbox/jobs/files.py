@@ -18,7 +18,7 @@ from sqlalchemy import text
 from partner_sandbox.catalog import export
 from partner_sandbox.catalog.export import PAGE_ROWS, quoted
 from partner_sandbox.edge import Edge
-from partner_sandbox.errors import ApiError, not_found
+from partner_sandbox.errors import ApiError, not_found, noted
 from partner_sandbox.faults import Rule
 from partner_sandbox.jobs import jobs
 from partner_sandbox.jobs.jobs import Job
@@ -183,15 +183,15 @@ def fetch(file: str, request: Request, expires: str = "", signature: str = "") -
     """The file, for a request with a valid link and no token."""
     sandbox: Sandbox = request.app.state.sandbox
     if "authorization" in request.headers:
-        return _error(400, "InvalidArgument", "Only one auth mechanism allowed")
+        return _error(request, 400, "InvalidArgument", "Only one auth mechanism allowed")
     if not _genuine(file, expires, signature):
-        return _error(403, "SignatureDoesNotMatch", "The request signature does not match")
+        return _error(request, 403, "SignatureDoesNotMatch", "The request signature does not match")
     with sandbox.storage.begin() as connection:
         job = jobs.by_file(connection, file)
     if job is None or job.state in jobs.WITHOUT_FILE:
-        return _error(404, "NoSuchKey", "The specified key does not exist")
+        return _error(request, 404, "NoSuchKey", "The specified key does not exist")
     if expired(sandbox, job):
-        return _error(403, "AccessDenied", "Request has expired")
+        return _error(request, 403, "AccessDenied", "Request has expired")
     return respond(sandbox, job)
 
 
@@ -199,6 +199,8 @@ def _genuine(file: str, expires: str, given: str) -> bool:
     return expires.isdecimal() and hmac.compare_digest(jobs.signature(file, int(expires)).encode(), given.encode())
 
 
-def _error(status: int, code: str, message: str) -> Response:
+def _error(request: Request, status: int, code: str, message: str) -> Response:
     text = f'<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>{code}</Code><Message>{message}</Message></Error>'
-    return Response(text, status, media_type="application/xml")
+    error = ApiError(status, code, message, rule="5.5", choice="link")
+    headers = noted(request.scope, error, request.app.state.sandbox.behaviour)
+    return Response(text, status, headers, media_type="application/xml")

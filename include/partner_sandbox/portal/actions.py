@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from sqlalchemy import select
 
 from partner_sandbox import webhooks
+from partner_sandbox.conformance import report
 from partner_sandbox.errors import ApiError, invalid, not_found, validation_error
 from partner_sandbox.faults import Rule, RuleSet
 from partner_sandbox.orders import lifecycle, placing
@@ -133,6 +134,14 @@ async def clear_faults(request: Request, frame: TheFrame) -> Response:
     form = await read(request)
     frame.sandbox.faults.clear()
     return _to(form.back("/portal/faults"))
+
+
+@router.post("/check")
+async def send_probe(request: Request, frame: TheFrame) -> Response:
+    """Sends the last events again, and with a wrong secret."""
+    form = await read(request)
+    await report.post_probe(frame.sandbox)
+    return _to(form.back("/portal/check"))
 
 
 @router.post("/clock")

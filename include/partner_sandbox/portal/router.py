@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends
 from fastapi.responses import HTMLResponse, Response
 
 from partner_sandbox import records, webhooks
+from partner_sandbox.conformance import report
 from partner_sandbox.control import on_this_machine
 from partner_sandbox.errors import not_found
 from partner_sandbox.faults import OPERATIONS, REQUESTS
@@ -183,6 +184,14 @@ def request_page(frame: TheFrame, n: int) -> HTMLResponse:
     with frame.sandbox.storage.begin() as connection:
         row = records.one(connection, n)
     return frame.page("request.html", record=row)
+
+
+@router.get("/check")
+def check_page(frame: TheFrame) -> HTMLResponse:
+    """Which duties of the interface the clients were seen to meet or to break."""
+    with frame.sandbox.storage.begin() as connection:
+        found = report.report(connection, frame.sandbox)
+    return frame.page("check.html", found=found)
 
 
 @router.get("/faults")
