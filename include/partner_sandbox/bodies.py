@@ -19,6 +19,7 @@ from pydantic import (
     Field,
     ValidationError,
     ValidationInfo,
+    WithJsonSchema,
     model_validator,
 )
 from pydantic_core import PydanticCustomError
@@ -43,7 +44,7 @@ class Body(BaseModel):
 class Known(BaseModel):
     """A body of the control plane: a name that it does not know is refused, with the known names."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     @model_validator(mode="before")
     @classmethod
@@ -116,7 +117,7 @@ Locale = Annotated[str, AfterValidator(_locale)]
 """Of the form xx_YY."""
 Uuid = Annotated[str, AfterValidator(_uuid)]
 """In lower case."""
-InstantUs = Annotated[int, BeforeValidator(_instant_us)]
+InstantUs = Annotated[int, BeforeValidator(_instant_us), WithJsonSchema({"type": "string", "format": "date-time"})]
 """ISO 8601 in UTC outside, microseconds inside."""
 MillisecondsUs = Annotated[int, BeforeValidator(_millisecond_us)]
 """The same with exactly three decimals, or any where the dialect accepts them."""

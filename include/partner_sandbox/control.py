@@ -10,9 +10,10 @@ from fastapi import APIRouter, Depends, Query, Request
 from pydantic import Field, ValidationError
 from sqlalchemy import Connection, Integer, cast, func, select, update
 
-from partner_sandbox import webhooks
+from partner_sandbox import answers, webhooks
 from partner_sandbox.bodies import InstantUs, Known
 from partner_sandbox.catalog.products import product
+from partner_sandbox.contract import described
 from partner_sandbox.errors import ApiError, invalid, not_found, validation_error
 from partner_sandbox.faults import RuleSet
 from partner_sandbox.jobs.jobs import job
@@ -105,40 +106,42 @@ def check_host(request: Request, settings: SandboxSettings) -> None:
         raise ApiError(403, "FORBIDDEN", f"The control plane is not called {name!r}; start with --control-host {name}")
 
 
-router = APIRouter(prefix="/_sandbox", dependencies=[Depends(on_this_machine)], include_in_schema=False)
+router = APIRouter(
+    prefix="/_sandbox", dependencies=[Depends(on_this_machine)], generate_unique_id_function=lambda route: route.name
+)
 
 
 class Advance(Known):
     seconds: float = Field(ge=0, le=10 * 366 * 86_400)
 
 
-@router.post("/reset")
+@router.post("/reset", **described(answers.State))
 def reset(sandbox: TheSandbox) -> dict[str, Any]:
     """As it was when new."""
     sandbox.reset()
     return overview(sandbox)
 
 
-@router.get("/state")
+@router.get("/state", **described(answers.State))
 def read_state(sandbox: TheSandbox) -> dict[str, Any]:
     """The clock, the choices in force, and counts of everything."""
     return overview(sandbox)
 
 
-@router.post("/clock/advance")
+@router.post("/clock/advance", **described(answers.Now))
 async def advance(sandbox: TheSandbox, by: Advance) -> dict[str, Any]:
     """Moves the clock; everything that falls due on the way is done before the answer."""
     await sandbox.work.advance(by.seconds)
     return {"now": sandbox.clock.now_iso()}
 
 
-@router.get("/faults")
+@router.get("/faults", **described(answers.FaultState))
 def read_faults(sandbox: TheSandbox) -> dict[str, Any]:
     """The rules in force, and every kind with a sentence."""
     return sandbox.faults.state()
 
 
-@router.put("/faults")
+@router.put("/faults", **described(answers.FaultState))
 def put_faults(sandbox: TheSandbox, rules: RuleSet) -> dict[str, Any]:
     """Replaces the rules; an empty body removes all."""
     try:
@@ -148,13 +151,13 @@ def put_faults(sandbox: TheSandbox, rules: RuleSet) -> dict[str, Any]:
     return sandbox.faults.state()
 
 
-@router.get("/settings")
+@router.get("/settings", **described(Behaviour))
 def read_settings(sandbox: TheSandbox) -> dict[str, Any]:
     """Every choice of the dialect."""
     return sandbox.behaviour.model_dump()
 
 
-@router.put("/settings")
+@router.put("/settings", **described(Behaviour, Behaviour))
 def put_settings(sandbox: TheSandbox, choices: dict[str, Any]) -> dict[str, Any]:
     """Changes some choices until the next reset; a dialect among them brings its whole set first."""
     try:
@@ -167,7 +170,7 @@ def put_settings(sandbox: TheSandbox, choices: dict[str, Any]) -> dict[str, Any]
     return sandbox.behaviour.model_dump()
 
 
-@router.get("/journal")
+@router.get("/journal", **described(answers.JournalPage))
 def read_journal(sandbox: TheSandbox, after: Annotated[int, Query(ge=0)] = 0) -> dict[str, Any]:
     """Requests and webhooks in the order in which they ended."""
     return sandbox.journal.read(after)
@@ -207,7 +210,7 @@ class WebhookBody(Known):
     secret: str | None = None
 
 
-@router.put("/chains/{chain_id}")
+@router.put("/chains/{chain_id}", **described(answers.ChainChanged))
 def put_chain(chain_id: str, sandbox: TheSandbox, body: ChainBody) -> dict[str, Any]:
     """Makes a chain or changes it; clients and static tokens are added to it."""
     given = body.model_dump(include={"enabled", "creation_enabled"}, exclude_none=True)
@@ -227,7 +230,7 @@ def put_chain(chain_id: str, sandbox: TheSandbox, body: ChainBody) -> dict[str, 
     return {"chain": chain_id, **given}
 
 
-@router.put("/chains/{chain_id}/vendors/{vendor_id}")
+@router.put("/chains/{chain_id}/vendors/{vendor_id}", **described(answers.VendorChanged))
 def put_vendor(chain_id: str, vendor_id: str, sandbox: TheSandbox, body: VendorBody | None = None) -> dict[str, Any]:
     """Makes a vendor or changes it."""
     given = body.model_dump(exclude_none=True) if body else {}
@@ -254,7 +257,7 @@ def put_vendor(chain_id: str, vendor_id: str, sandbox: TheSandbox, body: VendorB
     }
 
 
-@router.put("/chains/{chain_id}/webhook")
+@router.put("/chains/{chain_id}/webhook", **described(answers.Webhook))
 def put_webhook(chain_id: str, sandbox: TheSandbox, body: WebhookBody) -> dict[str, Any]:
     """Where events go and the secret they carry; without a secret nothing is sent (interface.md 5.6)."""
     with sandbox.storage.begin() as connection:
@@ -269,7 +272,7 @@ def _known_chain(connection: Connection, chain_id: str) -> None:
         raise not_found("Chain")
 
 
-@router.get("/chains/{chain_id}/promotions")
+@router.get("/chains/{chain_id}/promotions", **described(answers.Promotions))
 def read_promotions(chain_id: str, sandbox: TheSandbox, offset: Offset = 0, limit: Limit = 200) -> dict[str, Any]:
     """The promotions of a chain with the states that the partner portal shows (interface.md 3.4), the newest first, and their number."""
     with sandbox.storage.begin() as connection:
@@ -277,7 +280,7 @@ def read_promotions(chain_id: str, sandbox: TheSandbox, offset: Offset = 0, limi
         return {"promotions": rows, "total": shown.count(connection, chain_id)}
 
 
-@router.get("/chains/{chain_id}/promotions/{promotion_id}/skus")
+@router.get("/chains/{chain_id}/promotions/{promotion_id}/skus", **described(answers.PromotionSkus))
 def read_promotion_skus(
     chain_id: str, promotion_id: int, sandbox: TheSandbox, offset: Offset = 0, limit: Limit = 200
 ) -> dict[str, Any]:

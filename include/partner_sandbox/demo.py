@@ -7,9 +7,10 @@ from typing import Any
 from fastapi import APIRouter, Request
 from sqlalchemy import Connection, func, select
 
-from partner_sandbox import guide, webhooks
+from partner_sandbox import answers, guide, webhooks
 from partner_sandbox.catalog import assortment
 from partner_sandbox.catalog.products import product
+from partner_sandbox.contract import described
 from partner_sandbox.jobs.jobs import address_of
 from partner_sandbox.sandbox import Sandbox, TheSandbox
 from partner_sandbox.vendors import CHAIN, VENDORS, find_vendor
@@ -78,7 +79,7 @@ def fill(connection: Connection, sandbox: Sandbox) -> list[str]:
 router = APIRouter()
 
 
-@router.post("/demo")
+@router.post("/demo", **described(answers.Demo))
 def post_demo(request: Request, sandbox: TheSandbox) -> dict[str, Any]:
     """Fills vendors that have no products; what to do next, and whether events are sent."""
     base_url = address_of(sandbox, request)

@@ -58,7 +58,7 @@ def first_lines(base_url: str, *, demo: bool) -> list[str]:
     vendors = f"{VENDORS[0]} to {VENDORS[-1]}, {'with the products of the demo' if demo else 'without products'}"
     return [
         f"  portal     {base_url}/portal",
-        f"  reference  {base_url}/reference",
+        f"  reference  {base_url}/reference, control plane {base_url}/_sandbox/reference",
         f"  chain      {CHAIN}",
         f"  vendors    {vendors}",
         f"  client     {CLIENT_ID}",

@@ -12,8 +12,9 @@ from fastapi import APIRouter, Depends, Query
 from fastapi.responses import JSONResponse
 from sqlalchemy import ColumnElement, Connection, Row, or_, select
 
-from partner_sandbox import storage
+from partner_sandbox import answers, storage
 from partner_sandbox.clock import iso
+from partner_sandbox.contract import described
 from partner_sandbox.errors import invalid, not_found
 from partner_sandbox.exchange import EXCERPT_BYTES, exchange
 from partner_sandbox.journal import journal
@@ -187,7 +188,7 @@ def har_of(sandbox: Sandbox, wanted: Filter, n: int | None = None) -> JSONRespon
 router = APIRouter()
 
 
-@router.get("/records")
+@router.get("/records", **described(answers.Records))
 def read_records(
     sandbox: TheSandbox,
     wanted: TheFilter,
@@ -200,19 +201,19 @@ def read_records(
     return {"total": total, "records": [_told(row) for row in rows]}
 
 
-@router.get("/records.har")
+@router.get("/records.har", **described(answers.Har))
 def read_har(sandbox: TheSandbox, wanted: TheFilter) -> JSONResponse:
     """The same with their bodies, as an HTTP archive."""
     return har_of(sandbox, wanted)
 
 
-@router.get("/records/{n}.har")
+@router.get("/records/{n}.har", **described(answers.Har))
 def read_record_har(n: int, sandbox: TheSandbox) -> JSONResponse:
     """The same as an HTTP archive."""
     return har_of(sandbox, Filter(), n)
 
 
-@router.get("/records/{n}")
+@router.get("/records/{n}", **described(answers.WholeRecord))
 def read_record(n: int, sandbox: TheSandbox) -> dict[str, Any]:
     """One record with headers and the beginning of each body; secrets are masked."""
     with sandbox.storage.begin() as connection:

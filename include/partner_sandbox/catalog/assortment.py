@@ -14,9 +14,10 @@ from fastapi import APIRouter, Request
 from pydantic import ValidationError
 from sqlalchemy import Connection, delete, select, text
 
-from partner_sandbox import money
+from partner_sandbox import answers, money
 from partner_sandbox.catalog.body import WHOLE_MAX, BodyError, Weight, barcode_problem, padded, products, spooled
 from partner_sandbox.catalog.products import barcode, category, product, product_category, show_due, visible_change
+from partner_sandbox.contract import described
 from partner_sandbox.errors import unknown_field, validation_error
 from partner_sandbox.promotions import shown
 from partner_sandbox.sandbox import Ids, TheSandbox
@@ -260,7 +261,7 @@ def _category(vendor: Vendor, given: Any) -> dict[str, Any]:
 router = APIRouter(prefix="/chains/{chain_id}/vendors/{vendor_id}/products")
 
 
-@router.put("")
+@router.put("", **described(answers.AssortmentChanged, answers.NewAssortment))
 async def put_products(chain_id: str, vendor_id: str, request: Request, sandbox: TheSandbox) -> dict[str, Any]:
     """Replaces the assortment; customers see it at once."""
 
@@ -273,7 +274,7 @@ async def put_products(chain_id: str, vendor_id: str, request: Request, sandbox:
         return {"vendor": vendor_id, "products": await asyncio.to_thread(put, file)}
 
 
-@router.get("")
+@router.get("", **described(answers.Assortment))
 def get_products(chain_id: str, vendor_id: str, sandbox: TheSandbox) -> dict[str, Any]:
     """What the platform holds, and under `app` what a customer sees."""
     with sandbox.storage.begin() as connection:

@@ -9,8 +9,9 @@ from typing import Any
 from fastapi import APIRouter
 from sqlalchemy import Connection, func, select
 
-from partner_sandbox import webhooks
+from partner_sandbox import answers, webhooks
 from partner_sandbox.conformance.duties import DUTIES, Look
+from partner_sandbox.contract import described
 from partner_sandbox.journal import journal
 from partner_sandbox.sandbox import Sandbox, TheSandbox
 from partner_sandbox.webhooks import FORGED, delivery
@@ -101,14 +102,14 @@ def probe(connection: Connection, sandbox: Sandbox) -> int:
 router = APIRouter(prefix="/check")
 
 
-@router.get("")
+@router.get("", **described(answers.Check))
 def read_check(sandbox: TheSandbox) -> dict[str, Any]:
     """Which duties of the interface the client was seen to meet or to break, each with its evidence."""
     with sandbox.storage.begin() as connection:
         return report(connection, sandbox)
 
 
-@router.post("/probe")
+@router.post("/probe", **described(answers.Probe))
 async def post_probe(sandbox: TheSandbox) -> dict[str, Any]:
     """Sends the last events again, and with a wrong secret; the calls have ended with the answer."""
     with sandbox.storage.begin() as connection:

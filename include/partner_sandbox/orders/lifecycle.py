@@ -11,6 +11,7 @@ from pydantic import Field
 
 from partner_sandbox import bodies
 from partner_sandbox.bodies import StrictKnown
+from partner_sandbox.contract import described
 from partner_sandbox.errors import ApiError
 from partner_sandbox.orders import picking, placing, store
 from partner_sandbox.orders.payload import note_event, shown
@@ -73,6 +74,14 @@ def _not_now(order: Order, what: str) -> ApiError:
 router = APIRouter()
 ORDERS_MAX = 500
 """Orders in one answer."""
+ORDERS = {
+    "type": "object",
+    "required": ["total", "orders"],
+    "properties": {
+        "total": {"type": "integer", "description": "all orders of the chain"},
+        "orders": {"type": "array", "items": {"$ref": "#/components/schemas/Order"}},
+    },
+}
 
 
 class Cancel(StrictKnown):
@@ -82,14 +91,14 @@ class Cancel(StrictKnown):
     reason: str = Field("CHANGED_MIND", min_length=1, max_length=200)
 
 
-@router.post("/chains/{chain_id}/vendors/{vendor_id}/orders")
+@router.post("/chains/{chain_id}/vendors/{vendor_id}/orders", **described("Order", placing.Placement))
 async def post_order(chain_id: str, vendor_id: str, request: Request, sandbox: TheSandbox) -> dict[str, Any]:
     """A customer orders what the app shows; the whole order, and event RECEIVED."""
     wanted = await bodies.read_body(request, placing.Placement)
     return _shown(sandbox, await asyncio.to_thread(placing.place, sandbox, chain_id, vendor_id, wanted))
 
 
-@router.get("/chains/{chain_id}/orders")
+@router.get("/chains/{chain_id}/orders", **described(ORDERS))
 def read_orders(
     chain_id: str,
     sandbox: TheSandbox,
@@ -102,7 +111,7 @@ def read_orders(
     return {"total": total, "orders": [_shown(sandbox, order) for order in found]}
 
 
-@router.post("/orders/{order_id}/cancel")
+@router.post("/orders/{order_id}/cancel", **described("Order", Cancel, optional=True))
 async def post_cancel(order_id: str, request: Request, sandbox: TheSandbox) -> dict[str, Any]:
     """Cancelled by the customer or by logistics; event CANCELLED."""
     wanted = await bodies.read_body(request, Cancel) if await request.body() else Cancel()
@@ -110,13 +119,13 @@ async def post_cancel(order_id: str, request: Request, sandbox: TheSandbox) -> d
     return _shown(sandbox, order)
 
 
-@router.post("/orders/{order_id}/dispatch")
+@router.post("/orders/{order_id}/dispatch", **described("Order"))
 def post_dispatch(order_id: str, sandbox: TheSandbox) -> dict[str, Any]:
     """A rider of the platform takes it; event DISPATCHED."""
     return _shown(sandbox, dispatch(sandbox, bodies.order_id(order_id)))
 
 
-@router.post("/orders/{order_id}/pick-up")
+@router.post("/orders/{order_id}/pick-up", **described("Order"))
 def post_pick_up(order_id: str, sandbox: TheSandbox) -> dict[str, Any]:
     """Its customer has it: picked_up in the history, no event."""
     return _shown(sandbox, pick_up(sandbox, bodies.order_id(order_id)))

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 
-from partner_sandbox import contract, guide
+from partner_sandbox import contract, control, guide
 from partner_sandbox.jobs.jobs import address_of
 from partner_sandbox.portal import pages, reference
 from partner_sandbox.sandbox import TheSandbox
 from partner_sandbox.vendors import CHAIN, CLIENT_ID, CLIENT_SECRET, VENDORS
 
 router = APIRouter()
+steered = APIRouter(prefix="/_sandbox", dependencies=[Depends(control.on_this_machine)])
 
 
 @router.get("/portal/style.css")
@@ -49,3 +50,19 @@ def interface_reference(request: Request, sandbox: TheSandbox) -> HTMLResponse:
     """The same for people."""
     document = contract.interface(address_of(sandbox, request))
     return reference.page(document, of="the interface", beside="/openapi.json")
+
+
+@steered.get("/openapi.json")
+def control_contract(request: Request, sandbox: TheSandbox) -> JSONResponse:
+    """The contract of the control plane."""
+    return JSONResponse(contract.control(control.router.routes, address_of(sandbox, request)))
+
+
+@steered.get("/reference")
+def control_reference(request: Request, sandbox: TheSandbox) -> HTMLResponse:
+    """The same for people."""
+    document = contract.control(control.router.routes, address_of(sandbox, request))
+    return reference.page(document, of="the control plane", beside="/_sandbox/openapi.json")
+
+
+router.include_router(steered)
