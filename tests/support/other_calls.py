@@ -67,6 +67,9 @@ class PromotionCalls:
     def decide(self, campaign: str, *, rule: str | None, approve: bool, by: str) -> int:
         return promotions_decide.decide_campaign(self.context, campaign, rule=rule, approve=approve, by=by)
 
+    def decide_rule(self, rule: str, *, approve: bool, by: str) -> int:
+        return promotions_decide.decide_rule(self.context, rule, approve=approve, by=by)
+
     def sync(self, run_id: int) -> dict[str, Any]:
         return promotions_sync.sync(self.context, run_id)
 

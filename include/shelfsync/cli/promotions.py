@@ -20,7 +20,12 @@ app = typer.Typer(
     help="Promotions: make the platform equal to the ERP, and show the state of each.", no_args_is_help=True
 )
 
-Campaign = Annotated[str, typer.Argument(metavar="CAMPAIGN", help="The campaign; * for many that end at once.")]
+Campaign = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[CAMPAIGN]", help="The campaign; * for many that end at once; none: all that --rule holds."
+    ),
+]
 Rule = Annotated[str | None, typer.Option("--rule", metavar="RULE", help="Only what this rule holds.")]
 
 
@@ -52,6 +57,12 @@ def status() -> Answer:
         for row in result["promotions"]
     ]
     lines += [
+        f"held by rule {row['rule']}: {row['skus']} SKUs in {row['campaigns']} campaigns at {row['vendors']} vendors; decide them together by"
+        f" `shelfsync promotions approve --rule {row['rule']}` or `shelfsync promotions decline --rule {row['rule']}`"
+        for row in result["held_by_rule"]
+        if row["campaigns"] > 1
+    ]
+    lines += [
         f"held: {row['campaign']}, {row['rule']}, vendor {row['vendor'] or '*'}: {row['message']}"
         for row in result["held"]
     ]
@@ -77,28 +88,34 @@ def recover() -> Answer:
 @command(
     app,
     "shelfsync promotions approve spring-sale",
-    "shelfsync promotions approve spring-sale --rule below_cost --user ada",
+    "shelfsync promotions approve --rule discount --user ada",
 )
-def approve(campaign: Campaign, rule: Rule = None, user: User = None) -> Answer:
-    """Approve exactly what a guard holds of a campaign; the next run sends it."""
+def approve(campaign: Campaign = None, rule: Rule = None, user: User = None) -> Answer:
+    """Approve exactly what a guard holds of a campaign, or what one rule holds of all; the next run sends it."""
     return _decide(campaign, rule, user, approve=True)
 
 
 @command(app, "shelfsync promotions decline spring-sale", "shelfsync promotions decline '*' --user ada")
-def decline(campaign: Campaign, rule: Rule = None, user: User = None) -> Answer:
-    """Decline what a guard holds of a campaign; it is not shown again until it changes."""
+def decline(campaign: Campaign = None, rule: Rule = None, user: User = None) -> Answer:
+    """Decline what a guard holds of a campaign, or what one rule holds of all; it is not shown again until it changes."""
     return _decide(campaign, rule, user, approve=False)
 
 
-def _decide(campaign: str, rule: str | None, user: str | None, *, approve: bool) -> Answer:
-    from shelfsync.promotions.steps.decide import decide_campaign
+def _decide(campaign: str | None, rule: str | None, user: str | None, *, approve: bool) -> Answer:
+    from shelfsync.promotions.steps.decide import decide_campaign, decide_rule
 
+    if campaign is None and rule is None:
+        raise typer.BadParameter("name a CAMPAIGN, or a cause by --rule")
+    of = f"campaign {campaign}" if campaign is not None else f"rule {rule}"
     with opened() as context:
-        done = decide_campaign(context, campaign, rule=rule, approve=approve, by=user_or(user))
+        if campaign is not None:
+            done = decide_campaign(context, campaign, rule=rule, approve=approve, by=user_or(user))
+        else:
+            done = decide_rule(context, rule or "", approve=approve, by=user_or(user))
     if not done:
-        raise DataError(f"nothing of campaign {campaign!r} is held. `shelfsync promotions status` lists what is.")
+        raise DataError(f"nothing of {of} is held. `shelfsync promotions status` lists what is.")
     outcome = "approved; the next run sends it" if approve else "declined; the platform keeps what it has"
-    return Answer({"holds": done, "approved": approve}, [f"{done} holds of campaign {campaign} are {outcome}"])
+    return Answer({"holds": done, "approved": approve}, [f"{done} holds of {of} are {outcome}"])
 
 
 def _run(*, dry_run: bool) -> Answer:

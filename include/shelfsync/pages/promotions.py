@@ -8,9 +8,9 @@ from starlette.status import HTTP_404_NOT_FOUND, HTTP_409_CONFLICT
 
 from shelfsync.errors import DataError
 from shelfsync.pages.shell import context, lead_to, show
-from shelfsync.pages.viewer import Decider, First, Number
+from shelfsync.pages.viewer import Decider, First, Form, Number
 from shelfsync.promotions.steps import report, shown
-from shelfsync.promotions.steps.decide import decide_hold
+from shelfsync.promotions.steps.decide import decide_hold, decide_rule
 
 router = APIRouter()
 MENU = ("/promotions", "Promotions")
@@ -47,6 +47,27 @@ def approve(request: Request, number: Number, person: Decider) -> RedirectRespon
 def decline(request: Request, number: Number, person: Decider) -> RedirectResponse:
     """Declines it: the platform keeps what it has until the hold changes or an operator approves it."""
     return _decided(request, number, approve=False, who=person.name)
+
+
+@router.post("/promotions/rules/{rule}/approve")
+def approve_rule(request: Request, rule: str, form: Form, person: Decider) -> RedirectResponse:
+    """Approves all that the page showed of one cause."""
+    return _decided_rule(request, rule, form, approve=True, who=person.name)
+
+
+@router.post("/promotions/rules/{rule}/decline")
+def decline_rule(request: Request, rule: str, form: Form, person: Decider) -> RedirectResponse:
+    """Declines all that the page showed of one cause."""
+    return _decided_rule(request, rule, form, approve=False, who=person.name)
+
+
+def _decided_rule(request: Request, rule: str, form: dict[str, str], *, approve: bool, who: str) -> RedirectResponse:
+    """`newest` of the form is the last hold that the page showed."""
+    shown = form.get("newest", "")
+    newest = int(shown) if shown.isascii() and shown.isdigit() and len(shown) < 19 else 0
+    if not decide_rule(context(request), rule, approve=approve, by=who, newest=newest):
+        raise HTTPException(HTTP_409_CONFLICT, f"no hold of rule {rule!r} is open any more")
+    return lead_to(request, "/promotions")
 
 
 def _decided(request: Request, number: int, *, approve: bool, who: str) -> RedirectResponse:

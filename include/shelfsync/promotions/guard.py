@@ -1,7 +1,7 @@
 """guard: what is probably a mistake is held for the operator; the rest is sent.
 
 `discount`: reduced by more than a share of the base price. `below_cost`: sold below its cost. `assortment`: the campaign has more than a
-share of the vendor's assortment. The platform keeps its values of held SKUs until an operator approves exactly the new ones.
+share of the vendor's assortment. Of a bundle, the reduction counts over all its pieces: the second at 100 % off is half price. The platform keeps its values of held SKUs until an operator approves exactly the new ones.
 """
 
 from __future__ import annotations
@@ -65,7 +65,9 @@ def guard(
     holds: list[Hold] = []
     numbers = column(rows, "head").to_numpy(zero_copy_only=False)
     campaigns = np.array([head.campaign for head in heads], dtype=object)
-    for rule, trips, sentence in _rules(rows, numbers, campaigns, assortment, settings):
+    parts = np.array([_discounted_part(head) for head in heads], dtype=np.float64)
+    part = parts[numbers] if len(numbers) else np.zeros(0)
+    for rule, trips, sentence in _rules(rows, numbers, campaigns, part, assortment, settings):
         for campaign in sorted(set(campaigns[numbers[trips]].tolist())):
             where = trips & (campaigns[numbers] == campaign)
             hold = _hold(rows.filter(pa.array(where)), heads, campaign, rule, vendor, sentence)
@@ -79,9 +81,14 @@ def guard(
 
 
 def _rules(
-    rows: pa.Table, numbers: np.ndarray, campaigns: np.ndarray, assortment: pa.Table, settings: PromotionSettings
+    rows: pa.Table,
+    numbers: np.ndarray,
+    campaigns: np.ndarray,
+    part: np.ndarray,
+    assortment: pa.Table,
+    settings: PromotionSettings,
 ) -> list[tuple[str, np.ndarray, str]]:
-    """(rule, mask of the rows it trips on, its sentence)."""
+    """(rule, mask of the rows it trips on, its sentence). `part`: the share of a row's pieces that is discounted."""
     base = _floats(base_prices(rows, assortment))
     cost = _floats(pc.coalesce(column(rows, "cost"), aligned(assortment, column(rows, "sku"), ("cost",))["cost"]))
     value = _floats(column(rows, "value"))
@@ -91,10 +98,11 @@ def _rules(
         value / 100,
         np.where(mask(pc.equal(subtype, "ABSOLUTE")), value / base, 1 - value / base),
     )
+    off *= part
     with np.errstate(invalid="ignore"):
         deep = off > settings.discount_share_max + 1e-9
         loss = base * (1 - off) < cost
-        final = mask(pc.equal(subtype, "FINAL_PRICE"))
+        final = mask(pc.equal(subtype, "FINAL_PRICE")) & (part == 1)
         loss = np.where(final, value < cost, loss)
     wide = np.zeros(rows.num_rows, np.bool_)
     on_sale = assortment.num_rows - int(pc.sum(pc.equal(assortment["active"], False)).as_py() or 0)
@@ -114,11 +122,17 @@ def _rules(
     ]
 
 
+def _discounted_part(head: Head) -> float:
+    """The share of the pieces that a discount applies to: all, or the discounted ones of a bundle."""
+    bought, discounted = head.purchased_quantity or 0, head.discounted_quantity or 0
+    return discounted / (bought + discounted) if head.type == "SAME_ITEM_BUNDLE" and discounted else 1.0
+
+
 def _hold(rows: pa.Table, heads: list[Head], campaign: str, rule: str, vendor: str, sentence: str) -> Hold:
     """The hold of these rows, identified by a hash of their values and times."""
     digest = hashlib.sha256(f"{campaign}\x1f{rule}\x1f{vendor}".encode())
     order = rows.sort_by([("sku", "ascending"), ("head", "ascending")])
-    windows = pa.array([f"{head.start.isoformat()} {head.end.isoformat()}" for head in heads], pa.string())
+    windows = pa.array([_window(head) for head in heads], pa.string())
     texts = [
         column(order, "sku"),
         column(order, "subtype"),
@@ -134,6 +148,12 @@ def _hold(rows: pa.Table, heads: list[Head], campaign: str, rule: str, vendor: s
     more = ", …" if order.num_rows > _EXAMPLES else ""
     message = f"campaign {campaign}: {order.num_rows} SKUs {sentence} ({shown}{more})"
     return Hold(campaign, rule, vendor, digest.hexdigest(), order.num_rows, message)
+
+
+def _window(head: Head) -> str:
+    """Its times and, of a bundle, its quantities."""
+    bundle = f" {head.purchased_quantity}+{head.discounted_quantity}" if head.type == "SAME_ITEM_BUNDLE" else ""
+    return f"{head.start.isoformat()} {head.end.isoformat()}{bundle}"
 
 
 def _floats(values: pa.Array) -> np.ndarray:

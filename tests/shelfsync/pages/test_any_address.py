@@ -30,6 +30,8 @@ FORMS = (
     "/holds/{}/reconsider",
     "/promotions/holds/{}/approve",
     "/promotions/holds/{}/decline",
+    "/promotions/rules/{}/approve",
+    "/promotions/rules/{}/decline",
     "/switches/{}",
 )
 CORPUS = (

@@ -40,6 +40,29 @@ def test_a_user_who_may_only_look_decides_nothing(shop, browse):
 
 
 @pytest.mark.slow
+def test_many_holds_of_one_cause_are_one_question(shop, browse):
+    for number, sku in enumerate("abcdab"):
+        shop.erp.put(f"c{number}", sku, "1", start=48 * (number // 4), end=48 * (number // 4) + 24)
+    summary = shop.sync()
+    (line,) = [line for line in summary["lines"] if line.startswith("held")]
+    assert line.startswith("held (discount): 6 campaigns, 6 SKUs (c0, c1, c2, c3, c4, …); ")
+    path = shop.world.app.promotions
+    (row,) = path.status()["held_by_rule"]
+    assert (row["rule"], row["holds"], row["campaigns"], row["vendors"], row["skus"]) == ("discount", 6, 6, 1, 6)
+    page = browse(shop.world.app)
+    assert (
+        page.post("/promotions/rules/discount/decline", data={"newest": "3"}, follow_redirects=False).status_code == 303
+    )
+    assert [hold["campaign"] for hold in path.status()["held"]] == ["c3", "c4", "c5"], (
+        "what was not shown is not decided"
+    )
+    assert path.decide_rule("discount", approve=True, by="ada") == 3
+    assert page.post("/promotions/rules/discount/approve", data={"newest": "9"}).status_code == 409
+    shop.sync()
+    assert len(shop.portal()) == 3
+
+
+@pytest.mark.slow
 def test_one_promotion_is_shown_with_its_skus_requests_rejections_and_findings(shop, browse):
     shop.erp.put("c1", "a", "8", vendor=None)
     shop.world.platform.put_products("store-002", [{"sku": "a", "title": "a", "price": 7.0, "active": True}])

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
+from shelfsync.promotions.guard import guard
 from shelfsync.promotions.head import Heads
 from shelfsync.promotions.normalise import Normalised, normalise
 from shelfsync.promotions.reason import REASONS
-from shelfsync.promotions.schemas import RAW
+from shelfsync.promotions.schemas import ASSORTMENT, RAW
 from shelfsync.settings import PromotionSettings
 
 PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "promotions.md"
@@ -86,6 +88,33 @@ def test_equal_rows_are_one_row_and_rows_that_contradict_each_other_are_set_asid
     contradictions = dict.fromkeys("bd", "sku_duplicate")
     assert reasons(found) == {**contradictions, "c": "club_only", "e": "price_not_a_number"}
     assert normal({"sku": "a"}, {"sku": "a", "end_time": "2026-03-10T10:00:00Z"}).rows.num_rows == 2
+
+
+ASSORTED = pa.Table.from_pylist(
+    [{"sku": sku, "price": Decimal(10), "active": True, "cost": Decimal(4)} for sku in "abcdef"], schema=ASSORTMENT
+)
+
+
+@pytest.mark.parametrize(
+    ("bought", "discounted", "subtype", "value", "rules"),
+    [
+        (1, 1, "PERCENTAGE", "100", set()),  # half price
+        (1, 1, "ABSOLUTE", "9.99", set()),
+        (2, 1, "FINAL_PRICE", "0.01", set()),  # 20.01 for three
+        (1, 2, "PERCENTAGE", "100", {"below_cost"}),  # a third of the price
+        (1, 3, "PERCENTAGE", "100", {"discount", "below_cost"}),
+        (None, None, "PERCENTAGE", "71", {"discount", "below_cost"}),
+        (None, None, "FINAL_PRICE", "3.5", {"below_cost"}),
+    ],
+)
+def test_the_reduction_of_a_bundle_counts_over_all_its_pieces(bought, discounted, subtype, value, rules):
+    kind = {} if bought is None else {"type": "SAME_ITEM_BUNDLE", "purchased_quantity": str(bought)}
+    kind |= {} if discounted is None else {"discounted_quantity": str(discounted)}
+    settings = PromotionSettings(values="spec")
+    heads = Heads(settings)
+    rows = normalise(raw({"price": value, "discount_type": subtype, **kind}), heads, settings, sku_length_max=9).rows
+    guarded = guard(rows, heads.all, ASSORTED, settings, vendor="v", approved=lambda _: False)
+    assert {hold.rule for hold in guarded.holds} == rules
 
 
 @pytest.mark.slow

@@ -58,9 +58,38 @@ def decide_one(connection: Connection, hold_id: int, *, state: str, by: str) -> 
     return connection.execute(statement.values(state=state, decided_by=by, decided_at=instant())).rowcount == 1
 
 
-def decide(connection: Connection, campaign: str, *, rule: str | None, state: str, by: str) -> int:
-    """Approves or declines the holds of a campaign (of one rule alone, if given); returns the number of holds."""
-    statement = promotion_hold.update().where(_ROW.state == "held", _ROW.campaign == campaign)
+def held_by_rule(connection: Connection) -> list[dict[str, Any]]:
+    """Holds that wait for a decision, by their cause: how many campaigns, vendors and SKUs, some campaigns, and the newest hold."""
+    statement = sa.select(
+        _ROW.rule,
+        sa.func.count().label("holds"),
+        sa.func.count(sa.distinct(_ROW.campaign)).label("campaigns"),
+        sa.func.count(sa.distinct(_ROW.vendor)).label("vendors"),
+        sa.cast(sa.func.sum(_ROW.skus), sa.BigInteger).label("skus"),
+        sa.func.max(_ROW.hold_id).label("newest"),
+    )
+    rows = connection.execute(statement.where(_ROW.state == "held").group_by(_ROW.rule).order_by(_ROW.rule))
+    return [dict(row) for row in rows.mappings()]
+
+
+def decide(
+    connection: Connection,
+    campaign: str | None,
+    *,
+    rule: str | None,
+    state: str,
+    by: str,
+    newest: int | None = None,
+) -> int:
+    """Approves or declines the holds of a campaign (None: of all), of one rule alone, if given; returns the number of holds.
+
+    `newest`: the last hold that the operator saw; holds after it are not decided.
+    """
+    statement = promotion_hold.update().where(_ROW.state == "held")
+    if campaign is not None:
+        statement = statement.where(_ROW.campaign == campaign)
+    if newest is not None:
+        statement = statement.where(_ROW.hold_id <= newest)
     if rule is not None:
         statement = statement.where(_ROW.rule == rule)
     return connection.execute(statement.values(state=state, decided_by=by, decided_at=instant())).rowcount

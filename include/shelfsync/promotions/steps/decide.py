@@ -22,5 +22,11 @@ def decide_campaign(context: Context, campaign: str, *, rule: str | None, approv
         return promotion_holds.decide(connection, campaign, rule=rule, state=_state(approve), by=by)
 
 
+def decide_rule(context: Context, rule: str, *, approve: bool, by: str, newest: int | None = None) -> int:
+    """Approves or declines all holds of one cause, up to the hold `newest`; returns how many."""
+    with context.engine.begin() as connection:
+        return promotion_holds.decide(connection, None, rule=rule, state=_state(approve), by=by, newest=newest)
+
+
 def _state(approve: bool) -> str:
     return "approved" if approve else "declined"

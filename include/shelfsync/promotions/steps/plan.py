@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from shelfsync.promotions.steps.prepare import Prepared
 
 log = logging.getLogger(__name__)
+HELD_SHOWN = 5
+"""If one rule holds more campaigns, the report has one line for all of them."""
 
 
 def plan(context: Context, run_id: int) -> dict[str, Any]:
@@ -278,6 +280,25 @@ def _shared(header: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in header.items() if name not in {"campaign", "also"}}
 
 
+def _held_lines(holds: list[Hold]) -> list[str]:
+    """One line a hold; of a cause with many campaigns one line for all of them: an operator decides them together."""
+    by_rule: dict[str, list[Hold]] = {}
+    for hold in holds:
+        by_rule.setdefault(hold.rule, []).append(hold)
+    lines = []
+    for rule, of_rule in by_rule.items():
+        campaigns = sorted({hold.campaign for hold in of_rule})
+        if len(campaigns) > HELD_SHOWN:
+            named = ", ".join(campaigns[:HELD_SHOWN])
+            lines.append(
+                f"held ({rule}): {len(campaigns)} campaigns, {sum(hold.skus for hold in of_rule):,} SKUs ({named}, …);"
+                f" `shelfsync promotions status` lists them, `shelfsync promotions approve --rule {rule}` decides them together"
+            )
+        else:
+            lines += [f"held ({rule}), vendor {hold.vendor or '*'}: {hold.message}" for hold in of_rule]
+    return lines
+
+
 def _report(prepared: Prepared, planned: Planned, requests: list[Request]) -> dict[str, Any]:
     """What an operator should know, small enough for an XCom."""
     actions: dict[tuple[str, str, str], dict[str, Any]] = {}
@@ -307,5 +328,5 @@ def _report(prepared: Prepared, planned: Planned, requests: list[Request]) -> di
     }
     lines = [f"campaign {campaign}: left alone: {why}" for campaign, why in sorted(prepared.frozen.items())]
     lines += [f"campaign {campaign}: passed over: {why}" for campaign, why in sorted(planned.passed_over.items())]
-    lines += [f"held ({hold.rule}), vendor {hold.vendor or '*'}: {hold.message}" for hold in prepared.holds]
+    lines += _held_lines(prepared.holds)
     return {"counts": counts, "actions": list(actions.values())[:200], "lines": [*lines, *prepared.lines][:200]}

@@ -114,12 +114,13 @@ FROM warehouse.promotion_run ORDER BY run_id DESC LIMIT 10
 
 
 def status(context: Context) -> dict[str, Any]:
-    """`{"promotions", "held", "decided", "refused": {reason: pairs}, "findings": {cause: n}, "meanings", "runs", "paused"}`."""
+    """`{"promotions", "held", "held_by_rule", "decided", "refused": {reason: pairs}, "findings": {cause: n}, "meanings", "runs", "paused"}`."""
     with context.engine.connect() as connection:
         causes = connection.execute(sa.text(_CAUSES)).mappings().all()
         return {
             "promotions": [dict(row) for row in connection.execute(sa.text(_STATUS)).mappings()],
             "held": promotion_holds.held(connection),
+            "held_by_rule": promotion_holds.held_by_rule(connection),
             "decided": promotion_holds.decided(connection),
             "refused": promotion_rejections.count_by_reason(connection),
             "findings": {row["cause"]: row["found"] for row in causes},
