@@ -53,6 +53,8 @@ EXAMPLES = {
     "erp.url": "postgresql+psycopg://reader:PASSWORD@erp.example.com/erp",
     "erp.sql": "SELECT store AS vendor, article AS sku, price FROM sales_view",
     "erp.sql_file": "/etc/shelfsync/extract.sql",
+    "erp.changes_sql": "SELECT vendor, sku, price, quantity, changed_at FROM sales_view WHERE changed_at >= :since",
+    "erp.changes_sql_file": "/etc/shelfsync/changes.sql",
     "erp.files": "s3://example-erp/stock/*.parquet",
     "erp.file_format": "csv",
     "erp.columns": '{"sku": "item_code"}',

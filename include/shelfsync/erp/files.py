@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from shelfsync.erp.address import FoundFile
     from shelfsync.erp.layout import Layout
-    from shelfsync.settings import ErpSettings
+    from shelfsync.settings import SourceSettings
 
 
 class ParquetFile:
@@ -89,7 +89,7 @@ class FilesSource:
     file, or one for each vendor). Anything else proves nothing, so nothing is concluded from what is absent there.
     """
 
-    def __init__(self, settings: ErpSettings, layout: Layout, *, may_be_empty: bool = False) -> None:
+    def __init__(self, settings: SourceSettings, layout: Layout, *, may_be_empty: bool = False) -> None:
         if settings.files is None:
             raise ConfigurationError(FILES, "it is not set", "Set it to a file, a folder or a pattern.")
         if VENDOR in settings.files:
@@ -123,6 +123,9 @@ class FilesSource:
 
     def read(self, vendors: Sequence[str] = ()) -> Extract:
         return Extract(self._chunks(tuple(vendors)), self._layout, may_be_empty=self._may_be_empty)
+
+    def followed(self) -> None:
+        return None
 
     def stores(self) -> dict[str, str | None]:
         if VENDOR not in self._address or self._layout.hook is not None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from shelfsync.settings import ErpSettings
+    from shelfsync.settings import SourceSettings
 
 REQUIRED = ("vendor", "sku")
 COLUMNS = "SHELFSYNC_ERP__COLUMNS"
@@ -89,7 +89,7 @@ class Layout:
         self.vendor_ids = vendor_ids or VendorIds({})
 
     @classmethod
-    def of(cls, settings: ErpSettings, extract: ExtractSchema = CATALOG) -> Layout:
+    def of(cls, settings: SourceSettings, extract: ExtractSchema = CATALOG) -> Layout:
         return cls(settings.columns, settings.constants, settings.mapping, extract, VendorIds.of(settings))
 
     def sources(self, names: Sequence[str], where: str, *, vendor: str | None = None) -> dict[str, str]:

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 
 from shelfsync.erp.layout import CATALOG, Layout
 from shelfsync.errors import ConfigurationError
+from shelfsync.settings import ErpSettings
 
 if TYPE_CHECKING:
     from shelfsync.erp.layout import ExtractSchema
     from shelfsync.erp.source import ErpSource
-    from shelfsync.settings import ErpSettings
+    from shelfsync.settings import SourceSettings
 
 
-def open_source(settings: ErpSettings, extract: ExtractSchema = CATALOG, *, may_be_empty: bool = False) -> ErpSource:
+def open_source(settings: SourceSettings, extract: ExtractSchema = CATALOG, *, may_be_empty: bool = False) -> ErpSource:
     """The source that the settings describe; reads and connects to nothing yet. Raises ConfigurationError for contradictory settings.
 
     `may_be_empty`: an extract without a row is complete if the expected number of rows is zero.
@@ -35,9 +36,15 @@ def open_source(settings: ErpSettings, extract: ExtractSchema = CATALOG, *, may_
         kind = "sql" if settings.url is not None else "files"
     layout = Layout.of(settings, extract)
     if kind == "sql":
+        from shelfsync.erp.changes import Feed
         from shelfsync.erp.sql import SqlSource
 
-        return SqlSource(settings, layout, may_be_empty=may_be_empty)
+        feed = Feed.of(settings) if isinstance(settings, ErpSettings) else None
+        return SqlSource(settings, layout, may_be_empty=may_be_empty, feed=feed)
+    if isinstance(settings, ErpSettings) and (settings.changes_sql or settings.changes_sql_file):
+        raise ConfigurationError(
+            "SHELFSYNC_ERP__CHANGES_SQL", "the ERP is read from files", "Unset it, or set SHELFSYNC_ERP__SOURCE to sql."
+        )
     from shelfsync.erp.files import FilesSource
 
     return FilesSource(settings, layout, may_be_empty=may_be_empty)

@@ -113,6 +113,14 @@ class Session:
         with self._time_limit():
             return self._execute(sql, stream=False).scalar()
 
+    def count_and_last(self, sql: str, column: str) -> tuple[Any, Any]:
+        """How many rows a SELECT returns, and the greatest value of one of its columns."""
+        name = self._connection.dialect.identifier_preparer.quote(column)
+        with self._time_limit():
+            found = self._execute(f"SELECT count(*), max({name}) FROM (\n{sql}\n) shelfsync_extract", stream=False)  # noqa: S608
+            count, last = tuple(found.one())
+        return count, last
+
     def _execute(self, sql: str, *, stream: bool) -> sa.CursorResult[Any]:
         # Explicitly without parameters: then neither ":name" nor "%" in the operator's SQL has a special meaning.
         connections.limit_statement(self._connection, self._timeout_s, stream=stream)

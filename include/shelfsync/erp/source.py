@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from shelfsync.erp.changes import Changes
     from shelfsync.erp.layout import Chunk, Layout
 
 
@@ -60,6 +61,9 @@ class ErpSource(Protocol):
         The extract ends in a DataError if the ERP has none of these vendors.
         """
 
+    def followed(self) -> FollowedErp | None:
+        """The same ERP, if it can be asked for no more than what changed."""
+
     def stores(self) -> dict[str, str | None]:
         """The ERP's id of each store -> the platform's, sorted by the latter; None: `vendor_ids` leaves the store out.
 
@@ -71,6 +75,19 @@ class ErpSource(Protocol):
 
     def absent_columns(self) -> tuple[str, ...]:
         """The columns of shelfsync that the ERP does not give, at least in one file; found without reading a row."""
+
+
+class FollowedErp(Protocol):
+    """An ERP that tells what changed since a cursor."""
+
+    def read_with(self, changes: Changes) -> Extract:
+        """All present rows; after the last chunk `changes` is filled, as of the same instant where the database has snapshots."""
+
+    def read_changes(self, changes: Changes) -> None:
+        """Fills `changes` with the rows that changed since its cursor; with no row of these either, it is a success."""
+
+    def mark(self, cursor: str) -> str:
+        """A text that differs from that of the last reading if rows changed since its cursor; it costs one query and no rows."""
 
 
 class Extract:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import re
 import unicodedata
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from shelfsync.access import refuse_shared
-from shelfsync.erp import diagnosis
+from shelfsync.erp import diagnosis, statement
+from shelfsync.erp.changes import CHANGES_SQL
 from shelfsync.erp.layout import Chunk, Layout
 from shelfsync.erp.session import DISTINCT_MAX, Session
 from shelfsync.erp.source import Claim, Extract, none_of
@@ -18,17 +17,15 @@ from shelfsync.erp.text import texts
 from shelfsync.errors import ConfigurationError, IncompleteExtractError, TryAgainError
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Generator, Iterator, Sequence
 
-    from shelfsync.settings import ErpSettings
+    from shelfsync.erp.changes import Changes, Feed
+    from shelfsync.erp.source import FollowedErp
+    from shelfsync.settings import SourceSettings
 
 COUNT_SQL = "SHELFSYNC_ERP__COUNT_SQL"
 SQL = "SHELFSYNC_ERP__SQL"
 SQL_FILE = "SHELFSYNC_ERP__SQL_FILE"
-_END = re.compile(
-    r"(?:;|(?:(?<=\n)|^)[ \t]*--[^\n]*|(?<=;)[ \t]*--[^\n]*|(?<=;)\s*#[^\n]*|(?<=;)\s*/\*(?:(?!\*/).)*\*/)\Z", re.DOTALL
-)
-"""A semicolon or a comment at the end of a statement; `#` and `/* */` only after the semicolon, since before it they may be operators."""
 _TRIAL_ROWS = 20
 """How many rows the hook gets to see when the configuration is checked."""
 
@@ -36,7 +33,9 @@ _TRIAL_ROWS = 20
 class SqlSource:
     """Reads the SELECT in one read-only snapshot, by the database's cursor, and counts it a second time in the same snapshot."""
 
-    def __init__(self, settings: ErpSettings, layout: Layout, *, may_be_empty: bool = False) -> None:
+    def __init__(
+        self, settings: SourceSettings, layout: Layout, *, may_be_empty: bool = False, feed: Feed | None = None
+    ) -> None:
         if settings.url is None:
             raise ConfigurationError(diagnosis.URL, "it is not set", "Set it to the database URL of the ERP.")
         if settings.sql is not None and settings.sql_file is not None:
@@ -51,6 +50,7 @@ class SqlSource:
         self._settings = settings
         self._layout = layout
         self._may_be_empty = may_be_empty
+        self._feed = feed
 
     def check(self) -> None:
         if self._layout.hook is not None:
@@ -61,13 +61,29 @@ class SqlSource:
                 names = session.columns(sql)
             except sa.exc.SQLAlchemyError as error:
                 raise self._statement_error(error, session) from None
-            self._layout.sources(names, "the SELECT")
+            sources = self._layout.sources(names, "the SELECT")
             self._check_count(session)
+            if self._feed is not None:
+                self._feed.check(session, self._layout, sources)
         if self._layout.hook is not None:
             self._try_hook(sql)
 
     def read(self, vendors: Sequence[str] = ()) -> Extract:
         return Extract(self._chunks(tuple(vendors)), self._layout, may_be_empty=self._may_be_empty)
+
+    def followed(self) -> FollowedErp | None:
+        return None if self._feed is None else self
+
+    def read_with(self, changes: Changes) -> Extract:
+        return Extract(self._chunks((), changes), self._layout, may_be_empty=self._may_be_empty)
+
+    def read_changes(self, changes: Changes) -> None:
+        with self._reading() as session:
+            self._take_changes(session, changes)
+
+    def mark(self, cursor: str) -> str:
+        with self._reading() as session, self._feed_errors(session):
+            return self._told().mark(session, cursor)
 
     def stores(self) -> dict[str, str | None]:
         if self._layout.hook is not None:
@@ -90,17 +106,44 @@ class SqlSource:
             except sa.exc.SQLAlchemyError as error:
                 raise self._statement_error(error, session) from None
 
-    def _chunks(self, vendors: tuple[str, ...]) -> Generator[Chunk, None, Claim]:
-        sql = self._sql()
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[Session]:
+        """A session for rows. If the server is unavailable, the next run may reach it."""
         with contextlib.ExitStack() as stack:
             try:
                 session = stack.enter_context(Session.open(self._url.get_secret_value(), self._settings.timeout_s))
             except ConfigurationError as error:
                 raise _later(error) from None
+            yield session
+
+    def _take_changes(self, session: Session, changes: Changes) -> None:
+        with self._feed_errors(session):
+            self._told().take(session, self._layout, changes, self._settings.chunk_rows)
+
+    def _told(self) -> Feed:
+        assert self._feed is not None
+        return self._feed
+
+    @contextlib.contextmanager
+    def _feed_errors(self, session: Session) -> Iterator[None]:
+        """The errors of the SELECT of the changes, with its setting; a broken connection is one to try again."""
+        try:
+            yield
+        except (sa.exc.SQLAlchemyError, ValueError, ArithmeticError, TypeError) as error:
+            if getattr(error, "connection_invalidated", False) or diagnosis.timed_out(error):
+                raise self._broken(error, session, "while its changes were read") from None
+            raise diagnosis.statement_error(error, session.url, CHANGES_SQL, "the SELECT of the changes") from None
+
+    def _chunks(self, vendors: tuple[str, ...], changes: Changes | None = None) -> Generator[Chunk, None, Claim]:
+        sql = self._sql()
+        with self._reading() as session:
             if vendors and self._layout.hook is None and self._settings.count_sql is None:
                 sql = self._of_vendors(session, sql, vendors)
             yield from self._stream(session, sql, self._settings.chunk_rows)
-            return self._claim(session, sql)
+            claim = self._claim(session, sql)
+            if changes is not None:
+                self._take_changes(session, changes)
+            return claim
 
     def _stream(self, session: Session, sql: str, rows: int) -> Generator[Chunk, None, None]:
         read = 0
@@ -143,7 +186,7 @@ class SqlSource:
         where = "in the same snapshot" if session.snapshot else "right after it, without a snapshot"
         how = f"the number that {COUNT_SQL} returns {where}" if own else f"a second count of the same SELECT {where}"
         try:
-            return Claim(_rows(session.number(_bare(own)) if own else session.count(sql)), how)
+            return Claim(_rows(session.number(statement.bare(own)) if own else session.count(sql)), how)
         except sa.exc.SQLAlchemyError as error:
             raise self._broken(error, session, "while its rows were counted") from None
 
@@ -152,7 +195,7 @@ class SqlSource:
         if own is None:
             return
         try:
-            names = session.columns(_bare(own))
+            names = session.columns(statement.bare(own))
         except sa.exc.SQLAlchemyError as error:
             raise diagnosis.statement_error(error, session.url, COUNT_SQL, "the count") from None
         if len(names) != 1:
@@ -168,25 +211,7 @@ class SqlSource:
                 return
 
     def _sql(self) -> str:
-        if self._settings.sql is not None:
-            setting, sql = SQL, self._settings.sql
-        else:
-            setting, path = SQL_FILE, self._settings.sql_file
-            assert path is not None
-            if path.is_file():
-                refuse_shared(path, setting)
-            try:
-                sql = path.read_text(encoding="utf-8-sig")
-            except (OSError, UnicodeDecodeError) as error:
-                reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-                raise ConfigurationError(
-                    setting, f"{str(path)!r} cannot be read: {reason}", "Name a readable file."
-                ) from None
-        if not _bare(sql):
-            raise ConfigurationError(
-                setting, "it is empty", "Give the SELECT that returns vendor, sku and what else there is."
-            )
-        return _bare(sql)
+        return statement.read((SQL, self._settings.sql), (SQL_FILE, self._settings.sql_file))
 
     def _statement_error(self, error: BaseException, session: Session) -> ConfigurationError:
         setting = SQL if self._settings.sql is not None else SQL_FILE
@@ -209,13 +234,6 @@ def _folded(name: str) -> str:
 def _later(error: ConfigurationError) -> Exception:
     """If the server is unavailable, the next run may reach it; any other error is one of the configuration."""
     return TryAgainError(str(error), after_s=60) if "cannot be reached" in error.problem else error
-
-
-def _bare(sql: str) -> str:
-    """The statement without semicolon and comment at the end, which brackets around it do not allow."""
-    while (shorter := _END.sub("", sql.strip())) != sql:
-        sql = shorter
-    return sql
 
 
 def _rows(value: Any) -> int:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from shelfsync.settings import ErpSettings
+    from shelfsync.settings import SourceSettings
 
 SETTING = "SHELFSYNC_ERP__VENDOR_IDS"
 FILE = "SHELFSYNC_ERP__VENDOR_IDS_FILE"
@@ -50,7 +50,7 @@ class VendorIds:
             first[vendor] = ours
 
     @classmethod
-    def of(cls, settings: ErpSettings) -> VendorIds:
+    def of(cls, settings: SourceSettings) -> VendorIds:
         """Raises ConfigurationError with the line that is wrong."""
         file = settings.vendor_ids_file
         if file is None:

@@ -139,6 +139,11 @@ def rules(keep: HousekeepingSettings, *, customer_days: int) -> tuple[Rule, ...]
             keep.quarantine_days,
             "EXISTS (SELECT 1 FROM warehouse.sync_run AS r WHERE r.run_id = old.run_id AND r.started_at < :cutoff)",
         ),
+        Rule(
+            "warehouse.missed_change",
+            keep.quarantine_days,
+            "EXISTS (SELECT 1 FROM warehouse.sync_run AS r WHERE r.run_id = old.run_id AND r.started_at < :cutoff)",
+        ),
         Rule("warehouse.drift", keep.history_days, "old.observed_at < :cutoff"),
         Rule("warehouse.assortment_history", keep.history_days, "old.valid_to < :cutoff"),
         Rule(

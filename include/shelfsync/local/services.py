@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from shelfsync.local import airflow_home
 from shelfsync.local.ports import LOOPBACK
-from shelfsync.settings import ErpSettings
+from shelfsync.settings import SourceSettings
 from shelfsync.settings.settings import FILE, config_file
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ _OF_THE_SAMPLE = frozenset(
         "SHELFSYNC_PLATFORM",
         "SHELFSYNC_ERP",
         "SHELFSYNC_PROMOTIONS",
-        *(f"SHELFSYNC_PROMOTIONS__{name.upper()}" for name in ErpSettings.model_fields),
+        *(f"SHELFSYNC_PROMOTIONS__{name.upper()}" for name in SourceSettings.model_fields),
     }
 )
 _SECTIONS_OF_THE_SAMPLE = (

@@ -15,7 +15,7 @@ from shelfsync.settings.catalog import (
     SyncSettings,
     WarehouseSettings,
 )
-from shelfsync.settings.erp import ErpSettings
+from shelfsync.settings.erp import ErpSettings, SourceSettings
 from shelfsync.settings.guards import GuardSettings
 from shelfsync.settings.installation import HousekeepingSettings, LocalSettings, MetricsSettings, WebhookSettings
 from shelfsync.settings.orders import OrdersSettings
@@ -39,6 +39,7 @@ __all__ = [
     "RateLimitSettings",
     "RejectionSettings",
     "Settings",
+    "SourceSettings",
     "SuppressionSettings",
     "SyncSettings",
     "WarehouseSettings",

@@ -10,8 +10,8 @@ from pydantic import Field, SecretStr
 from shelfsync.settings.section import Section
 
 
-class ErpSettings(Section):
-    """Where stock and prices come from: a SELECT on any SQLAlchemy URL, or files on any fsspec address."""
+class SourceSettings(Section):
+    """Where rows come from: a SELECT on any SQLAlchemy URL, or files on any fsspec address."""
 
     source: Literal["sql", "files"] | None = None
     """Which of the two; unset: decided by `url` or `files`."""
@@ -47,3 +47,20 @@ class ErpSettings(Section):
     """Rows that shelfsync reads at a time."""
     timeout_s: float = Field(600.0, gt=0)
     """Longest time of one read of the ERP."""
+
+
+class ErpSettings(SourceSettings):
+    """Where stock and prices come from, and how shelfsync reads only what changed."""
+
+    changes_sql: str | None = None
+    """A SELECT of the rows that changed since `:since`: the columns of `sql` and `changes_column`. With it, a delta reads no more
+    than these rows (docs/how-to/reading-changes.md)."""
+    changes_sql_file: Path | None = None
+    """A file with that SELECT, instead of `changes_sql`."""
+    changes_column: str = "changed_at"
+    """Its column that tells when, or as which number, a row changed. `:since` is compared with it."""
+    changes_kind: Literal["timestamp", "number"] = "timestamp"
+    """What that column holds: times, or numbers (a sequence, a row version) that grow with each change."""
+    changes_overlap: float = Field(300.0, ge=0)
+    """How far before its cursor a delta reads again, in seconds or numbers. It must exceed the longest transaction of the ERP:
+    a row that commits later than that is found by the next full sync alone."""

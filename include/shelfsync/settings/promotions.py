@@ -6,10 +6,10 @@ from typing import Literal
 
 from pydantic import Field, SecretStr
 
-from shelfsync.settings.erp import ErpSettings
+from shelfsync.settings.erp import SourceSettings
 
 
-class PromotionSettings(ErpSettings):
+class PromotionSettings(SourceSettings):
     """The promotions' source, read as the ERP's (docs/how-to/promotions.md has the columns), and the rules for them (interface.md 2.4, 4.7)."""
 
     url: SecretStr | None = None

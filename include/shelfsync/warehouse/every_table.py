@@ -10,6 +10,7 @@ from __future__ import annotations
 import shelfsync.catalog.ledger.exports
 import shelfsync.catalog.ledger.extracts
 import shelfsync.catalog.ledger.observations
+import shelfsync.catalog.ledger.readings
 import shelfsync.catalog.ledger.rejections
 import shelfsync.catalog.ledger.restorations
 import shelfsync.catalog.ledger.tables

@@ -77,18 +77,32 @@ def close_run(connection: Connection, run_id: int, *, state: RunState, error: st
 
 
 def record_extract(
-    connection: Connection, run_id: int, *, rows: int, rows_expected: int | None, proof: str, complete: bool
+    connection: Connection,
+    run_id: int,
+    *,
+    rows: int,
+    rows_expected: int | None,
+    proof: str,
+    complete: bool,
+    since: str | None = None,
 ) -> int:
-    """One finished reading of the ERP; its number."""
+    """One finished reading of the ERP; its number. `since`: no more than what changed since this cursor was read."""
     values = {
         "run_id": run_id,
         "rows": rows,
         "rows_expected": rows_expected,
         "proof": proof,
         "complete": complete,
+        "since": since,
         "read_at": instant(),
     }
     return int(connection.execute(extract.insert().values(values).returning(extract.c.extract_id)).scalar_one())
+
+
+def read_changes(connection: Connection, run_id: int) -> bool:
+    """Whether the run read no more than what changed."""
+    found = sa.select(extract.c.extract_id).where(extract.c.run_id == run_id, extract.c.since.is_not(None))
+    return bool(connection.execute(sa.select(found.exists())).scalar_one())
 
 
 def is_complete(connection: Connection, extract_id: int | None) -> bool:

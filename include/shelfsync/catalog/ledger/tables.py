@@ -99,6 +99,7 @@ extract = sa.Table(
     number("rows_expected", "Rows of the ERP according to the proof; null: no proof was possible"),
     text("proof", "How completeness was proven, in words", nullable=False),
     boolean("complete", "True: what is absent from this extract is absent from the ERP", nullable=False),
+    text("since", "The cursor since which only changed rows were read; null: all rows were read"),
     written("read_at", "When the reading ended"),
     schema="ledger",
     comment="One row a finished reading of the ERP, with its completeness proof",
@@ -120,6 +121,9 @@ vendor_run = sa.Table(
     text("failed_step", "The step that failed"),
     text("error", "Why, in one line"),
     lake_file("raw_path", "Lake: rows as the ERP returned them"),
+    lake_file(
+        "told_path", "Lake: rows as the changes had told them until this whole reading; null: nothing to compare"
+    ),
     lake_file("snapshot_path", "Lake: canonical rows"),
     lake_file(
         "erp_path", "Lake: the ERP's canonical rows, if a restoration changes the snapshot; null: the snapshot has them"
@@ -139,6 +143,7 @@ vendor_run = sa.Table(
     count("rows_raw", "Rows read for this vendor"),
     count("rows_snapshot", "Rows that became canonical"),
     count("rows_quarantined", "Rows that did not"),
+    number("missed", "SKUs that the changes had not told, found by this whole reading; null: nothing to compare"),
     count("changes_new", "SKUs the baseline does not know"),
     count("changes_changed", "SKUs with another value"),
     count("changes_removed", "SKUs that left the extract"),

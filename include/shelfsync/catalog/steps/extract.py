@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from shelfsync.catalog.ledger import runs, vendor_runs, vendors
+from shelfsync.catalog.ledger import readings, runs, vendor_runs, vendors
 from shelfsync.catalog.state import VendorState
+from shelfsync.catalog.steps.changes import Told, read_changed
 from shelfsync.catalog.steps.partition import Partition
 from shelfsync.catalog.warehouse import record
 from shelfsync.erp.source import named, none_of
@@ -14,26 +15,48 @@ from shelfsync.errors import DataError
 from shelfsync.platform.reachable import check_chain
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pyarrow as pa
 
     from shelfsync.catalog.ledger.runs import Run
     from shelfsync.context import Context
-    from shelfsync.erp.source import Proof
+    from shelfsync.erp.source import Extract, Proof
 
 log = logging.getLogger(__name__)
 
 
 def extract(context: Context, run_id: int) -> list[dict[str, Any]]:
-    """Reads the whole ERP once and returns the shards: `{"run", "shard", "vendors", "label"}` each.
+    """Reads the ERP once and returns the shards: `{"run", "shard", "vendors", "label"}` each.
 
-    The ledger is written only after the completeness proof, so an aborted reading leaves no trace (I6).
+    A delta of all vendors reads no more than what changed, if the ERP can be asked for that; everything else reads the whole. The ledger
+    is written only after the reading has ended, so an aborted one leaves no trace (I6).
     """
     with context.engine.connect() as connection:
         run = runs.read_run(connection, run_id)
+    erp = context.open_erp()
+    followed = None if run.dry_run or run.vendors or run.skus else erp.followed()
+    if followed is None:
+        return _whole(context, run, erp.read)
+    with readings.alone(context.engine, context.clock, wait_s=context.settings.erp.timeout_s):
+        with context.engine.connect() as connection:
+            before = readings.at(connection)
+        if before is not None and not run.full:
+            names = read_changed(context, run, followed, before)
+            return shards(names, run_id, context.settings.sync.vendors_per_shard, context.settings.sync.shards_max)
+        with Told(context, before) as told:
+            return _whole(context, run, lambda _: followed.read_with(told.changes), told)
+
+
+def _whole(
+    context: Context, run: Run, read: Callable[[tuple[str, ...]], Extract], told: Told | None = None
+) -> list[dict[str, Any]]:
+    """Reads all rows. `told`: what the changes say at the same instant, so that what they missed is found."""
+    run_id = run.run_id
     wanted = run.vendors or context.settings.sync.vendors
     failed: dict[str, tuple[str, int]] = {}
     with Partition(context.lake, wanted) as partition:
-        with context.open_erp().read(wanted) as extracted:
+        with read(wanted) as extracted:
             for chunk in extracted:
                 partition.add(chunk)
             proof = extracted.proof()
@@ -53,7 +76,9 @@ def extract(context: Context, run_id: int) -> list[dict[str, Any]]:
     if wanted and not files and not failed:
         raise none_of(wanted, f"{proof.rows} rows")
     check_chain(context, sorted(files, key=lambda name: (-files[name][1], name)))
-    _write(context, run, proof, files, failed, nameless)
+    if told is not None:
+        files = told.compare(files)
+    _write(context, run, proof, files, failed, nameless, told)
     if nameless_rows:
         log.warning(
             "extract: %d rows name no usable vendor and were quarantined; `shelfsync quarantine` shows them",
@@ -91,6 +116,7 @@ def _write(
     files: dict[str, tuple[str, int]],
     failed: dict[str, tuple[str, int]],
     nameless: pa.Table,
+    told: Told | None,
 ) -> None:
     asked = set(run.vendors or context.settings.sync.vendors)
     came = set(files) | set(failed)
@@ -106,8 +132,17 @@ def _write(
         for name, (path, rows) in sorted(files.items()):
             generation = vendor_runs.next_generation(connection)
             vendor_runs.begin(
-                connection, run.run_id, name, extract_id=number, generation=generation, raw_path=path, rows_raw=rows
+                connection,
+                run.run_id,
+                name,
+                extract_id=number,
+                generation=generation,
+                raw_path=path,
+                rows_raw=rows,
+                told_path=None if told is None else told.paths.get(name),
             )
+        if told is not None:
+            told.land(connection, files, complete=proof.complete)
         for name, (error, _) in sorted(failed.items()):
             _fail(connection, run.run_id, name, number, f"its rows could not be written: {error}")
         for name, skus in vendors.known_vendors(connection).items():

@@ -42,7 +42,8 @@ def _normalise_vendor(context: Context, row: VendorRun, raw_path: str, restorati
     from shelfsync.catalog.normalise import normalise as pure
 
     platform = context.settings.platform
-    result = pure(context.lake.read_table(raw_path), context.settings.normalise, key=platform.item_key)
+    raw = context.lake.read_table(raw_path)
+    result = pure(raw, context.settings.normalise, key=platform.item_key)
     snapshot, quarantine = result.snapshot, result.quarantine
     if snapshot.num_rows == 0:
         with context.engine.begin() as connection:
@@ -55,7 +56,10 @@ def _normalise_vendor(context: Context, row: VendorRun, raw_path: str, restorati
     snapshot_path = context.lake.write_table("snapshot", row.vendor, wanted)
     erp_path = context.lake.write_table("snapshot", row.vendor, snapshot) if restorations else None
     quarantine_path = context.lake.write_table("quarantine", row.vendor, quarantine) if quarantine.num_rows else None
+    missed = _missed(context, row, raw)
     with context.engine.begin() as connection:
+        if missed is not None:
+            record.replace_missed(connection, row.run_id, row.vendor, missed)
         _record(
             connection,
             row,
@@ -65,7 +69,18 @@ def _normalise_vendor(context: Context, row: VendorRun, raw_path: str, restorati
             erp_path=erp_path,
             restorations=[one.restoration_id for one in restorations] or None,
             quarantine_path=quarantine_path,
+            missed=None if missed is None else missed.num_rows,
         )
+
+
+def _missed(context: Context, row: VendorRun, raw: pa.Table) -> pa.Table | None:
+    """What the changes had not told until this whole reading; None if there is nothing to compare with."""
+    if row.told_path is None:
+        return None
+    from shelfsync.catalog.overlay import missed
+
+    told = context.lake.read_table(row.told_path)
+    return missed(told, raw, context.settings.normalise, key=context.settings.platform.item_key)
 
 
 def _record(connection: Connection, row: VendorRun, snapshot: pa.Table, quarantine: pa.Table, **values: Any) -> None:

@@ -69,13 +69,16 @@ def report(context: Context, run_id: int) -> dict[str, Any]:
         run = runs.read_run(connection, run_id)
         unfinished(connection, run_id)
         shown = _vendors(connection, run_id)
-        state, error = _ending(shown, _waiting(connection, run_id))
+        state, error = _ending(
+            shown, _waiting(connection, run_id), nothing_changed=runs.read_changes(connection, run_id)
+        )
         passed_over = vendor_runs.passed_over(connection, run_id)
         lost_events = events.quarantined_jobs(connection, run_id=run_id)
         unusable, new_unusable = (
             quarantine.unusable_of_run(connection, run_id),
             quarantine.unusable_news(connection, run_id),
         )
+        missed = quarantine.missed_lines(connection, run_id)
         runs.close_run(connection, run_id, state=state, error=error)
         record.record_run(connection, run_id)
         counted = sums(connection, run_id)
@@ -110,18 +113,22 @@ def report(context: Context, run_id: int) -> dict[str, Any]:
         f"vendor {vendor} was passed over by two runs in a row, so its changes wait: {why}"
         for vendor, why in passed_over.items()
     ]
-    summary["alarms"] = alarms + lost_events + quarantine.unusable_lines(new_unusable)
+    summary["alarms"] = alarms + missed + lost_events + quarantine.unusable_lines(new_unusable)
     if not run.dry_run:
         return {**summary, "lines": lines(summary)}
     plan = plan_of(context, run_id)
     return {**summary, "plan": plan, "lines": [*lines(summary), *plan_lines(plan)]}
 
 
-def _ending(shown: list[dict[str, Any]], waiting: set[str]) -> tuple[RunState, str | None]:
+def _ending(
+    shown: list[dict[str, Any]], waiting: set[str], *, nothing_changed: bool = False
+) -> tuple[RunState, str | None]:
     """The state of a run by the states of its vendors, and its first line for a person if it is no plain success (I15).
 
-    `waiting`: vendors whose changes this run leaves to the next one.
+    `waiting`: vendors whose changes this run leaves to the next one. `nothing_changed`: a run without a vendor is a success.
     """
+    if not shown and nothing_changed:
+        return RunState.SUCCEEDED, None
     if not shown:
         return RunState.FAILED, "no vendor was extracted; see the log of the step extract"
     if failed := [row for row in shown if row["state"] == VendorState.FAILED]:

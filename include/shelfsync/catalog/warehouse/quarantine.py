@@ -20,7 +20,8 @@ WITH last AS (
     SELECT vr.vendor, max(vr.run_id) AS run_id FROM ledger.vendor_run AS vr
     WHERE vr.extract_id IS NOT NULL GROUP BY vr.vendor
     UNION ALL
-    SELECT '', max(extract.run_id) FROM ledger.extract JOIN ledger.run USING (run_id) WHERE run.vendors = '{}'
+    SELECT '', max(extract.run_id) FROM ledger.extract JOIN ledger.run USING (run_id)
+    WHERE run.vendors = '{}' AND extract.since IS NULL
 ), numbered AS (
     SELECT q.*, count(*) OVER of_reason AS rows, row_number() OVER (of_reason ORDER BY q.row_number) AS number
     FROM warehouse.quarantine AS q JOIN last USING (vendor, run_id)
@@ -55,13 +56,33 @@ def lines(found: Iterable[dict[str, Any]]) -> Iterator[str]:
             yield f"    row {one['row_number']:,}, {sku}: {one['message']}: {one['raw']}"
 
 
+_MISSED = """
+SELECT vendor, count(*) AS skus, min(sku) AS sku, string_agg(DISTINCT coalesce(nullif(fields, ''), change), ',') AS fields
+FROM warehouse.missed_change WHERE run_id = :run GROUP BY vendor ORDER BY count(*) DESC, vendor
+"""
+
+
+def missed_lines(connection: Connection, run_id: int) -> list[str]:
+    """The alarm about what the changes had not told until this run's whole reading; none if they told all."""
+    rows = connection.execute(sa.text(_MISSED), {"run": run_id}).all()
+    if not rows:
+        return []
+    fields = sorted({name for row in rows for name in row.fields.split(",")})
+    line = (
+        f"the query of the changes missed {sum(row.skus for row in rows):,} SKUs of {len(rows)} vendors ({', '.join(fields)}),"
+        f" the first of them {rows[0].sku!r} of vendor {rows[0].vendor}; this run sends them. Correct SHELFSYNC_ERP__CHANGES_SQL, or raise"
+        " SHELFSYNC_ERP__CHANGES_OVERLAP if the ERP commits late; warehouse.missed_change has every SKU"
+    )
+    return [line]
+
+
 _OF_RUN = """
 SELECT reason, count(*) AS rows, min(message) AS message
 FROM warehouse.quarantine WHERE run_id = :run AND vendor = '' GROUP BY reason ORDER BY reason
 """
 _LAST = """
 SELECT max(extract.run_id) FROM ledger.extract JOIN ledger.run USING (run_id)
-WHERE NOT run.dry_run AND run.vendors = '{}' AND (CAST(:before AS bigint) IS NULL OR extract.run_id < :before)
+WHERE NOT run.dry_run AND run.vendors = '{}' AND extract.since IS NULL AND (CAST(:before AS bigint) IS NULL OR extract.run_id < :before)
 """
 
 

@@ -163,6 +163,18 @@ def replace_quarantine(connection: Connection, run_id: int, vendor: str | None, 
         copy_into(connection, "warehouse.quarantine", stamped)
 
 
+def replace_missed(connection: Connection, run_id: int, vendor: str, rows: pa.Table) -> None:
+    """What the changes of one vendor had not told until this run's whole reading (`catalog.overlay.MISSED`)."""
+    import pyarrow as pa
+
+    table = tables.missed_change
+    connection.execute(table.delete().where(table.c.run_id == run_id, table.c.vendor == vendor))
+    if rows.num_rows:
+        stamped = rows.append_column("run_id", pa.repeat(pa.scalar(run_id, pa.int64()), rows.num_rows))
+        stamped = stamped.append_column("vendor", pa.repeat(pa.scalar(vendor), rows.num_rows))
+        copy_into(connection, "warehouse.missed_change", stamped)
+
+
 def load_outcomes(connection: Connection, job_id: int, vendor: str, rows: pa.Table) -> None:
     """One row a SKU of one job: sku, state, reason, change and the values sent. A second load of the same job changes nothing."""
     import pyarrow as pa

@@ -130,6 +130,18 @@ quarantine = sa.Table(
     comment="Rows of the ERP that cannot be sent, with the reason; the ERP's data must be corrected",
 )
 
+missed_change = sa.Table(
+    "missed_change",
+    metadata,
+    number("run_id", "The run", sa.ForeignKey("warehouse.sync_run.run_id"), primary_key=True),
+    text("vendor", "The vendor", primary_key=True),
+    text("sku", "The SKU", primary_key=True),
+    text("change", "new, changed or removed", nullable=False),
+    text("fields", "The fields that differ, separated by commas", nullable=False),
+    schema="warehouse",
+    comment="SKUs that the query of the changes had not told, as a reading of the whole ERP found them",
+)
+
 baseline = sa.Table(
     "baseline",
     metadata,

@@ -1,0 +1,166 @@
+"""Readings: the last rows of each vendor as the ERP gave them, and the position from which the next reading of the changes begins.
+
+Both move in one transaction (I14), and one reading is at work at a time: a session lock says so, which the server frees when its process dies.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.exc import DBAPIError
+
+from shelfsync.catalog.ledger import tables
+from shelfsync.catalog.state import VendorState
+from shelfsync.errors import TryAgainError
+from shelfsync.store.instant import after, instant
+from shelfsync.store.metadata import boolean, lake_file, metadata, moment, number, text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    from sqlalchemy.engine import Connection, Engine
+
+    from partner_api.session import Clock
+
+reading = sa.Table(
+    "reading",
+    metadata,
+    text("vendor", "The vendor", sa.ForeignKey(tables.vendor.c.vendor), primary_key=True),
+    lake_file("raw_path", "Lake: its rows as the ERP gave them, with all changes since laid over", nullable=False),
+    number("rows", "How many", nullable=False),
+    boolean("complete", "True: what is absent from the whole reading below is absent from the ERP", nullable=False),
+    moment("read_at", "When the rows last changed", nullable=False),
+    schema="ledger",
+    comment="The rows that the next changes of a vendor are laid over; only with SHELFSYNC_ERP__CHANGES_SQL",
+)
+
+position = sa.Table(
+    "position",
+    metadata,
+    text("feed", "catalog", primary_key=True),
+    text("cursor", "The greatest value that was read", nullable=False),
+    text("mark", "What one cheap query returns as long as nothing changed", nullable=False),
+    number("version", "Grows by one with each reading", nullable=False),
+    moment("moved_at", "When it moved, with the rows that it stands for", nullable=False),
+    schema="ledger",
+    comment="Where the next reading of the changes begins",
+)
+
+FEED = "catalog"
+_KIND = 7_402_514
+"""First half of the lock's key: separates this lock from all others of the database."""
+_EVERY_S = 1.0
+
+
+@dataclass(frozen=True)
+class At:
+    """A position in force."""
+
+    cursor: str
+    mark: str
+    version: int
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The last rows of a vendor."""
+
+    raw_path: str
+    rows: int
+    complete: bool
+
+
+@contextlib.contextmanager
+def alone(engine: Engine, clock: Clock, *, wait_s: float) -> Iterator[None]:
+    """No other process reads the whole ERP or its changes until the block ends. Raises TryAgainError after `wait_s`."""
+    key = {"kind": _KIND, "number": 0}
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as session:
+        until_s = clock.monotonic_s() + wait_s
+        while not session.execute(sa.text("SELECT pg_try_advisory_lock(:kind, :number)"), key).scalar_one():
+            if clock.monotonic_s() >= until_s:
+                raise TryAgainError("another run is reading the ERP; this one reads after it", after_s=60)
+            clock.sleep(_EVERY_S)
+        try:
+            yield
+        finally:
+            with contextlib.suppress(DBAPIError):  # the session is gone, and the lock with it
+                session.execute(sa.text("SELECT pg_advisory_unlock(:kind, :number)"), key)
+
+
+def at(connection: Connection) -> At | None:
+    """The position in force; None before the first whole reading."""
+    columns = (position.c.cursor, position.c.mark, position.c.version)
+    row = connection.execute(sa.select(*columns).where(position.c.feed == FEED)).one_or_none()
+    return None if row is None else At(*row)
+
+
+def move(connection: Connection, before: At | None, *, cursor: str, mark: str) -> None:
+    """Moves the position. Raises TryAgainError if another reading has moved it since `before`: its rows are newer."""
+    version = 1 if before is None else before.version + 1
+    values: dict[str, Any] = {"cursor": cursor, "mark": mark, "version": version, "moved_at": instant()}
+    if before is None:
+        moved = connection.execute(insert(position).values(feed=FEED, **values).on_conflict_do_nothing())
+    else:
+        mine = (position.c.feed == FEED, position.c.version == before.version)
+        moved = connection.execute(position.update().where(*mine).values(values))
+    if moved.rowcount == 0:
+        raise TryAgainError("another run has read the ERP meanwhile, so these rows are not the newest; run it again")
+
+
+def put(connection: Connection, vendor: str, found: Reading) -> None:
+    """The newest rows of a vendor."""
+    values = {
+        "raw_path": found.raw_path,
+        "rows": found.rows,
+        "complete": found.complete,
+        "read_at": instant(),
+    }
+    statement = insert(reading).values(vendor=vendor, **values)
+    connection.execute(statement.on_conflict_do_update(index_elements=[reading.c.vendor], set_=values))
+
+
+def keep(connection: Connection, vendors: Iterable[str]) -> None:
+    """Forgets the rows of all other vendors: a whole reading did not have them."""
+    connection.execute(reading.delete().where(reading.c.vendor.not_in(list(vendors))))
+
+
+def every(connection: Connection) -> dict[str, Reading]:
+    """The last rows of every vendor that takes part."""
+    statement = (
+        sa.select(reading.c.vendor, reading.c.raw_path, reading.c.rows, reading.c.complete)
+        .join(tables.vendor, tables.vendor.c.vendor == reading.c.vendor)
+        .where(tables.vendor.c.forgotten.is_(None))
+    )
+    return {row.vendor: Reading(*row[1:]) for row in connection.execute(statement)}
+
+
+def due(connection: Connection, *, every_s: float) -> set[str]:
+    """Vendors to compare although their rows did not change: their last run did not end with "unchanged" against the baseline in force,
+    or it is longer ago than `every_s`, in which a rejection, a restoration or a setting may have ended.
+    """
+    row = tables.vendor_run
+    last = (
+        sa.select(row.c.state, row.c.base_version, row.c.updated_at)
+        .join(tables.run, tables.run.c.run_id == row.c.run_id)
+        .where(row.c.vendor == reading.c.vendor, sa.not_(tables.run.c.dry_run))
+        .order_by(row.c.generation.desc())
+        .limit(1)
+        .lateral("last")
+    )
+    settled = sa.and_(
+        last.c.state == VendorState.UNCHANGED,
+        sa.func.coalesce(last.c.base_version, 0) == tables.vendor.c.baseline_version,
+        last.c.updated_at > after(-every_s),
+    )
+    statement = (
+        sa.select(reading.c.vendor)
+        .join(tables.vendor, tables.vendor.c.vendor == reading.c.vendor)
+        .outerjoin(last, sa.true())
+        .where(tables.vendor.c.forgotten.is_(None), sa.not_(sa.func.coalesce(settled, sa.false())))
+    )
+    return set(connection.execute(statement).scalars())

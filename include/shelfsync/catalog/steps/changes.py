@@ -1,0 +1,169 @@
+"""Reading only what changed: the changed rows are laid over the vendor's last ones, and the whole reading finds what they missed."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any, Self
+
+from shelfsync.catalog.ledger import readings, runs, vendor_runs
+from shelfsync.catalog.ledger.readings import Reading
+from shelfsync.catalog.state import VendorState
+from shelfsync.catalog.steps.partition import Partition
+from shelfsync.catalog.warehouse import record
+from shelfsync.erp.changes import Changes
+from shelfsync.errors import TryAgainError
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from sqlalchemy.engine import Connection
+
+    from shelfsync.catalog.ledger.readings import At
+    from shelfsync.catalog.ledger.runs import Run
+    from shelfsync.context import Context
+    from shelfsync.erp.source import FollowedErp
+
+log = logging.getLogger(__name__)
+
+
+def read_changed(context: Context, run: Run, erp: FollowedErp, before: At) -> list[str]:
+    """Reads what changed since the position, lands it with the new position, and returns the vendors of the run, by name.
+
+    These are the vendors with a row that differs from their last one, and the vendors that are due for another reason.
+    """
+    settings = context.settings
+    with Partition(context.lake, settings.sync.vendors, kind="changes") as partition:
+        changes = Changes(before.cursor, partition.add)
+        erp.read_changes(changes)
+        files, failed = partition.finish(), partition.failed
+        nameless = partition.nameless
+    with context.engine.connect() as connection:
+        known = readings.every(connection)
+        due = readings.due(connection, every_s=settings.sync.delta_interval_s)
+    changed, broken = _laid_over(context, known, {name: path for name, (path, _) in files.items()})
+    broken |= {name: f"its rows could not be written: {error}" for name, (error, _) in failed.items() if name in known}
+    due = {name for name in due if not settings.sync.vendors or name in settings.sync.vendors}
+    here = {name: known[name] for name in due if name not in broken} | changed
+    assert changes.position is not None
+    with context.engine.begin() as connection:
+        number = runs.record_extract(
+            connection,
+            run.run_id,
+            rows=changes.rows,
+            rows_expected=None,
+            proof=f"the changes since {before.cursor}, laid over the last reading of the whole",
+            complete=all(one.complete for one in here.values()),
+            since=before.cursor,
+        )
+        for name in sorted({*here, *broken}):
+            generation = vendor_runs.next_generation(connection)
+            values: dict[str, Any] = (
+                {"state": VendorState.FAILED, "failed_step": "extract", "error": broken[name]}
+                if name in broken
+                else {"raw_path": here[name].raw_path, "rows_raw": here[name].rows}
+            )
+            vendor_runs.begin(connection, run.run_id, name, extract_id=number, generation=generation, **values)
+        for name, found in changed.items():
+            readings.put(connection, name, found)
+        if not broken:  # the rows of a vendor that has failed have to come again
+            readings.move(connection, before, cursor=changes.position.cursor, mark=changes.position.mark)
+        record.record_run(connection, run.run_id)
+        record.replace_quarantine(connection, run.run_id, None, nameless)
+    if strange := sorted(set(files) - set(known)):
+        log.warning(
+            "extract: the changes have rows of %d vendors that no reading of the whole had yet, the first is %s; the next full sync takes them in",
+            len(strange),
+            strange[0],
+        )
+    log.info(
+        "extract: %d changed rows since %s; %d vendors differ, %d are due",
+        changes.rows,
+        before.cursor,
+        len(changed),
+        len(due),
+    )
+    return sorted(here)
+
+
+def _laid_over(
+    context: Context, known: dict[str, Reading], changed: dict[str, str]
+) -> tuple[dict[str, Reading], dict[str, str]]:
+    """The new rows of each vendor that differs by its changed rows, and why a vendor's could not be made. One stops no other (I10)."""
+    from shelfsync.catalog.overlay import lay_over
+
+    made: dict[str, Reading] = {}
+    broken: dict[str, str] = {}
+    for name, path in changed.items():
+        if name not in known:
+            continue
+        try:
+            rows = lay_over(context.lake.read_table(known[name].raw_path), context.lake.read_table(path))
+            if rows is not None:
+                made[name] = Reading(context.lake.write_table("raw", name, rows), rows.num_rows, known[name].complete)
+        except TryAgainError:  # the lake is unavailable for all vendors
+            raise
+        except Exception as error:  # whatever it is, the other vendors go on
+            log.exception("extract: vendor %s", name)
+            broken[name] = (
+                f"its changes could not be laid over its last reading ({type(error).__name__}); the next full sync reads it anew"
+            )
+    return made, broken
+
+
+class Told:
+    """What the changes say when the whole is read, and where they go on from there.
+
+    `paths`: vendor -> the rows as the changes had told them, for each vendor that a reading had before.
+    """
+
+    def __init__(self, context: Context, before: At | None) -> None:
+        self._context = context
+        self._before = before
+        self._partition = Partition(context.lake, context.settings.sync.vendors, kind="changes")
+        self.changes = Changes(None if before is None else before.cursor, self._partition.add, restart=True)
+        self.paths: dict[str, str] = {}
+
+    def __enter__(self) -> Self:
+        self._partition.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._partition.__exit__(kind, error, trace)
+
+    def compare(self, files: dict[str, tuple[str, int]]) -> dict[str, tuple[str, int]]:
+        """Finds the rows as the changes had told them; returns the whole reading's files, vendor -> (path, rows).
+
+        Without a snapshot the changes are newer than the whole, so they are laid over it as well.
+        """
+        from shelfsync.catalog.overlay import lay_over
+
+        changed = {name: path for name, (path, _) in self._partition.finish().items()}
+        with self._context.engine.connect() as connection:
+            known = readings.every(connection)
+        told, broken = _laid_over(self._context, known, changed)
+        before = known | told
+        self.paths = {name: before[name].raw_path for name in files if name in before and name not in broken}
+        if self.changes.same_instant:
+            return files
+        lake = self._context.lake
+        newer = dict(files)
+        for name in set(files) & set(changed):
+            rows = lay_over(lake.read_table(files[name][0]), lake.read_table(changed[name]))
+            if rows is not None:
+                newer[name] = (lake.write_table("raw", name, rows), rows.num_rows)
+        return newer
+
+    def land(self, connection: Connection, files: dict[str, tuple[str, int]], *, complete: bool) -> None:
+        """Makes these rows the ones that changes are laid over, and moves the position, in the transaction at hand."""
+        for name, (path, rows) in files.items():
+            readings.put(connection, name, Reading(path, rows, complete))
+        readings.keep(connection, files)
+        found = self.changes.position
+        assert found is not None
+        if self._before is not None and found.cursor != self._before.cursor:
+            log.info(
+                "extract: the changes go on from %s; the position before was %s", found.cursor, self._before.cursor
+            )
+        readings.move(connection, self._before, cursor=found.cursor, mark=found.mark)

@@ -1,0 +1,208 @@
+"""Reading only what changed: the operator's own SELECT of the rows that changed since a cursor, and where the next reading begins.
+
+A cursor is the greatest value of one column, as text. A reading begins an overlap before it, because an ERP writes the time at which a
+transaction began, and a row appears when it commits. The overlap's rows come again with each reading, which changes nothing.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING, Any, Self
+
+import sqlalchemy as sa
+
+from shelfsync.erp import diagnosis, statement
+from shelfsync.erp.layout import Chunk
+from shelfsync.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    import pyarrow as pa
+
+    from shelfsync.erp.layout import Layout
+    from shelfsync.erp.session import Session
+    from shelfsync.settings import ErpSettings
+
+CHANGES_SQL = "SHELFSYNC_ERP__CHANGES_SQL"
+CHANGES_SQL_FILE = "SHELFSYNC_ERP__CHANGES_SQL_FILE"
+CHANGES_COLUMN = "SHELFSYNC_ERP__CHANGES_COLUMN"
+CHANGES_KIND = "SHELFSYNC_ERP__CHANGES_KIND"
+_SINCE = re.compile(r"(?<![:\w]):since\b")
+_START = {"timestamp": "1970-01-01 00:00:00", "number": "0"}
+
+
+@dataclass(frozen=True)
+class Position:
+    """Where the next reading begins: its cursor, and the mark of the rows that it would read if nothing changed meanwhile."""
+
+    cursor: str
+    mark: str
+
+
+@dataclass
+class Changes:
+    """What a reading of the changes takes and gives.
+
+    `since`: the cursor of the last reading; None: none is known, so no row is read and the position alone is found. `restart`: the
+    position is that of all rows and may lie before `since`, as after the ERP went back to a backup.
+    """
+
+    since: str | None
+    add: Callable[[pa.Table], None]
+    restart: bool = False
+    rows: int = 0
+    position: Position | None = None
+    same_instant: bool = field(default=False)
+    """Whether all rows before and these are as of one instant."""
+
+
+@dataclass(frozen=True)
+class Feed:
+    """The settings of the changes."""
+
+    given: tuple[str, str | None]
+    in_file: tuple[str, Path | None]
+    column: str
+    kind: str
+    overlap: Decimal
+
+    @classmethod
+    def of(cls, settings: ErpSettings) -> Self | None:
+        """The feed that the settings describe, or None. Raises ConfigurationError if two settings give it."""
+        if settings.changes_sql is None and settings.changes_sql_file is None:
+            return None
+        if settings.changes_sql is not None and settings.changes_sql_file is not None:
+            raise ConfigurationError(CHANGES_SQL_FILE, f"{CHANGES_SQL} is set too", "Keep one of the two.")
+        return cls(
+            (CHANGES_SQL, settings.changes_sql),
+            (CHANGES_SQL_FILE, settings.changes_sql_file),
+            settings.changes_column,
+            settings.changes_kind,
+            Decimal(str(settings.changes_overlap)),
+        )
+
+    def check(self, session: Session, layout: Layout, whole: Mapping[str, str]) -> None:
+        """Raises ConfigurationError if the SELECT cannot be used. `whole`: the columns that the SELECT of all rows gives."""
+        try:
+            names = session.columns(self._sql(session, None))
+        except sa.exc.SQLAlchemyError as error:
+            raise diagnosis.statement_error(error, session.url, self.given[0], "the SELECT of the changes") from None
+        found = layout.sources(names, "the SELECT of the changes")
+        if missing := [name for name in whole if name not in found]:
+            raise ConfigurationError(
+                self.given[0],
+                f"it has no column {missing[0]!r}, which the SELECT of all rows has",
+                "Let both return the same columns: a change replaces the whole row.",
+            )
+        self._named(names)
+
+    def take(self, session: Session, layout: Layout, changes: Changes, chunk_rows: int) -> None:
+        """Reads the rows since the cursor and hands them on; then finds where the next reading begins.
+
+        With a snapshot, rows and position are of one instant. Without one the position is the greatest value that was read.
+        """
+        stamps = []
+        if changes.since is not None:
+            stamps.append(self._value(changes.since))
+            for number, (names, rows) in enumerate(session.stream(self._sql(session, changes.since), chunk_rows), 1):
+                place = names.index(self._named(names))
+                stamps = [max([*stamps, *(self._value(row[place]) for row in rows if row[place] is not None)])]
+                chunk = Chunk(names, list(zip(*rows, strict=True)), len(rows), "the SELECT of the changes")
+                changes.add(layout.raw(chunk, number=number, first_row=changes.rows + 1))
+                changes.rows += len(rows)
+        if not stamps or changes.restart:
+            found = session.count_and_last(self._sql(session, None), self.column)[1]
+            stamps = [self._value(_START[self.kind] if found is None else found)]
+        cursor = str(stamps[0])
+        changes.position = Position(cursor, self.mark(session, cursor))
+        changes.same_instant = session.snapshot
+
+    def mark(self, session: Session, cursor: str) -> str:
+        """How many rows a reading from this cursor would take, and the last change among them."""
+        count, last = session.count_and_last(self._sql(session, cursor), self.column)
+        return f"{count} {'' if last is None else self._value(last)}"
+
+    def _sql(self, session: Session, cursor: str | None) -> str:
+        """The SELECT with the literal from which it reads on."""
+        sql = statement.read(self.given, self.in_file)
+        if not _SINCE.search(sql):
+            raise ConfigurationError(
+                self.given[0], "it has no :since", "Compare the column of the changes with it: changed_at >= :since."
+            )
+        literal = self._literal(_START[self.kind] if cursor is None else str(self._value(cursor).before(self.overlap)))
+        if self.kind == "timestamp":
+            literal = f"TIMESTAMP {literal}" if session.url.get_backend_name() == "oracle" else literal
+        return _SINCE.sub(lambda _: literal, sql)
+
+    def _literal(self, text: str) -> str:
+        return text if self.kind == "number" else f"'{text}'"  # digits and signs of ISO 8601 alone, see _value
+
+    def _named(self, names: tuple[str, ...]) -> str:
+        for name in names:
+            if name.casefold() == self.column.casefold():
+                return name
+        raise ConfigurationError(
+            CHANGES_COLUMN,
+            f"the SELECT of the changes has no column {self.column!r}; it has {', '.join(map(repr, names))}",
+            "Name the column that tells when, or as which number, a row changed.",
+        )
+
+    def _value(self, raw: Any) -> Any:
+        """A value of the column, a _Time or a _Number, to be compared. Raises ConfigurationError if it is none of the kind."""
+        try:
+            return _Time.of(raw) if self.kind == "timestamp" else _Number.of(raw)
+        except (ValueError, TypeError, InvalidOperation):
+            raise ConfigurationError(
+                CHANGES_KIND,
+                f"{self.column} holds {str(raw)[:40]!r}, which is no {self.kind}",
+                "Choose timestamp or number, or let the SELECT convert the column (a row version to a whole number).",
+            ) from None
+
+
+@dataclass(frozen=True, order=True)
+class _Number:
+    number: Decimal
+
+    @classmethod
+    def of(cls, raw: Any) -> Self:
+        number = Decimal(str(raw))
+        if not number.is_finite():
+            raise ValueError(raw)
+        return cls(number)
+
+    def before(self, overlap: Decimal) -> Self:
+        return type(self)(self.number - overlap)
+
+    def __str__(self) -> str:
+        return f"{self.number:f}"
+
+
+@dataclass(frozen=True, order=True)
+class _Time:
+    """A time with a zone, or one without: the ERP's own. `sign` stands between day and time in its texts."""
+
+    moment: dt.datetime
+    sign: str = " "
+
+    @classmethod
+    def of(cls, raw: Any) -> Self:
+        if isinstance(raw, dt.datetime):
+            return cls(raw)
+        if isinstance(raw, dt.date):
+            return cls(dt.datetime.combine(raw, dt.time()))
+        text = str(raw).strip()
+        return cls(dt.datetime.fromisoformat(text), "T" if "T" in text else " ")
+
+    def before(self, overlap: Decimal) -> Self:
+        try:
+            return type(self)(self.moment - dt.timedelta(seconds=float(overlap)), self.sign)
+        except OverflowError:
+            return self
+
+    def __str__(self) -> str:
+        return self.moment.isoformat(sep=self.sign)

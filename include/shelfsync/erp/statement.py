@@ -1,0 +1,46 @@
+"""A statement of the operator's own, from its setting or from a file."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from shelfsync.access import refuse_shared
+from shelfsync.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_END = re.compile(
+    r"(?:;|(?:(?<=\n)|^)[ \t]*--[^\n]*|(?<=;)[ \t]*--[^\n]*|(?<=;)\s*#[^\n]*|(?<=;)\s*/\*(?:(?!\*/).)*\*/)\Z", re.DOTALL
+)
+"""A semicolon or a comment at the end of a statement; `#` and `/* */` only after the semicolon, since before it they may be operators."""
+
+
+def read(given: tuple[str, str | None], in_file: tuple[str, Path | None]) -> str:
+    """The statement of one of two settings, each its name and its value. Raises ConfigurationError with the name of the one that is wrong."""
+    setting, text = given
+    if text is None:
+        setting, path = in_file
+        assert path is not None
+        if path.is_file():
+            refuse_shared(path, setting)
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+            raise ConfigurationError(
+                setting, f"{str(path)!r} cannot be read: {reason}", "Name a readable file."
+            ) from None
+    if not bare(text):
+        raise ConfigurationError(
+            setting, "it is empty", "Give the SELECT that returns vendor, sku and what else there is."
+        )
+    return bare(text)
+
+
+def bare(sql: str) -> str:
+    """The statement without semicolon and comment at the end, which brackets around it do not allow."""
+    while (shorter := _END.sub("", sql.strip())) != sql:
+        sql = shorter
+    return sql

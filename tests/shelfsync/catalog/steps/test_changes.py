@@ -1,0 +1,237 @@
+"""A delta reads only what changed, and is as right as one that reads the whole."""
+
+from __future__ import annotations
+
+import itertools
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+import pytest
+import sqlalchemy as sa
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from shelfsync.catalog.ledger import readings
+from shelfsync.errors import ConfigurationError, TryAgainError
+from stamped_erp import NUMBERS, TIMES, StampedErp
+
+if TYPE_CHECKING:
+    from app_calls import Calls
+
+OVERLAP_S = 60
+STORES = ("store-001", "store-002")
+_keys = itertools.count(1)
+
+
+@pytest.fixture
+def erp(tmp_path):
+    return StampedErp(tmp_path / "erp.sqlite")
+
+
+@pytest.fixture
+def kind():
+    return TIMES
+
+
+@pytest.fixture
+def world(kind, make_world, platform, erp):
+    known = [{"sku": sku, "barcodes": [], "title": sku, "price": 9.99, "active": True} for sku in "abc"]
+    for vendor in STORES:
+        platform.put_products(vendor, known)
+        for sku in "abc":
+            erp.put(vendor, sku)
+    return make_world(erp={"url": erp.url, "changes_overlap": OVERLAP_S, **kind})
+
+
+def extracted(world, kind="delta"):
+    """The vendors of a run that only reads."""
+    run_id = world.app.open_run(kind, f"changes/{next(_keys)}")
+    return [vendor for shard in world.app.extract(run_id) for vendor in shard["vendors"]]
+
+
+def held(app: Calls, vendor):
+    """The last rows of a vendor, as the ERP gave them."""
+    with app.context.engine.connect() as connection:
+        found = readings.every(connection)[vendor]
+    table = app.context.lake.read_table(found.raw_path)
+    rows = table.select(["sku", "price", "quantity", "active"]).to_pylist()
+    return sorted((row["sku"], row["price"], int(row["quantity"]), int(row["active"])) for row in rows)
+
+
+def theirs(erp, vendor):
+    return [(sku, price, int(quantity), active) for sku, price, quantity, active in erp.rows(vendor)]
+
+
+step = st.tuples(
+    st.sampled_from(STORES),
+    st.sampled_from("abcdef"),
+    st.integers(0, 3),
+    st.integers(0, OVERLAP_S - 1),  # how long before its commit the transaction began
+    st.integers(0, OVERLAP_S * 3),  # how much time passes after it
+    st.booleans(),  # whether shelfsync reads then
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [TIMES, NUMBERS], ids=["times", "numbers"])
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=st.lists(step, max_size=12))
+def test_changes_with_the_overlap_are_the_whole_whatever_happens(world, erp, steps):
+    erp.execute("DELETE FROM stock WHERE sku NOT IN ('a', 'b', 'c')")
+    extracted(world, "full")
+    for vendor, sku, quantity, began_s_ago, pause_s, reads in steps:
+        erp.put(vendor, sku, quantity=quantity, began_s_ago=began_s_ago)
+        if reads:
+            extracted(world)
+            assert {name: held(world.app, name) for name in STORES} == {name: theirs(erp, name) for name in STORES}
+        erp.now += pause_s
+    extracted(world)
+    assert {name: held(world.app, name) for name in STORES} == {name: theirs(erp, name) for name in STORES}
+
+
+def test_a_transaction_that_commits_late_is_caught_by_the_overlap(world, erp):
+    extracted(world, "full")
+    erp.now += 1_000
+    erp.put("store-001", "a", quantity=11)
+    assert extracted(world)
+    erp.put("store-001", "b", price="7.00", began_s_ago=OVERLAP_S - 1)
+    extracted(world)
+    assert held(world.app, "store-001") == theirs(erp, "store-001")
+
+
+@pytest.mark.slow
+def test_a_change_is_sent_and_a_run_without_one_has_no_vendor(world, erp):
+    world.sync("full")
+    world.sync("delta")  # finds both vendors as acknowledged
+    erp.now += 10
+    erp.put("store-002", "b", price="2.50")
+    summary = world.sync("delta")
+    assert [row["vendor"] for row in summary["vendors"]] == ["store-002"]
+    assert Decimal(str(world.shown("store-002")["b"]["price"])) == Decimal("2.5")
+    world.sync("delta")
+    summary = world.sync("delta")
+    assert (summary["state"], summary["vendors"], summary["sent"]) == ("succeeded", [], 0)
+
+
+@pytest.mark.slow
+def test_the_whole_reading_counts_what_the_changes_missed_and_raises_an_alarm(world, erp):
+    world.sync("full")
+    erp.now += 1_000
+    erp.put("store-001", "a", quantity=11)
+    world.sync("delta")  # the cursor is at now
+    erp.put("store-001", "b", price="7.00", began_s_ago=OVERLAP_S + 1)  # committed too late
+    erp.remove("store-002", "c")
+    assert world.sync("delta")["sent"] == 0
+    summary = world.sync("full")
+    (alarm,) = summary["alarms"]
+    assert "missed 2 SKUs of 2 vendors (price, removed)" in alarm
+    found = "SELECT vendor, sku, change, fields FROM warehouse.missed_change ORDER BY vendor"
+    assert world.rows(found) == [("store-001", "b", "changed", "price"), ("store-002", "c", "removed", "")]
+    assert Decimal(str(world.shown()["b"]["price"])) == Decimal(7)
+    assert world.rows("SELECT sum(missed) FROM ledger.vendor_run") == [(2,)]
+    assert world.sync("full")["alarms"] == []
+
+
+@pytest.mark.slow
+def test_a_query_that_tells_another_price_is_found(world, erp, make_world):
+    lie = TIMES["changes_sql"].replace("price,", "'0.50' AS price,")
+    liar = make_world(erp={"url": erp.url, "sql": TIMES["sql"], "changes_sql": lie})
+    liar.sync("full")
+    erp.now += 1
+    erp.put("store-001", "a", quantity=12)
+    liar.sync("delta")
+    assert "missed 6 SKUs of 2 vendors (price)" in liar.sync("full")["alarms"][0]
+    assert Decimal(str(liar.shown()["a"]["price"])) == Decimal(1)
+
+
+def test_an_erp_that_went_back_to_a_backup_is_followed_after_the_next_whole_reading(world, erp):
+    extracted(world, "full")
+    erp.now += 500
+    erp.put("store-001", "a", quantity=1)
+    extracted(world)
+    erp.now -= 500
+    erp.put("store-001", "a", quantity=2)
+    extracted(world, "full")
+    erp.now += 1
+    erp.put("store-001", "b", quantity=3)
+    extracted(world)
+    assert held(world.app, "store-001") == theirs(erp, "store-001")
+
+
+def test_a_reading_that_another_has_overtaken_lands_nothing(world, erp):
+    extracted(world, "full")
+    engine = world.app.context.engine
+    with engine.connect() as connection:
+        before = readings.at(connection)
+    erp.now += 1
+    erp.put("store-001", "a", quantity=5)
+    extracted(world)
+    with pytest.raises(TryAgainError, match="another run has read the ERP meanwhile"), engine.begin() as connection:
+        readings.move(connection, before, cursor="0", mark="0")
+
+
+def test_one_process_reads_at_a_time(world):
+    context = world.app.context
+    with readings.alone(context.engine, context.clock, wait_s=0):
+        second = readings.alone(context.engine, context.clock, wait_s=0)
+        with pytest.raises(TryAgainError, match="another run is reading the ERP"), second:
+            raise AssertionError
+    with readings.alone(context.engine, context.clock, wait_s=0):
+        pass
+
+
+@pytest.mark.slow
+def test_a_run_of_named_vendors_and_a_plan_read_the_whole_and_move_nothing(world, erp):
+    world.sync("full")
+    position = world.rows("SELECT cursor, version FROM ledger.position")
+    erp.now += 1_000
+    erp.put("store-001", "a", quantity=3)
+    assert world.sync("delta", "store-001")["sent"] == 1
+    world.sync("delta", dry_run=True)
+    assert world.rows("SELECT cursor, version FROM ledger.position") == position
+
+
+def test_a_vendor_whose_last_rows_are_lost_fails_alone_and_the_cursor_waits(world, erp):
+    extracted(world, "full")
+    with world.app.context.engine.begin() as connection:
+        statement = readings.reading.update().where(readings.reading.c.vendor == "store-001")
+        connection.execute(statement.values(raw_path="raw/store-001/" + "0" * 64 + ".parquet"))
+    erp.now += 1_000
+    for vendor in STORES:
+        erp.put(vendor, "a", quantity=4)
+    position = world.rows("SELECT cursor FROM ledger.position")
+    assert extracted(world) == ["store-002"]
+    assert world.rows("SELECT cursor FROM ledger.position") == position
+    assert held(world.app, "store-002") == theirs(erp, "store-002")
+    extracted(world, "full")
+    assert held(world.app, "store-001") == theirs(erp, "store-001")
+
+
+@pytest.mark.slow
+def test_a_vendor_is_compared_again_after_its_baseline_moved(world, erp):
+    world.sync("full")
+    assert extracted(world) == list(STORES)  # what was acknowledged is compared once more
+    for _ in range(2):
+        world.sync("delta")
+    assert extracted(world) == []
+    with world.app.context.engine.begin() as connection:
+        connection.execute(sa.text("UPDATE ledger.vendor_run SET base_version = 0 WHERE vendor = 'store-002'"))
+    assert extracted(world) == ["store-002"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"changes_sql": "SELECT vendor, sku, changed AS changed_at FROM stock WHERE changed > 0"}, "has no :since"),
+        ({"changes_sql": TIMES["changes_sql"].replace("price, ", "")}, "has no column 'price'"),
+        ({"changes_sql": TIMES["changes_sql"].replace("changed_at", "at")}, "has no column 'changed_at'"),
+        ({"changes_sql": "SELEC :since"}, "does not accept the SELECT of the changes"),
+        ({"changes_sql": TIMES["changes_sql"], "changes_sql_file": "x.sql"}, "is set too"),
+    ],
+)
+def test_a_query_that_cannot_work_is_named_before_anything_is_read(make_world, erp, changed, message):
+    erp.put("store-001", "a")
+    world = make_world(erp={"url": erp.url, "sql": TIMES["sql"], **changed})
+    with pytest.raises(ConfigurationError, match="SHELFSYNC_ERP__CHANGES") as error:
+        world.app.check()
+    assert message in str(error.value)
