@@ -1,7 +1,7 @@
 """2,000,000 pairs of SKU and vendor from the ERP's file to the sandbox: read, judged, planned, cut, committed, sent.
 
-`python -m benchmarks.promotions [--pairs N] [--vendors N] [--shape shared|apart]` prints seconds a step and the peak memory of the process
-and writes benchmarks/results/promotions.json.
+`python -m benchmarks.promotions [--pairs N] [--vendors N] [--shape shared|apart] [--promotions N …]` prints seconds a step and the peak memory
+of the process and writes benchmarks/results/promotions.json. `--promotions` measures the confirming of so many small promotions instead.
 
 shared: one campaign for all vendors, written once with `*`. apart: every vendor has prices of its own, so each has a promotion. The sandbox
 is a process of its own and the database a server of its own; the requests pass the allowance of `--requests-per-minute` (60, as in production).
@@ -32,18 +32,29 @@ from benchmarks.stage import described, load_average, memory_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from shelfsync.context import Context
     from shelfsync.settings import Settings
 
 PROJECT = Path(__file__).resolve().parents[1]
 RESULT = PROJECT / "benchmarks" / "results" / "promotions.json"
 _CHUNK = 100_000
 _DISTINCT_PRICES = 400
+SKUS_OF_MANY = 3
+"""SKUs of each promotion of the shape `many`."""
 
 
 def measure(*, pairs: int, vendors: int, shape: str, requests_per_minute: int = 60) -> dict[str, float]:
     """Seconds of each step and all together, requests, bytes, and the peak of a process of its own in MiB."""
-    command = [sys.executable, "-m", "benchmarks.promotions", "--child"]
-    command += ["--requests-per-minute", str(requests_per_minute)]
+    return _measured(pairs, vendors, shape, "--requests-per-minute", str(requests_per_minute))
+
+
+def measure_confirming(promotions: int) -> dict[str, float]:
+    """Seconds of plan and confirm over so many promotions of three SKUs, all of them ended by the platform; CPU is of the one process."""
+    return _measured(promotions * SKUS_OF_MANY, 3, "many", "--confirm")
+
+
+def _measured(pairs: int, vendors: int, shape: str, *how: str) -> dict[str, float]:
+    command = [sys.executable, "-m", "benchmarks.promotions", "--child", *how]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SHELFSYNC_")}
     environment["PYTHONPATH"] = f"{PROJECT / 'include'}:{PROJECT}"
     with _world(vendors, pairs // vendors, shape) as (folder, url, base_url):
@@ -131,12 +142,13 @@ def _campaign(path: Path, vendors: list[str], skus: int, shape: str) -> None:
         for place, vendor in enumerate(of):
             for first in range(0, skus, _CHUNK):
                 numbers = range(first, min(first + _CHUNK, skus))
+                each = [f"c{place}-{number // SKUS_OF_MANY}" if shape == "many" else "spring" for number in numbers]
                 columns = {
-                    "campaign": ["spring"] * len(numbers),
+                    "campaign": each,
                     "vendor": [vendor] * len(numbers),
                     "sku": [f"sku-{number:07}" for number in numbers],
                     "price": [f"{5 + (number + place) % _DISTINCT_PRICES / 100:.2f}" for number in numbers],
-                    "name": ["Spring"] * len(numbers),
+                    "name": each,
                     "start_time": [now.isoformat()] * len(numbers),
                     "end_time": [(now + dt.timedelta(days=7)).isoformat()] * len(numbers),
                 }
@@ -162,9 +174,10 @@ def _settings(requests_per_minute: int) -> Settings:
     )
 
 
-def _child(requests_per_minute: int) -> None:
+def _child(requests_per_minute: int, *, confirming: bool) -> None:
     """The measured process."""
     from shelfsync.app import open_app
+    from shelfsync.promotions.steps.confirm import confirm
     from shelfsync.promotions.steps.deliver import deliver
     from shelfsync.promotions.steps.extract import extract, open_run
     from shelfsync.promotions.steps.plan import plan
@@ -173,24 +186,40 @@ def _child(requests_per_minute: int) -> None:
     began_s = time.perf_counter()
     with open_app(_settings(requests_per_minute)) as context:
         run_id = open_run(context, "bench", dry_run=False)
-        for word, step in (
-            ("extract", lambda: extract(context, run_id)),
-            ("plan", lambda: plan(context, run_id)),
-            ("deliver", lambda: deliver(context)),
-        ):
-            step_s = time.perf_counter()
+        steps = [("extract", lambda: extract(context, run_id)), ("plan", lambda: plan(context, run_id))]
+        steps += (
+            [("end", lambda: _end_all(context)), ("confirm", lambda: confirm(context))]
+            if confirming
+            else [("deliver", lambda: deliver(context))]
+        )
+        for word, step in steps:
+            step_s, step_cpu_s = time.perf_counter(), time.process_time()
             step()
             figures[f"{word}_s"] = round(time.perf_counter() - step_s, 2)
+            figures[f"{word}_cpu_s"] = round(time.process_time() - step_cpu_s, 2)
         figures["all_s"] = round(time.perf_counter() - began_s, 2)
         with context.engine.connect() as connection:
             jobs = connection.execute(
                 sa.text(
-                    "SELECT count(*) FILTER (WHERE state = 'open'), count(*), sum(sent), sum(body_bytes) FROM ledger.promotion_request JOIN ledger.job USING (request_id)"
+                    "SELECT count(*) FILTER (WHERE state IN ('open', 'acknowledged')), count(*), sum(sent), sum(body_bytes) FROM ledger.promotion_request JOIN ledger.job USING (request_id)"
                 )
             ).one()
     figures |= {"taken": jobs[0], "requests": jobs[1], "pairs": int(jobs[2] or 0), "bytes": int(jobs[3] or 0)}
     figures["peak_mib"] = round(memory_bytes("VmHWM") / 2**20)
     print(json.dumps(figures))
+
+
+def _end_all(context: Context) -> None:
+    """Every planned request as if it had been sent, and as if the platform had reported its end."""
+    result = context.lake.write_bytes("promotion_result", "all", ".json", b"{}")
+    with context.engine.begin() as connection:
+        connection.execute(
+            sa.text(
+                "UPDATE ledger.job SET state = 'open', platform_job_id = 'bench-' || job_id, platform_status = 'COMPLETED', attempts = 1,"
+                " result_path = :path, answered_at = now(), deadline_at = now() + interval '1 hour'"
+            ),
+            {"path": result},
+        )
 
 
 def main() -> None:
@@ -200,10 +229,16 @@ def main() -> None:
     parser.add_argument("--vendors", type=int, default=20)
     parser.add_argument("--shape", choices=("shared", "apart"), action="append")
     parser.add_argument("--requests-per-minute", type=int, default=60)
+    parser.add_argument("--promotions", type=int, nargs="+")
+    parser.add_argument("--confirm", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.child:
-        _child(asked.requests_per_minute)
+        _child(asked.requests_per_minute, confirming=asked.confirm)
+        return
+    if asked.promotions:
+        for promotions in asked.promotions:
+            print(promotions, json.dumps(measure_confirming(promotions)), flush=True)
         return
     shapes = {}
     for shape in asked.shape or ("shared", "apart"):

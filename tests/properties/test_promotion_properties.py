@@ -237,7 +237,7 @@ def test_every_pair_sent_has_one_outcome_and_only_the_platforms_report_makes_it_
         assert not found.accepted_items.filter(pa.compute.field("active")).num_rows
     skus = [part["sku"].to_pylist() for part in (found.accepted_items, found.rejected_items, found.unaccounted_items)]
     assert sorted(itertools.chain(*skus)) == sorted(items["sku"].to_pylist())
-    outcome_rows = rows(items, found)
+    outcome_rows = rows([(1, items, found)])
     named = {(row["vendor"], row["sku"]) for row in outcome_rows.to_pylist()}
     assert len(named) == outcome_rows.num_rows
     assert ITEM.names == items.schema.names

@@ -57,18 +57,24 @@ def diff(
 
 def applied(acknowledged: pa.Table, items: pa.Table) -> pa.Table:
     """The acknowledged entries after the platform accepted these items (ITEM): active ones are in, inactive ones are out."""
-    rest = acknowledged.filter(pc.invert(pc.is_in(acknowledged["sku"], value_set=column(items, "sku"))))
-    there = items.filter(items["active"]).select(ENTRY.names)
-    there = there.append_column(ACKNOWLEDGED.field("known"), pa.repeat(pa.scalar(value=True), there.num_rows))
-    return pa.concat_tables([rest, there.cast(ACKNOWLEDGED)]).sort_by("sku").combine_chunks()
+    return _replaced(acknowledged, items, items.filter(items["active"]), known=True)
 
 
 def unconfirmed(acknowledged: pa.Table, items: pa.Table) -> pa.Table:
     """The acknowledged entries if the outcome of these items is unknown: each may be in or out, at either value."""
-    rest = acknowledged.filter(pc.invert(pc.is_in(acknowledged["sku"], value_set=column(items, "sku"))))
-    unknown = items.select(ENTRY.names)
-    unknown = unknown.append_column(ACKNOWLEDGED.field("known"), pa.repeat(pa.scalar(value=False), items.num_rows))
-    return pa.concat_tables([rest, unknown.cast(ACKNOWLEDGED)]).sort_by("sku").combine_chunks()
+    return _replaced(acknowledged, items, items, known=False)
+
+
+def _replaced(acknowledged: pa.Table, items: pa.Table, there: pa.Table, *, known: bool) -> pa.Table:
+    """The acknowledged entries without the SKUs of `items`, and with those of `there`."""
+    if items.num_rows == 0:
+        return acknowledged
+    columns = [column(there, name) for name in ENTRY.names]
+    new = pa.Table.from_arrays([*columns, pa.repeat(pa.scalar(known), there.num_rows)], schema=ACKNOWLEDGED)
+    if acknowledged.num_rows:
+        rest = acknowledged.filter(pc.invert(pc.is_in(acknowledged["sku"], value_set=column(items, "sku"))))
+        new = pa.concat_tables([rest, new])
+    return new.take(pc.sort_indices(column(new, "sku"))).combine_chunks()
 
 
 def _items(rows: pa.Table, *, active: bool) -> pa.Table:

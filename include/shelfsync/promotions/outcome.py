@@ -15,10 +15,11 @@ from shelfsync.catalog.alignment import column, positions
 from shelfsync.promotions.schemas import REJECTED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 ENDED = ("COMPLETED", "FAILED", "DUPLICATE")
 
+LISTS = ("invalid_vendors", "missing_skus", "invalid_discounted_skus")
 _SENT = ["sku", "active", "subtype", "value"]
 INVALID_VENDOR = "invalid vendor"
 MISSING = "missing SKU"
@@ -56,7 +57,11 @@ def outcomes(
     pairs = items.num_rows * len(vendors)
     if status not in ENDED or (status == "FAILED" and action == "end"):
         return _unaccounted(items, pairs)
-    rejected, gone = _rejected(items, vendors, result or {})
+    lists = result or {}
+    if status != "FAILED" and not any(lists.get(name) for name in LISTS):
+        nothing = items.slice(0, 0)
+        return Outcomes(REJECTED.empty_table(), items, nothing, nothing, pairs, pairs, 0)
+    rejected, gone = _rejected(items, vendors, lists)
     if status == "FAILED" and rejected.num_rows + gone < pairs:
         return _unaccounted(items, pairs)
     counts = rejected.group_by("sku").aggregate([("vendor", "count")])
@@ -73,20 +78,29 @@ def outcomes(
     )
 
 
-def rows(items: pa.Table, outcome: Outcomes) -> pa.Table:
-    """The same for the warehouse: sku, active, subtype, value, vendor, state, reason.
+def rows(judged: Iterable[tuple[int, pa.Table, Outcomes]]) -> pa.Table:
+    """The same of many jobs (number, items, outcomes) for the warehouse: sku, active, subtype, value, job_id, vendor, state, reason.
 
     One row a SKU for all vendors alike (vendor `*`), unless every vendor rejected it, and one for each vendor with another outcome.
     """
+    accepted, unaccounted, rejected = list[pa.Table](), list[pa.Table](), list[pa.Table]()
+    for job_id, items, outcome in judged:
+        accepted.append(_of_job(outcome.accepted_items, job_id))
+        unaccounted.append(_of_job(outcome.unaccounted_items, job_id))
+        if outcome.rejected.num_rows:
+            places = positions(column(outcome.rejected, "sku"), column(items, "sku"))
+            named = _of_job(items.take(places), job_id)
+            rejected.append(_stated(named, column(outcome.rejected, "vendor"), "rejected", outcome.rejected["reason"]))
     parts = []
-    for state, part in (("accepted", outcome.accepted_items), ("unaccounted", outcome.unaccounted_items)):
-        parts.append(
-            _stated(part.select(_SENT), pa.repeat("*", part.num_rows), state, pa.nulls(part.num_rows, pa.string()))
-        )
-    rejected = outcome.rejected
-    named = items.select(_SENT).take(positions(column(rejected, "sku"), column(items, "sku")))
-    parts.append(_stated(named, column(rejected, "vendor"), "rejected", column(rejected, "reason")))
-    return pa.concat_tables([part for part in parts if part.num_rows] or parts[:1]).combine_chunks()
+    for state, of in (("accepted", accepted), ("unaccounted", unaccounted)):
+        part = pa.concat_tables(of)
+        count = part.num_rows
+        parts.append(_stated(part, pa.repeat("*", count), state, pa.nulls(count, pa.string())))
+    return pa.concat_tables([*parts, *rejected]).combine_chunks()
+
+
+def _of_job(items: pa.Table, job_id: int) -> pa.Table:
+    return items.select(_SENT).append_column("job_id", pa.repeat(pa.scalar(job_id, pa.int64()), items.num_rows))
 
 
 def _stated(table: pa.Table, vendors: pa.Array, state: str, reasons: pa.Array) -> pa.Table:

@@ -63,7 +63,9 @@ KEPT = pa.schema([pa.field("head", pa.int32(), nullable=False), pa.field("sku", 
 """SKUs by head. As `kept`: SKUs whose wanted value is unknown (quarantined or held): the platform keeps what it acknowledged."""
 
 ACKNOWLEDGED = pa.schema([*ENTRY, pa.field("known", pa.bool_(), nullable=False)])
-"""The entries of a promotion that the platform acknowledged; `known` false: it may have this, another value, or nothing (I7)."""
+"""The entries of a promotion that the platform acknowledged; `known` false: it may have this, another value, or nothing (I7).
+
+A file of them may be one of ENTRY: then all of them are known."""
 
 ITEM = pa.schema([*ENTRY, pa.field("active", pa.bool_(), nullable=False)])
 """The entries of a request: active false removes the SKU. Sorted by active, subtype, value, max_quantity, sku: the order of its entries."""

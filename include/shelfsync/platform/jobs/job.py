@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
 from shelfsync.platform.jobs.table import UNENDED_STATES, WAITING, Kind, State, job, timing
+from shelfsync.store.bulk import coming
 from shelfsync.store.instant import after, instant
 
 if TYPE_CHECKING:
@@ -179,6 +180,17 @@ def end(connection: Connection, job_id: int, state: State, error: str | None = N
         ended_at=sa.func.coalesce(job.c.ended_at, instant()),
         **values,
     )
+
+
+def end_all(connection: Connection, rows: list[dict[str, Any]]) -> None:
+    """The same for many: job_id, state, error, sent, accepted, rejected, unaccounted of each; at least one."""
+    cut = [{**row, "error": row["error"] and row["error"][:ERROR_CHARACTERS_MAX]} for row in rows]
+    new = coming(job, list(cut[0]), cut)
+    kept = sa.and_(new.c.error.is_(None), new.c.state != State.ACKNOWLEDGED)
+    counts = {name: new.c[name] for name in ("state", "sent", "accepted", "rejected", "unaccounted")}
+    ended = {"result_url": None, "ended_at": sa.func.coalesce(job.c.ended_at, instant())}
+    values = {**counts, **ended, "error": sa.case((kept, job.c.error), else_=new.c.error)}
+    connection.execute(job.update().where(job.c.job_id == new.c.job_id).values(values))
 
 
 def _write(connection: Connection, job_id: int, **values: Any) -> None:

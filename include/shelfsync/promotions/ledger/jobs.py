@@ -10,9 +10,12 @@ import sqlalchemy as sa
 from shelfsync.platform.jobs import job as row
 from shelfsync.platform.jobs.table import WAITING, Kind, State, job
 from shelfsync.promotions.ledger.tables import promotion, promotion_request
+from shelfsync.store.bulk import among
 from shelfsync.store.instant import after, instant
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sqlalchemy.engine import Connection
 
 _REQUEST = promotion_request.c
@@ -114,15 +117,31 @@ def makings(connection: Connection, of: PromotionJob) -> list[Making]:
     return [Making(State(state), tuple(vendors), there) for state, vendors, there in connection.execute(statement)]
 
 
+def read_all(connection: Connection, job_ids: Sequence[int]) -> list[PromotionJob]:
+    """The jobs of these numbers, in their order."""
+    return _read(connection, _select().where(among(job.c.job_id, job_ids)))
+
+
 def read(connection: Connection, job_id: int) -> PromotionJob:
     """The job of this number."""
-    return _read(connection, _select().where(job.c.job_id == job_id))[0]
+    return read_all(connection, [job_id])[0]
 
 
-def lock(connection: Connection, job_id: int) -> PromotionJob:
-    """The job of this number; no other transaction moves it until this one ends."""
-    connection.execute(sa.select(job.c.job_id).where(job.c.job_id == job_id).with_for_update())
-    return read(connection, job_id)
+def lock(connection: Connection, job_ids: Sequence[int]) -> list[PromotionJob]:
+    """The jobs of these numbers, in their order; no other transaction moves them until this one ends."""
+    rows = sa.select(job.c.job_id).where(among(job.c.job_id, job_ids))
+    connection.execute(rows.order_by(job.c.job_id).with_for_update())
+    return read_all(connection, job_ids)
+
+
+def with_more_to_come(connection: Connection, jobs: Sequence[PromotionJob]) -> set[int]:
+    """The promotions of these jobs, one each, about which another request of the same run is not acknowledged."""
+    of_promotion = among(_REQUEST.promotion_id, [each.promotion_id for each in jobs])
+    others = sa.select(_REQUEST.promotion_id, _REQUEST.run_id).join(job, job.c.request_id == _REQUEST.request_id)
+    others = others.where(of_promotion, job.c.state != State.ACKNOWLEDGED)
+    others = others.where(sa.not_(among(job.c.job_id, [each.job_id for each in jobs])))
+    runs = {each.promotion_id: each.run_id for each in jobs}
+    return {promotion_id for promotion_id, run_id in connection.execute(others) if runs[promotion_id] == run_id}
 
 
 def attempt(connection: Connection, job_id: int, *, deadline_s: float) -> bool:

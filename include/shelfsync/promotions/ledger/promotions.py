@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from shelfsync.platform.jobs.table import WAITING, job
 from shelfsync.promotions.ledger.tables import promotion, promotion_request
+from shelfsync.store.bulk import among
 from shelfsync.store.instant import after, instant
 
 if TYPE_CHECKING:
@@ -82,16 +84,21 @@ def of_identities(connection: Connection, identities: Iterable[str]) -> list[Pro
     return _read(connection, _select().where(promotion.c.identity.in_(list(identities))))
 
 
+def read_all(connection: Connection, promotion_ids: Iterable[int]) -> dict[int, Promotion]:
+    """The promotions of these numbers."""
+    found = _read(connection, _select().where(among(promotion.c.promotion_id, list(promotion_ids))))
+    return {row.promotion_id: row for row in found}
+
+
 def read(connection: Connection, promotion_id: int) -> Promotion:
     """The promotion of this number."""
-    return _read(connection, _select().where(promotion.c.promotion_id == promotion_id))[0]
+    return read_all(connection, [promotion_id])[promotion_id]
 
 
-def lock(connection: Connection, promotion_id: int) -> None:
-    """Locks the row until the transaction ends."""
-    connection.execute(
-        sa.select(promotion.c.promotion_id).where(promotion.c.promotion_id == promotion_id).with_for_update()
-    )
+def lock(connection: Connection, promotion_ids: Iterable[int]) -> None:
+    """Locks the rows until the transaction ends; every process locks them in the order of their numbers."""
+    rows = sa.select(promotion.c.promotion_id).where(among(promotion.c.promotion_id, list(promotion_ids)))
+    connection.execute(rows.order_by(promotion.c.promotion_id).with_for_update())
 
 
 def find_or_make(
@@ -125,42 +132,47 @@ def keep_creation(connection: Connection, promotion_id: int, path: str, body_byt
     _write(connection, promotion_id, created_body_path=path, created_body_bytes=body_bytes)
 
 
-def moved(
-    connection: Connection,
-    promotion_id: int,
-    *,
-    version: int,
-    acknowledged_path: str,
-    state: str,
-    wanted_path: str | None,
-    header: dict[str, Any] | None = None,
-    made_elsewhere: bool = False,
-) -> bool:
-    """Compare and swap: moves the acknowledged state from `version` to the next. False if another process has moved it."""
-    values: dict[str, Any] = {
-        "version": version + 1,
-        "acknowledged_path": acknowledged_path,
-        "state": state,
-        "wanted_path": wanted_path,
-        "failures": 0,
-        "retry_at": None,
-    }
-    if header is not None:
-        values["header"] = header
-    if made_elsewhere:
-        values["made_elsewhere"] = True
-    if state == "sent":
-        values |= {"confirmed_at": sa.func.coalesce(promotion.c.confirmed_at, instant()), "ended_at": None}
-    if state == "ended":
-        values["ended_at"] = instant()
-    statement = promotion.update().where(promotion.c.promotion_id == promotion_id, promotion.c.version == version)
-    return connection.execute(statement.values(values)).rowcount == 1
+@dataclass(frozen=True)
+class Move:
+    """The next acknowledged state of a promotion, computed from `version`."""
+
+    promotion_id: int
+    version: int
+    acknowledged_path: str
+    state: str
+    wanted_path: str | None
+    header: dict[str, Any] | None
+    """None: it stays."""
+    made_elsewhere: bool
+    failures: int
+    """Consecutive failed requests, this one included; 0: it did not fail."""
+
+
+_MOVED = """
+UPDATE ledger.promotion AS p SET version = m.version + 1, acknowledged_path = m.acknowledged_path, state = m.state, wanted_path = m.wanted_path,
+    header = coalesce(m.header, p.header), made_elsewhere = p.made_elsewhere OR m.made_elsewhere, failures = m.failures,
+    retry_at = ledger.instant() + make_interval(secs => m.pause_s),
+    confirmed_at = CASE WHEN m.state = 'sent' THEN coalesce(p.confirmed_at, ledger.instant()) ELSE p.confirmed_at END,
+    ended_at = CASE m.state WHEN 'sent' THEN NULL WHEN 'ended' THEN ledger.instant() ELSE p.ended_at END
+FROM json_to_recordset(CAST(:rows AS json)) AS m (promotion_id bigint, version bigint, acknowledged_path text, state text, wanted_path text,
+    header jsonb, made_elsewhere boolean, failures bigint, pause_s double precision)
+WHERE p.promotion_id = m.promotion_id AND p.version = m.version RETURNING p.promotion_id
+"""
+
+
+def moved(connection: Connection, moves: Iterable[Move]) -> set[int]:
+    """Compare and swap: moves acknowledged states to their next version. The numbers of those that no other process has moved."""
+    rows = [{**vars(move), "pause_s": _pause_s(move.failures - 1) if move.failures else None} for move in moves]
+    return set(connection.execute(sa.text(_MOVED), {"rows": json.dumps(rows)}).scalars())
 
 
 def failed(connection: Connection, promotion_id: int, failures: int) -> None:
     """Notes one more failed request without a reason: the back-off of the next one grows each time."""
-    pause_s = min(_BACKOFF_MAX_S, _BACKOFF_S * 2.0**failures)
-    _write(connection, promotion_id, failures=failures + 1, retry_at=after(pause_s))
+    _write(connection, promotion_id, failures=failures + 1, retry_at=after(_pause_s(failures)))
+
+
+def _pause_s(failures: int) -> float:
+    return min(_BACKOFF_MAX_S, _BACKOFF_S * 2.0 ** min(failures, 30))
 
 
 def _write(connection: Connection, promotion_id: int, **values: Any) -> None:

@@ -37,8 +37,8 @@ def of_vendor(connection: Connection, vendor: str) -> list[dict[str, Any]]:
     return [dict(row) for row in connection.execute(statement).mappings()]
 
 
-def remember(connection: Connection, promotion_id: int, job_id: int, rows: pa.Table) -> None:
-    """Stores rejections: vendor, sku, reason, subtype, value, max_quantity, base_price, known. The same job counts once."""
+def remember(connection: Connection, rows: pa.Table) -> None:
+    """Stores rejections: promotion_id, job_id, vendor, sku, reason, subtype, value, max_quantity, base_price, known. A job counts once."""
     for batch in rows.to_batches(max_chunksize=_CHUNK):
         statement = insert(promotion_rejection)
         new = statement.excluded
@@ -50,19 +50,19 @@ def remember(connection: Connection, promotion_id: int, job_id: int, rows: pa.Ta
             index_elements=[_ROW.promotion_id, _ROW.vendor, _ROW.sku],
             set_={**again, "times": counted, "last_at": instant()},
         )
-        same = {"promotion_id": promotion_id, "job_id": job_id, "times": 1}
-        connection.execute(statement, [{**row, **same} for row in batch.to_pylist()])
+        connection.execute(statement, [{**row, "times": 1} for row in batch.to_pylist()])
 
 
-def release(connection: Connection, promotion_id: int, skus: list[str], *, but_job: int) -> None:
-    """Deletes the rejections of these SKUs by other jobs: the platform has reported a new outcome, or the SKUs left."""
-    for start in range(0, len(skus), _CHUNK):
-        among = sa.any_(sa.literal(skus[start : start + _CHUNK], sa.ARRAY(sa.Text)))
-        connection.execute(
-            promotion_rejection.delete().where(
-                _ROW.promotion_id == promotion_id, _ROW.sku == among, _ROW.job_id != but_job
-            )
-        )
+def release(connection: Connection, items: str) -> None:
+    """Deletes the rejections of SKUs by other jobs: the platform has reported a new outcome, or the SKUs left.
+
+    `items`: the table of promotion_id, job_id, sku.
+    """
+    statement = f"""
+        DELETE FROM ledger.promotion_rejection AS r USING {items} AS i
+        WHERE r.promotion_id = i.promotion_id AND r.sku = i.sku AND r.job_id <> i.job_id
+    """  # noqa: S608  a name of a table that the caller has written
+    connection.execute(sa.text(statement))
 
 
 def count_by_reason(connection: Connection) -> dict[str, int]:

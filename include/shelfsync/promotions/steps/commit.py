@@ -63,7 +63,7 @@ def commit(
                 connection, promotion_id, request.row["body_path"], request.row["body_bytes"]
             )
         rows.append({**request.row, "promotion_id": promotion_id, "run_id": run.run_id})
-        record.record_promotion(connection, promotion_id)
+        record.record_promotions(connection, [promotion_id])
     promotion_jobs.plan(connection, rows)
     report["counts"]["requests"] = len(rows)
     report["lines"] += [f"campaign {campaign}: passed over: {_MOVED}" for campaign in sorted(passed_over)]
@@ -79,7 +79,7 @@ def _promotion_of(connection: Connection, step: Step) -> int:
     """The number of the promotion, its row locked."""
     if step.wanted is None:
         assert step.known is not None
-        ledger_promotions.lock(connection, step.known.promotion_id)
+        ledger_promotions.lock(connection, [step.known.promotion_id])
         return step.known.promotion_id
     head = step.wanted.head
     return ledger_promotions.find_or_make(

@@ -19,7 +19,8 @@ from shelfsync.platform.jobs.table import WAITING, Kind, State
 from shelfsync.promotions.ledger import jobs as promotion_jobs
 from shelfsync.promotions.ledger import promotions
 from shelfsync.promotions.plan import meet
-from shelfsync.promotions.steps.confirm import ALONE, leave_unconfirmed, reject
+from shelfsync.promotions.steps.acknowledge import acknowledge, reject
+from shelfsync.promotions.steps.confirm import ALONE
 from shelfsync.promotions.warehouse import record
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def _deliver(context: Context, lease: Lease, job: PromotionJob) -> bool:
             with context.engine.begin() as connection:
                 lease.hold(connection)
                 job_row.end(connection, job.job_id, State.SUPERSEDED, "the promotion is over by its own end")
-                record.record_job(connection, job.job_id)
+                record.record_jobs(connection, [job.job_id])
         return False  # if it may have been sent, it is confirmed at its deadline
     request = RequestSubmission(context, lease, Kind.PROMOTION, job.job_id, job.name, None, job)
     try:
@@ -126,7 +127,7 @@ def _may_leave(context: Context, lease: Lease, job: PromotionJob) -> bool:
             return True
         why = "the platform has not made what was to replace it; it stays until that is made"
         job_row.end(connection, job.job_id, State.SUPERSEDED, why)
-        record.record_job(connection, job.job_id)
+        record.record_jobs(connection, [job.job_id])
     return False
 
 
@@ -162,18 +163,18 @@ class RequestSubmission(Submission):
             deadline_s = context.settings.promotions.job_deadline_s
             if not promotion_jobs.attempt(connection, job.job_id, deadline_s=deadline_s):
                 raise _GoneError
-            record.record_job(connection, job.job_id)
+            record.record_jobs(connection, [job.job_id])
             names = promotions.read(connection, job.promotion_id).vendors
         return platform.put_promotion(body, names, priority="promotion")
 
     def accepted(self, connection: Connection) -> None:
-        record.record_job(connection, self.job_id)
+        record.record_jobs(connection, [self.job_id])
 
     def give_back(self, error: Exception) -> None:
         with self.context.engine.begin() as connection:
             self.lease.hold(connection)
             job_row.given_back(connection, self.job_id, str(error))
-            record.record_job(connection, self.job_id)
+            record.record_jobs(connection, [self.job_id])
 
     def give_up(self, error: PartnerError) -> None:
         reject(self.context, self.lease, self.job_id, str(error))
@@ -182,7 +183,7 @@ class RequestSubmission(Submission):
         reject(self.context, self.lease, self.job_id, str(error))
 
     def leave_unconfirmed(self, why: str) -> None:
-        leave_unconfirmed(self.context, self.lease, self.job_id, why)
+        acknowledge(self.context, self.lease, {self.job_id: why})
 
 
 class KeptBody:

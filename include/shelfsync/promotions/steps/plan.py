@@ -18,6 +18,7 @@ from shelfsync.promotions.ledger import runs as promotion_runs
 from shelfsync.promotions.plan import NOT_CREATED, KnownPromotion, Planned, lacks
 from shelfsync.promotions.plan import plan as pure_plan
 from shelfsync.promotions.schemas import EVERY
+from shelfsync.promotions.steps.acknowledge import read_acknowledged
 from shelfsync.promotions.steps.commit import Request, commit
 from shelfsync.promotions.steps.prepare import prepare
 from shelfsync.promotions.warehouse import record
@@ -165,7 +166,6 @@ def _create_or_change(context: Context, step: Step, have: Promotion | None, prep
     """The requests that create or change a promotion: its difference from the acknowledged state."""
     from shelfsync.promotions.body import cut, frame, vendor_count
     from shelfsync.promotions.diff import diff
-    from shelfsync.promotions.schemas import ACKNOWLEDGED
 
     wanted, settings = step.wanted, context.settings.promotions
     assert wanted is not None
@@ -182,11 +182,7 @@ def _create_or_change(context: Context, step: Step, have: Promotion | None, prep
     ):
         return []
     there = have is not None and have.state in {"sent", "ended"} and have.acknowledged_path is not None
-    acknowledged = (
-        context.lake.read_table(have.acknowledged_path or "")
-        if there and have is not None
-        else ACKNOWLEDGED.empty_table()
-    )
+    acknowledged = read_acknowledged(context.lake, have.acknowledged_path if there and have is not None else None)
     items = diff(
         context.lake.read_table(wanted.entries_path),
         acknowledged,
@@ -222,16 +218,11 @@ def _end(context: Context, step: Step, have: Promotion, prepared: Prepared) -> l
     """The request that ends a promotion: the body that created it, with the flag `active` false."""
     from shelfsync.promotions.body import ACTIVE, INACTIVE, vendor_count
     from shelfsync.promotions.diff import diff
-    from shelfsync.promotions.schemas import ACKNOWLEDGED, ENTRY
+    from shelfsync.promotions.schemas import ENTRY
 
     if have.created_body_path is None:
         return []
-    acknowledged = (
-        ACKNOWLEDGED.empty_table()
-        if have.acknowledged_path is None
-        else context.lake.read_table(have.acknowledged_path)
-    )
-    items = diff(ENTRY.empty_table(), acknowledged)
+    items = diff(ENTRY.empty_table(), read_acknowledged(context.lake, have.acknowledged_path))
     count = vendor_count(have.vendors, len(prepared.vendors_known))
     row = {
         "action": "end",

@@ -12,6 +12,7 @@ from shelfsync.promotions.ledger import holds as promotion_holds
 from shelfsync.promotions.ledger import promotions as ledger_promotions
 from shelfsync.promotions.ledger import rejections as promotion_rejections
 from shelfsync.promotions.schemas import ENTRY, EVERY, RAW
+from shelfsync.promotions.steps.acknowledge import read_acknowledged
 from shelfsync.promotions.steps.assortment import known_assortment, known_vendors
 from shelfsync.promotions.warehouse import record
 
@@ -175,7 +176,7 @@ class _Preparation:
             skus = _of_head(kept, number)
             promotions = self._on_platform(vendor, head) if len(skus) or not self._run.complete else []
             for promotion in promotions:
-                held = self._context.lake.read_table(promotion.acknowledged_path or "")
+                held = read_acknowledged(self._context.lake, promotion.acknowledged_path)
                 if not self._run.complete:
                     skus = held["sku"].filter(pc.invert(pc.is_in(held["sku"], value_set=_of_head(unoffered, number))))
                 entries = filled(entries, skus, held)

@@ -1,0 +1,49 @@
+"""Many promotions at once: no step does more for each of them because there are others."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+import sqlalchemy as sa
+
+from shelfsync.promotions.steps.confirm import confirm
+
+SLACK = 4
+"""Statements that depend on time: a renewed lease, another status call."""
+
+
+@pytest.fixture
+def ended(shop):
+    """So many campaigns, sent, and their jobs ended by the platform."""
+    path = shop.world.app.promotions
+
+    def run(first: int, last: int) -> None:
+        for number in range(first, last):
+            shop.erp.put(f"c{number}", "abcd"[number % 4], "8", start=number, end=number + 0.5)
+        key = f"many/{last}"
+        run_id = path.open_run(key)
+        path.extract(run_id)
+        path.plan(run_id)
+        path.deliver()
+        path.wait(run_id)
+
+    return run
+
+
+@pytest.mark.slow
+def test_confirming_forty_promotions_asks_the_database_as_often_as_confirming_four(shop, ended):
+    counts, asked = [], [0]
+
+    @sa.event.listens_for(shop.world.app.context.engine, "before_cursor_execute")
+    def _count(*_):
+        asked[0] += 1
+
+    for first, last in ((0, 4), (4, 44)):
+        ended(first, last)
+        asked[0] = 0
+        assert confirm(shop.world.app.context).done == last - first
+        counts.append(asked[0])
+    assert counts[1] <= counts[0] + SLACK, counts
+    states = Counter(shop.rows("SELECT state, wanted_path = acknowledged_path FROM ledger.promotion"))
+    assert states == {("sent", True): 44}, "what the platform has is what was wanted: one file has both"
