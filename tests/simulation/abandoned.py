@@ -10,8 +10,9 @@ import datetime as dt
 import random
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from simulation import abandoned_orders as orders
 from simulation import day, operator_actions, pauses, promotions
 from simulation.broken import Broken
 from simulation.crash_points import Point, change, crash_sweep, die, furnish, points
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
     from app_calls import Calls
     from simulation.world import World
 
-    Work = Callable[[World, Calls], None]
+    Work = Callable[[Any, Calls], None]
+    """With what its case has: the world, or orders in it."""
 
 SHAPE = Shape(job_seconds=5.0, skus=4, body_max_bytes=230, priority_split_skus=0)
 """Small, and several requests a vendor."""
@@ -55,6 +57,11 @@ class Process:
     work: Work
     before: Work = lambda _world, _app: None
     again: Work = lambda _world, _app: None
+    of_orders: bool = False
+
+    def case(self, world: World, shape: Shape | None = None, seed: int = orders.SEED) -> Case | orders.OrdersCase:
+        """A world in which it is the first: of this shape, or with this seed's orders."""
+        return orders.OrdersCase(world, self, seed) if self.of_orders else Case(world, self, shape or SHAPE)
 
 
 def _change(world: World, _: Calls | None = None) -> None:
@@ -148,6 +155,10 @@ PROCESSES = {
         Process("pause", partial(_turn, "pause"), _half_sent, partial(_turn, "resume")),
         Process("resume", partial(_turn, "resume"), _paused, partial(_turn, "resume")),
         Process("housekeeping", lambda _, app: app.remove_expired(), _change),
+        Process("orders", orders.minute, orders.picked, of_orders=True),
+        Process("orders-history", orders.history, orders.unreported, of_orders=True),
+        Process("orders-result", orders.report, orders.handed_over, orders.report, of_orders=True),
+        Process("orders-forget", orders.forget, orders.handed_over, orders.forget, of_orders=True),
     )
 }
 
@@ -208,7 +219,7 @@ class Case:
 
 def effects_of(world: World, process: Process) -> int:
     """How many effects the process has without faults; afterwards platform and ERP are equal too."""
-    case, fault_point = Case(world, process), FaultPoint()
+    case, fault_point = process.case(world), FaultPoint()
     case.live(process, fault_point)
     case.follow()
     return fault_point.effects
@@ -216,7 +227,7 @@ def effects_of(world: World, process: Process) -> int:
 
 def dies_at(world: World, process: Process, point: Point) -> None:
     """The process dies at a point and only the schedule follows; raises Broken when that is not enough."""
-    case = Case(world, process)
+    case = process.case(world)
     die(partial(case.live, process), point)
     case.follow()
 

@@ -90,10 +90,10 @@ class OrdersRun:
 
     def run(self, actions: int = 40) -> OrdersVerdict:
         """Raises AssertionError with the broken rule."""
-        self._reset()
+        self.begin()
         steps = (
-            self._customer,
-            self._customer,
+            self.customer,
+            self.customer,
             self._process,
             self._process,
             self._process,
@@ -107,19 +107,20 @@ class OrdersRun:
             step = self.chance.choice(steps)
             self.log(f"{number:3} +{self.world.clock.monotonic_s():.0f} s {step.__name__}")
             step()
-            self._look()
-        self._quiescent()
-        self._judge()
+            self.look()
+        self.end()
         return self.verdict
 
-    def _reset(self) -> None:
+    def begin(self) -> None:
+        """A world with an assortment, and with the events of its orders."""
         self.world.reset(self.verdict.seed, Shape(dialect=self.chance.choice(("spec", "live", "legacy"))))
         for vendor in VENDORS:
             self.world.platform.put_products(vendor, ASSORTMENT)
         self.world.platform.put_webhook(order_url=self.world.receiver_url, secret=SECRET)
         self.world.clock.sleep(1)
 
-    def _customer(self) -> None:
+    def customer(self) -> None:
+        """Somebody orders."""
         vendor = self.chance.choice(VENDORS)
         skus = self.chance.sample(SOLD, self.chance.randint(1, 3))
         body = {
@@ -141,27 +142,39 @@ class OrdersRun:
         order_id = self.chance.choice(sorted(self.placed))
         state = self._platform()[order_id]["state"]
         if state not in {"CANCELLED", "PICKED_UP"} and self.chance.random() < 0.5:
-            self.world.platform.control("POST", f"orders/{order_id}/cancel")
-            self.cancelled_by_customer.add(order_id)
+            self.cancel(order_id)
         elif state in ENDED - {"PICKED_UP"}:
             self.world.platform.control("POST", f"orders/{order_id}/pick-up")
 
+    def cancel(self, order_id: str) -> None:
+        """The customer cancels the order."""
+        self.world.platform.control("POST", f"orders/{order_id}/cancel")
+        self.cancelled_by_customer.add(order_id)
+
     def _store(self) -> None:
         """A store takes its new orders and sends picking results. It repeats a result that was lost."""
-        for paper in self._papers():
+        self.pick()
+        with self.app(self._fault_point()) as app, contextlib.suppress(Killed):
+            self.report(app)
+        for file in self.folder.glob("*/*.json"):
+            file.unlink()
+
+    def pick(self) -> None:
+        """The stores prepare the results of their new orders."""
+        for paper in self.papers():
             order_id = paper["order_id"]
             if paper["kind"] == "new" and order_id not in self.results:
                 self.results[order_id] = [
                     self._result(self.placed[order_id], number) for number in range(self.chance.choice((1, 1, 1, 2)))
                 ]
-        with self._app(self._fault_point()) as app, contextlib.suppress(Killed):
-            for order_id, results in self.results.items():
-                for result in results:
-                    if not result.stored:
-                        app.orders.report(order_id, result.raw)
-                        result.stored = True
-        for file in self.folder.glob("*/*.json"):
-            file.unlink()
+
+    def report(self, app: Calls) -> None:
+        """The stores send the results that were not stored yet."""
+        for order_id, results in self.results.items():
+            for result in results:
+                if not result.stored:
+                    app.orders.report(order_id, result.raw)
+                    result.stored = True
 
     def _result(self, order: dict[str, Any], number: int) -> Result:
         self.verdict.results += 1
@@ -229,7 +242,7 @@ class OrdersRun:
 
     def _work(self, steps: tuple[str, ...], fault_point: FaultPoint) -> None:
         try:
-            with self._app(fault_point) as app:
+            with self.app(fault_point) as app:
                 for step in steps:
                     day.tolerated(getattr(app.orders, step))
         except Killed:
@@ -241,7 +254,8 @@ class OrdersRun:
         return FaultPoint(Death(self.chance.randint(1, 20), self.chance.random() < 0.5))
 
     @contextlib.contextmanager
-    def _app(self, fault_point: FaultPoint) -> Iterator[Calls]:
+    def app(self, fault_point: FaultPoint) -> Iterator[Calls]:
+        """A process of ours that handles orders."""
         settings = OrdersSettings(
             encryption_key="the key of the simulation",
             hand_over="files",
@@ -256,7 +270,7 @@ class OrdersRun:
             ours = others.model_copy(update={"orders": settings, "sync": named})
             yield Calls(replace(app.context, settings=ours))
 
-    def _look(self) -> None:
+    def look(self) -> None:
         """O2, during the run: a store's folder has only orders of this store, and a new order can be picked."""
         shown = self._platform()
         for file in sorted(self.folder.glob("*/*.json")):
@@ -279,14 +293,15 @@ class OrdersRun:
             if paper["kind"] == "cancelled":
                 assert shown[order_id]["state"] == "CANCELLED", f"O2: order {order_id} is {shown[order_id]['state']}"
 
-    def _quiescent(self) -> None:
-        """No further faults; the schedules continue."""
+    def end(self) -> None:
+        """No further faults; the schedules continue, and then every rule must hold."""
         self.world.platform.faults()
         for _ in range(8):
             self.world.clock.sleep(120)
             self._work(("history", "take", "hand_over", "fulfil", "hand_over"), FaultPoint())
-            self._look()
+            self.look()
             self._store_in_peace()
+        self._judge()
 
     def _store_in_peace(self) -> None:
         chance, self.chance = self.chance, random.Random(0)
@@ -344,7 +359,7 @@ class OrdersRun:
             id=order_id,
         )
 
-    def _papers(self) -> list[dict[str, Any]]:
+    def papers(self) -> list[dict[str, Any]]:
         return [json.loads(file.read_text()) for file in sorted(self.folder.glob("*/*.json"))]
 
     def _platform(self) -> dict[str, dict[str, Any]]:

@@ -7,11 +7,13 @@ tried again. After the last death the schedule has one job deadline and two runs
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from simulation import day
 from simulation.abandoned import PROCESSES, Case
+from simulation.abandoned_orders import OrdersCase
 from simulation.fault_point import Death, FaultPoint, Killed
 from simulation.plan import Action, Plan
 from simulation.seeds import SimulationRun
@@ -22,10 +24,12 @@ if TYPE_CHECKING:
 
 LATER = ("full", "delta", "delta", "urgent", "recover", "export", "promotions", "promotions-recover", "housekeeping")
 """What comes after the first: these find work in any state."""
+LATER_OF_ORDERS = tuple(name for name, process in PROCESSES.items() if process.of_orders)
 GAPS_S = (1.0, 60.0, 400.0, 2000.0)
 MOST = {"commit": 30, "request": 8, "rename": 9, "any": 60}
 SURE = Action("dies", 1, kind="delta", seconds=60.0, death=Death(7, before=True))
 """A seed whose processes all end before their deaths dies here."""
+SURE_OF_ORDERS = replace(SURE, kind="orders")
 
 
 def unattended(seed: int) -> Plan:
@@ -44,7 +48,9 @@ def unattended(seed: int) -> Plan:
         switches=tuple(pair for pair in switched(seed) if pair[0] != "link_life_s"),
         static_token=chance.random() < 0.2,
     )
-    names = [chance.choice(list(PROCESSES)), *(chance.choice(LATER) for _ in range(chance.choice((0, 1, 1, 2))))]
+    first = chance.choice(list(PROCESSES))
+    later = LATER_OF_ORDERS if PROCESSES[first].of_orders else LATER
+    names = [first, *(chance.choice(later) for _ in range(chance.choice((0, 1, 1, 2))))]
     return Plan(seed, shape, tuple(_dies(chance, name) for name in names))
 
 
@@ -59,15 +65,30 @@ class UnattendedRun(SimulationRun):
 
     def _act(self, errors: _FirstError) -> None:
         first = self.plan.actions[0]
-        self._case = Case(self.world, PROCESSES[first.kind], self.plan.shape)
-        self.model = self._case.model
+        self._case = PROCESSES[first.kind].case(self.world, self.plan.shape, self.plan.seed)
+        if isinstance(self._case, Case):
+            self.model = self._case.model
         for action in self.plan.actions:
             if action is not first:
-                self._tick(random.Random(action.seed), "")
+                self._meanwhile(action.seed)
             self._die(action, errors)
         if not self.deaths:
-            self._tick(random.Random(self.plan.seed), "")
-            self._die(SURE, errors)
+            self._meanwhile(self.plan.seed)
+            self._die(SURE_OF_ORDERS if isinstance(self._case, OrdersCase) else SURE, errors)
+
+    def _meanwhile(self, seed: int) -> None:
+        """The ERP changes, or a customer orders."""
+        if isinstance(self._case, OrdersCase):
+            self._case.run.customer()
+        else:
+            self._tick(random.Random(seed), "")
+
+    def _verify(self, errors: _FirstError) -> None:
+        """A world of orders has rules of its own, and no catalog."""
+        if isinstance(self._case, OrdersCase):
+            self._case.run.look()
+        else:
+            super()._verify(errors)
 
     def _die(self, action: Action, errors: _FirstError) -> None:
         self.log(f"+{self.world.clock.monotonic_s():.0f} s: {action}")
