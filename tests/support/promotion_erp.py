@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 SQL = "SELECT * FROM promotion"
 COLUMNS = (
     "campaign", "vendor", "sku", "price", "discount_type", "name", "reason", "start_time", "end_time", "type", "purchased_quantity",
-    "discounted_quantity", "max_quantity", "max_discount_per_order", "max_items_per_order", "base_price", "cost", "overlap", "audience", "condition",
+    "discounted_quantity", "pieces", "max_quantity", "max_discount_per_order", "max_items_per_order", "base_price", "cost", "overlap", "audience", "condition",
 )  # fmt: skip
 HOUR = dt.timedelta(hours=1)
 

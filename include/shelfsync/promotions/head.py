@@ -62,6 +62,8 @@ class Head:
     max_items_per_order: int | None
     may_overlap: bool
     """If this campaign overlaps another, the later start wins."""
+    pieces: int | None = None
+    """The price is of so many pieces of a SKU together. Until `bundle` reads the base prices, the last of them is the discounted one."""
 
     @property
     def name(self) -> str:
@@ -71,7 +73,7 @@ class Head:
     @property
     def offer(self) -> Head:
         """What is sent of it. Campaigns with the same offer can share a promotion."""
-        return replace(self, campaign="", may_overlap=False)
+        return replace(self, campaign="", may_overlap=False, pieces=None)
 
     def overlaps(self, other: Head) -> bool:
         """Whether there is an instant at which both run."""
@@ -128,6 +130,10 @@ class Heads:
         except Exception as error:  # noqa: BLE001  whatever it is, the other campaigns go on (I10)
             message = f"the head of the campaign cannot be read: {type(error).__name__}"
             return Fault(campaign, "campaign", "campaign_unreadable", message)
+        return self.number(head)
+
+    def number(self, head: Head) -> int:
+        """The number of this head, new or known."""
         if head not in self._numbers:
             self._numbers[head] = len(self.all)
             self.all.append(head)
@@ -140,8 +146,16 @@ def _head(texts: Mapping[str, str | None], settings: PromotionSettings) -> Head:
         raise _FaultyError("campaign", "campaign_missing", "the row names no campaign")
     if _CONTROL.search(campaign) or len(campaign) > 255:
         raise _FaultyError("campaign", "campaign_characters", f"campaign {_shown(campaign)} is no identifier")
-    kind = _word("type", texts, "STRIKETHROUGH", TYPES[settings.values])
     counts = [_count(name, texts) for name in ("purchased_quantity", "discounted_quantity")]
+    pieces = _count("pieces", texts)
+    if pieces is not None and pieces > 1:
+        if counts != [None, None]:
+            raise _FaultyError(
+                "pieces", "pieces_and_quantities", "pieces excludes purchased_quantity and discounted_quantity"
+            )
+        kind, counts = "SAME_ITEM_BUNDLE", [pieces - 1, 1]
+    else:
+        kind, pieces = _word("type", texts, "STRIKETHROUGH", TYPES[settings.values]), None
     if kind == "SAME_ITEM_BUNDLE" and None in counts:
         raise _FaultyError(
             "type", "bundle_without_quantities", "a bundle needs purchased_quantity and discounted_quantity"
@@ -168,6 +182,7 @@ def _head(texts: Mapping[str, str | None], settings: PromotionSettings) -> Head:
         max_discount_per_order=_amount("max_discount_per_order", texts),
         max_items_per_order=_count("max_items_per_order", texts),
         may_overlap=overlap in _TRUE or settings.overlap == "later_start_wins",
+        pieces=pieces,
     )
 
 

@@ -20,7 +20,7 @@ from shelfsync.catalog.alignment import column
 from shelfsync.catalog.normalise import RAW_CHARACTERS_MAX
 from shelfsync.catalog.number import INT32_MAX, mask
 from shelfsync.promotions import reason
-from shelfsync.promotions.head import SUBTYPES, Fault, Heads
+from shelfsync.promotions.head import SUBTYPES, TYPES, Fault, Heads
 from shelfsync.promotions.schemas import HEAD, KEPT, RAW, ROWS
 from shelfsync.schemas import PRICE, QUARANTINE
 
@@ -66,7 +66,8 @@ def normalise(raw: pa.Table, heads: Heads, settings: PromotionSettings, *, sku_l
     findings = reason.Findings(raw.num_rows)
     skus = _sku(raw_columns["sku"], findings, sku_length_max)
     _read_meanings(raw_columns, findings, settings)
-    subtypes, values = _discount(raw_columns, findings, settings)
+    pieces = np.array([head.pieces or 1 for head in heads.all] + [1], np.int64)[numbers]  # the last: no head
+    subtypes, values = _discount(raw_columns, findings, settings, pieces > 1)
     columns = {
         "row_number": raw_columns["row_number"],
         "head": pa.array(numbers),
@@ -195,12 +196,16 @@ def _read_meanings(raw_columns: dict[str, pa.Array], findings: reason.Findings, 
 
 
 def _discount(
-    raw_columns: dict[str, pa.Array], findings: reason.Findings, settings: PromotionSettings
+    raw_columns: dict[str, pa.Array], findings: reason.Findings, settings: PromotionSettings, together: number.Mask
 ) -> tuple[pa.Array, pa.Array]:
-    """The meaning of the price column, and its value: cut after three decimals, above zero."""
+    """The meaning of the price column, and its value: cut after three decimals, above zero. `together`: it is of several pieces."""
     text = pc.utf8_upper(pc.utf8_trim_whitespace(raw_columns["discount_type"])).fill_null("")
     subtypes = pc.if_else(pc.equal(text, ""), "FINAL_PRICE", text)
     findings.note("discount_type_unknown", ~mask(pc.is_in(subtypes, value_set=pa.array(SUBTYPES[settings.values]))))
+    findings.note("discount_type_unknown", together & ~mask(pc.equal(subtypes, "FINAL_PRICE")))
+    if "SAME_ITEM_BUNDLE" not in TYPES[settings.values]:
+        findings.note("bundle_not_offered", together)
+    subtypes = pc.if_else(pa.array(together), "TOTAL_PRICE", subtypes)
     values = _amount("price", raw_columns["price"], findings)
     text = pc.utf8_trim_whitespace(raw_columns["price"]).fill_null("")
     findings.note("price_missing", mask(pc.equal(text, "")))

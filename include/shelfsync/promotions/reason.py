@@ -43,6 +43,11 @@ NOT_EXPRESSIBLE: tuple[Reason, ...] = (
         "minimum_purchase", "condition", "condition {value} is a minimum purchase, which the platform does not know"
     ),
     Reason("basket_gift", "condition", "condition {value} is a gift for a basket, which the platform does not know"),
+    Reason(
+        "bundle_not_offered",
+        "pieces",
+        "the price is of {value} pieces together, and bundles are not sent; SHELFSYNC_PROMOTIONS__VALUES=spec sends them",
+    ),
     Reason("mix", "condition", "condition {value} is a mix of items; the platform has bundles of one item alone"),
 )
 """The platform has no such promotion. A row with one of these is never offered: its SKU leaves the promotion, unlike that of a faulty row."""
@@ -80,6 +85,16 @@ REASONS: tuple[Reason, ...] = (
     *_amount("cost"),
     Reason(
         "price_not_below_base", "price", "price {value} is not below the base price at every instant of the promotion"
+    ),
+    Reason(
+        "base_price_unknown",
+        "price",
+        "price {value} is of several pieces, and the base price of the SKU is not known yet",
+    ),
+    Reason(
+        "bundle_below_one_piece",
+        "price",
+        "price {value} of all pieces is below the base price of one; a bundle of the platform has one piece at full price",
     ),
     Reason(
         "overlap",

@@ -15,6 +15,7 @@ HEAD = (
     "type",
     "purchased_quantity",
     "discounted_quantity",
+    "pieces",
     "max_discount_per_order",
     "max_items_per_order",
     "overlap",
@@ -57,7 +58,7 @@ ROWS = pa.schema(
         pa.field("cost", PRICE),
     ]
 )
-"""Canonical rows of one vendor, in the order of the extract."""
+"""Canonical rows of one vendor, in the order of the extract. The subtype TOTAL_PRICE is of the head's `pieces` together (`bundle`)."""
 
 KEPT = pa.schema([pa.field("head", pa.int32(), nullable=False), pa.field("sku", pa.string(), nullable=False)])
 """SKUs by head. As `kept`: SKUs whose wanted value is unknown (quarantined or held): the platform keeps what it acknowledged."""
@@ -74,6 +75,7 @@ ASSORTMENT = pa.schema(
     [
         pa.field("sku", pa.string(), nullable=False),
         pa.field("price", PRICE),  # the lower of what the platform has and what it is about to get
+        pa.field("price_max", PRICE),  # the higher of the two
         pa.field("active", pa.bool_()),
         pa.field("cost", PRICE),  # the catalog's cost
     ]

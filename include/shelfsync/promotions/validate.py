@@ -1,7 +1,8 @@
 """validate: canonical rows of one vendor against its catalog and against each other.
 
 A price must be below the base price at every instant of the window: below the platform's price, below the price in flight to it, and
-below the lowest that the ERP knows for the window (`base_price`). If a SKU is in two campaigns at a time, its row in the later one is
+below the lowest that the ERP knows for the window (`base_price`). A price of several pieces becomes a bundle
+of the platform first. If a SKU is in two campaigns at a time, its row in the later one is
 quarantined, unless the later start is meant to win.
 """
 
@@ -17,13 +18,14 @@ import pyarrow.compute as pc
 from shelfsync.catalog.alignment import aligned, column
 from shelfsync.catalog.number import mask
 from shelfsync.promotions import reason
+from shelfsync.promotions.bundle import resolved
 from shelfsync.promotions.schemas import KEPT
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from shelfsync.catalog.number import Mask
-    from shelfsync.promotions.head import Head
+    from shelfsync.promotions.head import Head, Heads
 
 
 @dataclass(frozen=True)
@@ -40,11 +42,12 @@ class Validated:
     """SKUs in two campaigns at a time whose later start is meant to win."""
 
 
-def validate(rows: pa.Table, heads: list[Head], assortment: pa.Table) -> Validated:
+def validate(rows: pa.Table, heads: Heads, assortment: pa.Table) -> Validated:
     """`assortment` in ASSORTMENT shape; an empty table: the vendor's assortment is unknown."""
     findings = reason.Findings(rows.num_rows)
+    rows = resolved(rows, heads, assortment, findings)
     findings.note("price_not_below_base", _not_below(rows, base_prices(rows, assortment)))
-    intended_overlaps = _overlaps(rows, heads, findings)
+    intended_overlaps = _overlaps(rows, heads.all, findings)
     faulty = pa.array(findings.faulty)
     quarantined = rows.filter(faulty)
     skus = column(rows, "sku")
@@ -71,7 +74,7 @@ def base_prices(rows: pa.Table, assortment: pa.Table) -> pa.Array:
 
 def _not_below(rows: pa.Table, base: pa.Array) -> Mask:
     """A percentage of at least one is always below. A final price must be below, and so must an amount off."""
-    amount = pc.not_equal(column(rows, "subtype"), "PERCENTAGE")
+    amount = pc.invert(pc.is_in(column(rows, "subtype"), value_set=pa.array(["PERCENTAGE", "TOTAL_PRICE"])))
     return mask(pc.and_(amount, pc.greater_equal(column(rows, "value"), base)))
 
 

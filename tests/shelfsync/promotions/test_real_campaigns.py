@@ -9,12 +9,16 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from promotion_shop import STORES
 from shelfsync.promotions.guard import guard
 from shelfsync.promotions.head import Heads
-from shelfsync.promotions.normalise import Normalised, normalise
+from shelfsync.promotions.normalise import Normalised, normalise, quarantined
 from shelfsync.promotions.reason import REASONS
 from shelfsync.promotions.schemas import ASSORTMENT, RAW
+from shelfsync.promotions.validate import validate
 from shelfsync.settings import PromotionSettings
 
 PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "promotions.md"
@@ -115,6 +119,75 @@ def test_the_reduction_of_a_bundle_counts_over_all_its_pieces(bought, discounted
     rows = normalise(raw({"price": value, "discount_type": subtype, **kind}), heads, settings, sku_length_max=9).rows
     guarded = guard(rows, heads.all, ASSORTED, settings, vendor="v", approved=lambda _: False)
     assert {hold.rule for hold in guarded.holds} == rules
+
+
+def priced(*rows: dict[str, Any], base: dict[str, str], **settings: Any) -> tuple[dict[str, Any], dict[str, str]]:
+    """(SKU -> (bought, discounted, subtype, value), SKU -> reason) of the rows at a vendor with these base prices."""
+    own = PromotionSettings(**{"values": "spec", **settings})
+    heads = Heads(own)
+    table = raw(*rows)
+    found = normalise(table, heads, own, sku_length_max=255)
+    prices = [{"sku": sku, "price": Decimal(price), "price_max": Decimal(price)} for sku, price in sorted(base.items())]
+    judged = validate(found.rows, heads, pa.Table.from_pylist(prices, schema=ASSORTMENT))
+    sent = {}
+    for row in judged.rows.to_pylist():
+        head = heads.all[row["head"]]
+        value = row["value"].normalize()
+        sent[row["sku"]] = (head.purchased_quantity, head.discounted_quantity, row["subtype"], value)
+    faulty = quarantined(table, judged.row_numbers, judged.reasons)
+    return sent, reasons(found) | {row["sku"]: row["reason"] for row in faulty.to_pylist()}
+
+
+def test_several_pieces_for_a_price_are_the_bundle_that_fits_the_base_price():
+    base = {"a": "8", "b": "12", "c": "10", "d": "6.66", "e": "25", "f": "7"}
+    sent, set_aside = priced(*({"sku": sku, "price": "20", "pieces": "3"} for sku in "abcdefx"), base=base)
+    assert sent == {
+        "a": (2, 1, "FINAL_PRICE", Decimal(4)),
+        "b": (1, 2, "FINAL_PRICE", Decimal(4)),
+        "c": (2, 1, "PERCENTAGE", Decimal(100)),
+        "f": (2, 1, "FINAL_PRICE", Decimal(6)),
+    }
+    assert set_aside == {"d": "price_not_below_base", "e": "bundle_below_one_piece", "x": "base_price_unknown"}
+    assert priced({"price": "20", "pieces": "3"}, base={"a": "8"}, values="interface") == (
+        {},
+        {"a": "bundle_not_offered"},
+    )
+    assert priced({"price": "20", "pieces": "3", "condition": "mix"}, base={"a": "8"})[1] == {"a": "mix"}
+
+
+@given(
+    pieces=st.integers(2, 12),
+    total=st.decimals("0.01", "99", places=2),
+    base=st.decimals("0.01", "99", places=3),
+)
+def test_a_bundle_never_costs_more_than_announced_and_less_by_a_fraction_of_a_cent_alone(pieces, total, base):
+    sent, set_aside = priced({"price": str(total), "pieces": str(pieces)}, base={"a": str(base)})
+    assert set_aside.get("a") == (
+        "price_not_below_base" if total >= pieces * base else "bundle_below_one_piece" if total < base else None
+    )
+    if sent:
+        bought, discounted, subtype, value = sent["a"]
+        assert bought >= 1
+        assert bought + discounted == pieces
+        cost = bought * base + discounted * (value if subtype == "FINAL_PRICE" else 0)
+        assert total - Decimal("0.001") * pieces < cost <= total
+
+
+@pytest.mark.slow
+def test_three_for_twenty_follows_the_base_price_of_each_store(make_shop):
+    shop = make_shop(promotions={"values": "spec"})
+    shop.world.erp.put("store-002", "a", "12.00")
+    shop.world.sync()
+    shop.erp.put("c1", "a", "24", vendor=None, pieces="3")
+    shop.erp.put("c1", "b", "28", vendor=None, pieces="3")
+    assert shop.sync()["state"] == "succeeded"
+    shown = {vendor: shop.seen(vendor) for vendor in STORES}
+    assert shown == {
+        "store-001": {"a": 4.0, "b": 8.0},
+        "store-002": {"a": 0.0, "b": 8.0},
+        "store-003": {"a": 4.0, "b": 8.0},
+    }
+    assert shop.sync()["counts"]["requests"] == 0
 
 
 @pytest.mark.slow

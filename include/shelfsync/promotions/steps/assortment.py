@@ -18,7 +18,7 @@ def known_assortment(context: Context, vendor: str) -> pa.Table:
     """ASSORTMENT of one vendor, unique and sorted by sku; empty if nothing is known of it.
 
     A SKU is known if the platform acknowledged it or its export has it. Its price is the lowest of the acknowledged one, the exported
-    one and the one to be sent next: a promotion has to be below all of them.
+    one and the one to be sent next: a promotion has to be below all of them. `price_max` is the highest of them.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -41,17 +41,24 @@ def known_assortment(context: Context, vendor: str) -> pa.Table:
         return ASSORTMENT.empty_table()
     merged = known[0]
     if len(known) > 1:
-        both = pa.concat_tables([table.cast(pa.schema(list(ASSORTMENT)[:3])) for table in known])
-        grouped = both.group_by("sku", use_threads=False).aggregate([("price", "min"), ("active", "first")])
-        merged = pa.table({"sku": grouped["sku"], "price": grouped["price_min"], "active": grouped["active_first"]})
+        both = pa.concat_tables(
+            [table.cast(pa.schema([ASSORTMENT.field(name) for name in ("sku", "price", "active")])) for table in known]
+        )
+        grouped = both.group_by("sku", use_threads=False).aggregate(
+            [("price", "min"), ("price", "max"), ("active", "first")]
+        )
+        names = {"sku": "sku", "price": "price_min", "price_max": "price_max", "active": "active_first"}
+        merged = pa.table({name: grouped[of] for name, of in names.items()})
     skus = column(merged, "sku")
-    price, cost = column(merged, "price"), pa.nulls(len(skus), ASSORTMENT.field("cost").type)
+    price, highest = column(merged, "price"), column(merged, "price_max" if len(known) > 1 else "price")
+    cost = pa.nulls(len(skus), ASSORTMENT.field("cost").type)
     if snapshot is not None:
         asked = pa.schema([SNAPSHOT.field(name) for name in ("sku", "price", "cost")])
         values = completed(context.lake.read_table(snapshot, columns=asked.names), asked)
         wanted = aligned(values, skus, ("price", "cost"))
         price, cost = pc.min_element_wise(price, wanted["price"], skip_nulls=True), wanted["cost"]
-    columns = [skus, price, column(merged, "active"), cost]
+        highest = pc.max_element_wise(highest, wanted["price"], skip_nulls=True)
+    columns = [skus, price, highest, column(merged, "active"), cost]
     assortment = pa.Table.from_arrays(columns, schema=ASSORTMENT)
     return assortment if ascending(skus) else assortment.sort_by("sku").combine_chunks()
 

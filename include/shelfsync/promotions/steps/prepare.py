@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import logging
 from collections import Counter, defaultdict
@@ -114,7 +115,7 @@ class _Preparation:
         self._prepared.counts["rows_repeated"] += own.repeated
         self._freeze(both)
         assortment = known_assortment(self._context, vendor)
-        judged = validate(both.rows, self._heads.all, assortment)
+        judged = validate(both.rows, self._heads, assortment)
         guarded = guard(
             judged.rows,
             self._heads.all,
@@ -142,7 +143,8 @@ class _Preparation:
             prepared.lines.append(
                 f"vendor {vendor}: {len(judged.unknown)} SKUs of promotions are not in its assortment as far as it is known, such as {judged.unknown[0].as_py()}"
             )
-        self._group(vendor, guarded.rows, pa.concat_tables([both.kept, guarded.kept]), judged.kept, both.unoffered)
+        unsure = self._placed(vendor, pa.concat_tables([both.kept, guarded.kept]))
+        self._group(vendor, guarded.rows, unsure, self._placed(vendor, judged.kept), both.unoffered)
         campaigns = [
             {self._heads.all[number].campaign for number in table["head"].to_pylist()}
             for table in (both.unoffered, both.rows, both.kept)
@@ -184,6 +186,29 @@ class _Preparation:
                 self._stay(vendor, head, also[number], _of_head(unsure, number))
             self._groups.add(number, head, vendor, entries, also[number])
 
+    def _placed(self, vendor: str, kept: pa.Table) -> pa.Table:
+        """The kept SKUs (KEPT) of a price of several pieces under the head of the bundle in which the platform has them."""
+        import pyarrow as pa
+
+        from shelfsync.promotions.schemas import KEPT
+
+        numbers = {number for number in kept["head"].to_pylist() if self._heads.all[number].pieces}
+        if not numbers:
+            return kept
+        rows = kept.to_pylist()
+        for number in numbers:
+            head = self._heads.all[number]
+            for known in self._alike(vendor, head):
+                quantities = {name: known.header[name] for name in ("purchased_quantity", "discounted_quantity")}
+                if known.header["type"] != head.type or sum(quantities.values()) != head.pieces:
+                    continue
+                held = set(self._context.lake.read_table(known.acknowledged_path or "")["sku"].to_pylist())
+                other = self._heads.number(dataclasses.replace(head, pieces=None, **quantities))
+                for row in rows:
+                    if row["head"] == number and row["sku"] in held:
+                        row["head"] = other
+        return pa.Table.from_pylist(rows, schema=KEPT)
+
     def _stay(self, vendor: str, head: Head, campaigns: set[str], skus: pa.Array) -> None:
         """Freezes a campaign if undecided SKUs would leave the platform together with the promotion that it replaces."""
         import pyarrow.compute as pc
@@ -206,9 +231,18 @@ class _Preparation:
 
         There is more than one while a replaced promotion has not ended. An ended or rejected promotion does not count.
         """
-        from shelfsync.promotions.group import number_of, sent_of
+        from shelfsync.promotions.group import sent_of
 
-        alike = [
+        alike = self._alike(vendor, head)
+        promotions = [known for known in alike if sent_of(known.header) == sent_of(head.as_json())]
+        promotions = promotions or [known for known in alike if head.campaign in known.campaigns]
+        return promotions[::-1]
+
+    def _alike(self, vendor: str, head: Head) -> list[Promotion]:
+        """What the platform has of this name and period at this vendor, of whatever offer."""
+        from shelfsync.promotions.group import number_of
+
+        return [
             known
             for known in self._known
             if (known.start_time, known.end_time) == (head.start, head.end)
@@ -217,9 +251,6 @@ class _Preparation:
             and known.acknowledged_path is not None
             and {vendor, EVERY} & set(known.vendors)
         ]
-        promotions = [known for known in alike if sent_of(known.header) == sent_of(head.as_json())]
-        promotions = promotions or [known for known in alike if head.campaign in known.campaigns]
-        return promotions[::-1]
 
     def _release_rejections(self, vendor: str, assortment: pa.Table) -> None:
         """Releases rejected pairs whose base price has changed, or whose SKU is in the assortment now."""

@@ -282,9 +282,6 @@ def test_campaigns_with_one_name_and_period_are_one_promotion_and_told_apart_whe
     shop.erp.put("c2", "b", "7", name="Spring")
     shop.erp.put("c3", "c", "100", name="Spring", discount_type="PERCENTAGE", **bundle(1, 1))
     shop.erp.put("c4", "d", "50", name="Spring", discount_type="PERCENTAGE", **bundle(2, 1))
-    for campaign in ("c3", "c4"):
-        shop.sync()
-        shop.world.app.promotions.decide(campaign, rule=None, approve=True, by="anna")
     shop.sync()
     assert shop.seen() == {"a": 8.0, "b": 7.0, "c": 0.0, "d": 5.0}
     names = {row["display_name"]["en_GB"]: row["type"] for row in shop.portal()}
@@ -300,7 +297,7 @@ def test_campaigns_with_one_name_and_period_are_one_promotion_and_told_apart_whe
         shop.sync()
     assert shop.seen() == {"d": 5.0}
     assert shop.puts() == before + 3, "the name of what runs stays, whatever else leaves"
-    assert [row["display_name"]["en_GB"] for row in shop.portal() if row["state"] == "Running"] == ["Spring (2)"]
+    assert [row["display_name"]["en_GB"] for row in shop.portal() if row["state"] == "Running"] == ["Spring (3)"]
 
 
 def bundle(bought: int, discounted: int) -> dict[str, Any]:
