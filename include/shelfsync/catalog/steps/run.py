@@ -208,6 +208,7 @@ def sent_line(sums: dict[str, Any]) -> str:
     return (
         f"{sums['sent']:,} SKUs sent: {sums['accepted']:,} accepted, {sums['rejected']:,} rejected{where},"
         f" {sums['unaccounted']:,} unaccounted, {sums['open']:,} without an answer yet"
+        + (f", {sums['not_taken']:,} in requests that the platform rejected as a whole" if sums["not_taken"] else "")
     )
 
 
@@ -255,18 +256,25 @@ def _vendors(connection: Connection, run_id: int) -> list[dict[str, Any]]:
 
 
 def sums(connection: Connection, run_id: int, *, after_job: int = 0) -> dict[str, int]:
-    """`{"jobs", "sent", "accepted", "rejected", "unaccounted", "open"}` of the run's jobs with a number above `after_job`."""
+    """`{"jobs", "sent", "accepted", "rejected", "unaccounted", "not_taken", "open"}` of the run's jobs with a number above `after_job`.
+
+    `not_taken`: SKUs of requests that the platform rejected as a whole. `open`: those that have no outcome yet.
+    """
     job = job_table.c
+    with_outcome = sa.func.coalesce(job.accepted + job.rejected + job.unaccounted, 0)
+    not_taken = sa.func.sum(job.sent - with_outcome).filter(job.state == State.REJECTED)
     statement = (
         sa.select(
             sa.func.count().label("jobs"),
             *(sa.cast(sa.func.coalesce(sa.func.sum(job[name]), 0), sa.BigInteger).label(name) for name in _COUNTS),
+            sa.cast(sa.func.coalesce(not_taken, 0), sa.BigInteger).label("not_taken"),
         )
         .join(tables.batch, tables.batch.c.batch_id == job.batch_id)
         .where(tables.batch.c.run_id == run_id, job.state != State.SUPERSEDED, job.job_id > after_job)
     )
     found = dict(connection.execute(statement).mappings().one())
-    return {**found, "open": found["sent"] - found["accepted"] - found["rejected"] - found["unaccounted"]}
+    ended = sum(found[name] for name in ("accepted", "rejected", "unaccounted", "not_taken"))
+    return {**found, "open": found["sent"] - ended}
 
 
 _COUNTS = ("sent", "accepted", "rejected", "unaccounted")

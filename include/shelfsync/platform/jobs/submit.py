@@ -14,6 +14,7 @@ from partner_api.errors import (
     AmbiguousError,
     CredentialsError,
     InvalidRequestError,
+    NotFoundError,
     PartnerError,
     ThrottledError,
     UnavailableError,
@@ -112,6 +113,11 @@ def submit(context: Context, submission: Submission, triage: Triage | None = Non
         submission.give_up(error)
         raise
     except PartnerError as error:
+        if isinstance(error, NotFoundError) and submission.vendor is not None:
+            error.remedy = (
+                f"Name the platform's id of {submission.vendor!r} by SHELFSYNC_ERP__VENDOR_IDS, ask the account manager to enable it,"
+                f" or run `shelfsync forget {submission.vendor} --reason TEXT`."
+            )
         _unconfirmed_if_left(context, submission, error)
         submission.give_up(error)
         raise

@@ -171,7 +171,11 @@ def test_a_vendor_the_platform_does_not_know_fails_alone(shop):
     shop.erp.put("store-999", "a")
     summary = shop.sync("full")
     assert summary["state"] == "partly_failed"
-    assert [row["vendor"] for row in summary["vendors"] if row["state"] == "failed"] == ["store-999"]
+    [failed] = [row for row in summary["vendors"] if row["state"] == "failed"]
+    assert failed["vendor"] == "store-999"
+    assert "`shelfsync forget store-999 --reason TEXT`" in failed["error"]
+    assert (summary["not_taken"], summary["open"]) == (1, 0), "nothing was taken, so no answer is to come"
+    assert any(", 1 in requests that the platform rejected as a whole" in line for line in summary["lines"])
     assert Decimal(str(shop.shown("store-002")["a"]["price"])) == Decimal("1.234")
 
 
