@@ -10,7 +10,7 @@ from partner_api.links import is_loopback_name
 from shelfsync.catalog.identifier import is_usable
 from shelfsync.catalog.ledger import vendors as vendors_of_ledger
 from shelfsync.catalog.warehouse import quarantine
-from shelfsync.erp.open import open_source
+from shelfsync.erp.open import open_promotions, open_source, promotion_settings_in_errors
 from shelfsync.erp.vendor_ids import FILE, SETTING, VendorIds
 from shelfsync.errors import ConfigurationError, ShelfsyncError
 from shelfsync.orders.handover.channels import open_channel
@@ -98,7 +98,6 @@ def column_warnings(context: Context) -> list[str]:
 
 def promotion_warnings(context: Context) -> list[str]:
     """A promotions' source that does not tell for whom and on which condition its promotions are."""
-    from shelfsync.erp.promotions import open_promotions, promotion_settings_in_errors
     from shelfsync.promotions.schemas import RAW, REQUIRED
 
     if not context.settings.promotions.configured:

@@ -7,8 +7,7 @@ import sqlite3
 
 import pytest
 
-from shelfsync.erp.open import open_source
-from shelfsync.erp.promotions import open_promotions
+from shelfsync.erp.open import open_promotions, open_source
 from shelfsync.errors import ConfigurationError
 from shelfsync.promotions.schemas import RAW as PROMOTION_RAW
 from shelfsync.promotions.schemas import REQUIRED

@@ -7,7 +7,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from shelfsync.catalog.steps.partition import Partition
-from shelfsync.erp.promotions import open_promotions, promotion_settings_in_errors
+from shelfsync.erp.open import open_promotions, promotion_settings_in_errors
 from shelfsync.errors import DataError
 from shelfsync.promotions.ledger import runs as promotion_runs
 from shelfsync.promotions.schemas import EVERY, RAW, REQUIRED
