@@ -5,7 +5,7 @@ Every message is one line: what happened, where, why, and what to do. Nothing se
 
 from __future__ import annotations
 
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 from typing import Self
 
 
@@ -51,6 +51,36 @@ class ExitCode(IntEnum):
 def without_stop(text: object, characters_max: int = 1000) -> str:
     """Another program's message in one line, without its full stop: it stands inside a sentence of shelfsync."""
     return " ".join(str(text).split())[:characters_max].rstrip(".")
+
+
+class Alarm(StrEnum):
+    """What reports itself: an alarm or a stall. Its page tells meaning, impact, check, fix and escalation; what it reports names the page."""
+
+    NOT_TAKEN = "orders-not-taken"
+    MISSED = "orders-missed"
+    OVERDUE = "orders-overdue"
+    NOT_SENT = "results-not-sent"
+    UNREADABLE = "result-rejected"
+    QUARANTINED = "poisoned-event"
+    HISTORY = "order-history-behind"
+    PASSED_OVER = "vendor-passed-over"
+    VENDOR_FAILED = "vendor-failed"
+    UNUSABLE_ROWS = "rows-without-a-vendor"
+    CHANGES_MISSED = "changes-missed"
+    HELD = "changes-held"
+    PAUSED = "sending-paused"
+    POLLED = "no-webhook"
+    UNACCOUNTED = "unaccounted-skus"
+    CALLS_REJECTED = "calls-rejected"
+
+    @property
+    def page(self) -> str:
+        """Where its page is, in the project."""
+        return f"docs/how-to/runbooks/{self.value}.md"
+
+    def line(self, message: str) -> str:
+        """The message with its page at the end."""
+        return f"{message.rstrip('.')}. Runbook: {self.page}"
 
 
 class ShelfsyncError(Exception):

@@ -113,6 +113,8 @@ def report(run: int | None) -> dict[str, Any]:
     if summary["error"] and not troubles and summary["state"] != "partly":
         troubles.append(summary["error"])
     troubles += summary["alarms"]
+    if troubles and summary["runbooks"]:
+        troubles.append(f"runbooks: {', '.join(summary['runbooks'])}")
     stop_for([f"task {name} failed: see its log, then clear it" for name in failed] + troubles)
     return summary
 

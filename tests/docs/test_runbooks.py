@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 from receiver_fixture import LiveReceiver, request
-from shelfsync.settings import Settings
+from shelfsync.errors import Alarm
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
@@ -21,7 +21,6 @@ TEXT = {page.name: page.read_text("utf-8") for page in PAGES}
 STATEMENTS = sorted(
     {(name, found) for name, text in TEXT.items() for found in re.findall(r'psql "[^"]+" -c "([^"]+)"`', text)}
 )
-LINKS = sorted({(page, link) for page in PAGES for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", TEXT[page.name])})
 
 
 def test_there_is_something_to_look_at():
@@ -34,18 +33,42 @@ def test_every_statement_runs(page, statement, engine):
         connection.execute(sa.text(statement.replace("= N", "= 1")))
 
 
-def test_every_link_leads_somewhere():
-    assert [str(page) for page, link in LINKS if not (page.parent / link).exists()] == []
+QUERIES = sorted({(name, found) for name, text in TEXT.items() for found in re.findall(r"`(SELECT [^`]+)`", text)})
 
 
-def test_every_setting_is_there():
-    known = {"SHELFSYNC_CONFIG"}
-    for name, field in Settings.model_fields.items():
-        known.add(f"SHELFSYNC_{name}".upper())
-        inner = getattr(field.annotation, "model_fields", {})
-        known |= {f"SHELFSYNC_{name}__{one}".upper() for one in inner}
-    named = {one for text in TEXT.values() for one in re.findall(r"SHELFSYNC_[A-Z_]+[A-Z](?![A-Z_…])", text)}
-    assert named - known == set()
+@pytest.mark.parametrize(("page", "query"), QUERIES)
+def test_every_query_runs(page, query, engine):
+    with engine.begin() as connection:
+        connection.exec_driver_sql(query)
+
+
+@pytest.mark.parametrize("alarm", Alarm)
+def test_every_alarm_has_a_page_that_says_what_to_do_and_a_place_in_the_list(alarm):
+    text = (ROOT / alarm.page).read_text("utf-8")
+    assert re.findall(r"^## (.*)$", text, re.MULTILINE) == ["Meaning", "Impact", "Check", "Fix", "Escalate"]
+    assert f"({alarm.value}.md)" in (ROOT / "docs/how-to/runbooks/README.md").read_text("utf-8")
+    assert Alarm.line(alarm, "Something waits.") == f"Something waits. Runbook: {alarm.page}"
+
+
+def test_every_alarm_is_raised_and_names_its_page():
+    """By its name, or as a kind of `orders.keep`, which adds the page to each message that it stores."""
+    code = "".join(
+        file.read_text("utf-8") for file in (ROOT / "include/shelfsync").rglob("*.py") if file.name != "errors.py"
+    )
+    kinds = {
+        word
+        for found in re.findall(r"order_alarms\.keep\(connection, \(([^)]*)\)", code)
+        for word in re.findall(r'"(\w+)"', found)
+    }
+    raised = set(re.findall(r"\bAlarm\.([A-Z_]+)\b", code)) | {kind.upper() for kind in kinds}
+    assert raised == set(Alarm.__members__)
+
+
+def test_every_recommended_alarm_of_a_metric_has_a_page():
+    alarms = (ROOT / "docs/reference/observability.md").read_text("utf-8").partition("Recommended alarms")[2]
+    lines = re.findall(r"^- .*$", alarms, re.MULTILINE)
+    assert len(lines) >= 7
+    assert [line for line in lines if "../how-to/runbooks/" not in line] == []
 
 
 @pytest.mark.slow

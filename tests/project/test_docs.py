@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from scripts.reference.__main__ import build
+from scripts.reference.pictures import DRAWINGS, svg
 from scripts.reference.program import EXAMPLES
 from shelfsync import logs
 from shelfsync.settings import Settings, read_settings
@@ -66,6 +67,17 @@ def test_every_link_of_the_other_pages_leads_to_a_file():
         if not re.match(r"[a-z]+:", link) and not (ROOT / link.partition("#")[0]).exists()
     ]
     assert broken == []
+
+
+def test_the_drawings_are_what_the_command_draws():
+    """`python -m scripts.reference.pictures` writes them."""
+    drawn = {file.stem: file.read_text("utf-8") for file in (DOCS / "pictures").glob("*.svg")}
+    assert drawn == {name: svg(drawing) for name, drawing in DRAWINGS.items()}
+
+
+def test_the_readme_is_read_in_minutes():
+    prose = re.sub(r"^```.*?^```", "", (ROOT / "README.md").read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    assert len(re.sub(r"\]\([^)]*\)|[|#*`]", " ", prose).split()) < 650
 
 
 def test_every_page_that_code_or_a_message_names_is_there():

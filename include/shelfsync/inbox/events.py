@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from shelfsync.errors import Alarm
 from shelfsync.inbox.event_body import job_report, parse
 from shelfsync.inbox.tables import event
 
@@ -157,7 +158,7 @@ def quarantined_jobs(connection: Connection, *, run_id: int | None = None) -> li
     if not counts.events or (run_id is not None and counts.before):
         return []
     line = f"{counts.events:,} job events were quarantined, the last because {counts.last}. Their jobs end by polling."
-    return [f"{line} See `shelfsync inbox list --quarantined` and the runbook of a poisoned event"]
+    return [Alarm.QUARANTINED.line(f"{line} See `shelfsync inbox list --quarantined`")]
 
 
 def quarantined_orders(connection: Connection, *, at_most: int) -> list[dict[str, Any]]:

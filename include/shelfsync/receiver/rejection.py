@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from starlette.requests import ClientDisconnect
 
 from shelfsync import metrics
+from shelfsync.errors import Alarm
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -90,6 +91,7 @@ class RejectedCalls:
                 self._report(status, kind)
 
     def _report(self, status: int, kind: _Kind) -> None:
-        log.warning("inbox: rejected %d calls with %d, the last for %s", kind.waiting, status, kind.reason)
+        text = f"inbox: rejected {kind.waiting} calls with {status}, the last for {kind.reason}"
+        log.warning("%s", Alarm.CALLS_REJECTED.line(text))
         kind.waiting = 0
         kind.silent_until_s = time.monotonic() + self._every_s

@@ -13,6 +13,7 @@ from shelfsync.catalog.steps import counts, hold_lists, status, urgent
 from shelfsync.catalog.steps.plan import lines as plan_lines
 from shelfsync.catalog.steps.plan import plan_of
 from shelfsync.catalog.warehouse import quarantine, record
+from shelfsync.errors import Alarm
 from shelfsync.inbox import events
 from shelfsync.platform import kill_switch
 from shelfsync.platform.jobs.table import State
@@ -110,14 +111,28 @@ def report(context: Context, run_id: int) -> dict[str, Any]:
     summary["held"] = hold_lists.by_vendor(held)
     summary["unusable_vendors"] = unusable
     alarms = [
-        f"vendor {vendor} was passed over by two runs in a row, so its changes wait: {why}"
+        Alarm.PASSED_OVER.line(f"vendor {vendor} was passed over by two runs in a row, so its changes wait: {why}")
         for vendor, why in passed_over.items()
     ]
     summary["alarms"] = alarms + missed + lost_events + quarantine.unusable_lines(new_unusable)
+    summary["runbooks"] = [alarm.page for alarm in _met(summary)]
     if not run.dry_run:
         return {**summary, "lines": lines(summary)}
     plan = plan_of(context, run_id)
     return {**summary, "plan": plan, "lines": [*lines(summary), *plan_lines(plan)]}
+
+
+def _met(summary: dict[str, Any]) -> list[Alarm]:
+    """What a person may have to do something about after this run, besides its alarms, which name their own pages."""
+    states = {row["state"] for row in summary["vendors"]}
+    met = {
+        Alarm.PAUSED: summary["paused"],
+        Alarm.VENDOR_FAILED: VendorState.FAILED in states,
+        Alarm.HELD: summary["held"],
+        Alarm.UNACCOUNTED: summary["unaccounted"],
+        Alarm.POLLED: summary["polled"],
+    }
+    return [alarm for alarm, present in met.items() if present]
 
 
 def _ending(
@@ -199,7 +214,11 @@ def lines(summary: dict[str, Any]) -> list[str]:
             report.append(
                 f"vendor {row['vendor']}: {row['rows_quarantined']} rows are quarantined (`shelfsync quarantine`)"
             )
-    return report
+    return [*report, *_runbooks(summary)]
+
+
+def _runbooks(summary: dict[str, Any]) -> list[str]:
+    return [f"runbooks: {', '.join(summary['runbooks'])}"] if summary["runbooks"] else []
 
 
 def sent_line(sums: dict[str, Any]) -> str:

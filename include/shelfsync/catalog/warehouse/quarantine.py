@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from shelfsync.errors import Alarm
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -73,7 +75,7 @@ def missed_lines(connection: Connection, run_id: int) -> list[str]:
         f" the first of them {rows[0].sku!r} of vendor {rows[0].vendor}; this run sends them. Correct SHELFSYNC_ERP__CHANGES_SQL, or raise"
         " SHELFSYNC_ERP__CHANGES_OVERLAP if the ERP commits late; warehouse.missed_change has every SKU"
     )
-    return [line]
+    return [Alarm.CHANGES_MISSED.line(line)]
 
 
 _OF_RUN = """
@@ -109,4 +111,4 @@ def unusable_lines(found: list[dict[str, Any]]) -> list[str]:
     rows = sum(row["rows"] for row in found)
     reasons = ", ".join(f"{row['rows']:,} {row['reason']}" for row in found)
     line = f"{rows:,} rows name no usable vendor and were quarantined ({reasons}), the first because {found[0]['message']}."
-    return [f"{line} Correct the ERP's vendor column; `shelfsync quarantine` shows the rows"]
+    return [Alarm.UNUSABLE_ROWS.line(f"{line} Correct the ERP's vendor column; `shelfsync quarantine` shows the rows")]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
+from shelfsync.errors import Alarm
 from shelfsync.orders.ledger.tables import customer_order, order_alarm, order_version
 from shelfsync.store import bulk
 from shelfsync.store.instant import after, instant
@@ -86,7 +87,7 @@ def confirmed(connection: Connection, order_id: str, statuses: Collection[str], 
 
 
 def keep(connection: Connection, kinds: Sequence[str], alarms: Mapping[tuple[str, str], str]) -> list[str]:
-    """Stores the alarms of these kinds, (kind, subject) -> message. Ends the others; returns the messages of new alarms."""
+    """Stores the alarms of these kinds, (kind, subject) -> text. Ends the others; returns the messages of new alarms, with their runbooks."""
     lasting = sa.tuple_(order_alarm.c.kind, order_alarm.c.subject).in_(list(alarms)) if alarms else sa.false()
     connection.execute(
         order_alarm.update()
@@ -94,7 +95,8 @@ def keep(connection: Connection, kinds: Sequence[str], alarms: Mapping[tuple[str
         .values(ended_at=instant())
     )
     new = []
-    for (kind, subject), message in sorted(alarms.items()):
+    for (kind, subject), text in sorted(alarms.items()):
+        message = Alarm[kind.upper()].line(text)
         insertion = insert(order_alarm).values(kind=kind, subject=subject, message=message, raised_at=instant())
         again = insertion.on_conflict_do_update(
             index_elements=[order_alarm.c.kind, order_alarm.c.subject],
