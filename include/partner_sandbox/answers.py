@@ -416,3 +416,31 @@ class Probe(Answer):
     """How many calls the probe made."""
 
     calls: int
+
+
+class ScenarioStep(Answer):
+    """One thing that happens."""
+
+    time: dt.datetime
+    action: str
+    name: str | None
+    """Of the order that it places."""
+    state: Literal["pending", "done", "failed"]
+    problem: str | None
+    """Why it failed."""
+    order_id: str | None
+
+
+class PlayedScenario(Answer):
+    """How far a scenario is."""
+
+    play: int
+    """Its number."""
+    title: str
+    now: dt.datetime
+    clock: Literal["real", "virtual"]
+    ends: dt.datetime
+    next_in_s: float | None
+    """Seconds of the sandbox's clock until the next step; null once it has ended."""
+    failed: int
+    steps: list[ScenarioStep]

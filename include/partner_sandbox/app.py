@@ -10,7 +10,7 @@ import httpx
 from fastapi import FastAPI
 from sqlalchemy import Connection
 
-from partner_sandbox import control, demo, errors, records, tokens, vendors
+from partner_sandbox import control, demo, errors, records, scenario, tokens, vendors
 from partner_sandbox.catalog import assortment, creation, export, listing, update
 from partner_sandbox.conformance import report
 from partner_sandbox.courier import Courier
@@ -24,7 +24,7 @@ from partner_sandbox.sandbox import Sandbox
 from partner_sandbox.settings import SandboxSettings
 
 SERVICE = (tokens, vendors, update, listing, export, creation, runner, files, promotion, picking)
-for steered in (assortment, lifecycle, demo, records, report):
+for steered in (assortment, lifecycle, demo, records, report, scenario):
     control.router.include_router(steered.router)
 
 
@@ -54,6 +54,7 @@ def create_app(
     }
     sandbox.work.register(runner.JobSource(sandbox))
     sandbox.work.register(Courier(sandbox))
+    sandbox.work.register(scenario.ScenarioSource(sandbox))
 
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

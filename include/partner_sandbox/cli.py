@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import json
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
 from partner_sandbox import commands
 from partner_sandbox.commands import PORT
 
+if TYPE_CHECKING:
+    from partner_sandbox.running import RunningSandbox
+    from partner_sandbox.settings import SandboxSettings
+
 ABOUT = "The delivery platform, runnable. What is not given here is read from PARTNER_SANDBOX_… in the environment."
-EPILOG = "partner-sandbox check --report: which duties of the interface a client was seen to meet or to break."
-COMMANDS = ("check",)
+EPILOG = (
+    "partner-sandbox check --report: which duties of the interface a client was seen to meet or to break."
+    " partner-sandbox play FILE: what happens on the platform, from a file. Each has --help."
+)
+COMMANDS = ("check", "play")
 NAMES = ("data", "demo", "dialect", "clock", "seed", "public_url", "storage_url", "expose_control", "control_hosts")
 
 
@@ -30,11 +39,9 @@ def main(arguments: list[str] | None = None) -> int:
     given = _parser().parse_args(words)
     from partner_sandbox import guide
     from partner_sandbox.server import Server
-    from partner_sandbox.settings import SandboxSettings, behaviour_of
 
     try:
-        settings = SandboxSettings(**_arguments(given))
-        behaviour_of(settings.dialect, **settings.behaviour)
+        settings = _settings(given)
     except (ValidationError, ValueError) as error:
         sys.stderr.write(f"partner-sandbox: {_first_line(error)}\n")
         return 2
@@ -57,6 +64,23 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stderr.write(f"partner-sandbox: cannot listen on {given.host}:{given.port}: {why}; try --port 0\n")
         return 1
     return 0
+
+
+@contextlib.contextmanager
+def started(arguments: list[str]) -> Iterator[RunningSandbox]:
+    """A sandbox with these arguments in a thread of this process."""
+    from partner_sandbox.running import RunningSandbox
+
+    given = _parser().parse_args(arguments)
+    try:
+        settings = _settings(given)
+        running = RunningSandbox(settings, host=given.host, port=given.port, storage_port=given.storage_port).start()
+    except (ValidationError, ValueError, OSError) as error:
+        raise commands.CommandError(_first_line(error)) from None
+    try:
+        yield running
+    finally:
+        running.stop()
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -86,6 +110,15 @@ def _parser() -> argparse.ArgumentParser:
         "--set", action="append", default=[], metavar="NAME=VALUE", help="one choice on top of the dialect"
     )
     return parser
+
+
+def _settings(given: argparse.Namespace) -> SandboxSettings:
+    """ValidationError or ValueError for a wrong one."""
+    from partner_sandbox.settings import SandboxSettings, behaviour_of
+
+    settings = SandboxSettings(**_arguments(given))
+    behaviour_of(settings.dialect, **settings.behaviour)
+    return settings
 
 
 def _arguments(given: argparse.Namespace) -> dict[str, Any]:

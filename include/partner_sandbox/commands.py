@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
+import signal
 import sys
 import time
 from pathlib import Path
@@ -12,8 +14,11 @@ from typing import Any
 import httpx
 
 PORT = 8470
-MET, BROKEN, WRONG = 0, 1, 2
+MET, BROKEN, WRONG, INTERRUPTED = 0, 1, 2, 130
 """Exit codes: nothing is against the client; something is; the command could not do its work."""
+
+
+TICK_S = 0.2
 
 
 class CommandError(Exception):
@@ -22,9 +27,11 @@ class CommandError(Exception):
 
 def run(words: list[str]) -> int:
     """Runs the command that the first word names."""
-    given = _parser().parse_args(words)
+    given, others = _parser().parse_known_args(words)
     try:
-        code: int = given.run(given)
+        code: int = given.run(given, others)
+    except KeyboardInterrupt:
+        return INTERRUPTED
     except CommandError as error:
         sys.stderr.write(f"partner-sandbox {words[0]}: {error}\n")
         return WRONG
@@ -44,14 +51,33 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--probe", action="store_true", help="first send the last events again, and with a wrong secret")
     check.add_argument("--watch", type=float, default=0, metavar="SECONDS", help="report after so long")
     check.set_defaults(run=_check)
-    for command in (check,):
-        command.add_argument("--url", default=f"http://127.0.0.1:{PORT}", help="the sandbox's address (%(default)s)")
+    play = commands.add_parser(
+        "play",
+        help="what happens on the platform over its clock, from a file",
+        description=(
+            "Example: partner-sandbox play scenario.yaml. Starts a sandbox and plays the file in it; the options of partner-sandbox"
+            " apply. With --url it plays in one that runs. Exit code 0: each step was done. 1: a step failed. 2: it could not play."
+        ),
+    )
+    play.add_argument("file", type=Path, help="YAML or JSON; README.md shows one")
+    play.add_argument(
+        "--exit", action="store_true", help="end with the scenario; else a started sandbox goes on until interrupted"
+    )
+    play.add_argument(
+        "--speed", type=float, metavar="N", help="on a virtual clock: N of its seconds in a second; at once without it"
+    )
+    play.set_defaults(run=_play)
+    for command in (check, play):
+        command.add_argument("--url", help=f"the address of the sandbox that runs (check: http://127.0.0.1:{PORT})")
     return parser
 
 
-def _check(given: argparse.Namespace) -> int:
+def _check(given: argparse.Namespace, others: list[str]) -> int:
     from partner_sandbox.conformance.report import lines
 
+    given.url = given.url or f"http://127.0.0.1:{PORT}"
+    if others:
+        raise CommandError(f"there is no argument {others[0]}")
     time.sleep(max(given.watch, 0))
     if given.probe:
         _call(given.url, "POST", "check/probe")
@@ -62,6 +88,54 @@ def _check(given: argparse.Namespace) -> int:
     if (given.report or ("-" if given.json else "")) != "-":
         sys.stdout.write(f"{found['met']} duties met, {found['broken']} broken, {found['not_seen']} not seen\n")
     return BROKEN if found["broken"] else MET
+
+
+def _play(given: argparse.Namespace, others: list[str]) -> int:
+    try:
+        text = given.file.read_bytes()
+    except OSError as error:
+        raise CommandError(f"cannot read {given.file}: {error.strerror}") from None
+    if given.url:
+        if others:
+            raise CommandError(f"{others[0]} is for a sandbox that play starts; one runs at {given.url}")
+        return _follow(given.url, text, given.speed)
+    from partner_sandbox import cli
+
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with cli.started(others) as running:
+        sys.stdout.write(f"partner-sandbox on {running.base_url}\n")
+        code = _follow(running.base_url, text, given.speed)
+        if not given.exit:
+            sys.stdout.write("the scenario has ended; the sandbox goes on until it is interrupted\n")
+            sys.stdout.flush()
+            with contextlib.suppress(KeyboardInterrupt):
+                running.join()
+    return code
+
+
+def _follow(url: str, text: bytes, speed: float | None) -> int:
+    """Plays a scenario to its end and prints each step that has ended; moves a virtual clock."""
+    if speed is not None and not 0 < speed < 1e9:
+        raise CommandError("--speed must be more than 0")
+    state = _call(url, "POST", "scenarios", content=text)
+    shown: set[int] = set()
+    while True:
+        for number, step in enumerate(state["steps"]):
+            if step["state"] != "pending" and number not in shown:
+                shown.add(number)
+                about = " ".join(step[name] for name in ("name", "order_id", "problem") if step[name])
+                sys.stdout.write(f"{step['time']} {step['action']} {step['state']} {about}".rstrip() + "\n")
+                sys.stdout.flush()
+        if state["next_in_s"] is None:
+            return BROKEN if state["failed"] else MET
+        if state["clock"] == "virtual":
+            wait_s = 0.0 if speed is None else min(TICK_S, state["next_in_s"] / speed)
+            time.sleep(wait_s)
+            seconds = state["next_in_s"] if speed is None else min(state["next_in_s"], wait_s * speed)
+            _call(url, "POST", "clock/advance", json={"seconds": seconds})
+        else:
+            time.sleep(min(TICK_S, state["next_in_s"]) or 0.01)
+        state = _call(url, "GET", f"scenarios/{state['play']}")
 
 
 def _write(to: str, text: str) -> None:

@@ -30,6 +30,8 @@ class Storage:
         self._folder = folder
         self._lock = threading.RLock()
         self._engine: Engine | None = None
+        self._open: Connection | None = None
+        """The transaction of the thread that holds the lock."""
 
     def open(self) -> None:
         """Opens the database and creates missing tables."""
@@ -49,12 +51,19 @@ class Storage:
 
     @contextmanager
     def begin(self) -> Iterator[Connection]:
-        """One transaction, alone; never nested. Raises StorageClosedError once the storage is closed."""
+        """One transaction, alone; within another one of this thread a part of that. Raises StorageClosedError once it is closed."""
         with self._lock:
             if self._engine is None:
                 raise StorageClosedError("the sandbox's storage is not open")
+            if self._open is not None:
+                yield self._open
+                return
             with self._engine.begin() as connection:
-                yield connection
+                self._open = connection
+                try:
+                    yield connection
+                finally:
+                    self._open = None
 
     def clear(self) -> None:
         """Deletes all rows."""

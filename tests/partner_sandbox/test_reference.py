@@ -139,6 +139,9 @@ def test_every_answer_of_the_control_plane_has_the_described_shape(picker, promo
     call("read_har", "GET", "records.har")
     assert call("read_check", "GET", "check")["rejections"]
     call("post_probe", "POST", "check/probe")
+    steps = [{"cancel": "none"}, {"order": {"vendor": "store-001", "items": [{"sku": "A"}]}, "at": "1m"}]
+    assert call("post_scenario", "POST", "scenarios", {"steps": steps})["failed"] == 1
+    call("read_scenario", "GET", "scenarios/1")
     call("put_webhook", "PUT", f"{chain}/webhook", {"secret": "text"})
     call("advance", "POST", "clock/advance", {"seconds": 1})
     call("read_state", "GET", "state")

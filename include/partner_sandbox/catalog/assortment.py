@@ -215,7 +215,7 @@ def _price(value: Any) -> int | None:
         return None
     if isinstance(value, bool):
         raise TypeError(value)
-    return money.cut(Decimal(value))
+    return money.cut(Decimal(str(value) if isinstance(value, float) else value))
 
 
 def _product(product_id: int, vendor: Vendor, ids: Ids, item: dict[str, Any]) -> tuple[Any, ...]:
