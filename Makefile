@@ -52,11 +52,12 @@ load: setup   ## events at a rate on a real receiver that is killed meanwhile, a
 cost: setup   ## how large ledger, warehouse and lake become: one day of two vendors, some ten minutes; ARGS="--skus 5000"
 	@PYTHONPATH=tests:tests/support:include $(BIN)/python -m scenarios.cost $(ARGS)
 
-check: setup   ## format, lint, types, import rules
+check: setup   ## format, lint, types, import rules, prose
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python scripts/prose.py
 
 docs: setup   ## the documentation site, into dist/docs; fails on a broken link, an unknown setting, a command that is not there
 	@$(BIN)/python -m pytest -q -n 0 tests/project/test_docs.py tests/shelfsync/cli/test_named_commands.py

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from scripts.prose import long_ones, refused
 from scripts.reference.__main__ import build
 from scripts.reference.pictures import DRAWINGS, svg
 from scripts.reference.program import EXAMPLES
@@ -78,6 +79,16 @@ def test_the_drawings_are_what_the_command_draws():
 def test_the_readme_is_read_in_minutes():
     prose = re.sub(r"^```.*?^```", "", (ROOT / "README.md").read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
     assert len(re.sub(r"\]\([^)]*\)|[|#*`]", " ", prose).split()) < 650
+
+
+def test_the_prose_check_sees_long_sentences_and_refused_words_and_no_code():
+    short, long = " ".join(["word"] * 25) + ".", " ".join(["word"] * 26) + "."
+    assert (long_ones(short), long_ones(f"{short} {long}")) == ([], [long])
+    assert long_ones(f"| {long} |\n\n```\n{long}\n```\n") == []
+    assert refused("It heals `says` at once. In\nvain.") == [
+        "'heals': write 'resends'",
+        "'In vain': write 'consecutive failures'",
+    ]
 
 
 def test_every_page_that_code_or_a_message_names_is_there():
