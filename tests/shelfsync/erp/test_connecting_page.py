@@ -12,11 +12,14 @@ from shelfsync.erp import sample
 from shelfsync.erp.layout import CATALOG
 from shelfsync.settings import ErpSettings, read_settings
 
-PAGE = (Path(__file__).parents[3] / "docs/how-to/connecting-your-erp.md").read_text(encoding="utf-8")
+HOW_TO = Path(__file__).parents[3] / "docs/how-to"
+PAGE = (HOW_TO / "connecting-your-erp.md").read_text(encoding="utf-8")
 
 
 def test_the_page_names_every_setting_of_the_erp_and_no_other():
-    named = {name.lower() for name in re.findall(r"SHELFSYNC_ERP__(\w+)", PAGE)}
+    [changes] = re.findall(r"\(([\w-]+\.md)\)", PAGE.partition("**Late commits.**")[2].partition("\n- **")[0])
+    text = PAGE + (HOW_TO / changes).read_text(encoding="utf-8")
+    named = {name.lower() for name in re.findall(r"SHELFSYNC_ERP__(\w+)", text)}
     assert named == set(ErpSettings.model_fields)
 
 
