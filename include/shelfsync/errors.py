@@ -91,6 +91,17 @@ class ShelfsyncError(Exception):
 
     exit_code: int = ExitCode.FAILURE
 
+    @property
+    def page(self) -> str:
+        """Where the reference explains it: the place of the function that raised it, or that of its class if no function did."""
+        place, trace = type(self).__name__.lower(), self.__traceback__
+        while trace is not None:
+            module = str(trace.tb_frame.f_globals.get("__name__"))
+            if module.startswith("shelfsync."):
+                place = f"{module.removeprefix('shelfsync.')}.{trace.tb_frame.f_code.co_name}"
+            trace = trace.tb_next
+        return f"docs/reference/errors.md#{place}"
+
 
 class ConfigurationError(ShelfsyncError):
     """A setting is missing or wrong; trying again without changing it is pointless.

@@ -49,8 +49,9 @@ def raised_to_airflow() -> Iterator[None]:
     except IncompleteExtractError as error:
         raise error.with_traceback(None) from None
     except (ConfigurationError, DataError, PartlyFailedError) as error:
-        log.error("%s", error)  # noqa: TRY400  Airflow adds a traceback of its own, where a person has to look for the line
-        raise AirflowFailException(str(error)) from None
+        message = f"{error} [{error.page}]"
+        log.error("%s", message)  # noqa: TRY400  Airflow adds a traceback of its own, where a person has to look for the line
+        raise AirflowFailException(message) from None
     except TryAgainError as error:
         raise error.with_traceback(None) from None
 

@@ -228,24 +228,47 @@ def _usage(param: Any) -> str:
 def error_pages() -> str:
     """Every class of error with its exit code, and every message that the code raises of it."""
     found: dict[str, list[tuple[str, str]]] = {}
-    for file in sorted((ROOT / "include/shelfsync").rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
-            if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
-                name = ast.unparse(node.exc.func).rpartition(".")[2]
-                message = " · ".join(text for one in node.exc.args if (text := _message(one)))
-                if message and isinstance(getattr(errors, name, None), type):
-                    found.setdefault(name, []).append((message, file.relative_to(ROOT / "include/shelfsync").parts[0]))
+    others: set[str] = set()
+    for place, node in _raises():
+        name, message = "", ""
+        if isinstance(node.exc, ast.Call):
+            name = ast.unparse(node.exc.func).rpartition(".")[2]
+            message = " · ".join(text for one in node.exc.args if (text := _message(one)))
+        if message and isinstance(getattr(errors, name, None), type):
+            found.setdefault(name, []).append((message, place))
+        else:
+            others.add(place)
+    named: set[str] = set()
     parts = []
     for name, one in inspect.getmembers(errors, inspect.isclass):
         if issubclass(one, errors.ShelfsyncError):
             code = errors.ExitCode.of(one.exit_code)
             text = f"## {name}\n\n{_paragraph(one.__doc__ or '')} Exit code {code:d} ({code.name.lower()}). {code.remedy}\n"
-            rows = "".join(
-                f"| {_cell(message)} | {place.removesuffix('.py')} |\n"
-                for message, place in sorted(set(found.get(name, [])))
-            )
-            parts.append(text + (f"\n| message | room |\n|---|---|\n{rows}" if rows else ""))
-    return "\n".join(parts)
+            rows = ""
+            for message, place in sorted(set(found.get(name, []))):
+                anchor = "" if place in named else f'<a id="{place}"></a>'
+                named.add(place)
+                rows += f"| {anchor}{_cell(message)} | `{place}` |\n"
+            parts.append(text + (f"\n| message | raised by |\n|---|---|\n{rows}" if rows else ""))
+    rest = "".join(f'<a id="{place}"></a>`{place}`\n\n' for place in sorted(others - named))
+    return "\n".join([*parts, f"## Other places\n\nThese raise errors whose text another part makes.\n\n{rest}"])
+
+
+def _raises() -> list[tuple[str, ast.Raise]]:
+    """Every statement that raises in shelfsync, with its module and function, as `ShelfsyncError.page` names them."""
+    found = []
+    for file in sorted((ROOT / "include/shelfsync").rglob("*.py")):
+        module = ".".join(file.relative_to(ROOT / "include/shelfsync").with_suffix("").parts).removesuffix(".__init__")
+        tree = ast.parse(file.read_text("utf-8"))
+        inner = {
+            node: function.name  # ast.walk goes from the outside in, so the innermost function stays
+            for function in ast.walk(tree)
+            if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+            for node in ast.walk(function)
+            if isinstance(node, ast.Raise)
+        }
+        found += [(f"{module}.{name}", node) for node, name in inner.items()]
+    return found
 
 
 def _message(node: ast.expr) -> str:

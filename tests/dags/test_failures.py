@@ -34,7 +34,7 @@ LINE = "SHELFSYNC_PLATFORM__CHAIN: the platform knows no chain 'x'. Correct it."
 def test_what_no_repetition_mends_fails_at_once_with_its_one_line(error: Exception) -> None:
     with pytest.raises(AirflowFailException) as raised, raised_to_airflow():
         raise error
-    assert str(raised.value) == LINE
+    assert str(raised.value) == f"{LINE} [{error.page}]"
     assert traceback.format_exception(raised.value)[-1].count("\n") == 1
     assert "During handling" not in "".join(traceback.format_exception(raised.value))
 

@@ -14,7 +14,9 @@ from scripts.prose import long_ones, refused
 from scripts.reference.__main__ import build
 from scripts.reference.pictures import DRAWINGS, svg
 from scripts.reference.program import EXAMPLES
-from shelfsync import logs
+from shelfsync import errors, logs
+from shelfsync.catalog.steps.plan import read as read_plan
+from shelfsync.errors import DataError, ShelfsyncError
 from shelfsync.settings import Settings, read_settings
 from shelfsync.settings.reading import shown_settings
 
@@ -155,6 +157,33 @@ def test_every_section_of_the_interface_that_code_cites_is_there(site):
             cited |= {(str(file.relative_to(ROOT)), one.rstrip(".")) for one in re.findall(r"\d[\d.]*", numbers)}
     assert len(cited) > 50
     assert {one for one in cited if one[1] not in known and one[1].rpartition(".")[0] not in known} == set()
+
+
+def test_twenty_questions_of_an_operator_are_answered_on_their_pages(site):
+    rows = re.findall(r"^\| (.+\?) \| \[.*?\]\((.*?)\) \| (.*) \|$", site["internals/questions.md"], re.MULTILINE)
+    assert len(rows) == 20
+    text = {page: re.sub(r"\s+", " ", one) for page, one in site.items()}
+    pages = [(question, os.path.normpath(f"internals/{link}"), words) for question, link, words in rows]
+    assert [question for question, page, words in pages if words not in text[page]] == []
+
+
+def test_every_error_leads_to_its_place_on_the_page_of_errors(site, tmp_path, monkeypatch):
+    places = anchors(site["reference/errors.md"])
+    kinds = [one for one in vars(errors).values() if isinstance(one, type) and issubclass(one, ShelfsyncError)]
+    assert {kind.__name__.lower() for kind in kinds} <= places
+    assert DataError("raised by no function").page == "docs/reference/errors.md#dataerror"
+    raised = [(lambda: read_plan(tmp_path / "nowhere.json"), "catalog.steps.plan.read")]
+    for name, value in (("CONFIG", "/nowhere.toml"), ("SYNC__POLL_FIRST_S", "soon"), ("ERP__COLUMNS", "{")):
+        monkeypatch.setenv(f"SHELFSYNC_{name}", value)
+        with pytest.raises(ShelfsyncError) as caught:
+            read_settings()
+        raised.append((read_settings, caught.value.page.partition("#")[2]))
+        monkeypatch.delenv(f"SHELFSYNC_{name}")
+    with pytest.raises(DataError) as caught:
+        raised[0][0]()
+    assert caught.value.page == f"docs/reference/errors.md#{raised[0][1]}"
+    assert len(raised) == 4
+    assert [place for _, place in raised if place not in places or "." not in place] == []
 
 
 def test_every_metric_and_log_field_is_documented(site):

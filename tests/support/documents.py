@@ -14,8 +14,8 @@ def data(printed: str) -> Any:
 
 
 def error(printed: str) -> dict[str, str]:
-    """Why a command failed, as it reports with `--json`: `code`, `message`, `remedy`."""
+    """Why a command failed, as it reports with `--json`: `code`, `message`, `remedy`, `page`."""
     document = json.loads(printed)
     assert (document.keys(), document["schema"]) == ({"schema", "error"}, 1), printed
-    assert document["error"].keys() == {"code", "message", "remedy"}, printed
+    assert document["error"].keys() == {"code", "message", "remedy", "page"}, printed
     return dict(document["error"])

@@ -54,13 +54,15 @@ def print_answer(answer: Answer, *, as_json: bool) -> None:
 
 def print_error(error: ShelfsyncError | str, *, as_json: bool = False, code: ExitCode = ExitCode.FAILURE) -> None:
     """Prints one line on standard error; with `as_json` also a document on standard output."""
-    print(plain(f"shelfsync: {error}"), file=sys.stderr)  # noqa: T201
+    page = error.page if isinstance(error, ShelfsyncError) else "docs/reference/cli.md#exit-codes"
+    see = f" [{page}]" if isinstance(error, ShelfsyncError) else ""
+    print(plain(f"shelfsync: {error}{see}"), file=sys.stderr)  # noqa: T201
     if as_json:
         code = ExitCode.of(error.exit_code) if isinstance(error, ShelfsyncError) else code
         message, remedy = str(error), code.remedy
         if isinstance(error, ConfigurationError):
             message, remedy = f"{error.setting}: {error.problem}", error.remedy
-        _print_document("error", {"code": code.name.lower(), "message": message, "remedy": remedy})
+        _print_document("error", {"code": code.name.lower(), "message": message, "remedy": remedy, "page": page})
 
 
 def is_quiet() -> bool:

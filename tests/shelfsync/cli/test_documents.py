@@ -50,7 +50,7 @@ def test_an_error_of_the_data_names_what_to_do(run):
     done = run("holds", "show", "4711", "--json")
     document = error(done.stdout)
     assert (done.returncode, document["code"]) == (4, "data")
-    assert done.stderr == f"shelfsync: {document['message']}\n"
+    assert done.stderr == f"shelfsync: {document['message']} [{document['page']}]\n"
     assert document["remedy"]
 
 
