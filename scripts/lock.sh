@@ -5,8 +5,14 @@ cd "$(dirname "$0")/.."
 for uv in .tools/venv/bin/uv .tools/uv/bin/uv uv; do
     if "$uv" --version >/dev/null 2>&1; then break; fi
 done
-for name in requirements requirements-erp requirements-dev requirements-bench requirements-uv requirements-build requirements-docs; do
-    echo "lock: $name.in -> $name.txt"
+lock() { # from, to, uv's own arguments
+    echo "lock: $1 -> $2"
+    from="$1" to="$2"; shift 2
     "$uv" pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
-        --output-file "$name.txt" "$@" "$name.in"
+        --output-file "$to" "$@" "$from"
+}
+for name in requirements requirements-erp requirements-dev requirements-bench requirements-uv requirements-build requirements-docs; do
+    lock "$name.in" "$name.txt" "$@"
 done
+# The image of the sandbox has the versions that the tests run with.
+lock include/partner_sandbox/pyproject.toml requirements-sandbox.txt --constraint requirements.txt "$@"

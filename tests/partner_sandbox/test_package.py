@@ -124,3 +124,21 @@ def test_the_package_takes_the_libraries_that_the_tests_ran_with():
         version = [int(part) for part in ran_with[name].split(".")]
         assert [int(part) for part in least.split(".")] <= version
         assert below is None or version < [int(part) for part in below.split(".")]
+
+
+@pytest.mark.slow
+def test_the_pinned_libraries_of_the_image_are_what_the_wheel_asks_for(folder, wheel):
+    ran(sys.executable, "-m", "venv", folder / "image", cwd=folder)
+    pip = (folder / "image/bin/pip", "install", "--quiet")
+    ran(*pip, "--require-hashes", "--requirement", PROJECT / "requirements-sandbox.txt", cwd=folder)
+    ran(*pip, "--no-deps", wheel, cwd=folder)
+    assert "No broken requirements" in ran(folder / "image/bin/pip", "check", cwd=folder)
+    (command,) = re.findall(r"^CMD (.*)$", (PACKAGE / "Dockerfile").read_text("utf-8"), re.MULTILINE)
+    program, *arguments = json.loads(command)
+    port = str(free_ports()[0])
+    with subprocess.Popen(
+        [folder / "image/bin" / program, *arguments, "--port", port], stdout=subprocess.PIPE
+    ) as process:
+        assert b"partner-sandbox on http://0.0.0.0" in process.stdout.readline()
+        process.terminate()
+        assert process.wait(20) == 0

@@ -176,9 +176,11 @@ def stand_in(name: str, table: dict[str, Service]) -> Service:
 
 
 def _sandbox(addresses: Addresses) -> tuple[str, ...]:
-    """Its control plane answers only this machine by default. In a container it is exposed, because every caller is on another host."""
-    where = ("--host", addresses.listen, "--port", str(addresses.sandbox_port), "--data", f"{addresses.home}/sandbox")
-    if addresses.listen == LOOPBACK:
+    """Its control plane answers only this machine by default. In its container it is exposed, because every caller is on another host."""
+    alone = addresses.listen != LOOPBACK
+    data = "/var/lib/partner-sandbox" if alone else f"{addresses.home}/sandbox"
+    where = ("--host", addresses.listen, "--port", str(addresses.sandbox_port), "--data", data)
+    if not alone:
         return ("partner-sandbox", *where, "--job-seconds", "2")
     storage = f"http://{addresses.sandbox_host}:{STORAGE_PORT}"
     links = ("--public-url", addresses.sandbox_url, "--storage-port", str(STORAGE_PORT), "--storage-url", storage)

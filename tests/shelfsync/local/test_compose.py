@@ -127,6 +127,20 @@ def test_the_sandbox_has_links_that_other_containers_can_follow_and_no_secret(co
     assert not {"env_file", "environment"} & sandbox.keys()
 
 
+def test_the_sandbox_has_an_image_of_its_own_and_needs_no_other_service(compose) -> None:
+    sandbox = compose["services"][SANDBOX]
+    assert "depends_on" not in sandbox
+    assert sandbox["volumes"] == ["sandbox:/var/lib/partner-sandbox"]
+    assert sandbox["build"]["dockerfile"] == "include/partner_sandbox/Dockerfile"
+    lines = (PROJECT / sandbox["build"]["dockerfile"]).read_text("utf-8").splitlines()
+    assert lines.index("USER sandbox") > max(i for i, line in enumerate(lines) if line.startswith("RUN"))
+    assert "-g sandbox /var/lib/partner-sandbox" in "\n".join(lines), "or its volume belongs to root"
+    ignored = (PROJECT / ".dockerignore").read_text("utf-8").splitlines()
+    copied = [line.split()[1:-1] for line in lines if line.startswith("COPY") and "--from" not in line]
+    for name in (one for names in copied for one in names):
+        assert f"!{name.split('/')[0]}" in ignored
+
+
 def test_one_command_makes_a_sandbox_send_its_events_to_the_receiver(sandbox) -> None:
     command = [
         sys.executable,

@@ -136,6 +136,7 @@ PINNED = (
     "requirements-uv",
     "requirements-build",
     "requirements-docs",
+    "requirements-sandbox",
 )
 
 
@@ -151,7 +152,8 @@ def test_everything_is_pinned_with_its_hashes_and_no_index_is_named(name: str) -
 
 def test_what_is_installed_is_checked_against_the_hashes() -> None:
     """In each place that installs something."""
-    places = [PROJECT / "Dockerfile", *(PROJECT / "scripts").glob("*.sh")]
+    dockerfiles = [PROJECT / "Dockerfile", PROJECT / "include/partner_sandbox/Dockerfile"]
+    places = [*dockerfiles, *(PROJECT / "scripts").glob("*.sh")]
     installing = [
         line.strip()
         for place in places
@@ -165,11 +167,17 @@ def test_what_is_installed_is_checked_against_the_hashes() -> None:
 
 
 def test_base_images_are_named_exactly() -> None:
-    images = re.findall(r"^FROM (\S+)", (PROJECT / "Dockerfile").read_text("utf-8"), re.MULTILINE)
+    images = [
+        image
+        for name in ("Dockerfile", "include/partner_sandbox/Dockerfile")
+        for image in re.findall(r"^FROM (\S+)", (PROJECT / name).read_text("utf-8"), re.MULTILINE)
+    ]
     images += re.findall(
-        r"^ +image: (?!shelfsync$)(\S+)", (PROJECT / "docker-compose.yaml").read_text("utf-8"), re.MULTILINE
+        r"^ +image: (?!(?:shelfsync|partner-sandbox)$)(\S+)",
+        (PROJECT / "docker-compose.yaml").read_text("utf-8"),
+        re.MULTILINE,
     )
-    assert len(images) == 2
+    assert len(images) == 4
     for image in images:
         assert re.fullmatch(r"[a-z]+:\d+(\.\d+)+(-[a-z]+)+(@sha256:[0-9a-f]{64})?", image), image
 
