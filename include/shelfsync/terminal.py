@@ -88,6 +88,7 @@ def status_tables(status: dict[str, Any]) -> list[Table]:
 
 def _vendor_row(row: dict[str, Any]) -> list[str]:
     last = f"{row['last_run']}: {row['last_state']}" + (f" ({row['error']})" if row["error"] else "")
+    last = "-" if row["last_run"] is None else last
     last = f"PAUSED; {last}" if row["paused"] else last
     counts = [row[name] for name in _COUNTS.values() if name != "oldest_unacknowledged_s"]
     numbers = ["?" if count is None else f"{count:,}" for count in counts]

@@ -76,6 +76,12 @@ def test_the_vendors_fit_into_a_pipe_with_the_state_of_their_last_run():
     assert max(map(len, printed.splitlines())) <= PIPE_WIDTH
 
 
+def test_a_vendor_that_no_run_has_had_is_shown_without_one():
+    status = status_of("store-002")
+    status["vendors"][0] |= {"last_run": None, "last_state": None, "error": None}
+    assert "None" not in shown(status_tables(status)[0])
+
+
 @pytest.mark.parametrize("text", NASTY)
 def test_lines_documents_errors_and_log_lines_act_on_nothing(text, capsys):
     print_answer(Answer({}, [text]), as_json=False)
