@@ -210,6 +210,7 @@ COMMANDS: dict[str, tuple[Call, ...]] = {
         Call(("store-003", "--reason", "a wrong list", "--duration", "1h"), state=_old_state, prints="store-003"),
         Call(("store-003", "--end"), state=_restored, prints="store-003"),
     ),
+    "change-table": (Call(claim=lambda data: "CREATE TRIGGER" in data["table"], prints="CREATE TABLE erp.change"),),
     "housekeeping": (Call(("--dry-run",), claim=lambda data: "rows" in data), Call(claim=lambda data: "rows" in data)),
     "rejections list": (
         Call(("--vendor", "store-001"), claim=lambda data: bool(data["rejections"]), prints="store-001"),

@@ -47,6 +47,7 @@ command(
     "shelfsync sync",
     "shelfsync sync --full --vendor store-001",
     "shelfsync sync --vendor store-001 --sku 4711",
+    "shelfsync sync --watch",
     panel=SYNC,
 )(sync.sync)
 command(app, "shelfsync recover", "shelfsync recover --json", panel=SYNC)(sync.recover)
@@ -94,6 +95,7 @@ command(
 
 command(app, "shelfsync duckdb today.duckdb", "shelfsync duckdb today.duckdb --quiet", panel=DATA)(data.duckdb)
 command(app, "shelfsync housekeeping --dry-run", "shelfsync housekeeping", panel=DATA)(data.housekeeping)
+command(app, "shelfsync change-table", "shelfsync change-table --quiet", panel=DATA)(data.change_table)
 app.add_typer(data.inbox, name="inbox", rich_help_panel=DATA)
 
 plain_command(app, "shelfsync up", "SHELFSYNC_HOME=/srv/shelfsync shelfsync up", panel=MACHINE)(machine.up)

@@ -36,6 +36,17 @@ def duckdb(file: File) -> Answer:
     return Answer(result, [f"{file}:", *(f"  {rows:>12,}  {name}" for name, rows in result.items())])
 
 
+def change_table() -> Answer:
+    """Print the SQL of a table of changes, fed by triggers, and of the query on it: an example for a PostgreSQL ERP.
+
+    It is made for the sample ERP. The ERP's administrator puts the names of the own tables in and runs it.
+    """
+    from shelfsync.erp.sample import CHANGE_TABLE_FILE, CHANGES_FILE
+
+    table, query = CHANGE_TABLE_FILE.read_text("utf-8"), CHANGES_FILE.read_text("utf-8")
+    return Answer({"table": table, "query": query}, [table, query])
+
+
 def housekeeping(dry_run: DryRun = False) -> Answer:
     """Remove what is older than its retention (SHELFSYNC_HOUSEKEEPING__...) and no longer needed."""
     from shelfsync.housekeeping.remove_expired import remove_expired

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shelfsync.cli.options import Full, Skus, Vendors  # noqa: TC001  typer reads annotations
-from shelfsync.cli.output import Answer, opened, progress
+from shelfsync.cli.output import Answer, opened, print_answer, progress
 from shelfsync.errors import PartlyFailedError, PassedOverError, RunFailedError, ShelfsyncError, StaleRunError
 
 if TYPE_CHECKING:
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
     from shelfsync.context import Context
 
 Out = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write the plan to this file, for `apply`.")]
+Watch = Annotated[
+    bool,
+    typer.Option(
+        "--watch", help="Go on: look for changes every few seconds and send them, until the process is ended."
+    ),
+]
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A plan that `plan --out` wrote.")]
 
 _ENDED: dict[str, type[ShelfsyncError]] = {
@@ -96,16 +103,23 @@ def apply(file: File) -> Answer:
     return summed(summary)
 
 
-def sync(vendor: Vendors = None, sku: Skus = None, full: Full = False) -> Answer:
+def sync(vendor: Vendors = None, sku: Skus = None, full: Full = False, watch: Watch = False) -> Answer:
     """Make the platform equal to the ERP, and wait for the result of every SKU.
 
     With --sku: send only these SKUs of the vendors named, at once. Everything else waits for the next delta.
+    With --watch: go on for ever. It needs SHELFSYNC_ERP__CHANGES_SQL, and `shelfsync sync --full` once a day beside it.
     """
     from shelfsync.catalog.steps.sync import sync as run_steps
     from shelfsync.catalog.steps.urgent import clear_the_way
     from shelfsync.check import check as check_all
 
     vendors, skus = tuple(vendor or ()), tuple(sku or ())
+    if watch:
+        if vendors or skus or full:
+            raise typer.BadParameter(
+                "it is about every vendor and every change; leave out the others", param_hint="--watch"
+            )
+        return _watch()
     with opened() as context:
         check_all(context, vendors)
         if skus:
@@ -114,6 +128,36 @@ def sync(vendor: Vendors = None, sku: Skus = None, full: Full = False) -> Answer
         with progress() as report:
             summary = _reported(context, run_id, lambda: run_steps(context, run_id, dry_run=False, progress=report))
     return summed(summary)
+
+
+def _watch() -> Answer:
+    """Runs deltas until SIGTERM, which lets the run at hand end."""
+    from shelfsync.catalog.steps.sync import sync as run_steps
+    from shelfsync.catalog.steps.watch import watch as look
+    from shelfsync.check import check as check_all
+
+    ending: list[int] = []
+    with opened() as context:
+        check_all(context)
+
+        def start() -> dict[str, Any]:
+            run_id = _open_run(context, "delta", ())
+            return _reported(
+                context, run_id, lambda: run_steps(context, run_id, dry_run=False, progress=lambda *_: None)
+            )
+
+        def ended(summary: dict[str, Any]) -> None:
+            if summary["vendors"]:
+                print_answer(Answer(summary, summary["lines"]), as_json=False)
+
+        before = signal.signal(signal.SIGTERM, lambda number, _: ending.append(number))
+        try:
+            number = look(
+                context, start, every_s=context.settings.sync.watch_s, stopping=lambda: bool(ending), ended=ended
+            )
+        finally:
+            signal.signal(signal.SIGTERM, before)
+    return Answer({"runs": number}, [f"{number} runs; ended by a signal"])
 
 
 def recover() -> Answer:

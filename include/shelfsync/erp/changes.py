@@ -179,7 +179,7 @@ class _Number:
         return type(self)(self.number - overlap)
 
     def __str__(self) -> str:
-        return f"{self.number:f}"
+        return f"{self.number.normalize():f}"  # 4711, and not 4711.0
 
 
 @dataclass(frozen=True, order=True)

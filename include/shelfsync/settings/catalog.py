@@ -26,6 +26,8 @@ class SyncSettings(Section):
     """A delta of at most so many SKUs is one request. A larger one is split: stop-sells first, then prices, then the rest."""
     delta_interval_s: float = Field(900.0, gt=0)
     """Seconds between two delta runs. It schedules nothing: a forecast longer than this is a warning."""
+    watch_s: float = Field(2.0, gt=0)
+    """Seconds between two looks for changes: `shelfsync sync --watch`, and the watcher in Airflow."""
     job_deadline_s: float = Field(1800.0, gt=0)
     """A job that has not ended by then is unconfirmed; the next delta sends its SKUs again with the newest values."""
     poll_first_s: float = Field(20.0, gt=0)

@@ -139,9 +139,10 @@ def every(connection: Connection) -> dict[str, Reading]:
     return {row.vendor: Reading(*row[1:]) for row in connection.execute(statement)}
 
 
-def due(connection: Connection, *, every_s: float) -> set[str]:
+def due(connection: Connection, *, every_s: float, rested_s: float = 0.0) -> set[str]:
     """Vendors to compare although their rows did not change: their last run did not end with "unchanged" against the baseline in force,
-    or it is longer ago than `every_s`, in which a rejection, a restoration or a setting may have ended.
+    or it is longer ago than `every_s`, in which a rejection, a restoration or a setting may have ended. `rested_s`: only those whose last run
+    wrote nothing for so long.
     """
     row = tables.vendor_run
     last = (
@@ -161,6 +162,10 @@ def due(connection: Connection, *, every_s: float) -> set[str]:
         sa.select(reading.c.vendor)
         .join(tables.vendor, tables.vendor.c.vendor == reading.c.vendor)
         .outerjoin(last, sa.true())
-        .where(tables.vendor.c.forgotten.is_(None), sa.not_(sa.func.coalesce(settled, sa.false())))
+        .where(
+            tables.vendor.c.forgotten.is_(None),
+            sa.not_(sa.func.coalesce(settled, sa.false())),
+            sa.func.coalesce(last.c.updated_at <= after(-rested_s), sa.true()),
+        )
     )
     return set(connection.execute(statement).scalars())

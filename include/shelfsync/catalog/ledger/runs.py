@@ -141,6 +141,12 @@ def at_work(engine: Engine, run_id: int, *, whole: bool = False) -> Iterator[Non
                 session.invalidate()
 
 
+def any_delta_alive(connection: Connection) -> bool:
+    """Whether a delta that sends is open, and a process works on it or did a moment ago."""
+    mine = (run.c.kind == "delta", run.c.state == RunState.RUNNING, sa.not_(run.c.dry_run), alive())
+    return bool(connection.execute(sa.select(sa.select(run.c.run_id).where(*mine).exists())).scalar_one())
+
+
 def alive() -> sa.ColumnElement[bool]:
     """SQL: whether the run of the row at hand (of `ledger.run`) is alive."""
     locked = sa.text(

@@ -110,6 +110,7 @@ _NOT_HASHED = frozenset({"home", "config", "database_url", "lake_url", "rate_lim
 _UNSENT = frozenset(
     {
         "delta_interval_s",
+        "watch_s",
         "job_deadline_s",
         "poll_first_s",
         "poll_max_s",

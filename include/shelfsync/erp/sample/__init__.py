@@ -17,8 +17,14 @@ SELECT_FILE = Path(__file__).with_name("sample.sql")
 """The SELECT that gives shelfsync what it wants, for SHELFSYNC_ERP__SQL_FILE; and the example to write one's own by."""
 PROMOTIONS_FILE = Path(__file__).with_name("promotions.sql")
 """The same for its campaigns, for SHELFSYNC_PROMOTIONS__SQL_FILE."""
+CHANGES_FILE = Path(__file__).with_name("changes.sql")
+"""What changed in it, for SHELFSYNC_ERP__CHANGES_SQL_FILE; it reads the table that CHANGE_TABLE_FILE makes."""
+CHANGE_TABLE_FILE = Path(__file__).with_name("change_table.sql")
+"""The table of its changes and the triggers that fill it, for the ERP's administrator."""
 
 __all__ = [
+    "CHANGES_FILE",
+    "CHANGE_TABLE_FILE",
     "PROMOTIONS_FILE",
     "SELECT_FILE",
     "Created",

@@ -1,0 +1,113 @@
+"""The watch: one cheap query a look, a delta only if there is something to do."""
+
+from __future__ import annotations
+
+import itertools
+from decimal import Decimal
+
+import pytest
+
+from shelfsync.catalog.ledger import runs
+from shelfsync.catalog.steps import watch as watching
+from shelfsync.errors import ConfigurationError, TryAgainError
+from stamped_erp import TIMES, StampedErp
+
+_keys = itertools.count(1)
+
+
+@pytest.fixture
+def erp(tmp_path):
+    return StampedErp(tmp_path / "erp.sqlite")
+
+
+@pytest.fixture
+def world(make_world, platform, erp):
+    platform.put_products("store-001", [{"sku": "a", "barcodes": [], "title": "a", "price": 9.99, "active": True}])
+    erp.put("store-001", "a")
+    return make_world(erp={"url": erp.url, "changes_overlap": 60, **TIMES})
+
+
+def watched(world, looks, ended=lambda _: None, start=None):
+    """How many runs so many looks made."""
+    left = iter(range(looks))
+    return watching.watch(
+        world.app.context,
+        start or world.sync,
+        every_s=0.01,
+        stopping=lambda: next(left, None) is None,
+        ended=ended,
+    )
+
+
+def settled(world):
+    """A world in which nothing waits."""
+    world.sync("full")
+    world.sync("delta")
+    world.sync("delta")
+    return world
+
+
+@pytest.mark.slow
+def test_a_watch_without_changes_starts_nothing_and_writes_nothing(world):
+    settled(world)
+    before = world.rows("SELECT count(*) FROM ledger.run")
+    assert watching.news(world.app.context) is None
+    assert watched(world, 5) == 0
+    assert world.rows("SELECT count(*) FROM ledger.run") == before
+
+
+@pytest.mark.slow
+def test_a_change_is_sent_by_the_next_look_and_one_during_a_run_by_the_one_after(world, erp):
+    settled(world)
+    erp.now += 10
+    erp.put("store-001", "a", price="2.00")
+    later = iter(["3.00"])
+
+    def start():
+        summary = world.sync()
+        if price := next(later, None):
+            erp.now += 1
+            erp.put("store-001", "a", price=price)
+        return summary
+
+    reports = []
+    assert watched(world, 3, reports.append, start) == 2
+    assert [report["sent"] for report in reports] == [1, 1]
+    assert Decimal(str(world.shown()["a"]["price"])) == Decimal(3)
+
+
+def test_a_late_commit_within_the_overlap_is_news_although_its_time_is_older(world, erp):
+    run_id = world.app.open_run("full", f"watch/{next(_keys)}")
+    world.app.extract(run_id)
+    mark = world.rows("SELECT mark FROM ledger.position")
+    erp.put("store-001", "b", began_s_ago=30)
+    context = world.app.context
+    (cursor,) = world.rows("SELECT cursor FROM ledger.position")
+    assert [(context.open_erp().followed().mark(cursor.cursor),)] != mark
+    assert "the ERP has changes since" in watching.news(context)
+
+
+def test_a_watch_goes_on_after_what_may_pass_and_ends_at_a_wrong_setting(world):
+    context = world.app.context
+    assert watching.news(context) == "the whole ERP was never read"
+    errors = iter([TryAgainError("away"), ConfigurationError("SHELFSYNC_ERP__URL", "it is wrong", "Correct it.")])
+
+    def start():
+        raise next(errors)
+
+    with pytest.raises(ConfigurationError, match="it is wrong"):
+        watched(world, 9, start=start)
+
+
+def test_without_a_query_for_changes_there_is_nothing_to_watch(make_world, erp):
+    world = make_world(erp={"url": erp.url, "sql": TIMES["sql"]})
+    with pytest.raises(ConfigurationError, match="SHELFSYNC_ERP__CHANGES_SQL"):
+        watching.news(world.app.context)
+
+
+def test_a_run_that_is_alive_is_seen(world):
+    engine = world.app.context.engine
+    run_id = world.app.open_run("delta", f"watch/{next(_keys)}")
+    with runs.at_work(engine, run_id, whole=True):
+        assert watching.delta_at_work(world.app.context)
+    assert not watching.delta_at_work(world.app.context)
