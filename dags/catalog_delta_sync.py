@@ -12,6 +12,9 @@ Sends what changed in the ERP since the last acknowledgement to the delivery pla
 
 **Start it by hand** for some vendors, or as a dry run that shows what would be sent. **Clear any task** to go on from there. The
 ledger records what was sent and acknowledged, so shelfsync sends nothing old again. The schedule is the option `delta_schedule`.
+
+With `SHELFSYNC_ERP__CHANGES_SQL` the run reads only what changed, and `check` skips it if nothing did. With the option
+`delta_watch` = changes, a change in the ERP starts it within seconds as well.
 """
 
 from __future__ import annotations
@@ -21,12 +24,13 @@ import datetime as dt
 from airflow.sdk import dag
 
 from shelfsync_airflow.app import task_defaults
-from shelfsync_airflow.options import owner_links, schedule
+from shelfsync_airflow.changes import delta_schedule
+from shelfsync_airflow.options import owner_links
 from shelfsync_airflow.tasks import check, extract, recover_first, report, shard, sync_form
 
 
 @dag(
-    schedule=schedule("delta"),
+    schedule=delta_schedule(),
     start_date=dt.datetime(2025, 1, 1, tzinfo=dt.UTC),
     catchup=False,
     max_active_runs=1,

@@ -32,6 +32,12 @@ OPTIONS = {
     "delta_schedule": Option(
         "*/15 * * * *", "string", "When catalog_delta_sync runs: a cron expression in UTC, or none."
     ),
+    "delta_watch": Option(
+        "none",
+        "string",
+        "changes: start catalog_delta_sync also within seconds of a change in the ERP; needs SHELFSYNC_ERP__CHANGES_SQL. none: do not.",
+        "changes",
+    ),
     "export_schedule": Option(
         "37 4 * * *", "string", "When assortment_export runs: a cron expression in UTC, or none.", "15 5 * * *"
     ),
@@ -90,6 +96,11 @@ def schedule_or_asset(kind: str, changed: Asset) -> Any:
         if cron is None
         else AssetOrTimeSchedule(timetable=CronTriggerTimetable(cron, timezone="UTC"), assets=[changed])
     )
+
+
+def watches() -> bool:
+    """Whether changes of the ERP start a delta."""
+    return _text("delta_watch").strip().lower() not in NEVER
 
 
 def retries() -> int:

@@ -29,9 +29,11 @@ def check(kind: str) -> int:
     """Checks that database, ERP and platform are reachable and accept the credentials, before anything is read or sent; opens the run.
 
     A delta skips the check if the platform accepted the credentials recently: it runs every quarter of an hour, and requests are limited.
+    If the ERP tells its changes and there are none, the whole run is skipped here.
     """
     from shelfsync.catalog.steps.run import open_run
     from shelfsync.catalog.steps.urgent import clear_the_way
+    from shelfsync.catalog.steps.watch import something_to_do
     from shelfsync.check import check as check_all
 
     context = get_current_context()
@@ -41,6 +43,8 @@ def check(kind: str) -> int:
     key = f"{context['dag'].dag_id}/{context['run_id']}"
     with open_app(PLATFORM, ERP, read_only=_dry_run()) as app:
         check_all(app, vendors, fresh=kind == "full")
+        if kind == "delta" and not (vendors or skus or params["dry_run"]) and not something_to_do(app):
+            raise AirflowSkipException("Nothing changed in the ERP, and no vendor waits for anything.")
         if skus and not params["dry_run"]:
             asyncio.run(clear_the_way(app, vendors))
         return open_run(app, kind=kind, key=key, vendors=vendors, skus=skus, dry_run=bool(params["dry_run"]))
@@ -96,6 +100,8 @@ def report(run: int | None) -> dict[str, Any]:
     """Closes the run and reports it; fails when a vendor or a task failed, and names each with its reason."""
     from shelfsync.catalog.steps.run import report as close_run
 
+    if run is None and task_states().get("check") == "skipped":
+        raise AirflowSkipException("There was nothing to do; see the log of the task check.")
     if run is None:
         raise AirflowFailException("The run did not begin, nothing was read or sent: see the log of the task check.")
     failed = failed_tasks()
@@ -175,10 +181,15 @@ def stop_for(troubles: list[str]) -> None:
 
 def failed_tasks() -> list[str]:
     """The tasks of this run that failed, by name and number of the shard."""
+    return sorted(name for name, state in task_states().items() if state == "failed")
+
+
+def task_states() -> dict[str, Any]:
+    """The state of each task of this run, by name and number of the shard."""
     context = get_current_context()
     dag_id, run_id = context["dag"].dag_id, context["run_id"]
-    states = context["ti"].get_task_states(dag_id=dag_id, run_ids=[run_id]).get(run_id, {})
-    return sorted(name for name, state in states.items() if state == "failed")
+    states: dict[str, Any] = context["ti"].get_task_states(dag_id=dag_id, run_ids=[run_id]).get(run_id, {})
+    return states
 
 
 def sync_form() -> dict[str, Param]:

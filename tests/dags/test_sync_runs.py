@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from airflow_world import CUT, STORES, states
+from small_erp import SQL
 
 if TYPE_CHECKING:
     from airflow_world import World
@@ -125,3 +126,64 @@ def test_an_urgent_run_without_a_vendor_or_a_sku_does_not_begin(world: World, fo
 
     with pytest.raises(ParamValidationError):
         world.run("catalog_urgent_sync", **form)
+
+
+@pytest.fixture
+def followed(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
+    """The ERP of the world tells its changes by a number."""
+    world.erp.execute("ALTER TABLE stock ADD COLUMN changed INTEGER DEFAULT 1")
+    monkeypatch.setenv(
+        "SHELFSYNC_ERP__CHANGES_SQL", f"{SQL.replace(' FROM', ', changed FROM')} WHERE changed >= :since"
+    )
+    monkeypatch.setenv("SHELFSYNC_ERP__CHANGES_COLUMN", "changed")
+    monkeypatch.setenv("SHELFSYNC_ERP__CHANGES_KIND", "number")
+    monkeypatch.setenv("SHELFSYNC_ERP__CHANGES_OVERLAP", "0")
+    return world
+
+
+CHANGE = "UPDATE stock SET price = '7.5', changed = 2 WHERE vendor = 'store-002' AND sku = 'b'"
+
+
+@pytest.mark.slow
+def test_a_delta_reads_only_what_changed_and_is_skipped_in_its_first_task_when_nothing_did(followed: World) -> None:
+    world = followed
+    world.run("catalog_full_sync")
+    world.run("catalog_delta_sync")  # compares once more what was acknowledged
+    world.erp.execute(CHANGE)
+    before = len(world.sent())
+    assert world.run("catalog_delta_sync").state == "success"
+    assert world.sent()[before:] == ["store-002"]
+    assert world.prices() == [CUT, CUT | {"b": 7.5}, CUT]
+    world.run("catalog_delta_sync")
+    runs = world.rows("SELECT count(*) FROM ledger.run")
+    run = world.run("catalog_delta_sync")
+    assert (run.state, set.union(*states(run).values())) == ("success", {"skipped"})
+    assert world.rows("SELECT count(*) FROM ledger.run") == runs
+
+
+@pytest.mark.slow
+def test_the_watcher_fires_for_a_change_once_and_never_for_nothing(followed: World) -> None:
+    import asyncio
+
+    from shelfsync_airflow.changes import ChangesTrigger
+
+    world = followed
+    for dag in ("catalog_full_sync", "catalog_delta_sync", "catalog_delta_sync"):
+        world.run(dag)
+
+    async def fired() -> str:
+        path, arguments = ChangesTrigger().serialize()
+        assert (path.rsplit(".", 1)[1], arguments) == ("ChangesTrigger", {})
+        run = ChangesTrigger().run()
+        waiting = asyncio.ensure_future(anext(run))
+        done, _ = await asyncio.wait([waiting], timeout=5)
+        assert not done
+        await asyncio.to_thread(world.erp.execute, CHANGE)
+        event = await asyncio.wait_for(waiting, 30)
+        again = asyncio.ensure_future(anext(run))
+        done, _ = await asyncio.wait([again], timeout=5)
+        assert not done
+        again.cancel()
+        return event.payload["why"]
+
+    assert asyncio.run(fired()) == "the ERP has changes since 1"

@@ -1,0 +1,63 @@
+"""The watcher of the ERP: a trigger that looks for changes by one cheap query and starts a delta only when there is something to do.
+
+No worker is held. The event is a nudge: the schedule of the DAG carries what a lost one would have started.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Any
+
+from airflow.sdk import Asset, AssetWatcher
+from airflow.triggers.base import BaseEventTrigger, TriggerEvent
+
+from shelfsync.errors import ConfigurationError, ShelfsyncError
+from shelfsync_airflow.options import schedule, schedule_or_asset, watches
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+ASSET = "shelfsync_erp_changes"
+AGAIN_S = 60.0
+"""How long the same news is told once: a run needs seconds to begin and to read it."""
+
+
+class ChangesTrigger(BaseEventTrigger):
+    """Fires when the ERP has changes and no delta is at work. It only reads, so it may run anywhere, even twice."""
+
+    def serialize(self) -> tuple[str, dict[str, Any]]:
+        return f"{type(self).__module__}.{type(self).__qualname__}", {}
+
+    async def run(self) -> AsyncIterator[TriggerEvent]:
+        told, told_at_s = "", 0.0
+        while True:
+            every_s, why = AGAIN_S, None
+            try:
+                every_s, why = await asyncio.to_thread(_look)
+            except ConfigurationError as error:
+                self.log.error("%s", error)  # noqa: TRY400  the one line is the whole message
+            except ShelfsyncError as error:
+                self.log.warning("%s", error)
+            if why is not None and (why != told or time.monotonic() - told_at_s > AGAIN_S):
+                told, told_at_s = why, time.monotonic()
+                yield TriggerEvent({"why": why})  # type: ignore[no-untyped-call]  # Airflow's constructor
+            await asyncio.sleep(every_s)
+
+
+def _look() -> tuple[float, str | None]:
+    """Seconds to the next look, and why a delta should run now. On a thread: the triggerer's loop belongs to all waits."""
+    from shelfsync.catalog.steps.watch import delta_at_work, news
+    from shelfsync_airflow.app import ERP, PLATFORM, shared_app
+
+    context = shared_app(PLATFORM, ERP)
+    why = None if delta_at_work(context) else news(context)
+    return context.settings.sync.watch_s, why
+
+
+def delta_schedule() -> Any:
+    """The schedule of the delta: the cron of the option, and with `delta_watch` the ERP's changes too."""
+    if not watches():
+        return schedule("delta")
+    trigger = ChangesTrigger()  # type: ignore[no-untyped-call]  # Airflow's constructor
+    return schedule_or_asset("delta", Asset(ASSET, watchers=[AssetWatcher(name="erp", trigger=trigger)]))
