@@ -38,6 +38,8 @@ def begin(app: Calls, kind: str, key: str) -> Going:
     shards = [list(shard["vendors"]) for shard in app.extract(run_id)]
     going = Going(run_id, shards)
     going.left = [(word, shard) for word in STEPS for shard in shards]
+    if not shards:
+        app.report(run_id)
     return going
 
 

@@ -86,6 +86,11 @@ class Erp:
         return BUFFER + self.coherent
 
     @property
+    def settings(self) -> dict[str, Any]:
+        """Section `erp` of the settings."""
+        return {"files": str(self.file), "control_file": str(self.control)}
+
+    @property
     def file(self) -> Path:
         return self.folder / "stock.csv"
 

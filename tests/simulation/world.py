@@ -172,7 +172,7 @@ class World:
             database_url=self.url.render_as_string(hide_password=False),
             lake_url=self._lake,
             platform=platform,
-            erp={"files": str(self.erp.file), "control_file": str(self.erp.control)},
+            erp=self.erp.settings,
             sync={
                 "body_max_bytes": self.shape.body_max_bytes,
                 "vendors_per_shard": 1,

@@ -1,0 +1,189 @@
+"""Feeds of changes with faults: late commits, cursors that jump back, clocks that are set, a feed that lies, a feed that stops.
+
+The seed chooses what the ERP does, how its feed tells it, when runs happen and where they die. After the last fault and the next whole
+reading, platform and ERP are equal, and so are the rows that the next changes are laid over.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import sqlite3
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from shelfsync.store.lake import Lake
+from simulation import day
+from simulation.broken import Broken
+from simulation.crash_points import SHAPE
+from simulation.erp import HEADER, VENDORS, Erp
+from simulation.fault_point import Death, FaultPoint, Killed
+from simulation.model import Model, converged
+from simulation.shape import KNOWN_SKUS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from simulation.world import World
+
+OVERLAP_S = 120
+FAULTS = ("late", "too_late", "lies", "stops", "clock_back", "clock_forth", "restored")
+_COLUMNS = ", ".join(HEADER)
+_TABLE = "CREATE TABLE {name} ({columns}, changed INTEGER, PRIMARY KEY (vendor, sku))"
+
+
+class FeedErp(Erp):
+    """The ERP as a database: `stock` is the truth, and `told` is what its feed says, with the times of the ERP's own clock."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.database = folder / "feed.sqlite"
+        self.database.unlink(missing_ok=True)
+        self.now = 1_700_000_000
+        self._written: dict[Any, list[str]] = {}
+        for name in ("stock", "told"):
+            self._execute(_TABLE.format(name=name, columns=_COLUMNS))
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Section `erp`."""
+        return {
+            "url": f"sqlite:///{self.database}",
+            "sql": f"SELECT {_COLUMNS} FROM stock",
+            "changes_sql": f"SELECT {_COLUMNS}, changed FROM told WHERE changed >= :since",
+            "changes_column": "changed",
+            "changes_kind": "number",
+            "changes_overlap": OVERLAP_S,
+        }
+
+    def write(self, damage: str | None = None, seed: int = 0) -> None:
+        """Commits what changed; `damage` is a fault of the feed."""
+        chance = random.Random(seed)
+        began = self.now
+        if damage == "late":
+            began -= chance.randint(1, OVERLAP_S - 1)
+        elif damage == "too_late":
+            began -= OVERLAP_S + chance.randint(1, 5_000)
+        rows = {key: row.cells(key, buffer_known=self.buffer_known) for key, row in self.rows.items()}
+        for key in sorted(rows.keys() | self._written.keys()):
+            cells = rows.get(key)
+            if cells == self._written.get(key):
+                continue
+            self._put("stock", key, cells, began)
+            if damage == "lies" and cells is not None:
+                self._put("told", key, [*cells[:3], "0.017", *cells[4:]], began)
+            elif damage != "stops":
+                self._put("told", key, cells, began)
+        self._written = rows
+
+    def set_clock(self, seconds: int) -> None:
+        """The ERP's clock jumps."""
+        self.now += seconds
+
+    def restore(self, seconds: int) -> None:
+        """The ERP comes back from a backup: its times are older than what the feed told already."""
+        self.now -= seconds
+        self._execute("UPDATE told SET changed = changed - ?", seconds)
+
+    def heal(self) -> None:
+        """The feed tells the truth again. What it told before stays told."""
+        self._execute("DELETE FROM told")
+        self._execute("INSERT INTO told SELECT * FROM stock")
+
+    def _put(self, table: str, key: Any, cells: list[str] | None, changed: int) -> None:
+        self._execute(f"DELETE FROM {table} WHERE vendor = ? AND sku = ?", *key)
+        if cells is not None:
+            places = ", ".join("?" * (len(HEADER) + 1))
+            self._execute(f"INSERT INTO {table} VALUES ({places})", *(cell or None for cell in cells), changed)
+
+    def _execute(self, statement: str, *values: Any) -> None:
+        with contextlib.closing(sqlite3.connect(self.database)) as connection, connection:
+            connection.execute(statement, values)
+
+
+@dataclass
+class FeedRun:
+    """One seed."""
+
+    world: World
+    seed: int
+    struck: Counter[str] = field(default_factory=Counter)
+    deaths: int = 0
+    missed: int = 0
+    """SKUs that a whole reading reported as missed by the changes."""
+
+    def run(self, actions: int = 14) -> FeedRun:
+        """The whole story; raises Broken."""
+        world, chance = self.world, random.Random(f"feed {self.seed}")
+        world.reset(self.seed, SHAPE)
+        world.erp = erp = FeedErp(world.folder)
+        model = Model(world)
+        for vendor in VENDORS:
+            for sku in KNOWN_SKUS[: SHAPE.skus]:
+                erp.put((vendor, sku), chance)
+        erp.write()
+        self._live("full", None)
+        for _ in range(actions):
+            self._erp_acts(erp, chance)
+            kind = chance.choice(("delta", "delta", "delta", "none", "full"))
+            if kind != "none":
+                death = Death(chance.randint(1, 30), chance.random() < 0.5) if chance.random() < 0.3 else None
+                self._live(kind, death)
+                model.check()
+            self._pass(erp, chance.choice((1, 60, 600)))
+        erp.heal()
+        with world.app(FaultPoint()) as app:
+            left = day.quiescent_rounds(world, app, 2, kind="full")  # the first may be what an open job passes over
+            left += day.quiescent_rounds(world, app, 2)
+        model.check()
+        self._equal(erp, left)
+        self.missed = world.rows("SELECT count(*) AS skus FROM warehouse.missed_change")[0].skus
+        return self
+
+    def _erp_acts(self, erp: FeedErp, chance: random.Random) -> None:
+        fault = chance.choice(("none", "none", "none", *FAULTS))
+        for _ in range(chance.randint(1, 3)):
+            key = chance.choice(VENDORS), chance.choice(KNOWN_SKUS[: SHAPE.skus])
+            what = chance.choice((erp.put, erp.put, erp.sell, None))
+            erp.remove(key) if what is None else what(key, chance)
+        if fault == "clock_back":
+            erp.set_clock(-3_600)
+        elif fault == "clock_forth":
+            erp.set_clock(3_600)
+        elif fault == "restored":
+            erp.restore(chance.randint(1, 50_000))
+        if fault != "none":
+            self.struck[fault] += 1
+        erp.write(fault, chance.getrandbits(32))
+
+    def _live(self, kind: str, death: Death | None) -> None:
+        """A run in a process of its own, to its end or to its death."""
+        fault_point = FaultPoint(death)
+        try:
+            with self.world.app(fault_point) as app:
+                key = f"feed/{kind}/{self.world.clock.monotonic_s()}"
+                day.tolerated(partial(day.whole_run, self.world, app, kind, key))
+        except Killed:
+            self.deaths += 1
+
+    def _pass(self, erp: FeedErp, seconds: int) -> None:
+        self.world.clock.sleep(seconds)
+        erp.now += seconds
+
+    def _equal(self, erp: FeedErp, left: list[str]) -> None:
+        if left:
+            raise Broken("I3", f"the schedule still fails: {left[0]}")
+        if lines := converged(self.world, may_be_rejected=False):
+            raise Broken("I3", f"{len(lines)} differences, the first {lines[0]}")
+        lake = Lake("memory://simulation")
+        for row in self.world.rows("SELECT vendor, raw_path FROM ledger.reading ORDER BY vendor"):
+            found = {one["sku"]: one["price"] for one in lake.read_table(row.raw_path).to_pylist()}
+            wanted = {
+                sku: one.cells((vendor, sku), buffer_known=False)[3]
+                for (vendor, sku), one in erp.rows.items()
+                if vendor == row.vendor
+            }
+            if found != wanted:
+                raise Broken("I14", f"vendor {row.vendor}: the last rows are {found}, and the ERP has {wanted}")
