@@ -35,6 +35,10 @@ RAW = pa.schema(
 )
 """Rows as the ERP gave them, each value in its exact text; one file a vendor, in the order of the extract."""
 
+CHANGED = pa.schema([*RAW, pa.field("changed_at", pa.string()), pa.field("stamp", pa.string())])
+"""Changed rows: those of RAW; when the ERP changed each, in ISO 8601 (only a time with a zone is used, and only for figures); and the value of
+the cursor's column, which tells two changes to the same values apart."""
+
 _VALUES = [
     pa.field("price", PRICE),
     pa.field("quantity", pa.int64()),

@@ -6,6 +6,8 @@ reading gives what reading the whole would have given, and laying them over twic
 
 from __future__ import annotations
 
+import datetime as dt
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
@@ -14,9 +16,11 @@ import pyarrow.compute as pc
 from shelfsync.catalog.alignment import aligned, column
 from shelfsync.catalog.diff import diff
 from shelfsync.catalog.normalise import normalise
-from shelfsync.schemas import BASELINE, FIELDS, RAW
+from shelfsync.schemas import BASELINE, CHANGED, FIELDS, RAW
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from shelfsync.settings import NormaliseSettings
 
 MISSED = pa.schema(
@@ -29,19 +33,37 @@ MISSED = pa.schema(
 """SKUs that the changes did not mention although the whole reading has another value of them. Sorted by sku."""
 
 
-def lay_over(base: pa.Table, changed: pa.Table) -> pa.Table | None:
-    """The vendor's rows with the changed ones in place of theirs (all in RAW schema); None if they are the same rows already.
+@dataclass(frozen=True)
+class Overlaid:
+    """The vendor's rows in RAW schema, and when the ERP changed the first of those that differ; None: it does not tell, or not the zone."""
 
-    The other rows keep their numbers, and the changed ones are counted on from the highest.
+    rows: pa.Table
+    changed_at: dt.datetime | None
+
+
+def lay_over(base: pa.Table, told: pa.Table, told_before: pa.Table | None = None) -> Overlaid | None:
+    """The vendor's rows (RAW) with the changed ones (CHANGED) in place of theirs; None if they are the same rows already.
+
+    `told_before`: the changed rows of the reading before. A SKU of which every row was told then is left out: a row counts once, so that a
+    feed that has stopped cannot bring back what a reading of the whole has corrected. The other rows keep their numbers, and the changed
+    ones are counted on from the highest.
     """
+    if told_before is not None:
+        new = pc.invert(pc.is_in(_content(told, CHANGED.names[1:]), value_set=_content(told_before, CHANGED.names[1:])))
+        told = told.filter(pc.is_in(_keys(told), value_set=_keys(told.filter(new))))
+    changed = told.select(RAW.names)
     mine, theirs = _keys(base), _keys(changed)
     replaced = pc.is_in(mine, value_set=theirs)
-    if _same(base.filter(replaced), changed):
+    before = _content(base.filter(replaced))
+    now = _content(changed)
+    if len(before) == len(now) and before.sort().equals(now.sort()):
         return None
     kept = base.filter(pc.invert(replaced))
     first = (pc.max(base["row_number"]).as_py() or 0) + 1
     numbers = pa.array(range(first, first + changed.num_rows), pa.int64())
-    return pa.concat_tables([kept, changed.set_column(0, RAW.field("row_number"), numbers)]).cast(RAW)
+    rows = pa.concat_tables([kept, changed.set_column(0, RAW.field("row_number"), numbers)]).cast(RAW)
+    new = pc.invert(pc.is_in(now, value_set=before))
+    return Overlaid(rows, _earliest(column(told, "changed_at").filter(new)))
 
 
 def missed(
@@ -68,10 +90,19 @@ def _keys(rows: pa.Table) -> pa.Array:
     return pc.utf8_trim(pc.fill_null(column(rows, "sku"), ""), characters=" ")
 
 
-def _same(before: pa.Table, now: pa.Table) -> bool:
-    if before.num_rows != now.num_rows:
-        return False
-    values = RAW.names[1:]
-    order = [(name, "ascending") for name in values]
-    one, other = (rows.select(values).combine_chunks().sort_by(order) for rows in (before, now))
-    return bool(one.equals(other))
+def _content(rows: pa.Table, names: Sequence[str] = RAW.names[1:]) -> pa.Array:
+    """Each row without its number as one text, by which two rows are compared."""
+    texts = [
+        pc.if_else(column(rows, name).is_null(), "", pc.binary_join_element_wise("=", column(rows, name), ""))
+        for name in names
+    ]
+    return pc.binary_join_element_wise(*texts, "\x1f")
+
+
+def _earliest(texts: pa.Array) -> dt.datetime | None:
+    """The first of these times; None if one of them has no zone, is none at all, or there is none."""
+    try:
+        moments = [dt.datetime.fromisoformat(text) for text in pc.unique(texts.drop_null()).to_pylist()]
+    except ValueError:
+        return None
+    return None if not moments or any(moment.tzinfo is None for moment in moments) else min(moments)

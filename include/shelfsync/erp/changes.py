@@ -46,7 +46,7 @@ class Position:
 
 @dataclass
 class Changes:
-    """What a reading of the changes takes and gives.
+    """What a reading of the changes takes and gives: it hands on tables in CHANGED schema by `add`.
 
     `since`: the cursor of the last reading; None: none is known, so no row is read and the position alone is found. `restart`: the
     position is that of all rows and may lie before `since`, as after the ERP went back to a backup.

@@ -13,7 +13,7 @@ from shelfsync.erp.mapping import MappingHook
 from shelfsync.erp.text import MARK, series_texts, texts
 from shelfsync.erp.vendor_ids import VendorIds
 from shelfsync.errors import ConfigurationError
-from shelfsync.schemas import FIELDS, RAW
+from shelfsync.schemas import CHANGED, FIELDS, RAW
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,6 +58,7 @@ class ExtractSchema:
 
 
 CATALOG = ExtractSchema(RAW, REQUIRED, FIELDS)
+CATALOG_CHANGES = ExtractSchema(CHANGED, REQUIRED, FIELDS)
 
 
 class Layout:

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from shelfsync.erp import diagnosis, statement
 from shelfsync.erp.changes import CHANGES_SQL
-from shelfsync.erp.layout import Chunk, Layout
+from shelfsync.erp.layout import CATALOG_CHANGES, Chunk, Layout
 from shelfsync.erp.session import DISTINCT_MAX, Session
 from shelfsync.erp.source import Claim, Extract, none_of
 from shelfsync.erp.text import texts
@@ -118,7 +118,13 @@ class SqlSource:
 
     def _take_changes(self, session: Session, changes: Changes) -> None:
         with self._feed_errors(session):
-            self._told().take(session, self._layout, changes, self._settings.chunk_rows)
+            self._told().take(session, self._layout_of_changes(), changes, self._settings.chunk_rows)
+
+    def _layout_of_changes(self) -> Layout:
+        settings = self._settings
+        columns = {**settings.columns, "stamp": self._told().column}
+        ids = self._layout.vendor_ids
+        return Layout(columns, settings.constants, settings.mapping, CATALOG_CHANGES, ids)
 
     def _told(self) -> Feed:
         assert self._feed is not None

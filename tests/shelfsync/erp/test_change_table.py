@@ -11,7 +11,7 @@ from shelfsync.catalog.overlay import lay_over
 from shelfsync.erp import sample
 from shelfsync.erp.changes import Changes
 from shelfsync.erp.open import open_source
-from shelfsync.schemas import RAW
+from shelfsync.schemas import CHANGED
 from shelfsync.settings import ErpSettings
 
 
@@ -44,14 +44,14 @@ def follow(erp_engine, erp_url):
     held.update(whole())
 
     def read() -> int:
-        chunks = [RAW.empty_table()]
+        chunks = [CHANGED.empty_table()]
         changes = Changes(position[0].cursor, chunks.append)
         source.read_changes(changes)
         position[0] = changes.position
         rows = pa.concat_tables(chunks)
         for name, before in held.items():
             new = lay_over(before, rows.filter(pc.equal(rows["vendor"], name)))
-            held[name] = before if new is None else new
+            held[name] = before if new is None else new.rows
         return changes.rows
 
     def same():

@@ -196,7 +196,10 @@ def vendors_by_priority(connection: Connection, run_id: int, names: Iterable[str
 
 
 def wanted_since(connection: Connection, vendor: str, generation: int) -> dt.datetime | None:
-    """When the ERP was first read for this vendor since it was last in step, up to this generation."""
+    """When the ERP made its first change since the vendor was last in step, if it tells that, else when it was first read since; up to this generation.
+
+    A time of the ERP after the reading is one of a wrong clock: the reading counts.
+    """
     row, of = vendor_run.c, run.c
     in_step = (
         sa.select(sa.func.coalesce(sa.func.max(row.generation), 0))
@@ -204,7 +207,7 @@ def wanted_since(connection: Connection, vendor: str, generation: int) -> dt.dat
         .where(row.vendor == vendor, row.state.in_(("acknowledged", "unchanged")), sa.not_(of.dry_run), of.skus == [])
     )
     statement = (
-        sa.select(sa.func.min(extract.c.read_at))
+        sa.select(sa.func.min(sa.func.least(extract.c.read_at, row.changed_at)))
         .join(vendor_run, row.extract_id == extract.c.extract_id)
         .join(run, of.run_id == row.run_id)
         .where(row.vendor == vendor, sa.not_(of.dry_run), row.generation <= generation)

@@ -120,6 +120,10 @@ vendor_run = sa.Table(
     ),
     text("failed_step", "The step that failed"),
     text("error", "Why, in one line"),
+    moment(
+        "changed_at",
+        "When the ERP changed the first of the rows that differ, by its own clock; null: it does not tell",
+    ),
     lake_file("raw_path", "Lake: rows as the ERP returned them"),
     lake_file(
         "told_path", "Lake: rows as the changes had told them until this whole reading; null: nothing to compare"
@@ -186,7 +190,8 @@ batch = sa.Table(
     ),
     count("urgent_count", "SKUs in it that are of its priority; the others share the request"),
     moment(
-        "wanted_at", "When the ERP was first read since the vendor was last in step: nothing in it was seen earlier"
+        "wanted_at",
+        "When the ERP made its first change since the vendor was last in step, if it tells that, else when it was first read since then",
     ),
     text("state", "planned, sent, done, superseded or rejected", nullable=False, server_default=BatchState.PLANNED),
     number("halved_from", "The failed batch that this one is a half of, or replaces in a later delta; null: none"),

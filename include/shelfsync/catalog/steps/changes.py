@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from shelfsync.catalog.ledger import readings, runs, vendor_runs
@@ -14,6 +15,7 @@ from shelfsync.erp.changes import Changes
 from shelfsync.errors import TryAgainError
 
 if TYPE_CHECKING:
+    import datetime as dt
     from types import TracebackType
 
     from sqlalchemy.engine import Connection
@@ -31,8 +33,10 @@ def read_changed(context: Context, run: Run, erp: FollowedErp, before: At) -> li
 
     These are the vendors with a row that differs from their last one, and the vendors that are due for another reason.
     """
+    from shelfsync.schemas import CHANGED
+
     settings = context.settings
-    with Partition(context.lake, settings.sync.vendors, kind="changes") as partition:
+    with Partition(context.lake, settings.sync.vendors, kind="changes", schema=CHANGED) as partition:
         changes = Changes(before.cursor, partition.add)
         erp.read_changes(changes)
         files, failed = partition.finish(), partition.failed
@@ -40,8 +44,9 @@ def read_changed(context: Context, run: Run, erp: FollowedErp, before: At) -> li
     with context.engine.connect() as connection:
         known = readings.every(connection)
         due = readings.due(connection, every_s=settings.sync.delta_interval_s)
-    changed, broken = _laid_over(context, known, {name: path for name, (path, _) in files.items()})
+    laid, broken = _laid_over(context, known, {name: path for name, (path, _) in files.items()})
     broken |= {name: f"its rows could not be written: {error}" for name, (error, _) in failed.items() if name in known}
+    changed = {name: one.reading for name, one in laid.items() if one.differs}
     due = {name for name in due if not settings.sync.vendors or name in settings.sync.vendors}
     here = {name: known[name] for name in due if name not in broken} | changed
     assert changes.position is not None
@@ -60,11 +65,15 @@ def read_changed(context: Context, run: Run, erp: FollowedErp, before: At) -> li
             values: dict[str, Any] = (
                 {"state": VendorState.FAILED, "failed_step": "extract", "error": broken[name]}
                 if name in broken
-                else {"raw_path": here[name].raw_path, "rows_raw": here[name].rows}
+                else {
+                    "raw_path": here[name].raw_path,
+                    "rows_raw": here[name].rows,
+                    "changed_at": laid[name].changed_at if name in laid else None,
+                }
             )
             vendor_runs.begin(connection, run.run_id, name, extract_id=number, generation=generation, **values)
-        for name, found in changed.items():
-            readings.put(connection, name, found)
+        for name, one in laid.items():
+            readings.put(connection, name, one.reading)
         if not broken:  # the rows of a vendor that has failed have to come again
             readings.move(connection, before, cursor=changes.position.cursor, mark=changes.position.mark)
         record.record_run(connection, run.run_id)
@@ -85,21 +94,36 @@ def read_changed(context: Context, run: Run, erp: FollowedErp, before: At) -> li
     return sorted(here)
 
 
+@dataclass(frozen=True)
+class Laid:
+    """A vendor's rows with the changes over them; whether they differ from those before, and when the ERP made the first change of it."""
+
+    reading: Reading
+    differs: bool = False
+    changed_at: dt.datetime | None = None
+
+
 def _laid_over(
     context: Context, known: dict[str, Reading], changed: dict[str, str]
-) -> tuple[dict[str, Reading], dict[str, str]]:
-    """The new rows of each vendor that differs by its changed rows, and why a vendor's could not be made. One stops no other (I10)."""
+) -> tuple[dict[str, Laid], dict[str, str]]:
+    """The rows of each vendor with changed ones, and why a vendor's could not be made. One stops no other (I10)."""
     from shelfsync.catalog.overlay import lay_over
 
-    made: dict[str, Reading] = {}
+    lake = context.lake
+    made: dict[str, Laid] = {}
     broken: dict[str, str] = {}
     for name, path in changed.items():
         if name not in known:
             continue
+        before = known[name]
         try:
-            rows = lay_over(context.lake.read_table(known[name].raw_path), context.lake.read_table(path))
-            if rows is not None:
-                made[name] = Reading(context.lake.write_table("raw", name, rows), rows.num_rows, known[name].complete)
+            told_before = None if before.told_path is None else lake.read_table(before.told_path)
+            laid = lay_over(lake.read_table(before.raw_path), lake.read_table(path), told_before)
+            if laid is None:
+                made[name] = Laid(replace(before, told_path=path))
+            else:
+                rows = lake.write_table("raw", name, laid.rows)
+                made[name] = Laid(Reading(rows, laid.rows.num_rows, before.complete, path), True, laid.changed_at)
         except TryAgainError:  # the lake is unavailable for all vendors
             raise
         except Exception as error:  # whatever it is, the other vendors go on
@@ -119,9 +143,12 @@ class Told:
     def __init__(self, context: Context, before: At | None) -> None:
         self._context = context
         self._before = before
-        self._partition = Partition(context.lake, context.settings.sync.vendors, kind="changes")
+        from shelfsync.schemas import CHANGED
+
+        self._partition = Partition(context.lake, context.settings.sync.vendors, kind="changes", schema=CHANGED)
         self.changes = Changes(None if before is None else before.cursor, self._partition.add, restart=True)
         self.paths: dict[str, str] = {}
+        self._changed: dict[str, str] = {}
 
     def __enter__(self) -> Self:
         self._partition.__enter__()
@@ -143,22 +170,25 @@ class Told:
         with self._context.engine.connect() as connection:
             known = readings.every(connection)
         told, broken = _laid_over(self._context, known, changed)
-        before = known | told
+        before = known | {name: one.reading for name, one in told.items()}
+        self._changed = changed
         self.paths = {name: before[name].raw_path for name in files if name in before and name not in broken}
         if self.changes.same_instant:
             return files
         lake = self._context.lake
         newer = dict(files)
         for name in set(files) & set(changed):
-            rows = lay_over(lake.read_table(files[name][0]), lake.read_table(changed[name]))
-            if rows is not None:
-                newer[name] = (lake.write_table("raw", name, rows), rows.num_rows)
+            past = known[name].told_path if name in known else None
+            told_before = None if past is None else lake.read_table(past)
+            laid = lay_over(lake.read_table(files[name][0]), lake.read_table(changed[name]), told_before)
+            if laid is not None:
+                newer[name] = (lake.write_table("raw", name, laid.rows), laid.rows.num_rows)
         return newer
 
     def land(self, connection: Connection, files: dict[str, tuple[str, int]], *, complete: bool) -> None:
         """Makes these rows the ones that changes are laid over, and moves the position, in the transaction at hand."""
         for name, (path, rows) in files.items():
-            readings.put(connection, name, Reading(path, rows, complete))
+            readings.put(connection, name, Reading(path, rows, complete, self._changed.get(name)))
         readings.keep(connection, files)
         found = self.changes.position
         assert found is not None

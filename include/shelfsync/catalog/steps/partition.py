@@ -116,9 +116,11 @@ class Partition:
         """Rows that name no usable vendor, as rows of the catalog's quarantine; the first of them where they are many."""
         import pyarrow as pa
 
-        from shelfsync.schemas import QUARANTINE
+        from shelfsync.schemas import QUARANTINE, RAW
 
-        return pa.concat_tables([_nameless_rows(table) for table in self._nameless] or [QUARANTINE.empty_table()])
+        return pa.concat_tables(
+            [_nameless_rows(table.select(RAW.names)) for table in self._nameless] or [QUARANTINE.empty_table()]
+        )
 
     @property
     def nameless_raw(self) -> pa.Table:

@@ -74,7 +74,8 @@ catalog_job = sa.Table(
     count("urgent", "SKUs of this priority; the others are less urgent"),
     moment(
         "wanted_at",
-        "When the ERP was first read with these values; ended_at less this is the time to the acknowledgement",
+        "When the ERP made the first of these changes, if it tells that, else when it was first read with them; ended_at less this is the"
+        " time to the acknowledgement",
     ),
     count("sent", "SKUs in the request"),
     count("accepted", "SKUs accepted"),

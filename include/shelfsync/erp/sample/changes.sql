@@ -3,7 +3,7 @@
 -- No change is numbered higher than the oldest transaction that is still open, so the next reading begins before all that may yet commit.
 -- A listing that was removed comes once more, off sale.
 WITH changed AS (
-    SELECT store_id, product_id, max(xact::text::numeric) AS xact
+    SELECT store_id, product_id, max(xact::text::numeric) AS xact, max(at) AS changed_at
     FROM erp.change
     WHERE xact >= CAST(CAST(:since AS text) AS xid8)
     GROUP BY store_id, product_id
@@ -17,6 +17,7 @@ SELECT
     coalesce(product.active AND listing.active, false) AS active,
     coalesce(listing.max_per_order, product.max_per_order) AS max_sales_quantity,
     product.department AS category,
+    changed.changed_at,                                               -- for the figures of freshness
     least(changed.xact, pg_snapshot_xmin(pg_current_snapshot())::text::numeric) AS xact
 FROM changed
 JOIN erp.store USING (store_id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -235,3 +236,42 @@ def test_a_query_that_cannot_work_is_named_before_anything_is_read(make_world, e
     with pytest.raises(ConfigurationError, match="SHELFSYNC_ERP__CHANGES") as error:
         world.app.check()
     assert message in str(error.value)
+
+
+@pytest.mark.slow
+def test_the_time_to_the_acknowledgement_counts_from_the_change_of_the_erp(make_world, platform, erp):
+    platform.put_products("store-001", [{"sku": "a", "barcodes": [], "title": "a", "price": 9.99, "active": True}])
+    erp.put("store-001", "a")
+    zoned = TIMES["changes_sql"].replace(" AS changed_at", " || '+00:00' AS changed_at")
+    world = make_world(erp={"url": erp.url, "sql": TIMES["sql"], "changes_sql": zoned, "changes_overlap": OVERLAP_S})
+    world.sync("full")
+    erp.now = int(time.time()) - 100
+    erp.put("store-001", "a", quantity=0)
+    world.sync("delta")
+    (job,) = world.rows(
+        "SELECT extract(epoch FROM ended_at - wanted_at) AS took_s FROM warehouse.catalog_job WHERE run_id = 2"
+    )
+    assert 99 < job.took_s < 200
+    erp.now += 10_000  # the clock of the ERP is wrong
+    erp.put("store-001", "a", quantity=5)
+    world.sync("delta")
+    (job,) = world.rows(
+        "SELECT extract(epoch FROM ended_at - wanted_at) AS took_s FROM warehouse.catalog_job WHERE run_id = 3"
+    )
+    assert 0 <= job.took_s < 60
+
+
+def test_a_feed_that_has_stopped_does_not_bring_back_what_the_whole_reading_corrected(make_world, erp):
+    erp.put("store-001", "a", quantity=5)
+    erp.execute("CREATE TABLE told AS SELECT * FROM stock")
+    stopped = TIMES["changes_sql"].replace("FROM stock", "FROM told")
+    world = make_world(erp={"url": erp.url, "sql": TIMES["sql"], "changes_sql": stopped, "changes_overlap": OVERLAP_S})
+    extracted(world, "full")
+    extracted(world)
+    erp.put("store-001", "a", quantity=0)
+    extracted(world, "full")
+    extracted(world)
+    assert held(world.app, "store-001") == theirs(erp, "store-001")
+    erp.execute("UPDATE told SET changed = changed + 1")  # it goes on, and says 5 again
+    extracted(world)
+    assert held(world.app, "store-001") == [("a", "1.00", 5, 1)]
