@@ -104,13 +104,13 @@ def normalise(chain: Chain, meter: Meter) -> Answer:
 
 def match(chain: Chain, meter: Meter) -> Answer:
     """A log to outcomes."""
-    from shelfsync.catalog import confirm
+    from shelfsync.catalog import outcome
 
     delta = _full(chain)
     log = log_of(delta)
 
     def work() -> int:
-        states = confirm.match(delta, confirm.parse_log(io.BytesIO(log), whole=True))["state"]
+        states = outcome.match(delta, outcome.parse_log(io.BytesIO(log), whole=True))["state"]
         return sum(count["counts"].as_py() for count in states.value_counts() if count["values"].as_py() == "accepted")
 
     return _laps(chain, meter, work)
@@ -131,12 +131,12 @@ def match_dictionaries(chain: Chain, meter: Meter) -> Answer:
 def acknowledge(chain: Chain, meter: Meter) -> Answer:
     """Moving the baseline by the outcomes of a delta."""
     from shelfsync.catalog import acknowledge as step
-    from shelfsync.catalog import confirm
+    from shelfsync.catalog import outcome
     from shelfsync.catalog.diff import diff as compare
 
     _, snapshot, baseline = next(chain.tables())
     delta = compare(snapshot, baseline, full=False)
-    outcomes = confirm.match(delta, confirm.parse_log(io.BytesIO(log_of(delta)), whole=True))
+    outcomes = outcome.match(delta, outcome.parse_log(io.BytesIO(log_of(delta)), whole=True))
 
     def work() -> int:
         return step.with_unconfirmed(step.acknowledge(baseline, delta, outcomes), delta, outcomes).num_rows
@@ -219,11 +219,11 @@ def whole_path(chain: Chain, meter: Meter) -> Answer:
 
 def _vendor(chain: Chain, folder: Path, meter: Meter, totals: dict[str, int]) -> None:
     from shelfsync.catalog.acknowledge import acknowledge, with_unconfirmed
-    from shelfsync.catalog.confirm import match, parse_log
     from shelfsync.catalog.diff import diff
     from shelfsync.catalog.guard import guard
     from shelfsync.catalog.guard_case import Case
     from shelfsync.catalog.normalise import normalise
+    from shelfsync.catalog.outcome import match, parse_log
     from shelfsync.settings import GuardSettings, NormaliseSettings
     from shelfsync.store.lake import Lake
 

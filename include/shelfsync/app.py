@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Engine
 
     from partner_api import PartnerClient
-    from shelfsync.erp.source import ErpSource
+    from shelfsync.erp.complete_extract import ErpSource
     from shelfsync.settings import Settings
 
 

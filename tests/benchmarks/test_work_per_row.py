@@ -15,11 +15,11 @@ import pytest
 from benchmarks import chain, slow
 from shelfsync.catalog.acknowledge import acknowledge, with_unconfirmed
 from shelfsync.catalog.batch import cut
-from shelfsync.catalog.confirm import match, parse_log
 from shelfsync.catalog.diff import diff
 from shelfsync.catalog.guard import guard
 from shelfsync.catalog.guard_case import Case
 from shelfsync.catalog.normalise import normalise
+from shelfsync.catalog.outcome import match, parse_log
 from shelfsync.schemas import BASELINE
 from shelfsync.settings import GuardSettings, NormaliseSettings
 

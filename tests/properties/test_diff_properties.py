@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from catalog_rows import fields_by_sku, log, quarantined, shelf
 from catalog_strategies import BARCODES, SKUS, shelves
 from shelfsync.catalog.acknowledge import acknowledge
-from shelfsync.catalog.confirm import match
 from shelfsync.catalog.diff import apply, diff
 from shelfsync.catalog.guard import guard
 from shelfsync.catalog.guard_case import Case
+from shelfsync.catalog.outcome import match
 from shelfsync.schemas import BASELINE, DELTA, FIELDS, HELD
 from shelfsync.settings import GuardSettings
 

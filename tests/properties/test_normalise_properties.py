@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from catalog_rows import normalised, raw
 from catalog_strategies import NUMBERS_OF_ERPS, ROWS_OF_ERPS
 from shelfsync.catalog.normalise import RAW_CHARACTERS_MAX, normalise
-from shelfsync.catalog.reason import REASONS
+from shelfsync.catalog.quarantine_reason import REASONS
 from shelfsync.schemas import QUARANTINE, SNAPSHOT
 from shelfsync.settings import NormaliseSettings
 

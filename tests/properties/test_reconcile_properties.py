@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from catalog_rows import snapshot
 from catalog_strategies import PRICES, SKUS, shelves
 from shelfsync.catalog.diff import diff
-from shelfsync.catalog.difference import differences
-from shelfsync.catalog.reconcile import CAUSES, Evidence, reconcile, with_confirmed, with_resends
+from shelfsync.catalog.drift import differences
+from shelfsync.catalog.drift_cause import CAUSES, Evidence, reconcile, with_confirmed, with_resends
 from shelfsync.catalog.suppression import KNOWN_BUFFERS, Buffers
 from shelfsync.schemas import DRIFT, FIELDS, OBSERVED, SENDING
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from shelfsync.access import refuse_shared
-from shelfsync.erp.mapping import MappingHook
+from shelfsync.erp.mapping_hook import MappingHook
 from shelfsync.erp.open import open_source
 from shelfsync.errors import ConfigurationError
 from shelfsync.orders.document import Document

@@ -20,7 +20,7 @@ from pathlib import Path
 import shelfsync.catalog.steps, shelfsync.app
 for module in pkgutil.walk_packages(shelfsync.catalog.steps.__path__, "shelfsync.catalog.steps."):
     importlib.import_module(module.name)
-from shelfsync.catalog import acknowledge, batch, confirm, diff, guard, normalise
+from shelfsync.catalog import acknowledge, batch, diff, guard, normalise, outcome
 from shelfsync.catalog.guard_case import Case
 from shelfsync.schemas import BASELINE
 from shelfsync.erp.open import open_source
@@ -41,7 +41,7 @@ case = Case("store-001", delta, normalised.snapshot, BASELINE.empty_table(), ext
 released = guard.guard(case).released
 (one,) = batch.cut(released, key="sku", sales_limit_name="maximum_sales_quantity", body_max_bytes=10_000)
 log = io.BytesIO(b"sku,state,errors\n" + b"".join(sku.encode() + b",success,\n" for sku in "abc"))
-outcomes = confirm.match(one.items, confirm.parse_log(log, whole=True))
+outcomes = outcome.match(one.items, outcome.parse_log(log, whole=True))
 lake.write_table("baseline", "store-001", acknowledge.acknowledge(BASELINE.empty_table(), one.items, outcomes))
 print(json.dumps({"body": bytes(one.body).decode(), "modules": sorted(sys.modules)}))
 """

@@ -22,7 +22,7 @@ from serving import serving
 from shelfsync.app import assemble
 from shelfsync.inbox.store import InboxStore
 from shelfsync.platform.rate_limit import RateLimiter
-from shelfsync.platform.tokens import SharedTokens
+from shelfsync.platform.shared_token import SharedTokens
 from shelfsync.receiver.server import config
 from shelfsync.receiver.webhook import create_app
 from shelfsync.settings import Settings, WebhookSettings

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog import identifier, item, number, reason
+from shelfsync.catalog import identifier, item, number, quarantine_reason
 from shelfsync.catalog.alignment import ascending, column
 from shelfsync.catalog.number import INT32_MAX, mask
 from shelfsync.schemas import PRICE, QUARANTINE, RAW, SNAPSHOT
@@ -46,7 +46,7 @@ def normalise(raw: pa.Table, settings: NormaliseSettings, *, key: Literal["sku",
     if raw.column_names != RAW.names:
         raise ValueError(f"normalise: the raw table has the columns {raw.column_names}, not {RAW.names}")
     came = {name: _decodable(column(raw, name)) for name in RAW.names}
-    findings = reason.Findings(raw.num_rows)
+    findings = quarantine_reason.Findings(raw.num_rows)
     with_vendor = _vendor(came["vendor"], findings)
     skus = _sku(came["sku"], findings, settings.sku_length_max, with_vendor)
     values = {
@@ -66,7 +66,7 @@ def normalise(raw: pa.Table, settings: NormaliseSettings, *, key: Literal["sku",
     return Normalised(_sorted(rows), _quarantine(came, skus, findings))
 
 
-def _vendor(vendors: pa.Array, findings: reason.Findings) -> Mask:
+def _vendor(vendors: pa.Array, findings: quarantine_reason.Findings) -> Mask:
     """Notes rows without a usable vendor, and returns the mask of the others: a row without a vendor duplicates no row."""
     known = np.ones(len(vendors), dtype=bool)
     for word, where in identifier.vendor_faults(vendors):
@@ -80,7 +80,7 @@ def _vendor(vendors: pa.Array, findings: reason.Findings) -> Mask:
     return known
 
 
-def _sku(came: pa.Array, findings: reason.Findings, length_max: int, with_vendor: Mask) -> pa.Array:
+def _sku(came: pa.Array, findings: quarantine_reason.Findings, length_max: int, with_vendor: Mask) -> pa.Array:
     """The text as it is (case, leading zeros, inner spaces), without the spaces around it that columns of fixed width add.
 
     Two rows that become one SKU by that are duplicates, and both are quarantined: keys never merge silently.
@@ -96,7 +96,7 @@ def _sku(came: pa.Array, findings: reason.Findings, length_max: int, with_vendor
     return skus
 
 
-def _barcode(came: pa.Array, findings: reason.Findings, key: str, with_vendor: Mask) -> pa.Array:
+def _barcode(came: pa.Array, findings: quarantine_reason.Findings, key: str, with_vendor: Mask) -> pa.Array:
     """Digits as they are, leading zeros kept; blank is null.
 
     A useless barcode quarantines the row whatever the key is: the same row goes to every call that names barcodes, where one such
@@ -112,14 +112,14 @@ def _barcode(came: pa.Array, findings: reason.Findings, key: str, with_vendor: M
     return barcodes
 
 
-def _price(came: pa.Array, findings: reason.Findings) -> pa.Array:
+def _price(came: pa.Array, findings: quarantine_reason.Findings) -> pa.Array:
     numbers = _numbers("price", came, findings)
     findings.note("price_negative", numbers.negative)
     findings.note("price_too_large", numbers.large)
     return numbers.magnitude
 
 
-def _quantity(came: pa.Array, findings: reason.Findings, settings: NormaliseSettings) -> pa.Array:
+def _quantity(came: pa.Array, findings: quarantine_reason.Findings, settings: NormaliseSettings) -> pa.Array:
     numbers = _numbers("quantity", came, findings)
     pieces = numbers.pieces()
     if settings.negative_quantity == "zero":
@@ -134,7 +134,7 @@ def _quantity(came: pa.Array, findings: reason.Findings, settings: NormaliseSett
     return pieces
 
 
-def _sales_limit(came: pa.Array, findings: reason.Findings) -> pa.Array:
+def _sales_limit(came: pa.Array, findings: quarantine_reason.Findings) -> pa.Array:
     numbers = _numbers("max_sales_quantity", came, findings)
     pieces = numbers.pieces()
     findings.note("max_sales_quantity_negative", numbers.negative)
@@ -169,7 +169,7 @@ def _sales_buffer(came: pa.Array) -> pa.Array:
     return pc.if_else(pa.array(senseless), pa.scalar(None, pa.int64()), pieces)
 
 
-def _active(came: pa.Array, findings: reason.Findings) -> pa.Array:
+def _active(came: pa.Array, findings: quarantine_reason.Findings) -> pa.Array:
     words = pc.utf8_lower(pc.utf8_trim_whitespace(came))
     true = pc.is_in(words, value_set=pa.array(_TRUE))
     false = pc.is_in(words, value_set=pa.array(_FALSE))
@@ -178,7 +178,7 @@ def _active(came: pa.Array, findings: reason.Findings) -> pa.Array:
     return pc.if_else(known, true, pa.scalar(None, pa.bool_()))
 
 
-def _numbers(field: str, came: pa.Array, findings: reason.Findings) -> number.Numbers:
+def _numbers(field: str, came: pa.Array, findings: quarantine_reason.Findings) -> number.Numbers:
     numbers = number.read(came)
     findings.note(f"{field}_decimal_comma", numbers.comma)
     findings.note(f"{field}_not_a_number", numbers.garbled)
@@ -213,12 +213,12 @@ def _sorted(rows: pa.Table) -> pa.Table:
     return rows.take(pc.array_sort_indices(skus))
 
 
-def _quarantine(came: dict[str, pa.Array], skus: pa.Array, findings: reason.Findings) -> pa.Table:
+def _quarantine(came: dict[str, pa.Array], skus: pa.Array, findings: quarantine_reason.Findings) -> pa.Table:
     if not findings.faulty.any():
         return QUARANTINE.empty_table()
     where = pa.array(findings.faulty)
     rows = {name: values.filter(where) for name, values in came.items()}
-    reasons = reason.described(findings.numbers[findings.faulty], rows)
+    reasons = quarantine_reason.described(findings.numbers[findings.faulty], rows)
     shown = skus.filter(where)
     unusable = pc.match_substring_regex(shown, r"[\p{Cc}\x{FFFD}]")
     unusable = pc.or_(unusable, pc.greater(pc.utf8_length(shown), _SKU_KEPT_CHARACTERS)).fill_null(False)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 import sqlalchemy as sa
 
 from shelfsync.erp import diagnosis, statement
-from shelfsync.erp.layout import Chunk
+from shelfsync.erp.columns import Chunk
 from shelfsync.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from shelfsync.erp.layout import Layout
+    from shelfsync.erp.columns import Layout
     from shelfsync.erp.session import Session
     from shelfsync.settings import ErpSettings
 

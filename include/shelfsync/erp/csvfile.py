@@ -11,7 +11,7 @@ import io
 import zlib
 from typing import TYPE_CHECKING, Any
 
-from shelfsync.erp.layout import Chunk
+from shelfsync.erp.columns import Chunk
 from shelfsync.erp.text import ESCAPING, MARK
 from shelfsync.errors import ConfigurationError, DataError, IncompleteExtractError, without_stop
 

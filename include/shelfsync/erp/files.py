@@ -9,9 +9,9 @@ import pyarrow as pa
 
 from shelfsync.erp import address
 from shelfsync.erp.address import FILES, VENDOR, shown
+from shelfsync.erp.columns import COLUMNS, CONSTANTS, Chunk, Layout
+from shelfsync.erp.complete_extract import Claim, Extract, none_of
 from shelfsync.erp.csvfile import CsvFile
-from shelfsync.erp.layout import COLUMNS, CONSTANTS, Chunk, Layout
-from shelfsync.erp.source import Claim, Extract, none_of
 from shelfsync.errors import ConfigurationError, IncompleteExtractError, without_stop
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
     from shelfsync.erp.address import FoundFile
-    from shelfsync.erp.layout import Layout
+    from shelfsync.erp.columns import Layout
     from shelfsync.settings import SourceSettings
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from shelfsync.erp.layout import CATALOG, ExtractSchema, Layout
+from shelfsync.erp.columns import CATALOG, ExtractSchema, Layout
 from shelfsync.erp.vendor_ids import VendorIds
 from shelfsync.errors import ConfigurationError
 from shelfsync.settings import ErpSettings
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from shelfsync.erp.source import ErpSource
+    from shelfsync.erp.complete_extract import ErpSource
     from shelfsync.settings import Settings, SourceSettings
 
 

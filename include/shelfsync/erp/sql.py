@@ -10,9 +10,9 @@ import sqlalchemy as sa
 
 from shelfsync.erp import diagnosis, statement
 from shelfsync.erp.changes import CHANGES_SQL
-from shelfsync.erp.layout import CATALOG_CHANGES, Chunk, Layout
+from shelfsync.erp.columns import CATALOG_CHANGES, Chunk, Layout
+from shelfsync.erp.complete_extract import Claim, Extract, none_of
 from shelfsync.erp.session import DISTINCT_MAX, Session
-from shelfsync.erp.source import Claim, Extract, none_of
 from shelfsync.erp.text import texts
 from shelfsync.errors import ConfigurationError, IncompleteExtractError, TryAgainError
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
 
     from shelfsync.erp.changes import Changes, Feed
-    from shelfsync.erp.source import FollowedErp
+    from shelfsync.erp.complete_extract import FollowedErp
     from shelfsync.settings import SourceSettings
 
 COUNT_SQL = "SHELFSYNC_ERP__COUNT_SQL"

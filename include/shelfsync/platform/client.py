@@ -78,7 +78,7 @@ def _credentials(
     settings: Settings, engine: Engine, base_url: str, chain: str
 ) -> tuple[Credentials, TokenStore | None]:
     from partner_api import ClientCredentials, StaticToken
-    from shelfsync.platform.tokens import SharedTokens
+    from shelfsync.platform.shared_token import SharedTokens
 
     platform = settings.platform
     if platform.token is not None:

@@ -18,8 +18,8 @@ from partner_api.errors import (
     UnavailableError,
 )
 from shelfsync.errors import ConfigurationError, TryAgainError
+from shelfsync.platform.shared_token import slow_key
 from shelfsync.platform.tables import platform_check
-from shelfsync.platform.tokens import slow_key
 from shelfsync.store.instant import instant
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from shelfsync.promotions.schemas import ROWS
 
 if TYPE_CHECKING:
     from shelfsync.promotions.head import Heads
-    from shelfsync.promotions.reason import Findings
+    from shelfsync.promotions.quarantine_reason import Findings
 
 _PLACES = Decimal("0.001")
 

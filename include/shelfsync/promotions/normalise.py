@@ -15,11 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.catalog import identifier, item, number
-from shelfsync.catalog import reason as catalog_reason
+from shelfsync.catalog import quarantine_reason as catalog_reason
 from shelfsync.catalog.alignment import column
 from shelfsync.catalog.normalise import RAW_CHARACTERS_MAX
 from shelfsync.catalog.number import INT32_MAX, mask
-from shelfsync.promotions import reason
+from shelfsync.promotions import quarantine_reason
 from shelfsync.promotions.head import SUBTYPES, TYPES, Fault, Heads
 from shelfsync.promotions.schemas import HEAD, KEPT, RAW, ROWS
 from shelfsync.schemas import PRICE, QUARANTINE
@@ -63,7 +63,7 @@ def normalise(raw: pa.Table, heads: Heads, settings: PromotionSettings, *, sku_l
     """Canonical rows of the one vendor that `raw` (RAW shape) is about, and the rest with reasons. No value raises an error."""
     raw_columns = {name: column(raw, name) for name in RAW.names}
     numbers, faults = _heads(raw_columns, heads)
-    findings = reason.Findings(raw.num_rows)
+    findings = quarantine_reason.Findings(raw.num_rows)
     skus = _sku(raw_columns["sku"], findings, sku_length_max)
     _read_meanings(raw_columns, findings, settings)
     pieces = np.array([head.pieces or 1 for head in heads.all] + [1], np.int64)[numbers]  # the last: no head
@@ -99,7 +99,7 @@ def quarantined(raw: pa.Table, row_numbers: pa.Array, reasons: npt.NDArray[np.in
     positions = pc.index_in(row_numbers, value_set=column(raw, "row_number"))
     rows = raw.take(positions)
     raw_columns = {name: column(rows, name) for name in RAW.names}
-    findings = reason.Findings(rows.num_rows)
+    findings = quarantine_reason.Findings(rows.num_rows)
     findings.numbers = reasons
     return _quarantine(
         raw_columns, pc.utf8_trim(raw_columns["sku"], characters=" "), findings, np.zeros(rows.num_rows, np.int32), {}
@@ -137,7 +137,7 @@ def _heads(raw_columns: dict[str, pa.Array], heads: Heads) -> tuple[npt.NDArray[
     return numbers[codes], {int(row): faulty[int(codes[row])] for row in where}
 
 
-def _sku(raw_columns: pa.Array, findings: reason.Findings, length_max: int) -> pa.Array:
+def _sku(raw_columns: pa.Array, findings: quarantine_reason.Findings, length_max: int) -> pa.Array:
     """As in the catalog: kept as it is but for spaces around it."""
     skus = pc.utf8_trim(raw_columns, characters=" ")
     skus = pc.if_else(pc.equal(skus, ""), pa.scalar(None, pa.string()), skus)
@@ -148,7 +148,7 @@ def _sku(raw_columns: pa.Array, findings: reason.Findings, length_max: int) -> p
     return skus
 
 
-def _repeated(columns: dict[str, pa.Array], findings: reason.Findings, known: number.Mask) -> number.Mask:
+def _repeated(columns: dict[str, pa.Array], findings: quarantine_reason.Findings, known: number.Mask) -> number.Mask:
     """Rows that equal an earlier one of their promotion. If rows of one SKU contradict each other, each is quarantined."""
     places = np.flatnonzero(known & ~findings.not_expressible)
     keys = _codes([columns["head"], columns["sku"]], places)
@@ -177,7 +177,9 @@ def _codes(columns: list[pa.Array], places: npt.NDArray[np.int64]) -> npt.NDArra
     return np.asarray(joined.indices.to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
-def _read_meanings(raw_columns: dict[str, pa.Array], findings: reason.Findings, settings: PromotionSettings) -> None:
+def _read_meanings(
+    raw_columns: dict[str, pa.Array], findings: quarantine_reason.Findings, settings: PromotionSettings
+) -> None:
     """For whom a row is, and on which condition: everybody without a condition, or what the platform cannot express."""
     for name, usual, own, reasons in (
         ("audience", AUDIENCES, settings.audiences, {"everybody": None, "club": "club_only", "staff": "staff_only"}),
@@ -196,7 +198,10 @@ def _read_meanings(raw_columns: dict[str, pa.Array], findings: reason.Findings, 
 
 
 def _discount(
-    raw_columns: dict[str, pa.Array], findings: reason.Findings, settings: PromotionSettings, together: number.Mask
+    raw_columns: dict[str, pa.Array],
+    findings: quarantine_reason.Findings,
+    settings: PromotionSettings,
+    together: number.Mask,
 ) -> tuple[pa.Array, pa.Array]:
     """The meaning of the price column, and its value: cut after three decimals, above zero. `together`: it is of several pieces."""
     text = pc.utf8_upper(pc.utf8_trim_whitespace(raw_columns["discount_type"])).fill_null("")
@@ -216,7 +221,7 @@ def _discount(
     return subtypes, values.fill_null(0)
 
 
-def _amount(field_name: str, raw_columns: pa.Array, findings: reason.Findings) -> pa.Array:
+def _amount(field_name: str, raw_columns: pa.Array, findings: quarantine_reason.Findings) -> pa.Array:
     if raw_columns.null_count == len(raw_columns):  # most campaigns leave it empty
         return pa.nulls(len(raw_columns), PRICE)
     numbers = number.read(raw_columns)
@@ -227,7 +232,7 @@ def _amount(field_name: str, raw_columns: pa.Array, findings: reason.Findings) -
     return numbers.magnitude
 
 
-def _count(raw_columns: pa.Array, findings: reason.Findings) -> pa.Array:
+def _count(raw_columns: pa.Array, findings: quarantine_reason.Findings) -> pa.Array:
     if raw_columns.null_count == len(raw_columns):
         return pa.nulls(len(raw_columns), pa.int64())
     numbers = number.read(raw_columns)
@@ -241,7 +246,7 @@ def _count(raw_columns: pa.Array, findings: reason.Findings) -> pa.Array:
 def _quarantine(
     raw_columns: dict[str, pa.Array],
     skus: pa.Array,
-    findings: reason.Findings,
+    findings: quarantine_reason.Findings,
     heads: npt.NDArray[np.int32],
     faults: dict[int, Fault],
 ) -> pa.Table:
@@ -250,7 +255,7 @@ def _quarantine(
     if well_headed.any():
         where = pa.array(well_headed)
         rows = {name: values.filter(where) for name, values in raw_columns.items()}
-        parts.append(_table(rows, skus.filter(where), reason.described(findings.numbers[well_headed], rows)))
+        parts.append(_table(rows, skus.filter(where), quarantine_reason.described(findings.numbers[well_headed], rows)))
     if faults:
         places = pa.array(sorted(faults), pa.int64())
         of = [faults[place] for place in sorted(faults)]

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from shelfsync.catalog.alignment import aligned, column
 from shelfsync.catalog.number import mask
-from shelfsync.promotions import reason
+from shelfsync.promotions import quarantine_reason
 from shelfsync.promotions.bundle import resolved
 from shelfsync.promotions.schemas import KEPT
 
@@ -44,7 +44,7 @@ class Validated:
 
 def validate(rows: pa.Table, heads: Heads, assortment: pa.Table) -> Validated:
     """`assortment` in ASSORTMENT shape; an empty table: the vendor's assortment is unknown."""
-    findings = reason.Findings(rows.num_rows)
+    findings = quarantine_reason.Findings(rows.num_rows)
     rows = resolved(rows, heads, assortment, findings)
     findings.note("price_not_below_base", _not_below(rows, base_prices(rows, assortment)))
     intended_overlaps = _overlaps(rows, heads.all, findings)
@@ -78,7 +78,7 @@ def _not_below(rows: pa.Table, base: pa.Array) -> Mask:
     return mask(pc.and_(amount, pc.greater_equal(column(rows, "value"), base)))
 
 
-def _overlaps(rows: pa.Table, heads: list[Head], findings: reason.Findings) -> int:
+def _overlaps(rows: pa.Table, heads: list[Head], findings: quarantine_reason.Findings) -> int:
     """Notes rows of a later campaign over an earlier one; returns how many SKUs overlap on purpose."""
     numbers = column(rows, "head").to_numpy(zero_copy_only=False)
     codes = column(rows, "sku").dictionary_encode().indices.to_numpy(zero_copy_only=False)

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from catalog_rows import delta, fields_by_sku, log, shelf
 from shelfsync.catalog.acknowledge import acknowledge, with_unconfirmed
-from shelfsync.catalog.confirm import match
 from shelfsync.catalog.diff import diff
+from shelfsync.catalog.outcome import match
 
 BEFORE = shelf({"sku": "A", "price": "1", "quantity": 1}, {"sku": "C", "price": "3"})
 ITEMS = delta(

@@ -7,8 +7,8 @@ import tracemalloc
 
 import pytest
 
-from shelfsync.catalog.confirm import parse_log
 from shelfsync.catalog.job_log import TruncatedLogError
+from shelfsync.catalog.outcome import parse_log
 from shelfsync.errors import DataError
 
 NEWER = b"sku,state,errors\n"

@@ -10,10 +10,10 @@ from decimal import Decimal
 from catalog_rows import fields_by_sku, normalised, shelf
 from shelfsync.catalog.acknowledge import acknowledge
 from shelfsync.catalog.batch import cut
-from shelfsync.catalog.confirm import match, parse_log
 from shelfsync.catalog.diff import diff
 from shelfsync.catalog.guard import guard
 from shelfsync.catalog.guard_case import Case
+from shelfsync.catalog.outcome import match, parse_log
 from shelfsync.settings import GuardSettings
 
 WIRE = {"key": "sku", "sales_limit_name": "max_sales_quantity"}

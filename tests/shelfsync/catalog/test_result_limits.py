@@ -16,8 +16,8 @@ import hostile_files
 from fuzz_minute import for_a_minute
 from hostile_files import EXPORT, LOG, corpus
 from shelfsync.catalog import result_csv
-from shelfsync.catalog.confirm import parse_log
 from shelfsync.catalog.export import parse_export
+from shelfsync.catalog.outcome import parse_log
 from shelfsync.catalog.result_csv import JsonText
 from shelfsync.errors import DataError
 

@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 import pytest
 import sqlalchemy as sa
 
-from shelfsync.catalog.overlay import lay_over
+from shelfsync.catalog.changed_rows import lay_over
 from shelfsync.erp import sample
 from shelfsync.erp.changes import Changes
 from shelfsync.erp.open import open_source

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from shelfsync.erp import sample
-from shelfsync.erp.layout import CATALOG
+from shelfsync.erp.columns import CATALOG
 from shelfsync.settings import ErpSettings, read_settings
 
 HOW_TO = Path(__file__).parents[3] / "docs/how-to"

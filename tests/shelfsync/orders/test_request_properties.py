@@ -19,8 +19,8 @@ from shelfsync.orders import cart
 from shelfsync.orders.cart import Product, matched
 from shelfsync.orders.order_state import parse_version, state
 from shelfsync.orders.picking_result import read
+from shelfsync.orders.picking_rules import problems
 from shelfsync.orders.request import request
-from shelfsync.orders.rules import problems
 
 PRODUCTS = {
     row["sku"]: Product(row["sku"], Decimal(str(row["price"])), bool(row.get("is_sold_by_weight")))

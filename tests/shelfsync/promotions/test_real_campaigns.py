@@ -16,7 +16,7 @@ from promotion_shop import STORES
 from shelfsync.promotions.guard import guard
 from shelfsync.promotions.head import Heads
 from shelfsync.promotions.normalise import Normalised, normalise, quarantined
-from shelfsync.promotions.reason import REASONS
+from shelfsync.promotions.quarantine_reason import REASONS
 from shelfsync.promotions.schemas import ASSORTMENT, RAW
 from shelfsync.promotions.validate import validate
 from shelfsync.settings import PromotionSettings

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from shelfsync.catalog.ledger.readings import At
     from shelfsync.catalog.ledger.runs import Run
     from shelfsync.context import Context
-    from shelfsync.erp.source import FollowedErp
+    from shelfsync.erp.complete_extract import FollowedErp
 
 log = logging.getLogger(__name__)
 
@@ -107,7 +107,7 @@ def _laid_over(
     context: Context, known: dict[str, Reading], changed: dict[str, str]
 ) -> tuple[dict[str, Laid], dict[str, str]]:
     """The rows of each vendor with changed ones, and why a vendor's could not be made. One stops no other (I10)."""
-    from shelfsync.catalog.overlay import lay_over
+    from shelfsync.catalog.changed_rows import lay_over
 
     lake = context.lake
     made: dict[str, Laid] = {}
@@ -164,7 +164,7 @@ class Told:
 
         Without a snapshot the changes are newer than the whole, so they are laid over it as well.
         """
-        from shelfsync.catalog.overlay import lay_over
+        from shelfsync.catalog.changed_rows import lay_over
 
         changed = {name: path for name, (path, _) in self._partition.finish().items()}
         with self._context.engine.connect() as connection:

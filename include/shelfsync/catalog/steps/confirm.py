@@ -102,7 +102,7 @@ def give_up(context: Context, job: CatalogJob, lease: Lease, trouble: Exception 
 
 
 def _outcomes(context: Context, job: CatalogJob, news: Report, items: pa.Table, lease: Lease) -> pa.Table:
-    from shelfsync.catalog.confirm import match, parse_feedback, unmatched
+    from shelfsync.catalog.outcome import match, parse_feedback, unmatched
 
     key = context.settings.platform.item_key
     lines = _log_lines(context, job, news, lease)
@@ -143,8 +143,8 @@ def _log_lines(context: Context, job: CatalogJob, news: Report, lease: Lease) ->
 
 def _read_log(context: Context, job: CatalogJob, path: str, lease: Lease) -> pa.Table:
     """The log's lines. A truncated log counts up to its end. The path of an unreadable log is removed."""
-    from shelfsync.catalog.confirm import parse_log
     from shelfsync.catalog.job_log import TruncatedLogError
+    from shelfsync.catalog.outcome import parse_log
 
     with context.lake.open(path) as file:
         try:
@@ -173,7 +173,7 @@ def read_back(context: Context, job: CatalogJob, lease: Lease) -> bool:
     """
     import pyarrow.compute as pc
 
-    from shelfsync.catalog.confirm import Shown, listing_lines, match, provable
+    from shelfsync.catalog.outcome import Shown, listing_lines, match, provable
 
     with context.engine.connect() as connection:
         batch = batches.read(connection, job.batch_id)

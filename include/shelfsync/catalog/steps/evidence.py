@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from shelfsync.catalog.drift_cause import Evidence
     from shelfsync.catalog.ledger.holds import Hold
     from shelfsync.catalog.ledger.observations import Observation
     from shelfsync.catalog.ledger.vendor_runs import LastSnapshot
-    from shelfsync.catalog.reconcile import Evidence
     from shelfsync.context import Context
 
 JOBS_MAX = 400
@@ -31,7 +31,7 @@ def evidence_of(
     context: Context, seen: Observation, before: Observation | None, last: LastSnapshot | None, skus: pa.Array
 ) -> Evidence:
     """The evidence about these SKUs of the observation's vendor; reads no file if there are none."""
-    from shelfsync.catalog.reconcile import Evidence
+    from shelfsync.catalog.drift_cause import Evidence
     from shelfsync.schemas import SENDING
 
     if not len(skus):

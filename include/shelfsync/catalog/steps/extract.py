@@ -10,7 +10,7 @@ from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps.changes import Told, read_changed
 from shelfsync.catalog.steps.partition import Partition
 from shelfsync.catalog.warehouse import record
-from shelfsync.erp.source import named, none_of
+from shelfsync.erp.complete_extract import named, none_of
 from shelfsync.errors import DataError
 from shelfsync.platform.reachable import check_chain
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from shelfsync.catalog.ledger.runs import Run
     from shelfsync.context import Context
-    from shelfsync.erp.source import Extract, Proof
+    from shelfsync.erp.complete_extract import Extract, Proof
 
 log = logging.getLogger(__name__)
 

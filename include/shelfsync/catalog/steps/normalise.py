@@ -77,7 +77,7 @@ def _missed(context: Context, row: VendorRun, raw: pa.Table) -> pa.Table | None:
     """What the changes had not told until this whole reading; None if there is nothing to compare with."""
     if row.told_path is None:
         return None
-    from shelfsync.catalog.overlay import missed
+    from shelfsync.catalog.changed_rows import missed
 
     told = context.lake.read_table(row.told_path)
     return missed(told, raw, context.settings.normalise, key=context.settings.platform.item_key)

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from shelfsync.catalog.drift_cause import Reconciled
     from shelfsync.catalog.ledger.exports import ExportJob
     from shelfsync.catalog.ledger.observations import Observation
     from shelfsync.catalog.ledger.vendor_runs import LastSnapshot
     from shelfsync.catalog.ledger.vendors import BaselineVersion
-    from shelfsync.catalog.reconcile import Reconciled
     from shelfsync.catalog.suppression import Rule
     from shelfsync.context import Context
     from shelfsync.store.leases import Lease
@@ -120,8 +120,8 @@ def _gathered(context: Context, name: str, observation_id: int) -> _Vendor | Non
 
 def _compared(context: Context, one: ExportJob, vendor: _Vendor, rules: list[Rule], lease: Lease) -> bool:
     """Finds the causes, chooses the actions and writes them; False if the baseline changed meanwhile."""
-    from shelfsync.catalog.difference import differences, undecided
-    from shelfsync.catalog.reconcile import reconcile as pure
+    from shelfsync.catalog.drift import differences, undecided
+    from shelfsync.catalog.drift_cause import reconcile as pure
 
     last, before, effect = vendor.last, vendor.before, context.settings.suppression
     buffers = None if vendor.desired is None else buffers_of(vendor.desired, one.vendor, rules, effect)
@@ -159,7 +159,7 @@ def _write(
     context: Context, one: ExportJob, vendor: _Vendor, result: Reconciled, drift: pa.Table, lease: Lease, blind: int
 ) -> bool:
     """Writes everything in one transaction with the new baseline."""
-    from shelfsync.catalog.reconcile import products, with_confirmed, with_resends
+    from shelfsync.catalog.drift_cause import products, with_confirmed, with_resends
 
     resend, reject = _of(drift, "resend"), _of(drift, "reject")
     name, number = one.vendor, vendor.seen.observation_id

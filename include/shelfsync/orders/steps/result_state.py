@@ -12,8 +12,8 @@ from shelfsync.orders.cart import Product, new_skus
 from shelfsync.orders.ledger import orders, picking
 from shelfsync.orders.ledger import picking as order_products
 from shelfsync.orders.order_state import FULFILLED
+from shelfsync.orders.picking_rules import Problem, problems
 from shelfsync.orders.request import differences, request, shows_change
-from shelfsync.orders.rules import Problem, problems
 from shelfsync.orders.steps.apply import apply, current
 
 if TYPE_CHECKING:

@@ -278,7 +278,7 @@ class _Preparation:
             self._prepared.frozen.setdefault(campaign, "its head cannot be meant: see warehouse.promotion_quarantine")
 
     def _quarantine(self, vendor: str, rows: pa.Table) -> None:
-        from shelfsync.promotions.reason import NOT_EXPRESSIBLE
+        from shelfsync.promotions.quarantine_reason import NOT_EXPRESSIBLE
 
         self._prepared.counts["rows_quarantined"] += rows.num_rows
         words = {reason.word for reason in NOT_EXPRESSIBLE}

@@ -22,7 +22,7 @@ from shelfsync.local.postgres import EmbeddedPostgres
 from shelfsync.platform.rate_limit import RateLimiter, tables
 from shelfsync.platform.rate_limit.back_off import Answer
 from shelfsync.platform.rate_limit.schedule import Rate
-from shelfsync.platform.tokens import SharedTokens
+from shelfsync.platform.shared_token import SharedTokens
 from shelfsync.settings import RateLimitSettings
 from shelfsync.store.engine import create_engine
 

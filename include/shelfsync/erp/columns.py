@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from shelfsync.erp.mapping import SETTING as MAPPING
-from shelfsync.erp.mapping import MappingHook
+from shelfsync.erp.mapping_hook import SETTING as MAPPING
+from shelfsync.erp.mapping_hook import MappingHook
 from shelfsync.erp.text import MARK, series_texts, texts
 from shelfsync.erp.vendor_ids import VendorIds
 from shelfsync.errors import ConfigurationError

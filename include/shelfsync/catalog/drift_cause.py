@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.catalog.alignment import aligned, column
-from shelfsync.catalog.difference import LISTED, text_of
+from shelfsync.catalog.drift import LISTED, text_of
 from shelfsync.schemas import BASELINE, DRIFT, FIELDS, SHOWN
 
 if TYPE_CHECKING:

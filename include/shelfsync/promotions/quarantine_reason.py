@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.catalog import item
-from shelfsync.catalog.reason import Reason
+from shelfsync.catalog.quarantine_reason import Reason
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

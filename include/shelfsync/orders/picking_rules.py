@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from shelfsync.orders import cart, line_rules
+from shelfsync.orders import cart, picking_line_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -83,17 +83,17 @@ def _lines(order: OrderState, parts: Matched, products: Mapping[str, Product]) -
     for line, why in parts.unmatched:
         yield ("sku" if line.goods.sku is None else "item"), f"A line that is {line.status} {why}."
     for item in parts.missing:
-        yield "undecided", f"{line_rules.name(item)}: it has no line. Send picked, not_found or replaced."
+        yield "undecided", f"{picking_line_rules.name(item)}: it has no line. Send picked, not_found or replaced."
     for line, item in parts.pairs:
         if line.replaced_by and line.status != "replaced":
-            why = f"{line_rules.name(item)} is {line.status} and has a replacement: it is replaced, or it has none."
+            why = f"{picking_line_rules.name(item)} is {line.status} and has a replacement: it is replaced, or it has none."
             yield "replacement", why
         if line.status == "picked":
-            yield from line_rules.picked_problems(item, line.goods)
+            yield from picking_line_rules.picked_problems(item, line.goods)
         elif line.status == "replaced":
-            yield from line_rules.replacement_problems(order, item, line, products)
+            yield from picking_line_rules.replacement_problems(order, item, line, products)
     for line in parts.added:
-        yield from line_rules.addition_problems(order, line, products)
+        yield from picking_line_rules.addition_problems(order, line, products)
 
 
 def _amount(

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from catalog_rows import delta, log
-from shelfsync.catalog.confirm import match, parse_feedback, unmatched
+from shelfsync.catalog.outcome import match, parse_feedback, unmatched
 from shelfsync.schemas import LOG
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from shelfsync.erp.changes import Changes
-    from shelfsync.erp.layout import Chunk, Layout
+    from shelfsync.erp.columns import Chunk, Layout
 
 
 _NAMED = 5
