@@ -17,6 +17,7 @@ from scripts.reference.program import EXAMPLES
 from shelfsync import errors, logs
 from shelfsync.catalog.steps.plan import read as read_plan
 from shelfsync.errors import DataError, ShelfsyncError
+from shelfsync.pages.app import PAGES as WEB_PAGES
 from shelfsync.settings import Settings, read_settings
 from shelfsync.settings.reading import shown_settings
 
@@ -165,6 +166,13 @@ def test_twenty_questions_of_an_operator_are_answered_on_their_pages(site):
     text = {page: re.sub(r"\s+", " ", one) for page, one in site.items()}
     pages = [(question, os.path.normpath(f"internals/{link}"), words) for question, link, words in rows]
     assert [question for question, page, words in pages if words not in text[page]] == []
+
+
+def test_every_page_of_the_menu_is_described_with_its_picture(site):
+    page = site["reference/pages.md"]
+    parts = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL))
+    assert set(parts) == {one.MENU[1] for one in WEB_PAGES if hasattr(one, "MENU")}
+    assert [title for title, text in parts.items() if "../pictures/pages/" not in text] == []
 
 
 def test_every_error_leads_to_its_place_on_the_page_of_errors(site, tmp_path, monkeypatch):

@@ -1,0 +1,96 @@
+"""The pictures of every page: `PYTHONPATH=include python -m scripts.screenshots` beside a running `make up`, into docs/pictures/pages.
+
+It uses the sample chain. So that a hold is there to be seen, it makes thirty prices of the sample ERP ten times as high and syncs that store.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx
+from playwright.sync_api import sync_playwright
+
+from shelfsync.local import airflow_home, guide, postgres_binaries
+from shelfsync.local.place import Place
+from shelfsync.settings import read_settings
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / "docs/pictures/pages"
+STORE = "store-002"
+ACCIDENT = """
+INSERT INTO erp.price (product_id, store_id, amount, valid_from)
+SELECT product_id, 2, round(list_price * 10, 2), current_date FROM erp.product ORDER BY product_id LIMIT 30
+"""
+WAIT_S = 300.0
+
+
+def main() -> int:
+    """Takes a picture of each page that the menu leads to, and of one hold, order and promotion."""
+    place = Place(read_settings().home.absolute())
+    ready = json.loads((place.run / "ready.json").read_text("utf-8"))
+    address, shelfsync = ready["airflow"], [str(ROOT / ".venv/bin/shelfsync")]
+    psql = postgres_binaries.find().program("psql")
+    subprocess.run([psql, guide.erp_url(place), "-qc", ACCIDENT], check=True)  # noqa: S603  its own program
+    environment = {
+        "SHELFSYNC_CONFIG": str(place.home / "sample.toml"),
+        "PATH": "/usr/bin:/bin",
+        "HOME": str(place.home),
+    }
+    subprocess.run([*shelfsync, "sync", "--vendor", STORE], check=False, env=environment)  # noqa: S603
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path="/usr/bin/chromium", args=["--headless", "--no-sandbox", "--disable-gpu"]
+        )
+        context = browser.new_context(viewport={"width": 1280, "height": 800})
+        context.add_cookies([{"name": "_token", "value": _token(place, address), "url": address}])
+        page = context.new_page()
+        start = f"{address}{guide.PAGES}"
+        for name, path in _paths(page, start, ready["sku"]).items():
+            page.goto(start + path)
+            page.screenshot(path=str(FOLDER / f"{name}.png"))
+            print(f"docs/pictures/pages/{name}.png")
+        browser.close()
+    return 0
+
+
+def _paths(page: Any, start: str, sku: str) -> dict[str, str]:
+    """Name -> path of each page below `start`."""
+    paths = {"vendors": "", "pause": "switches", "explain": f"explain?vendor=store-001&sku={sku}"}
+    for name, one in (("holds", "hold"), ("promotions", "promotion"), ("orders", "order")):
+        paths[name] = name
+        paths[one] = name + "/" + _first(page, start + name, f"/{name}/")
+    return paths
+
+
+def _first(page: Any, url: str, inside: str) -> str:
+    """The last part of the first link of a list; waits until there is one, because the sample's customers order now and then."""
+    end = time.monotonic() + WAIT_S
+    while True:
+        page.goto(url)
+        links = page.eval_on_selector_all("main a, table a", "all => all.map(one => one.getAttribute('href') || '')")
+        found = [
+            link.rpartition("/")[2] for link in links if inside in link or link.startswith(inside.strip("/") + "/")
+        ]
+        if found:
+            return str(found[0])
+        if time.monotonic() > end:
+            raise TimeoutError(f"{url} has no link to {inside}")
+        time.sleep(5)
+
+
+def _token(place: Place, address: str) -> str:
+    password = airflow_home.admin_password(place.airflow)
+    answer = httpx.post(
+        f"{address}/auth/token", json={"username": airflow_home.USER, "password": password}, trust_env=False
+    )
+    return str(answer.raise_for_status().json()["access_token"])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
