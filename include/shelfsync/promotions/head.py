@@ -123,6 +123,9 @@ class Heads:
 
     def _read(self, texts: Mapping[str, str | None]) -> int | Fault:
         campaign = _text(texts.get("campaign"))
+        if campaign is not None and not _is_identifier(campaign):  # never sent, so nothing of it is to be frozen
+            message = f"campaign {_shown(campaign)} is no identifier"
+            return Fault(None, "campaign", "campaign_characters", message)
         try:
             head = _head(texts, self._settings)
         except _FaultyError as fault:
@@ -144,8 +147,6 @@ def _head(texts: Mapping[str, str | None], settings: PromotionSettings) -> Head:
     campaign = _text(texts.get("campaign"))
     if campaign is None:
         raise _FaultyError("campaign", "campaign_missing", "the row names no campaign")
-    if _CONTROL.search(campaign) or len(campaign) > 255:
-        raise _FaultyError("campaign", "campaign_characters", f"campaign {_shown(campaign)} is no identifier")
     counts = [_count(name, texts) for name in ("purchased_quantity", "discounted_quantity")]
     pieces = _count("pieces", texts)
     if pieces is not None and pieces > 1:
@@ -262,6 +263,10 @@ def _amount(field: str, texts: Mapping[str, str | None]) -> Decimal | None:
     if not amount.is_finite() or not 0 < amount < 10**12:
         raise _FaultyError(field, f"{field}_not_an_amount", f"{field} {_shown(text)} is no amount above zero")
     return Decimal(int(amount * 1000)) / 1000
+
+
+def _is_identifier(text: str) -> bool:
+    return _CONTROL.search(text) is None and len(text) <= 255
 
 
 def _text(value: str | None) -> str | None:

@@ -62,6 +62,13 @@ def test_a_head_that_raises_anything_is_a_fault_of_its_campaign(monkeypatch):
     assert (found.campaign, found.reason) == ("c2", "campaign_unreadable")
 
 
+@pytest.mark.parametrize("campaign", ["a\0b", "a\x1fb", "x" * 256])
+def test_a_campaign_that_is_no_identifier_freezes_nothing_and_is_named_nowhere(campaign):
+    found = Heads(PromotionSettings()).find(STANDARD | {"campaign": campaign})
+    assert (found.campaign, found.reason) == (None, "campaign_characters")
+    assert found.message.isprintable()
+
+
 @pytest.mark.slow
 def test_for_a_minute():
     assert for_a_minute(test_any_head_is_one_or_a_fault) > 0
