@@ -1,6 +1,6 @@
 # What people do with the project; `make help` lists it. Every target makes the environment it needs.
 .DEFAULT_GOAL := help
-.PHONY: help setup lock test test-slow test-installation crash soak fuzz simulate crash-sweep mutation bench load cost check docs audit sbom sandbox-package demo up down
+.PHONY: help setup lock test test-slow test-installation crash soak fuzz simulate crash-sweep mutation bench bench-freshness load cost check docs audit sbom sandbox-package demo up down
 BIN := .venv/bin
 # Where a machine forbids cached bytecode, each of the many processes would compile Airflow anew, for seconds.
 export PYTHONDONTWRITEBYTECODE :=
@@ -45,6 +45,9 @@ mutation: setup   ## planted bugs, each of which the tests have to catch; BUG=wo
 bench: setup   ## what the hot path costs, against bounds and other ways, two minutes; SIZE=1m (10m, 50m), ARGS="--stage diff"
 	@scripts/peers.sh
 	@PYTHONPATH=include $(BIN)/python -m benchmarks --size $(or $(SIZE),1m) $(ARGS)
+
+bench-freshness: setup   ## time from a sale in the ERP to the platform's acknowledgement, some eight minutes; VENDORS=6 SECONDS=300
+	@PYTHONPATH=include $(BIN)/python -m benchmarks.freshness --vendors $(or $(VENDORS),6) --seconds $(or $(SECONDS),300) $(ARGS)
 
 load: setup   ## events at a rate on a real receiver that is killed meanwhile, and PostgreSQL too; SECONDS=30 RATE=500
 	@PYTHONPATH=tests:tests/support:include $(BIN)/python -m benchmarks.load --seconds $(or $(SECONDS),30) --rate $(or $(RATE),500) $(ARGS)

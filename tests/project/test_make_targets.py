@@ -46,6 +46,9 @@ TARGETS: dict[str, Here | Elsewhere] = {
     "crash-sweep": Here(("ARGS=--every 2000", "KINDS=approve"), prints="1 of 1 crash points converge"),
     "mutation": Here(("BUG=a 202 is taken for success",), prints="1 of 1 planted bugs caught"),
     "bench": Here(("SIZE=100k", f"ARGS={BENCH}"), prints="diff"),
+    "bench-freshness": Here(
+        ("VENDORS=2", "SECONDS=4", "ARGS=--skus 60 --rest-s 0 --drain-s 20"), prints="bound_cycle_s"
+    ),
     "load": Here(("SECONDS=3", "RATE=100"), prints="0 missing"),
     "audit": Here(prints="audit: "),
     "sbom": Here(("SBOM={folder}/sbom.json",), prints="sbom.json"),

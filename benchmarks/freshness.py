@@ -1,0 +1,243 @@
+"""How long a stop-sell takes from the ERP's commit to the platform's acknowledgement, by `shelfsync sync --watch`.
+
+    make bench-freshness VENDORS=6 SECONDS=300
+
+Real processes: PostgreSQL, the sandbox with its request limit and webhooks, the receiver, and the command line. The tills of the sample ERP sell
+once a second; every second sale takes the last pieces. Beside the times stands the bound: a cycle that needs two requests a vendor cannot be
+shorter than these at 60 requests a minute, whoever sends them. Everything shares this machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import datetime as dt
+import json
+import os
+import random
+import re
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from benchmarks.stage import described
+from shelfsync.erp import sample
+from shelfsync.local.postgres import EmbeddedPostgres
+from shelfsync.local.sandbox_control import CHAIN, CLIENT_ID, CLIENT_SECRET, SandboxControl
+from shelfsync.store.engine import create_engine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ALLOWANCE = 60
+REQUESTS_A_VENDOR = 2
+SECRET = "a secret of the benchmark"
+BIN = Path(sys.executable).parent
+
+_ON_SALE = """
+SELECT listing.store_id, listing.product_id, store.code AS vendor, product.item_code AS sku, sum(movement.quantity) AS quantity
+FROM erp.listing JOIN erp.store USING (store_id) JOIN erp.product USING (product_id)
+JOIN erp.stock_movement AS movement USING (store_id, product_id)
+WHERE listing.active AND product.active AND NOT product.sold_by_weight
+GROUP BY 1, 2, 3, 4 HAVING sum(movement.quantity) >= 3
+"""
+_BOOK = """
+INSERT INTO erp.stock_movement (store_id, product_id, booked_at, kind, quantity) VALUES (:store, :product, clock_timestamp(), 'sale', :quantity)
+"""
+_OUTCOMES = """
+SELECT vendor, sku, quantity, known_at FROM warehouse.sku_outcome
+WHERE state = 'accepted' AND known_at > :since AND (quantity = 0 OR active = false) ORDER BY known_at
+"""
+_REQUESTS = """
+SELECT operation, sum(permits - forfeited)::bigint AS requests FROM rate_limit.usage WHERE priority <> '' GROUP BY 1 ORDER BY 1
+"""
+
+
+@dataclass(frozen=True)
+class StopSell:
+    """The last pieces of a product, sold; `at` is after the commit."""
+
+    vendor: str
+    sku: str
+    at: dt.datetime
+
+
+def main() -> int:
+    """Runs it and prints the figures; `--json FILE` keeps them."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.freshness", description=__doc__)
+    parser.add_argument("--vendors", type=int, default=6)
+    parser.add_argument("--skus", type=int, default=1_000, help="products of a vendor")
+    parser.add_argument("--seconds", type=int, default=300, help="how long the tills sell")
+    parser.add_argument(
+        "--rest-s", type=int, default=60, help="a pause first, so that the minute's requests are free again"
+    )
+    parser.add_argument("--drain-s", type=int, default=60, help="how long the last sales may take")
+    parser.add_argument("--json", type=Path, help="write the figures to this file as well")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="shelfsync-freshness-") as name:
+        folder = Path(name)
+        folder.chmod(0o711)
+        figures = measured(folder, options)
+    print(json.dumps(figures, indent=2))
+    if options.json is not None:
+        options.json.write_text(json.dumps(figures | described(), indent=2) + "\n", "utf-8")
+    return 0
+
+
+def measured(folder: Path, options: argparse.Namespace) -> dict[str, Any]:
+    """The figures of one run; times in seconds."""
+    with contextlib.ExitStack() as closing:
+        postgres = EmbeddedPostgres(folder, fsync=False, echo=lambda _: None)
+        postgres.ensure_started()
+        closing.callback(postgres.stop)
+        ours, theirs = postgres.create_database("shelfsync"), postgres.create_database("erp")
+        erp, ledger = create_engine(theirs), create_engine(ours)
+        closing.callback(erp.dispose)
+        closing.callback(ledger.dispose)
+        sandbox_url = closing.enter_context(
+            _process(folder, [str(BIN / "partner-sandbox"), "--port", "0", "--job-seconds", "1"], {})
+        )
+        environment = {
+            "SHELFSYNC_HOME": str(folder),
+            "SHELFSYNC_DATABASE_URL": ours,
+            "SHELFSYNC_PLATFORM__BASE_URL": sandbox_url,
+            "SHELFSYNC_PLATFORM__CHAIN": CHAIN,
+            "SHELFSYNC_PLATFORM__CLIENT_ID": CLIENT_ID,
+            "SHELFSYNC_PLATFORM__CLIENT_SECRET": CLIENT_SECRET,
+            "SHELFSYNC_WEBHOOK__SECRET": SECRET,
+            "SHELFSYNC_WEBHOOK__PORT": "0",
+            "SHELFSYNC_ERP__URL": theirs.replace("postgresql://", "postgresql+psycopg://", 1),
+            "SHELFSYNC_ERP__SQL_FILE": str(sample.SELECT_FILE),
+            "SHELFSYNC_ERP__CHANGES_SQL_FILE": str(sample.CHANGES_FILE),
+            "SHELFSYNC_ERP__CHANGES_COLUMN": "xact",
+            "SHELFSYNC_ERP__CHANGES_KIND": "number",
+            "SHELFSYNC_ERP__CHANGES_OVERLAP": "0",
+            "SHELFSYNC_SYNC__WATCH_S": "1",
+        }
+        sample.create(erp, vendors=options.vendors, skus_per_vendor=options.skus)
+        with erp.begin() as connection:
+            connection.exec_driver_sql(sample.CHANGE_TABLE_FILE.read_text("utf-8"))
+        shelfsync = [sys.executable, "-m", "shelfsync"]
+        subprocess.run([*shelfsync, "status"], env=_merged(environment), check=False, capture_output=True)  # the tables
+        receiver_url = closing.enter_context(_process(folder, [*shelfsync[:2], "shelfsync.receiver"], environment))
+        sandbox = SandboxControl(sandbox_url)
+        closing.callback(sandbox.close)
+        for vendor, products in sample.assortment(erp).items():
+            sandbox.put_products(vendor, products)
+        sandbox.send_events_to(f"{receiver_url}/webhook", SECRET)
+        for arguments in (["--full"], []):
+            _finished([*shelfsync, "sync", *arguments], environment)
+        time.sleep(options.rest_s)
+        with ledger.begin() as connection:
+            connection.execute(sa.text("DELETE FROM rate_limit.usage"))
+        log = closing.enter_context((folder / "watch.log").open("w"))
+        watch = subprocess.Popen(
+            [*shelfsync, "-v", "sync", "--watch"], env=_merged(environment), stdout=log, stderr=log
+        )
+        closing.callback(watch.kill)
+        began = dt.datetime.now(dt.UTC)
+        sold = tills(erp, options.seconds)
+        time.sleep(options.drain_s)
+        ended = watch.poll() is None
+        watch.send_signal(signal.SIGTERM)
+        watch.wait(120)
+        if not ended:
+            sys.stderr.write((folder / "watch.log").read_text()[-3_000:])
+        with ledger.connect() as connection:
+            outcomes = connection.execute(sa.text(_OUTCOMES), {"since": began}).all()
+            requests = {row.operation: row.requests for row in connection.execute(sa.text(_REQUESTS))}
+            runs = connection.execute(sa.text("SELECT count(*) FROM ledger.run WHERE started_at > :at"), {"at": began})
+            count = runs.scalar_one()
+    lasted_s = options.seconds + options.drain_s
+    return figures_of(sold, outcomes, requests, runs=count, vendors=options.vendors, lasted_s=lasted_s)
+
+
+def tills(erp: sa.Engine, seconds: int) -> list[StopSell]:
+    """A sale a second; every second one takes the last pieces. A product is sold out once, so that each has one acknowledgement."""
+    chance = random.Random(1)
+    with erp.connect() as connection:
+        shelf = list(connection.execute(sa.text(_ON_SALE)))
+    chance.shuffle(shelf)
+    sold: list[StopSell] = []
+    began_s = time.monotonic()
+    for number in range(seconds):
+        row = shelf.pop()
+        last = number % 2 == 0
+        quantity = row.quantity if last else 1
+        with erp.begin() as connection:
+            values = {"store": row.store_id, "product": row.product_id, "quantity": -quantity}
+            connection.execute(sa.text(_BOOK), values)
+        if last:
+            sold.append(StopSell(row.vendor, row.sku, dt.datetime.now(dt.UTC)))
+        time.sleep(max(0.0, began_s + number + 1 - time.monotonic()))
+    return sold
+
+
+def figures_of(
+    sold: list[StopSell], outcomes: Any, requests: dict[str, int], *, runs: int, vendors: int, lasted_s: int
+) -> dict[str, Any]:
+    """Times of the stop-sells that were acknowledged, what the requests were for, and the bound."""
+    known: dict[tuple[str, str], dt.datetime] = {}
+    for row in outcomes:
+        known.setdefault((row.vendor, row.sku), row.known_at)
+    took = sorted(
+        (known[one.vendor, one.sku] - one.at).total_seconds() for one in sold if (one.vendor, one.sku) in known
+    )
+    every = sum(requests.values()) or 1
+    polls = requests.get("job_status", 0)
+    return {
+        "vendors": vendors,
+        "seconds": lasted_s,
+        "stop_sells": len(sold),
+        "acknowledged": len(took),
+        "p50_s": round(statistics.median(took), 1) if took else None,
+        "p95_s": round(took[int(len(took) * 0.95)], 1) if took else None,
+        "worst_s": round(took[-1], 1) if took else None,
+        "bound_cycle_s": vendors * REQUESTS_A_VENDOR * 60 / ALLOWANCE,
+        "runs": runs,
+        "requests": requests,
+        "allowance_used": round(every / (ALLOWANCE * lasted_s / 60), 2),
+        "polls_share": round(polls / every, 3),
+    }
+
+
+@contextlib.contextmanager
+def _process(folder: Path, command: list[str], environment: dict[str, str]) -> Iterator[str]:
+    """A server; its address, which is in the first line that it prints."""
+    with (folder / f"{Path(command[-1]).name}.log").open("w") as log:
+        process = subprocess.Popen(command, env=_merged(environment), stdout=subprocess.PIPE, stderr=log, text=True)
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            found = re.search(r"http://[\w.:]+", line)
+            if found is None:
+                raise RuntimeError(f"{command[0]} printed no address: {line!r}")
+            yield found[0]
+        finally:
+            process.terminate()
+            process.wait(30)
+
+
+def _finished(command: list[str], environment: dict[str, str]) -> None:
+    """A command to its end. Exit code 9 is a success with a part that failed: the sample has SKUs that the platform does not know."""
+    done = subprocess.run(command, env=_merged(environment), capture_output=True, text=True, check=False)
+    if done.returncode not in {0, 9}:
+        raise RuntimeError(f"{' '.join(command)}: {done.returncode}: {done.stderr[-2_000:]}")
+
+
+def _merged(environment: dict[str, str]) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("SHELFSYNC_")}
+    include = str(Path(__file__).resolve().parents[1] / "include")
+    return {**kept, "PYTHONPATH": include, **environment}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
