@@ -153,6 +153,7 @@ class Courier:
                 held = (delivery.c.chain == row.chain, delivery.c.operation == row.operation, delivery.c.after_next)
                 released = {"due_us": self._sandbox.clock.now_us(), "after_next": False}
                 connection.execute(update(delivery).where(*held, delivery.c.id < row.id).values(released))
+                webhooks.forget_old(connection, row.id)
 
 
 @cache

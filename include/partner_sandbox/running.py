@@ -16,6 +16,7 @@ import httpx
 
 from partner_sandbox.server import Server
 from partner_sandbox.settings import SandboxSettings
+from partner_sandbox.storage import Storage
 from partner_sandbox.vendors import CHAIN, CLIENT_ID, CLIENT_SECRET, VENDORS
 
 START_DEADLINE_S = 20.0
@@ -49,6 +50,11 @@ class RunningSandbox:
     def storage_url(self) -> str | None:
         """The second host, of presigned links."""
         return self._server.sandbox.storage_url
+
+    @property
+    def storage(self) -> Storage:
+        """Its tables, for what no call shows."""
+        return self._server.sandbox.storage
 
     def start(self) -> Self:
         self._thread.start()

@@ -6,7 +6,7 @@ import json
 from typing import Any
 from urllib.parse import urlsplit
 
-from sqlalchemy import Boolean, Column, Connection, ForeignKey, Index, Integer, Row, Table, Text, select
+from sqlalchemy import Boolean, Column, Connection, ForeignKey, Index, Integer, Row, Table, Text, delete, select
 
 from partner_sandbox.clock import to_us
 from partner_sandbox.errors import invalid
@@ -136,6 +136,19 @@ def note(
     }
     for values in _deliveries(rule, sandbox.clock.now_us()):
         connection.execute(delivery.insert().values({**row, "attempts": 0, **values}))
+
+
+DELIVERIES_MAX = 10_000
+"""Ended deliveries that the platform remembers."""
+
+
+def forget_old(connection: Connection, delivery_id: int) -> None:
+    """Deletes ended deliveries far behind this one, from time to time."""
+    if delivery_id % 1_000:
+        return
+    old = select(delivery.c.id).where(delivery.c.id <= delivery_id - DELIVERIES_MAX, delivery.c.state != "pending")
+    connection.execute(delete(attempt).where(attempt.c.delivery_id.in_(old)))
+    connection.execute(delete(delivery).where(delivery.c.id.in_(old)))
 
 
 def job_ended(connection: Connection, sandbox: Sandbox, job: Job) -> None:

@@ -56,7 +56,9 @@ def test_an_invalid_page_number_is_rejected(browser, page):
         {"Sec-Fetch-Site": "same-site"},
     ],
 )
-@pytest.mark.parametrize("path", ["/orders", "/webhooks", "/faults", "/faults/clear", "/clock", "/check"])
+@pytest.mark.parametrize(
+    "path", ["/orders", "/webhooks", "/faults", "/faults/clear", "/clock", "/check", f"/vendors/{STORE}/products"]
+)
 def test_a_form_of_another_site_does_nothing(picker, browser, headers, path):
     before = picker.platform.control("GET", "state")
     form = {"vendor": STORE, "sku": "MILK", "quantity": "1", "at": "log", "kind": "gzip", "seconds": "60"}
@@ -139,3 +141,58 @@ def test_the_portal_is_for_this_machine_unless_control_is_exposed():
         return status
 
     assert [asyncio.run(ask(expose=expose)) for expose in (False, True)] == [403, 200]
+
+
+SHELF = f"/vendors/{STORE}"
+
+
+def test_a_product_is_made_and_changed_in_the_portal(platform, browser):
+    form = {"sku": "A/1", "title": "Tea", "price": "1,005", "barcodes": "4000000000013, 4000000000020", "active": "1"}
+    answer = browser.post(f"{SHELF}/products", data={**form, "max_sales_quantity": "3"})
+    assert (answer.status_code, answer.headers["location"]) == (303, f"/portal{SHELF}?chain=demo-chain&q=A%2F1")
+    made = platform.products(STORE)["A/1"]
+    assert (made["title"], made["price"], made["max_sales_quantity"], made["active"]) == ("Tea", 1.005, 3, True)
+    assert made["barcodes"] == ["04000000000013", "04000000000020"]
+    page = browser.get(SHELF, params={"edit": "A/1"}).text
+    assert 'value="1.005"' in page
+    browser.post(f"{SHELF}/products", data={"sku": "A/1", "price": "2", "is_sold_by_weight": "1", "sales_buffer": "4"})
+    changed = platform.products(STORE)["A/1"]
+    assert (changed["price"], changed["active"], changed["barcodes"], changed["sales_buffer"]) == (2, False, [], 4)
+    assert changed["app"]["price"] == 2
+
+
+def test_a_change_in_the_portal_ends_what_was_on_its_way(platform, partner, browser):
+    platform.put_products(STORE, [{"sku": "A", "price": 1, "categories": ["tea"]}])
+    partner.put(f"/v2/chains/demo-chain/vendors/{STORE}/catalog", json={"products": [{"sku": "A", "price": 5}]})
+    platform.advance(1)
+    browser.post(f"{SHELF}/products", data={"sku": "A", "price": "3", "active": "1"})
+    platform.advance(3600)
+    held = platform.products(STORE)["A"]
+    assert (held["price"], held["app"]["price"], held["categories"]) == (3, 3, ["tea"])
+
+
+@pytest.mark.parametrize(
+    ("form", "why"),
+    [
+        ({"price": "1"}, "sku: must be a text"),
+        ({"sku": "A", "price": "much"}, "price: must be a number"),
+        ({"sku": "A", "price": "-1"}, "price: must not be negative"),
+        ({"sku": "A", "max_sales_quantity": "1.5"}, "max_sales_quantity: must be a whole number"),
+        ({"sku": "A", "sales_buffer": "-3"}, "sales_buffer: must be from 0"),
+        ({"sku": "A", "barcodes": "abc"}, "barcodes"),
+    ],
+)
+def test_a_wrong_product_is_rejected_with_its_field(platform, browser, form, why):
+    answer = browser.post(f"{SHELF}/products", data=form)
+    assert (answer.status_code, why in answer.text) == (400, True), answer.text
+    assert platform.products(STORE) == {}
+
+
+def test_an_unknown_product_cannot_be_changed(browser):
+    assert browser.get(SHELF, params={"edit": "NONE"}).status_code == 404
+
+
+def test_the_overview_says_how_to_connect_without_the_secret(platform, browser):
+    page = browser.get("").text
+    assert all(text in page for text in (platform.base_url, "demo-client", "/v2/oauth/token", "/openapi.json"))
+    assert "demo-secret" not in page

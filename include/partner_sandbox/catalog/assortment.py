@@ -12,7 +12,7 @@ from typing import IO, Any
 
 from fastapi import APIRouter, Request
 from pydantic import ValidationError
-from sqlalchemy import Connection, delete, select, text
+from sqlalchemy import Connection, delete, select, text, update
 
 from partner_sandbox import answers, money
 from partner_sandbox.catalog.body import WHOLE_MAX, BodyError, Weight, barcode_problem, padded, products, spooled
@@ -96,6 +96,35 @@ def add(connection: Connection, ids: Ids, vendor: Vendor, items: Iterable[dict[s
     if found:
         connection.execute(category.insert().prefix_with("OR REPLACE"), list(found.values()))
         connection.execute(product_category.insert().prefix_with("OR IGNORE"), links)
+
+
+def put_one(connection: Connection, ids: Ids, vendor: Vendor, item: dict[str, Any], now_us: int) -> None:
+    """Makes a product, or changes one: its details and categories stay; customers see it at once. BodyError for a wrong field."""
+    show_due(connection, now_us)
+    _check(0, item, set())
+    mine = (product.c.vendor_key == vendor.key, product.c.sku == item["sku"])
+    known = connection.execute(select(product).where(*mine)).one_or_none()
+    if known is None:
+        add(connection, ids, vendor, [item])
+        return
+    price_milli, active, limit = _price(item.get("price")), bool(item.get("active")), item.get("max_sales_quantity")
+    changed = {
+        "title": item.get("title") or item["sku"],
+        "sales_buffer": item.get("sales_buffer"),
+        "is_sold_by_weight": bool(item.get("is_sold_by_weight")),
+        "price_milli": price_milli,
+        "active": active,
+        "sales_limit": limit,
+        "app_price_milli": price_milli,
+        "app_active": active,
+        "app_sales_limit": limit,
+    }
+    connection.execute(update(product).where(product.c.id == known.id).values(changed))
+    for table in (visible_change, barcode):
+        connection.execute(delete(table).where(table.c.product_id == known.id))
+    codes = [(vendor.key, padded(code), position, known.id) for position, code in enumerate(item.get("barcodes") or ())]
+    if codes:
+        connection.exec_driver_sql(_INSERT_BARCODE, codes)
 
 
 def read(connection: Connection, vendor: Vendor, now_us: int) -> Iterator[dict[str, Any]]:

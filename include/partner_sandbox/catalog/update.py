@@ -13,6 +13,7 @@ from sqlalchemy import Connection, text
 
 from partner_sandbox import money
 from partner_sandbox.catalog.body import BodyError, products, reader_of, spooled
+from partner_sandbox.catalog.products import show_due
 from partner_sandbox.clock import to_us
 from partner_sandbox.jobs import jobs, runner
 from partner_sandbox.sandbox import Sandbox, TheSandbox
@@ -131,6 +132,7 @@ def run(sandbox: Sandbox, job: jobs.Job) -> None:
     edit = sandbox.faults.draw("job", "portal_edit", vendor=job.vendor)
     with sandbox.storage.begin() as connection:
         jobs.count_rejected(connection, job.seq)
+        show_due(connection, sandbox.clock.now_us())  # or changes of a vendor that nothing reads pile up
         if edit is not None:
             price_milli = None if edit.price is None else money.cut(Decimal(str(edit.price)))
             visible_us = sandbox.clock.now_us() + to_us(sandbox.behaviour.propagation_s)

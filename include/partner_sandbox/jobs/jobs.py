@@ -225,6 +225,19 @@ def forget_unqueued(connection: Connection) -> None:
         forget(connection, row.seq)
 
 
+JOBS_MAX = 10_000
+"""Ended jobs that the platform remembers, so that a soak needs no more memory."""
+
+
+def forget_old(connection: Connection, seq: int) -> None:
+    """Deletes ended jobs far behind this one, from time to time."""
+    if seq % 1_000:
+        return
+    old = select(job.c.seq).where(job.c.seq <= seq - JOBS_MAX, job.c.state.not_in((*OPEN, "RECEIVING")))
+    connection.execute(delete(job_item).where(job_item.c.job_seq.in_(old)))
+    connection.execute(delete(job).where(job.c.seq.in_(old)))
+
+
 def forget(connection: Connection, seq: int) -> None:
     """Deletes the job, as if the request never arrived."""
     connection.execute(delete(job_item).where(job_item.c.job_seq == seq))

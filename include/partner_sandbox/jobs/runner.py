@@ -146,6 +146,7 @@ def finish(sandbox: Sandbox, job: jobs.Job) -> None:
     with sandbox.storage.begin() as connection:
         if jobs.change(connection, job.seq, **ended):
             webhooks.job_ended(connection, sandbox, jobs.by_seq(connection, job.seq))
+            jobs.forget_old(connection, job.seq)
     sandbox.work.wake()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from decimal import Decimal
 from typing import Any
-from urllib.parse import parse_qs, urlencode
+from urllib.parse import parse_qs, quote, urlencode
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
@@ -13,12 +13,14 @@ from pydantic import ValidationError
 from sqlalchemy import select
 
 from partner_sandbox import webhooks
+from partner_sandbox.catalog import assortment
 from partner_sandbox.conformance import report
 from partner_sandbox.errors import ApiError, invalid, not_found, validation_error
 from partner_sandbox.faults import Rule, RuleSet
 from partner_sandbox.orders import lifecycle, placing
 from partner_sandbox.orders.store import Order
 from partner_sandbox.portal.pages import Frame, PageRoute, TheFrame, from_this_site
+from partner_sandbox.vendors import named_vendor
 
 FORM_BYTES_MAX = 256 * 1024
 FIELDS_MAX = 2000
@@ -100,6 +102,20 @@ async def move(request: Request, frame: TheFrame, order_id: str, move: str) -> R
     return _to(form.back(f"/portal/orders/{order_id}"))
 
 
+@router.post("/vendors/{vendor_id}/products")
+async def put_product(request: Request, frame: TheFrame, vendor_id: str) -> Response:
+    """Makes a product or changes it; customers see it at once."""
+    form = await read(request)
+    item = _product(form)
+    with frame.sandbox.storage.begin() as connection:
+        vendor = named_vendor(connection, frame.chain, vendor_id)
+        try:
+            assortment.put_one(connection, frame.sandbox.ids, vendor, item, frame.sandbox.clock.now_us())
+        except ApiError as error:
+            raise invalid("", error.message.removeprefix("products[0].")) from None
+    return _to(f"/portal/vendors/{quote(vendor_id, safe='')}?{urlencode({'chain': frame.chain, 'q': item['sku']})}")
+
+
 @router.post("/webhooks")
 async def put_webhook(request: Request, frame: TheFrame) -> Response:
     """Where events go; a secret that is left empty stays as it is."""
@@ -169,6 +185,20 @@ def _place(frame: Frame, form: Form) -> Order:
     except ValidationError as error:
         raise validation_error(error.errors()) from None
     return placing.place(frame.sandbox, frame.chain, form.text("vendor"), wanted)
+
+
+def _product(form: Form) -> dict[str, Any]:
+    """The fields that were filled in."""
+    item: dict[str, Any] = {name: form.text(name) for name in ("sku", "title") if form.text(name)}
+    if form.text("price"):
+        item["price"] = form.text("price").replace(",", ".")
+    for name in ("max_sales_quantity", "sales_buffer"):
+        number = form.number(name)
+        if number is not None and number != int(number):
+            raise invalid(name, "must be a whole number")
+        item |= {} if number is None else {name: int(number)}
+    ticks = {name: form.ticked(name) for name in ("active", "is_sold_by_weight")}
+    return {**item, **ticks, "barcodes": form.text("barcodes").replace(",", " ").split()}
 
 
 def _decimal(text: str) -> Decimal:

@@ -48,6 +48,7 @@ def templates() -> jinja2.Environment:
     )
     environment.filters |= {
         "money": _money,
+        "decimal": money.text,
         "moment": _moment,
         "minute": _minute,
         "pretty": _pretty,

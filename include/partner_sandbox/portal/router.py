@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse, Response
 
 from partner_sandbox import records, webhooks
@@ -13,12 +13,13 @@ from partner_sandbox.control import on_this_machine
 from partner_sandbox.errors import not_found
 from partner_sandbox.faults import OPERATIONS, REQUESTS
 from partner_sandbox.jobs import jobs
+from partner_sandbox.jobs.jobs import address_of
 from partner_sandbox.orders import store
 from partner_sandbox.portal import actions, chart, pages, views
 from partner_sandbox.portal.pages import PageRoute, TheFrame, ThePager
 from partner_sandbox.promotions import shown
 from partner_sandbox.records import TheFilter
-from partner_sandbox.vendors import named_vendor
+from partner_sandbox.vendors import CHAIN, CLIENT_ID, named_vendor
 
 router = APIRouter(
     prefix="/portal", dependencies=[Depends(on_this_machine)], include_in_schema=False, route_class=PageRoute
@@ -30,7 +31,7 @@ CHOICES = 200
 
 @router.get("")
 @router.get("/")
-def overview(frame: TheFrame) -> HTMLResponse:
+def overview(frame: TheFrame, request: Request) -> HTMLResponse:
     """All of it on one page, the latest of each."""
     now_us = frame.now_us
     sandbox = frame.sandbox
@@ -57,16 +58,20 @@ def overview(frame: TheFrame) -> HTMLResponse:
         faults=sandbox.faults.state(),
         busiest=sandbox.journal.max_requests_in_60s,
         rate_key=sandbox.behaviour.rate_key,
+        client_id=CLIENT_ID,
+        base_url=address_of(sandbox, request),
+        published=frame.chain == CHAIN,
     )
 
 
 @router.get("/vendors/{vendor_id}")
-def vendor_page(frame: TheFrame, vendor_id: str, pager: ThePager, q: str = "") -> HTMLResponse:
-    """What customers of a vendor see now, and a basket to order from it."""
+def vendor_page(frame: TheFrame, vendor_id: str, pager: ThePager, q: str = "", edit: str = "") -> HTMLResponse:
+    """What customers of a vendor see now, a basket to order from it, and a form for one product (`edit`: its SKU)."""
     with frame.sandbox.storage.begin() as connection:
         found = named_vendor(connection, frame.chain, vendor_id)
         pager.total, shown = views.shelf(connection, found, frame.now_us, pager.first, pager.size, q)
-    return frame.page("vendor.html", vendor=found, products=shown, term=q, pager=pager)
+        edited = views.one_product(connection, found, edit) if edit else None
+    return frame.page("vendor.html", vendor=found, products=shown, term=q, pager=pager, edited=edited)
 
 
 @router.get("/jobs")

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Integer, Row, Select, cast, func, select
 
 from partner_sandbox import storage
 from partner_sandbox.catalog.products import barcodes_of, has_term, product, show_due, visible_change
+from partner_sandbox.errors import not_found
 from partner_sandbox.jobs.jobs import job, job_item
 from partner_sandbox.promotions import shown
 from partner_sandbox.promotions.shown import Seen
@@ -164,6 +165,14 @@ def shelf(
     due = {row.product_id: row.visible_us for row in connection.execute(waiting)}
     promotions = shown.now(connection, of.key, now_us, [row.sku for row in rows])
     return total, [Shown(row, ", ".join(codes[row.id]), due.get(row.id), promotions.get(row.sku)) for row in rows]
+
+
+def one_product(connection: Connection, of: Vendor, sku: str) -> Shown:
+    """A product of the vendor; 404 if it has none of this SKU."""
+    row = connection.execute(select(product).where(product.c.vendor_key == of.key, product.c.sku == sku)).one_or_none()
+    if row is None:
+        raise not_found("Product")
+    return Shown(row, ", ".join(barcodes_of(connection, [row.id])[row.id]), None, None)
 
 
 def orderable(connection: Connection, chain_vendor_key: int, count: int) -> list[str]:
