@@ -162,7 +162,7 @@ def put_settings(sandbox: TheSandbox, choices: dict[str, Any]) -> dict[str, Any]
     """Changes some choices until the next reset; a dialect among them brings its whole set first."""
     try:
         behaviour = sandbox.behaviour
-        if "dialect" in choices:
+        if isinstance(choices.get("dialect"), str):
             behaviour = behaviour_of(choices["dialect"], **sandbox.settings.behaviour)
         sandbox.behaviour = Behaviour.model_validate({**behaviour.model_dump(), **choices})
     except ValidationError as error:
@@ -171,7 +171,7 @@ def put_settings(sandbox: TheSandbox, choices: dict[str, Any]) -> dict[str, Any]
 
 
 @router.get("/journal", **described(answers.JournalPage))
-def read_journal(sandbox: TheSandbox, after: Annotated[int, Query(ge=0)] = 0) -> dict[str, Any]:
+def read_journal(sandbox: TheSandbox, after: Annotated[int, Query(ge=0, lt=2**63)] = 0) -> dict[str, Any]:
     """Requests and webhooks in the order in which they ended."""
     return sandbox.journal.read(after)
 

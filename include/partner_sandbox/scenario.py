@@ -111,7 +111,8 @@ class Step(Actions):
 
     @property
     def actions(self) -> list[str]:
-        return [name for name in self.model_fields_set if name not in {"at", "every", "times", "name"}]
+        given = self.model_fields_set - {"at", "every", "times", "name"}
+        return [name for name in given if getattr(self, name) is not None]
 
 
 class Scenario(Actions):

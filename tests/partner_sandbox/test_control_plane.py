@@ -283,3 +283,16 @@ def test_the_control_plane_answers_this_machine_only_unless_exposed():
     assert asyncio.run(status("10.0.0.5", expose_control=True)) == 200
     assert asyncio.run(status("127.0.0.1")) == 200
     assert asyncio.run(status("::1")) == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("PUT", "settings", {"dialect": {}}),
+        ("GET", f"journal?after={2**70}", None),
+        ("POST", "scenarios", {"steps": [{"vendors": None}]}),
+    ],
+)
+def test_what_fuzzing_found_to_be_a_500_is_refused(platform, method, path, body):
+    answer = httpx.request(method, f"{platform.base_url}/_sandbox/{path}", json=body, trust_env=False)
+    assert answer.status_code == 400
