@@ -18,11 +18,11 @@ class SmallErp:
 
     def __init__(self, path: Path) -> None:
         self.url = f"sqlite:///{path}"
-        self._path = path
+        self.file = path
         self.execute(_TABLE)
 
     def execute(self, statement: str, *values: Any) -> None:
-        with contextlib.closing(sqlite3.connect(self._path)) as connection:
+        with contextlib.closing(sqlite3.connect(self.file)) as connection:
             connection.execute("PRAGMA synchronous = OFF")  # a power cut may take it
             with connection:
                 connection.execute(statement, values)
@@ -35,6 +35,6 @@ class SmallErp:
 
     def price(self, vendor: str, sku: str) -> Any:
         """The current value."""
-        with contextlib.closing(sqlite3.connect(self._path)) as connection:
+        with contextlib.closing(sqlite3.connect(self.file)) as connection:
             (found,) = connection.execute("SELECT price FROM stock WHERE vendor = ? AND sku = ?", (vendor, sku))
             return found[0]

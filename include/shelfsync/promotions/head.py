@@ -46,7 +46,7 @@ class _FaultyError(Exception):
         self.field, self.reason, self.message = field, reason, message
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class Head:
     """One head, canonical: instants in UTC cut to milliseconds, the name by locale in their order."""
 
@@ -64,6 +64,25 @@ class Head:
     """If this campaign overlaps another, the later start wins."""
     pieces: int | None = None
     """The price is of so many pieces of a SKU together. Until `bundle` reads the base prices, the last of them is the discounted one."""
+
+    def __lt__(self, other: Head) -> bool:
+        """By start, end, campaign and name; then a count or limit that is not set comes first."""
+        return self._order < other._order
+
+    @property
+    def _order(self) -> tuple[Any, ...]:
+        counts = (self.purchased_quantity, self.discounted_quantity, self.max_items_per_order, self.pieces)
+        numbers = [number or 0 for number in (*counts, self.max_discount_per_order)]
+        return (
+            self.start,
+            self.end,
+            self.campaign,
+            self.display_name,
+            self.reason,
+            self.type,
+            self.may_overlap,
+            *numbers,
+        )
 
     @property
     def name(self) -> str:

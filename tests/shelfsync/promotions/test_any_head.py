@@ -72,3 +72,12 @@ def test_a_campaign_that_is_no_identifier_freezes_nothing_and_is_named_nowhere(c
 @pytest.mark.slow
 def test_for_a_minute():
     assert for_a_minute(test_any_head_is_one_or_a_fault) > 0
+
+
+def test_heads_that_differ_in_a_count_that_one_of_them_lacks_have_an_order():
+    window = {"start_time": "2026-11-24T00:00:00", "end_time": "2026-11-25T00:00:00"}
+    texts = dict.fromkeys(HEAD) | {"campaign": "c", "name": "Offer"} | window
+    heads = Heads(PromotionSettings(values="spec"))
+    for more in ({}, {"max_items_per_order": "2"}, {"type": "SAME_ITEM_BUNDLE", "purchased_quantity": "1", "discounted_quantity": "1"}, {"pieces": "2"}):  # fmt: skip
+        heads.find({**texts, **more})
+    assert [head.type for head in sorted(heads.all)] == ["SAME_ITEM_BUNDLE"] * 2 + ["STRIKETHROUGH"] * 2

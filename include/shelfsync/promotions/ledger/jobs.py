@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from shelfsync.platform.jobs import job as row
 from shelfsync.platform.jobs.table import WAITING, Kind, State, job
 from shelfsync.promotions.ledger.tables import promotion, promotion_request
-from shelfsync.store.bulk import among
+from shelfsync.store.bulk import among, insertion
 from shelfsync.store.instant import after, instant
 
 if TYPE_CHECKING:
@@ -82,12 +82,15 @@ def _read(connection: Connection, statement: sa.Select[Any]) -> list[PromotionJo
 
 def plan(connection: Connection, requests: list[dict[str, Any]]) -> None:
     """Commits the intention to send, in this order. `requests`: columns of `ledger.promotion_request`, and `sent`, the pairs in it."""
-    for values in requests:
-        of_request = {name: value for name, value in values.items() if name != "sent"}
-        insert = promotion_request.insert().values(of_request).returning(_REQUEST.request_id)
-        number = connection.execute(insert).scalar_one()
-        planned = {"kind": Kind.PROMOTION, "state": State.PLANNED, "request_id": number, "sent": values["sent"]}
-        connection.execute(job.insert().values(created_at=instant(), **planned))
+    if not requests:
+        return
+    of_requests = [{name: value for name, value in values.items() if name != "sent"} for values in requests]
+    numbers = connection.execute(insertion(promotion_request, of_requests).returning(_REQUEST.request_id)).scalars()
+    planned = [
+        {"kind": Kind.PROMOTION, "state": State.PLANNED, "request_id": number, "sent": values["sent"]}
+        for number, values in zip(numbers, requests, strict=True)
+    ]
+    connection.execute(insertion(job, planned))
 
 
 def of_run(connection: Connection, run_id: int) -> list[PromotionJob]:

@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import insert
 
 from shelfsync.platform.jobs.table import WAITING, job
 from shelfsync.promotions.ledger.tables import promotion, promotion_request
-from shelfsync.store.bulk import among
+from shelfsync.store.bulk import among, insertion, update
 from shelfsync.store.instant import after, instant
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from sqlalchemy.engine import Connection
 
@@ -101,35 +100,30 @@ def lock(connection: Connection, promotion_ids: Iterable[int]) -> None:
     connection.execute(rows.order_by(promotion.c.promotion_id).with_for_update())
 
 
-def find_or_make(
-    connection: Connection,
-    *,
-    identity: str,
-    campaign: str,
-    header: dict[str, Any],
-    vendors: Sequence[str],
-    start_time: dt.datetime,
-    end_time: dt.datetime,
-) -> int:
-    """The number of the promotion of this identity, new or known; its row is locked until the transaction ends."""
-    values = {
-        "identity": identity,
-        "campaign": campaign,
-        "header": header,
-        "vendors": list(vendors),
-        "start_time": start_time,
-        "end_time": end_time,
-    }
-    statement = insert(promotion).values(values)
+def find_or_make(connection: Connection, rows: Iterable[dict[str, Any]]) -> dict[str, int]:
+    """Numbers by identity of promotions, new or known, in this order; their rows are locked until the transaction ends.
+
+    `rows`: identity, campaign, header, vendors, start_time, end_time of each; of one identity the first counts.
+    """
+    distinct: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        distinct.setdefault(row["identity"], row)
+    if not distinct:
+        return {}
+    statement = insertion(promotion, list(distinct.values()))
     statement = statement.on_conflict_do_update(
         index_elements=[promotion.c.identity], set_={"campaign": statement.excluded.campaign}
     )
-    return int(connection.execute(statement.returning(promotion.c.promotion_id)).scalar_one())
+    made = connection.execute(statement.returning(promotion.c.identity, promotion.c.promotion_id))
+    return {row.identity: row.promotion_id for row in made}
 
 
-def keep_creation(connection: Connection, promotion_id: int, path: str, body_bytes: int) -> None:
-    """Stores the body that creates the promotion, byte for byte: the same body ends it."""
-    _write(connection, promotion_id, created_body_path=path, created_body_bytes=body_bytes)
+def keep_creations(connection: Connection, bodies: Iterable[tuple[int, str, int]]) -> None:
+    """Stores the bodies (number, path, length) that create promotions, byte for byte: the same body ends a promotion."""
+    names = ("promotion_id", "created_body_path", "created_body_bytes")
+    rows = [dict(zip(names, body, strict=True)) for body in bodies]
+    if rows:
+        connection.execute(update(promotion, "promotion_id", rows))
 
 
 @dataclass(frozen=True)

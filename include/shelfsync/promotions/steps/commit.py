@@ -45,25 +45,25 @@ def commit(
     """
     promotion_jobs.supersede_planned(connection)
     promotion_holds.note(connection, [dataclasses.asdict(hold) for hold in holds])
-    rows = []
+    numbers = _promotions_of(connection, [request.step for request in requests])
+    now = ledger_promotions.read_all(connection, numbers.values())
+    rows, creations = [], []
     passed_over = set()
     unmade: dict[str, set[str]] = {}
     for request in requests:
-        step = request.step
-        promotion_id = _promotion_of(connection, step)
-        have = ledger_promotions.read(connection, promotion_id)
+        step, row = request.step, request.row
+        have = now[numbers[_identity(step)]]
         if _moved(have, request) or (step.replaced and step.known is not None and lacks(step.known, unmade)):
             passed_over.add(step.campaign)
             if step.action != "end":
                 for campaign in step.campaigns:
                     unmade.setdefault(campaign, set()).update(have.vendors)
             continue
-        if request.row["action"] == "create" and request.row["piece"] == 1:
-            ledger_promotions.keep_creation(
-                connection, promotion_id, request.row["body_path"], request.row["body_bytes"]
-            )
-        rows.append({**request.row, "promotion_id": promotion_id, "run_id": run.run_id})
-        record.record_promotions(connection, [promotion_id])
+        if row["action"] == "create" and row["piece"] == 1:
+            creations.append((have.promotion_id, row["body_path"], row["body_bytes"]))
+        rows.append({**row, "promotion_id": have.promotion_id, "run_id": run.run_id})
+    ledger_promotions.keep_creations(connection, creations)
+    record.record_promotions(connection, [row["promotion_id"] for row in rows])
     promotion_jobs.plan(connection, rows)
     report["counts"]["requests"] = len(rows)
     report["lines"] += [f"campaign {campaign}: passed over: {_MOVED}" for campaign in sorted(passed_over)]
@@ -75,19 +75,27 @@ def _moved(have: Promotion, request: Request) -> bool:
     return have.busy or have.waits or have.version != request.version
 
 
-def _promotion_of(connection: Connection, step: Step) -> int:
-    """The number of the promotion, its row locked."""
-    if step.wanted is None:
-        assert step.known is not None
-        ledger_promotions.lock(connection, [step.known.promotion_id])
-        return step.known.promotion_id
-    head = step.wanted.head
-    return ledger_promotions.find_or_make(
-        connection,
-        identity=step.wanted.identity,
-        campaign=head.campaign,
-        header=step.wanted.header,
-        vendors=step.wanted.vendors,
-        start_time=head.start,
-        end_time=head.end,
-    )
+def _identity(step: Step) -> str:
+    if step.wanted is not None:
+        return step.wanted.identity
+    assert step.known is not None
+    return step.known.identity
+
+
+def _promotions_of(connection: Connection, steps: list[Step]) -> dict[str, int]:
+    """The numbers of the promotions by identity, their rows locked."""
+    ledger_promotions.lock(connection, [step.known.promotion_id for step in steps if step.known is not None])
+    made = [
+        {
+            "identity": step.wanted.identity,
+            "campaign": step.wanted.head.campaign,
+            "header": step.wanted.header,
+            "vendors": list(step.wanted.vendors),
+            "start_time": step.wanted.head.start,
+            "end_time": step.wanted.head.end,
+        }
+        for step in steps
+        if step.wanted is not None
+    ]
+    ended = {step.known.identity: step.known.promotion_id for step in steps if step.known is not None}
+    return ended | ledger_promotions.find_or_make(connection, made)

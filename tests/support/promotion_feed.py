@@ -1,0 +1,260 @@
+"""The campaigns of a chain as real ones have them, made by a seed; and the pairs that its customers must see, by plain dictionaries.
+
+The frequencies are those of real supermarkets: per store some 2,000 campaigns, half of them plain final prices, a tenth "N of one item
+for X", a third mixes, some "N + M", and some for club members, with a coupon or a minimum purchase. Items are in several campaigns at once,
+or twice in one; a few campaigns have a name and period of another; many begin on one day; a sixth runs longer than a year.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import random
+import sqlite3
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+SQL = "SELECT * FROM feed"
+COLUMNS = (
+    "campaign", "vendor", "sku", "price", "discount_type", "name", "start_time", "end_time", "type", "purchased_quantity", "discounted_quantity", "pieces",
+    "audience", "condition",
+)  # fmt: skip
+EVERY = "*"
+KINDS = {"final": 500, "several_for": 110, "mix": 315, "bundle": 15, "club": 25, "coupon": 20, "minimum": 10, "gift": 5}
+"""Of 1,000 campaigns of a store."""
+_DAY = dt.timedelta(days=1)
+CENT = Decimal("0.01")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of the ERP."""
+
+    campaign: str
+    kind: str
+    vendor: str
+    sku: str
+    price: Decimal
+    name: str
+    start: dt.datetime
+    end: dt.datetime
+    bought: int | None = None
+    free: int | None = None
+    pieces: int | None = None
+
+    def columns(self) -> dict[str, Any]:
+        bundle = self.kind == "bundle"
+        return {
+            "campaign": self.campaign,
+            "vendor": self.vendor,
+            "sku": self.sku,
+            "price": str(self.price),
+            "discount_type": "PERCENTAGE" if bundle else None,
+            "name": self.name,
+            "start_time": self.start.isoformat(),
+            "end_time": self.end.isoformat(),
+            "type": "SAME_ITEM_BUNDLE" if bundle else None,
+            "purchased_quantity": self.bought,
+            "discounted_quantity": self.free,
+            "pieces": self.pieces,
+            "audience": "club" if self.kind == "club" else "everybody",
+            "condition": {"mix": "mix", "coupon": "coupon", "minimum": "minimum_purchase", "gift": "basket_gift"}.get(self.kind),
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Pair:
+    """What the platform must have of one SKU at one vendor in one window."""
+
+    vendor: str
+    sku: str
+    start: dt.datetime
+    end: dt.datetime
+    type: str
+    subtype: str
+    value: Decimal
+
+
+@dataclass
+class Feed:
+    """`rows` of all stores; `prices` of their catalogs."""
+
+    seed: int
+    campaigns: int
+    now: dt.datetime
+    vendors: tuple[str, ...]
+    rows: list[Row] = field(default_factory=list)
+    prices: dict[tuple[str, str], Decimal] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.random = random.Random(self.seed)
+        per_store = self.campaigns // len(self.vendors)
+        self.skus = [f"{number:06}" for number in range(max(40, per_store * 2))]
+        for vendor in self.vendors:
+            for sku in self.skus:
+                if self.random.random() < 0.97:  # not every store has every item
+                    self.prices[vendor, sku] = Decimal(self.random.randrange(89, 2999)) * CENT
+        self._next = 0
+        for vendor in self.vendors:
+            for kind, share in KINDS.items():
+                for _ in range(max(1, per_store * share // 1000)):
+                    self.rows += self._campaign(vendor, kind)
+
+    def _campaign(self, vendor: str, kind: str) -> Iterator[Row]:
+        chance = self.random
+        self._next += 1
+        campaign = f"{vendor}-{self._next:05}"
+        start = self.now - _DAY * chance.choice((1, 1, 1, chance.randrange(2, 60), -chance.randrange(1, 20)))
+        end = self.now + _DAY * (chance.randrange(400, 900) if chance.random() < 1 / 6 else chance.randrange(21, 40))
+        name = f"Offer {self._next}"
+        if self.rows and chance.random() < 0.02:  # the name and period of another
+            other = chance.choice(self.rows)
+            name, start, end = other.name, other.start, other.end
+        count = chance.choice((1, 1, 1, 1, 2, 2, 3, 3, 5, 8, 14))
+        if chance.random() < 0.003:
+            count = min(434, len(self.skus) // 4)
+        of = EVERY if kind == "final" and chance.random() < 0.1 else vendor
+        bought, free = chance.choice(((1, 1), (2, 1), (3, 1))) if kind == "bundle" else (None, None)
+        pieces = chance.choice((2, 3, 4)) if kind == "several_for" else None
+        for sku in chance.sample(self.skus, count):
+            price = self._price(vendor, sku, kind) * (pieces or 1)
+            row = Row(campaign, kind, of, sku, price, name, start, end, bought, free, pieces)
+            yield row
+            if chance.random() < 0.01:  # an item twice: mostly equal, now and then a contradiction
+                yield row if chance.random() < 0.7 or kind == "bundle" else replace(row, price=row.price + CENT)
+
+    def _price(self, vendor: str, sku: str, kind: str) -> Decimal:
+        if kind == "bundle":
+            return Decimal(100)
+        base = self.prices.get((vendor, sku), Decimal(5))
+        share = Decimal(self.random.choice((50, 60, 70, 75, 80, 85, 90, 95)))
+        if self.random.random() < 0.02:
+            share = Decimal(105)  # no reduction
+        elif self.random.random() < 0.01:
+            share = Decimal(20)  # a person is asked
+        return max(CENT, (base * share / 100).quantize(CENT))
+
+    def change(self) -> None:
+        """A day later: campaigns leave and come, prices move, items leave and join, one becomes a club price, some get another window."""
+        chance = self.random
+        by_campaign: dict[str, list[Row]] = {}
+        for row in self.rows:
+            by_campaign.setdefault(row.campaign, []).append(row)
+        self.rows = []
+        for rows in by_campaign.values():
+            dice, plain = chance.random(), rows[0].kind == "final"
+            if dice < 0.04:
+                continue
+            if dice < 0.08 and plain:
+                self.rows += [replace(row, price=self._price(self.vendors[0] if row.vendor == EVERY else row.vendor, row.sku, "final")) for row in rows]  # fmt: skip
+            elif dice < 0.10 and len(rows) > 1:
+                self.rows += rows[1:]
+            elif dice < 0.11 and plain:
+                self.rows += [replace(row, kind="club") for row in rows]
+            else:
+                self.rows += rows
+        for vendor in self.vendors:
+            for _ in range(max(1, self.campaigns // 200)):
+                self.rows += self._campaign(vendor, "final")
+
+    def write(self, file: Path) -> None:
+        """The table of the ERP, as it is now."""
+        with contextlib.closing(sqlite3.connect(file)) as connection, connection:
+            connection.execute("DROP TABLE IF EXISTS feed")
+            connection.execute(f"CREATE TABLE feed ({', '.join(f'{name} TEXT' for name in COLUMNS)})")
+            values = [tuple(row.columns()[name] for name in COLUMNS) for row in self.rows]
+            connection.executemany(f"INSERT INTO feed VALUES ({', '.join('?' for _ in COLUMNS)})", values)
+
+    def write_catalog(self, file: Path) -> None:
+        """The stock of every store."""
+        with contextlib.closing(sqlite3.connect(file)) as connection, connection:
+            rows = [(vendor, sku, None, str(price), "10", 1, None) for (vendor, sku), price in self.prices.items()]
+            connection.executemany("INSERT INTO stock VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+
+
+@dataclass
+class NaiveModel:
+    """What the platform must have, row by row. A row that cannot be sent keeps what its campaign had of the SKU before."""
+
+    feed: Feed
+    shown: dict[tuple[str, str, str, dt.datetime, dt.datetime], Pair] = field(default_factory=dict)
+    held: int = 0
+
+    def pairs(self) -> set[Pair]:
+        """After the rows of the feed as it is now."""
+        before, self.shown, self.held = self.shown, {}, 0
+        for vendor in self.feed.vendors:
+            self._vendor(vendor, before)
+        return set(self.shown.values())
+
+    def _vendor(self, vendor: str, before: dict[Any, Pair]) -> None:
+        by_key: dict[tuple[str, str], list[Row]] = {}
+        own = {(row.campaign, row.sku) for row in self.feed.rows if row.vendor == vendor}
+        for row in self.feed.rows:
+            if row.vendor == vendor or (row.vendor == EVERY and (row.campaign, row.sku) not in own):
+                by_key.setdefault((row.campaign, row.sku), []).append(row)
+        taken: dict[str, list[Row]] = {}
+        rows = [(of[0], len({row.price for row in of}) == 1) for of in by_key.values()]
+        for row, clear in sorted(rows, key=lambda pair: (pair[0].start, pair[0].end, pair[0].campaign)):
+            if row.kind not in {"final", "bundle", "several_for"}:
+                continue
+            key = (row.campaign, vendor, row.sku, row.start, row.end)
+            base = self.feed.prices.get((vendor, row.sku))
+            if base is None:
+                continue  # the store does not have it
+            pair = _pair(row, vendor, base)
+            overlaps = any(other.start < row.end and row.start < other.end for other in taken.get(row.sku, []))
+            if not clear or pair is None or overlaps:
+                if key in before:
+                    self.shown[key] = before[key]
+                continue
+            taken.setdefault(row.sku, []).append(row)
+            if row.kind != "bundle" and row.price < (row.pieces or 1) * base * Decimal("0.3"):  # more than 70 % off
+                self.held += 1
+                if key in before:
+                    self.shown[key] = before[key]
+                continue
+            self.shown[key] = pair
+
+
+def _pair(row: Row, vendor: str, base: Decimal) -> Pair | None:
+    """What the platform can have of this row at this base price; None: it is no reduction that the platform can express."""
+    of = partial(Pair, vendor, row.sku, row.start, row.end)
+    if row.kind == "bundle":
+        return of("SAME_ITEM_BUNDLE", "PERCENTAGE", row.price)
+    if row.kind == "final":
+        return of("STRIKETHROUGH", "FINAL_PRICE", row.price) if row.price < base else None
+    pieces, left, bought = row.pieces or 1, row.price, 0
+    while left >= base and bought < pieces:  # one after the other at full price
+        left, bought = left - base, bought + 1
+    if bought in {0, pieces}:
+        return None
+    each = Decimal(int(left * 1000) // (pieces - bought)) / 1000
+    return of("SAME_ITEM_BUNDLE", "FINAL_PRICE", each) if each else of("SAME_ITEM_BUNDLE", "PERCENTAGE", Decimal(100))
+
+
+def on_platform(platform: Any, now: dt.datetime) -> list[Pair]:
+    """The pairs of every promotion that runs or will run, as the platform's control plane has them."""
+    found: list[Pair] = []
+    for promotion in _pages(platform, "chains/demo-chain/promotions", "promotions"):
+        if promotion["state"] in {"Cancelled", "Ended"}:
+            continue
+        start, end = (dt.datetime.fromisoformat(promotion[name]) for name in ("start_time", "end_time"))
+        for row in _pages(platform, f"chains/demo-chain/promotions/{promotion['id']}/skus", "skus"):
+            value = Decimal(row["value"])
+            found += [Pair(row["vendor"], row["sku"], start, end, promotion["type"], row["subtype"], value)]
+    return found
+
+
+def _pages(platform: Any, path: str, name: str) -> Iterator[dict[str, Any]]:
+    first, total = 0, 1
+    while first < total:
+        page = platform.control("GET", f"{path}?offset={first}&limit=200")
+        yield from page[name]
+        first, total = first + 200, page["total"]
