@@ -49,7 +49,7 @@ def measure(*, pairs: int, vendors: int, shape: str, requests_per_minute: int = 
 
 
 def measure_confirming(promotions: int) -> dict[str, float]:
-    """Seconds of plan and confirm over so many promotions of three SKUs, all of them ended by the platform; CPU is of the one process."""
+    """Seconds of plan, confirm and a run without changes over so many promotions of three SKUs; CPU is of the one process."""
     return _measured(promotions * SKUS_OF_MANY, 3, "many", "--confirm")
 
 
@@ -188,7 +188,11 @@ def _child(requests_per_minute: int, *, confirming: bool) -> None:
         run_id = open_run(context, "bench", dry_run=False)
         steps = [("extract", lambda: extract(context, run_id)), ("plan", lambda: plan(context, run_id))]
         steps += (
-            [("end", lambda: _end_all(context)), ("confirm", lambda: confirm(context))]
+            [
+                ("end", lambda: _end_all(context)),
+                ("confirm", lambda: confirm(context)),
+                ("again", lambda: _again(context)),
+            ]
             if confirming
             else [("deliver", lambda: deliver(context))]
         )
@@ -207,6 +211,14 @@ def _child(requests_per_minute: int, *, confirming: bool) -> None:
     figures |= {"taken": jobs[0], "requests": jobs[1], "pairs": int(jobs[2] or 0), "bytes": int(jobs[3] or 0)}
     figures["peak_mib"] = round(memory_bytes("VmHWM") / 2**20)
     print(json.dumps(figures))
+
+
+def _again(context: Context) -> None:
+    """A run without changes."""
+    from shelfsync.promotions.steps.extract import open_run
+    from shelfsync.promotions.steps.sync import sync
+
+    assert sync(context, open_run(context, "again", dry_run=False))["counts"]["requests"] == 0
 
 
 def _end_all(context: Context) -> None:

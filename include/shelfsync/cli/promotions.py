@@ -9,7 +9,7 @@ import typer
 
 from shelfsync.cli.command import command
 from shelfsync.cli.options import User, user_or
-from shelfsync.cli.output import Answer, opened
+from shelfsync.cli.output import Answer, opened, progress
 from shelfsync.cli.sync import partly, summed
 from shelfsync.errors import DataError, ShelfsyncError
 
@@ -135,7 +135,8 @@ def _sync(context: Context, run_id: int) -> dict[str, Any]:
     from shelfsync.promotions.steps.sync import sync as run_steps
 
     try:
-        return run_steps(context, run_id)
+        with progress() as report_progress:
+            return run_steps(context, run_id, report_progress)
     except ShelfsyncError:
         report(context, run_id)
         raise

@@ -28,13 +28,20 @@ LOOK_AGAIN_S = 10.0
 GRACE_S = 60.0
 
 
-async def until_ended(context: Context, kind: Kind, run: int | str, vendors: Iterable[str] = ()) -> dict[str, Any]:
+async def until_ended(
+    context: Context,
+    kind: Kind,
+    run: int | str,
+    vendors: Iterable[str] = (),
+    progress: Callable[[str, int, int], None] = lambda *_: None,
+) -> dict[str, Any]:
     """Ends when no job of this kind, run and vendors is worth waiting for: each has ended, or its deadline has passed.
 
     Returns counts only, `{"ended": n, "left": n}`; the next step reads the ledger.
     """
     deadline_s = context.kinds[kind].pace(context.settings).deadline_s
-    return await until_none(context, partial(waiting, context, kind, run, list(vendors)), deadline_s=deadline_s)
+    find_left = partial(waiting, context, kind, run, list(vendors))
+    return await until_none(context, find_left, deadline_s=deadline_s, progress=progress)
 
 
 async def until_none(
@@ -42,6 +49,7 @@ async def until_none(
     find_left: Callable[[], Sequence[Job]],
     *,
     deadline_s: float,
+    progress: Callable[[str, int, int], None] = lambda *_: None,
 ) -> dict[str, Any]:
     """Ends when `find_left` finds nothing more, or some time after the deadline; whatever is due is polled.
 
@@ -62,9 +70,11 @@ async def until_none(
             if left is not None:
                 seen = max(seen, len(left))
                 if not left:
+                    progress("wait", seen, seen)
                     return {"ended": seen, "left": 0}
                 due = [job for job in left if job.state == State.OPEN and job.poll_due]
-                for job in due:
+                for number, job in enumerate(due):
+                    progress("wait", seen - len(left) + number, seen)
                     put_off &= await asyncio.to_thread(poll_alone, context, job)
                 if due and put_off:
                     continue

@@ -24,13 +24,14 @@ from shelfsync.promotions.steps.confirm import ALONE
 from shelfsync.promotions.warehouse import record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from sqlalchemy.engine import Connection
 
     from partner_api.errors import InvalidRequestError, PartnerError
     from partner_api.jobs import Job as PlatformJob
     from shelfsync.context import Context
+    from shelfsync.platform.rate_limit.forecast import Forecast
     from shelfsync.promotions.ledger.jobs import PromotionJob
     from shelfsync.store.lake import Lake
     from shelfsync.store.leases import Lease
@@ -55,21 +56,24 @@ class Sent:
         return {"step": "deliver", **result}
 
 
-def deliver(context: Context) -> Sent:
+def deliver(context: Context, progress: Callable[[str, int, int], None] = lambda *_: None) -> Sent:
     """Sends every planned request, and again those that a dead process may have sent; of every run."""
     sent = Sent()
     try:
         with holding(context, ALONE, wait_s=TAKEN_WAIT_S) as lease:
-            _deliver_all(context, lease, sent)
+            _deliver_all(context, lease, sent, progress)
     except Skip as skip:
         log.info("promotions, deliver: %s", skip)
     return sent
 
 
-def _deliver_all(context: Context, lease: Lease, sent: Sent) -> None:
+def _deliver_all(context: Context, lease: Lease, sent: Sent, progress: Callable[[str, int, int], None]) -> None:
     with context.engine.connect() as connection:
         jobs = promotion_jobs.to_send(connection)
-    for job in jobs:
+    if jobs:
+        log.info("promotions, deliver: all that is planned takes %s", forecast(context, len(jobs)).sentence())
+    for number, job in enumerate(jobs):
+        progress("deliver", number, len(jobs))
         stop = _stopped(context, job)
         if stop is not None:
             sent.paused[job.campaign] = stop
@@ -88,6 +92,17 @@ def _deliver_all(context: Context, lease: Lease, sent: Sent) -> None:
         else:
             sent.done += done
             sent.skipped += not done
+    if jobs:
+        progress("deliver", len(jobs), len(jobs))
+
+
+def forecast(context: Context, requests: int) -> Forecast:
+    """How long so many requests about promotions take: each is sent once, and its job is polled once."""
+    from shelfsync.platform.rate_limit import RateLimiter
+    from shelfsync.platform.rate_limit.tables import counted
+
+    limiter = RateLimiter(context.engine, counted(context.settings), context.clock)
+    return limiter.forecast(2 * requests, priority="promotion")
 
 
 def _deliver(context: Context, lease: Lease, job: PromotionJob) -> bool:

@@ -57,7 +57,8 @@ def extract(context: Context, run_id: int) -> dict[str, Any]:
     path = context.lake.write_bytes("promotion_manifest", "all", ".json", json.dumps(manifest).encode())
     with context.engine.begin() as connection:
         promotion_runs.extracted(connection, run_id, manifest_path=path, proof=proof.how, complete=proof.complete)
-        record.replace_quarantine(connection, run_id, "", normalise.nameless(nameless))
+        if not run.dry_run:
+            record.replace_quarantine(connection, run_id, "", normalise.nameless(nameless))
     if nameless.num_rows:
         log.warning(
             "promotions, extract: %d rows name no usable vendor and were quarantined; see warehouse.promotion_quarantine",

@@ -20,6 +20,7 @@ from shelfsync.promotions.plan import plan as pure_plan
 from shelfsync.promotions.schemas import EVERY
 from shelfsync.promotions.steps.acknowledge import read_acknowledged
 from shelfsync.promotions.steps.commit import Request, commit
+from shelfsync.promotions.steps.deliver import forecast
 from shelfsync.promotions.steps.prepare import prepare
 from shelfsync.promotions.warehouse import record
 from shelfsync.store.instant import instant
@@ -52,7 +53,7 @@ def plan(context: Context, run_id: int) -> dict[str, Any]:
     prepared = prepare(context, run)
     planned, known = _steps(context, run, prepared)
     requests = _requests(context, prepared, planned, known)
-    report = _report(prepared, planned, requests)
+    report = _report(context, prepared, planned, requests)
     with context.engine.begin() as connection:
         if run.dry_run:
             promotion_runs.planned(connection, run_id, report)
@@ -290,7 +291,7 @@ def _held_lines(holds: list[Hold]) -> list[str]:
     return lines
 
 
-def _report(prepared: Prepared, planned: Planned, requests: list[Request]) -> dict[str, Any]:
+def _report(context: Context, prepared: Prepared, planned: Planned, requests: list[Request]) -> dict[str, Any]:
     """What an operator should know, small enough for an XCom."""
     actions: dict[tuple[str, str, str], dict[str, Any]] = {}
     for request in requests:
@@ -320,4 +321,18 @@ def _report(prepared: Prepared, planned: Planned, requests: list[Request]) -> di
     lines = [f"campaign {campaign}: left alone: {why}" for campaign, why in sorted(prepared.frozen.items())]
     lines += [f"campaign {campaign}: passed over: {why}" for campaign, why in sorted(planned.passed_over.items())]
     lines += _held_lines(prepared.holds)
-    return {"counts": counts, "actions": list(actions.values())[:200], "lines": [*lines, *prepared.lines][:200]}
+    reasons = dict(sorted(prepared.reasons.items(), key=lambda item: -item[1]["rows"]))
+    first = [
+        f"quarantined: {of['rows']:,} rows: {word}, such as at vendor {of['vendor']}: {of['example']}"
+        for word, of in reasons.items()
+    ]
+    ahead = forecast(context, len(requests))
+    if requests:
+        first.insert(0, f"sending takes {ahead.sentence()}: each request is sent and its job polled once")
+    return {
+        "counts": counts,
+        "forecast": {"requests": ahead.requests, "minutes": ahead.minutes, "minutes_at_floor": ahead.minutes_at_floor},
+        "reasons": reasons,
+        "actions": list(actions.values())[:200],
+        "lines": [*first, *lines, *prepared.lines][:200],
+    }

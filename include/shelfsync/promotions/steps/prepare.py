@@ -48,6 +48,8 @@ class Prepared:
     not_expressible: Counter[str] = field(default_factory=Counter)
     """Reason -> rows that the platform cannot express."""
     lines: list[str] = field(default_factory=list)
+    reasons: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Of quarantined rows, by keyword: `rows`, and the `vendor` and `example` of the first one."""
 
 
 def prepare(context: Context, run: PromotionRun) -> Prepared:
@@ -282,6 +284,11 @@ class _Preparation:
 
         self._prepared.counts["rows_quarantined"] += rows.num_rows
         words = {reason.word for reason in NOT_EXPRESSIBLE}
+        for reason, message in zip(rows["reason"].to_pylist(), rows["message"].to_pylist(), strict=True):
+            found = self._prepared.reasons.setdefault(reason, {"rows": 0, "vendor": vendor, "example": message})
+            found["rows"] += 1
+        if self._run.dry_run:
+            return
         self._prepared.not_expressible.update(word for word in rows["reason"].to_pylist() if word in words)
         with self._context.engine.begin() as connection:
             record.replace_quarantine(connection, self._run.run_id, vendor, rows)

@@ -57,6 +57,8 @@ def report(context: Context, run_id: int) -> dict[str, Any]:
         "state": state,
         "error": error,
         "counts": report["counts"],
+        "forecast": report.get("forecast"),
+        "reasons": report.get("reasons", {}),
         "actions": report["actions"],
         "jobs": dict(Counter(job.state for job in jobs)),
         "pairs": pairs,

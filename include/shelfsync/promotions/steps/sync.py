@@ -15,10 +15,12 @@ from shelfsync.promotions.steps.plan import plan
 from shelfsync.promotions.steps.report import report
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from shelfsync.context import Context
 
 
-def sync(context: Context, run_id: int) -> dict[str, Any]:
+def sync(context: Context, run_id: int, progress: Callable[[str, int, int], None] = lambda *_: None) -> dict[str, Any]:
     """Runs an open run to its report; a dry run ends with the plan."""
     extract(context, run_id)
     plan(context, run_id)
@@ -26,7 +28,7 @@ def sync(context: Context, run_id: int) -> dict[str, Any]:
         dry = promotion_runs.read(connection, run_id).dry_run
     if not dry:
         for _ in ("the changes", "ends of what was replaced"):  # the ends leave when the platform has made the others
-            deliver(context)
-            asyncio.run(until_ended(context, Kind.PROMOTION, run_id))
+            deliver(context, progress)
+            asyncio.run(until_ended(context, Kind.PROMOTION, run_id, progress=progress))
             confirm(context)
     return report(context, run_id)

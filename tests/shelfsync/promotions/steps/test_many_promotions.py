@@ -47,3 +47,19 @@ def test_confirming_forty_promotions_asks_the_database_as_often_as_confirming_fo
     assert counts[1] <= counts[0] + SLACK, counts
     states = Counter(shop.rows("SELECT state, wanted_path = acknowledged_path FROM ledger.promotion"))
     assert states == {("sent", True): 44}, "what the platform has is what was wanted: one file has both"
+
+
+@pytest.mark.slow
+def test_a_dry_run_reports_time_and_reasons_and_leaves_the_quarantine_as_it_is(shop):
+    shop.erp.put("c1", "a", "8")
+    shop.erp.put("c2", "b", "8")
+    shop.erp.put("c2", "c", "12")
+    summary = shop.sync(dry_run=True)
+    assert summary["forecast"]["requests"] == 4, "each is sent once, and its job polled once"
+    reason = summary["reasons"]["price_not_below_base"]
+    assert (reason["rows"], reason["vendor"]) == (1, "store-001")
+    assert '"12"' in reason["example"]
+    assert [line for line in summary["lines"] if line.startswith(("sending takes 4 requests", "quarantined: 1 rows"))]
+    assert shop.rows("SELECT count(*) FROM warehouse.promotion_quarantine") == [(0,)]
+    assert shop.sync()["reasons"] == summary["reasons"]
+    assert shop.rows("SELECT count(*) FROM warehouse.promotion_quarantine") == [(1,)]
