@@ -39,17 +39,20 @@ def resolved(rows: pa.Table, heads: Heads, assortment: pa.Table, findings: Findi
     base = pc.max_element_wise(known, column(rows, "base_price"), skip_nulls=True)
     bases = dict(zip(places.tolist(), base.take(pa.array(places)).to_pylist(), strict=True))
     numbers, subtypes, values = (column(rows, name).to_pylist() for name in ("head", "subtype", "value"))
+    faulty: dict[str, list[int]] = {}
     for place, each in bases.items():
         head = heads.all[numbers[place]]
         reason, bought, subtype, value = _bundle(head.pieces or 1, values[place], each)
         if reason is not None:
-            findings.note(reason, np.arange(rows.num_rows) == place)
+            faulty.setdefault(reason, []).append(place)
             continue
         discounted = (head.pieces or 1) - bought
         numbers[place] = heads.number(
             replace(head, pieces=None, purchased_quantity=bought, discounted_quantity=discounted)
         )
         subtypes[place], values[place] = subtype, value
+    for reason, where in faulty.items():
+        findings.note(reason, np.isin(np.arange(rows.num_rows), where))
     columns = {name: column(rows, name) for name in ROWS.names} | {
         "head": numbers,
         "subtype": subtypes,

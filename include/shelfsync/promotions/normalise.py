@@ -25,6 +25,8 @@ from shelfsync.promotions.schemas import HEAD, KEPT, RAW, ROWS
 from shelfsync.schemas import PRICE, QUARANTINE
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy.typing as npt
 
     from shelfsync.promotions.head import Head
@@ -94,15 +96,25 @@ def normalise(raw: pa.Table, heads: Heads, settings: PromotionSettings, *, sku_l
     )
 
 
-def quarantined(raw: pa.Table, row_numbers: pa.Array, reasons: npt.NDArray[np.int16]) -> pa.Table:
-    """Rows that later steps found faulty, in QUARANTINE shape; `reasons` are reason numbers in the order of `row_numbers`."""
+def quarantined(
+    raw: pa.Table, row_numbers: pa.Array, reasons: npt.NDArray[np.int16], messages: Mapping[int, str] | None = None
+) -> pa.Table:
+    """Rows that later steps found faulty, in QUARANTINE shape; `reasons` are reason numbers in the order of `row_numbers`.
+
+    `messages`: sentences by row number, where they are more than the reason's.
+    """
     positions = pc.index_in(row_numbers, value_set=column(raw, "row_number"))
     rows = raw.take(positions)
     raw_columns = {name: column(rows, name) for name in RAW.names}
     findings = quarantine_reason.Findings(rows.num_rows)
     findings.numbers = reasons
     return _quarantine(
-        raw_columns, pc.utf8_trim(raw_columns["sku"], characters=" "), findings, np.zeros(rows.num_rows, np.int32), {}
+        raw_columns,
+        pc.utf8_trim(raw_columns["sku"], characters=" "),
+        findings,
+        np.zeros(rows.num_rows, np.int32),
+        {},
+        messages,
     )
 
 
@@ -249,13 +261,14 @@ def _quarantine(
     findings: quarantine_reason.Findings,
     heads: npt.NDArray[np.int32],
     faults: dict[int, Fault],
+    messages: Mapping[int, str] | None = None,
 ) -> pa.Table:
     well_headed = findings.faulty & (heads != _FAULTY)
     parts = []
     if well_headed.any():
         where = pa.array(well_headed)
         rows = {name: values.filter(where) for name, values in raw_columns.items()}
-        parts.append(_table(rows, skus.filter(where), quarantine_reason.described(findings.numbers[well_headed], rows)))
+        parts.append(_table(rows, skus.filter(where), quarantine_reason.described(findings.numbers[well_headed], rows, messages)))
     if faults:
         places = pa.array(sorted(faults), pa.int64())
         of = [faults[place] for place in sorted(faults)]

@@ -96,16 +96,7 @@ REASONS: tuple[Reason, ...] = (
         "price",
         "price {value} of all pieces is below the base price of one; a bundle of the platform has one piece at full price",
     ),
-    Reason(
-        "overlap",
-        "sku",
-        "sku {value} is in another campaign at the same time, which begins before; if the later one is meant to win, set its overlap",
-    ),
-    Reason(
-        "overlap_same_start",
-        "sku",
-        "sku {value} is in another campaign that begins at the same instant, so the winner is unknown",
-    ),
+    Reason("overlap", "sku", "sku {value} is in another campaign at the same time, which wins"),
 )
 NUMBER_OF = {reason.word: number for number, reason in enumerate(REASONS)}
 NONE = len(REASONS)
@@ -133,8 +124,13 @@ class Findings:
         return self.numbers < NONE
 
 
-def described(numbers: npt.NDArray[np.int16], values: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
-    """The columns field, reason and message of rows with these reason numbers; `values` are texts by field, in the rows' order."""
+def described(
+    numbers: npt.NDArray[np.int16], values: Mapping[str, pa.Array], messages: Mapping[int, str] | None = None
+) -> dict[str, pa.Array]:
+    """The columns field, reason and message of rows with these reason numbers; `values` are texts by field, in the rows' order.
+
+    `messages`: sentences by row number, where they are more than the reason's.
+    """
     codes = pa.array(numbers)
     message = pa.nulls(len(codes), pa.string())
     for number in np.unique(numbers).tolist():
@@ -143,6 +139,11 @@ def described(numbers: npt.NDArray[np.int16], values: Mapping[str, pa.Array]) ->
         shown = _shown(values[REASONS[number].field].filter(where))
         text = pc.binary_join_element_wise(before, shown, after, "") if mark else pa.repeat(before, len(shown))
         message = pc.replace_with_mask(message, where, text)
+    if messages:
+        rows = values["row_number"].to_pylist()
+        message = pa.array(
+            [messages.get(row, text) for row, text in zip(rows, message.to_pylist(), strict=True)], pa.string()
+        )
     return {
         "field": pa.array([reason.field for reason in REASONS], pa.string()).take(codes),
         "reason": pa.array([reason.word for reason in REASONS], pa.string()).take(codes),

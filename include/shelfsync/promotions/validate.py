@@ -2,8 +2,7 @@
 
 A price must be below the base price at every instant of the window: below the platform's price, below the price in flight to it, and
 below the lowest that the ERP knows for the window (`base_price`). A price of several pieces becomes a bundle
-of the platform first. If a SKU is in two campaigns at a time, its row in the later one is
-quarantined, unless the later start is meant to win.
+of the platform first. If a SKU is in two campaigns at a time, `overlap` chooses.
 """
 
 from __future__ import annotations
@@ -19,35 +18,54 @@ from shelfsync.catalog.alignment import aligned, column
 from shelfsync.catalog.number import mask
 from shelfsync.promotions import quarantine_reason
 from shelfsync.promotions.bundle import resolved
+from shelfsync.promotions.overlap import decided
 from shelfsync.promotions.schemas import KEPT
 
 if TYPE_CHECKING:
+    import datetime as dt
+
     import numpy.typing as npt
 
     from shelfsync.catalog.number import Mask
-    from shelfsync.promotions.head import Head, Heads
+    from shelfsync.promotions.head import Heads
+    from shelfsync.promotions.overlap import Overlap
 
 
 @dataclass(frozen=True)
 class Validated:
-    """Valid `rows` (ROWS), the `kept` (KEPT) of the others, their `row_numbers` and the numbers of their `reasons`."""
+    """Valid `rows` (ROWS), the `kept` (KEPT) of the others, their `row_numbers` and the numbers of their `reasons`.
+
+    `lost` (KEPT) are not kept: another campaign has the SKU.
+    """
 
     rows: pa.Table
     kept: pa.Table
+    lost: pa.Table
     row_numbers: pa.Array
     reasons: npt.NDArray[np.int16]
+    messages: dict[int, str]
+    """By row number: the whole sentence, where it is more than the reason's."""
     unknown: pa.Array
     """SKUs the vendor does not have, as far as its assortment is known: the platform will report them as missing."""
     intended_overlaps: int
-    """SKUs in two campaigns at a time whose later start is meant to win."""
+    """SKUs in two campaigns at a time that both run: the later start wins while both last."""
 
 
-def validate(rows: pa.Table, heads: Heads, assortment: pa.Table) -> Validated:
-    """`assortment` in ASSORTMENT shape; an empty table: the vendor's assortment is unknown."""
+def validate(
+    rows: pa.Table, heads: Heads, assortment: pa.Table, *, rule: Overlap = "earliest", now: dt.datetime | None = None
+) -> Validated:
+    """`assortment` in ASSORTMENT shape; an empty table: the vendor's assortment is unknown. `rule`: see `overlap`.
+
+    Campaigns that are over at `now` compete with no other.
+    """
     findings = quarantine_reason.Findings(rows.num_rows)
     rows = resolved(rows, heads, assortment, findings)
-    findings.note("price_not_below_base", _not_below(rows, base_prices(rows, assortment)))
-    intended_overlaps = _overlaps(rows, heads.all, findings)
+    base = base_prices(rows, assortment)
+    findings.note("price_not_below_base", _not_below(rows, base))
+    lost, intended_overlaps = decided(rows, heads.all, base, ~findings.faulty, rule=rule, now=now)
+    where = np.zeros(rows.num_rows, np.bool_)
+    where[list(lost)] = True
+    findings.note("overlap", where)
     faulty = pa.array(findings.faulty)
     quarantined = rows.filter(faulty)
     skus = column(rows, "sku")
@@ -58,9 +76,11 @@ def validate(rows: pa.Table, heads: Heads, assortment: pa.Table) -> Validated:
     )
     return Validated(
         rows=rows.filter(pc.invert(faulty)),
-        kept=quarantined.select(KEPT.names),
+        kept=rows.filter(pa.array(findings.faulty & ~where)).select(KEPT.names),
+        lost=rows.filter(pa.array(where)).select(KEPT.names),
         row_numbers=column(quarantined, "row_number"),
         reasons=findings.numbers[findings.faulty],
+        messages={rows["row_number"][place].as_py(): message for place, message in lost.items()},
         unknown=pc.unique(unknown),
         intended_overlaps=intended_overlaps,
     )
@@ -76,34 +96,3 @@ def _not_below(rows: pa.Table, base: pa.Array) -> Mask:
     """A percentage of at least one is always below. A final price must be below, and so must an amount off."""
     amount = pc.invert(pc.is_in(column(rows, "subtype"), value_set=pa.array(["PERCENTAGE", "TOTAL_PRICE"])))
     return mask(pc.and_(amount, pc.greater_equal(column(rows, "value"), base)))
-
-
-def _overlaps(rows: pa.Table, heads: list[Head], findings: quarantine_reason.Findings) -> int:
-    """Notes rows of a later campaign over an earlier one; returns how many SKUs overlap on purpose."""
-    numbers = column(rows, "head").to_numpy(zero_copy_only=False)
-    codes = column(rows, "sku").dictionary_encode().indices.to_numpy(zero_copy_only=False)
-    counts = np.bincount(codes) if len(codes) else np.zeros(0, np.int64)
-    several = counts[codes] > 1 if len(codes) else np.zeros(0, np.bool_)
-    if not several.any():
-        return 0
-    of: dict[int, npt.NDArray[np.int64]] = {
-        int(head): np.flatnonzero(several & (numbers == head)) for head in np.unique(numbers[several])
-    }
-    order = sorted(of, key=lambda number: heads[number])  # by start, then end, then campaign
-    intended = 0
-    for position, later in enumerate(order):
-        for earlier in order[:position]:
-            if not heads[earlier].overlaps(heads[later]):
-                continue
-            there = of[earlier][~findings.faulty[of[earlier]]]  # a quarantined row blocks no other
-            both = of[later][np.isin(codes[of[later]], codes[there])]
-            where = np.zeros(rows.num_rows, np.bool_)
-            where[both] = True
-            if heads[earlier].start == heads[later].start:
-                findings.note("overlap_same_start", where)
-            elif heads[later].may_overlap:
-                intended += len(both)
-            else:
-                findings.note("overlap", where)
-
-    return intended

@@ -28,8 +28,8 @@ class PromotionSettings(SourceSettings):
     """Words of the ERP in the column condition -> their meaning: `{"0": "none", "BON": "coupon"}`. The usual words are known."""
     all_vendors: Literal["listed", "star"] = "listed"
     """How shelfsync sends `*`: as the list of all known vendors, or as `*`, if the platform accepts it."""
-    overlap: Literal["reject", "later_start_wins"] = "reject"
-    """A SKU in two campaigns at a time: reject the later start, or let it win. The column overlap of a campaign overrides this."""
+    overlap: Literal["earliest", "lowest_price", "highest_discount", "later_start_wins"] = "earliest"
+    """Which campaign wins if a SKU is in several at a time. Customers expect `lowest_price`. A campaign's column overlap overrides this."""
     body_max_bytes: int = Field(100_000_000, ge=1_000)
     """Largest request body."""
     pairs_max: int = Field(2_000_000, ge=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from decimal import Decimal
 from pathlib import Path
@@ -121,6 +122,70 @@ def test_the_reduction_of_a_bundle_counts_over_all_its_pieces(bought, discounted
     assert {hold.rule for hold in guarded.holds} == rules
 
 
+def at(day: int) -> str:
+    return f"2026-03-{day:02}T10:00:00Z"
+
+
+def campaign(name: str, price: str, first: int, last: int, **more: Any) -> dict[str, Any]:
+    return {"campaign": name, "price": price, "name": name, "start_time": at(first), "end_time": at(last), **more}
+
+
+LONG, WEEKEND = campaign("long", "8", 1, 28), campaign("weekend", "7", 6, 8)
+DEAR, TWIN = campaign("dear", "9", 5, 9), campaign("twin", "7.5", 1, 28)
+PLUS = campaign("plus", "50", 1, 28, type="SAME_ITEM_BUNDLE", purchased_quantity="1", discounted_quantity="1", discount_type="PERCENTAGE")  # fmt: skip
+FREE = PLUS | {"campaign": "free", "price": "100", "purchased_quantity": "1", "discounted_quantity": "4"}
+MEANT = DEAR | {"overlap": "true"}
+
+
+@pytest.mark.parametrize(
+    ("rule", "rows", "run"),
+    [
+        ("earliest", (WEEKEND, LONG), {"long"}),
+        ("earliest", (LONG, MEANT), {"long", "dear"}),
+        ("earliest", (LONG, TWIN), {"long"}),
+        ("later_start_wins", (LONG, DEAR), {"long", "dear"}),
+        ("lowest_price", (LONG, WEEKEND), {"long", "weekend"}),  # the later start wins while both last
+        ("lowest_price", (LONG, DEAR), {"long"}),
+        ("lowest_price", (LONG, TWIN), {"twin"}),
+        ("lowest_price", (LONG, TWIN, WEEKEND, DEAR), {"twin", "weekend"}),
+        ("lowest_price", (LONG, PLUS), {"plus"}),  # 7.50 a piece
+        ("lowest_price", (LONG, MEANT), {"long", "dear"}),
+        ("lowest_price", (campaign("next", "9", 28, 30), LONG), {"next", "long"}),
+        ("highest_discount", (LONG, PLUS), {"plus"}),  # 5 off two pieces
+        ("highest_discount", (FREE, campaign("cheap", "1.5", 1, 28)), {"free"}),  # 40 off five, 8.50 off one
+        ("lowest_price", (FREE, campaign("cheap", "1.5", 1, 28)), {"cheap"}),  # 2 a piece, 1.50 a piece
+    ],
+)
+def test_a_sku_in_several_campaigns_has_the_price_that_the_rule_says(rule, rows, run):
+    found = overlapping(*rows, rule=rule)
+    assert {row["campaign"] for row in rows} - set(found) == run
+
+
+def test_the_message_of_an_overlap_names_winner_loser_prices_and_period():
+    period = "(2026-03-05T10:00:00.000Z to 2026-03-09T10:00:00.000Z)"
+    assert overlapping(PLUS, DEAR, rule="lowest_price") == {
+        "dear": "SKU a: campaign plus at 1 + 1 at 50 % off (2026-03-01T10:00:00.000Z to 2026-03-28T10:00:00.000Z) wins over campaign dear"
+        f" at 9 {period} by the rule lowest_price (SHELFSYNC_PROMOTIONS__OVERLAP)"
+    }
+
+
+def test_a_campaign_that_is_over_wins_over_none():
+    over = campaign("over", "5", 1, 7)
+    assert set(overlapping(over, WEEKEND, rule="earliest")) == {"weekend"}
+    assert overlapping(over, WEEKEND, rule="earliest", now=dt.datetime(2026, 3, 7, 12, tzinfo=dt.UTC)) == {}
+
+
+def overlapping(*rows: dict[str, Any], rule: Any, now: dt.datetime | None = None) -> dict[str, str]:
+    """Campaign -> message of the rows that lose, at a base price of 10."""
+    own = PromotionSettings(values="spec", overlap=rule)
+    heads, table = Heads(own), raw(*rows)
+    found = normalise(table, heads, own, sku_length_max=255)
+    judged = validate(found.rows, heads, ASSORTED, rule=rule, now=now)
+    lost = quarantined(table, judged.row_numbers, judged.reasons, judged.messages).to_pylist()
+    assert {row["reason"] for row in lost} <= {"overlap"}
+    return {rows[row["row_number"] - 1]["campaign"]: row["message"] for row in lost}
+
+
 def priced(*rows: dict[str, Any], base: dict[str, str], **settings: Any) -> tuple[dict[str, Any], dict[str, str]]:
     """(SKU -> (bought, discounted, subtype, value), SKU -> reason) of the rows at a vendor with these base prices."""
     own = PromotionSettings(**{"values": "spec", **settings})
@@ -171,6 +236,25 @@ def test_a_bundle_never_costs_more_than_announced_and_less_by_a_fraction_of_a_ce
         assert bought + discounted == pieces
         cost = bought * base + discounted * (value if subtype == "FINAL_PRICE" else 0)
         assert total - Decimal("0.001") * pieces < cost <= total
+
+
+@pytest.mark.slow
+def test_a_campaign_that_loses_a_sku_does_not_keep_it_on_the_platform(make_shop):
+    shop = make_shop(promotions={"overlap": "lowest_price"})
+    shop.erp.put("long", "a", "8", start=-2, end=48)
+    shop.erp.put("long", "b", "8", start=-2, end=48)
+    shop.sync()
+    shop.erp.put("better", "a", "7", start=-3, end=24)
+    shop.erp.put("later", "b", "6", start=-1, end=24)
+    summary = shop.sync()
+    assert shop.seen() == {"a": 7.0, "b": 6.0}
+    assert shop.rows(
+        "SELECT sku FROM warehouse.promotion_sku JOIN warehouse.promotion USING (promotion_id) WHERE campaign = 'long'"
+    ) == [("b",)]
+    assert any(
+        "1 rows lose to another campaign" in line and "campaign better at 7" in line for line in summary["lines"]
+    )
+    assert shop.sync()["counts"]["requests"] == 0
 
 
 @pytest.mark.slow

@@ -9,6 +9,8 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import sqlalchemy as sa
+
 from shelfsync.promotions.ledger import holds as promotion_holds
 from shelfsync.promotions.ledger import promotions as ledger_promotions
 from shelfsync.promotions.ledger import rejections as promotion_rejections
@@ -16,6 +18,7 @@ from shelfsync.promotions.schemas import ENTRY, EVERY, RAW
 from shelfsync.promotions.steps.acknowledge import read_acknowledged
 from shelfsync.promotions.steps.assortment import known_assortment, known_vendors
 from shelfsync.promotions.warehouse import record
+from shelfsync.store.instant import instant
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -73,6 +76,7 @@ class _Preparation:
         with context.engine.connect() as connection:
             self._approved = promotion_holds.approved(connection)
             self._known = ledger_promotions.current(connection)
+            self._now = connection.execute(sa.select(instant())).scalar_one()
 
     def done(self) -> Prepared:
         from shelfsync.promotions.group import Named
@@ -117,7 +121,7 @@ class _Preparation:
         self._prepared.counts["rows_repeated"] += own.repeated
         self._freeze(both)
         assortment = known_assortment(self._context, vendor)
-        judged = validate(both.rows, self._heads, assortment)
+        judged = validate(both.rows, self._heads, assortment, rule=self._settings.overlap, now=self._now)
         guarded = guard(
             judged.rows,
             self._heads.all,
@@ -129,7 +133,9 @@ class _Preparation:
         quarantine = own.quarantine
         if len(judged.row_numbers):
             raw = pa.concat_tables([self._raw(path), raw_of_every])
-            quarantine = pa.concat_tables([quarantine, quarantined(raw, judged.row_numbers, judged.reasons)])
+            quarantine = pa.concat_tables(
+                [quarantine, quarantined(raw, judged.row_numbers, judged.reasons, judged.messages)]
+            )
         self._quarantine(vendor, quarantine)
         prepared = self._prepared
         prepared.holds += guarded.holds
@@ -141,17 +147,24 @@ class _Preparation:
             prepared.lines.append(
                 f"vendor {vendor}: {judged.intended_overlaps} SKUs are in two campaigns at a time; the later start wins, as is meant"
             )
+        prepared.counts["overlaps_lost"] += len(judged.messages)
+        if judged.messages:
+            example = next(iter(judged.messages.values()))
+            prepared.lines.append(
+                f"vendor {vendor}: {len(judged.messages)} rows lose to another campaign of the same time, such as {example}"
+            )
         if len(judged.unknown):
             prepared.lines.append(
                 f"vendor {vendor}: {len(judged.unknown)} SKUs of promotions are not in its assortment as far as it is known, such as {judged.unknown[0].as_py()}"
             )
+        unoffered = pa.concat_tables([both.unoffered, judged.lost])
         unsure = self._placed(vendor, pa.concat_tables([both.kept, guarded.kept]))
-        self._group(vendor, guarded.rows, unsure, self._placed(vendor, judged.kept), both.unoffered)
+        self._group(vendor, guarded.rows, unsure, self._placed(vendor, judged.kept), unoffered)
         campaigns = [
             {self._heads.all[number].campaign for number in table["head"].to_pylist()}
-            for table in (both.unoffered, both.rows, both.kept)
+            for table in (unoffered, judged.rows, both.kept, judged.kept)
         ]
-        prepared.unoffered |= {(campaign, vendor) for campaign in campaigns[0] - campaigns[1] - campaigns[2]}
+        prepared.unoffered |= {(campaign, vendor) for campaign in campaigns[0].difference(*campaigns[1:])}
         self._release_rejections(vendor, assortment)
 
     def _group(self, vendor: str, rows: pa.Table, unsure: pa.Table, senseless: pa.Table, unoffered: pa.Table) -> None:
