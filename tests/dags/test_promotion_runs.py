@@ -80,7 +80,7 @@ def test_the_whole_life_of_a_promotion_from_the_dag_to_the_warehouse(world: Worl
     assert len(outcomes(world)) == before
     # ended early, and an unknown vendor
     erp.drop("life")
-    erp.put("lost", "a", "8", vendor="store-404")
+    erp.put("lost", "a", "8", vendor="store-404", base_price="10")
     assert world.run("promotions_sync").state == "success"
     assert seen(world) == {}
     assert portal(world) == [("Another life", "Cancelled"), ("Offer life", "Cancelled"), ("Offer soon", "Upcoming")]

@@ -268,7 +268,9 @@ def _quarantine(
     if well_headed.any():
         where = pa.array(well_headed)
         rows = {name: values.filter(where) for name, values in raw_columns.items()}
-        parts.append(_table(rows, skus.filter(where), quarantine_reason.described(findings.numbers[well_headed], rows, messages)))
+        parts.append(
+            _table(rows, skus.filter(where), quarantine_reason.described(findings.numbers[well_headed], rows, messages))
+        )
     if faults:
         places = pa.array(sorted(faults), pa.int64())
         of = [faults[place] for place in sorted(faults)]

@@ -89,7 +89,7 @@ REASONS: tuple[Reason, ...] = (
     Reason(
         "base_price_unknown",
         "price",
-        "price {value} is of several pieces, and the base price of the SKU is not known yet",
+        "price {value} waits: the base price of the SKU at this vendor is not known yet; sync the catalog or give base_price",
     ),
     Reason(
         "bundle_below_one_piece",

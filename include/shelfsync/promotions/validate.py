@@ -1,5 +1,7 @@
 """validate: canonical rows of one vendor against its catalog and against each other.
 
+A row waits if the vendor may sell its SKU and its base price is unknown: the vendor has no known catalog, or the SKU has no price in it.
+
 A price must be below the base price at every instant of the window: below the platform's price, below the price in flight to it, and
 below the lowest that the ERP knows for the window (`base_price`). A price of several pieces becomes a bundle
 of the platform first. If a SKU is in two campaigns at a time, `overlap` chooses.
@@ -62,6 +64,13 @@ def validate(
     rows = resolved(rows, heads, assortment, findings)
     base = base_prices(rows, assortment)
     findings.note("price_not_below_base", _not_below(rows, base))
+    known_skus = column(assortment, "sku")
+    here = (
+        mask(pc.is_in(column(rows, "sku"), value_set=known_skus))
+        if assortment.num_rows
+        else np.ones(rows.num_rows, np.bool_)
+    )
+    findings.note("base_price_unknown", here & mask(base.is_null()))
     lost, intended_overlaps = decided(rows, heads.all, base, ~findings.faulty, rule=rule, now=now)
     where = np.zeros(rows.num_rows, np.bool_)
     where[list(lost)] = True

@@ -66,7 +66,7 @@ def test_a_new_base_price_has_the_time_by_which_customers_see_it(shop):
 def test_a_waiting_promotion_is_explained_by_its_reason(shop):
     shop.erp.put("deep", "a", "1")
     shop.erp.put("wrong", "b", "8,5")
-    shop.erp.put("wrong", "c", "8", vendor="store-404")
+    shop.erp.put("wrong", "c", "8", vendor="store-404", base_price="10")
     shop.erp.put("right", "c", "8")
     path = shop.world.app.promotions
     shop.sync()

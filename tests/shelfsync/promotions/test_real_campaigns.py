@@ -186,13 +186,16 @@ def overlapping(*rows: dict[str, Any], rule: Any, now: dt.datetime | None = None
     return {rows[row["row_number"] - 1]["campaign"]: row["message"] for row in lost}
 
 
-def priced(*rows: dict[str, Any], base: dict[str, str], **settings: Any) -> tuple[dict[str, Any], dict[str, str]]:
+def priced(*rows: dict[str, Any], base: dict[str, Any], **settings: Any) -> tuple[dict[str, Any], dict[str, str]]:
     """(SKU -> (bought, discounted, subtype, value), SKU -> reason) of the rows at a vendor with these base prices."""
     own = PromotionSettings(**{"values": "spec", **settings})
     heads = Heads(own)
     table = raw(*rows)
     found = normalise(table, heads, own, sku_length_max=255)
-    prices = [{"sku": sku, "price": Decimal(price), "price_max": Decimal(price)} for sku, price in sorted(base.items())]
+    prices = [
+        dict.fromkeys(("price", "price_max"), None if price is None else Decimal(price)) | {"sku": sku}
+        for sku, price in sorted(base.items())
+    ]
     judged = validate(found.rows, heads, pa.Table.from_pylist(prices, schema=ASSORTMENT))
     sent = {}
     for row in judged.rows.to_pylist():
@@ -255,6 +258,29 @@ def test_a_campaign_that_loses_a_sku_does_not_keep_it_on_the_platform(make_shop)
         "1 rows lose to another campaign" in line and "campaign better at 7" in line for line in summary["lines"]
     )
     assert shop.sync()["counts"]["requests"] == 0
+
+
+def test_a_row_whose_base_price_is_unknown_waits():
+    rows = [{"sku": "a"}, {"sku": "b", "base_price": "9"}, {"sku": "c", "base_price": "8"}]
+    sent, waits = priced(*rows, base={})
+    assert (set(sent), waits) == ({"b"}, {"a": "base_price_unknown", "c": "price_not_below_base"})
+    assert set(priced({"sku": "a"}, {"sku": "elsewhere"}, base={"a": "10"})[0]) == {"a", "elsewhere"}, (
+        "the assortment of the day does not decide"
+    )
+    assert priced({"sku": "a"}, {"sku": "b"}, base={"a": None, "b": "10"})[1] == {"a": "base_price_unknown"}
+
+
+@pytest.mark.slow
+def test_promotions_wait_for_the_catalog_of_their_vendor(shop):
+    for vendor in ("store-001", "store-009"):
+        shop.erp.put("c1", "a", "8", vendor=vendor)
+    summary = shop.sync()
+    assert (shop.seen(), summary["counts"]["rows_waiting"]) == ({"a": 8.0}, 1)
+    assert (
+        "1 rows wait for base prices of 1 vendors (store-009): sync their catalog with `shelfsync sync`, or give base_price"
+        in summary["lines"]
+    )
+    assert [row["vendors"] for row in shop.portal()] == [["store-001"]]
 
 
 @pytest.mark.slow

@@ -48,6 +48,8 @@ class Prepared:
     counts: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     unoffered: set[tuple[str, str]] = field(default_factory=set)
     """(campaign, vendor) of which the extract has rows, and the platform can express none."""
+    waiting: dict[str, int] = field(default_factory=dict)
+    """Vendor -> rows that wait for their base price."""
     not_expressible: Counter[str] = field(default_factory=Counter)
     """Reason -> rows that the platform cannot express."""
     lines: list[str] = field(default_factory=list)
@@ -107,6 +109,15 @@ class _Preparation:
             by_reason = ", ".join(f"{rows:,} {word}" for word, rows in prepared.not_expressible.most_common())
             rows = prepared.not_expressible.total()
             prepared.lines.insert(0, f"the platform cannot express {rows:,} rows, so they are not offered: {by_reason}")
+        prepared.counts["rows_waiting"] = sum(prepared.waiting.values())
+        if prepared.waiting:
+            vendors = sorted(prepared.waiting)
+            some = ", ".join(vendors[:5]) + (", …" if len(vendors) > 5 else "")
+            prepared.lines.insert(
+                0,
+                f"{prepared.counts['rows_waiting']:,} rows wait for base prices of {len(vendors)} vendors ({some}): sync their catalog with"
+                " `shelfsync sync`, or give base_price",
+            )
         return prepared
 
     def _vendor(self, vendor: str, path: str | None, every: Normalised, raw_of_every: pa.Table) -> None:
@@ -300,9 +311,12 @@ class _Preparation:
         for reason, message in zip(rows["reason"].to_pylist(), rows["message"].to_pylist(), strict=True):
             found = self._prepared.reasons.setdefault(reason, {"rows": 0, "vendor": vendor, "example": message})
             found["rows"] += 1
+        waits = sum(word == "base_price_unknown" for word in rows["reason"].to_pylist())
+        if waits:
+            self._prepared.waiting[vendor] = waits
+        self._prepared.not_expressible.update(word for word in rows["reason"].to_pylist() if word in words)
         if self._run.dry_run:
             return
-        self._prepared.not_expressible.update(word for word in rows["reason"].to_pylist() if word in words)
         with self._context.engine.begin() as connection:
             record.replace_quarantine(connection, self._run.run_id, vendor, rows)
 

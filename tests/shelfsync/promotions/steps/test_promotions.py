@@ -179,7 +179,7 @@ def test_each_pair_that_the_platform_rejects_is_recorded_and_not_sent_again(shop
 
 @pytest.mark.slow
 def test_an_unknown_vendor_is_reported_and_stops_no_other(shop):
-    shop.erp.put("c1", "a", "8", vendor="store-404")
+    shop.erp.put("c1", "a", "8", vendor="store-404", base_price="10")
     shop.erp.put("c2", "b", "8")
     summary = shop.sync()
     assert summary["pairs"] == {"sent": 2, "accepted": 1, "rejected": 1, "unaccounted": 0}

@@ -72,10 +72,10 @@ def test_a_vendor_that_the_platform_rejects_blocks_no_promotion_of_other_vendors
         shop.erp.put("c1", "a", price, vendor=vendor)
     shop.sync()
     if again:
-        shop.erp.put("c1", "a", "6", vendor="store-404")
+        shop.erp.put("c1", "a", "6", vendor="store-404", base_price="10")
         shop.sync()
     shop.erp.change("c1", name="Another")
-    shop.erp.put("c1", "a", "6", vendor="store-404", name="Another")
+    shop.erp.put("c1", "a", "6", vendor="store-404", base_price="10", name="Another")
     shop.sync()
     assert (shop.seen(), shop.seen("store-002")) == ({"a": 8.0}, {"a": 7.0})
     assert sorted(shop.states()) == ["Cancelled", "Cancelled", "Running", "Running"]
