@@ -210,10 +210,12 @@ class NaiveModel:
                 continue  # the store does not have it
             pair = _pair(row, vendor, base)
             overlaps = any(other.start < row.end and row.start < other.end for other in taken.get(row.sku, []))
-            if not clear or pair is None or overlaps:
+            if not clear or pair is None:
                 if key in before:
                     self.shown[key] = before[key]
                 continue
+            if overlaps:
+                continue  # the winner has the SKU, and the loser gives it up
             taken.setdefault(row.sku, []).append(row)
             if row.kind != "bundle" and row.price < (row.pieces or 1) * base * Decimal("0.3"):  # more than 70 % off
                 self.held += 1
