@@ -9,7 +9,7 @@ import pytest
 from shelfsync.local import demo, up
 from shelfsync.local.airflow_home import AirflowKeys
 from shelfsync.local.services import Addresses, merged, overruled, report, services, split
-from shelfsync.settings import ErpSettings, Settings
+from shelfsync.settings import Settings, SourceSettings
 
 SCHEDULES = {
     "AIRFLOW__SHELFSYNC__DELTA_SCHEDULE": "* * * * *",
@@ -72,7 +72,7 @@ def test_with_the_sample_nothing_that_leads_to_a_real_platform_or_erp_reaches_a_
     assert "canary-environment-1" not in report(wanted.unused)
 
 
-@pytest.mark.parametrize("field", sorted(ErpSettings.model_fields))
+@pytest.mark.parametrize("field", sorted(SourceSettings.model_fields))
 def test_every_setting_of_the_promotions_source_is_the_samples(field: str) -> None:
     name = f"SHELFSYNC_PROMOTIONS__{field.upper()}"
     assert split({name: "x"}, sample=True) == ({}, [name])

@@ -34,8 +34,15 @@ CORPUS = (
     None,
 )
 _numbers = itertools.count(1)
+texts = st.text().filter(lambda text: "demo-secret" not in text)
+"""hypothesis also tries the constants of the code, and this one is looked for in all that the tests leave behind."""
 cells = st.one_of(
-    st.none(), st.text(), st.binary(), st.integers(-(2**63), 2**63 - 1), st.floats(), st.sampled_from(CORPUS)
+    st.none(),
+    texts,
+    st.binary().filter(lambda text: b"demo-secret" not in text),
+    st.integers(-(2**63), 2**63 - 1),
+    st.floats(),
+    st.sampled_from(CORPUS),
 )
 plausible = {
     "campaign": st.sampled_from(["c1", "c2"]),
