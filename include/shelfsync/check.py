@@ -12,7 +12,7 @@ from shelfsync.catalog.ledger import vendors as vendors_of_ledger
 from shelfsync.catalog.warehouse import quarantine
 from shelfsync.erp.open import open_promotions, open_source, promotion_settings_in_errors
 from shelfsync.erp.vendor_ids import FILE, SETTING, VendorIds
-from shelfsync.errors import ConfigurationError, ShelfsyncError
+from shelfsync.errors import ConfigurationError, ShelfsyncError, some_of
 from shelfsync.orders.handover.channels import open_channel
 from shelfsync.platform.reachable import ASKED_MAX, VENDORS_ASKED, check_platform, is_known_good, unknown_vendors
 from shelfsync.settings.installation import tls_warning
@@ -20,7 +20,7 @@ from shelfsync.settings.reading import unknown_lines
 from shelfsync.store import engine
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     import pyarrow as pa
 
@@ -60,7 +60,7 @@ def vendor_id_lines(context: Context, stores: Mapping[str, str | None]) -> list[
         f"{setting} leaves out stores of the ERP: ": [ours for ours, vendor in stores.items() if vendor is None],
         f"{setting} names stores without a row in the ERP: ": [ours for ours in named if ours not in stores],
     }
-    return [f"{line}{_shown(found)}" for line, found in lines.items() if found] if named else []
+    return [f"{line}{some_of(found, _SHOWN)}" for line, found in lines.items() if found] if named else []
 
 
 def vendor_warnings(context: Context, stores: Mapping[str, str | None], vendors: tuple[str, ...] = ()) -> list[str]:
@@ -72,7 +72,7 @@ def vendor_warnings(context: Context, stores: Mapping[str, str | None], vendors:
     lines = []
     if unknown:
         lines.append(
-            f"the platform does not know {len(unknown)} of the ERP's {len(names)} vendors: {_shown(unknown)}. Name their ids by"
+            f"the platform does not know {len(unknown)} of the ERP's {len(names)} vendors: {some_of(unknown, _SHOWN)}. Name their ids by"
             " SHELFSYNC_ERP__VENDOR_IDS, leave them out by SHELFSYNC_SYNC__VENDORS, or ask the account manager to enable them"
         )
     if not_asked:
@@ -82,17 +82,13 @@ def vendor_warnings(context: Context, stores: Mapping[str, str | None], vendors:
     return lines
 
 
-def _shown(names: Sequence[str]) -> str:
-    return ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
-
-
 def column_warnings(context: Context) -> list[str]:
     """Columns of the ERP that shelfsync does not read."""
     unused = context.open_erp().unused_columns()
     if not unused:
         return []
     return [
-        f"shelfsync does not use {len(unused)} of the ERP's columns: {_shown(unused)}. If one is meant, name it by SHELFSYNC_ERP__COLUMNS"
+        f"shelfsync does not use {len(unused)} of the ERP's columns: {some_of(unused, _SHOWN)}. If one is meant, name it by SHELFSYNC_ERP__COLUMNS"
     ]
 
 

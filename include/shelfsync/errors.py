@@ -6,7 +6,10 @@ Every message is one line: what happened, where, why, and what to do. Nothing se
 from __future__ import annotations
 
 from enum import IntEnum, StrEnum
-from typing import Self
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class ExitCode(IntEnum):
@@ -51,6 +54,12 @@ class ExitCode(IntEnum):
 def without_stop(text: object, characters_max: int = 1000) -> str:
     """Another program's message in one line, without its full stop: it stands inside a sentence of shelfsync."""
     return " ".join(str(text).split())[:characters_max].rstrip(".")
+
+
+def some_of(names: Iterable[str], most: int = 5) -> str:
+    """The first of some names for a sentence, and a sign that there are more."""
+    found = list(names)
+    return ", ".join(found[:most]) + (", …" if len(found) > most else "")
 
 
 class Alarm(StrEnum):

@@ -1,4 +1,4 @@
-"""overlay: changed rows of one vendor laid over its last reading, row by row of the ERP, before anything is judged.
+"""Changed rows of one vendor laid over its last reading, row by row of the ERP, before anything is judged.
 
 A row replaces all rows of its SKU. A SKU without a changed row keeps its rows: absence means nothing. So laying the changes over a
 reading gives what reading the whole would have given, and laying them over twice gives the same.
@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.catalog.alignment import aligned, column
 from shelfsync.catalog.diff import diff
-from shelfsync.catalog.normalise import normalise
 from shelfsync.schemas import BASELINE, CHANGED, FIELDS, RAW
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from shelfsync.settings import NormaliseSettings
+    from shelfsync.catalog.normalise import Normalised
 
 MISSED = pa.schema(
     [
@@ -66,14 +65,11 @@ def lay_over(base: pa.Table, told: pa.Table, told_before: pa.Table | None = None
     return Overlaid(rows, _earliest(column(told, "changed_at").filter(new)))
 
 
-def missed(
-    told: pa.Table, whole: pa.Table, settings: NormaliseSettings, *, key: Literal["sku", "barcode"] = "sku"
-) -> pa.Table:
-    """What a whole reading found and the changes had not told (MISSED). Both are rows of one vendor in RAW schema.
+def missed(known: Normalised, found: Normalised) -> pa.Table:
+    """What a whole reading `found` and the changes had not told (MISSED). `known`: the rows of the same vendor as the changes had them.
 
     Values are compared as they would be sent, so that 1.10 and 1.1 are one price.
     """
-    known, found = normalise(told, settings, key=key), normalise(whole, settings, key=key)
     delta = diff(found.snapshot, known.snapshot.select(BASELINE.names), full=False, quarantined=found.quarantine)
     skus = column(delta, "sku")
     before, now = aligned(known.snapshot, skus, FIELDS), aligned(found.snapshot, skus, FIELDS)

@@ -1,4 +1,4 @@
-"""reconcile: every difference between an observed state of the platform and shelfsync's own gets a cause, or confirms a value.
+"""Every difference between an observed state of the platform and shelfsync's own gets a cause, or confirms a value.
 
 The cause follows from what was sent and answered since the previous observation, never from missing answers. Causes that cannot be
 distinguished are `unknown`. A value is confirmed if its last sending has no outcome, and an observation that was requested after it shows

@@ -1,4 +1,4 @@
-"""confirm: the outcome of each SKU that was sent, read from what the platform reports and never concluded from a missing report.
+"""The outcome of each SKU that was sent, read from what the platform reports and never concluded from a missing report.
 
 Always sent = accepted + rejected + unaccounted: there is exactly one outcome for every SKU of the items (I1).
 

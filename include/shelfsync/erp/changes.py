@@ -135,8 +135,8 @@ class Feed:
                 self.given[0], "it has no :since", "Compare the column of the changes with it: changed_at >= :since."
             )
         literal = self._literal(_START[self.kind] if cursor is None else str(self._value(cursor).before(self.overlap)))
-        if self.kind == "timestamp":
-            literal = f"TIMESTAMP {literal}" if session.url.get_backend_name() == "oracle" else literal
+        if self.kind == "timestamp" and session.url.get_backend_name() == "oracle":
+            literal = f"TIMESTAMP {literal}"
         return _SINCE.sub(lambda _: literal, sql)
 
     def _literal(self, text: str) -> str:

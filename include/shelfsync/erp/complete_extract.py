@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 import pyarrow.compute as pc
 
-from shelfsync.errors import DataError, IncompleteExtractError
+from shelfsync.errors import DataError, IncompleteExtractError, some_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
     from shelfsync.erp.changes import Changes
     from shelfsync.erp.columns import Chunk, Layout
-
-
-_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -171,7 +168,7 @@ class Extract:
             )
         if not self.rows_out and self.left_out:
             raise IncompleteExtractError(
-                f"SHELFSYNC_ERP__VENDOR_IDS names none of the ERP's {len(self.left_out)} stores ({named(self.left_out)}): nothing was sent. "
+                f"SHELFSYNC_ERP__VENDOR_IDS names none of the ERP's {len(self.left_out)} stores ({some_of(sorted(self.left_out))}): nothing was sent. "
                 "Correct the ERP's ids in it."
             )
         if not self.rows_out and self.rows:
@@ -181,12 +178,6 @@ class Extract:
         complete = claim.expected is not None and claim.caveat is None
         how = claim.how if claim.caveat is None else f"{claim.how}; {claim.caveat}"
         return Proof(complete=complete, rows=self.rows, expected=claim.expected, how=how)
-
-
-def named(left_out: Counter[str]) -> str:
-    """The ids of some stores, for a message."""
-    names = sorted(left_out)
-    return ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
 
 
 def none_of(vendors: Sequence[str], have: str) -> DataError:

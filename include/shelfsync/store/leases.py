@@ -115,6 +115,15 @@ def leased(engine: Engine, vendor: str, seconds: float) -> Iterator[Lease | None
                 session.invalidate()
 
 
+def unlock(session: Connection, function: str, *, kind: int, number: int) -> None:
+    """Gives a session lock back; `function` is PostgreSQL's. If that fails, the session leaves the pool, and the server frees its locks."""
+    try:
+        session.execute(sa.text(f"SELECT {function}(:kind, :number)"), {"kind": kind, "number": number})
+    except DBAPIError as error:
+        log.debug("lock %d of kind %d: the session is gone: %s", number, kind, type(error.orig).__name__)
+        session.invalidate()
+
+
 def _take(session: Connection, vendor: str, seconds: float, *, alone: bool) -> Lease | None:
     """A lease with a new number, if the present one has expired, or if this session now has its holder's session lock."""
     now = instant()

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.exc import DBAPIError
 
 from shelfsync.catalog.ledger import tables
 from shelfsync.catalog.state import VendorState
 from shelfsync.errors import TryAgainError
 from shelfsync.store.instant import after, instant
+from shelfsync.store.leases import unlock
 from shelfsync.store.metadata import boolean, lake_file, metadata, moment, number, text
 
 if TYPE_CHECKING:
@@ -92,8 +92,7 @@ def alone(engine: Engine, clock: Clock, *, wait_s: float) -> Iterator[None]:
         try:
             yield
         finally:
-            with contextlib.suppress(DBAPIError):  # the session is gone, and the lock with it
-                session.execute(sa.text("SELECT pg_advisory_unlock(:kind, :number)"), key)
+            unlock(session, "pg_advisory_unlock", **key)
 
 
 def at(connection: Connection) -> At | None:

@@ -7,18 +7,17 @@ on the run's number; the server frees it when the process dies. The processes of
 from __future__ import annotations
 
 import contextlib
-import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.exc import DBAPIError
 
 from shelfsync.catalog.ledger.tables import extract, run, vendor_run
 from shelfsync.catalog.state import RunState
 from shelfsync.errors import ShelfsyncError
 from shelfsync.store.instant import after, instant
+from shelfsync.store.leases import unlock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -113,8 +112,6 @@ def is_complete(connection: Connection, extract_id: int | None) -> bool:
     return bool(found)
 
 
-log = logging.getLogger(__name__)
-
 BETWEEN_TASKS_S = 120.0
 """A run of several processes (Airflow's tasks) without a lock is alive this long after its last write."""
 HANGS_AFTER_S = 3600.0
@@ -126,19 +123,15 @@ _KIND = 7_402_513
 @contextlib.contextmanager
 def at_work(engine: Engine, run_id: int, *, whole: bool = False) -> Iterator[None]:
     """This process works on the run until the block ends. `whole`: no other process will, so the run dies with it."""
-    key = {"kind": _KIND, "run": run_id}
+    key = {"kind": _KIND, "number": run_id}
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as session:
-        session.execute(sa.text("SELECT pg_advisory_lock_shared(:kind, :run)"), key)
+        session.execute(sa.text("SELECT pg_advisory_lock_shared(:kind, :number)"), key)
         if whole:
             session.execute(run.update().where(run.c.run_id == run_id).values(one_process=True))
         try:
             yield
         finally:
-            try:
-                session.execute(sa.text("SELECT pg_advisory_unlock_shared(:kind, :run)"), key)
-            except DBAPIError as error:  # the session is gone, and the lock with it
-                log.debug("run %d: the session is gone: %s", run_id, type(error.orig).__name__)
-                session.invalidate()
+            unlock(session, "pg_advisory_unlock_shared", **key)
 
 
 def any_delta_alive(connection: Connection) -> bool:

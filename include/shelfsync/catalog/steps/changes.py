@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from shelfsync.catalog.ledger.runs import Run
     from shelfsync.context import Context
     from shelfsync.erp.complete_extract import FollowedErp
+    from shelfsync.store.lake import Lake
 
 log = logging.getLogger(__name__)
 
@@ -107,9 +108,6 @@ def _laid_over(
     context: Context, known: dict[str, Reading], changed: dict[str, str]
 ) -> tuple[dict[str, Laid], dict[str, str]]:
     """The rows of each vendor with changed ones, and why a vendor's could not be made. One stops no other (I10)."""
-    from shelfsync.catalog.changed_rows import lay_over
-
-    lake = context.lake
     made: dict[str, Laid] = {}
     broken: dict[str, str] = {}
     for name, path in changed.items():
@@ -117,13 +115,7 @@ def _laid_over(
             continue
         before = known[name]
         try:
-            told_before = None if before.told_path is None else lake.read_table(before.told_path)
-            laid = lay_over(lake.read_table(before.raw_path), lake.read_table(path), told_before)
-            if laid is None:
-                made[name] = Laid(replace(before, told_path=path))
-            else:
-                rows = lake.write_table("raw", name, laid.rows)
-                made[name] = Laid(Reading(rows, laid.rows.num_rows, before.complete, path), True, laid.changed_at)
+            made[name] = _laid(context.lake, name, before, path)
         except TryAgainError:  # the lake is unavailable for all vendors
             raise
         except Exception as error:  # whatever it is, the other vendors go on
@@ -132,6 +124,18 @@ def _laid_over(
                 f"its changes could not be laid over its last reading ({type(error).__name__}); the next full sync reads it anew"
             )
     return made, broken
+
+
+def _laid(lake: Lake, vendor: str, before: Reading, changed_path: str) -> Laid:
+    """One vendor's rows `before` with the changed ones over them; a file is written only if they differ."""
+    from shelfsync.catalog.changed_rows import lay_over
+
+    told_before = None if before.told_path is None else lake.read_table(before.told_path)
+    laid = lay_over(lake.read_table(before.raw_path), lake.read_table(changed_path), told_before)
+    if laid is None:
+        return Laid(replace(before, told_path=changed_path))
+    path = lake.write_table("raw", vendor, laid.rows)
+    return Laid(Reading(path, laid.rows.num_rows, before.complete, changed_path), True, laid.changed_at)
 
 
 class Told:
@@ -164,8 +168,6 @@ class Told:
 
         Without a snapshot the changes are newer than the whole, so they are laid over it as well.
         """
-        from shelfsync.catalog.changed_rows import lay_over
-
         changed = {name: path for name, (path, _) in self._partition.finish().items()}
         with self._context.engine.connect() as connection:
             known = readings.every(connection)
@@ -175,14 +177,11 @@ class Told:
         self.paths = {name: before[name].raw_path for name in files if name in before and name not in broken}
         if self.changes.same_instant:
             return files
-        lake = self._context.lake
         newer = dict(files)
         for name in set(files) & set(changed):
-            past = known[name].told_path if name in known else None
-            told_before = None if past is None else lake.read_table(past)
-            laid = lay_over(lake.read_table(files[name][0]), lake.read_table(changed[name]), told_before)
-            if laid is not None:
-                newer[name] = (lake.write_table("raw", name, laid.rows), laid.rows.num_rows)
+            whole = Reading(*files[name], complete=True, told_path=known[name].told_path if name in known else None)
+            laid = _laid(self._context.lake, name, whole, changed[name]).reading
+            newer[name] = (laid.raw_path, laid.rows)
         return newer
 
     def land(self, connection: Connection, files: dict[str, tuple[str, int]], *, complete: bool) -> None:

@@ -10,8 +10,8 @@ from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps.changes import Told, read_changed
 from shelfsync.catalog.steps.partition import Partition
 from shelfsync.catalog.warehouse import record
-from shelfsync.erp.complete_extract import named, none_of
-from shelfsync.errors import DataError
+from shelfsync.erp.complete_extract import none_of
+from shelfsync.errors import DataError, some_of
 from shelfsync.platform.reachable import check_chain
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _whole(
             "extract: %d rows of %d stores are left out, because SHELFSYNC_ERP__VENDOR_IDS does not name them: %s",
             left_out.total(),
             len(left_out),
-            named(left_out),
+            some_of(sorted(left_out)),
         )
     log.info("extract: %d rows of %d vendors, %s", proof.rows, len(files), proof.how)
     return shards(sorted(files), run_id, context.settings.sync.vendors_per_shard, context.settings.sync.shards_max)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from shelfsync.catalog.ledger.restorations import Restoration
     from shelfsync.catalog.ledger.vendor_runs import VendorRun
+    from shelfsync.catalog.normalise import Normalised
     from shelfsync.context import Context
 
 
@@ -42,8 +43,7 @@ def _normalise_vendor(context: Context, row: VendorRun, raw_path: str, restorati
     from shelfsync.catalog.normalise import normalise as pure
 
     platform = context.settings.platform
-    raw = context.lake.read_table(raw_path)
-    result = pure(raw, context.settings.normalise, key=platform.item_key)
+    result = pure(context.lake.read_table(raw_path), context.settings.normalise, key=platform.item_key)
     snapshot, quarantine = result.snapshot, result.quarantine
     if snapshot.num_rows == 0:
         with context.engine.begin() as connection:
@@ -56,7 +56,7 @@ def _normalise_vendor(context: Context, row: VendorRun, raw_path: str, restorati
     snapshot_path = context.lake.write_table("snapshot", row.vendor, wanted)
     erp_path = context.lake.write_table("snapshot", row.vendor, snapshot) if restorations else None
     quarantine_path = context.lake.write_table("quarantine", row.vendor, quarantine) if quarantine.num_rows else None
-    missed = _missed(context, row, raw)
+    missed = _missed(context, row, result)
     with context.engine.begin() as connection:
         if missed is not None:
             record.replace_missed(connection, row.run_id, row.vendor, missed)
@@ -73,14 +73,15 @@ def _normalise_vendor(context: Context, row: VendorRun, raw_path: str, restorati
         )
 
 
-def _missed(context: Context, row: VendorRun, raw: pa.Table) -> pa.Table | None:
+def _missed(context: Context, row: VendorRun, found: Normalised) -> pa.Table | None:
     """What the changes had not told until this whole reading; None if there is nothing to compare with."""
     if row.told_path is None:
         return None
     from shelfsync.catalog.changed_rows import missed
+    from shelfsync.catalog.normalise import normalise as pure
 
     told = context.lake.read_table(row.told_path)
-    return missed(told, raw, context.settings.normalise, key=context.settings.platform.item_key)
+    return missed(pure(told, context.settings.normalise, key=context.settings.platform.item_key), found)
 
 
 def _record(connection: Connection, row: VendorRun, snapshot: pa.Table, quarantine: pa.Table, **values: Any) -> None:

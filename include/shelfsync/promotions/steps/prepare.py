@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from shelfsync.errors import some_of
 from shelfsync.promotions.ledger import holds as promotion_holds
 from shelfsync.promotions.ledger import promotions as ledger_promotions
 from shelfsync.promotions.ledger import rejections as promotion_rejections
@@ -50,8 +51,6 @@ class Prepared:
     """(campaign, vendor) of which the extract has rows, and the platform can express none."""
     waiting: dict[str, int] = field(default_factory=dict)
     """Vendor -> rows that wait for their base price."""
-    not_expressible: Counter[str] = field(default_factory=Counter)
-    """Reason -> rows that the platform cannot express."""
     lines: list[str] = field(default_factory=list)
     reasons: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Of quarantined rows, by keyword: `rows`, and the `vendor` and `example` of the first one."""
@@ -82,6 +81,7 @@ class _Preparation:
 
     def done(self) -> Prepared:
         from shelfsync.promotions.group import Named
+        from shelfsync.promotions.quarantine_reason import NOT_EXPRESSIBLE
 
         prepared, files = self._prepared, self._manifest["vendors"]
         prepared.counts["rows"] = self._manifest["rows"]
@@ -104,18 +104,17 @@ class _Preparation:
         prepared.wanted, lines = self._groups.wanted(star=star, known=known_names)
         prepared.lines += lines
         prepared.counts["promotions"] = len(prepared.wanted)
-        prepared.counts["rows_not_expressible"] = prepared.not_expressible.total()
-        if prepared.not_expressible:
-            by_reason = ", ".join(f"{rows:,} {word}" for word, rows in prepared.not_expressible.most_common())
-            rows = prepared.not_expressible.total()
+        words = {reason.word for reason in NOT_EXPRESSIBLE}
+        counts = Counter({word: found["rows"] for word, found in prepared.reasons.items() if word in words})
+        rows = prepared.counts["rows_not_expressible"] = counts.total()
+        if rows:
+            by_reason = ", ".join(f"{count:,} {word}" for word, count in counts.most_common())
             prepared.lines.insert(0, f"the platform cannot express {rows:,} rows, so they are not offered: {by_reason}")
         prepared.counts["rows_waiting"] = sum(prepared.waiting.values())
         if prepared.waiting:
-            vendors = sorted(prepared.waiting)
-            some = ", ".join(vendors[:5]) + (", …" if len(vendors) > 5 else "")
             prepared.lines.insert(
                 0,
-                f"{prepared.counts['rows_waiting']:,} rows wait for base prices of {len(vendors)} vendors ({some}): sync their catalog with"
+                f"{prepared.counts['rows_waiting']:,} rows wait for base prices of {len(prepared.waiting)} vendors ({some_of(sorted(prepared.waiting))}): sync their catalog with"
                 " `shelfsync sync`, or give base_price",
             )
         return prepared
@@ -304,17 +303,13 @@ class _Preparation:
             self._prepared.frozen.setdefault(campaign, "its head cannot be meant: see warehouse.promotion_quarantine")
 
     def _quarantine(self, vendor: str, rows: pa.Table) -> None:
-        from shelfsync.promotions.quarantine_reason import NOT_EXPRESSIBLE
-
         self._prepared.counts["rows_quarantined"] += rows.num_rows
-        words = {reason.word for reason in NOT_EXPRESSIBLE}
-        for reason, message in zip(rows["reason"].to_pylist(), rows["message"].to_pylist(), strict=True):
+        reasons = rows["reason"].to_pylist()
+        for reason, message in zip(reasons, rows["message"].to_pylist(), strict=True):
             found = self._prepared.reasons.setdefault(reason, {"rows": 0, "vendor": vendor, "example": message})
             found["rows"] += 1
-        waits = sum(word == "base_price_unknown" for word in rows["reason"].to_pylist())
-        if waits:
+        if waits := reasons.count("base_price_unknown"):
             self._prepared.waiting[vendor] = waits
-        self._prepared.not_expressible.update(word for word in rows["reason"].to_pylist() if word in words)
         if self._run.dry_run:
             return
         with self._context.engine.begin() as connection:
