@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from promotion_bodies import final, promotion_body
 
-HEADER = "campaign,vendor,sku,price,name,start_time,end_time\n"
+HEADER = "campaign,vendor,sku,price,base_price,name,start_time,end_time\n"
 
 
 def test_a_promotion_on_an_order_that_the_erp_does_not_know_is_found_and_ours_is_not(make_world, platform, tmp_path):
     file = tmp_path / "promotions.csv"
-    file.write_text(f"{HEADER}ours,store-001,JAM,2.50,Ours,2020-01-01T00:00:00Z,2099-01-01T00:00:00Z\n", "utf-8")
+    file.write_text(f"{HEADER}ours,store-001,JAM,2.50,3.00,Ours,2020-01-01T00:00:00Z,2099-01-01T00:00:00Z\n", "utf-8")
     world = make_world(promotions={"files": str(file), "poll_first_s": 0.05, "poll_max_s": 0.2})
     platform.control("PUT", "settings", {"promotion_propagation_s": 0.0, "propagation_s": 0.0})
     with platform.partner() as portal:
