@@ -93,6 +93,30 @@ def test_a_guard_holds_it_all_the_same(shop):
 
 
 @pytest.mark.slow
+def test_a_guard_judges_a_named_sku_by_its_whole_store(shop):
+    """One price of another tax looks like any other: only the rows that nobody named show the accident."""
+    more = "defghijkl"
+    shop.platform.put_products("store-001", [{**A, "sku": sku} for sku in more])
+    for sku in more:
+        shop.erp.put("store-001", sku, "1.00", 10, 1, 5)
+    shop.sync("full")
+    for sku in "abc" + more:
+        shop.erp.put("store-001", sku, "1.19", 10, 1, 5)
+    assert urgent(shop, "a")["sent"] == 0
+    assert set(prices(shop).values()) == {1.0}
+    assert shop.rows("SELECT rule FROM ledger.hold WHERE state = 'open'") == [("mass_repricing",)]
+
+
+@pytest.mark.slow
+def test_a_second_row_of_the_named_sku_is_found_however_the_erp_spells_it(shop):
+    """The two rows are one SKU, so neither is sent; a condition on the name alone would return the first of them."""
+    shop.erp.put("store-001", "a", "1.20", 10, 1, 5)
+    shop.erp.put("store-001", "a ", "1.30", 10, 1, 5)
+    assert urgent(shop, "a")["sent"] == 0
+    assert prices(shop)["a"] == 1.0
+
+
+@pytest.mark.slow
 def test_a_quantity_that_leaves_alone_takes_active_along_so_that_it_switches_off(shop):
     shop.platform.control("PUT", "settings", {"single_item_quantity": "ignored"})
     shop.erp.put("store-001", "a", "1.00", 0, 0, 5)
@@ -101,13 +125,14 @@ def test_a_quantity_that_leaves_alone_takes_active_along_so_that_it_switches_off
     assert {sku: product["active"] for sku, product in shop.shown().items()} == {"a": False, "b": True, "c": True}
 
 
-def test_a_plan_of_it_names_the_skus_alone_and_sends_nothing(shop):
+def test_a_plan_of_it_reads_its_vendor_alone_names_the_skus_alone_and_sends_nothing(shop):
     before = len(shop.sent())
     for sku in ("a", "b"):
         shop.erp.put("store-001", sku, "1.20", 10, 1, 5)
     urgent(shop, "a", dry_run=True)
     (path,) = shop.rows("SELECT released_path FROM ledger.vendor_run ORDER BY run_id DESC LIMIT 1")[0]
     assert shop.app.context.lake.read_table(path)["sku"].to_pylist() == ["a"]
+    assert shop.rows("SELECT rows, complete FROM ledger.extract ORDER BY extract_id DESC LIMIT 1") == [(3, True)]
     assert len(shop.sent()) == before
 
 
