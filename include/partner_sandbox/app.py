@@ -47,10 +47,10 @@ def create_app(
     with sandbox.storage.begin() as connection:
         jobs.forget_unqueued(connection)
     sandbox.runners |= {
-        "update": update.run,
-        "export": export.run,
-        "creation": creation.run,
-        "promotion": promotion.run,
+        "update": runner.Runner(update.conclude, update.apply),
+        "export": runner.Runner(export.run),
+        "creation": runner.Runner(creation.run),
+        "promotion": runner.Runner(promotion.conclude, promotion.put_skus),
     }
     sandbox.work.register(runner.JobSource(sandbox))
     sandbox.work.register(Courier(sandbox))

@@ -23,18 +23,21 @@ if TYPE_CHECKING:
 
 
 class Ids:
-    """UUIDs and secrets; the same ones again for the same seed."""
+    """UUIDs and secrets; the same ones again for the same seed, and others after a restart of the same folder."""
 
     def __init__(self, seed: int | None) -> None:
         self._seed = seed
+        self._starts = 0
         self._lock = threading.Lock()
         self._random: random.Random = random.SystemRandom()
         self.restart()
 
-    def restart(self) -> None:
-        """Begins the sequence again."""
+    def restart(self, starts: int | None = None) -> None:
+        """Begins the sequence again; `starts`: how often the folder was opened before."""
         with self._lock:
-            self._random = random.SystemRandom() if self._seed is None else random.Random(self._seed)  # noqa: S311  seeded on purpose
+            self._starts = self._starts if starts is None else starts
+            seed = f"{self._seed} {self._starts}" if self._starts else self._seed
+            self._random = random.SystemRandom() if self._seed is None else random.Random(seed)  # noqa: S311  seeded on purpose
 
     def uuid(self) -> str:
         """A version 4 UUID in text."""
@@ -81,6 +84,7 @@ class Sandbox:
     def open(self) -> None:
         """Opens the storage; seeds it when it is new."""
         self.storage.open()
+        self.ids.restart(self.storage.starts)
         with self.storage.begin() as connection:
             self._seed(connection)
         self.journal.open()

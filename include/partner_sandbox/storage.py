@@ -32,9 +32,11 @@ class Storage:
         self._engine: Engine | None = None
         self._open: Connection | None = None
         """The transaction of the thread that holds the lock."""
+        self.starts = 0
+        """How many processes opened this folder before."""
 
     def open(self) -> None:
-        """Opens the database and creates missing tables."""
+        """Opens the database, creates missing tables and counts the start: all of it or, when the process dies, nothing."""
         if self._folder is not None:
             self._folder.mkdir(parents=True, exist_ok=True)
         url = "sqlite://" if self._folder is None else f"sqlite:///{self._folder / FILE_NAME}"
@@ -42,8 +44,11 @@ class Storage:
             url, poolclass=StaticPool, connect_args={"check_same_thread": False}, hide_parameters=True
         )
         with self.begin() as connection:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")  # Python's driver begins none for a CREATE
+            self.starts = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
             metadata.create_all(connection)
             _add_columns(connection)
+            connection.exec_driver_sql(f"PRAGMA user_version = {self.starts + 1}")
         with self._lock, self._engine.connect() as connection:
             if self._folder is not None:
                 connection.exec_driver_sql("PRAGMA journal_mode = WAL")

@@ -71,7 +71,7 @@ def take(sandbox: Sandbox, chain: Chain, asked: Creation, address: str) -> tuple
     return queued, known
 
 
-def run(sandbox: Sandbox, job: jobs.Job) -> None:
+def run(sandbox: Sandbox, job: jobs.Job, _: None) -> None:
     """Ends the review: assigns valid products, inactive until the partner activates them."""
     asked = Creation.model_validate_json(json.dumps(job.payload))
     feedback: list[dict[str, Any]] = []

@@ -48,7 +48,7 @@ _PAGE = text("""
 """)
 
 
-def run(sandbox: Sandbox, job: jobs.Job) -> None:
+def run(sandbox: Sandbox, job: jobs.Job, _: None) -> None:
     """Takes the snapshot, and deletes those with expired links."""
     with sandbox.storage.begin() as connection:
         connection.execute(_FORGET, {"job": job.seq, "now": sandbox.clock.now_us()})

@@ -123,12 +123,16 @@ def take(sandbox: Sandbox, vendor: Vendor, file: IO[bytes], address: str) -> job
         return jobs.queue(connection, sandbox, job.seq, items)
 
 
-def run(sandbox: Sandbox, job: jobs.Job) -> None:
-    """Applies a job's items in their order, a piece at a time."""
-    apply = sandbox.faults.draw("job", "not_applied", vendor=job.vendor) is None
+def apply(sandbox: Sandbox, job: jobs.Job) -> None:
+    """Applies a job's items in their order, a piece at a time; doing it again changes nothing."""
+    applied = sandbox.faults.draw("job", "not_applied", vendor=job.vendor) is None
     for first in range(0, job.items, PIECE_ITEMS):
         with sandbox.storage.begin() as connection:
-            apply_piece(connection, sandbox.behaviour, job, first, sandbox.clock.now_us(), apply=apply)
+            apply_piece(connection, sandbox.behaviour, job, first, sandbox.clock.now_us(), apply=applied)
+
+
+def conclude(sandbox: Sandbox, job: jobs.Job, _: None) -> None:
+    """Counts what was rejected."""
     edit = sandbox.faults.draw("job", "portal_edit", vendor=job.vendor)
     with sandbox.storage.begin() as connection:
         jobs.count_rejected(connection, job.seq)

@@ -219,6 +219,12 @@ def change(connection: Connection, seq: int, **values: Any) -> bool:
     return bool(connection.execute(update(job).where(job.c.seq == seq).values(values)).rowcount)
 
 
+def end(connection: Connection, seq: int, **values: Any) -> bool:
+    """Ends an open job; False if it has ended already or a reset deleted it."""
+    ended = update(job).where(job.c.seq == seq, job.c.state.in_(OPEN)).values(values)
+    return bool(connection.execute(ended).rowcount)
+
+
 def forget_unqueued(connection: Connection) -> None:
     """Deletes the jobs of requests that a stopped server did not read to their end."""
     for row in connection.execute(select(job.c.seq).where(job.c.state == "RECEIVING")).all():

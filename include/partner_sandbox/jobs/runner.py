@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -89,8 +90,15 @@ def _rejected_items(sandbox: Sandbox, job: Job) -> list[dict[str, Any]]:
 WITH_FILE = frozenset({"update", "export"})
 logger = logging.getLogger(__name__)
 
-Runner = Callable[[Sandbox, jobs.Job], str | None]
-"""Does the work of one kind of job. Returns the final state; None means COMPLETED."""
+
+@dataclass(frozen=True)
+class Runner:
+    """The work of one kind of job."""
+
+    conclude: Callable[[Sandbox, jobs.Job, Any], str | None]
+    """In the transaction that ends the job, with what `pieces` returned. Returns the final state; None means COMPLETED."""
+    pieces: Callable[[Sandbox, jobs.Job], Any] = lambda *_: None
+    """Before it: bulk work in transactions of its own, so that other requests get their turn. A restart does all of them again."""
 
 
 class JobSource:
@@ -130,10 +138,30 @@ class JobSource:
 
 
 def finish(sandbox: Sandbox, job: jobs.Job) -> None:
-    """Does the job's work, stores its end and notes the webhook."""
+    """Does the job's work and ends it with its event; after a death in between, the next process does."""
     with sandbox.storage.begin() as connection:
         jobs.change(connection, job.seq, state="IN_PROGRESS")
-    state = _work(sandbox, job)
+    runner = sandbox.runners[job.kind]
+    try:
+        if _is_to_fail(sandbox, job):
+            _end(sandbox, job, "FAILED")
+        else:
+            made = runner.pieces(sandbox, job)
+            with sandbox.storage.begin():
+                _end(sandbox, job, runner.conclude(sandbox, job, made) or "COMPLETED")
+    except Exception:
+        logger.exception("job %s of the sandbox failed", job.job_id)
+        _end(sandbox, job, "FAILED")
+    sandbox.work.wake()
+
+
+def _is_to_fail(sandbox: Sandbox, job: jobs.Job) -> bool:
+    draw = sandbox.faults.draw
+    return bool(draw("job", "failed", vendor=job.vendor, has_sku=lambda sku: jobs.has_sku(sandbox, job.seq, sku)))
+
+
+def _end(sandbox: Sandbox, job: jobs.Job, state: str) -> None:
+    """Stores the end and notes the event, unless the job has ended already or a reset deleted it."""
     ended_us = sandbox.clock.now_us()
     ended: dict[str, Any] = {"state": state, "due_us": None, "ended_us": ended_us}
     if state == "COMPLETED" and job.kind in WITH_FILE:
@@ -144,20 +172,9 @@ def finish(sandbox: Sandbox, job: jobs.Job) -> None:
         if astray is not None:
             ended["link"] = astray.url or jobs.FOREIGN_URL
     with sandbox.storage.begin() as connection:
-        if jobs.change(connection, job.seq, **ended):
+        if jobs.end(connection, job.seq, **ended):
             webhooks.job_ended(connection, sandbox, jobs.by_seq(connection, job.seq))
             jobs.forget_old(connection, job.seq)
-    sandbox.work.wake()
-
-
-def _work(sandbox: Sandbox, job: jobs.Job) -> str:
-    if sandbox.faults.draw("job", "failed", vendor=job.vendor, has_sku=lambda sku: jobs.has_sku(sandbox, job.seq, sku)):
-        return "FAILED"
-    try:
-        return sandbox.runners[job.kind](sandbox, job) or "COMPLETED"
-    except Exception:
-        logger.exception("job %s of the sandbox failed", job.job_id)
-        return "FAILED"
 
 
 router = APIRouter()

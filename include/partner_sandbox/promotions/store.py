@@ -27,6 +27,7 @@ from sqlalchemy import (
 )
 
 from partner_sandbox import money
+from partner_sandbox.jobs.jobs import OPEN, job
 from partner_sandbox.promotions.body import PromotionBody
 from partner_sandbox.storage import metadata
 
@@ -120,7 +121,9 @@ def requested(connection: Connection, job_seq: int) -> bytes:
 
 
 def forget_request(connection: Connection, job_seq: int) -> None:
-    connection.execute(delete(promotion_request).where(promotion_request.c.job_seq == job_seq))
+    """Deletes the body of this job, and those of jobs that ended without a run or are gone."""
+    others = promotion_request.c.job_seq.not_in(select(job.c.seq).where(job.c.state.in_(OPEN)))
+    connection.execute(delete(promotion_request).where(others | (promotion_request.c.job_seq == job_seq)))
 
 
 def find(connection: Connection, chain: str, identity: str) -> Row[Any] | None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, Row, func, select
 
 from partner_sandbox import bodies, money
 from partner_sandbox.bodies import EVERY_VENDOR
@@ -35,11 +35,15 @@ Wanted = dict[str, Value | None]
 class Outcome:
     """The outcome of a request."""
 
+    body: PromotionBody | None = None
+    """None: a fault forbids to apply it."""
     invalid_vendors: list[str] = field(default_factory=list)
     missing: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     rejected: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     sound: int = 0
     changed: int = 0
+    made: bool = False
+    """The promotion is new."""
 
     def result(self) -> dict[str, Any]:
         """As the status call returns it."""
@@ -49,28 +53,30 @@ class Outcome:
             "invalid_discounted_skus": dict(self.rejected),
         }
 
+    def progress(self) -> dict[str, Any]:
+        """What no repeat after a death can see any more; the job's payload."""
+        return {"made": self.made, "changed": self.changed}
 
-def run(sandbox: Sandbox, job: jobs.Job) -> str | None:
-    """The state the job ends in; None for COMPLETED."""
+
+def put_skus(sandbox: Sandbox, job: jobs.Job) -> Outcome:
+    """Puts the SKUs of an active promotion, piece by piece."""
     with sandbox.storage.begin() as connection:
         body = bodies.parse(store.requested(connection, job.seq), PromotionBody, {"promotion_times": True})
-        store.forget_request(connection, job.seq)
         vendors, unknown = _vendors(connection, job.chain, body.vendors)
     if sandbox.faults.draw("job", "not_applied"):
-        _save_outcome(sandbox, job, Outcome())
-        return None
-    outcome = Outcome(invalid_vendors=unknown)
-    state = _put(sandbox, job, body, vendors, outcome) if body.active else _deactivate(sandbox, job, body)
-    _save_outcome(sandbox, job, outcome)
-    return state
-
-
-def _put(sandbox: Sandbox, job: jobs.Job, body: PromotionBody, vendors: dict[str, int], outcome: Outcome) -> str | None:
+        return Outcome()
+    outcome = Outcome(body, unknown, **(job.payload or {}))
+    if not body.active:
+        return outcome
     seen_us = _seen_us(sandbox)
     with sandbox.storage.begin() as connection:
         known = store.find(connection, job.chain, body.identity)
-        now_us = sandbox.clock.now_us()
-        promotion_id = known.id if known is not None else store.add(connection, job.chain, body, now_us, seen_us)
+        if known is None:
+            outcome.made = True
+            promotion_id = store.add(connection, job.chain, body, sandbox.clock.now_us(), seen_us)
+            jobs.change(connection, job.seq, payload=outcome.progress())
+        else:
+            promotion_id = known.id
     wanted = _wanted(body)
     skus = list(wanted)
     for name, vendor_key in vendors.items():
@@ -78,20 +84,46 @@ def _put(sandbox: Sandbox, job: jobs.Job, body: PromotionBody, vendors: dict[str
             piece = {sku: wanted[sku] for sku in skus[first : first + PIECE_SKUS]}
             with sandbox.storage.begin() as connection:
                 _put_piece(connection, promotion_id, (name, vendor_key), piece, outcome, seen_us)
+                jobs.change(connection, job.seq, payload=outcome.progress())
+    return outcome
+
+
+def conclude(sandbox: Sandbox, job: jobs.Job, outcome: Outcome) -> str | None:
+    """The promotion beside its SKUs. Returns the state the job ends in; None for COMPLETED."""
+    rejected = sum(map(len, outcome.missing.values())) + sum(map(len, outcome.rejected.values()))
     with sandbox.storage.begin() as connection:
-        if known is None and not store.has_skus(connection, promotion_id):
-            store.forget(connection, promotion_id)
-            return "FAILED"
-        if known is None:
+        store.forget_request(connection, job.seq)
+        jobs.change(connection, job.seq, result=outcome.result(), rejected=rejected)
+        if outcome.body is None:
             return None
-        if not outcome.sound:
+        known = store.find(connection, job.chain, outcome.body.identity)
+        if known is None:
             return "FAILED"
-        changes = {name: value for name, value in store.header(body).items() if getattr(known, name) != value}
-        if not known.active:
-            changes |= {"active": True, "cancelled_us": None, "seen_from_us": seen_us, "seen_until_us": None}
-        if not changes and not outcome.changed:
-            return "DUPLICATE"
-        store.change(connection, promotion_id, **changes, updated_us=sandbox.clock.now_us())
+        if not outcome.body.active:
+            return _deactivated(connection, sandbox, known)
+        if outcome.made:
+            return _added(connection, known)
+        return _changed(connection, sandbox, known, outcome.body, outcome)
+
+
+def _added(connection: Connection, new: Row[Any]) -> str | None:
+    if store.has_skus(connection, new.id):
+        return None
+    store.forget(connection, new.id)
+    return "FAILED"
+
+
+def _changed(
+    connection: Connection, sandbox: Sandbox, known: Row[Any], body: PromotionBody, outcome: Outcome
+) -> str | None:
+    if not outcome.sound:
+        return "FAILED"
+    changes = {name: value for name, value in store.header(body).items() if getattr(known, name) != value}
+    if not known.active:
+        changes |= {"active": True, "cancelled_us": None, "seen_from_us": _seen_us(sandbox), "seen_until_us": None}
+    if not changes and not outcome.changed:
+        return "DUPLICATE"
+    store.change(connection, known.id, **changes, updated_us=sandbox.clock.now_us())
     return None
 
 
@@ -120,16 +152,12 @@ def _put_piece(
     store.replace(connection, promotion_id, vendor_key, held, changed, seen_us)
 
 
-def _deactivate(sandbox: Sandbox, job: jobs.Job, body: PromotionBody) -> str | None:
+def _deactivated(connection: Connection, sandbox: Sandbox, known: Row[Any]) -> str | None:
+    if not known.active:
+        return "DUPLICATE"
     now_us = sandbox.clock.now_us()
-    with sandbox.storage.begin() as connection:
-        known = store.find(connection, job.chain, body.identity)
-        if known is None:
-            return "FAILED"
-        if not known.active:
-            return "DUPLICATE"
-        ended = {"active": False, "cancelled_us": now_us, "seen_until_us": _seen_us(sandbox), "updated_us": now_us}
-        store.change(connection, known.id, **ended)
+    ended = {"active": False, "cancelled_us": now_us, "seen_until_us": _seen_us(sandbox), "updated_us": now_us}
+    store.change(connection, known.id, **ended)
     return None
 
 
@@ -155,12 +183,6 @@ def _wanted(body: PromotionBody) -> Wanted:
 
 def _seen_us(sandbox: Sandbox) -> int:
     return sandbox.clock.now_us() + to_us(sandbox.behaviour.promotion_propagation_s)
-
-
-def _save_outcome(sandbox: Sandbox, job: jobs.Job, outcome: Outcome) -> None:
-    rejected = sum(map(len, outcome.missing.values())) + sum(map(len, outcome.rejected.values()))
-    with sandbox.storage.begin() as connection:
-        jobs.change(connection, job.seq, result=outcome.result(), rejected=rejected)
 
 
 router = APIRouter(prefix="/v2/chains/{chain_id}/promotion")
