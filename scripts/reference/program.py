@@ -324,11 +324,23 @@ def _tasks() -> list[tuple[str, str, str]]:
     found = []
     for name, place in places.items():
         for node in ast.parse((ROOT / f"plugins/shelfsync_airflow/{name}.py").read_text("utf-8")).body:
-            if isinstance(node, ast.FunctionDef) and any(
-                re.match(r"task\b(?!_group)", ast.unparse(one)) for one in node.decorator_list
-            ):
+            if not isinstance(node, ast.FunctionDef):
+                continue
+            text = _paragraph(ast.get_docstring(node) or "")
+            if any(re.match(r"task\b(?!_group)", ast.unparse(one)) for one in node.decorator_list):
                 given = re.search(r"task_id='(\w+)'", " ".join(ast.unparse(one) for one in node.decorator_list))
-                found.append((given[1] if given else node.name, place, _paragraph(ast.get_docstring(node) or "")))
+                found.append((given[1] if given else node.name, place, text))
+            for call in ast.walk(node):
+                if isinstance(call, ast.Call) and ast.unparse(call.func).endswith("Operator"):
+                    task_id, doc = (
+                        next(one.value for one in call.keywords if one.arg == word) for word in ("task_id", "doc_md")
+                    )
+                    fixed = isinstance(task_id, ast.Constant) and isinstance(doc, ast.Constant)
+                    found.append((str(task_id.value), place, str(doc.value)) if fixed else (node.name, place, text))
+    others = "".join(file.read_text("utf-8") for file in sorted((ROOT / "dags").glob("*.py")))
+    for base, name in re.findall(r'(?:(\w+)\.override\(task_id=|(?<=wait)\()"(\w+)"', others):
+        if name != "wait":
+            found.append((name, "promotions", f"The same as `{base or 'wait'}`, for the ends of replaced promotions."))
     return found
 
 

@@ -7,6 +7,7 @@ import datetime as dt
 import itertools
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 from croniter import croniter_range
 
+from scripts.reference import program
 from shelfsync.settings import GuardSettings
 from shelfsync_airflow.options import OPTIONS
 
@@ -78,6 +80,14 @@ def test_exactly_these_dags_are_found_and_none_fails_to_import(dag_bag: DagBag) 
     assert dag_bag.import_errors == {}
     assert set(dag_bag.dag_ids) == DAG_IDS
     assert {file.stem for file in DAG_FILES} == DAG_IDS
+
+
+def test_every_dag_task_and_option_stands_in_the_reference(dag_bag: DagBag) -> None:
+    page = program.dags()
+    tasks = {task.rpartition(".")[2] for dag in dag_bag.dags.values() for task in dag.task_ids}
+    assert set(re.findall(r"^## (\w+)$", page, re.MULTILINE)) == DAG_IDS | {"Tasks", "Options"}
+    assert set(re.findall(r"^\| `(\w+)` \| \w+ \| \S", page, re.MULTILINE)) == tasks
+    assert set(re.findall(r"^\| `(\w+)` \| `AIRFLOW__SHELFSYNC__", page, re.MULTILINE)) == set(OPTIONS)
 
 
 @pytest.mark.parametrize("file", DAG_FILES, ids=lambda file: file.stem)

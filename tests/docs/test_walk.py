@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from page_walk import DOCS, WALKED, blocks, missing, walk
+from page_walk import DOCS, WALKED, blocks, missing, needs_postgresql, walk
 
 RUN = [page for page in WALKED if any(block.runs for block in blocks(page))]
 
@@ -68,10 +68,11 @@ def test_the_walker_reports_a_failed_block_and_a_wrong_output(tmp_path):
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("page", RUN, ids=lambda page: str(page.relative_to(DOCS)))
-def test_a_page_does_what_it_says(page, reachable_folder):
+def test_a_page_does_what_it_says(page, reachable_folder, request):
     folder = reachable_folder / page.stem
     folder.mkdir(mode=0o711)
+    database_url = request.getfixturevalue("empty_database_url") if needs_postgresql(page) else ""
     try:
-        assert walk(page, folder) == []
+        assert walk(page, folder, database_url) == []
     finally:
         shutil.rmtree(folder, ignore_errors=True)  # the pages print the sandbox's secret and write it into files

@@ -6,10 +6,13 @@ import ast
 import os
 import re
 import shutil
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
+import partner_api
+from command_tree import commands, options
 from scripts.prose import long_ones, refused
 from scripts.reference.__main__ import build
 from scripts.reference.pictures import DRAWINGS, svg
@@ -148,6 +151,52 @@ def test_every_setting_has_a_meaning_and_an_example_that_can_be_read(site, monke
         if name != "config":
             monkeypatch.setenv("SHELFSYNC_" + name.replace(".", "__").upper(), example)
     read_settings()
+
+
+def test_the_reference_names_the_version_since_which_all_settings_exist(site):
+    """Nothing is released yet. After the first release, a setting that comes later names its own version in its meaning."""
+    assert f"All settings exist since version {version('shelfsync')}." in site["reference/settings.md"]
+
+
+def test_every_command_and_option_stands_in_the_reference(site):
+    parts = dict(_parts("## (.+)", site["reference/commands.md"]))
+    leaves = {" ".join(words): command for words, command in commands()}
+    assert set(parts) == set(leaves)
+    missing = [
+        f"{name} {spelling}"
+        for name, command in leaves.items()
+        for spelling in options(command)
+        if spelling not in {"-h", "--help"}
+        and not re.search(rf"^\| `(?:[^`]*, )?{spelling}\b", parts[name], re.MULTILINE)
+    ]
+    assert missing == []
+
+
+def test_every_table_view_and_column_of_the_database_stands_in_the_reference(site, engine):
+    schemas = dict(_parts(r"## Schema (\w+)", site["reference/ledger.md"])) | {
+        "warehouse": site["reference/warehouse.md"]
+    }
+    tables = {(schema, name): part for schema, text in schemas.items() for name, part in _parts(r"###? (\w+)", text)}
+    with engine.connect() as connection:
+        columns = connection.exec_driver_sql(
+            "SELECT n.nspname, c.relname, a.attname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+            " JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped WHERE c.relkind IN ('r', 'p', 'v', 'm')"
+            " AND NOT c.relispartition AND n.nspname !~ '^(pg_|information_schema|public)'"
+        ).all()
+    assert len(columns) > 800
+    lacking = {(*key, name) for *key, name in columns if f"\n| {name} | " not in tables.get(tuple(key), "")}
+    assert lacking == set()
+
+
+def _parts(heading: str, text: str) -> list[tuple[str, str]]:
+    """The parts of a page below each heading, by what the heading's group matches."""
+    split = re.split(rf"^{heading}\n", text, flags=re.MULTILINE)
+    return list(zip(split[1::2], split[2::2], strict=True))
+
+
+def test_every_public_name_of_the_client_stands_in_the_reference(site):
+    named = set(re.findall(r"^## (\w+)$", site["reference/client.md"], re.MULTILINE))
+    assert named == set(partner_api.__all__)
 
 
 def test_every_section_of_the_interface_that_code_cites_is_there(site):

@@ -6,8 +6,9 @@ A line before each block says what becomes of it:
     <!-- not run: reason -->   it does not run here
 
 A ```text block right below a block that runs is what it prints: each line is in the output, in order; `…` stands for anything. A page that
-needs the first N blocks of another says `<!-- after: N of tutorials/page.md -->`. The page's ports are replaced by free ones, because another
-installation may have them; nothing else is changed.
+needs the first N blocks of another says `<!-- after: N of tutorials/page.md -->`. One with `<!-- needs: PostgreSQL -->` finds an empty database
+in SHELFSYNC_DATABASE_URL and the server's programs on its path. The page's ports are replaced by free ones, because another installation may
+have them; nothing else is changed.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from shelfsync.local import postgres_binaries
+
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 WALKED = [*sorted((DOCS / "tutorials").rglob("*.md")), *sorted((DOCS / "how-to").rglob("*.md"))]
@@ -29,7 +32,7 @@ _BLOCK = re.compile(
     r"(?:^<!-- (?P<mark>(?:not )?run[^>]*?) -->\n)?^```sh\n(?P<text>.*?)^```\n(?:\n```text\n(?P<prints>.*?)^```\n)?",
     re.MULTILINE | re.DOTALL,
 )
-_PORTS = re.compile(r"(?<=127\.0\.0\.1:)\d{4}|(?<=--port )\d{4}")
+_PORTS = re.compile(r"(?<=127\.0\.0\.1:)\d{4}|(?<=--port )\d{4}|(?<=__PORT=)\d{4}")
 _END = "::end-of-block"
 
 
@@ -64,9 +67,13 @@ def blocks(page: Path) -> list[Block]:
     ]
 
 
-def walk(page: Path, folder: Path) -> list[str]:
+def needs_postgresql(page: Path) -> bool:
+    return "\n<!-- needs: PostgreSQL -->\n" in page.read_text("utf-8")
+
+
+def walk(page: Path, folder: Path, database_url: str = "") -> list[str]:
     """What went wrong, a line each; the commands run in `folder`, which has the project's files and becomes the page's."""
-    for name in (".venv", "docs", "Makefile", "docker-compose.yaml"):
+    for name in (".venv", "docs", "dags", "plugins", "Makefile", "docker-compose.yaml"):
         (folder / name).symlink_to(ROOT / name)
     earlier = re.findall(r"^<!-- after: (\d+) of (\S+) -->$", page.read_text("utf-8"), re.MULTILINE)
     found = [(DOCS / other, block) for count, other in earlier for block in blocks(DOCS / other)[: int(count)]]
@@ -75,9 +82,8 @@ def walk(page: Path, folder: Path) -> list[str]:
         f"set {'+e' if block.exit_code else '-e'}\n{block.text}printf '\\n%s %s %s\\n' {_END} {number} $?\n"
         for number, (_, block) in enumerate(found)
     )
-    for port in sorted(set(_PORTS.findall(script))):
-        script = re.sub(rf"(?<=127\.0\.0\.1:){port}|(?<=--port ){port}", str(_free_port()), script)
-    output = _run(script, folder)
+    ports = {port: str(_free_port()) for port in set(_PORTS.findall(script))}
+    output = _run(_PORTS.sub(lambda port: ports[port[0]], script), folder, database_url)
     parts = re.split(rf"^{_END} (\d+) (\d+)\n", output, flags=re.MULTILINE)
     ended = {
         int(number): (text, int(code)) for text, number, code in zip(parts[::3], parts[1::3], parts[2::3], strict=False)
@@ -109,10 +115,13 @@ def _plain(text: str) -> str:
     return re.sub(r"\s+", " ", text).strip()
 
 
-def _run(script: str, folder: Path) -> str:
+def _run(script: str, folder: Path, database_url: str) -> str:
     kept = ("PATH", "LANG", "TMPDIR", "SSL_CERT_FILE")
     environment = {name: value for name, value in os.environ.items() if name in kept}
     environment |= {"HOME": str(folder), "COLUMNS": "160", "NO_COLOR": "1"}
+    if database_url:
+        programs = Path(postgres_binaries.find().program("psql")).parent
+        environment |= {"SHELFSYNC_DATABASE_URL": database_url, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
     (folder / "page.sh").write_text(script, encoding="utf-8")
     with (folder / "output").open("w+b") as output:
         shell = subprocess.Popen(
