@@ -18,6 +18,7 @@ from partner_api.order import Order
 from shelfsync.errors import DataError
 from shelfsync.inbox.event_body import exceeded_limit
 from shelfsync.inbox.personal_data import split_personal_data
+from shelfsync.storable import storable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -162,7 +163,7 @@ def parse_version(raw: Mapping[str, Any], source: Source) -> tuple[Version, str,
     harmless, personal = split_personal_data(raw)
     if (why := exceeded_limit(harmless)) is not None:
         raise DataError(f"an order cannot be stored: its {why}. Ask the platform's support about this order.")
-    text = as_json(_storable(harmless))
+    text = as_json(storable(harmless))
     return load_version(text, source), text, personal
 
 
@@ -172,17 +173,6 @@ def load_version(text: str, source: Source) -> Version:
     if order.order_id is None:
         raise DataError("an order event has no order_id. It stays in the inbox and is not applied.")
     return Version(source, hashlib.sha256(text.encode()).hexdigest(), order)
-
-
-def _storable(value: Any) -> Any:
-    """Replaces characters that a database cannot hold; nothing else changes."""
-    if isinstance(value, dict):
-        return {name: _storable(entry) for name, entry in value.items()}
-    if isinstance(value, list):
-        return [_storable(entry) for entry in value]
-    if isinstance(value, str):
-        return value.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
-    return value
 
 
 def as_json(value: Any) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import datetime as dt
 import io
-import json
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, insert
+
+from shelfsync.storable import REPLACEMENT, json_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 def coming(table: sa.Table, names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> TableValuedAlias:
     """The rows as a table of the columns that are named, in their order."""
-    text = json.dumps([{name: row[name] for name in names} for row in rows], default=_as_text)
+    text = json_text([{name: row[name] for name in names} for row in rows], _as_text)
     shape = [sa.column(name, table.c[name].type) for name in names]
     sent = sa.cast(sa.bindparam(None, text, type_=sa.Text), sa.JSON)
     return sa.func.json_to_recordset(sent).table_valued(*shape).render_derived(with_types=True)
@@ -80,7 +81,7 @@ def copy_into(connection: Connection, table: str, rows: pa.Table) -> int:
     view = sink.getbuffer()
     with cursor.copy(f"COPY {table} ({columns}) FROM STDIN (FORMAT csv)") as copy:
         for start in range(0, len(view), _COPY_BYTES):
-            copy.write(view[start : start + _COPY_BYTES])
+            copy.write(bytes(view[start : start + _COPY_BYTES]).replace(b"\x00", REPLACEMENT.encode()))
     cursor.close()
     return int(rows.num_rows)
 

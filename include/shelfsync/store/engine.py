@@ -16,6 +16,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError, Statem
 
 from partner_api.errors import PartnerError
 from shelfsync.errors import ConfigurationError, ShelfsyncError
+from shelfsync.storable import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,6 +85,7 @@ def create_engine(url: str, *, pool_size: int = 5) -> Engine:
         pool_size=pool_size,
         max_overflow=pool_size,
         pool_pre_ping=True,
+        json_serializer=json_text,
         connect_args={"connect_timeout": 10, "application_name": "shelfsync"},
     )
     sa.event.listen(engine, "connect", _bound)

@@ -23,6 +23,7 @@ from shelfsync.platform.jobs import job as row
 from shelfsync.platform.jobs.job_errors import reason_of, stops_every_job
 from shelfsync.platform.jobs.table import ENDED_STATES
 from shelfsync.platform.tables import platform_check
+from shelfsync.storable import text as storable_text
 from shelfsync.store.instant import instant
 from shelfsync.store.metadata import one_of
 
@@ -266,7 +267,7 @@ def record_late_events(context: Context) -> int:
 def storable(value: Any) -> Any:
     """What the platform answered, as a database holds it: no NUL, no half of a surrogate pair; exact numbers become text."""
     if isinstance(value, str):
-        return value.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()[:TEXT_CHARACTERS_MAX]
+        return storable_text(value[:TEXT_CHARACTERS_MAX])
     if isinstance(value, Mapping):
         return {storable(str(name)): storable(part) for name, part in value.items()}
     if isinstance(value, list | tuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ import sqlalchemy as sa
 
 from shelfsync.platform.jobs.table import WAITING, job
 from shelfsync.promotions.ledger.tables import promotion, promotion_request
+from shelfsync.storable import json_text
 from shelfsync.store.bulk import among, insertion, update
 from shelfsync.store.instant import after, instant
 
@@ -157,7 +157,7 @@ WHERE p.promotion_id = m.promotion_id AND p.version = m.version RETURNING p.prom
 def moved(connection: Connection, moves: Iterable[Move]) -> set[int]:
     """Compare and swap: moves acknowledged states to their next version. The numbers of those that no other process has moved."""
     rows = [{**vars(move), "pause_s": _pause_s(move.failures - 1) if move.failures else None} for move in moves]
-    return set(connection.execute(sa.text(_MOVED), {"rows": json.dumps(rows)}).scalars())
+    return set(connection.execute(sa.text(_MOVED), {"rows": json_text(rows)}).scalars())
 
 
 def failed(connection: Connection, promotion_id: int, failures: int) -> None:

@@ -1,0 +1,49 @@
+"""Text as PostgreSQL can hold it: a NUL and half of a surrogate pair become U+FFFD.
+
+The doors refuse such characters in what identifies something. This is the net behind them: one text never stops the rows beside it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+REPLACEMENT = "\ufffd"
+
+
+def text(value: str) -> str:
+    """The same text if PostgreSQL can hold it; otherwise with U+FFFD for each character that it cannot hold."""
+    return value.replace("\x00", REPLACEMENT).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def json_text(value: Any, default: Callable[[Any], Any] | None = None) -> str:
+    """JSON for a parameter of a statement; `default` as in `json.dumps`."""
+    written = json.dumps(value, default=default, ensure_ascii=False)
+    if "\\u0000" in written or not _is_encodable(written):
+        written = json.dumps(storable(value), default=default, ensure_ascii=False)
+    return written
+
+
+def storable(value: Any) -> Any:
+    """A value of JSON with storable texts and names; nothing else changes."""
+    match value:
+        case str():
+            return text(value)
+        case Mapping():
+            return {text(name) if isinstance(name, str) else name: storable(part) for name, part in value.items()}
+        case list() | tuple():
+            return [storable(part) for part in value]
+        case _:
+            return value
+
+
+def _is_encodable(written: str) -> bool:
+    try:
+        written.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
