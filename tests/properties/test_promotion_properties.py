@@ -139,7 +139,7 @@ def test_groups_contain_exactly_the_entries_of_each_vendor_and_equal_vendors_sha
     heads = [head("c0"), head("c1", start=1)]
     written: dict[str, pa.Table] = {}
 
-    def write(_head: Head, table: pa.Table) -> str:
+    def write(_digest: str, table: pa.Table) -> str:
         written[str(len(written))] = table
         return str(len(written) - 1)
 

@@ -85,13 +85,18 @@ def derived_name(display_name: tuple[tuple[str, str], ...], number: int) -> tupl
     return tuple((place, text if number == 1 else f"{text} ({number})") for place, text in display_name)
 
 
-def number_of(shown: object, display_name: tuple[tuple[str, str], ...]) -> int | None:
-    """The number with which `shown` (a name by locale) is derived from this name; None: it is not."""
+def derived_from(header: Mapping[str, object]) -> list[tuple[tuple[tuple[str, str], ...], int]]:
+    """The names from which the name of this header may be derived, each with the number: its own name with 1, and perhaps one without its end."""
+    shown = header["display_name"]
     if not isinstance(shown, dict) or not shown:
-        return None
-    found = _NUMBER.search(str(next(iter(shown.values()))))
-    candidates = [1] if found is None else [1, int(found[1])]
-    return next((number for number in candidates if shown == dict(derived_name(display_name, number))), None)
+        return []
+    name = tuple(sorted(shown.items()))
+    found = _NUMBER.search(name[0][1])
+    if found is None:
+        return [(name, 1)]
+    plain = tuple((place, text.removesuffix(found[0])) for place, text in name)
+    number = int(found[1])
+    return [(name, 1), (plain, number)] if number > 1 and derived_name(plain, number) == name else [(name, 1)]
 
 
 def contents(rows: pa.Table) -> Iterator[tuple[int, pa.Table]]:
@@ -133,9 +138,9 @@ def signature(entries: pa.Table) -> str:
 
 
 class Groups:
-    """Collects the vendors of a run. `write` stores entries and returns their path; it is called once for each distinct content."""
+    """Collects the vendors of a run. `write` stores entries under their signature and returns their path; it is called once a head and content."""
 
-    def __init__(self, write: Callable[[Head, pa.Table], str]) -> None:
+    def __init__(self, write: Callable[[str, pa.Table], str]) -> None:
         self._write = write
         self._groups: dict[tuple[int, str], Group] = {}
 
@@ -146,7 +151,7 @@ class Groups:
         key = (number, signature(entries))
         group = self._groups.get(key)
         if group is None:
-            group = self._groups[key] = Group(head, self._write(head, entries), entries.num_rows)
+            group = self._groups[key] = Group(head, self._write(key[1], entries), entries.num_rows)
         group.vendors.append(vendor)
         group.campaigns.update(also)
 
@@ -164,14 +169,16 @@ class Groups:
             if star and len(vendors) == len(star) and star == frozenset(vendors):
                 vendors = (EVERY,)
             alike.setdefault(group.head.identity(vendors), []).append((group, vendors))
-        by_place: dict[tuple[object, ...], list[Named]] = {}
+        by_name: dict[tuple[object, ...], dict[int, Named]] = {}
         for one in known:
-            by_place.setdefault((one.vendors, one.header["start_time"], one.header["end_time"]), []).append(one)
+            for name, derived in derived_from(one.header):
+                place = (name, one.vendors, one.header["start_time"], one.header["end_time"])
+                by_name.setdefault(place, {})[derived] = one
         found: dict[str, Wanted] = {}
         lines = []
         for groups in alike.values():
             head, vendors = groups[0][0].head, groups[0][1]
-            there = by_place.get((vendors, instant(head.start), instant(head.end)), [])
+            there = by_name.get((head.display_name, vendors, instant(head.start), instant(head.end)), {})
             for (group, _), number in zip(groups, _numbers([group for group, _ in groups], there), strict=True):
                 named = replace(group.head, display_name=derived_name(group.head.display_name, number))
                 identity = named.identity(vendors)
@@ -188,20 +195,18 @@ class Groups:
         return sorted(found.values(), key=lambda want: (want.head, want.vendors)), lines
 
 
-def _numbers(groups: list[Group], known: list[Named]) -> list[int]:
-    """The number of each group's name. A promotion that the platform has keeps its name, the best fit first; others take the next free one."""
+def _numbers(groups: list[Group], known: Mapping[int, Named]) -> list[int]:
+    """The number of each group's name. A promotion that the platform has (`known`) keeps its name, the best fit first; others take the next free one."""
     numbers: list[int | None] = [None] * len(groups)
-    display_name = groups[0].head.display_name
-    free = {number: one for one in known if (number := number_of(one.header["display_name"], display_name)) is not None}
     taken: set[int] = set()
     for fits in (_same_campaign_and_offer, _same_offer, _same_campaign):
         for place, group in enumerate(groups):
-            for number, one in free.items():
+            for number, one in known.items():
                 if numbers[place] is None and number not in taken and fits(group, one):
                     numbers[place] = number
                     taken.add(number)
-    for place, number in enumerate(numbers):
-        if number is None:
+    for place, found in enumerate(numbers):
+        if found is None:
             numbers[place] = next(free for free in itertools.count(1) if free not in taken)
             taken.add(numbers[place] or 0)
     return [number or 1 for number in numbers]

@@ -64,16 +64,19 @@ def guard(
     held = np.zeros(rows.num_rows, np.bool_)
     holds: list[Hold] = []
     numbers = column(rows, "head").to_numpy(zero_copy_only=False)
-    campaigns = np.array([head.campaign for head in heads], dtype=object)
-    parts = np.array([_discounted_part(head) for head in heads], dtype=np.float64)
-    part = parts[numbers] if len(numbers) else np.zeros(0)
-    for rule, trips, sentence in _rules(rows, numbers, campaigns, part, assortment, settings):
-        for campaign in sorted(set(campaigns[numbers[trips]].tolist())):
-            where = trips & (campaigns[numbers] == campaign)
-            hold = _hold(rows.filter(pa.array(where)), heads, campaign, rule, vendor, sentence)
+    names = sorted({head.campaign for head in heads})
+    codes = {name: code for code, name in enumerate(names)}
+    campaigns = np.array([codes[head.campaign] for head in heads] or [0], np.int64)[numbers]
+    parts = np.array([_discounted_part(head) for head in heads] or [1.0], dtype=np.float64)
+    for rule, trips, sentence in _rules(rows, campaigns, parts[numbers], assortment, settings):
+        places = np.flatnonzero(trips)
+        places = places[np.argsort(campaigns[places], kind="stable")]
+        for of_campaign in np.split(places, np.flatnonzero(np.diff(campaigns[places])) + 1) if len(places) else ():
+            campaign = names[campaigns[of_campaign[0]]]
+            hold = _hold(rows.take(pa.array(of_campaign)), heads, campaign, rule, vendor, sentence)
             if not approved(hold):
                 holds.append(hold)
-                held |= where
+                held[of_campaign] = True
     if not held.any():
         return Guarded(rows, KEPT.empty_table(), [])
     mask_held = pa.array(held)
@@ -81,14 +84,9 @@ def guard(
 
 
 def _rules(
-    rows: pa.Table,
-    numbers: np.ndarray,
-    campaigns: np.ndarray,
-    part: np.ndarray,
-    assortment: pa.Table,
-    settings: PromotionSettings,
+    rows: pa.Table, campaigns: np.ndarray, part: np.ndarray, assortment: pa.Table, settings: PromotionSettings
 ) -> list[tuple[str, np.ndarray, str]]:
-    """(rule, mask of the rows it trips on, its sentence). `part`: the share of a row's pieces that is discounted."""
+    """(rule, mask of the rows it trips on, its sentence). `campaigns`: a number for each row's; `part`: the share of its pieces that is discounted."""
     base = _floats(base_prices(rows, assortment))
     cost = _floats(pc.coalesce(column(rows, "cost"), aligned(assortment, column(rows, "sku"), ("cost",))["cost"]))
     value = _floats(column(rows, "value"))
@@ -104,13 +102,13 @@ def _rules(
         loss = base * (1 - off) < cost
         final = mask(pc.equal(subtype, "FINAL_PRICE")) & (part == 1)
         loss = np.where(final, value < cost, loss)
-    wide = np.zeros(rows.num_rows, np.bool_)
     on_sale = assortment.num_rows - int(pc.sum(pc.equal(assortment["active"], False)).as_py() or 0)
-    for campaign in set(campaigns[numbers].tolist()) if rows.num_rows else ():
-        in_campaign = campaigns[numbers] == campaign
-        skus = len(pc.unique(column(rows, "sku").filter(pa.array(in_campaign))))
-        if on_sale and skus > max(ASSORTMENT_FREE, settings.assortment_share_max * on_sale):
-            wide |= in_campaign
+    skus = column(rows, "sku").dictionary_encode()
+    codes = np.asarray(skus.indices.to_numpy(zero_copy_only=False), np.int64)
+    pairs = np.unique(campaigns * (len(skus.dictionary) + 1) + codes)  # each SKU of a campaign once
+    counts = np.bincount(pairs // (len(skus.dictionary) + 1), minlength=1)
+    most = max(ASSORTMENT_FREE, settings.assortment_share_max * on_sale) if on_sale else np.inf
+    wide = counts[campaigns] > most
     return [
         ("discount", deep, f"are reduced by more than {settings.discount_share_max:.0%} of the base price"),
         ("below_cost", loss, "would be sold below their cost"),
@@ -132,12 +130,12 @@ def _hold(rows: pa.Table, heads: list[Head], campaign: str, rule: str, vendor: s
     """The hold of these rows, identified by a hash of their values and times."""
     digest = hashlib.sha256(f"{campaign}\x1f{rule}\x1f{vendor}".encode())
     order = rows.sort_by([("sku", "ascending"), ("head", "ascending")])
-    windows = pa.array([_window(head) for head in heads], pa.string())
+    windows = [_window(heads[number]) for number in order["head"].to_pylist()]
     texts = [
         column(order, "sku"),
         column(order, "subtype"),
         column(order, "value").cast(pa.string()),
-        windows.take(column(order, "head")),
+        pa.array(windows, pa.string()),
     ]
     for text in pc.binary_join_element_wise(*texts, "\x1f").to_pylist():
         digest.update(text.encode() + b"\x1e")

@@ -72,14 +72,21 @@ class Lake:
     def __init__(self, root: str) -> None:
         self.root = root.rstrip("/")
 
-    def write_table(self, kind: str, vendor: str, table: pa.Table) -> str:
-        """Writes one table as Parquet (zstd, one row group a million rows) and returns its path."""
+    def write_table(self, kind: str, vendor: str, table: pa.Table, *, digest: str | None = None) -> str:
+        """Writes one table as Parquet (zstd, one row group a million rows) and returns its path.
+
+        `digest`: a digest of its content, if the caller has one, and then the file's name; `table_path` has the path without writing.
+        """
         import pyarrow.parquet as pq
 
         coded = [name for name in table.column_names if name not in _UNIQUE]
-        with self.staged(kind, vendor, ".parquet") as staged:
+        with self.staged(kind, vendor, ".parquet", digest) as staged:
             pq.write_table(table, staged.file, compression="zstd", row_group_size=1 << 20, use_dictionary=coded)
         return staged.path
+
+    def table_path(self, kind: str, vendor: str, digest: str) -> str:
+        """The path of a table that is written with this digest."""
+        return f"{kind}/{segment(vendor)}/{digest}.parquet"
 
     def read_table(self, path: str, columns: list[str] | None = None) -> pa.Table:
         """Reads a whole table: one vendor's rows, never a chain's."""
@@ -103,8 +110,8 @@ class Lake:
         return staged.path
 
     @contextlib.contextmanager
-    def staged(self, kind: str, vendor: str, suffix: str) -> Iterator[Staged]:
-        """A file to write to. It is published if the block succeeds, and removed if it fails."""
+    def staged(self, kind: str, vendor: str, suffix: str, digest: str | None = None) -> Iterator[Staged]:
+        """A file to write to. It is published under its digest if the block succeeds, and removed if it fails."""
         folder = self._staging_folder()
         handle, name = tempfile.mkstemp(dir=folder, suffix=suffix)
         try:
@@ -113,7 +120,7 @@ class Lake:
                 yield staged
                 file.flush()
                 os.fsync(file.fileno())
-            staged.path = f"{kind}/{segment(vendor)}/{_sha256(Path(name))}{suffix}"
+            staged.path = f"{kind}/{segment(vendor)}/{digest or _sha256(Path(name))}{suffix}"
             self._publish(name, staged.path)
         except OSError as error:
             if error.errno is None:

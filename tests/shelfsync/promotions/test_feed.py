@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
+import time
 from collections import Counter
 
 import pytest
@@ -14,6 +15,8 @@ from promotion_shop import STORES
 from shelfsync.errors import TryAgainError
 
 CAMPAIGNS = 6_000
+CPU_S_MAX = 3
+"""Of a run without changes over so many campaigns."""
 FAULTS = (
     {"at": "put_promotion", "kind": "status_500", "times": 3},
     {"at": "put_promotion", "kind": "drop_answer", "times": 2},
@@ -40,9 +43,12 @@ def test_the_platform_shows_what_the_rules_say_through_changes_faults_and_ends(m
         assert len(expected) > campaigns // 2, "the feed has little that can be sent"
         assert found == expected, _difference(found, expected)
         assert model.held == _held(world)
-    puts = _puts(world)
+    puts, began_cpu_s = _puts(world), time.process_time()
     assert _sync(world, "again")["counts"]["requests"] == 0
+    again_cpu_s = time.process_time() - began_cpu_s
     assert _puts(world) == puts, "a run without changes sends nothing"
+    print(f"{len(found):,} pairs, {puts:,} requests, a run without changes: {again_cpu_s:.1f} CPU s")
+    assert again_cpu_s < CPU_S_MAX or campaigns < CAMPAIGNS
 
 
 def _open(make_world, platform, feed, erp):

@@ -29,3 +29,7 @@ def test_ten_thousand_promotions_are_confirmed_within_a_minute_and_twenty_second
     measured = measure_confirming(10_000)
     assert measured["taken"] == measured["requests"] == 10_000
     assert (measured["confirm_s"] < 60, measured["confirm_cpu_s"] < 20) == (True, True), measured
+
+
+def test_a_run_without_changes_of_two_thousand_promotions_takes_at_most_three_seconds_of_cpu():
+    assert (measured := measure_confirming(2_001))["again_cpu_s"] < 3, measured

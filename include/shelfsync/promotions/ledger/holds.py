@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import insert
 
 from shelfsync.promotions.ledger.tables import promotion_hold
+from shelfsync.store.bulk import insertion
 from shelfsync.store.instant import instant
 
 if TYPE_CHECKING:
@@ -26,13 +26,14 @@ def approved(connection: Connection) -> set[str]:
 def note(connection: Connection, holds: Sequence[dict[str, Any]]) -> None:
     """Holds of the newest plan (campaign, rule, vendor, fingerprint, skus, message); holds that the plan no longer finds become `gone`."""
     connection.execute(promotion_hold.update().where(_ROW.state == "held").values(state="gone"))
-    for hold in holds:
-        statement = insert(promotion_hold).values(hold)
-        again = {"last_at": instant(), "message": statement.excluded.message}
-        back = sa.case((_ROW.state == "gone", "held"), else_=_ROW.state)
-        connection.execute(
-            statement.on_conflict_do_update(index_elements=[_ROW.fingerprint], set_={**again, "state": back})
-        )
+    if not holds:
+        return
+    statement = insertion(promotion_hold, list({hold["fingerprint"]: hold for hold in holds}.values()))
+    again = {"last_at": instant(), "message": statement.excluded.message}
+    back = sa.case((_ROW.state == "gone", "held"), else_=_ROW.state)
+    connection.execute(
+        statement.on_conflict_do_update(index_elements=[_ROW.fingerprint], set_={**again, "state": back})
+    )
 
 
 def held(connection: Connection) -> list[dict[str, Any]]:

@@ -18,12 +18,24 @@ _ROW = promotion_rejection.c
 _CHUNK = 10_000
 
 
-def of_promotion(connection: Connection, promotion_id: int, *, retry_s: float) -> list[dict[str, Any]]:
-    """Rows of vendor, sku, subtype, value, max_quantity and `due`: old enough to be tried again."""
+def of_promotion(connection: Connection, promotion_id: int) -> list[dict[str, Any]]:
+    """Rows of vendor, sku, subtype, value and max_quantity."""
     columns = [_ROW[name] for name in ("vendor", "sku", "subtype", "value", "max_quantity")]
-    due = (_ROW.last_at <= after(-retry_s)).label("due")
-    rows = connection.execute(sa.select(*columns, due).where(_ROW.promotion_id == promotion_id).order_by(_ROW.sku))
+    rows = connection.execute(sa.select(*columns).where(_ROW.promotion_id == promotion_id).order_by(_ROW.sku))
     return [dict(row) for row in rows.mappings()]
+
+
+def due(connection: Connection, *, retry_s: float) -> dict[int, set[str]]:
+    """By promotion that is not over: its SKUs whose rejection is old enough that they are tried again."""
+    statement = (
+        sa.select(_ROW.promotion_id, _ROW.sku)
+        .join(promotion, promotion.c.promotion_id == _ROW.promotion_id)
+        .where(_ROW.last_at <= after(-retry_s), promotion.c.end_time > instant())
+    )
+    found: dict[int, set[str]] = {}
+    for promotion_id, sku in connection.execute(statement):
+        found.setdefault(promotion_id, set()).add(sku)
+    return found
 
 
 def of_vendor(connection: Connection, vendor: str) -> list[dict[str, Any]]:

@@ -141,6 +141,10 @@ def _requests(context: Context, prepared: Prepared, planned: Planned, known: dic
     """The requests of all steps, their items and bodies in the lake."""
     requests: list[Request] = []
     unmade: dict[str, set[str]] = {}
+    with context.engine.connect() as connection:
+        due = promotion_rejections.due(connection, retry_s=context.settings.promotions.retry_s)
+    for promotion_id, skus in due.items():
+        prepared.again[promotion_id] |= skus
     for step in planned.steps:
         try:
             if step.action == "end":
@@ -172,8 +176,6 @@ def _create_or_change(context: Context, step: Step, have: Promotion | None, prep
     assert wanted is not None
     header = wanted.header
     again = prepared.again.get(have.promotion_id, set()) if have is not None else set()
-    blocked, due = (None, set()) if have is None else _rejected(context, have, len(wanted.vendors))
-    again |= due
     new_head = have is not None and step.action == "change" and _shared(have.header) != _shared(header)
     if (
         step.action == "change"
@@ -182,6 +184,7 @@ def _create_or_change(context: Context, step: Step, have: Promotion | None, prep
         and not (again or new_head)
     ):
         return []
+    blocked = None if have is None else _rejected(context, have, len(wanted.vendors))
     there = have is not None and have.state in {"sent", "ended"} and have.acknowledged_path is not None
     acknowledged = read_acknowledged(context.lake, have.acknowledged_path if there and have is not None else None)
     items = diff(
@@ -241,24 +244,21 @@ def _end(context: Context, step: Step, have: Promotion, prepared: Prepared) -> l
     return [Request(step, row, have.version)]
 
 
-def _rejected(context: Context, have: Promotion, vendors: int) -> tuple[pa.Table | None, set[str]]:
-    """SKUs that were rejected for every vendor, with the rejected values (ENTRY), and SKUs whose retry is due."""
+def _rejected(context: Context, have: Promotion, vendors: int) -> pa.Table | None:
+    """SKUs that were rejected for every vendor, with the rejected values (ENTRY); None: there are none."""
     import pyarrow as pa
 
     from shelfsync.promotions.schemas import ENTRY
 
     with context.engine.connect() as connection:
-        rows = promotion_rejections.of_promotion(
-            connection, have.promotion_id, retry_s=context.settings.promotions.retry_s
-        )
+        rows = promotion_rejections.of_promotion(connection, have.promotion_id)
     by_sku: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         by_sku.setdefault(row["sku"], []).append(row)
     everywhere = [of[0] for sku, of in sorted(by_sku.items()) if len(of) >= vendors or "*" in have.vendors]
-    due = {row["sku"] for row in rows if row["due"]}
     if not everywhere:
-        return None, due
-    return pa.Table.from_pylist([{name: row[name] for name in ENTRY.names} for row in everywhere], schema=ENTRY), due
+        return None
+    return pa.Table.from_pylist([{name: row[name] for name in ENTRY.names} for row in everywhere], schema=ENTRY)
 
 
 def _texts(skus: set[str]) -> pa.Array:

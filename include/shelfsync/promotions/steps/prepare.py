@@ -63,14 +63,14 @@ def prepare(context: Context, run: PromotionRun) -> Prepared:
 
 class _Preparation:
     def __init__(self, context: Context, run: PromotionRun) -> None:
-        from shelfsync.promotions.group import Groups
+        from shelfsync.promotions.group import Groups, derived_from
         from shelfsync.promotions.head import Heads
 
         self._context = context
         self._run = run
         self._settings = context.settings.promotions
         self._heads = Heads(self._settings)
-        self._groups = Groups(self._write_entries)
+        self._groups = Groups(self._entries_path)
         self._prepared = Prepared(vendors_known=known_vendors(context))
         with context.lake.open(run.manifest_path or "") as file:
             self._manifest: dict[str, Any] = json.loads(file.read())
@@ -78,6 +78,16 @@ class _Preparation:
             self._approved = promotion_holds.approved(connection)
             self._known = ledger_promotions.current(connection)
             self._now = connection.execute(sa.select(instant())).scalar_one()
+        self._stored = {known.wanted_path for known in self._known}
+        self._by_name: dict[tuple[Any, ...], list[Promotion]] = defaultdict(list)
+        self._by_campaign: dict[str, list[Promotion]] = defaultdict(list)
+        for known in self._known:
+            if not known.there:
+                continue
+            for campaign in known.campaigns:
+                self._by_campaign[campaign].append(known)
+            for name, _ in derived_from(known.header) if known.acknowledged_path is not None else ():
+                self._by_name[name, known.start_time, known.end_time].append(known)
 
     def done(self) -> Prepared:
         from shelfsync.promotions.group import Named
@@ -196,19 +206,23 @@ class _Preparation:
         rows, unsure, senseless, unoffered = (
             _renumbered(table, shared) for table in (rows, unsure, senseless, unoffered)
         )
-        wanted, kept = dict(contents(rows)), pa.concat_tables([unsure, senseless])
-        for number in sorted(set(wanted) | set(kept["head"].to_pylist())):
+        wanted, kept = dict(contents(rows)), _by_head(pa.concat_tables([unsure, senseless]))
+        unsure_skus, unoffered_skus = _by_head(unsure), _by_head(unoffered)
+        none = pa.array([], pa.string())
+        for number in sorted({*wanted, *kept}):
             head = self._heads.all[number]
             entries = wanted.get(number, ENTRY.empty_table())
-            skus = _of_head(kept, number)
+            skus = kept.get(number, none)
             promotions = self._on_platform(vendor, head) if len(skus) or not self._run.complete else []
             for promotion in promotions:
                 held = read_acknowledged(self._context.lake, promotion.acknowledged_path)
                 if not self._run.complete:
-                    skus = held["sku"].filter(pc.invert(pc.is_in(held["sku"], value_set=_of_head(unoffered, number))))
+                    skus = held["sku"].filter(
+                        pc.invert(pc.is_in(held["sku"], value_set=unoffered_skus.get(number, none)))
+                    )
                 entries = filled(entries, skus, held)
             if not promotions and len(skus):
-                self._stay(vendor, head, also[number], _of_head(unsure, number))
+                self._stay(vendor, head, also[number], unsure_skus.get(number, none))
             self._groups.add(number, head, vendor, entries, also[number])
 
     def _placed(self, vendor: str, kept: pa.Table) -> pa.Table:
@@ -238,8 +252,9 @@ class _Preparation:
         """Freezes a campaign if undecided SKUs would leave the platform together with the promotion that it replaces."""
         import pyarrow.compute as pc
 
-        for known in self._known:
-            if not known.there or campaigns.isdisjoint(known.campaigns) or not {vendor, EVERY} & set(known.vendors):
+        there = {known.promotion_id: known for campaign in campaigns for known in self._by_campaign.get(campaign, ())}
+        for known in there.values():
+            if not {vendor, EVERY} & set(known.vendors):
                 continue
             path = known.acknowledged_path
             held = self._context.lake.read_table(path)["sku"] if path is not None else skus.slice(0, 0)
@@ -265,17 +280,8 @@ class _Preparation:
 
     def _alike(self, vendor: str, head: Head) -> list[Promotion]:
         """What the platform has of this name and period at this vendor, of whatever offer."""
-        from shelfsync.promotions.group import number_of
-
-        return [
-            known
-            for known in self._known
-            if (known.start_time, known.end_time) == (head.start, head.end)
-            and number_of(known.header["display_name"], head.display_name) is not None
-            and known.there
-            and known.acknowledged_path is not None
-            and {vendor, EVERY} & set(known.vendors)
-        ]
+        found = self._by_name.get((head.display_name, head.start, head.end), ())
+        return [known for known in found if {vendor, EVERY} & set(known.vendors)]
 
     def _release_rejections(self, vendor: str, assortment: pa.Table) -> None:
         """Releases rejected pairs whose base price has changed, or whose SKU is in the assortment now."""
@@ -315,8 +321,12 @@ class _Preparation:
         with self._context.engine.begin() as connection:
             record.replace_quarantine(connection, self._run.run_id, vendor, rows)
 
-    def _write_entries(self, _head: Head, entries: pa.Table) -> str:
-        return self._context.lake.write_table("promotion_entries", "all", entries)
+    def _entries_path(self, digest: str, entries: pa.Table) -> str:
+        """The file of these entries; one that the ledger points to is not written again."""
+        path = self._context.lake.table_path("promotion_entries", "all", digest)
+        if path not in self._stored:
+            self._stored.add(self._context.lake.write_table("promotion_entries", "all", entries, digest=digest))
+        return path
 
 
 def _renumbered(table: pa.Table, shared: dict[int, int]) -> pa.Table:
@@ -329,8 +339,11 @@ def _renumbered(table: pa.Table, shared: dict[int, int]) -> pa.Table:
     return table.set_column(table.schema.get_field_index("head"), table.schema.field("head"), numbers)
 
 
-def _of_head(kept: pa.Table, number: int) -> pa.Array:
-    import pyarrow.compute as pc
+def _by_head(kept: pa.Table) -> dict[int, pa.Array]:
+    """The SKUs (KEPT) of each head, each once."""
+    import pyarrow as pa
 
-    skus = kept.filter(pc.equal(kept["head"], number))["sku"].combine_chunks()
-    return pc.unique(skus)
+    skus: dict[int, dict[str, None]] = {}
+    for number, sku in zip(kept["head"].to_pylist(), kept["sku"].to_pylist(), strict=True):
+        skus.setdefault(number, {})[sku] = None
+    return {number: pa.array(of_head, pa.string()) for number, of_head in skus.items()}

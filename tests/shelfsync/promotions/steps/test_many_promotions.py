@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import itertools
 from collections import Counter
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -31,22 +34,50 @@ def ended(shop):
     return run
 
 
-@pytest.mark.slow
-def test_confirming_forty_promotions_asks_the_database_as_often_as_confirming_four(shop, ended):
-    counts, asked = [], [0]
+@pytest.fixture
+def statements(shop):
+    """How many statements the database was asked until now."""
+    asked = itertools.count()
 
     @sa.event.listens_for(shop.world.app.context.engine, "before_cursor_execute")
     def _count(*_):
-        asked[0] += 1
+        next(asked)
 
+    return lambda: copy.copy(asked).__next__()
+
+
+@pytest.mark.slow
+def test_confirming_forty_promotions_asks_the_database_as_often_as_confirming_four(shop, ended, statements):
+    counts = []
     for first, last in ((0, 4), (4, 44)):
         ended(first, last)
-        asked[0] = 0
+        asked = statements()
         assert confirm(shop.world.app.context).done == last - first
-        counts.append(asked[0])
+        counts.append(statements() - asked)
     assert counts[1] <= counts[0] + SLACK, counts
     states = Counter(shop.rows("SELECT state, wanted_path = acknowledged_path FROM ledger.promotion"))
     assert states == {("sent", True): 44}, "what the platform has is what was wanted: one file has both"
+
+
+@pytest.mark.slow
+def test_a_run_without_changes_asks_and_writes_as_much_for_forty_promotions_as_for_four(shop, ended, statements):
+    lake, counts = shop.world.app.context.lake, []
+    for first, last in ((0, 4), (4, 44)):
+        ended(first, last)
+        confirm(shop.world.app.context)
+        shop.erp.put(f"held{first}", "a", "1", start=900 + first, end=901 + first)
+        shop.sync()
+        before, asked = _files(lake), statements()
+        assert shop.sync()["counts"]["requests"] == 0
+        counts.append((statements() - asked, len(_files(lake) - before)))
+    assert counts[1][0] <= counts[0][0] + SLACK, counts
+    assert counts[1][1] == counts[0][1], "an unchanged promotion leaves nothing to write"
+
+
+def _files(lake):
+    """Each file of the lake as it was written last: a file that is written again is another one."""
+    files = [path for path in Path(lake.root).rglob("*") if path.is_file()]
+    return {(path, path.stat().st_ino, path.stat().st_mtime_ns) for path in files}
 
 
 @pytest.mark.slow

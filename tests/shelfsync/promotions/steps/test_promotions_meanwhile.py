@@ -19,11 +19,11 @@ class _SlowLake:
     def __getattr__(self, name):
         return getattr(self._lake, name)
 
-    def write_table(self, kind, *rest):
+    def write_table(self, kind, *rest, **named):
         if kind == "promotion_items" and self._work is not None:
             work, self._work = self._work, None
             work()
-        return self._lake.write_table(kind, *rest)
+        return self._lake.write_table(kind, *rest, **named)
 
 
 def _plan(shop, key, *, meanwhile=None):
