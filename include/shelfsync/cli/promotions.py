@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from typing import TYPE_CHECKING, Annotated, Any
+import zoneinfo
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -11,7 +12,7 @@ from shelfsync.cli.command import command
 from shelfsync.cli.options import User, user_or
 from shelfsync.cli.output import Answer, opened, progress
 from shelfsync.cli.sync import partly, summed
-from shelfsync.errors import DataError, ShelfsyncError
+from shelfsync.errors import DataError, ShelfsyncError, some_of
 
 if TYPE_CHECKING:
     from shelfsync.context import Context
@@ -26,6 +27,14 @@ Campaign = Annotated[
         metavar="[CAMPAIGN]", help="The campaign; * for many that end at once; none: all that --rule holds."
     ),
 ]
+OfState = Annotated[
+    Literal["new", "upcoming", "running", "over", "ended", "failed"] | None,
+    typer.Option("--state", help="Only promotions of this state."),
+]
+OfCampaign = Annotated[
+    str | None, typer.Option("--campaign", metavar="CAMPAIGN", help="Only promotions of this campaign.")
+]
+Problems = Annotated[bool, typer.Option("--problems", help="Only failed, rejected and unconfirmed promotions.")]
 Rule = Annotated[str | None, typer.Option("--rule", metavar="RULE", help="Only what this rule holds.")]
 
 
@@ -41,16 +50,17 @@ def sync() -> Answer:
     return _run(dry_run=False)
 
 
-@command(app, "shelfsync promotions status", "shelfsync promotions status --json")
-def status() -> Answer:
-    """Every promotion of the last days: upcoming, running, over, ended, failed; what is held, rejected, and does not fit the catalog."""
+@command(app, "shelfsync promotions status", "shelfsync promotions status --problems --json")
+def status(state: OfState = None, campaign: OfCampaign = None, problems: Problems = False) -> Answer:
+    """Every promotion of the last days, problems first; what is held, quarantined, rejected, and does not fit the catalog."""
     from shelfsync.promotions.steps.report import status as read_status
 
     with opened() as context:
-        result = read_status(context)
+        result = read_status(context, state=state, campaign=campaign, problems=problems)
+        zone = zoneinfo.ZoneInfo(context.settings.promotions.timezone)
     lines = [
         f"{row['state']:9} {row['campaign']} ({row['name']}): {row['skus']} SKUs at {len(row['vendors'])} vendors,"
-        f" {row['start_time']:%Y-%m-%d %H:%M} to {row['end_time']:%Y-%m-%d %H:%M}"
+        f" {row['start_time'].astimezone(zone):%Y-%m-%d %H:%M} to {row['end_time'].astimezone(zone):%Y-%m-%d %H:%M} {zone.key}"
         + (f", {row['in_flight']} requests in flight" if row["in_flight"] else "")
         + (f", {row['refused']} pairs rejected" if row["refused"] else "")
         + (f", {row['doubtful']} SKUs unconfirmed" if row["doubtful"] else "")
@@ -66,7 +76,13 @@ def status() -> Answer:
         f"held: {row['campaign']}, {row['rule']}, vendor {row['vendor'] or '*'}: {row['message']}"
         for row in result["held"]
     ]
-    lines += [f"rejected: {pairs} pairs: {reason}" for reason, pairs in result["refused"].items()]
+    lines += [
+        f"quarantined in run {row['run_id']}: {row['rows']:,} rows: {row['reason']}, such as at vendor {row['vendor']}: {row['example']}"
+        for row in result["quarantined"]
+    ]
+    for reason, pairs in result["refused"].items():
+        vendors = [f"{row['vendor']} ({row['pairs']:,})" for row in result["refused_at"] if row["reason"] == reason]
+        lines.append(f"rejected: {pairs:,} pairs: {reason}, at vendors {some_of(vendors)}")
     lines += [f"finding: {found} times {cause}" for cause, found in result["findings"].items()]
     return Answer(result, lines or ["no promotions in the last days"])
 

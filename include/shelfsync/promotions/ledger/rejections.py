@@ -86,3 +86,19 @@ def count_by_reason(connection: Connection) -> dict[str, int]:
         .group_by(_ROW.reason)
     )
     return {row.reason: row[1] for row in connection.execute(statement)}
+
+
+def count_by_vendor(connection: Connection) -> list[dict[str, Any]]:
+    """Rows of vendor, reason, promotions and pairs rejected in promotions that are not over; the vendor with the most pairs comes first."""
+    pairs, promotions = (
+        sa.func.count().label("pairs"),
+        sa.func.count(sa.distinct(_ROW.promotion_id)).label("promotions"),
+    )
+    statement = (
+        sa.select(_ROW.vendor, _ROW.reason, promotions, pairs)
+        .join(promotion, promotion.c.promotion_id == _ROW.promotion_id)
+        .where(promotion.c.end_time > instant())
+        .group_by(_ROW.vendor, _ROW.reason)
+        .order_by(pairs.desc(), _ROW.vendor, _ROW.reason)
+    )
+    return [dict(row) for row in connection.execute(statement).mappings()]

@@ -94,8 +94,10 @@ def _poll_and_confirm(context: Context) -> Confirmed:
     return confirm(context)
 
 
+_PROBLEM = "(state = 'failed' OR refused > 0 OR doubtful > 0 OR coalesce(retry_at > ledger.instant(), false))"
+"""Promotions that an operator looks at first."""
 _STATUS = f"""
-SELECT p.promotion_id, p.campaign, w.name, p.vendors, p.start_time, p.end_time, p.made_elsewhere, p.retry_at, coalesce(w.skus, 0) AS skus,
+SELECT * FROM (SELECT p.promotion_id, p.campaign, w.name, p.vendors, p.start_time, p.end_time, p.made_elsewhere, p.retry_at, coalesce(w.skus, 0) AS skus,
     {STATE.format(row="p")} AS state,
     (SELECT count(*) FROM ledger.promotion_request AS q JOIN ledger.job AS j USING (request_id)
      WHERE q.promotion_id = p.promotion_id AND j.state IN ('planned', 'submitting', 'open')) AS in_flight,
@@ -103,8 +105,16 @@ SELECT p.promotion_id, p.campaign, w.name, p.vendors, p.start_time, p.end_time, 
     (SELECT count(*) FROM warehouse.promotion_sku AS s WHERE s.promotion_id = p.promotion_id AND NOT s.known) AS doubtful
 FROM ledger.promotion AS p LEFT JOIN warehouse.promotion AS w USING (promotion_id)
 WHERE p.end_time > ledger.instant() - interval '7 days' AND (p.state <> 'ended' OR p.ended_at > ledger.instant() - interval '7 days')
-ORDER BY p.start_time, p.campaign, p.promotion_id
+) AS p
+WHERE (CAST(:state AS text) IS NULL OR state = :state) AND (CAST(:campaign AS text) IS NULL OR campaign = :campaign)
+    AND (NOT CAST(:problems AS boolean) OR {_PROBLEM})
+ORDER BY NOT ({_PROBLEM}), start_time, campaign, promotion_id
 """  # noqa: S608
+_QUARANTINED = """
+SELECT run_id, key AS reason, CAST(value ->> 'rows' AS bigint) AS rows, value ->> 'vendor' AS vendor, value ->> 'example' AS example
+FROM (SELECT run_id, report FROM ledger.promotion_run WHERE planned_at IS NOT NULL AND NOT dry_run ORDER BY run_id DESC LIMIT 1) AS newest,
+    jsonb_each(CAST(report -> 'reasons' AS jsonb)) ORDER BY rows DESC, reason
+"""
 _CAUSES = """
 SELECT cause, count(*) AS found, min(CASE WHEN sku = '' THEN message ELSE 'SKU ' || sku || ' at ' || vendor || ': ' || message END) AS example
 FROM warehouse.promotion_finding GROUP BY cause ORDER BY cause
@@ -115,16 +125,25 @@ FROM warehouse.promotion_run ORDER BY run_id DESC LIMIT 10
 """
 
 
-def status(context: Context) -> dict[str, Any]:
-    """`{"promotions", "held", "held_by_rule", "decided", "refused": {reason: pairs}, "findings": {cause: n}, "meanings", "runs", "paused"}`."""
+def status(
+    context: Context, *, state: str | None = None, campaign: str | None = None, problems: bool = False
+) -> dict[str, Any]:
+    """`{"promotions", "held", "held_by_rule", "decided", "refused": {reason: pairs}, "refused_at", "quarantined", "findings": {cause: n}, …}`.
+
+    Problems come first. `state`, `campaign` and `problems` choose promotions. `refused_at` are rejected pairs by vendor and reason;
+    `quarantined` are the reasons of the newest run's rows, each with the number of rows and an example.
+    """
+    chosen = {"state": state, "campaign": campaign, "problems": problems}
     with context.engine.connect() as connection:
         causes = connection.execute(sa.text(_CAUSES)).mappings().all()
         return {
-            "promotions": [dict(row) for row in connection.execute(sa.text(_STATUS)).mappings()],
+            "promotions": [dict(row) for row in connection.execute(sa.text(_STATUS), chosen).mappings()],
             "held": promotion_holds.held(connection),
             "held_by_rule": promotion_holds.held_by_rule(connection),
             "decided": promotion_holds.decided(connection),
             "refused": promotion_rejections.count_by_reason(connection),
+            "refused_at": promotion_rejections.count_by_vendor(connection),
+            "quarantined": [dict(row) for row in connection.execute(sa.text(_QUARANTINED)).mappings()],
             "findings": {row["cause"]: row["found"] for row in causes},
             "meanings": [{**row, "meaning": CAUSES[row["cause"]]} for row in causes],
             "runs": [dict(row) for row in connection.execute(sa.text(_RUNS)).mappings()],

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from shelfsync.promotions.steps import report
 from shelfsync.promotions.steps.confirm import confirm
 
 SLACK = 4
@@ -94,3 +95,23 @@ def test_a_dry_run_reports_time_and_reasons_and_leaves_the_quarantine_as_it_is(s
     assert shop.rows("SELECT count(*) FROM warehouse.promotion_quarantine") == [(0,)]
     assert shop.sync()["reasons"] == summary["reasons"]
     assert shop.rows("SELECT count(*) FROM warehouse.promotion_quarantine") == [(1,)]
+
+
+@pytest.mark.slow
+def test_the_status_has_problems_first_and_reasons_with_samples_and_names_the_vendors_that_reject(shop):
+    for number, sku in enumerate(("a", "stranger", "b")):
+        shop.erp.put(f"c{number}", sku, "8", start=number, end=9)
+    shop.erp.put("c3", "c", "12")
+    shop.sync()
+    status = shop.world.app.promotions.status()
+    assert [row["campaign"] for row in status["promotions"]] == ["c1", "c0", "c2"]
+    assert [(row["vendor"], row["reason"], row["pairs"]) for row in status["refused_at"]] == [
+        ("store-001", "missing SKU", 1)
+    ]
+    (found,) = status["quarantined"]
+    assert (found["reason"], found["rows"], found["vendor"]) == ("price_not_below_base", 1, "store-001")
+    assert '"12"' in found["example"]
+    few = report.status(shop.world.app.context, problems=True)["promotions"]
+    assert [row["campaign"] for row in few] == ["c1"]
+    few = report.status(shop.world.app.context, campaign="c2", state="upcoming")["promotions"]
+    assert [row["campaign"] for row in few] == ["c2"]
