@@ -186,9 +186,9 @@ class Traffic:
         self.assortments = [price]
 
     def look(self, client: httpx.Client) -> None:
+        self.sign_in(client)
         for path in (f"{CHAIN}/vendors/store-001/catalog?page_size=20", f"{CHAIN}/vendors/store-001/status"):
             assert client.get(path).status_code == 200
-        self.sign_in(client)
 
     def sign_in(self, client: httpx.Client) -> None:
         answer = client.post("/v2/oauth/token", data=FORM)
