@@ -24,7 +24,8 @@ def ended(shop):
 
     def run(first: int, last: int) -> None:
         for number in range(first, last):
-            shop.erp.put(f"c{number}", "abcd"[number % 4], "8", start=number, end=number + 0.5)
+            price = f"{8 + number / 100:.2f}"  # contents of its own
+            shop.erp.put(f"c{number}", "abcd"[number % 4], price, start=number, end=number + 0.5)
         key = f"many/{last}"
         run_id = path.open_run(key)
         path.extract(run_id)
