@@ -48,7 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
     server = Server(settings, host=given.host, port=given.port, storage_port=given.storage_port)
 
     def ready() -> None:
-        lines = guide.first_lines(settings.public_url or server.base_url, demo=settings.demo)
+        lines = [] if given.quiet else guide.first_lines(settings.public_url or server.base_url, demo=settings.demo)
         sys.stdout.write(f"partner-sandbox on {server.base_url} (dialect {settings.dialect}, {settings.clock} clock)\n")
         sys.stdout.write("".join(f"{line}\n" for line in lines))
         sys.stdout.flush()
@@ -89,6 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--data", type=Path, help="a folder for its state; in memory without one")
     parser.add_argument("--demo", action="store_const", const=True, help="fill the vendors with products to try with")
+    parser.add_argument("--quiet", action="store_true", help="print the address alone, no credentials: for a log")
     parser.add_argument("--dialect", choices=("spec", "live", "legacy"), help="spec without it")
     parser.add_argument("--clock", choices=("real", "virtual"), help="real without it")
     parser.add_argument("--job-seconds", type=float, help="how long a job takes by the sandbox's clock (0.5)")

@@ -107,13 +107,14 @@ def routes(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, set[str]
 
 @pytest.fixture(scope="module")
 def crawl(installation: Installation, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawl]:
-    """Every page, with at least one hold, promotion, held promotion and order."""
+    """Every page, with at least one hold, promotion and order, and two promotions that one rule holds."""
     folder: Path = tmp_path_factory.mktemp("user")
     chain = Chain(installation, folder)
     with sending_paused(installation):
         chain.document("orders", "fulfil", chain.order("store-001"), "--as-ordered")
         chain.campaign("store-003", "0.8")
         chain.held_campaign("store-003")
+        chain.held_campaign("store-001")
         chain.hold("store-002")
         views = [view for plugin in installation.get("/plugins")["plugins"] for view in plugin["external_views"]]
         (ours,) = [view["href"] for view in views if view["name"] == "shelfsync"]

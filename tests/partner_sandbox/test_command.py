@@ -71,6 +71,14 @@ def test_the_first_lines_say_where_to_go_and_who_to_be():
     assert len(sold) == 20
 
 
+@pytest.mark.slow
+def test_quiet_prints_the_address_and_no_credentials():
+    with running("--demo", "--quiet") as (client, process):
+        assert client.get("/_sandbox/state").status_code == 200
+        process.send_signal(signal.SIGTERM)
+        assert process.stdout.read() == ""
+
+
 def test_without_a_port_it_takes_the_default_one():
     assert vars(_parser().parse_args([]))["port"] == PORT
 

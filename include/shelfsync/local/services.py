@@ -179,7 +179,7 @@ def _sandbox(addresses: Addresses) -> tuple[str, ...]:
     """Its control plane answers only this machine by default. In its container it is exposed, because every caller is on another host."""
     alone = addresses.listen != LOOPBACK
     data = "/var/lib/partner-sandbox" if alone else f"{addresses.home}/sandbox"
-    where = ("--host", addresses.listen, "--port", str(addresses.sandbox_port), "--data", data)
+    where = ("--host", addresses.listen, "--port", str(addresses.sandbox_port), "--data", data, "--quiet")
     if not alone:
         return ("partner-sandbox", *where, "--job-seconds", "2")
     storage = f"http://{addresses.sandbox_host}:{STORAGE_PORT}"
