@@ -9,8 +9,8 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from shelfsync.catalog.ledger import runs
-from shelfsync.catalog.ledger.tables import extract, generation_sequence, run, vendor, vendor_run
-from shelfsync.catalog.state import RunState, VendorState
+from shelfsync.catalog.ledger.tables import batch, extract, generation_sequence, run, vendor, vendor_run
+from shelfsync.catalog.state import BatchState, RunState, VendorState
 from shelfsync.store.instant import after, instant
 
 if TYPE_CHECKING:
@@ -251,10 +251,27 @@ def write(connection: Connection, run_id: int, name: str, **values: Any) -> None
 
 
 def acknowledge(connection: Connection, run_id: int, name: str, generation: int) -> None:
-    """Marks this snapshot as acknowledged, unless the run was read again since, or gave up a part of it."""
-    row = vendor_run.c
+    """Marks this snapshot as acknowledged, unless the run was read again since, or gave up a part of it.
+
+    If a newer run took over a part of it, it is superseded: the platform never acknowledged the whole.
+    """
+    row, part = vendor_run.c, batch.c
     mine = (row.run_id == run_id, row.vendor == name, row.generation == generation, row.state != VendorState.SUPERSEDED)
-    connection.execute(vendor_run.update().where(*mine).values(state=VendorState.ACKNOWLEDGED, updated_at=instant()))
+    given_up = sa.exists().where(
+        part.run_id == run_id, part.vendor == name, part.generation == generation, part.state == BatchState.SUPERSEDED
+    )
+    connection.execute(
+        vendor_run.update()
+        .where(*mine)
+        .values(
+            state=sa.case((given_up, VendorState.SUPERSEDED), else_=VendorState.ACKNOWLEDGED),
+            error=sa.case(
+                (given_up, "a newer run has superseded a part of this one; it sends the ERP's newest values"),
+                else_=row.error,
+            ),
+            updated_at=instant(),
+        )
+    )
 
 
 def supersede(connection: Connection, run_id: int, name: str, generation: int, why: str) -> None:

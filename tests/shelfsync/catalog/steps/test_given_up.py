@@ -27,8 +27,9 @@ class Hurried(SystemClock):
 
 @pytest.fixture
 def shop(make_world):
-    """Six products that need three bodies; a job whose log does not come is not looked up in the listing."""
-    world = make_world(sync={"body_max_bytes": 120, "readback_requests_max": 0})
+    """Six products that need three bodies, one new one at a time; a job whose log does not come is not looked up in the listing."""
+    limit = {"max_rows": 1, "max_share": 0.0}
+    world = make_world(sync={"body_max_bytes": 120, "readback_requests_max": 0}, guards={"new_skus": limit})
     world.platform.put_products(
         VENDOR, [{"sku": sku, "barcodes": [], "title": sku, "price": 9.99, "active": True} for sku in SKUS]
     )
@@ -58,11 +59,15 @@ def resumed(shop):
 def _one_body_sent(shop, *more):
     """The platform accepts the first body and throttles the second; `more`: its other faults."""
     run_id, names = shop.begin("full", upto="batch")
+    _send_one_body(shop, run_id, names, *more)
+    return run_id, names
+
+
+def _send_one_body(shop, run_id, names, *more):
     shop.platform.faults({"at": "put_catalog", "kind": "status_429", "retry_after": "0", "after": 1}, *more)
     with pytest.raises(TryAgainError):
         shop.app.step("deliver", run_id, names)
     shop.platform.faults()
-    return run_id, names
 
 
 def _pause_and_resume(shop):
@@ -111,6 +116,24 @@ def test_a_run_that_was_given_up_is_not_in_step_when_its_last_job_ends_well(shop
     assert "sending was paused" in row.error
     shop.app.step("acknowledge", run_id, names)
     assert _row(shop, run_id).state == "superseded"
+
+
+@pytest.mark.slow
+def test_a_run_whose_rest_a_newer_run_took_over_is_not_in_step_and_the_rest_is_no_new_product(shop):
+    """The first delta and the first full sync of an installation may meet; the half that the delta sent is no state to compare with."""
+    run_id, names = shop.begin("delta", upto="batch")
+    newer, _ = shop.begin("full", upto="guard")
+    _send_one_body(shop, run_id, names)
+    shop.app.step("batch", newer, names)
+    _recovered(shop, run_id)
+    assert shop.rows("SELECT state FROM ledger.job ORDER BY job_id LIMIT 1") == [("acknowledged",)]
+    row = _row(shop, run_id)
+    assert (row.state, row.failed_step) == ("superseded", None)
+    assert "newer run" in row.error
+    _execute(shop, "UPDATE ledger.batch SET state = 'superseded' WHERE state = 'planned'")  # the newer run died here
+    _recovered(shop, newer)
+    _in_step(shop)
+    assert shop.rows("SELECT count(*) FROM ledger.hold") == [(0,)]
 
 
 @pytest.mark.slow
