@@ -10,9 +10,12 @@ from sqlalchemy import func, select
 from benchmarks.sandbox import run
 from partner_sandbox import webhooks
 from partner_sandbox.app import create_app
+from partner_sandbox.catalog.export import export_row
 from partner_sandbox.catalog.products import visible_change
 from partner_sandbox.jobs import jobs
+from partner_sandbox.promotions.store import promotion_sku
 from partner_sandbox.settings import SandboxSettings
+from promotion_bodies import final, promotion_body
 
 CATALOG = "/v2/chains/demo-chain/vendors/store-001/catalog"
 
@@ -79,6 +82,33 @@ def test_changes_of_a_vendor_that_nothing_reads_do_not_pile_up(platform, partner
         platform.advance(600)
     with platform.storage.begin() as opened:
         assert opened.execute(select(func.count()).select_from(visible_change)).scalar_one() <= 2
+
+
+def test_discounts_that_nobody_sees_any_more_do_not_pile_up(platform, partner):
+    platform.put_products("store-001", [{"sku": "A", "price": 9}])
+    platform.control("PUT", "settings", {"promotion_propagation_s": 60.0})
+    body = promotion_body(platform, final(8, "A"))
+    for price in range(1, 8):
+        body["discount"][0]["discount_value"] = price
+        assert partner.put("/v2/chains/demo-chain/promotion", json=body).status_code == 202
+        platform.advance(120)
+    shown = platform.control("GET", "chains/demo-chain/promotions")["promotions"]
+    assert [row["pairs"] for row in shown] == [1]
+    with platform.storage.begin() as opened:
+        assert opened.execute(select(func.count()).select_from(promotion_sku)).scalar_one() <= 2
+
+
+def test_the_rows_of_an_export_go_with_its_job(platform, partner):
+    platform.put_products("store-001", [{"sku": "A", "price": 1}, {"sku": "B", "price": 1}])
+    for forgotten in (True, False):
+        job_id = partner.post(f"{CATALOG}/export").json()["job_id"]
+        platform.advance(60)
+        with platform.storage.begin() as opened:
+            seq = opened.execute(select(jobs.job.c.seq).where(jobs.job.c.job_id == str(job_id))).scalar_one()
+            if forgotten:
+                jobs.forget(opened, seq)
+    with platform.storage.begin() as opened:
+        assert set(opened.execute(select(export_row.c.job_seq)).scalars()) == {seq}
 
 
 @pytest.mark.slow

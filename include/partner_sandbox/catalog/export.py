@@ -41,6 +41,7 @@ _COUNT = text("SELECT count(*) FROM export_row WHERE job_seq = :job")
 _FORGET = text("""
     DELETE FROM export_row WHERE job_seq = :job OR job_seq IN (
         SELECT seq FROM job WHERE kind = 'export' AND link_ends_us <= :now)
+        OR job_seq NOT IN (SELECT seq FROM job)
 """)
 _PAGE = text("""
     SELECT sku, barcode, price_milli, active, sales_limit FROM export_row
@@ -49,7 +50,7 @@ _PAGE = text("""
 
 
 def run(sandbox: Sandbox, job: jobs.Job, _: None) -> None:
-    """Takes the snapshot, and deletes those with expired links."""
+    """Takes the snapshot, and deletes those of expired links and of forgotten jobs."""
     with sandbox.storage.begin() as connection:
         connection.execute(_FORGET, {"job": job.seq, "now": sandbox.clock.now_us()})
         connection.execute(_TAKE, {"job": job.seq, "vendor": job.vendor_key})

@@ -95,6 +95,10 @@ _END = text("""
     UPDATE promotion_sku SET seen_until_us = :until
     WHERE vendor_key = :vendor AND sku = :sku AND promotion_id = :promotion AND seen_until_us IS NULL
 """)
+_FORGET = text("""
+    DELETE FROM promotion_sku
+    WHERE vendor_key = :vendor AND sku = :sku AND promotion_id = :promotion AND seen_until_us <= :now
+""")
 _ADD = text("""
     INSERT OR REPLACE INTO promotion_sku
         (vendor_key, sku, promotion_id, seen_from_us, seen_until_us, subtype, value_milli, max_quantity)
@@ -200,12 +204,17 @@ def replace(
     vendor_key: int,
     held: dict[str, Value],
     values: dict[str, Value | None],
+    now_us: int,
     seen_us: int,
 ) -> None:
-    """Puts these values (None: out of the promotion) in the place of those held; the app shows it from `seen_us`."""
+    """Puts these values (None: out of the promotion) in the place of those held; the app shows it from `seen_us`.
+
+    What it ceased to show before `now_us` is deleted.
+    """
     place = {"vendor": vendor_key, "promotion": promotion_id}
     ended = [{**place, "sku": sku, "until": seen_us} for sku in values if sku in held]
     if ended:
+        connection.execute(_FORGET, [{**place, "sku": sku, "now": now_us} for sku in values if sku in held])
         connection.execute(_END, ended)
     added = [
         {

@@ -83,7 +83,9 @@ def put_skus(sandbox: Sandbox, job: jobs.Job) -> Outcome:
         for first in range(0, len(skus), PIECE_SKUS):
             piece = {sku: wanted[sku] for sku in skus[first : first + PIECE_SKUS]}
             with sandbox.storage.begin() as connection:
-                _put_piece(connection, promotion_id, (name, vendor_key), piece, outcome, seen_us)
+                _put_piece(
+                    connection, promotion_id, (name, vendor_key), piece, outcome, sandbox.clock.now_us(), seen_us
+                )
                 jobs.change(connection, job.seq, payload=outcome.progress())
     return outcome
 
@@ -133,6 +135,7 @@ def _put_piece(
     vendor: tuple[str, int],
     wanted: Wanted,
     outcome: Outcome,
+    now_us: int,
     seen_us: int,
 ) -> None:
     name, vendor_key = vendor
@@ -149,7 +152,7 @@ def _put_piece(
     changed = {sku: value for sku, value in sound.items() if held.get(sku) != value}
     outcome.sound += len(sound)
     outcome.changed += len(changed)
-    store.replace(connection, promotion_id, vendor_key, held, changed, seen_us)
+    store.replace(connection, promotion_id, vendor_key, held, changed, now_us, seen_us)
 
 
 def _deactivated(connection: Connection, sandbox: Sandbox, known: Row[Any]) -> str | None:
