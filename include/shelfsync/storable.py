@@ -17,13 +17,27 @@ REPLACEMENT = "\ufffd"
 
 def text(value: str) -> str:
     """The same text if PostgreSQL can hold it; otherwise with U+FFFD for each character that it cannot hold."""
-    return value.replace("\x00", REPLACEMENT).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return encodable(value.replace("\x00", REPLACEMENT))
+
+
+def encodable(value: str) -> str:
+    """The same text with U+FFFD for each half of a surrogate pair, which JSON can spell and UTF-8 cannot."""
+    return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def is_encodable(value: str) -> bool:
+    """False if it has half of a surrogate pair."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def json_text(value: Any, default: Callable[[Any], Any] | None = None) -> str:
     """JSON for a parameter of a statement; `default` as in `json.dumps`."""
     written = json.dumps(value, default=default, ensure_ascii=False)
-    if "\\u0000" in written or not _is_encodable(written):
+    if "\\u0000" in written or not is_encodable(written):
         written = json.dumps(storable(value), default=default, ensure_ascii=False)
     return written
 
@@ -39,11 +53,3 @@ def storable(value: Any) -> Any:
             return [storable(part) for part in value]
         case _:
             return value
-
-
-def _is_encodable(written: str) -> bool:
-    try:
-        written.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

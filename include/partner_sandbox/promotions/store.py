@@ -212,9 +212,9 @@ def replace(
     What it ceased to show before `now_us` is deleted.
     """
     place = {"vendor": vendor_key, "promotion": promotion_id}
-    ended = [{**place, "sku": sku, "until": seen_us} for sku in values if sku in held]
+    ended = [{**place, "sku": sku, "now": now_us, "until": seen_us} for sku in values if sku in held]
     if ended:
-        connection.execute(_FORGET, [{**place, "sku": sku, "now": now_us} for sku in values if sku in held])
+        connection.execute(_FORGET, ended)
         connection.execute(_END, ended)
     added = [
         {

@@ -15,6 +15,7 @@ from shelfsync.catalog import item
 from shelfsync.catalog.result_csv import JsonText, Kind, Source, Unreadable, batches, names_of
 from shelfsync.errors import DataError
 from shelfsync.schemas import LOG
+from shelfsync.storable import REPLACEMENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -224,4 +225,4 @@ def unreadable_lines(problems: list[str], raw: pa.Array) -> pa.Table:
 
 def _storable(texts: pa.Array) -> pa.Array:
     """Text without NUL, which a database does not take; a SKU that had one was never sent, so nothing can match by this."""
-    return pc.replace_substring(texts, "\x00", "\ufffd")
+    return pc.replace_substring(texts, "\x00", REPLACEMENT)

@@ -20,6 +20,7 @@ from shelfsync.catalog import job_log
 from shelfsync.catalog.alignment import column, require_order
 from shelfsync.catalog.identifier import padded
 from shelfsync.schemas import FIELDS, LOG, OUTCOME
+from shelfsync.storable import encodable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -159,9 +160,7 @@ def _texts(values: Sequence[Any]) -> pa.Array:
     try:
         return pa.array(texts, pa.string())
     except UnicodeEncodeError:
-        return pa.array(
-            [text and text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for text in texts], pa.string()
-        )
+        return pa.array([text and encodable(text) for text in texts], pa.string())
 
 
 def _joined(tables: list[pa.Table]) -> pa.Table:

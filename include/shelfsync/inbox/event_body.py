@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from partner_api.json_values import DIGITS_MAX, decimal
 from shelfsync.inbox.personal_data import split_personal_data
+from shelfsync.storable import is_encodable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -192,17 +193,9 @@ def _text(value: Any) -> str | None:
     if isinstance(value, bool) or not isinstance(value, int | str):
         return None
     text = str(value).strip()
-    if not 0 < len(text) <= TEXT_LENGTH_MAX or "\x00" in text or not _is_encodable(text):
+    if not 0 < len(text) <= TEXT_LENGTH_MAX or "\x00" in text or not is_encodable(text):
         return None
     return text
-
-
-def _is_encodable(value: str) -> bool:
-    try:
-        value.encode()
-    except UnicodeEncodeError:  # half of a surrogate pair
-        return False
-    return True
 
 
 def _identity(kind: str, *parts: str) -> str:

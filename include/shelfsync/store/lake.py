@@ -86,7 +86,7 @@ class Lake:
 
     def table_path(self, kind: str, vendor: str, digest: str) -> str:
         """The path of a table that is written with this digest."""
-        return f"{kind}/{segment(vendor)}/{digest}.parquet"
+        return _path(kind, vendor, digest, ".parquet")
 
     def read_table(self, path: str, columns: list[str] | None = None) -> pa.Table:
         """Reads a whole table: one vendor's rows, never a chain's."""
@@ -120,7 +120,7 @@ class Lake:
                 yield staged
                 file.flush()
                 os.fsync(file.fileno())
-            staged.path = f"{kind}/{segment(vendor)}/{digest or _sha256(Path(name))}{suffix}"
+            staged.path = _path(kind, vendor, digest or _sha256(Path(name)), suffix)
             self._publish(name, staged.path)
         except OSError as error:
             if error.errno is None:
@@ -275,6 +275,10 @@ def _modified_at(info: dict[str, Any]) -> dt.datetime | None:
 def _is_local(filesystem: Any) -> bool:
     protocol = filesystem.protocol
     return "file" in (protocol if isinstance(protocol, tuple | list) else (protocol,))
+
+
+def _path(kind: str, vendor: str, digest: str, suffix: str) -> str:
+    return f"{kind}/{segment(vendor)}/{digest}{suffix}"
 
 
 def _sha256(path: Path) -> str:

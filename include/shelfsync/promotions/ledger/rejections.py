@@ -77,17 +77,6 @@ def release(connection: Connection, items: str) -> None:
     connection.execute(sa.text(statement))
 
 
-def count_by_reason(connection: Connection) -> dict[str, int]:
-    """How many pairs are rejected in promotions that are not over, by the platform's list."""
-    statement = (
-        sa.select(_ROW.reason, sa.func.count())
-        .join(promotion, promotion.c.promotion_id == _ROW.promotion_id)
-        .where(promotion.c.end_time > instant())
-        .group_by(_ROW.reason)
-    )
-    return {row.reason: row[1] for row in connection.execute(statement)}
-
-
 def count_by_vendor(connection: Connection) -> list[dict[str, Any]]:
     """Rows of vendor, reason, promotions and pairs rejected in promotions that are not over; the vendor with the most pairs comes first."""
     pairs, promotions = (

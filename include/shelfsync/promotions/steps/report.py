@@ -136,13 +136,17 @@ def status(
     chosen = {"state": state, "campaign": campaign, "problems": problems}
     with context.engine.connect() as connection:
         causes = connection.execute(sa.text(_CAUSES)).mappings().all()
+        refused_at = promotion_rejections.count_by_vendor(connection)
+        refused: Counter[str] = Counter()
+        for row in refused_at:
+            refused[row["reason"]] += row["pairs"]
         return {
             "promotions": [dict(row) for row in connection.execute(sa.text(_STATUS), chosen).mappings()],
             "held": promotion_holds.held(connection),
             "held_by_rule": promotion_holds.held_by_rule(connection),
             "decided": promotion_holds.decided(connection),
-            "refused": promotion_rejections.count_by_reason(connection),
-            "refused_at": promotion_rejections.count_by_vendor(connection),
+            "refused": dict(refused),
+            "refused_at": refused_at,
             "quarantined": [dict(row) for row in connection.execute(sa.text(_QUARANTINED)).mappings()],
             "findings": {row["cause"]: row["found"] for row in causes},
             "meanings": [{**row, "meaning": CAUSES[row["cause"]]} for row in causes],
