@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from shelfsync.explain.explanation import asked_instant
+
 _UNITS = {"m": "minutes", "min": "minutes", "h": "hours", "d": "days"}
 
 
@@ -21,6 +23,14 @@ def read_instant(text: str) -> dt.datetime:
             f"{text!r} is no instant; write 2026-03-01T10:42 (UTC) or 2026-03-01T11:42+01:00"
         ) from None
     return read if read.tzinfo else read.replace(tzinfo=dt.UTC)
+
+
+def read_past(text: str) -> dt.datetime:
+    """The end of a past instant, in UTC: see `asked_instant`."""
+    try:
+        return asked_instant(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
 
 
 def read_duration(text: str) -> dt.timedelta:
@@ -47,7 +57,7 @@ Full = Annotated[bool, typer.Option("--full", help="Send the whole assortment, n
 At = Annotated[
     dt.datetime | None,
     typer.Option(
-        "--at", metavar="TIME", parser=read_instant, help="The instant: 2026-03-01T10:42 (UTC), or with an offset."
+        "--at", metavar="TIME", parser=read_past, help="The instant: 2026-03-01T10:42 (UTC), or with an offset."
     ),
 ]
 Reason = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why; kept in the ledger.")]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import datetime as dt
     from collections.abc import Sequence
 
     from shelfsync.promotions.warehouse.customer_price import CustomerPrice
@@ -287,3 +287,16 @@ def _covers(shown: Values, wanted: Values) -> bool:
 def when(instant: dt.datetime, now: dt.datetime) -> str:
     """The time of day in UTC, with the date if it is another day."""
     return f"{instant:%H:%M:%S}" if instant.date() == now.date() else f"{instant:%Y-%m-%d %H:%M:%S}"
+
+
+def asked_instant(text: str) -> dt.datetime:
+    """The end of an ISO instant that an operator asks about, in UTC; UTC where it has no offset. A ValueError names no instant.
+
+    Times are shown in whole seconds (`when`). So what was shown to happen at 10:42:24 has happened by 10:42:24.
+    """
+    try:
+        read = dt.datetime.fromisoformat(text)
+        read = (read if read.tzinfo else read.replace(tzinfo=dt.UTC)).astimezone(dt.UTC)
+    except (ValueError, OverflowError):  # before the year 1, seen from Greenwich
+        raise ValueError(f"{text!r} is no instant; write 2026-03-01T10:42 (UTC) or 2026-03-01T11:42+01:00") from None
+    return read if read.microsecond else read.replace(microsecond=999_999)

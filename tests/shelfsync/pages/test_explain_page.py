@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+import datetime as dt
+
 import pytest
+
+from shelfsync.cli.options import read_past
 
 
 def test_the_page_asks_for_a_sku_and_explains_it(world, browse):
@@ -14,6 +18,21 @@ def test_the_page_asks_for_a_sku_and_explains_it(world, browse):
     assert "<b>" not in found, "what came from an ERP is text, never markup"
     then = page.get("/explain", params={"vendor": "store-001", "sku": "<b>", "at": "2020-01-01T10:00"}).text
     assert "No extract had this vendor by then" in then
+
+
+def test_a_time_as_the_page_shows_it_includes_what_was_shown_at_it(world, browse):
+    """Times are shown in whole seconds: the fraction of the second must not hide what happened in it."""
+    world.platform.put_products("store-001", [{"sku": "a", "barcodes": [], "title": "A", "price": 9, "active": True}])
+    world.erp.put("store-001", "a", "3.99")
+    world.sync("full")
+    shown = world.app.explain("store-001", "a").acknowledged.since.astimezone(dt.UTC)
+    at = f"{shown:%Y-%m-%dT%H:%M:%S}"
+    page = browse(world.app).get("/explain", params={"vendor": "store-001", "sku": "a", "at": at}).text
+    assert "The platform acknowledged 3.99 at" in page
+    again = world.app.restore(
+        "store-001", at=read_past(at), span=dt.timedelta(hours=1), skus=None, why="", who="ada", dry_run=True
+    )
+    assert again["changes"] == 0
 
 
 def test_an_unknown_vendor_or_an_invalid_instant_is_reported_on_the_page(world, browse):

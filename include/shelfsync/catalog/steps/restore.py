@@ -68,7 +68,7 @@ def restore(
     """
     with context.engine.connect() as connection:
         now = connection.execute(sa.select(instant())).scalar_one()
-        if at >= now or span.total_seconds() <= 0:
+        if at.replace(microsecond=0) >= now or span.total_seconds() <= 0:
             raise DataError("restore: --at has to lie in the past and the span has to be longer than nothing")
         base = vendors.current_baseline(connection, vendor)
         path = None if base is None else _state_at(context, connection, vendor, at, base.path)

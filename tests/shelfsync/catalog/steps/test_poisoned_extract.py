@@ -81,10 +81,10 @@ def test_a_vendor_whose_file_cannot_be_written_fails_alone(stocked, monkeypatch)
     stocked.erp.put("store-002", "a", "1.00")
     staged = Lake.staged
 
-    def broken(lake, kind, vendor, suffix):
+    def broken(lake, kind, vendor, *name):
         if vendor == "store-002" and kind == "raw":
             raise ValueError("this vendor's rows cannot be written")
-        return staged(lake, kind, vendor, suffix)
+        return staged(lake, kind, vendor, *name)
 
     monkeypatch.setattr(Lake, "staged", broken)
     summary = stocked.sync("full")
