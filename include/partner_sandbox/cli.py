@@ -31,7 +31,7 @@ NAMES = ("data", "demo", "dialect", "clock", "seed", "public_url", "storage_url"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs until interrupted, or does one of COMMANDS. Exit code 2: invalid arguments. 1: the port is in use."""
+    """Runs until interrupted, or does one of COMMANDS. Exit code 2: invalid arguments. 1: the port or the folder is in use."""
     os.umask(0o027)  # its files hold names and addresses of customers
     words = sys.argv[1:] if arguments is None else arguments
     if words and words[0] in COMMANDS:
@@ -39,6 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
     given = _parser().parse_args(words)
     from partner_sandbox import guide
     from partner_sandbox.server import Server
+    from partner_sandbox.storage import StorageUnusableError
 
     try:
         settings = _settings(given)
@@ -59,6 +60,9 @@ def main(arguments: list[str] | None = None) -> int:
 
     try:
         asyncio.run(run())
+    except StorageUnusableError as error:
+        sys.stderr.write(f"partner-sandbox: {error}\n")
+        return 1
     except OSError as error:
         why = error.strerror or error
         sys.stderr.write(f"partner-sandbox: cannot listen on {given.host}:{given.port}: {why}; try --port 0\n")

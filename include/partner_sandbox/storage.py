@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, MetaData, Row, Select, create_engine, func
+from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import StaticPool
 
 metadata = MetaData()
@@ -21,6 +22,10 @@ FILE_NAME = "partner-sandbox.sqlite"
 
 class StorageClosedError(RuntimeError):
     """Work that a thread goes on with while the platform stops; a job runs again when it starts again."""
+
+
+class StorageUnusableError(OSError):
+    """The folder cannot be opened, or another process has it open."""
 
 
 class Storage:
@@ -36,23 +41,36 @@ class Storage:
         """How many processes opened this folder before."""
 
     def open(self) -> None:
-        """Opens the database, creates missing tables and counts the start: all of it or, when the process dies, nothing."""
+        """Opens the database, creates missing tables and counts the start: all of it or, when the process dies, nothing.
+
+        It holds the file until `close`: two processes on one folder would each answer from half of the truth. Raises StorageUnusableError.
+        """
         if self._folder is not None:
             self._folder.mkdir(parents=True, exist_ok=True)
         url = "sqlite://" if self._folder is None else f"sqlite:///{self._folder / FILE_NAME}"
         self._engine = create_engine(
             url, poolclass=StaticPool, connect_args={"check_same_thread": False}, hide_parameters=True
         )
+        try:
+            self._create()
+        except OperationalError as error:
+            self.close()
+            held = "locked" in str(error.orig)
+            why = "another partner-sandbox has it open; stop that one" if held else f"{error.orig}; make it writable"
+            raise StorageUnusableError(f"cannot open {self._folder}: {why} or name another folder by --data") from None
+        with self._lock, self._engine.connect() as connection:
+            if self._folder is not None:
+                connection.exec_driver_sql("PRAGMA journal_mode = WAL")
+            connection.exec_driver_sql("PRAGMA synchronous = OFF")
+
+    def _create(self) -> None:
         with self.begin() as connection:
+            connection.exec_driver_sql("PRAGMA locking_mode = EXCLUSIVE")
             connection.exec_driver_sql("BEGIN IMMEDIATE")  # Python's driver begins none for a CREATE
             self.starts = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
             metadata.create_all(connection)
             _add_columns(connection)
             connection.exec_driver_sql(f"PRAGMA user_version = {self.starts + 1}")
-        with self._lock, self._engine.connect() as connection:
-            if self._folder is not None:
-                connection.exec_driver_sql("PRAGMA journal_mode = WAL")
-            connection.exec_driver_sql("PRAGMA synchronous = OFF")
 
     @contextmanager
     def begin(self) -> Iterator[Connection]:

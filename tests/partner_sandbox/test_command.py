@@ -143,6 +143,25 @@ def test_a_port_in_use_is_named(capsys):
 
 
 @pytest.mark.slow
+def test_a_folder_that_another_process_has_open_is_named_and_its_state_stays(tmp_path, capsys):
+    with running("--data", str(tmp_path)) as (client, _):
+        assert main(["--port", "0", "--data", str(tmp_path)]) == 1
+        assert capsys.readouterr().err == (
+            f"partner-sandbox: cannot open {tmp_path}: another partner-sandbox has it open; stop that one"
+            " or name another folder by --data\n"
+        )
+        signed_in(client)
+    with running("--data", str(tmp_path)) as (again, _):
+        assert again.get("/_sandbox/journal").json()["requests"] == 1
+
+
+def test_a_folder_that_cannot_be_opened_is_named(tmp_path, capsys):
+    (tmp_path / "partner-sandbox.sqlite").mkdir()
+    assert main(["--port", "0", "--data", str(tmp_path)]) == 1
+    assert f"cannot open {tmp_path}: unable to open database file" in capsys.readouterr().err
+
+
+@pytest.mark.slow
 def test_ten_thousand_skus_are_accepted_in_a_second_and_logged_in_two():
     """By the defaults of the program; the best of three, for a busy machine."""
     body = {"products": [{"sku": f"S{n}", "price": n + 0.5, "quantity": 3, "active": True} for n in range(10_000)]}
