@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from shelfsync.catalog.alignment import column
-from shelfsync.catalog.urgency import PRIORITIES
+from shelfsync.catalog.turn import PRIORITIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -19,13 +19,11 @@ import pyarrow.compute as pc
 from shelfsync.catalog.alignment import aligned, column
 from shelfsync.catalog.item import with_active_if_single
 from shelfsync.catalog.suppression import sold_out
+from shelfsync.catalog.turn import PRIORITIES
 from shelfsync.schemas import BASELINE, DELTA, completed
 
 if TYPE_CHECKING:
     from shelfsync.catalog.suppression import AtBuffer
-
-PRIORITIES = ("stop_sell", "price", "catalog")
-"""Most urgent first."""
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from shelfsync.catalog.ledger.tables import batch, extract, plan_sequence, run, vendor_run
 from shelfsync.catalog.state import BatchState
+from shelfsync.catalog.turn import PRIORITIES, Turn
 from shelfsync.platform.jobs.table import OPEN_STATES, job
 
 if TYPE_CHECKING:
@@ -16,10 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from sqlalchemy.engine import Connection
-
-
-PRIORITIES = ("stop_sell", "price", "catalog")
-"""The order in which batches of one generation leave."""
 
 
 class Piece(NamedTuple):
@@ -179,20 +176,14 @@ def rank() -> sa.ColumnElement[int]:
     )
 
 
-def vendors_by_priority(connection: Connection, run_id: int, names: Iterable[str]) -> dict[str | None, list[str]]:
-    """Priorities in the order of leaving, each with the vendors, by name, that have a planned batch of it; under None those that have none."""
-    statement = sa.select(batch.c.vendor, batch.c.priority).where(
-        batch.c.run_id == run_id, batch.c.state == BatchState.PLANNED
+def waiting(connection: Connection, run_id: int) -> list[Turn]:
+    """What a run has left to send: a turn for each vendor and priority."""
+    statement = (
+        sa.select(batch.c.vendor, batch.c.priority, sa.func.min(batch.c.wanted_at))
+        .where(batch.c.run_id == run_id, batch.c.state == BatchState.PLANNED)
+        .group_by(batch.c.vendor, batch.c.priority)
     )
-    priorities: dict[str, set[str]] = {}
-    for row in connection.execute(statement.distinct()):
-        priorities.setdefault(row.vendor, set()).add(row.priority)
-    wanted = sorted(names)
-    found: dict[str | None, list[str]] = {
-        priority: [name for name in wanted if priority in priorities.get(name, ())] for priority in PRIORITIES
-    }
-    found[None] = [name for name in wanted if not priorities.get(name)]
-    return {priority: those for priority, those in found.items() if those}
+    return [Turn(*row) for row in connection.execute(statement)]
 
 
 def wanted_since(connection: Connection, vendor: str, generation: int) -> dt.datetime | None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 from partner_api import StreamedBody
@@ -23,6 +22,7 @@ from shelfsync.catalog.steps.forbidden import ForbiddenTriage
 from shelfsync.catalog.steps.outcomes import all_alike, leave_unconfirmed, write_outcomes
 from shelfsync.catalog.steps.status import outlook
 from shelfsync.catalog.steps.vendor_lease import HeldBody, holding
+from shelfsync.catalog.turn import in_order
 from shelfsync.catalog.warehouse import record
 from shelfsync.errors import DataError, StoppedError
 from shelfsync.inbox import events
@@ -32,7 +32,7 @@ from shelfsync.platform.jobs.submit import Submission, submit
 from shelfsync.platform.jobs.table import Kind, State
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from sqlalchemy.engine import Connection
 
@@ -48,30 +48,42 @@ log = logging.getLogger(__name__)
 
 
 def deliver(
-    context: Context, run_id: int, names: Iterable[str], *, comes_back: bool = True, lost_only: bool = False
+    context: Context,
+    run_id: int,
+    names: Iterable[str],
+    *,
+    comes_back: bool = True,
+    lost_only: bool = False,
+    progress: Callable[[int, int], None] = lambda *_: None,
 ) -> StepReport:
-    """Sends what is planned of each vendor, the most urgent batches of all vendors first.
+    """Sends what is planned of each vendor, in the order of `turn`: the most urgent batches of all vendors first.
 
     A request that a dead process may have sent is sent again, identical, unless a newer plan exists. `lost_only`: sends only those.
+    `progress(done, all)` counts turns.
     """
     triage = ForbiddenTriage()
+    wanted = sorted(set(names))
+    with context.engine.connect() as connection:
+        turns = in_order(turn for turn in batches.waiting(connection, run_id) if turn.vendor in wanted)
+    left: dict[str, list[str | None]] = {name: [] for name in wanted}
+    for turn in turns:
+        left[turn.vendor].append(turn.priority)
 
-    def work(priority: str | None, row: VendorRun, _nothing: None) -> None:
+    def work(row: VendorRun, _nothing: None) -> None:
         if row.state in {
             VendorState.UNCHANGED,
             VendorState.PLANNED,
         }:  # busy may be by a job of this very run, which died while it sent
             raise Skip("nothing to send")
+        progress(len(turns) - sum(map(len, left.values())), len(turns))
         with holding(context, row.vendor) as lease:
+            priority = left[row.vendor].pop(0) if left[row.vendor] else None
             deliver_vendor(context, row, lease, triage, priority=priority, lost_only=lost_only)
 
-    with context.engine.connect() as connection:
-        by_priority = batches.vendors_by_priority(connection, run_id, names)
     _forecast(context)
-    report = StepReport("deliver")
-    for priority, those in by_priority.items():
-        at_priority = partial(work, priority)
-        each_vendor(context, run_id, those, "deliver", nothing, at_priority, comes_back=comes_back, report=report)
+    in_turn = [turn.vendor for turn in turns] + [name for name in wanted if not left[name]]
+    report = each_vendor(context, run_id, in_turn, "deliver", nothing, work, comes_back=comes_back)
+    progress(len(turns), len(turns))
     return report
 
 

@@ -103,17 +103,15 @@ def each_vendor(
     work: Callable[[VendorRun, _Facts], None],
     *,
     comes_back: bool = True,
-    report: StepReport | None = None,
 ) -> StepReport:
     """Calls `work` for each vendor that has done the steps before, with what `read` has of it in the ledger.
 
     `read` runs in the transaction that reads the vendor's row. Both may raise Skip.
     An error that concerns every vendor (configuration, the database, a pause of the whole platform) is raised. Any other is written to
     the vendor's row, and the run reports it. `comes_back`: retries a vendor that another process works on, after the others.
-    `report`: of earlier rounds of the same step. A vendor that failed in one of them is skipped.
+    `vendors` may name one several times; it is skipped once it has failed.
     """
-    report = StepReport(step) if report is None else report
-    before = report.counts()
+    report = StepReport(step)
     _round(context, run_id, vendors, report, read, work)
     until_s = context.clock.monotonic_s() + (TAKEN_WAIT_S if comes_back else 0.0)
     while report.taken and context.clock.monotonic_s() < until_s:
@@ -122,7 +120,7 @@ def each_vendor(
     for name in report.taken:
         report.skip(name, str(Taken()))
     for word, count in report.counts().items():
-        metrics.count(f"{step}.vendors.{word}", max(0, count - before[word]))
+        metrics.count(f"{step}.vendors.{word}", count)
     return report
 
 

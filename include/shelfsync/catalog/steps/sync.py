@@ -6,10 +6,12 @@ An approved hold is sent in the same way, from its batches on. `export_all` runs
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from shelfsync.catalog.ledger import batches, runs
 from shelfsync.catalog.ledger import jobs as catalog_jobs
+from shelfsync.catalog.steps.deliver import deliver
 from shelfsync.catalog.steps.export import plan_exports, report_exports
 from shelfsync.catalog.steps.extract import extract
 from shelfsync.catalog.steps.holds import release
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
 PREPARE = ("normalise", "diff", "guard", "batch")
 END = ("confirm", "acknowledge")
+TOGETHER = 10
+"""How many vendors confirm and acknowledge take at a time, in the order of sending."""
 
 
 def sync(context: Context, run_id: int, *, dry_run: bool, progress: Callable[[str, int, int], None]) -> dict[str, Any]:
@@ -38,9 +42,8 @@ def sync(context: Context, run_id: int, *, dry_run: bool, progress: Callable[[st
         progress("extract", 0, 1)
         shards = extract(context, run_id)
         progress("extract", 1, 1)
-        vendors = [vendor for shard in shards for vendor in shard["vendors"]]
         for word in PREPARE if dry_run else PREPARE[:-1]:
-            _each_shard(context, word, run_id, shards, len(vendors), progress)
+            _each_group(context, word, run_id, _groups(shards), progress)
         return report(context, run_id) if dry_run else finish(context, run_id, shards, progress)
 
 
@@ -48,14 +51,16 @@ def finish(
     context: Context, run_id: int, shards: list[dict[str, Any]], progress: Callable[[str, int, int], None]
 ) -> dict[str, Any]:
     """From the batches on: sends, waits and acknowledges until nothing is in flight, and reports."""
-    vendors = [vendor for shard in shards for vendor in shard["vendors"]]
-    for word in ("batch", "deliver"):
-        _each_shard(context, word, run_id, shards, len(vendors), progress)
+    groups = _groups(shards)
+    _each_group(context, "batch", run_id, groups, progress)
+    vendors = [vendor for group in groups for vendor in group]
+    deliver(context, run_id, vendors, progress=partial(progress, "deliver"))
     while sent := in_flight(context, run_id):
         progress("wait", 0, len(sent))
         asyncio.run(until_ended(context, Kind.CATALOG, run_id, sent))
         progress("wait", len(sent), len(sent))
-        reports = [_each_shard(context, word, run_id, shards, len(vendors), progress) for word in END]
+        first_sent = [sent[start : start + TOGETHER] for start in range(0, len(sent), TOGETHER)]
+        reports = [_each_group(context, word, run_id, first_sent, progress) for word in END]
         if not any(reports):
             break  # the open jobs had no end before their deadline; the run reports them
         if left := left_to_send(context, run_id):  # the halves of a request that the platform rejected as a whole
@@ -63,28 +68,32 @@ def finish(
     return report(context, run_id)
 
 
-def _each_shard(
+def _groups(shards: list[dict[str, Any]]) -> list[list[str]]:
+    return [shard["vendors"] for shard in shards]
+
+
+def _each_group(
     context: Context,
     word: str,
     run_id: int,
-    shards: list[dict[str, Any]],
-    vendors: int,
+    groups: list[list[str]],
     progress: Callable[[str, int, int], None],
 ) -> int:
-    """One step over all shards; how many vendors it did."""
-    seen = done = 0
+    """One step over all groups of vendors; how many vendors it did."""
+    seen, done, vendors = 0, 0, sum(map(len, groups))
     progress(word, 0, vendors)
-    for shard in shards:
-        done += step(context, word, run_id, shard["vendors"])["done"]
-        seen += len(shard["vendors"])
+    for group in groups:
+        done += step(context, word, run_id, group)["done"]
+        seen += len(group)
         progress(word, seen, vendors)
     return done
 
 
 def in_flight(context: Context, run_id: int) -> list[str]:
-    """Vendors of this run that have an open job on the platform."""
+    """Vendors of this run that have an open job on the platform, in the order of sending."""
     with context.engine.connect() as connection:
-        return sorted({job.vendor for job in catalog_jobs.open_jobs(connection, run_id=run_id)})
+        found = catalog_jobs.open_jobs(connection, run_id=run_id)
+    return list(dict.fromkeys(job.vendor for job in sorted(found, key=lambda job: job.job_id)))
 
 
 def left_to_send(context: Context, run_id: int) -> list[str]:

@@ -205,6 +205,44 @@ def test_stop_sells_of_every_vendor_leave_before_a_price_of_any(shop):
 
 
 @pytest.mark.slow
+def test_a_run_in_one_process_sends_the_stop_sells_of_all_shards_first_and_reads_their_logs_first(make_world, shop):
+    sharded = make_world(sync={"vendors_per_shard": 1, "poll_first_s": 0.05, "poll_max_s": 0.2})
+    shop.erp.put(VENDOR, "a", "1.00", 10, 1, 9)
+    shop.erp.put("store-002", "a", "1.00", 10, 0, 5)
+    assert sharded.sync("delta")["accepted"] == 2
+    sent = [entry["route"].split("/")[5] for entry in shop.sent()[-2:]]
+    assert sent == ["store-002", VENDOR]
+    order = "SELECT vendor FROM ledger.job JOIN warehouse.sku_outcome o USING (job_id, vendor) WHERE o.sku = 'a' ORDER BY o.known_at DESC LIMIT 2"
+    assert [row.vendor for row in shop.rows(order)] == [VENDOR, "store-002"]
+
+
+@pytest.mark.slow
+def test_what_waited_longer_is_sent_before_younger_changes_of_its_priority(shop):
+    """The second store's change waits since a run that the platform rejected; the first store's is new. By name it would be first."""
+    shop.platform.faults({"at": "put_catalog", "kind": "status_404", "times": 1})
+    shop.erp.put("store-002", "a", "2.00", 10, 1, 5)
+    assert shop.sync("delta")["state"] == "partly_failed"
+    shop.erp.put(VENDOR, "a", "2.00", 10, 1, 5)
+    shop.sync("delta")
+    assert [entry["route"].split("/")[5] for entry in shop.sent()[-2:]] == ["store-002", VENDOR]
+
+
+@pytest.mark.slow
+def test_changes_of_a_vendor_that_wait_are_one_body_with_the_newest_values(shop):
+    """The platform rejects two runs; the third sends what all three found, in one update with one log."""
+    shop.platform.faults({"at": "put_catalog", "kind": "status_404", "times": 2})
+    for price, sku in (("2.00", "a"), ("3.00", "b"), ("4.00", "a")):
+        shop.erp.put(VENDOR, sku, price, 10, 1, 5)
+        last = shop.rows("SELECT coalesce(max(permit_id), 0) FROM rate_limit.permit")[0][0]
+        before = len(shop.sent())
+        summary = shop.sync("delta", VENDOR)
+    assert (summary["accepted"], len(shop.sent()) - before) == (2, 1)
+    assert {sku: shop.shown()[sku]["price"] for sku in "ab"} == {"a": 4, "b": 3}
+    used = shop.rows(f"SELECT operation FROM rate_limit.permit WHERE permit_id > {last} ORDER BY 1")
+    assert [row.operation for row in used if row.operation not in {"job_status", "token"}] == ["log", "put_catalog"]
+
+
+@pytest.mark.slow
 def test_a_body_whose_job_fails_keeps_no_other_of_its_generation_from_its_end(shop):
     busy_day(shop)
     shop.platform.faults({"at": "job", "kind": "failed", "times": 1})

@@ -93,7 +93,7 @@ ABOUT_PLANNED = {
         connection, run_id=1, vendor="store-1", generation=2, base_version=0, snapshot_path="", pieces=[]
     ),
     "next": lambda connection: batches.planned(connection, "store-1", 1),
-    "priorities": lambda connection: batches.vendors_by_priority(connection, 1, ["store-1"]),
+    "priorities": lambda connection: batches.waiting(connection, 1),
     "supersede": lambda connection: batches.supersede_generation(connection, "store-1", 1),
     "resume a vendor": lambda connection: batches.supersede_waiting(connection, "store-1"),
     "resume all": lambda connection: batches.supersede_waiting(connection, None),
