@@ -239,7 +239,10 @@ def test_changes_of_a_vendor_that_wait_are_one_body_with_the_newest_values(shop)
     assert (summary["accepted"], len(shop.sent()) - before) == (2, 1)
     assert {sku: f"{shop.shown()[sku]['price']:.2f}" for sku in "ab"} == {"a": "4.00", "b": "3.00"}
     used = shop.rows(f"SELECT operation FROM rate_limit.permit WHERE permit_id > {last} ORDER BY 1")
-    assert [row.operation for row in used if row.operation not in {"job_status", "token"}] == ["download", "put_catalog"]
+    assert [row.operation for row in used if row.operation not in {"job_status", "token"}] == [
+        "download",
+        "put_catalog",
+    ]
 
 
 @pytest.mark.slow
