@@ -88,4 +88,6 @@ def _status_lines(result: dict[str, Any]) -> Iterator[str | Table]:
     yield from status_tables(result)
     if result["forecast"]["requests"] or result["forecast"]["waiting"]:
         yield f"on their way: {result['forecast']['sentence']}"
+    if result["requests"]["requests"]:
+        yield f"requests: {result['requests']['sentence']}"
     yield from orders_lines(result["orders"])

@@ -28,7 +28,10 @@ def vendors(request: Request) -> HTMLResponse:
         "status.html",
         title="Vendors",
         vendors=rows,
-        **{name: found[name] for name in ("alarms", "paused", "restorations", "freshness", "forecast", "runs")},
+        **{
+            name: found[name]
+            for name in ("alarms", "paused", "restorations", "freshness", "forecast", "requests", "runs")
+        },
     )
 
 

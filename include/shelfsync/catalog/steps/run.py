@@ -87,6 +87,7 @@ def report(context: Context, run_id: int) -> dict[str, Any]:
         became = urgent.lines(connection, run)
         held = holds.in_force(connection, run_id=run_id)
         polled, ended = record.polled_instead(connection, run_id)
+        needed = status.bound(context, connection, run_id, counted["jobs"])
         paused = [str(stop) for stop in kill_switch.stops(connection)]
     now = None if run.dry_run else counts.together(context, [row["vendor"] for row in shown])
     status.record(context)
@@ -104,6 +105,7 @@ def report(context: Context, run_id: int) -> dict[str, Any]:
         **counted,
         "paused": paused,
         "freshness": fresh,
+        "bound": needed,
         "urgent": became,
         "vendors": shown,
         "counts": now,
@@ -192,7 +194,7 @@ def lines(summary: dict[str, Any]) -> list[str]:
     if not summary["dry_run"]:
         report.append(sent_line(summary))
     report += counts.lines(summary["counts"])
-    report += [status.freshness_sentence(priority) for priority in summary["freshness"]]
+    report += _times(summary)
     report += summary["urgent"]
     if summary["polled"]:
         report.append(
@@ -215,6 +217,17 @@ def lines(summary: dict[str, Any]) -> list[str]:
                 f"vendor {row['vendor']}: {row['rows_quarantined']} rows are quarantined (`shelfsync quarantine`)"
             )
     return [*report, *_runbooks(summary)]
+
+
+def _times(summary: dict[str, Any]) -> list[str]:
+    """How long the changes took, and how much of it the request limit makes necessary."""
+    times = [status.freshness_sentence(priority) for priority in summary["freshness"]]
+    if (bound := summary["bound"]) is None:
+        return times
+    return [
+        *times,
+        f"{bound['requests']:,} requests take at least {bound['bound_s']:.0f} s at the request limit; the run took {bound['took_s']:.0f} s",
+    ]
 
 
 def _runbooks(summary: dict[str, Any]) -> list[str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from shelfsync import metrics
-from shelfsync.catalog.ledger import batches, restorations
+from shelfsync.catalog.ledger import batches, restorations, tables
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.ledger.batches import rank
 from shelfsync.catalog.ledger.tables import batch
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from shelfsync.catalog.count import Counts
     from shelfsync.context import Context
+    from shelfsync.platform.rate_limit import RateLimiter
     from shelfsync.platform.rate_limit.forecast import Forecast
 
 
@@ -81,10 +82,11 @@ FROM ledger.run ORDER BY run_id DESC LIMIT :runs
 
 
 def status(context: Context, *, runs: int = 5) -> dict[str, Any]:
-    """`{"paused": [...], "restorations": [...], "unusable_vendors": [...], "alarms": [...], "vendors": [...], "freshness": [...], "forecast": {...}, "runs": [...]}`.
+    """`{"paused": [...], "restorations": [...], "unusable_vendors": [...], "alarms": [...], "vendors": [...], "freshness": [...], "forecast": {...},
+    "requests": {...}, "runs": [...]}`.
 
     `paused` and `restorations` name who did it and why. `vendors` has the counts of each vendor and the age of its oldest change.
-    `freshness` has the times of the last day's changes, by priority.
+    `freshness` has the times of the last day's changes, by priority; `requests` what the request limit was used for.
 
     Times are seconds by the database's clock. `oldest_unacknowledged_s` counts from the extract that had the change, and is null if
     nothing waits. The counts of a vendor are those of catalog.count: each row of the ERP is in one column. All are null if a file
@@ -113,6 +115,7 @@ def status(context: Context, *, runs: int = 5) -> dict[str, Any]:
         "vendors": vendors,
         "freshness": fresh,
         "forecast": _forecast(context),
+        "requests": _requests(context),
         "runs": last,
     }
 
@@ -129,6 +132,25 @@ def _numbers(of_vendor: Counts | None) -> dict[str, int | None]:
 def _forecast(context: Context) -> dict[str, Any]:
     ahead = outlook(context)
     return {**dataclasses.asdict(ahead), "sentence": ahead.sentence()}
+
+
+def _requests(context: Context) -> dict[str, Any]:
+    used = _limiter(context).use()
+    return {**dataclasses.asdict(used), "polls_share": used.polls_share, "sentence": used.sentence()}
+
+
+def bound(context: Context, connection: Connection, run_id: int, jobs: int) -> dict[str, Any] | None:
+    """Whether a run waited for the platform or for itself: `{"requests", "bound_s", "took_s"}`; None if it sent nothing.
+
+    `requests`: an update and a log for each job. `bound_s`: what these take at the request limit, by any program.
+    """
+    if not jobs:
+        return None
+    run = tables.run.c
+    took_s = sa.select(sa.extract("epoch", run.finished_at - run.started_at)).where(run.run_id == run_id)
+    requests = Requests(jobs, polls_a_job=0, others=0).total
+    bound_s = requests * 60 / context.settings.rate_limit.requests_per_minute
+    return {"requests": requests, "bound_s": bound_s, "took_s": float(connection.execute(took_s).scalar_one())}
 
 
 def record(context: Context) -> None:
@@ -153,9 +175,6 @@ def outlook(context: Context) -> Forecast:
     A job counts as its request, one status call and its log; with a webhook it takes two thirds. The plan of a paused vendor is counted
     separately. While everything is paused, the forecast ignores the next run.
     """
-    from shelfsync.platform.rate_limit import RateLimiter
-    from shelfsync.platform.rate_limit.tables import counted
-
     with context.engine.connect() as connection:
         planned = batches.count_planned(connection)
         on_their_way = len(catalog_jobs.open_jobs(connection))
@@ -163,10 +182,16 @@ def outlook(context: Context) -> Forecast:
     chain = context.settings.platform.chain
     waiting = sum(count for vendor, count in planned.items() if kill_switch.of_vendor(off, vendor, chain=chain))
     requests = Requests(sum(planned.values()) - waiting, others=0).total + 2 * on_their_way
-    limiter = RateLimiter(context.engine, counted(context.settings), context.clock)
     all_paused = kill_switch.of_vendor(off, None, chain=chain) is not None
-    ahead = limiter.forecast(requests, every_s=None if all_paused else context.settings.sync.delta_interval_s)
-    return dataclasses.replace(ahead, waiting=waiting)
+    every_s = None if all_paused else context.settings.sync.delta_interval_s
+    return dataclasses.replace(_limiter(context).forecast(requests, every_s=every_s), waiting=waiting)
+
+
+def _limiter(context: Context) -> RateLimiter:
+    from shelfsync.platform.rate_limit import RateLimiter
+    from shelfsync.platform.rate_limit.tables import counted
+
+    return RateLimiter(context.engine, counted(context.settings), context.clock)
 
 
 _LATELY = sa.text("interval '1 day'")

@@ -9,7 +9,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from shelfsync.platform.rate_limit.admission import Admission, Sleep, Transaction
-from shelfsync.platform.rate_limit.forecast import forecast, status
+from shelfsync.platform.rate_limit.forecast import forecast, status, use
 
 if TYPE_CHECKING:
     import random
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from partner_api.session import Clock
     from shelfsync.platform.rate_limit.admission import Steps
-    from shelfsync.platform.rate_limit.forecast import Forecast, Status
+    from shelfsync.platform.rate_limit.forecast import Forecast, Status, Use
     from shelfsync.platform.rate_limit.schedule import Rate
     from shelfsync.settings import RateLimitSettings
 
@@ -67,6 +67,11 @@ class RateLimiter:
         """The state of the allowance now: used, waiting, paused."""
         with self._engine.begin() as connection:
             return status(connection, self._admission.allowance)
+
+    def use(self, hours: int = 24) -> Use:
+        """What the allowance was used for in the last hours."""
+        with self._engine.begin() as connection:
+            return use(connection, self._admission.allowance, hours=hours)
 
     def forecast(self, requests: int, *, priority: str = "catalog", every_s: float | None = None) -> Forecast:
         """How long so many requests take from now, and whether that is within the schedule's interval."""

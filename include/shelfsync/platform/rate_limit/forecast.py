@@ -84,6 +84,50 @@ def forecast(
     )
 
 
+POLLS = ("job_status", "promotion_status")
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """The requests of the last `hours`, of `allowed` ones; `by`: which call of the interface -> how many, the most first."""
+
+    hours: int
+    requests: int
+    allowed: int
+    by: dict[str, int]
+
+    @property
+    def polls_share(self) -> float | None:
+        """Status calls, of all requests: they are needed only if a webhook is late. None without a request."""
+        polls = sum(self.by.get(operation, 0) for operation in POLLS)
+        return polls / self.requests if self.requests else None
+
+    def sentence(self) -> str:
+        """The same for people."""
+        by = ", ".join(f"{operation} {count:,}" for operation, count in self.by.items())
+        text = (
+            f"{self.requests:,} of {self.allowed:,} allowed in {self.hours} hours ({self.requests / self.allowed:.1%})"
+        )
+        return text if self.polls_share is None else f"{text}: {by}; {self.polls_share:.1%} are status calls"
+
+
+def use(connection: Connection, of: Allowance, *, hours: int) -> Use:
+    """What the allowance was used for. The usage is kept by the hour, so the first hour is a part of one."""
+    usage = tables.usage
+    now = connection.execute(sa.select(of.database_time)).scalar_one()
+    count = sa.func.sum(usage.c.permits - usage.c.forfeited)
+    rows = connection.execute(
+        sa.select(usage.c.operation, sa.cast(count, sa.BigInteger))
+        .where(usage.c.key == of.key, usage.c.priority != "", usage.c.hour_at > now - dt.timedelta(hours=hours))
+        .group_by(usage.c.operation)
+        .having(count > 0)
+        .order_by(count.desc(), usage.c.operation)
+    )
+    by = {operation: int(requests) for operation, requests in rows}
+    allowed = round(of.rate.limit * hours * 3600 / of.rate.window_s)
+    return Use(hours, sum(by.values()), allowed, by)
+
+
 @dataclass(frozen=True, slots=True)
 class Status:
     """`used`: slots of the last window; `waiting`: requests in line, by priority; `paused_s`: 0 when nothing is paused."""

@@ -89,7 +89,24 @@ def test_the_report_and_the_status_list_stop_sells_separately(shop):
     assert by_priority["stop_sell"]["skus"] == 2
     assert 0 < by_priority["stop_sell"]["seconds_max"] < by_priority["catalog"]["seconds_max"]
     assert any(line.startswith("stop-sells: 2 SKUs in 1 jobs acknowledged") for line in summary["lines"])
-    assert shop.app.status()["freshness"][0]["priority"] == "stop_sell"
+    status = shop.app.status()
+    assert status["freshness"][0]["priority"] == "stop_sell"
+    used = shop.rows("SELECT operation, count(*) FROM rate_limit.permit GROUP BY 1")
+    assert status["requests"]["by"] == {row[0]: row[1] for row in used}
+    assert status["requests"]["polls_share"] == status["requests"]["by"].get("job_status", 0) / sum(
+        row[1] for row in used
+    )
+
+
+@pytest.mark.slow
+def test_the_report_compares_its_time_with_what_the_request_limit_makes_necessary(shop):
+    busy_day(shop)
+    summary = shop.sync("delta")
+    limit = shop.app.context.settings.rate_limit.requests_per_minute
+    assert (summary["bound"]["requests"], summary["bound"]["bound_s"]) == (6, 6 * 60 / limit)
+    assert summary["bound"]["took_s"] > 0
+    assert any(line.startswith("6 requests take at least") for line in summary["lines"])
+    assert shop.sync("delta")["bound"] is None
 
 
 @pytest.mark.slow

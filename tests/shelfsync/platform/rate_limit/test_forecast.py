@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shelfsync.platform.rate_limit.forecast import Requests, forecast
+from shelfsync.platform.rate_limit.forecast import Requests, Use, forecast
 from shelfsync.platform.rate_limit.priorities import PRIORITIES
 from shelfsync.platform.rate_limit.schedule import Rate
 
@@ -24,6 +24,14 @@ def test_thirty_vendors_do():
     result = forecast(Rate(60), Requests(jobs=30, logs_a_job=0).total, every_s=900)
     assert result.in_time is True
     assert result.sentence().startswith("61 requests, 1.0 min")
+
+
+def test_the_use_of_the_limit_names_each_call_and_the_share_of_polls():
+    use = Use(24, 200, 86_400, {"put_catalog": 100, "download": 96, "job_status": 3, "promotion_status": 1})
+    assert use.polls_share == 0.02
+    assert use.sentence().startswith("200 of 86,400 allowed in 24 hours (0.2%): put_catalog 100, download 96, ")
+    assert use.sentence().endswith("; 2.0% are status calls")
+    assert Use(24, 0, 86_400, {}).sentence() == "0 of 86,400 allowed in 24 hours (0.0%)"
 
 
 def test_part_of_a_poll_is_a_whole_request():
