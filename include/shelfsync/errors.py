@@ -138,6 +138,10 @@ class IncompleteExtractError(DataError):
     """The extract is not proven to be the whole of what the ERP holds: nothing may be concluded from what is absent."""
 
 
+class EmptyFileError(IncompleteExtractError):
+    """A file of the ERP has its columns and no row."""
+
+
 class NothingSyncedError(DataError):
     """No vendor has ever been in an extract, so there is nothing to do yet."""
 

@@ -35,7 +35,7 @@ OPTIONS = {
     "delta_watch": Option(
         "none",
         "string",
-        "changes: start catalog_delta_sync also within seconds of a change in the ERP; needs SHELFSYNC_ERP__CHANGES_SQL. none: do not.",
+        "changes: start catalog_delta_sync also within seconds of a change in the ERP; needs SHELFSYNC_ERP__CHANGES_SQL or _FILES. none: do not.",
         "changes",
     ),
     "export_schedule": Option(

@@ -55,6 +55,7 @@ EXAMPLES = {
     "erp.sql_file": "/etc/shelfsync/extract.sql",
     "erp.changes_sql": "SELECT vendor, sku, price, quantity, changed_at FROM sales_view WHERE changed_at >= :since",
     "erp.changes_sql_file": "/etc/shelfsync/changes.sql",
+    "erp.changes_files": "s3://erp/feed/{vendor}/*.csv",
     "erp.files": "s3://example-erp/stock/*.parquet",
     "erp.file_format": "csv",
     "erp.columns": '{"sku": "item_code"}',

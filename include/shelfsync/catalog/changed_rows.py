@@ -65,6 +65,15 @@ def lay_over(base: pa.Table, told: pa.Table, told_before: pa.Table | None = None
     return Overlaid(rows, _earliest(column(told, "changed_at").filter(new)))
 
 
+def of_last_file(told: pa.Table) -> pa.Table:
+    """The changed rows (CHANGED), of each SKU those of the last file that has it: all rows of a file have its name in `stamp`."""
+    keys = _keys(told)
+    last = pa.table({"key": keys, "number": told["row_number"]}).group_by("key").aggregate([("number", "max")])
+    of_last = column(told, "stamp").take(pc.index_in(last["number_max"], value_set=column(told, "row_number")))
+    theirs = of_last.take(pc.index_in(keys, value_set=column(last, "key")))
+    return told.filter(pc.equal(column(told, "stamp"), theirs))
+
+
 def missed(known: Normalised, found: Normalised) -> pa.Table:
     """What a whole reading `found` and the changes had not told (MISSED). `known`: the rows of the same vendor as the changes had them.
 

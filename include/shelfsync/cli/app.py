@@ -96,6 +96,7 @@ command(
 command(app, "shelfsync duckdb today.duckdb", "shelfsync duckdb today.duckdb --quiet", panel=DATA)(data.duckdb)
 command(app, "shelfsync housekeeping --dry-run", "shelfsync housekeeping", panel=DATA)(data.housekeeping)
 command(app, "shelfsync change-table", "shelfsync change-table --quiet", panel=DATA)(data.change_table)
+app.add_typer(data.change_files, name="change-files", rich_help_panel=DATA)
 app.add_typer(data.inbox, name="inbox", rich_help_panel=DATA)
 
 plain_command(app, "shelfsync up", "SHELFSYNC_HOME=/srv/shelfsync shelfsync up", panel=MACHINE)(machine.up)

@@ -12,6 +12,9 @@ from shelfsync.cli.options import DryRun, Limit  # noqa: TC001  typer reads anno
 from shelfsync.cli.output import Answer, opened
 from shelfsync.errors import PartlyFailedError
 
+change_files = typer.Typer(
+    help="Files of changes: what was taken, what is set aside, and taking one again.", no_args_is_help=True
+)
 inbox = typer.Typer(help="Webhook events: what came, what waits, and processing some again.", no_args_is_help=True)
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The file to write; an existing one is replaced.")]
@@ -22,6 +25,7 @@ Quarantined = Annotated[
     typer.Option("--quarantined", help="Only quarantined events: those that could not be processed, with the reason."),
 ]
 Events = Annotated[list[int], typer.Argument(metavar="EVENT...", help="Numbers of events, as `list` shows them.")]
+ChangePath = Annotated[str, typer.Argument(metavar="FILE", help="Its path, as `list` shows it.")]
 Role = Annotated[str, typer.Argument(metavar="ROLE", help="The role; it is made if it is missing.")]
 
 
@@ -45,6 +49,31 @@ def change_table() -> Answer:
 
     table, query = CHANGE_TABLE_FILE.read_text("utf-8"), CHANGES_FILE.read_text("utf-8")
     return Answer({"table": table, "query": query}, [table, query])
+
+
+@command(change_files, "shelfsync change-files list --limit 10", "shelfsync change-files list --json", name="list")
+def list_change_files(limit: Limit = 20) -> Answer:
+    """The last files of changes: those that wait or are set aside first, each with the reason."""
+    from shelfsync.catalog.ledger import change_files as of_ledger
+
+    with opened() as context, context.engine.connect() as connection:
+        rows = of_ledger.listed(connection, limit=limit)
+    return Answer({"files": rows}, [_file_line(row) for row in rows] or ["no file of changes was seen"])
+
+
+@command(
+    change_files,
+    "shelfsync change-files replay /feed/0042.csv",
+    "shelfsync change-files replay /feed/0042.csv --json",
+    name="replay",
+)
+def replay_change_file(path: ChangePath) -> Answer:
+    """Let the next delta take a file again, and after it those of its sequence that were taken since: their rows are newer."""
+    from shelfsync.catalog.steps.changes import replay as take_again
+
+    with opened() as context:
+        paths = take_again(context, path)
+    return Answer({"files": paths}, [f"the next delta takes {len(paths)} files again, from {paths[0]} on"])
 
 
 def housekeeping(dry_run: DryRun = False) -> Answer:
@@ -104,6 +133,14 @@ def grant(role: Role) -> Answer:
             f"it was made now and has no password: ALTER ROLE {role} PASSWORD '...', or \\password {role} in psql"
         )
     return Answer({"role": role, "made": made}, lines)
+
+
+def _file_line(row: dict[str, Any]) -> str:
+    reason = f": {row['reason']}" if row["reason"] else ""
+    closed = ", and a later reading of the whole has its rows" if row["closed"] and row["state"] == "aside" else ""
+    return (
+        f"{row['seen_at']:%Y-%m-%d %H:%M:%S}  {row['state']:<7}  {row['rows']:>9,} rows  {row['path']}{reason}{closed}"
+    )
 
 
 def _whose(replayed: dict[str, Any]) -> str:

@@ -107,7 +107,7 @@ def sync(vendor: Vendors = None, sku: Skus = None, full: Full = False, watch: Wa
     """Make the platform equal to the ERP, and wait for the result of every SKU.
 
     With --sku: send only these SKUs of the vendors named, at once. Everything else waits for the next delta.
-    With --watch: go on for ever. It needs SHELFSYNC_ERP__CHANGES_SQL, and `shelfsync sync --full` once a day beside it.
+    With --watch: go on for ever. It needs SHELFSYNC_ERP__CHANGES_SQL or SHELFSYNC_ERP__CHANGES_FILES, and `shelfsync sync --full` once a day beside it.
     """
     from shelfsync.catalog.steps.sync import sync as run_steps
     from shelfsync.catalog.steps.urgent import clear_the_way

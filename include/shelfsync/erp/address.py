@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from shelfsync.errors import ConfigurationError, without_stop
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 FILES = "SHELFSYNC_ERP__FILES"
 VENDOR = "{vendor}"
@@ -28,6 +28,8 @@ class FoundFile:
     fs: Any
     path: str
     vendor: str | None
+    listed: str = field(default="", compare=False)
+    """Its stamp as the listing has it, at no further price; a storage may leave marks out there that `stamp` has."""
 
     @property
     def name(self) -> str:
@@ -41,8 +43,7 @@ class FoundFile:
             info = self.fs.info(self.path)
         except OSError:
             return "gone"
-        marks = ("size", "mtime", "ino", "created", "LastModified", "last_modified", "updated", "ETag", "etag")
-        return " ".join(f"{mark}={info[mark]}" for mark in marks if info.get(mark) is not None)
+        return _stamp(info)
 
 
 def shown(address: str) -> str:
@@ -51,8 +52,11 @@ def shown(address: str) -> str:
     return re.sub(r"^(https?://[^?]*)\?.*", r"\1?***", bare)
 
 
-def find(address: str, *, endings: Sequence[str], setting: str = FILES) -> list[FoundFile]:
-    """The files of an address, sorted by path, those of a folder by their endings; a ConfigurationError when there are none."""
+def find(address: str, *, endings: Sequence[str], setting: str = FILES, may_be_empty: bool = False) -> list[FoundFile]:
+    """The files of an address, sorted by path, those of a folder by their endings.
+
+    A ConfigurationError when there are none, unless there may be none.
+    """
     fs, pattern = _filesystem(address, setting)
     try:
         fs.invalidate_cache()  # the ERP has written since this process last looked
@@ -63,7 +67,7 @@ def find(address: str, *, endings: Sequence[str], setting: str = FILES) -> list[
             f"{shown(address)} cannot be read: {_reason(error)}",
             "Correct the address, or the credentials of the storage.",
         ) from None
-    if not files:
+    if not files and not may_be_empty:
         raise ConfigurationError(
             setting,
             f"no file is at {shown(address)}",
@@ -107,15 +111,20 @@ def _files(fs: Any, pattern: str, endings: tuple[str, ...]) -> Iterator[FoundFil
         for path, info in fs.glob(pattern.replace(VENDOR, "*"), detail=True).items():
             fits = name.fullmatch(path)
             if fits and info.get("type") != "directory":
-                yield FoundFile(fs, path, fits.groupdict().get("vendor"))
+                yield FoundFile(fs, path, fits.groupdict().get("vendor"), _stamp(info))
     elif fs.isdir(pattern):
         for info in fs.ls(pattern, detail=True):
             path = str(info["name"])
             hidden = path.rsplit("/", 1)[-1].startswith((".", "_"))
             if info.get("type") != "directory" and not hidden and path.casefold().endswith(endings):
-                yield FoundFile(fs, path, None)
+                yield FoundFile(fs, path, None, _stamp(info))
     elif fs.exists(pattern):
-        yield FoundFile(fs, pattern, None)
+        yield FoundFile(fs, pattern, None, _stamp(fs.info(pattern)))
+
+
+def _stamp(info: Mapping[str, Any]) -> str:
+    marks = ("size", "mtime", "ino", "created", "LastModified", "last_modified", "updated", "ETag", "etag")
+    return " ".join(f"{mark}={info[mark]}" for mark in marks if info.get(mark) is not None)
 
 
 def _expression(pattern: str) -> re.Pattern[str]:

@@ -10,6 +10,7 @@ import datetime as dt
 import re
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Self
 
 import sqlalchemy as sa
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 CHANGES_SQL = "SHELFSYNC_ERP__CHANGES_SQL"
 CHANGES_SQL_FILE = "SHELFSYNC_ERP__CHANGES_SQL_FILE"
+CHANGES_FILES = "SHELFSYNC_ERP__CHANGES_FILES"
 CHANGES_COLUMN = "SHELFSYNC_ERP__CHANGES_COLUMN"
 CHANGES_KIND = "SHELFSYNC_ERP__CHANGES_KIND"
 _SINCE = re.compile(r"(?<![:\w]):since\b")
@@ -44,12 +46,55 @@ class Position:
     mark: str
 
 
+REST_S = 60.0
+"""A file that is not whole is set aside once its size and time have stayed the same for so long."""
+
+
+class FileState(StrEnum):
+    """What became of a file: it is not whole yet; its rows have landed; it is set aside; a person lets it be taken again."""
+
+    WAITING = "waiting"
+    TAKEN = "taken"
+    ASIDE = "aside"
+    AGAIN = "again"
+
+
+DONE = (FileState.TAKEN, FileState.ASIDE)
+
+
+@dataclass(frozen=True)
+class ChangeFile:
+    """A file as a reading left it. `sequence`: the vendor in its address, or empty; the names of one sequence are in the order of the changes.
+
+    `rested`: it is waiting, and its stamp has been the same for REST_S.
+    """
+
+    path: str
+    sequence: str
+    stamp: str
+    state: FileState
+    reason: str | None = None
+    rows: int = 0
+    rested: bool = False
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Its place in its sequence."""
+        return place_of(self.path)
+
+
+def place_of(path: str) -> tuple[str, str]:
+    """The place of a file among others: by its name, whatever its folder."""
+    return path.rsplit("/", 1)[-1], path
+
+
 @dataclass
 class Changes:
     """What a reading of the changes takes and gives: it hands on tables in CHANGED schema by `add`.
 
     `since`: the cursor of the last reading; None: none is known, so no row is read and the position alone is found. `restart`: the
-    position is that of all rows and may lie before `since`, as after the ERP went back to a backup.
+    position is that of all rows and may lie before `since`, as after the ERP went back to a backup. `files`: those that are known, by
+    path, if changes come as files; after the reading, as it left them. `present`: those that the folder has.
     """
 
     since: str | None
@@ -59,6 +104,8 @@ class Changes:
     position: Position | None = None
     same_instant: bool = field(default=False)
     """Whether all rows before and these are as of one instant."""
+    files: dict[str, ChangeFile] = field(default_factory=dict)
+    present: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True)

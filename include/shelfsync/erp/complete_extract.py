@@ -77,6 +77,10 @@ class ErpSource(Protocol):
 class FollowedErp(Protocol):
     """An ERP that tells what changed since a cursor."""
 
+    @property
+    def feed(self) -> str:
+        """The name under which its position is kept: catalog, or files."""
+
     def read_with(self, changes: Changes) -> Extract:
         """All present rows; after the last chunk `changes` is filled, as of the same instant where the database has snapshots."""
 

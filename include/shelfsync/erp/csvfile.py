@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from shelfsync.erp.columns import Chunk
 from shelfsync.erp.text import ESCAPING, MARK
-from shelfsync.errors import ConfigurationError, DataError, IncompleteExtractError, without_stop
+from shelfsync.errors import ConfigurationError, DataError, EmptyFileError, IncompleteExtractError, without_stop
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -78,7 +78,7 @@ class CsvFile:
                     f"{self._found.name} broke off after {total} rows: {without_stop(error)}. Nothing was sent; let the ERP write it again."
                 ) from None
         if not total:
-            raise IncompleteExtractError(
+            raise EmptyFileError(
                 f"{self._found.name} has a header and no row. An empty file is taken for a broken one: nothing was sent."
             )
 

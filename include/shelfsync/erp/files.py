@@ -12,7 +12,7 @@ from shelfsync.erp.address import FILES, VENDOR, shown
 from shelfsync.erp.columns import COLUMNS, CONSTANTS, Chunk, Layout
 from shelfsync.erp.complete_extract import Claim, Extract, none_of
 from shelfsync.erp.csvfile import CsvFile
-from shelfsync.errors import ConfigurationError, IncompleteExtractError, without_stop
+from shelfsync.errors import ConfigurationError, EmptyFileError, IncompleteExtractError, without_stop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
@@ -42,7 +42,7 @@ class ParquetFile:
         with self._open() as file:
             self.rows = file.metadata.num_rows
             if not self.rows:
-                raise IncompleteExtractError(
+                raise EmptyFileError(
                     f"{self._found.name} has no row. An empty file is taken for a broken one: nothing was sent."
                 )
             wanted = self._layout.wanted(file.schema_arrow.names, self._found.name, vendor=self._found.vendor)
@@ -89,14 +89,16 @@ class FilesSource:
     file, or one for each vendor). Anything else proves nothing, so nothing is concluded from what is absent there.
     """
 
-    def __init__(self, settings: SourceSettings, layout: Layout, *, may_be_empty: bool = False) -> None:
+    def __init__(
+        self, settings: SourceSettings, layout: Layout, *, may_be_empty: bool = False, setting: str = FILES
+    ) -> None:
         if settings.files is None:
-            raise ConfigurationError(FILES, "it is not set", "Set it to a file, a folder or a pattern.")
+            raise ConfigurationError(setting, "it is not set", "Set it to a file, a folder or a pattern.")
         if VENDOR in settings.files:
-            for setting, named in ((COLUMNS, settings.columns), (CONSTANTS, settings.constants)):
+            for other, named in ((COLUMNS, settings.columns), (CONSTANTS, settings.constants)):
                 if "vendor" in named:
                     raise ConfigurationError(
-                        setting, f"it gives the vendor, and so does {VENDOR} in {FILES}", "Keep one of the two."
+                        other, f"it gives the vendor, and so does {VENDOR} in {setting}", "Keep one of the two."
                     )
         elif settings.control_file is not None and VENDOR in settings.control_file:
             raise ConfigurationError(
@@ -105,6 +107,7 @@ class FilesSource:
                 f"Name the vendor in {FILES} too, or one file for all.",
             )
         self._address = settings.files
+        self._setting = setting
         self._settings = settings
         self._layout = layout
         self._may_be_empty = may_be_empty
@@ -112,12 +115,12 @@ class FilesSource:
     def check(self) -> None:
         if self._layout.hook is not None:
             self._layout.hook.load()
-        found = self._find()
+        found = self.found()
         self._expected(found)
         for file in found:
-            self._layout.sources(self._file(file).names(), file.name, vendor=file.vendor)
+            self._layout.sources(self.reader(file).names(), file.name, vendor=file.vendor)
         if self._layout.hook is not None:
-            for chunk in self._file(found[0]).chunks(_TRIAL_ROWS):
+            for chunk in self.reader(found[0]).chunks(_TRIAL_ROWS):
                 self._layout.raw(chunk, number=1, first_row=1)
                 return
 
@@ -130,7 +133,7 @@ class FilesSource:
     def stores(self) -> dict[str, str | None]:
         if VENDOR not in self._address or self._layout.hook is not None:
             return self.read().stores()
-        return self._layout.vendor_ids.stores(pa.array([file.vendor for file in self._find()], pa.string()))
+        return self._layout.vendor_ids.stores(pa.array([file.vendor for file in self.found()], pa.string()))
 
     def unused_columns(self) -> tuple[str, ...]:
         return self._columns(self._layout.unused)
@@ -140,18 +143,18 @@ class FilesSource:
 
     def _columns(self, select: Callable[..., tuple[str, ...]]) -> tuple[str, ...]:
         found: dict[str, None] = {}
-        for file in self._find():
-            found |= dict.fromkeys(select(self._file(file).names(), file.name, vendor=file.vendor))
+        for file in self.found():
+            found |= dict.fromkeys(select(self.reader(file).names(), file.name, vendor=file.vendor))
         return tuple(found)
 
     def _chunks(self, vendors: tuple[str, ...]) -> Generator[Chunk, None, Claim]:
         counted: dict[str, int] = {}
         metadata_rows = damaged = 0
         unterminated: list[str] = []
-        every = self._find()
+        every = self.found()
         found = self._of_vendors(every, vendors)
         for file in found:
-            reader = self._file(file)
+            reader = self.reader(file)
             rows, stamp = 0, file.stamp()
             for chunk in reader.chunks(self._settings.chunk_rows):
                 rows += chunk.rows
@@ -234,14 +237,15 @@ class FilesSource:
             )
         return expected
 
-    def _find(self) -> list[FoundFile]:
+    def found(self, *, may_be_empty: bool = False) -> list[FoundFile]:
+        """The files, sorted by path, all of one format; a ConfigurationError if there are none, unless there may be none."""
         format_ = self._settings.file_format
         endings = _ENDINGS[format_] if format_ else (*_ENDINGS["csv"], *_ENDINGS["parquet"])
-        found = address.find(self._address, endings=endings)
+        found = address.find(self._address, endings=endings, setting=self._setting, may_be_empty=may_be_empty)
         formats = {self._format(file) for file in found}
         if len(formats) > 1:
             raise ConfigurationError(
-                FILES,
+                self._setting,
                 f"{shown(self._address)} holds both CSV and Parquet files",
                 f"Narrow the pattern, or set {FILE_FORMAT}.",
             )
@@ -257,7 +261,8 @@ class FilesSource:
             FILE_FORMAT, f"the ending of {file.path!r} is that of no known format", "Set it to csv or parquet."
         )
 
-    def _file(self, file: FoundFile) -> CsvFile | ParquetFile:
+    def reader(self, file: FoundFile) -> CsvFile | ParquetFile:
+        """What reads one of the files."""
         if self._format(file) == "parquet":
             return ParquetFile(file, self._layout)
         return CsvFile(file, self._settings.csv_delimiter, self._settings.csv_encoding)

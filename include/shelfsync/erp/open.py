@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
+from shelfsync.erp.changes import CHANGES_FILES, CHANGES_SQL, Feed
 from shelfsync.erp.columns import CATALOG, ExtractSchema, Layout
 from shelfsync.erp.vendor_ids import VendorIds
 from shelfsync.errors import ConfigurationError
@@ -41,15 +42,28 @@ def open_source(settings: SourceSettings, extract: ExtractSchema = CATALOG, *, m
         kind = "sql" if settings.url is not None else "files"
     layout = Layout.of(settings, extract)
     if kind == "sql":
-        from shelfsync.erp.changes import Feed
         from shelfsync.erp.sql import SqlSource
 
         feed = Feed.of(settings) if isinstance(settings, ErpSettings) else None
-        return SqlSource(settings, layout, may_be_empty=may_be_empty, feed=feed)
-    if isinstance(settings, ErpSettings) and (settings.changes_sql or settings.changes_sql_file):
-        raise ConfigurationError(
-            "SHELFSYNC_ERP__CHANGES_SQL", "the ERP is read from files", "Unset it, or set SHELFSYNC_ERP__SOURCE to sql."
-        )
+        source = SqlSource(settings, layout, may_be_empty=may_be_empty, feed=feed)
+        if not isinstance(settings, ErpSettings) or settings.changes_files is None:
+            return source
+        if feed is not None:
+            raise ConfigurationError(CHANGES_FILES, f"{CHANGES_SQL} is set too", "Keep one of the two.")
+        from shelfsync.erp.change_files import SourceWithChangeFiles
+
+        return SourceWithChangeFiles(source, settings)
+    if isinstance(settings, ErpSettings):
+        for setting, given in (
+            (CHANGES_SQL, settings.changes_sql or settings.changes_sql_file),
+            (CHANGES_FILES, settings.changes_files),
+        ):
+            if given:
+                raise ConfigurationError(
+                    setting,
+                    "the ERP is read from files, which may be older than a change",
+                    "Unset it, or set SHELFSYNC_ERP__SOURCE to sql.",
+                )
     from shelfsync.erp.files import FilesSource
 
     return FilesSource(settings, layout, may_be_empty=may_be_empty)

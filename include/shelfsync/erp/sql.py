@@ -33,6 +33,8 @@ _TRIAL_ROWS = 20
 class SqlSource:
     """Reads the SELECT in one read-only snapshot, by the database's cursor, and counts it a second time in the same snapshot."""
 
+    feed = "catalog"
+
     def __init__(
         self, settings: SourceSettings, layout: Layout, *, may_be_empty: bool = False, feed: Feed | None = None
     ) -> None:

@@ -57,6 +57,9 @@ class ErpSettings(SourceSettings):
     than these rows (docs/how-to/reading-changes.md)."""
     changes_sql_file: Path | None = None
     """A file with that SELECT, instead of `changes_sql`."""
+    changes_files: str | None = None
+    """Where the ERP puts files with changed rows, instead of `changes_sql`: a folder, or a pattern such as `/feed/{vendor}/*.csv`. A
+    delta takes each file once, in the order of their names. Format, delimiter and columns are those of `files` and `columns`."""
     changes_column: str = "changed_at"
     """Its column that tells when, or as which number, a row changed. `:since` is compared with it."""
     changes_kind: Literal["timestamp", "number"] = "timestamp"

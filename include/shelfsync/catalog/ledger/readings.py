@@ -39,14 +39,14 @@ reading = sa.Table(
     boolean("complete", "True: what is absent from the whole reading below is absent from the ERP", nullable=False),
     moment("read_at", "When the rows last changed", nullable=False),
     schema="ledger",
-    comment="The rows that the next changes of a vendor are laid over; only with SHELFSYNC_ERP__CHANGES_SQL",
+    comment="The rows that the next changes of a vendor are laid over; only with SHELFSYNC_ERP__CHANGES_SQL or _FILES",
 )
 
 position = sa.Table(
     "position",
     metadata,
-    text("feed", "catalog", primary_key=True),
-    text("cursor", "The greatest value that was read", nullable=False),
+    text("feed", "catalog: changes by a query; files: changes as files", primary_key=True),
+    text("cursor", "The greatest value that was read, or the last name of a file", nullable=False),
     text("mark", "What one cheap query returns as long as nothing changed", nullable=False),
     number("version", "Grows by one with each reading", nullable=False),
     moment("moved_at", "When it moved, with the rows that it stands for", nullable=False),
@@ -54,7 +54,6 @@ position = sa.Table(
     comment="Where the next reading of the changes begins",
 )
 
-FEED = "catalog"
 _KIND = 7_402_514
 """First half of the lock's key: separates this lock from all others of the database."""
 _EVERY_S = 1.0
@@ -62,8 +61,9 @@ _EVERY_S = 1.0
 
 @dataclass(frozen=True)
 class At:
-    """A position in force."""
+    """A position in force, of this feed."""
 
+    feed: str
     cursor: str
     mark: str
     version: int
@@ -95,21 +95,26 @@ def alone(engine: Engine, clock: Clock, *, wait_s: float) -> Iterator[None]:
             unlock(session, "pg_advisory_unlock", **key)
 
 
-def at(connection: Connection) -> At | None:
-    """The position in force; None before the first whole reading."""
-    columns = (position.c.cursor, position.c.mark, position.c.version)
-    row = connection.execute(sa.select(*columns).where(position.c.feed == FEED)).one_or_none()
+def at(connection: Connection, feed: str) -> At | None:
+    """The position of a feed in force; None before the first whole reading."""
+    columns = (position.c.feed, position.c.cursor, position.c.mark, position.c.version)
+    row = connection.execute(sa.select(*columns).where(position.c.feed == feed)).one_or_none()
     return None if row is None else At(*row)
 
 
-def move(connection: Connection, before: At | None, *, cursor: str, mark: str) -> None:
+def unmark(connection: Connection, feed: str) -> None:
+    """Lets the next look at the feed find something to read."""
+    connection.execute(position.update().where(position.c.feed == feed).values(mark=""))
+
+
+def move(connection: Connection, feed: str, before: At | None, *, cursor: str, mark: str) -> None:
     """Moves the position. Raises TryAgainError if another reading has moved it since `before`: its rows are newer."""
     version = 1 if before is None else before.version + 1
     values: dict[str, Any] = {"cursor": cursor, "mark": mark, "version": version, "moved_at": instant()}
     if before is None:
-        moved = connection.execute(insert(position).values(feed=FEED, **values).on_conflict_do_nothing())
+        moved = connection.execute(insert(position).values(feed=feed, **values).on_conflict_do_nothing())
     else:
-        mine = (position.c.feed == FEED, position.c.version == before.version)
+        mine = (position.c.feed == feed, position.c.version == before.version)
         moved = connection.execute(position.update().where(*mine).values(values))
     if moved.rowcount == 0:
         raise TryAgainError("another run has read the ERP meanwhile, so these rows are not the newest; run it again")

@@ -6,13 +6,13 @@ import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
-from shelfsync.catalog.ledger import readings, runs, vendor_runs
+from shelfsync.catalog.ledger import change_files, readings, runs, vendor_runs
 from shelfsync.catalog.ledger.readings import Reading
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps.partition import Partition
 from shelfsync.catalog.warehouse import record
 from shelfsync.erp.changes import Changes
-from shelfsync.errors import TryAgainError
+from shelfsync.errors import ConfigurationError, TryAgainError
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -23,10 +23,14 @@ if TYPE_CHECKING:
     from shelfsync.catalog.ledger.readings import At
     from shelfsync.catalog.ledger.runs import Run
     from shelfsync.context import Context
+    from shelfsync.erp.changes import ChangeFile
     from shelfsync.erp.complete_extract import FollowedErp
     from shelfsync.store.lake import Lake
 
 log = logging.getLogger(__name__)
+
+FILES = "files"
+"""The feed of changes that come as files."""
 
 
 def read_changed(context: Context, run: Run, erp: FollowedErp, before: At) -> list[str]:
@@ -38,14 +42,16 @@ def read_changed(context: Context, run: Run, erp: FollowedErp, before: At) -> li
 
     settings = context.settings
     with Partition(context.lake, settings.sync.vendors, kind="changes", schema=CHANGED) as partition:
-        changes = Changes(before.cursor, partition.add)
+        known_files = _known_files(context, before.feed)
+        changes = Changes(before.cursor, partition.add, files=dict(known_files))
         erp.read_changes(changes)
         files, failed = partition.finish(), partition.failed
         nameless = partition.nameless
     with context.engine.connect() as connection:
         known = readings.every(connection)
         due = readings.due(connection, every_s=settings.sync.delta_interval_s)
-    laid, broken = _laid_over(context, known, {name: path for name, (path, _) in files.items()})
+    by_file = before.feed == FILES
+    laid, broken = _laid_over(context, known, {name: path for name, (path, _) in files.items()}, by_file=by_file)
     broken |= {name: f"its rows could not be written: {error}" for name, (error, _) in failed.items() if name in known}
     changed = {name: one.reading for name, one in laid.items() if one.differs}
     due = {name for name in due if not settings.sync.vendors or name in settings.sync.vendors}
@@ -76,7 +82,8 @@ def read_changed(context: Context, run: Run, erp: FollowedErp, before: At) -> li
         for name, one in laid.items():
             readings.put(connection, name, one.reading)
         if not broken:  # the rows of a vendor that has failed have to come again
-            readings.move(connection, before, cursor=changes.position.cursor, mark=changes.position.mark)
+            readings.move(connection, before.feed, before, cursor=changes.position.cursor, mark=changes.position.mark)
+            change_files.write(connection, run.run_id, known_files, changes.files)
         record.record_run(connection, run.run_id)
         record.replace_quarantine(connection, run.run_id, None, nameless)
     if strange := sorted(set(files) - set(known)):
@@ -104,8 +111,15 @@ class Laid:
     changed_at: dt.datetime | None = None
 
 
+def _known_files(context: Context, feed: str) -> dict[str, ChangeFile]:
+    if feed != FILES:
+        return {}
+    with context.engine.connect() as connection:
+        return change_files.known(connection)
+
+
 def _laid_over(
-    context: Context, known: dict[str, Reading], changed: dict[str, str]
+    context: Context, known: dict[str, Reading], changed: dict[str, str], *, by_file: bool
 ) -> tuple[dict[str, Laid], dict[str, str]]:
     """The rows of each vendor with changed ones, and why a vendor's could not be made. One stops no other (I10)."""
     made: dict[str, Laid] = {}
@@ -115,7 +129,7 @@ def _laid_over(
             continue
         before = known[name]
         try:
-            made[name] = _laid(context.lake, name, before, path)
+            made[name] = _laid(context.lake, name, before, path, by_file=by_file)
         except TryAgainError:  # the lake is unavailable for all vendors
             raise
         except Exception as error:  # whatever it is, the other vendors go on
@@ -126,12 +140,16 @@ def _laid_over(
     return made, broken
 
 
-def _laid(lake: Lake, vendor: str, before: Reading, changed_path: str) -> Laid:
-    """One vendor's rows `before` with the changed ones over them; a file is written only if they differ."""
-    from shelfsync.catalog.changed_rows import lay_over
+def _laid(lake: Lake, vendor: str, before: Reading, changed_path: str, *, by_file: bool) -> Laid:
+    """One vendor's rows `before` with the changed ones over them; a file is written only if they differ.
+
+    `by_file`: of a SKU in several files the rows of the last one count.
+    """
+    from shelfsync.catalog.changed_rows import lay_over, of_last_file
 
     told_before = None if before.told_path is None else lake.read_table(before.told_path)
-    laid = lay_over(lake.read_table(before.raw_path), lake.read_table(changed_path), told_before)
+    told = lake.read_table(changed_path)
+    laid = lay_over(lake.read_table(before.raw_path), of_last_file(told) if by_file else told, told_before)
     if laid is None:
         return Laid(replace(before, told_path=changed_path))
     path = lake.write_table("raw", vendor, laid.rows)
@@ -144,13 +162,16 @@ class Told:
     `paths`: vendor -> the rows as the changes had told them, for each vendor that a reading had before.
     """
 
-    def __init__(self, context: Context, before: At | None) -> None:
+    def __init__(self, context: Context, feed: str, before: At | None) -> None:
         self._context = context
+        self._feed = feed
         self._before = before
+        self._known_files = _known_files(context, feed)
         from shelfsync.schemas import CHANGED
 
         self._partition = Partition(context.lake, context.settings.sync.vendors, kind="changes", schema=CHANGED)
-        self.changes = Changes(None if before is None else before.cursor, self._partition.add, restart=True)
+        cursor = None if before is None else before.cursor
+        self.changes = Changes(cursor, self._partition.add, restart=True, files=dict(self._known_files))
         self.paths: dict[str, str] = {}
         self._changed: dict[str, str] = {}
 
@@ -171,7 +192,7 @@ class Told:
         changed = {name: path for name, (path, _) in self._partition.finish().items()}
         with self._context.engine.connect() as connection:
             known = readings.every(connection)
-        told, broken = _laid_over(self._context, known, changed)
+        told, broken = _laid_over(self._context, known, changed, by_file=self._feed == FILES)
         before = known | {name: one.reading for name, one in told.items()}
         self._changed = changed
         self.paths = {name: before[name].raw_path for name in files if name in before and name not in broken}
@@ -180,11 +201,11 @@ class Told:
         newer = dict(files)
         for name in set(files) & set(changed):
             whole = Reading(*files[name], complete=True, told_path=known[name].told_path if name in known else None)
-            laid = _laid(self._context.lake, name, whole, changed[name]).reading
+            laid = _laid(self._context.lake, name, whole, changed[name], by_file=False).reading
             newer[name] = (laid.raw_path, laid.rows)
         return newer
 
-    def land(self, connection: Connection, files: dict[str, tuple[str, int]], *, complete: bool) -> None:
+    def land(self, connection: Connection, run_id: int, files: dict[str, tuple[str, int]], *, complete: bool) -> None:
         """Makes these rows the ones that changes are laid over, and moves the position, in the transaction at hand."""
         for name, (path, rows) in files.items():
             readings.put(connection, name, Reading(path, rows, complete, self._changed.get(name)))
@@ -195,4 +216,21 @@ class Told:
             log.info(
                 "extract: the changes go on from %s; the position before was %s", found.cursor, self._before.cursor
             )
-        readings.move(connection, self._before, cursor=found.cursor, mark=found.mark)
+        readings.move(connection, self._feed, self._before, cursor=found.cursor, mark=found.mark)
+        if self._feed == FILES:
+            change_files.write(connection, run_id, self._known_files, self.changes.files)
+            change_files.close(connection, self.changes.present)
+
+
+def replay(context: Context, path: str) -> list[str]:
+    """Lets the next delta take a file of changes again, and those behind it; their paths. Raises DataError if that is not possible."""
+    erp = context.open_erp().followed()
+    if erp is None or erp.feed != FILES:
+        raise ConfigurationError(
+            "SHELFSYNC_ERP__CHANGES_FILES", "it is not set", "Set it (docs/how-to/reading-changes.md#changes-as-files)."
+        )
+    with readings.alone(context.engine, context.clock, wait_s=context.settings.erp.timeout_s):
+        changes = Changes(None, lambda _: None)
+        erp.read_changes(changes)
+        with context.engine.begin() as connection:
+            return change_files.again(connection, path, changes.present)

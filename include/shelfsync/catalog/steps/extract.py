@@ -40,11 +40,11 @@ def extract(context: Context, run_id: int) -> list[dict[str, Any]]:
         return _whole(context, run, erp.read)
     with readings.alone(context.engine, context.clock, wait_s=context.settings.erp.timeout_s):
         with context.engine.connect() as connection:
-            before = readings.at(connection)
+            before = readings.at(connection, followed.feed)
         if before is not None and not run.full:
             names = read_changed(context, run, followed, before)
             return shards(names, run_id, context.settings.sync.vendors_per_shard, context.settings.sync.shards_max)
-        with Told(context, before) as told:
+        with Told(context, followed.feed, before) as told:
             return _whole(context, run, lambda _: followed.read_with(told.changes), told)
 
 
@@ -142,7 +142,7 @@ def _write(
                 told_path=None if told is None else told.paths.get(name),
             )
         if told is not None:
-            told.land(connection, files, complete=proof.complete)
+            told.land(connection, run.run_id, files, complete=proof.complete)
         for name, (error, _) in sorted(failed.items()):
             _fail(connection, run.run_id, name, number, f"its rows could not be written: {error}")
         for name, skus in vendors.known_vendors(connection).items():

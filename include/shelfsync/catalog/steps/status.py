@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from shelfsync import metrics
-from shelfsync.catalog.ledger import batches, restorations, tables
+from shelfsync.catalog.ledger import batches, change_files, restorations, tables
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.ledger.batches import rank
 from shelfsync.catalog.ledger.tables import batch
@@ -100,7 +100,11 @@ def status(context: Context, *, runs: int = 5) -> dict[str, Any]:
         off = kill_switch.stops(connection)
         restored = restorations.in_force(connection)
         unusable = quarantine.unusable_of_last(connection)
-        alarms = [*quarantine.unusable_lines(unusable), *events.quarantined_jobs(connection)]
+        alarms = [
+            *quarantine.unusable_lines(unusable),
+            *events.quarantined_jobs(connection),
+            *change_files.lines(connection),
+        ]
     for row in vendors:
         stop = kill_switch.of_vendor(off, row["vendor"], chain=context.settings.platform.chain)
         row["paused"] = None if stop is None else str(stop)

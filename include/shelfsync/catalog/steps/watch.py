@@ -32,10 +32,10 @@ def news(context: Context, *, rested_s: float = REST_S) -> str | None:
         raise ConfigurationError(
             "SHELFSYNC_ERP__CHANGES_SQL",
             "it is not set, so a look for changes would read the whole ERP",
-            "Give the SELECT of the changes (docs/how-to/reading-changes.md).",
+            "Give the SELECT of the changes, or SHELFSYNC_ERP__CHANGES_FILES (docs/how-to/reading-changes.md).",
         )
     with context.engine.connect() as connection:
-        at = readings.at(connection)
+        at = readings.at(connection, erp.feed)
         due = readings.due(connection, every_s=context.settings.sync.delta_interval_s, rested_s=rested_s)
     if at is None:
         return "the whole ERP was never read"

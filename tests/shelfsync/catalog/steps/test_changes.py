@@ -163,12 +163,12 @@ def test_a_reading_that_another_has_overtaken_lands_nothing(world, erp):
     extracted(world, "full")
     engine = world.app.context.engine
     with engine.connect() as connection:
-        before = readings.at(connection)
+        before = readings.at(connection, "catalog")
     erp.now += 1
     erp.put("store-001", "a", quantity=5)
     extracted(world)
     with pytest.raises(TryAgainError, match="another run has read the ERP meanwhile"), engine.begin() as connection:
-        readings.move(connection, before, cursor="0", mark="0")
+        readings.move(connection, "catalog", before, cursor="0", mark="0")
 
 
 def test_one_process_reads_at_a_time(world):

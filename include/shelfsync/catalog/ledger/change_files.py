@@ -1,0 +1,127 @@
+"""Files of changes: what became of each, written in the transaction that lands its rows (I14), so that each is taken once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from shelfsync.catalog.ledger import readings
+from shelfsync.erp.changes import DONE, REST_S, ChangeFile, FileState
+from shelfsync.errors import Alarm, DataError
+from shelfsync.store.instant import after, instant
+from shelfsync.store.metadata import count, flag, metadata, moment, number, text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sqlalchemy.engine import Connection
+
+change_file = sa.Table(
+    "change_file",
+    metadata,
+    text("path", "Where it is", primary_key=True),
+    text("sequence", "The vendor in its address, or empty; files of one sequence are taken in order", nullable=False),
+    text("stamp", "Its size and time, as last seen", nullable=False),
+    text("state", "waiting, taken, aside or again", nullable=False),
+    text("reason", "Why it waits or is set aside"),
+    count("rows", "How many rows were taken"),
+    flag("closed", "A later reading of the whole has its rows"),
+    number("run_id", "The run that saw it so"),
+    moment("seen_at", "Since when it is so", nullable=False),
+    schema="ledger",
+    comment="Files of changes that were seen; only with SHELFSYNC_ERP__CHANGES_FILES",
+)
+_FILE = change_file.c
+
+
+def known(connection: Connection) -> dict[str, ChangeFile]:
+    """Every file that is known, by its path."""
+    rested = sa.and_(_FILE.state == FileState.WAITING, _FILE.seen_at <= after(-REST_S))
+    statement = sa.select(_FILE.path, _FILE.sequence, _FILE.stamp, _FILE.state, _FILE.reason, _FILE.rows, rested)
+    return {
+        row.path: ChangeFile(row.path, row.sequence, row.stamp, FileState(row.state), row.reason, row.rows, row[-1])
+        for row in connection.execute(statement)
+    }
+
+
+def write(connection: Connection, run_id: int, before: Mapping[str, ChangeFile], now: Mapping[str, ChangeFile]) -> None:
+    """Stores what a reading found; the time of a file whose stamp and state stay the same stays as well."""
+    for path, one in now.items():
+        was = before.get(path)
+        if was is not None and (was.stamp, was.state) == (one.stamp, one.state):
+            continue
+        values: dict[str, Any] = {
+            "sequence": one.sequence,
+            "stamp": one.stamp,
+            "state": one.state,
+            "reason": one.reason,
+            "rows": one.rows,
+            "closed": False,
+            "run_id": run_id,
+            "seen_at": instant(),
+        }
+        statement = insert(change_file).values(path=path, **values)
+        connection.execute(statement.on_conflict_do_update(index_elements=[_FILE.path], set_=values))
+
+
+def close(connection: Connection, present: set[str]) -> None:
+    """A reading of the whole has the rows of all these files. Forgets those that are gone, but for the last name of each sequence."""
+    every = connection.execute(sa.select(_FILE.path, _FILE.sequence).where(_FILE.state.in_(DONE))).all()
+    last: dict[str, str] = {}
+    for path, sequence in every:
+        last[sequence] = max(last.get(sequence, path), path, key=lambda one: (one.rsplit("/", 1)[-1], one))
+    gone = [path for path, sequence in every if path not in present and last[sequence] != path]
+    connection.execute(change_file.delete().where(_FILE.path.in_(gone)))
+    connection.execute(change_file.update().where(_FILE.state != FileState.WAITING).values(closed=True))
+
+
+def listed(connection: Connection, *, limit: int) -> list[dict[str, Any]]:
+    """The last files, newest first, those that wait or are set aside before the others."""
+    columns = (_FILE.path, _FILE.state, _FILE.reason, _FILE.rows, _FILE.closed, _FILE.run_id, _FILE.seen_at)
+    attention = sa.and_(_FILE.state != FileState.TAKEN, sa.not_(_FILE.closed))
+    statement = sa.select(*columns).order_by(attention.desc(), _FILE.seen_at.desc(), _FILE.path.desc()).limit(limit)
+    return [dict(row) for row in connection.execute(statement).mappings()]
+
+
+def lines(connection: Connection, run_id: int | None = None) -> list[str]:
+    """One alarm for the files that are set aside and that no reading of the whole has made up for; `run_id`: by this run alone."""
+    statement = sa.select(_FILE.path, _FILE.reason).where(_FILE.state == FileState.ASIDE, sa.not_(_FILE.closed))
+    if run_id is not None:
+        statement = statement.where(_FILE.run_id == run_id)
+    rows = connection.execute(statement.order_by(_FILE.path)).all()
+    if not rows:
+        return []
+    line = (
+        f"{len(rows)} files of changes are set aside, the first is {rows[0].path!r}: {rows[0].reason}."
+        " Their changes wait for the full sync; `shelfsync change-files list` shows them, and `replay` takes one again"
+    )
+    return [Alarm.CHANGES_MISSED.line(line)]
+
+
+def again(connection: Connection, path: str, present: set[str]) -> list[str]:
+    """Lets the next delta take this file again, and after it those of its sequence that were taken since: their rows are newer.
+
+    Returns their paths. Raises DataError if that is not possible, with the reason.
+    """
+    files = known(connection)
+    one = files.get(path)
+    closed = connection.execute(sa.select(_FILE.closed).where(_FILE.path == path)).scalar_one_or_none()
+    if one is None or one.state not in DONE:
+        raise DataError(f"{path!r} is no file that was taken or set aside; see `shelfsync change-files list`.")
+    if closed:
+        raise DataError(
+            f"{path!r} is older than the last reading of the whole, which has its rows: nothing is missing."
+        )
+    behind = sorted(
+        (file for file in files.values() if file.sequence == one.sequence and file.place >= one.place),
+        key=lambda file: file.place,
+    )
+    taken = [file.path for file in behind if file.path == path or file.state == FileState.TAKEN]
+    if gone := [name for name in taken if name not in present]:
+        raise DataError(f"{gone[0]!r} is not in the folder any more. Run `shelfsync sync --full`: it reads everything.")
+    values = {"state": FileState.AGAIN, "reason": None, "seen_at": instant()}
+    connection.execute(change_file.update().where(_FILE.path.in_(taken)).values(values))
+    readings.unmark(connection, "files")
+    return taken
