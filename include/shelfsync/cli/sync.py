@@ -133,6 +133,7 @@ def sync(vendor: Vendors = None, sku: Skus = None, full: Full = False, watch: Wa
 def _watch() -> Answer:
     """Runs deltas until SIGTERM, which lets the run at hand end."""
     from shelfsync.catalog.steps.sync import sync as run_steps
+    from shelfsync.catalog.steps.watch import WAIT_S
     from shelfsync.catalog.steps.watch import watch as look
     from shelfsync.check import check as check_all
 
@@ -143,7 +144,9 @@ def _watch() -> Answer:
         def start() -> dict[str, Any]:
             run_id = _open_run(context, "delta", ())
             return _reported(
-                context, run_id, lambda: run_steps(context, run_id, dry_run=False, progress=lambda *_: None)
+                context,
+                run_id,
+                lambda: run_steps(context, run_id, dry_run=False, progress=lambda *_: None, wait_s=WAIT_S),
             )
 
         def ended(summary: dict[str, Any]) -> None:

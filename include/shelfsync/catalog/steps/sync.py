@@ -33,8 +33,18 @@ TOGETHER = 10
 """How many vendors confirm and acknowledge take at a time, in the order of sending."""
 
 
-def sync(context: Context, run_id: int, *, dry_run: bool, progress: Callable[[str, int, int], None]) -> dict[str, Any]:
-    """Runs an open run to its report. `progress(step, done, all)` is called as vendors go through each step."""
+def sync(
+    context: Context,
+    run_id: int,
+    *,
+    dry_run: bool,
+    progress: Callable[[str, int, int], None],
+    wait_s: float | None = None,
+) -> dict[str, Any]:
+    """Runs an open run to its report. `progress(step, done, all)` is called as vendors go through each step.
+
+    `wait_s`: how long it waits for its jobs; what has not ended by then is left to the next run. None: until their deadline.
+    """
     with runs.at_work(context.engine, run_id, whole=True):
         progress("recover", 0, 1)
         recover(context, run_id)
@@ -44,20 +54,24 @@ def sync(context: Context, run_id: int, *, dry_run: bool, progress: Callable[[st
         progress("extract", 1, 1)
         for word in PREPARE if dry_run else PREPARE[:-1]:
             _each_group(context, word, run_id, _groups(shards), progress)
-        return report(context, run_id) if dry_run else finish(context, run_id, shards, progress)
+        return report(context, run_id) if dry_run else finish(context, run_id, shards, progress, wait_s)
 
 
 def finish(
-    context: Context, run_id: int, shards: list[dict[str, Any]], progress: Callable[[str, int, int], None]
+    context: Context,
+    run_id: int,
+    shards: list[dict[str, Any]],
+    progress: Callable[[str, int, int], None],
+    wait_s: float | None = None,
 ) -> dict[str, Any]:
-    """From the batches on: sends, waits and acknowledges until nothing is in flight, and reports."""
+    """From the batches on: sends, waits and acknowledges until nothing is in flight or `wait_s` is over, and reports."""
     groups = _groups(shards)
     _each_group(context, "batch", run_id, groups, progress)
     vendors = [vendor for group in groups for vendor in group]
     deliver(context, run_id, vendors, progress=partial(progress, "deliver"))
     while sent := in_flight(context, run_id):
         progress("wait", 0, len(sent))
-        asyncio.run(until_ended(context, Kind.CATALOG, run_id, sent))
+        asyncio.run(until_ended(context, Kind.CATALOG, run_id, sent, wait_s=wait_s))
         progress("wait", len(sent), len(sent))
         first_sent = [sent[start : start + TOGETHER] for start in range(0, len(sent), TOGETHER)]
         reports = [_each_group(context, word, run_id, first_sent, progress) for word in END]
@@ -65,6 +79,8 @@ def finish(
             break  # the open jobs had no end before their deadline; the run reports them
         if left := left_to_send(context, run_id):  # the halves of a request that the platform rejected as a whole
             step(context, "deliver", run_id, left)
+        elif wait_s is not None:
+            break  # a job that is still open is recovered by the next run
     return report(context, run_id)
 
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+WAIT_S = 60.0
+"""How long a run of the watch waits for its jobs. The next run recovers a job that is still open, and no other vendor waits for it."""
 REST_S = 60.0
 """How long the watch leaves a vendor alone that is due although its rows did not change: one with a hold is due after every run."""
 

@@ -34,12 +34,14 @@ async def until_ended(
     run: int | str,
     vendors: Iterable[str] = (),
     progress: Callable[[str, int, int], None] = lambda *_: None,
+    *,
+    wait_s: float | None = None,
 ) -> dict[str, Any]:
-    """Ends when no job of this kind, run and vendors is worth waiting for: each has ended, or its deadline has passed.
+    """Ends when no job of this kind, run and vendors is worth waiting for: each has ended, or its deadline has passed, or `wait_s`.
 
     Returns counts only, `{"ended": n, "left": n}`; the next step reads the ledger.
     """
-    deadline_s = context.kinds[kind].pace(context.settings).deadline_s
+    deadline_s = context.kinds[kind].pace(context.settings).deadline_s if wait_s is None else wait_s - GRACE_S
     find_left = partial(waiting, context, kind, run, list(vendors))
     return await until_none(context, find_left, deadline_s=deadline_s, progress=progress)
 

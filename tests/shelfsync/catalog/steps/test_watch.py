@@ -9,6 +9,7 @@ import pytest
 
 from shelfsync.catalog.ledger import runs
 from shelfsync.catalog.steps import watch as watching
+from shelfsync.catalog.steps.sync import sync
 from shelfsync.errors import ConfigurationError, TryAgainError
 from stamped_erp import TIMES, StampedErp
 
@@ -74,6 +75,33 @@ def test_a_change_is_sent_by_the_next_look_and_one_during_a_run_by_the_one_after
     assert watched(world, 3, reports.append, start) == 2
     assert [report["sent"] for report in reports] == [1, 1]
     assert Decimal(str(world.shown()["a"]["price"])) == Decimal(3)
+
+
+@pytest.mark.slow
+def test_a_job_that_never_ends_keeps_no_other_vendor_waiting_in_the_watch(world, platform, erp):
+    platform.put_products("store-002", [{"sku": "a", "barcodes": [], "title": "a", "price": 9.99, "active": True}])
+    erp.put("store-002", "a")
+    settled(world)
+    platform.faults({"at": "job", "kind": "stuck", "vendor": "store-001", "times": 1})
+
+    def change(price):
+        erp.now += 10
+        for vendor in ("store-001", "store-002"):
+            erp.put(vendor, "a", price=price)
+
+    def start():
+        run_id = world.app.open_run("delta", f"watch/{next(_keys)}")
+        return sync(world.app.context, run_id, dry_run=False, progress=lambda *_: None, wait_s=3)
+
+    reports = []
+    change("2.00")
+    watched(world, 1, reports.append, start)
+    change("3.00")
+    watched(world, 1, reports.append, start)
+    assert [report["accepted"] for report in reports] == [1, 1]
+    assert "1 without an answer yet" in "".join(reports[0]["lines"])
+    assert reports[1]["state"] == "partly"
+    assert Decimal(str(world.shown("store-002")["a"]["price"])) == Decimal(3)
 
 
 def test_a_late_commit_within_the_overlap_is_news_although_its_time_is_older(world, erp):
