@@ -214,4 +214,5 @@ class HoldCalls:
         return holds.release(self.context, hold_id)
 
     def deliver(self, hold_id: int) -> dict[str, Any]:
-        return sync.deliver_hold(self.context, hold_id)
+        sent = sync.deliver_holds(self.context, [hold_id])
+        return {**sent["released"][0], "lines": sent["lines"]}

@@ -227,8 +227,9 @@ def _tripped(
     flowing = always(rule, limit, everything)
     free = f"up to {flowing} and up to a share of {limit.max_share:g}" if limit.max_rows or limit.max_share else "none"
     half = "" if flowing == limit.max_rows else "; MAX_ROWS is at most half of them, or a handful"
+    number_of = f"{number} of {everything}" if everything else f"{number}"  # nothing to compare with on a first sync
     message = (
-        f"{number} of {everything} SKUs{where} {what}; the rule {rule} lets {free} through by itself"
+        f"{number_of} SKUs{where} {what}; the rule {rule} lets {free} through by itself"
         f" (SHELFSYNC_GUARDS__{rule.upper()}__MAX_ROWS and __MAX_SHARE{half})"
     )
     yield Finding(rows, rule, message, limit.model_dump(), category, fields)

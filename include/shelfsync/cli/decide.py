@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -13,10 +13,17 @@ from shelfsync.cli.options import OneVendor, Reason, User, Vendor, Vendors, read
 from shelfsync.cli.output import Answer, opened
 from shelfsync.errors import DataError
 
+if TYPE_CHECKING:
+    from shelfsync.context import Context
+
 holds = typer.Typer(help="What the guards hold back, and the decision about it.", no_args_is_help=True)
 rejections = typer.Typer(help="SKUs that the platform rejects, and sending one again.", no_args_is_help=True)
 
 Number = Annotated[int, typer.Argument(metavar="HOLD", help="Number of the hold.")]
+Numbers = Annotated[
+    list[int] | None, typer.Argument(metavar="[HOLD]...", help="Numbers of holds; none: all of --rule.")
+]
+Rule = Annotated[str | None, typer.Option("--rule", metavar="RULE", help="All open holds of this rule.")]
 State = Annotated[
     Literal["open", "held", "approved", "declined", "expired", "superseded", "any"],
     typer.Option("--state", help="Only holds of this state; held: open, declined or expired, and still in the ERP."),
@@ -60,35 +67,50 @@ def show(number: Number, limit: Rows = 50) -> Answer:
 @command(
     holds,
     "shelfsync holds approve 12 --reason 'a new pack of ten'",
-    "shelfsync holds approve 12 --thresholds '{\"max_share\": 0.6}'",
+    "shelfsync holds approve --rule price_change --reason 'the new season'",
 )
-def approve(number: Number, reason: Reason = None, user: User = None, thresholds: Thresholds = None) -> Answer:
-    """Approve a hold, and send its changes. With --thresholds: approve what they let through, and decline the rest."""
+def approve(
+    number: Numbers = None,
+    rule: Rule = None,
+    vendor: Vendors = None,
+    reason: Reason = None,
+    user: User = None,
+    thresholds: Thresholds = None,
+) -> Answer:
+    """Approve holds, and send their changes. With --thresholds: approve what they let through, and decline the rest."""
     from shelfsync.catalog.steps.holds import decide, reconsider
-    from shelfsync.catalog.steps.sync import deliver_hold
+    from shelfsync.catalog.steps.sync import deliver_holds
 
-    given = _thresholds(thresholds)
+    given, who = _thresholds(thresholds), user_or(user)
     with opened() as context:
-        if given is None:
-            result = decide(context, number, approve=True, who=user_or(user), why=reason)
-        else:
-            result = reconsider(context, number, given, who=user_or(user), why=reason)
-        sent = deliver_hold(context, number) if result["state"] == "approved" else {"lines": []}
-    return Answer({**result, **sent}, [result["line"], *sent["lines"]], _unless("approved", result))
+        results = [
+            decide(context, hold_id, approve=True, who=who, why=reason)
+            if given is None
+            else reconsider(context, hold_id, given, who=who, why=reason)
+            for hold_id in _chosen(context, number, rule, vendor)
+        ]
+        sent = deliver_holds(context, [one["hold"] for one in results if one["state"] == "approved"])
+    lines = [one["line"] for one in results]
+    return Answer({"holds": results, **sent}, [*lines, *sent["lines"]], _unless("approved", results))
 
 
 @command(
     holds,
     "shelfsync holds decline 12 --reason 'a slipped decimal point'",
-    "shelfsync holds decline 12 --user ada --reason 'wrong list'",
+    "shelfsync holds decline --rule shifted_decimal --vendor store-001 --user ada",
 )
-def decline(number: Number, reason: Reason = None, user: User = None) -> Answer:
-    """Decline a hold: its values stay held until the ERP has other values."""
+def decline(
+    number: Numbers = None, rule: Rule = None, vendor: Vendors = None, reason: Reason = None, user: User = None
+) -> Answer:
+    """Decline holds: their values stay held until the ERP has other values."""
     from shelfsync.catalog.steps.holds import decide
 
     with opened() as context:
-        result = decide(context, number, approve=False, who=user_or(user), why=reason)
-    return Answer(result, [result["line"]], _unless("declined", result))
+        results = [
+            decide(context, hold_id, approve=False, who=user_or(user), why=reason)
+            for hold_id in _chosen(context, number, rule, vendor)
+        ]
+    return Answer({"holds": results}, [one["line"] for one in results], _unless("declined", results))
 
 
 @command(holds, "shelfsync holds backtest", "shelfsync holds backtest --duration 14d --vendor store-001")
@@ -129,9 +151,20 @@ def _none(state: str, held: list[dict[str, Any]]) -> str:
     return "no hold waits for a decision" + (rest if held else "")
 
 
-def _unless(state: str, result: dict[str, Any]) -> DataError | None:
-    """The error of a decision that came too late."""
-    return None if result["state"] == state else DataError(result["line"])
+def _chosen(context: Context, numbers: list[int] | None, rule: str | None, vendors: list[str] | None) -> list[int]:
+    from shelfsync.catalog.steps import hold_lists
+
+    if numbers and rule is None and not vendors:
+        return hold_lists.known(context, numbers)
+    if rule is not None and not numbers:
+        return hold_lists.open_of_rule(context, rule, vendors or ())
+    raise typer.BadParameter("name holds by number, or all open ones of a rule by --rule, only of a vendor by --vendor")
+
+
+def _unless(state: str, results: list[dict[str, Any]]) -> DataError | None:
+    """The error of the decisions that came too late."""
+    late = [one["line"] for one in results if one["state"] != state]
+    return DataError("; ".join(late)) if late else None
 
 
 def _thresholds(text: str | None) -> dict[str, Any] | None:

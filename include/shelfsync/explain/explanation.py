@@ -156,9 +156,8 @@ def _shows(shown: Shown | None, acknowledged: Shown | None, observed: Shown | No
     then = _since(acknowledged, now)
     if acknowledged.unconfirmed:
         return f"{line} The acknowledged value is unknown since {then}: {acknowledged.because}."
-    return (
-        f"{line} It acknowledged another value, {_glance(acknowledged.values)}, since {then}: {acknowledged.because}."
-    )
+    another = "" if shown.absent else "another value, "
+    return f"{line} It acknowledged {another}{_glance(acknowledged.values)}, since {then}: {acknowledged.because}."
 
 
 def _line(shown: Shown, at: str) -> str:

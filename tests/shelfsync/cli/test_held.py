@@ -89,3 +89,38 @@ def test_an_approval_that_could_not_be_sent_does_not_claim_it(stock, here):
     assert "SKUs sent" not in approved
     assert "planned as 1 requests of run 2" in approved
     assert "paused" in approved
+
+
+@pytest.mark.slow
+def test_one_mistake_at_many_vendors_is_decided_and_sent_by_one_command(tmp_path, sandbox, here):
+    """A wrong price in the list of the chain is a hold at each vendor."""
+    vendors = ["store-001", "store-002", "store-003"]
+    for vendor in vendors:
+        sandbox.put_products(
+            vendor, [{"sku": sku, "barcodes": [], "title": sku, "price": 2, "active": True} for sku in SKUS]
+        )
+
+    def write(price):
+        rows = "".join(f"{vendor},{sku},{price},5,1\n" for vendor in vendors for sku in SKUS)
+        (tmp_path / "stock.csv").write_text(f"vendor,sku,price,quantity,active\n{rows}", encoding="utf-8")
+
+    write(1)
+    assert here("sync", "--full")[0] == 0
+    write(10)
+    assert here("sync")[0] == 0
+    assert here("holds", "approve")[0] == here("holds", "decline", "1", "--rule", "shifted_decimal")[0] == 2
+    code, _, error = here("holds", "approve", "1", "99")
+    assert (code, "there is no hold 99" in error) == (4, True)
+    assert here("holds", "list")[1].count("open") == 3, "and hold 1 was not approved before the error"
+
+    code, declined, _ = here("holds", "decline", "--rule", "shifted_decimal", "--vendor", "store-003")
+    assert (code, len(declined.splitlines())) == (0, 1)
+    code, approved, _ = here("holds", "approve", "--rule", "shifted_decimal", "--reason", "the new season")
+    assert code == 0
+    *decided, sent = approved.splitlines()
+    assert [" is approved by " in line for line in decided] == [True, True]
+    assert sent == "2 holds of run 2: 120 SKUs sent: 120 accepted, 0 rejected, 0 unaccounted, 0 without an answer yet"
+    assert {sandbox.products(vendor)["s01"]["price"] for vendor in vendors[:2]} == {10.0}
+    assert sandbox.products("store-003")["s01"]["price"] == 1.0
+    code, _, error = here("holds", "approve", "--rule", "shifted_decimal")
+    assert (code, "no hold of rule 'shifted_decimal' waits" in error) == (4, True)

@@ -182,6 +182,11 @@ def _lines(report: dict[str, Any]) -> list[str]:
         if count:
             how = ", ".join(f"{number:,} {action}" for action, number in sorted(actions.items()))
             lines.append(f"{count:,} values {cause.replace('_', ' ')}: {how} (warehouse.drift)")
+    if young := sum(report["drift"].get("export_older_than_change", {}).values()):
+        lines.append(
+            f"{young:,} values were acknowledged too shortly before for an export to show them (SHELFSYNC_DRIFT__PROPAGATION_S):"
+            " export again later; explain shows each SKU"
+        )
     if report["undecided"]:
         lines.append(
             f"{report['undecided']:,} products are on or off sale by a sales buffer that shelfsync does not know: whether they should be is not"

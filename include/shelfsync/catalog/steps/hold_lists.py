@@ -9,6 +9,8 @@ from shelfsync.catalog.state import HoldState
 from shelfsync.errors import DataError
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
     from sqlalchemy.engine import Connection
 
     from shelfsync.catalog.ledger.holds import Hold
@@ -27,6 +29,26 @@ def in_force(context: Context) -> list[dict[str, Any]]:
     """The holds whose rows are held now, newest first: open, declined or expired, and still in the newest extract."""
     with context.engine.connect() as connection:
         return [as_values(hold) for hold in holds.in_force(connection)]
+
+
+def known(context: Context, numbers: Iterable[int]) -> list[int]:
+    """The numbers, each once; a DataError names one that no hold has."""
+    with context.engine.connect() as connection:
+        for number in numbers:
+            if holds.read(connection, number) is None:
+                raise DataError(f"holds: there is no hold {number}; `shelfsync holds list` shows them")
+    return list(dict.fromkeys(numbers))
+
+
+def open_of_rule(context: Context, rule: str, vendors: Collection[str]) -> list[int]:
+    """The holds of a rule that wait for a decision, oldest first, of these vendors or of all. A DataError: there is none."""
+    with context.engine.connect() as connection:
+        found = holds.in_force(connection)
+    mine = [hold for hold in found if hold.rule == rule and (not vendors or hold.vendor in vendors)]
+    chosen = sorted(hold.hold_id for hold in mine if hold.state == HoldState.OPEN)
+    if not chosen:
+        raise DataError(f"holds: no hold of rule {rule!r} waits for a decision; `shelfsync holds list` shows what does")
+    return chosen
 
 
 def by_vendor(found: list[Hold]) -> dict[str, str]:

@@ -58,7 +58,8 @@ def pause(
         lines.append(
             f"{len(flying)} jobs are already on the platform and will end there; shelfsync still reads their outcomes"
         )
-    log.warning("pause: %s", result["paused"])
+    for stop in result["paused"]:
+        log.warning("pause: %s", stop)
     return {**result, "in_flight": len(flying), "lines": lines}
 
 

@@ -202,8 +202,8 @@ def _lines(
         lines.append(f"  {move['sku']}: {', '.join(changes)}")
     if len(moves) > MOVES_SHOWN:
         lines.append(f"  … and {len(moves) - MOVES_SHOWN} more")
-    if not dry_run:
-        lines.append(f"the next run sends it, through the guards: `shelfsync sync --vendor {vendor}` does so now")
+    judged = "The guards judge it like any other change; what they hold waits for a decision (`shelfsync holds list`)"
+    lines.append(judged if dry_run else f"`shelfsync sync --vendor {vendor}`, or the next run, sends it. {judged}")
     return lines
 
 

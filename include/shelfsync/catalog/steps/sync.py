@@ -22,7 +22,7 @@ from shelfsync.platform.jobs.table import Kind
 from shelfsync.platform.jobs.wait import until_ended
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from shelfsync.context import Context
 
@@ -123,11 +123,29 @@ HOLD_ROUNDS = 2
 """Open jobs of the run end before the hold is sent, because they may have other fields of the same SKUs."""
 
 
-def deliver_hold(context: Context, hold_id: int) -> dict[str, Any]:
-    """Releases the hold and sends it; `{"run", "vendors", "label", "line", "lines"}`. The first of `lines` says what was sent."""
-    released = release(context, hold_id)
-    run_id, vendors = released["run"], released["vendors"]
-    lines: list[str] = []
+def deliver_holds(context: Context, hold_ids: Sequence[int]) -> dict[str, Any]:
+    """Releases approved holds and sends them, those of one run together; `{"released": [...], "lines": [...]}`.
+
+    `released`: `{"run", "vendors", "label", "line"}` of each hold. `lines` begins with what was sent of each run.
+    """
+    released = {hold_id: release(context, hold_id) for hold_id in hold_ids}
+    done: list[str] = []
+    troubles: list[str] = []
+    for run_id in dict.fromkeys(one["run"] for one in released.values()):
+        of_run = {hold_id: one for hold_id, one in released.items() if one["run"] == run_id}
+        vendors = sorted({vendor for one in of_run.values() for vendor in one["vendors"]})
+        sent = _send_released(context, run_id, vendors, troubles)
+        if not sent["sent"]:
+            done += [one["line"] for one in of_run.values()]
+            continue
+        done += [one["line"] for one in of_run.values() if not one["vendors"]]
+        named = [f"hold {hold_id} ({one['label']})" for hold_id, one in of_run.items() if one["vendors"]]
+        done.append(f"{named[0] if len(named) == 1 else f'{len(named)} holds of run {run_id}'}: {sent_line(sent)}")
+    return {"released": list(released.values()), "lines": done + troubles}
+
+
+def _send_released(context: Context, run_id: int, vendors: list[str], troubles: list[str]) -> dict[str, int]:
+    """Sends what is planned of a run's vendors; the sums of what left. What failed is added to `troubles`."""
     with context.engine.connect() as connection:
         before = catalog_jobs.newest(connection)
     for _ in range(HOLD_ROUNDS):
@@ -138,13 +156,11 @@ def deliver_hold(context: Context, hold_id: int) -> dict[str, Any]:
                 asyncio.run(until_ended(context, Kind.CATALOG, run_id, vendors))
             report = run_step(context, word, run_id, vendors)
             reasons = report["skipped"] | report["failed"] if word == "deliver" else report["failed"]
-            lines += [f"{word}: vendor {name}: {why}" for name, why in reasons.items()]
+            troubles += [f"{word}: vendor {name}: {why}" for name, why in reasons.items()]
         vendors = [name for name in left_to_send(context, run_id) if name in vendors]
     with context.engine.begin() as connection:
         record.record_run(connection, run_id)
-        sent = sums(connection, run_id, after_job=before)
-    done = f"hold {hold_id} ({released['label']}): {sent_line(sent)}" if sent["sent"] else released["line"]
-    return {**released, "lines": [done, *lines]}
+        return sums(connection, run_id, after_job=before)
 
 
 def export_all(

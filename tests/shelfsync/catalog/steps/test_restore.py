@@ -130,6 +130,9 @@ def test_a_plan_shows_what_would_move_and_orders_nothing(mistaken):
     world, before = mistaken
     result = _restore(world, before, dry_run=True)
     assert any("a: price 6.000 -> 1.000" in line for line in result["lines"])
+    assert "what they hold waits for a decision" in result["lines"][-1], (
+        "a slipped decimal point is held on its way back"
+    )
     assert world.sync("delta")["sent"] == 0
 
 
