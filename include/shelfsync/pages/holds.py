@@ -15,7 +15,7 @@ from shelfsync.catalog.steps.holds import decide
 from shelfsync.catalog.steps.holds import reconsider as reconsider_hold
 from shelfsync.errors import DataError
 from shelfsync.pages.shell import context, lead_to, show
-from shelfsync.pages.viewer import Decider, First, Form, Number
+from shelfsync.pages.viewer import Decider, First, Form, Number, newest_shown
 
 router = APIRouter()
 MENU = ("/holds", "Holds")
@@ -33,7 +33,20 @@ def holds(request: Request) -> HTMLResponse:
     found = hold_lists.listed(context(request))
     waiting = [row for row in found if row["state"] == HoldState.OPEN]
     decided = [row for row in found if row["state"] != HoldState.OPEN]
-    return show(request, "holds.html", title="Holds", waiting=waiting, decided=decided)
+    by_rule = hold_lists.open_by_rule(context(request))
+    return show(request, "holds.html", title="Holds", by_rule=by_rule, waiting=waiting, decided=decided)
+
+
+@router.post("/holds/rules/{rule}/approve")
+def approve_rule(request: Request, rule: str, person: Decider, form: Form) -> RedirectResponse:
+    """Approves the open holds of a rule that the page showed; the schedule sends them."""
+    return _decided_rule(request, rule, form, approve=True, who=person.name)
+
+
+@router.post("/holds/rules/{rule}/decline")
+def decline_rule(request: Request, rule: str, person: Decider, form: Form) -> RedirectResponse:
+    """Declines the open holds of a rule that the page showed."""
+    return _decided_rule(request, rule, form, approve=False, who=person.name)
 
 
 @router.get("/holds/{number}")
@@ -71,6 +84,17 @@ def reconsider(request: Request, number: Number, person: Decider, form: Form) ->
     except DataError as error:
         raise HTTPException(HTTP_400_BAD_REQUEST, str(error)) from None
     return _decided(request, number, result)
+
+
+def _decided_rule(request: Request, rule: str, form: dict[str, str], *, approve: bool, who: str) -> RedirectResponse:
+    app = context(request)
+    try:
+        numbers = hold_lists.open_of_rule(app, rule, newest=newest_shown(form))
+    except DataError as error:
+        raise HTTPException(HTTP_409_CONFLICT, f"Nothing was decided: {error}") from None
+    for number in numbers:
+        decide(app, number, approve=approve, who=who, why=form.get("reason"))
+    return lead_to(request, "/holds")
 
 
 def _decided(request: Request, number: int, result: dict[str, Any]) -> RedirectResponse:

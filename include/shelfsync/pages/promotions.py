@@ -8,7 +8,7 @@ from starlette.status import HTTP_404_NOT_FOUND, HTTP_409_CONFLICT
 
 from shelfsync.errors import DataError
 from shelfsync.pages.shell import context, lead_to, show
-from shelfsync.pages.viewer import Decider, First, Form, Number
+from shelfsync.pages.viewer import Decider, First, Form, Number, newest_shown
 from shelfsync.promotions.steps import report, shown
 from shelfsync.promotions.steps.decide import decide_hold, decide_rule
 
@@ -62,10 +62,7 @@ def decline_rule(request: Request, rule: str, form: Form, person: Decider) -> Re
 
 
 def _decided_rule(request: Request, rule: str, form: dict[str, str], *, approve: bool, who: str) -> RedirectResponse:
-    """`newest` of the form is the last hold that the page showed."""
-    shown = form.get("newest", "")
-    newest = int(shown) if shown.isascii() and shown.isdigit() and len(shown) < 19 else 0
-    if not decide_rule(context(request), rule, approve=approve, by=who, newest=newest):
+    if not decide_rule(context(request), rule, approve=approve, by=who, newest=newest_shown(form)):
         raise HTTPException(HTTP_409_CONFLICT, f"no hold of rule {rule!r} is open any more")
     return lead_to(request, "/promotions")
 

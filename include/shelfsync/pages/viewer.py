@@ -50,6 +50,12 @@ async def read_form(request: Request) -> dict[str, str]:
 Form = Annotated[dict[str, str], Depends(read_form)]
 
 
+def newest_shown(form: Mapping[str, str]) -> int:
+    """The last hold that the page had shown when its form was sent: a later one was not judged. 0: the form does not say."""
+    shown = form.get("newest", "")
+    return int(shown) if shown.isascii() and shown.isdigit() and len(shown) < 19 else 0
+
+
 @dataclass(frozen=True)
 class Viewer:
     """A user whom Airflow has authenticated. The rights are independent: the right to decide does not include the right to stop."""

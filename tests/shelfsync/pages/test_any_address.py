@@ -30,6 +30,8 @@ FORMS = (
     "/holds/{}/reconsider",
     "/promotions/holds/{}/approve",
     "/promotions/holds/{}/decline",
+    "/holds/rules/{}/approve",
+    "/holds/rules/{}/decline",
     "/promotions/rules/{}/approve",
     "/promotions/rules/{}/decline",
     "/switches/{}",

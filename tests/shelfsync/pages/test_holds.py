@@ -43,10 +43,34 @@ def test_an_approval_on_the_page_is_sent_by_the_schedule(held, browse):
     assert held.shown()["b"]["price"] == 20.0
 
 
+@pytest.mark.slow
+def test_all_holds_of_a_rule_that_the_page_showed_are_decided_together(held, browse):
+    for vendor in ("store-002", "store-003"):
+        held.platform.put_products(vendor, [{"sku": "b", "barcodes": [], "title": "b", "price": 9.0, "active": True}])
+        held.erp.put(vendor, "b", "2.00")
+    held.sync("full")
+    for vendor in ("store-002", "store-003"):
+        held.erp.put(vendor, "b", "20.00")
+    held.sync("delta")
+    pages = browse(held.app)
+    seen = held.app.holds.listed()[0]["hold_id"]
+    assert f'name="newest" value="{seen}"' in pages.get("/holds").text
+    before_last = {"newest": str(seen - 1), "reason": "a new pack"}
+    done = pages.post("/holds/rules/shifted_decimal/approve", data=before_last, follow_redirects=False)
+    assert done.status_code == 303
+    states = held.rows("SELECT state, decided_by FROM ledger.hold WHERE superseded_by IS NULL ORDER BY hold_id")
+    assert states == [("approved", "ada"), ("approved", "ada"), ("open", None)], "the last one came after the page"
+    assert pages.post("/holds/rules/shifted_decimal/decline", data=before_last).status_code == 409
+    last = pages.post("/holds/rules/shifted_decimal/decline", data={"newest": str(seen)}, follow_redirects=False)
+    assert last.status_code == 303
+    assert "No hold waits" in pages.get("/holds").text
+
+
 def test_a_user_who_may_only_look_decides_nothing(held, browse):
     pages = browse(held.app, may_decide=False, may_stop=False)
     assert "Approve" not in pages.get("/holds/1").text
     assert pages.post("/holds/1/approve").status_code == 403
+    assert pages.post("/holds/rules/shifted_decimal/approve", data={"newest": "1"}).status_code == 403
     assert pages.post("/switches/pause", data={"scope": "all", "reason": "x"}).status_code == 403
     assert held.rows("SELECT state FROM ledger.hold") == [("open",)]
     assert held.app.switches()["paused"] == []

@@ -31,6 +31,23 @@ def in_force(context: Context) -> list[dict[str, Any]]:
         return [as_values(hold) for hold in holds.in_force(connection)]
 
 
+def open_by_rule(context: Context) -> list[dict[str, Any]]:
+    """What one decision can settle: `rule`, `holds`, `vendors`, `rows` and `newest` (its last hold) of the open holds."""
+    with context.engine.connect() as connection:
+        found = [hold for hold in holds.in_force(connection) if hold.state == HoldState.OPEN]
+    return [
+        {
+            "rule": rule,
+            "holds": len(of_rule),
+            "vendors": len({hold.vendor for hold in of_rule}),
+            "rows": sum(hold.rows for hold in of_rule),
+            "newest": max(hold.hold_id for hold in of_rule),
+        }
+        for rule in sorted({hold.rule for hold in found})
+        for of_rule in [[hold for hold in found if hold.rule == rule]]
+    ]
+
+
 def known(context: Context, numbers: Iterable[int]) -> list[int]:
     """The numbers, each once; a DataError names one that no hold has."""
     with context.engine.connect() as connection:
@@ -40,12 +57,13 @@ def known(context: Context, numbers: Iterable[int]) -> list[int]:
     return list(dict.fromkeys(numbers))
 
 
-def open_of_rule(context: Context, rule: str, vendors: Collection[str]) -> list[int]:
-    """The holds of a rule that wait for a decision, oldest first, of these vendors or of all. A DataError: there is none."""
+def open_of_rule(context: Context, rule: str, vendors: Collection[str] = (), *, newest: int | None = None) -> list[int]:
+    """The holds of a rule that wait for a decision, oldest first: of these vendors or of all, up to `newest`. A DataError: there is none."""
     with context.engine.connect() as connection:
         found = holds.in_force(connection)
     mine = [hold for hold in found if hold.rule == rule and (not vendors or hold.vendor in vendors)]
     chosen = sorted(hold.hold_id for hold in mine if hold.state == HoldState.OPEN)
+    chosen = [number for number in chosen if newest is None or number <= newest]
     if not chosen:
         raise DataError(f"holds: no hold of rule {rule!r} waits for a decision; `shelfsync holds list` shows what does")
     return chosen
