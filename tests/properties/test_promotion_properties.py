@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from shelfsync.promotions.body import cut, ended, frame
 from shelfsync.promotions.diff import applied, diff, unconfirmed
-from shelfsync.promotions.group import Groups, contents
+from shelfsync.promotions.group import Groups, contents, signature
 from shelfsync.promotions.head import Fault, Head, Heads
 from shelfsync.promotions.normalise import normalise
 from shelfsync.promotions.outcome import outcomes, rows
@@ -150,8 +150,9 @@ def test_groups_contain_exactly_the_entries_of_each_vendor_and_equal_vendors_sha
             {"row_number": 1, "head": number, "sku": sku, "subtype": "FINAL_PRICE", "value": value}
         )
     for vendor, rows_of_vendor in by_vendor.items():
-        for number, table in contents(pa.Table.from_pylist(rows_of_vendor, schema=ROWS)):
-            groups.add(number, heads[number], vendor, table)
+        for number, table, digest in contents(pa.Table.from_pylist(rows_of_vendor, schema=ROWS)):
+            assert digest == signature(table)
+            groups.add(number, heads[number], vendor, table, digest=digest)
     found, lines = groups.wanted()
     assert lines == []
     grouped = {

@@ -99,19 +99,20 @@ def derived_from(header: Mapping[str, object]) -> list[tuple[tuple[tuple[str, st
     return [(name, 1), (plain, number)] if number > 1 and derived_name(plain, number) == name else [(name, 1)]
 
 
-def contents(rows: pa.Table) -> Iterator[tuple[int, pa.Table]]:
-    """The promotions of one vendor: (head, its entries in ENTRY shape), the heads in their order. `rows` have at least head and ENTRY."""
+def contents(rows: pa.Table) -> Iterator[tuple[int, pa.Table, str]]:
+    """The promotions of one vendor: (head, its entries in ENTRY shape, their signature), the heads in their order.
+
+    `rows` have at least head and ENTRY.
+    """
     if rows.num_rows == 0:
         return
     order = rows.sort_by([("head", "ascending"), ("sku", "ascending")])
     numbers = column(order, "head").to_numpy(zero_copy_only=False)
-    starts = np.flatnonzero(np.diff(numbers, prepend=numbers[0] - 1))
-    for position, start in enumerate(starts.tolist()):
-        end = int(starts[position + 1]) if position + 1 < len(starts) else order.num_rows
-        entries = pa.Table.from_arrays([column(order, name) for name in ENTRY.names], schema=ENTRY).slice(
-            start, end - start
-        )
-        yield int(numbers[start]), entries
+    starts = np.flatnonzero(np.diff(numbers, prepend=numbers[0] - 1)).tolist()
+    entries = pa.Table.from_arrays([column(order, name) for name in ENTRY.names], schema=ENTRY)
+    ends = [*starts[1:], order.num_rows]
+    for start, end, digest in zip(starts, ends, _signatures(entries, starts, ends), strict=True):
+        yield int(numbers[start]), entries.slice(start, end - start), digest
 
 
 def filled(entries: pa.Table, kept: pa.Array, acknowledged: pa.Table) -> pa.Table:
@@ -125,16 +126,25 @@ def filled(entries: pa.Table, kept: pa.Array, acknowledged: pa.Table) -> pa.Tabl
 
 def signature(entries: pa.Table) -> str:
     """A hash of SKUs and discounts: equal contents have equal signatures."""
-    digest = hashlib.sha256()
+    return next(_signatures(entries, [0], [entries.num_rows]))
+
+
+def _signatures(entries: pa.Table, starts: list[int], ends: list[int]) -> Iterator[str]:
+    """The signatures of these parts of a table; the columns become text once for all of them."""
+    columns = []
     for name in ENTRY.names:
         values = column(entries, name)
         text = values if pa.types.is_string(values.type) else values.cast(pa.string())
         text = text.fill_null("\x00")
         _, offsets, data = pa.concat_arrays([text]).buffers()  # one array that begins at its own first byte
-        ends = np.frombuffer(offsets, dtype=np.int32, count=len(text) + 1)
-        digest.update(np.diff(ends).tobytes())
-        digest.update(b"" if data is None else memoryview(data)[ends[0] : ends[-1]])
-    return digest.hexdigest()
+        places = np.frombuffer(offsets, dtype=np.int32, count=len(text) + 1)
+        columns.append((places, np.diff(places), memoryview(b"" if data is None else data)))
+    for start, end in zip(starts, ends, strict=True):
+        digest = hashlib.sha256()
+        for places, lengths, texts in columns:
+            digest.update(lengths[start:end].tobytes())
+            digest.update(texts[places[start] : places[end]])
+        yield digest.hexdigest()
 
 
 class Groups:
@@ -144,11 +154,19 @@ class Groups:
         self._write = write
         self._groups: dict[tuple[int, str], Group] = {}
 
-    def add(self, number: int, head: Head, vendor: str, entries: pa.Table, also: Iterable[str] = ()) -> None:
-        """One promotion of one vendor; `also` are further campaigns with the same offer whose SKUs it has."""
+    def add(
+        self,
+        number: int,
+        head: Head,
+        vendor: str,
+        entries: pa.Table,
+        also: Iterable[str] = (),
+        digest: str | None = None,
+    ) -> None:
+        """One promotion of one vendor; `also` are further campaigns with the same offer whose SKUs it has. `digest`: its signature, if known."""
         if entries.num_rows == 0:
             return
-        key = (number, signature(entries))
+        key = (number, digest or signature(entries))
         group = self._groups.get(key)
         if group is None:
             group = self._groups[key] = Group(head, self._write(key[1], entries), entries.num_rows)

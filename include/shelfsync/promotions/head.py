@@ -9,6 +9,7 @@ import re
 import zoneinfo
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class Head:
         """By start, end, campaign and name; then a count or limit that is not set comes first."""
         return self._order < other._order
 
-    @property
+    @cached_property
     def _order(self) -> tuple[Any, ...]:
         counts = (self.purchased_quantity, self.discounted_quantity, self.max_items_per_order, self.pieces)
         numbers = [number or 0 for number in (*counts, self.max_discount_per_order)]
@@ -119,6 +120,7 @@ class Head:
         }
 
 
+@lru_cache(maxsize=20_000)
 def instant(when: dt.datetime) -> str:
     """As the interface writes it: UTC with milliseconds."""
     return when.astimezone(dt.UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"

@@ -80,7 +80,7 @@ def current(connection: Connection) -> list[Promotion]:
 
 def of_identities(connection: Connection, identities: Iterable[str]) -> list[Promotion]:
     """Those of these identities, whatever their window."""
-    return _read(connection, _select().where(promotion.c.identity.in_(list(identities))))
+    return _read(connection, _select().where(among(promotion.c.identity, list(identities))))
 
 
 def read_all(connection: Connection, promotion_ids: Iterable[int]) -> dict[int, Promotion]:

@@ -206,12 +206,13 @@ class _Preparation:
         rows, unsure, senseless, unoffered = (
             _renumbered(table, shared) for table in (rows, unsure, senseless, unoffered)
         )
-        wanted, kept = dict(contents(rows)), _by_head(pa.concat_tables([unsure, senseless]))
+        wanted = {number: (entries, digest) for number, entries, digest in contents(rows)}
+        kept = _by_head(pa.concat_tables([unsure, senseless]))
         unsure_skus, unoffered_skus = _by_head(unsure), _by_head(unoffered)
         none = pa.array([], pa.string())
         for number in sorted({*wanted, *kept}):
             head = self._heads.all[number]
-            entries = wanted.get(number, ENTRY.empty_table())
+            entries, digest = wanted.get(number, (ENTRY.empty_table(), None))
             skus = kept.get(number, none)
             promotions = self._on_platform(vendor, head) if len(skus) or not self._run.complete else []
             for promotion in promotions:
@@ -220,10 +221,10 @@ class _Preparation:
                     skus = held["sku"].filter(
                         pc.invert(pc.is_in(held["sku"], value_set=unoffered_skus.get(number, none)))
                     )
-                entries = filled(entries, skus, held)
+                entries, digest = filled(entries, skus, held), None
             if not promotions and len(skus):
                 self._stay(vendor, head, also[number], unsure_skus.get(number, none))
-            self._groups.add(number, head, vendor, entries, also[number])
+            self._groups.add(number, head, vendor, entries, also[number], digest)
 
     def _placed(self, vendor: str, kept: pa.Table) -> pa.Table:
         """The kept SKUs (KEPT) of a price of several pieces under the head of the bundle in which the platform has them."""
@@ -274,7 +275,8 @@ class _Preparation:
         from shelfsync.promotions.group import sent_of
 
         alike = self._alike(vendor, head)
-        promotions = [known for known in alike if sent_of(known.header) == sent_of(head.as_json())]
+        sent = sent_of(head.as_json()) if alike else {}
+        promotions = [known for known in alike if sent_of(known.header) == sent]
         promotions = promotions or [known for known in alike if head.campaign in known.campaigns]
         return promotions[::-1]
 
