@@ -6,7 +6,7 @@ import csv
 import datetime as dt
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from simulation.clock import START
 from simulation.erp import VENDORS
@@ -41,6 +41,12 @@ class Campaigns:
     prices: dict[tuple[str, str], Decimal] = field(default_factory=dict)
     wanted: dict[tuple[str, str], list[Decimal]] = field(default_factory=dict)
     version: int = 0
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Section `promotions` of the settings."""
+        shares = dict.fromkeys(("discount_share_max", "assortment_share_max", "ended_share_max"), 1.0)
+        return {"files": str(self.file), "control_file": str(self.control), "pairs_max": 4, **shares}
 
     @property
     def file(self) -> Path:

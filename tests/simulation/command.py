@@ -2,6 +2,7 @@
 
 `--crash-points`: a day that dies at each of its effects instead. `--abandoned [NAME ...]`: processes of every kind die at each of their
 effects, and nothing but the schedule follows. `--unattended`: the same by seeds, in worlds of every shape and with several deaths.
+`--campaigns`: seeds of a chain's campaigns over weeks.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ from shelfsync.local.postgres import EmbeddedPostgres
 from shelfsync.migrations import upgrade
 from shelfsync.store.engine import create_engine
 from simulation.abandoned import PROCESSES, abandoned
+from simulation.chain_campaigns import CampaignsRun, chain_campaigns
 from simulation.crash_points import crash_sweep, dies_at, effects_of_a_day, points
-from simulation.seeds import SimulationRun, Verdict, plan_of, try_plan
+from simulation.seeds import SimulationRun, Verdict, fault_kinds, plan_of, try_plan
 from simulation.shrink import shrunk
 from simulation.unattended import UnattendedRun, unattended
 from simulation.world import World
@@ -49,6 +51,7 @@ def main() -> int:
     parser.add_argument("--crash-points", action="store_true", help="instead: a day that dies at each of its effects")
     parser.add_argument("--abandoned", nargs="*", choices=PROCESSES, help="instead: only the schedule follows a death")
     parser.add_argument("--unattended", action="store_true", help="seeds whose deaths only the schedule follows")
+    parser.add_argument("--campaigns", action="store_true", help="seeds of a chain's campaigns over weeks")
     parser.add_argument("--every", type=int, default=1, help="of these, each so-manieth point alone")
     parser.add_argument("--no-shrink", action="store_true", help="leave a failing seed as long as it is")
     options = parser.parse_args()
@@ -95,6 +98,8 @@ def _run_seed(world: World, seed: int, options: argparse.Namespace) -> Verdict:
     of, way = plan_of(world, seed, now=not options.former), SimulationRun
     if options.unattended:
         of, way = unattended(seed), UnattendedRun
+    elif options.campaigns:
+        of, way = chain_campaigns(seed, fault_kinds(world)), CampaignsRun
     verdict = try_plan(world, of, print if options.verbose else lambda _: None, way)
     if verdict.broken and not options.no_shrink:
         least = shrunk(of, verdict.broken, lambda plan: try_plan(world, plan, way=way).broken)
@@ -107,7 +112,7 @@ def _reported(verdict: Verdict, options: argparse.Namespace) -> Verdict:
     """Prints a seed that failed at once."""
     if verdict.broken:
         print(f"seed {verdict.seed} FAILED: {verdict.case}", flush=True)
-        how = " --unattended" if options.unattended else ""
+        how = " --unattended" if options.unattended else " --campaigns" if options.campaigns else ""
         print(f"  again: python -m simulation{how} --start {verdict.seed} --seeds 1 --verbose", flush=True)
     return verdict
 

@@ -25,11 +25,12 @@ def actions_of(seed: int, length: int, kinds: Sequence[dict[str, Any]]) -> list[
             found.append(
                 (place, Action("faults", chance.getrandbits(32), rules=rules(chance, kinds, PLACES, range(1, 5))))
             )
-        found.append((place, _worker(chance)))
+        found.append((place, worker(chance)))
     return sorted(found, key=lambda one: one[0])
 
 
-def _worker(chance: random.Random) -> Action:
+def worker(chance: random.Random) -> Action:
+    """Something that a process does about promotions, and perhaps dies of."""
     kind = chance.choices(("run", "recover", "begin", "deliver", "confirm", "both"), (8, 3, 2, 1, 1, 2))[0]
     if kind == "both":
         return Action(

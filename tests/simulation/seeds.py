@@ -395,8 +395,14 @@ def try_seed(world: World, seed: int, log: Callable[[str], None] = lambda _: Non
 
 def plan_of(world: World, seed: int, *, now: bool = True) -> Plan:
     """The plan of a number; not `now`: as it was before operator actions and switches."""
-    kinds = world.platform.control("GET", "faults")["kinds"]
+    kinds = fault_kinds(world)
     return plan(seed, kinds) if now else former(seed, kinds)
+
+
+def fault_kinds(world: World) -> list[dict[str, Any]]:
+    """What the sandbox lists of its faults."""
+    kinds: list[dict[str, Any]] = world.platform.control("GET", "faults")["kinds"]
+    return kinds
 
 
 def _where(error: BaseException) -> str:

@@ -178,14 +178,7 @@ class World:
                 "vendors_per_shard": 1,
                 "priority_split_skus": self.shape.priority_split_skus,
             },
-            promotions={
-                "files": str(self.campaigns.file),
-                "control_file": str(self.campaigns.control),
-                "pairs_max": 4,
-                "discount_share_max": 1.0,
-                "assortment_share_max": 1.0,
-                "ended_share_max": 1.0,
-            },
+            promotions=self.campaigns.settings,
             suppression={"at_buffer": choices.quantity_at_buffer},
             rate_limit={"requests_per_minute": REQUESTS_PER_MINUTE, "wait_max_s": 20.0, "pause_max_s": 900.0},
         )

@@ -11,13 +11,14 @@ import contextlib
 import datetime as dt
 import random
 import sqlite3
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Collection, Iterator
     from pathlib import Path
 
 SQL = "SELECT * FROM feed"
@@ -25,6 +26,8 @@ COLUMNS = (
     "campaign", "vendor", "sku", "price", "discount_type", "name", "start_time", "end_time", "type", "purchased_quantity", "discounted_quantity", "pieces",
     "audience", "condition",
 )  # fmt: skip
+HELD = "SELECT campaign, skus FROM ledger.promotion_hold WHERE state = 'held' AND rule = 'discount'"
+"""SKUs that wait for a person because of their discount."""
 EVERY = "*"
 KINDS = {"final": 500, "several_for": 110, "mix": 315, "bundle": 15, "club": 25, "coupon": 20, "minimum": 10, "gift": 5}
 """Of 1,000 campaigns of a store."""
@@ -83,7 +86,7 @@ class Pair:
 
 @dataclass
 class Feed:
-    """`rows` of all stores; `prices` of their catalogs."""
+    """`rows` of all stores; `prices` of their catalogs, which also have the `unpriced` items."""
 
     seed: int
     campaigns: int
@@ -91,6 +94,7 @@ class Feed:
     vendors: tuple[str, ...]
     rows: list[Row] = field(default_factory=list)
     prices: dict[tuple[str, str], Decimal] = field(default_factory=dict)
+    unpriced: set[tuple[str, str]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
@@ -98,8 +102,11 @@ class Feed:
         self.skus = [f"{number:06}" for number in range(max(40, per_store * 2))]
         for vendor in self.vendors:
             for sku in self.skus:
-                if self.random.random() < 0.97:  # not every store has every item
+                dice = self.random.random()
+                if dice < 0.96:  # not every store has every item
                     self.prices[vendor, sku] = Decimal(self.random.randrange(89, 2999)) * CENT
+                elif dice < 0.98:
+                    self.unpriced.add((vendor, sku))
         self._next = 0
         for vendor in self.vendors:
             for kind, share in KINDS.items():
@@ -163,6 +170,10 @@ class Feed:
             for _ in range(max(1, self.campaigns // 200)):
                 self.rows += self._campaign(vendor, "final")
 
+    def end(self) -> None:
+        """All campaigns leave but one: a table without rows would be a broken one."""
+        self.rows = [row for row in self.rows if row.campaign == self.rows[-1].campaign]
+
     def write(self, file: Path) -> None:
         """The table of the ERP, as it is now."""
         with contextlib.closing(sqlite3.connect(file)) as connection, connection:
@@ -171,10 +182,16 @@ class Feed:
             values = [tuple(row.columns()[name] for name in COLUMNS) for row in self.rows]
             connection.executemany(f"INSERT INTO feed VALUES ({', '.join('?' for _ in COLUMNS)})", values)
 
-    def write_catalog(self, file: Path) -> None:
-        """The stock of every store."""
+    def write_catalog(self, file: Path, vendors: Collection[str] | None = None) -> None:
+        """The stock of these stores, or of every store."""
+        prices: dict[tuple[str, str], Decimal | None] = self.prices | dict.fromkeys(sorted(self.unpriced))
+        rows = [
+            (vendor, sku, None, None if price is None else str(price), "10", 1, None)
+            for (vendor, sku), price in prices.items()
+            if vendors is None or vendor in vendors
+        ]
         with contextlib.closing(sqlite3.connect(file)) as connection, connection:
-            rows = [(vendor, sku, None, str(price), "10", 1, None) for (vendor, sku), price in self.prices.items()]
+            connection.execute("DELETE FROM stock")
             connection.executemany("INSERT INTO stock VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
 
 
@@ -183,17 +200,22 @@ class NaiveModel:
     """What the platform must have, row by row. A row that cannot be sent keeps what its campaign had of the SKU before."""
 
     feed: Feed
+    unsynced: set[str] = field(default_factory=set)
+    """Stores whose catalog has never been synced, so that no base price is known."""
+    kinds: Collection[str] = ("final", "several_for", "bundle")
+    """What the platform can express."""
     shown: dict[tuple[str, str, str, dt.datetime, dt.datetime], Pair] = field(default_factory=dict)
     held: int = 0
 
-    def pairs(self) -> set[Pair]:
-        """After the rows of the feed as it is now."""
+    def pairs(self, now: dt.datetime | None = None) -> set[Pair]:
+        """After the rows of the feed as it is; what is over at `now` (unset: when the rows were made) is not shown."""
         before, self.shown, self.held = self.shown, {}, 0
         for vendor in self.feed.vendors:
-            self._vendor(vendor, before)
+            if vendor not in self.unsynced:
+                self._vendor(vendor, before, now or self.feed.now)
         return set(self.shown.values())
 
-    def _vendor(self, vendor: str, before: dict[Any, Pair]) -> None:
+    def _vendor(self, vendor: str, before: dict[Any, Pair], now: dt.datetime) -> None:
         by_key: dict[tuple[str, str], list[Row]] = {}
         own = {(row.campaign, row.sku) for row in self.feed.rows if row.vendor == vendor}
         for row in self.feed.rows:
@@ -202,12 +224,12 @@ class NaiveModel:
         taken: dict[str, list[Row]] = {}
         rows = [(of[0], len({row.price for row in of}) == 1) for of in by_key.values()]
         for row, clear in sorted(rows, key=lambda pair: (pair[0].start, pair[0].end, pair[0].campaign)):
-            if row.kind not in {"final", "bundle", "several_for"}:
+            if row.kind not in self.kinds or row.end <= now:
                 continue
             key = (row.campaign, vendor, row.sku, row.start, row.end)
             base = self.feed.prices.get((vendor, row.sku))
             if base is None:
-                continue  # the store does not have it
+                continue  # the store does not have it, or not its price
             pair = _pair(row, vendor, base)
             overlaps = any(other.start < row.end and row.start < other.end for other in taken.get(row.sku, []))
             if not clear or pair is None:
@@ -241,22 +263,37 @@ def _pair(row: Row, vendor: str, base: Decimal) -> Pair | None:
     return of("SAME_ITEM_BUNDLE", "FINAL_PRICE", each) if each else of("SAME_ITEM_BUNDLE", "PERCENTAGE", Decimal(100))
 
 
-def on_platform(platform: Any, now: dt.datetime) -> list[Pair]:
-    """The pairs of every promotion that runs or will run, as the platform's control plane has them."""
+def on_platform(get: Callable[[str], Any]) -> list[Pair]:
+    """The pairs of every promotion that runs or will run; `get` reads a path of the platform's control plane."""
     found: list[Pair] = []
-    for promotion in _pages(platform, "chains/demo-chain/promotions", "promotions"):
+    for promotion in _pages(get, "chains/demo-chain/promotions", "promotions"):
         if promotion["state"] in {"Cancelled", "Ended"}:
             continue
         start, end = (dt.datetime.fromisoformat(promotion[name]) for name in ("start_time", "end_time"))
-        for row in _pages(platform, f"chains/demo-chain/promotions/{promotion['id']}/skus", "skus"):
+        for row in _pages(get, f"chains/demo-chain/promotions/{promotion['id']}/skus", "skus"):
             value = Decimal(row["value"])
             found += [Pair(row["vendor"], row["sku"], start, end, promotion["type"], row["subtype"], value)]
     return found
 
 
-def _pages(platform: Any, path: str, name: str) -> Iterator[dict[str, Any]]:
+def differences(found: Collection[Pair], expected: Collection[Pair]) -> str:
+    """What the platform has too much and what it lacks, the first few of each; empty: nothing."""
+    has, wants = Counter(found), Counter(expected)
+    if has == wants:
+        return ""
+    return f"too much: {list(has - wants)[:5]}; missing: {list(wants - has)[:5]}; {len(found)} of {len(expected)}"
+
+
+def products(feed: Feed, vendor: str) -> list[dict[str, Any]]:
+    """The products of a store, for the platform's control plane."""
+    prices = {sku: float(price) for (of, sku), price in feed.prices.items() if of == vendor}
+    prices |= {sku: 5.0 for of, sku in sorted(feed.unpriced) if of == vendor}
+    return [{"sku": sku, "title": sku, "price": price, "active": True} for sku, price in prices.items()]
+
+
+def _pages(get: Callable[[str], Any], path: str, name: str) -> Iterator[dict[str, Any]]:
     first, total = 0, 1
     while first < total:
-        page = platform.control("GET", f"{path}?offset={first}&limit=200")
+        page = get(f"{path}?offset={first}&limit=200")
         yield from page[name]
         first, total = first + 200, page["total"]

@@ -1,0 +1,33 @@
+"""A chain's campaigns with faults and deaths: the platform has every pair that the rules say, and the model sees one that differs."""
+
+from __future__ import annotations
+
+import pytest
+
+from simulation.broken import Broken
+from simulation.chain_campaigns import CampaignsRun, chain_campaigns
+from simulation.plan import Action, Plan
+from simulation.seeds import fault_kinds
+from simulation.shape import Shape
+
+
+@pytest.mark.slow
+def test_campaigns_with_faults_and_processes_that_die_converge_pair_by_pair(world):
+    runs = [CampaignsRun(world, chain_campaigns(seed, fault_kinds(world))) for seed in range(3)]
+    for run in runs:
+        run.run()
+    assert min(run.pairs for run in runs) > 40
+    assert sum(run.deaths for run in runs) > 0
+    assert sum(sum(run.model.facts.struck.values()) for run in runs) > 0
+
+
+@pytest.mark.slow
+def test_the_naive_model_sees_a_pair_that_differs(world):
+    run = CampaignsRun(world, Plan(1, Shape(job_seconds=1.0), (Action("campaigns", 1, kind="begin"),)))
+    run.run()
+    key, pair = next(iter(run.naive.shown.items()))
+    run.feed.rows = [row for row in run.feed.rows if (row.campaign, row.sku) != (key[0], key[2])]
+    with pytest.raises(Broken) as broken:
+        run.check_pairs()
+    assert broken.value.invariant == "I3"
+    assert pair.sku in str(broken.value)
