@@ -62,7 +62,7 @@ def deliver(
     `progress(done, all)` counts turns.
     """
     triage = ForbiddenTriage()
-    wanted = sorted(set(names))
+    wanted = dict.fromkeys(sorted(names))
     with context.engine.connect() as connection:
         turns = in_order(turn for turn in batches.waiting(connection, run_id) if turn.vendor in wanted)
     left: dict[str, list[str | None]] = {name: [] for name in wanted}
