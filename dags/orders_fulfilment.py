@@ -25,11 +25,11 @@ from airflow.sdk import chain, dag
 
 from shelfsync_airflow.app import task_defaults
 from shelfsync_airflow.options import owner_links
-from shelfsync_airflow.order_tasks import collect, fulfil, hand_over, order_schedule, reply, take, watch
+from shelfsync_airflow.order_tasks import collect, fulfil, hand_over, orders_schedule, reply, take, watch
 
 
 @dag(
-    schedule=order_schedule(),
+    schedule=orders_schedule(),
     start_date=dt.datetime(2025, 1, 1, tzinfo=dt.UTC),
     catchup=False,
     max_active_runs=1,

@@ -30,7 +30,9 @@ OPTIONS = {
         "7 3 * * *", "string", "When catalog_full_sync runs: a cron expression in UTC, or none.", "30 2 * * *"
     ),
     "delta_schedule": Option(
-        "*/15 * * * *", "string", "When catalog_delta_sync runs: a cron expression in UTC, or none."
+        "*/15 * * * *",
+        "string",
+        "When catalog_delta_sync runs: a cron expression in UTC, or none; with delta_watch = changes, a change in the ERP starts it too.",
     ),
     "delta_watch": Option(
         "none",
@@ -63,7 +65,8 @@ OPTIONS = {
     "orders_schedule": Option(
         "* * * * *",
         "string",
-        "When orders_fulfilment runs besides being woken by news: a cron expression in UTC, or none.",
+        "When orders_fulfilment runs: a cron expression in UTC, or none; events and picking results start it too. With none, "
+        "nothing starts it but a person: orders stop.",
     ),
     "history_schedule": Option(
         "*/15 * * * *", "string", "When orders_history runs: a cron expression in UTC, or none."

@@ -130,7 +130,7 @@ def _waiting_work() -> tuple[Context, Callable[[Context], AsyncIterator[int]]]:
     return shared_app(PLATFORM), waiting_work
 
 
-def order_schedule() -> Any:
+def orders_schedule() -> Any:
     """The schedule of the DAG: the cron of the option, and the asset. Without a cron, the DAG is only started by hand."""
     cron = schedule("orders")
     if cron is None:

@@ -290,15 +290,12 @@ def dags() -> str:
     for file in sorted((ROOT / "dags").glob("*.py")):
         tree = ast.parse(file.read_text("utf-8"))
         text = (ast.get_docstring(tree) or "").partition("\n")[2].strip()
-        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-        kind = next(
-            (ast.literal_eval(call.args[0]) for call in calls if ast.unparse(call.func).startswith("schedule")), None
-        )
-        when = (
-            f"`{OPTIONS[f'{kind}_schedule'].default}` (UTC), option `{kind}_schedule`"
-            if kind
-            else "none: a person or an event starts it"
-        )
+        given = next(node.value for node in ast.walk(tree) if isinstance(node, ast.keyword) and node.arg == "schedule")
+        when = "none: a person starts it"
+        if isinstance(given, ast.Call):  # schedule("full"), or a function that bears the option's name
+            name = ast.literal_eval(given.args[0]) + "_schedule" if given.args else ast.unparse(given.func)
+            besides = OPTIONS[name].description.partition(", or none")[2].rstrip(".")
+            when = f"`{OPTIONS[name].default}` (UTC), option `{name}`{besides}"
         parts.append(f"## {file.stem}\n\nSchedule: {when}.\n\n{text}\n")
     options = "".join(
         f"| `{name}` | `AIRFLOW__SHELFSYNC__{name.upper()}` | {f'`{one.default}`' if one.default else ''} | {_cell(one.description)} |\n"

@@ -138,6 +138,31 @@ def test_every_setting_that_a_page_names_is_there():
     assert unknown == set()
 
 
+def test_every_abbreviated_setting_is_the_end_of_one():
+    """`CUSTOMER_DAYS` or `__COLUMNS`: what stands in capitals in backticks is a setting's end, a value of the interface, or another program's."""
+    others = {"ALLOW_SNAPSHOT_ISOLATION", "AWS_ACCESS_KEY_ID", "AWS_ENDPOINT_URL", "NO_COLOR", "OTEL_ON"}
+    contract = (ROOT / "contract/openapi.yaml").read_text("utf-8")
+    known = {"_" + row["variable"] for row in shown_settings()}
+    unknown = {
+        f"{page.relative_to(ROOT)}: {name}"
+        for page in SITE
+        for name in re.findall(r"`(?:__)?([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)`", page.read_text("utf-8"))
+        if name not in others and name not in contract and not any(one.endswith(f"_{name}") for one in known)
+    }
+    assert unknown == set()
+
+
+def test_the_reference_prints_the_schedule_of_each_dag(site):
+    """Only the urgent sync waits for a person; the others print the default of their option."""
+    page = site["reference/dags.md"]
+    printed = dict(re.findall(r"^## (\w+)\n\nSchedule: (.*)$", page, re.MULTILINE))
+    assert set(printed) == {file.stem for file in (ROOT / "dags").glob("*.py")}
+    assert [name for name, when in printed.items() if when.startswith("none")] == ["catalog_urgent_sync"]
+    for name, when in printed.items():
+        option = re.search(r"option `(\w+)`", when)
+        assert option is None or f"The schedule is the option `{option[1]}`" in re.sub(r"\s+", " ", page), name
+
+
 def test_every_setting_has_a_meaning_and_an_example_that_can_be_read(site, monkeypatch):
     for name in [name for name in os.environ if name.startswith("SHELFSYNC_")]:
         monkeypatch.delenv(name)
