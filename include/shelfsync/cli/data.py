@@ -139,7 +139,7 @@ def _file_line(row: dict[str, Any]) -> str:
     reason = f": {row['reason']}" if row["reason"] else ""
     closed = ", and a later reading of the whole has its rows" if row["closed"] and row["state"] == "aside" else ""
     return (
-        f"{row['seen_at']:%Y-%m-%d %H:%M:%S}  {row['state']:<7}  {row['rows']:>9,} rows  {row['path']}{reason}{closed}"
+        f"{row['seen_at']:%Y-%m-%d %H:%M:%S}  {row['state']:<7}  {row['rows']:>9,} rows  {row['file']}{reason}{closed}"
     )
 
 

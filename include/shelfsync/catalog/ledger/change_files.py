@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 change_file = sa.Table(
     "change_file",
     metadata,
-    text("path", "Where it is", primary_key=True),
+    text("file", "Where it is", primary_key=True),
     text("sequence", "The vendor in its address, or empty; files of one sequence are taken in order", nullable=False),
     text("stamp", "Its size and time, as last seen", nullable=False),
     text("state", "waiting, taken, aside or again", nullable=False),
@@ -39,9 +39,9 @@ _FILE = change_file.c
 def known(connection: Connection) -> dict[str, ChangeFile]:
     """Every file that is known, by its path."""
     rested = sa.and_(_FILE.state == FileState.WAITING, _FILE.seen_at <= after(-REST_S))
-    statement = sa.select(_FILE.path, _FILE.sequence, _FILE.stamp, _FILE.state, _FILE.reason, _FILE.rows, rested)
+    statement = sa.select(_FILE.file, _FILE.sequence, _FILE.stamp, _FILE.state, _FILE.reason, _FILE.rows, rested)
     return {
-        row.path: ChangeFile(row.path, row.sequence, row.stamp, FileState(row.state), row.reason, row.rows, row[-1])
+        row.file: ChangeFile(row.file, row.sequence, row.stamp, FileState(row.state), row.reason, row.rows, row[-1])
         for row in connection.execute(statement)
     }
 
@@ -62,39 +62,39 @@ def write(connection: Connection, run_id: int, before: Mapping[str, ChangeFile],
             "run_id": run_id,
             "seen_at": instant(),
         }
-        statement = insert(change_file).values(path=path, **values)
-        connection.execute(statement.on_conflict_do_update(index_elements=[_FILE.path], set_=values))
+        statement = insert(change_file).values(file=path, **values)
+        connection.execute(statement.on_conflict_do_update(index_elements=[_FILE.file], set_=values))
 
 
 def close(connection: Connection, present: set[str]) -> None:
     """A reading of the whole has the rows of all these files. Forgets those that are gone, but for the last name of each sequence."""
-    every = connection.execute(sa.select(_FILE.path, _FILE.sequence).where(_FILE.state.in_(DONE))).all()
+    every = connection.execute(sa.select(_FILE.file, _FILE.sequence).where(_FILE.state.in_(DONE))).all()
     last: dict[str, str] = {}
     for path, sequence in every:
         last[sequence] = max(last.get(sequence, path), path, key=lambda one: (one.rsplit("/", 1)[-1], one))
     gone = [path for path, sequence in every if path not in present and last[sequence] != path]
-    connection.execute(change_file.delete().where(_FILE.path.in_(gone)))
+    connection.execute(change_file.delete().where(_FILE.file.in_(gone)))
     connection.execute(change_file.update().where(_FILE.state != FileState.WAITING).values(closed=True))
 
 
 def listed(connection: Connection, *, limit: int) -> list[dict[str, Any]]:
     """The last files, newest first, those that wait or are set aside before the others."""
-    columns = (_FILE.path, _FILE.state, _FILE.reason, _FILE.rows, _FILE.closed, _FILE.run_id, _FILE.seen_at)
+    columns = (_FILE.file, _FILE.state, _FILE.reason, _FILE.rows, _FILE.closed, _FILE.run_id, _FILE.seen_at)
     attention = sa.and_(_FILE.state != FileState.TAKEN, sa.not_(_FILE.closed))
-    statement = sa.select(*columns).order_by(attention.desc(), _FILE.seen_at.desc(), _FILE.path.desc()).limit(limit)
+    statement = sa.select(*columns).order_by(attention.desc(), _FILE.seen_at.desc(), _FILE.file.desc()).limit(limit)
     return [dict(row) for row in connection.execute(statement).mappings()]
 
 
 def lines(connection: Connection, run_id: int | None = None) -> list[str]:
     """One alarm for the files that are set aside and that no reading of the whole has made up for; `run_id`: by this run alone."""
-    statement = sa.select(_FILE.path, _FILE.reason).where(_FILE.state == FileState.ASIDE, sa.not_(_FILE.closed))
+    statement = sa.select(_FILE.file, _FILE.reason).where(_FILE.state == FileState.ASIDE, sa.not_(_FILE.closed))
     if run_id is not None:
         statement = statement.where(_FILE.run_id == run_id)
-    rows = connection.execute(statement.order_by(_FILE.path)).all()
+    rows = connection.execute(statement.order_by(_FILE.file)).all()
     if not rows:
         return []
     line = (
-        f"{len(rows)} files of changes are set aside, the first is {rows[0].path!r}: {rows[0].reason}."
+        f"{len(rows)} files of changes are set aside, the first is {rows[0].file!r}: {rows[0].reason}."
         " Their changes wait for the full sync; `shelfsync change-files list` shows them, and `replay` takes one again"
     )
     return [Alarm.CHANGES_MISSED.line(line)]
@@ -107,7 +107,7 @@ def again(connection: Connection, path: str, present: set[str]) -> list[str]:
     """
     files = known(connection)
     one = files.get(path)
-    closed = connection.execute(sa.select(_FILE.closed).where(_FILE.path == path)).scalar_one_or_none()
+    closed = connection.execute(sa.select(_FILE.closed).where(_FILE.file == path)).scalar_one_or_none()
     if one is None or one.state not in DONE:
         raise DataError(f"{path!r} is no file that was taken or set aside; see `shelfsync change-files list`.")
     if closed:
@@ -122,6 +122,6 @@ def again(connection: Connection, path: str, present: set[str]) -> list[str]:
     if gone := [name for name in taken if name not in present]:
         raise DataError(f"{gone[0]!r} is not in the folder any more. Run `shelfsync sync --full`: it reads everything.")
     values = {"state": FileState.AGAIN, "reason": None, "seen_at": instant()}
-    connection.execute(change_file.update().where(_FILE.path.in_(taken)).values(values))
+    connection.execute(change_file.update().where(_FILE.file.in_(taken)).values(values))
     readings.unmark(connection, "files")
     return taken

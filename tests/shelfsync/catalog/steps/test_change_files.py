@@ -65,7 +65,7 @@ def held(world, vendor="store-001"):
 
 def states(world):
     """Name -> state of every file."""
-    rows = world.rows("SELECT regexp_replace(path, '.*/', '') AS name, state FROM ledger.change_file ORDER BY path")
+    rows = world.rows("SELECT regexp_replace(file, '.*/', '') AS name, state FROM ledger.change_file ORDER BY file")
     return {row.name: row.state for row in rows}
 
 
