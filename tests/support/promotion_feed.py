@@ -26,7 +26,7 @@ COLUMNS = (
     "campaign", "vendor", "sku", "price", "discount_type", "name", "start_time", "end_time", "type", "purchased_quantity", "discounted_quantity", "pieces",
     "audience", "condition",
 )  # fmt: skip
-HELD = "SELECT campaign, skus FROM ledger.promotion_hold WHERE state = 'held' AND rule = 'discount'"
+HELD = "SELECT campaign, vendor, skus FROM ledger.promotion_hold WHERE state = 'held' AND rule = 'discount'"
 """SKUs that wait for a person because of their discount."""
 EVERY = "*"
 KINDS = {"final": 500, "several_for": 110, "mix": 315, "bundle": 15, "club": 25, "coupon": 20, "minimum": 10, "gift": 5}
@@ -86,7 +86,7 @@ class Pair:
 
 @dataclass
 class Feed:
-    """`rows` of all stores; `prices` of their catalogs, which also have the `unpriced` items."""
+    """`rows` of all stores; `prices` of their catalogs (unset: made here), which also have the `unpriced` items."""
 
     seed: int
     campaigns: int
@@ -99,19 +99,23 @@ class Feed:
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
         per_store = self.campaigns // len(self.vendors)
-        self.skus = [f"{number:06}" for number in range(max(40, per_store * 2))]
-        for vendor in self.vendors:
-            for sku in self.skus:
-                dice = self.random.random()
-                if dice < 0.96:  # not every store has every item
-                    self.prices[vendor, sku] = Decimal(self.random.randrange(89, 2999)) * CENT
-                elif dice < 0.98:
-                    self.unpriced.add((vendor, sku))
+        if not self.prices:
+            self._make_prices(max(40, per_store * 2))
+        self.skus = sorted({sku for _, sku in (*self.prices, *self.unpriced)})
         self._next = 0
         for vendor in self.vendors:
             for kind, share in KINDS.items():
                 for _ in range(max(1, per_store * share // 1000)):
                     self.rows += self._campaign(vendor, kind)
+
+    def _make_prices(self, skus: int) -> None:
+        for vendor in self.vendors:
+            for sku in (f"{number:06}" for number in range(skus)):
+                dice = self.random.random()
+                if dice < 0.96:  # not every store has every item
+                    self.prices[vendor, sku] = Decimal(self.random.randrange(89, 2999)) * CENT
+                elif dice < 0.98:
+                    self.unpriced.add((vendor, sku))
 
     def _campaign(self, vendor: str, kind: str) -> Iterator[Row]:
         chance = self.random
