@@ -12,7 +12,7 @@ from shelfsync.cli.command import command
 from shelfsync.cli.options import User, user_or
 from shelfsync.cli.output import Answer, opened, progress
 from shelfsync.cli.sync import partly, summed
-from shelfsync.errors import DataError, ShelfsyncError, some_of
+from shelfsync.errors import DataError, ShelfsyncError
 
 if TYPE_CHECKING:
     from shelfsync.context import Context
@@ -53,6 +53,7 @@ def sync() -> Answer:
 @command(app, "shelfsync promotions status", "shelfsync promotions status --problems --json")
 def status(state: OfState = None, campaign: OfCampaign = None, problems: Problems = False) -> Answer:
     """Every promotion of the last days, problems first; what is held, quarantined, rejected, and does not fit the catalog."""
+    from shelfsync.promotions.steps.report import refused_lines
     from shelfsync.promotions.steps.report import status as read_status
 
     with opened() as context:
@@ -80,9 +81,7 @@ def status(state: OfState = None, campaign: OfCampaign = None, problems: Problem
         f"quarantined in run {row['run_id']}: {row['rows']:,} rows: {row['reason']}, such as at vendor {row['vendor']}: {row['example']}"
         for row in result["quarantined"]
     ]
-    for reason, pairs in result["refused"].items():
-        vendors = [f"{row['vendor']} ({row['pairs']:,})" for row in result["refused_at"] if row["reason"] == reason]
-        lines.append(f"rejected: {pairs:,} pairs: {reason}, at vendors {some_of(vendors)}")
+    lines += refused_lines(result["refused_at"])
     lines += [f"finding: {found} times {cause}" for cause, found in result["findings"].items()]
     return Answer(result, lines or ["no promotions in the last days"])
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+from zoneinfo import ZoneInfo
+
 from fastapi import APIRouter, HTTPException, Request
 from starlette.responses import HTMLResponse, RedirectResponse
 from starlette.status import HTTP_404_NOT_FOUND, HTTP_409_CONFLICT
@@ -21,9 +24,13 @@ ROWS = 500
 
 
 @router.get("/promotions")
-def promotions(request: Request) -> HTMLResponse:
-    """The same as `shelfsync promotions status`, with the latest decisions."""
-    return show(request, "promotions.html", title="Promotions", **report.status(context(request)))
+def promotions(request: Request, state: str = "", campaign: str = "", *, problems: bool = False) -> HTMLResponse:
+    """The same as `shelfsync promotions status`, with its options and the latest decisions."""
+    opened = context(request)
+    found = report.status(opened, state=state or None, campaign=campaign or None, problems=problems)
+    chosen = {"state": state, "campaign": campaign, "problems": problems}
+    values: dict[str, Any] = {"chosen": chosen, "states": shown.STATES, "zone": _zone(request)}
+    return show(request, "promotions.html", title="Promotions", **found, **values)
 
 
 @router.get("/promotions/{number}")
@@ -34,7 +41,8 @@ def promotion(request: Request, number: Number, first: First = 0) -> HTMLRespons
     except DataError as error:
         raise HTTPException(HTTP_404_NOT_FOUND, str(error)) from None
     after = first + ROWS if len(found["skus_shown"]) == ROWS else None
-    return show(request, "promotion.html", title=f"Promotion {found['name']}", promotion=found, after=after)
+    values: dict[str, Any] = {"promotion": found, "after": after, "zone": _zone(request)}
+    return show(request, "promotion.html", title=f"Promotion {found['name']}", **values)
 
 
 @router.post("/promotions/holds/{number}/approve")
@@ -59,6 +67,11 @@ def approve_rule(request: Request, rule: str, form: Form, person: Decider) -> Re
 def decline_rule(request: Request, rule: str, form: Form, person: Decider) -> RedirectResponse:
     """Declines all that the page showed of one cause."""
     return _decided_rule(request, rule, form, approve=False, who=person.name)
+
+
+def _zone(request: Request) -> ZoneInfo:
+    """The time zone of the ERP's promotions."""
+    return ZoneInfo(context(request).settings.promotions.timezone)
 
 
 def _decided_rule(request: Request, rule: str, form: dict[str, str], *, approve: bool, who: str) -> RedirectResponse:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -79,18 +79,18 @@ def context(request: Request) -> Context:
     return opened
 
 
-def shown(value: object) -> str:
-    """A value as a person reads it: thousands apart, instants in UTC to the second, nothing for null.
+def shown(value: object, zone: tzinfo = UTC) -> str:
+    """A value as a person reads it: thousands apart, instants in a time zone to the second, nothing for null.
 
     A value whose formatting raises an error becomes the text "cannot be shown"; the rest of the page is complete.
     """
     try:
-        return _shown(value)
+        return _shown(value, zone)
     except Exception:  # noqa: BLE001
         return "cannot be shown"
 
 
-def _shown(value: object) -> str:
+def _shown(value: object, zone: tzinfo) -> str:
     match value:
         case None:
             return ""
@@ -101,7 +101,7 @@ def _shown(value: object) -> str:
         case Decimal():
             return f"{value.normalize():f}" if value % 1 else f"{value:.2f}"
         case datetime():
-            return f"{value:%Y-%m-%d %H:%M:%S %Z}"
+            return f"{value.astimezone(zone):%Y-%m-%d %H:%M:%S %Z}"
         case _:
             return str(value)
 

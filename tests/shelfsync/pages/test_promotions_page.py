@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+
 import pytest
 
 
@@ -82,3 +84,24 @@ def test_one_promotion_is_shown_with_its_skus_requests_rejections_and_findings(s
     app = shop.world.app
     app.pause("all", None, why="stocktaking", who="anna")
     assert "stocktaking" in page.get("/promotions").text
+
+
+@pytest.mark.slow
+def test_the_page_shows_some_promotions_alone_and_times_in_the_zone_of_the_erp(make_shop, browse):
+    shop = make_shop(promotions={"timezone": "Asia/Kathmandu"})
+    for number, sku in enumerate(("a", "stranger", "b")):
+        shop.erp.put(f"c{number}", sku, "8", start=number, end=9)
+    shop.sync()
+    page = browse(shop.world.app)
+    ends = f"{shop.erp.now + dt.timedelta(hours=9, minutes=345):%Y-%m-%d %H:%M:%S} +0545"
+    assert page.get("/promotions").text.count(ends) == 3
+    for query, campaigns in {
+        "problems=true": {"Offer c1"},
+        "state=upcoming": {"Offer c2"},
+        "campaign=c0": {"Offer c0"},
+        "state=running&campaign=c2": set(),
+        "state=&campaign=": {"Offer c0", "Offer c1", "Offer c2"},
+    }.items():
+        text = page.get(f"/promotions?{query}").text
+        assert {name for name in ("Offer c0", "Offer c1", "Offer c2") if name in text} == campaigns, query
+    assert ends in page.get("/promotions/1").text

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from shelfsync.errors import some_of
 from shelfsync.platform import kill_switch
 from shelfsync.platform.jobs.poll import record_late_events
 from shelfsync.platform.jobs.table import Kind, State, job
@@ -16,6 +17,7 @@ from shelfsync.promotions.ledger import jobs as promotion_jobs
 from shelfsync.promotions.ledger import rejections as promotion_rejections
 from shelfsync.promotions.ledger import runs as promotion_runs
 from shelfsync.promotions.ledger.tables import promotion_request
+from shelfsync.promotions.outcome import INVALID_VENDOR
 from shelfsync.promotions.steps.coherence import look
 from shelfsync.promotions.steps.confirm import confirm
 from shelfsync.promotions.steps.deliver import deliver
@@ -35,20 +37,32 @@ _UNFINISHED = {
     State.OPEN: "the platform has not ended it; promotions_recover goes on asking",
 }
 """Requests that are not done when the run is closed, although no operator paused them: not a success (I16)."""
+_REFUSED = """
+SELECT o.vendor, o.reason, count(DISTINCT q.promotion_id) AS promotions, count(*) AS pairs
+FROM warehouse.promotion_job AS q JOIN warehouse.promotion_outcome AS o USING (job_id)
+WHERE q.run_id = :run AND o.state = 'rejected' AND o.vendor <> '*' GROUP BY o.vendor, o.reason ORDER BY pairs DESC, o.vendor, o.reason
+"""
+_REFUSED_MAX = 50
+"""Vendors and reasons in the report of a run, which is an XCom in Airflow; `status` has all."""
 
 
 def report(context: Context, run_id: int) -> dict[str, Any]:
-    """`{"run", "state", "error", "counts", "actions", "jobs", "pairs", "findings", "lines"}`; `lines` are for people."""
+    """`{"run", "state", "error", "counts", "actions", "jobs", "pairs", "refused_at", "findings", "lines"}`; `lines` are for people.
+
+    `refused_at` are the pairs that the platform rejected in this run, by vendor and reason. If it does not know a vendor, the run is
+    partly failed.
+    """
     findings = look(context, run_id)
     with context.engine.begin() as connection:
         run = promotion_runs.read(connection, run_id)
         paused = [str(stop) for stop in kill_switch.stops(connection)]
         jobs = promotion_jobs.of_run(connection, run_id)
         troubles = [_trouble(job) for job in jobs if job.state in (_TROUBLES if paused else (*_TROUBLES, *_UNFINISHED))]
-        state, error = _verdict(run, jobs, troubles)
+        pairs = _pairs(connection, run_id)
+        refused_at = [dict(row) for row in connection.execute(sa.text(_REFUSED), {"run": run_id}).mappings()]
+        state, error = _verdict(run, jobs, troubles, refused_at, pairs["accepted"])
         promotion_runs.close(connection, run_id, state=state, error=error)
         record.record_run(connection, run_id)
-        pairs = _pairs(connection, run_id)
     report = run.report or {"counts": {}, "actions": [], "lines": []}
     summary = {
         "run": run_id,
@@ -62,9 +76,10 @@ def report(context: Context, run_id: int) -> dict[str, Any]:
         "actions": report["actions"],
         "jobs": dict(Counter(job.state for job in jobs)),
         "pairs": pairs,
+        "refused_at": refused_at[:_REFUSED_MAX],
         "findings": findings,
     }
-    return {**summary, "lines": _lines(summary, [*paused, *troubles, *report["lines"]])}
+    return {**summary, "lines": _lines(summary, [*paused, *troubles, *refused_lines(refused_at), *report["lines"]])}
 
 
 def recover(context: Context) -> dict[str, Any]:
@@ -155,15 +170,40 @@ def status(
         }
 
 
-def _verdict(run: promotion_runs.PromotionRun, jobs: list[PromotionJob], troubles: list[str]) -> tuple[str, str | None]:
+def _verdict(
+    run: promotion_runs.PromotionRun,
+    jobs: list[PromotionJob],
+    troubles: list[str],
+    refused_at: list[dict[str, Any]],
+    accepted: int,
+) -> tuple[str, str | None]:
     if run.state == "superseded":
         return "superseded", run.error
     if run.planned_at is None:
         return "failed", "the plan was not made; see the log of the step before"
-    if not troubles:
-        return "succeeded", None
-    every = len(troubles) == len(jobs)
-    return "failed" if every else "partly_failed", f"{len(troubles)} of {len(jobs)} requests failed: {troubles[0]}"
+    unknown = [row for row in refused_at if row["reason"] == INVALID_VENDOR]
+    if troubles:
+        every = len(troubles) == len(jobs)
+        return "failed" if every else "partly_failed", f"{len(troubles)} of {len(jobs)} requests failed: {troubles[0]}"
+    if unknown:
+        named = some_of([row["vendor"] for row in unknown])
+        return "partly_failed" if accepted else "failed", (
+            f"the platform does not know {len(unknown)} vendors ({named}) and rejected all {sum(row['pairs'] for row in unknown):,} pairs of them;"
+            " `shelfsync check` compares the vendors of the ERP and the platform"
+        )
+    return "succeeded", None
+
+
+def refused_lines(refused_at: list[dict[str, Any]]) -> list[str]:
+    """A line for each reason of rejected pairs (rows of vendor, reason and pairs), with the vendors."""
+    by_reason: dict[str, list[dict[str, Any]]] = {}
+    for row in refused_at:
+        by_reason.setdefault(row["reason"], []).append(row)
+    return [
+        f"rejected: {sum(row['pairs'] for row in rows):,} pairs: {reason}, at vendors "
+        + some_of([f"{row['vendor']} ({row['pairs']:,})" for row in rows])
+        for reason, rows in by_reason.items()
+    ]
 
 
 def _trouble(job: PromotionJob) -> str:

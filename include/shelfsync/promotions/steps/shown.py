@@ -39,6 +39,7 @@ STATE = """CASE WHEN {row}.state = 'sent' AND {row}.end_time <= ledger.instant()
          WHEN {row}.state = 'sent' AND {row}.start_time > ledger.instant() THEN 'upcoming'
          WHEN {row}.state = 'sent' THEN 'running' ELSE {row}.state END"""
 """What a person calls the state of a promotion; `row` is a row of ledger.promotion or warehouse.promotion."""
+STATES = ("new", "upcoming", "running", "over", "ended", "failed")
 
 
 def one(context: Context, promotion_id: int, *, first: int = 0, rows: int = 500) -> dict[str, Any]:

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from promotion_shop import SKUS, STORES
-from shelfsync.errors import StaleRunError
+from shelfsync.cli.sync import run_error
+from shelfsync.errors import ExitCode, StaleRunError
 
 
 @pytest.mark.slow
@@ -183,13 +184,20 @@ def test_an_unknown_vendor_is_reported_and_stops_no_other(shop):
     shop.erp.put("c2", "b", "8")
     summary = shop.sync()
     assert summary["pairs"] == {"sent": 2, "accepted": 1, "rejected": 1, "unaccounted": 0}
+    assert summary["state"] == "partly_failed"
+    assert summary["error"].startswith("the platform does not know 1 vendors (store-404) and rejected all 1 pairs")
+    assert summary["refused_at"] == [{"vendor": "store-404", "reason": "invalid vendor", "promotions": 1, "pairs": 1}]
+    assert "rejected: 1 pairs: invalid vendor, at vendors store-404 (1)" in summary["lines"]
+    assert run_error(summary).exit_code == ExitCode.PARTLY
     assert shop.rows("SELECT vendor, reason FROM warehouse.promotion_outcome WHERE state = 'rejected'") == [
         ("store-404", "invalid vendor")
     ]
     assert shop.rows("SELECT campaign, state FROM ledger.promotion ORDER BY 1") == [("c1", "failed"), ("c2", "sent")]
     before = shop.puts()
-    shop.sync()
+    assert shop.sync()["state"] == "succeeded", "a run that sends nothing rejects nothing"
     assert shop.puts() == before
+    shop.erp.put("c1", "a", "7", vendor="store-404", base_price="10")
+    assert shop.sync()["state"] == "failed", "the platform accepted no pair of it"
 
 
 @pytest.mark.slow
