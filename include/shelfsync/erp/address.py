@@ -55,7 +55,7 @@ def shown(address: str) -> str:
 def find(address: str, *, endings: Sequence[str], setting: str = FILES, may_be_empty: bool = False) -> list[FoundFile]:
     """The files of an address, sorted by path, those of a folder by their endings.
 
-    A ConfigurationError when there are none, unless there may be none.
+    A ConfigurationError when there are none, unless there may be none; on a disk the folder has to be there even then.
     """
     fs, pattern = _filesystem(address, setting)
     try:
@@ -67,7 +67,7 @@ def find(address: str, *, endings: Sequence[str], setting: str = FILES, may_be_e
             f"{shown(address)} cannot be read: {_reason(error)}",
             "Correct the address, or the credentials of the storage.",
         ) from None
-    if not files and not may_be_empty:
+    if not files and not (may_be_empty and _may_be_there(fs, pattern)):
         raise ConfigurationError(
             setting,
             f"no file is at {shown(address)}",
@@ -103,6 +103,16 @@ def _filesystem(address: str, setting: str) -> tuple[Any, str]:
             "Write a path, or an address such as s3://bucket/stock/*.csv.",
         ) from None
     return fs, str(path)
+
+
+def _may_be_there(fs: Any, pattern: str) -> bool:
+    """Whether the folder of an address without a file exists. Most storages have no empty folders; a disk has."""
+    from fsspec.implementations.local import LocalFileSystem
+
+    if not isinstance(fs, LocalFileSystem):
+        return True
+    found = _GLOB.search(pattern.replace(VENDOR, "*"))
+    return bool(fs.isdir(pattern if found is None else pattern[: found.start()].rsplit("/", 1)[0]))
 
 
 def _files(fs: Any, pattern: str, endings: tuple[str, ...]) -> Iterator[FoundFile]:

@@ -261,6 +261,14 @@ def test_settings_that_contradict_each_other_are_named(make_world, erp, folder, 
         world.app.check()
 
 
+@pytest.mark.parametrize("missing", ["nowhere", "nowhere/{vendor}/*.csv"])
+def test_a_folder_that_is_not_there_is_named_and_not_taken_for_one_without_files(make_world, erp, folder, missing):
+    erp.put("store-001", "a")
+    world = make_world(erp={"url": erp.url, "sql": TIMES["sql"], "changes_files": str(folder / missing)})
+    with pytest.raises(ConfigurationError, match="SHELFSYNC_ERP__CHANGES_FILES: no file is at"):
+        world.app.check()
+
+
 event = st.tuples(
     st.sampled_from(["whole", "torn", "read", "rest", "full"]),
     st.lists(st.tuples(st.sampled_from(STORES), st.sampled_from("abcd"), st.integers(0, 5)), min_size=1, max_size=4),
