@@ -32,13 +32,21 @@ def _job_number(world) -> str:
     ]
 
 
-def test_a_webhook_ends_the_wait_without_a_question(webhook_world):
-    began = time.monotonic()
-    summary = webhook_world.sync("full")
-    assert (summary["state"], summary["accepted"]) == ("succeeded", 1)
-    assert time.monotonic() - began < 20
-    operations = {entry["operation"] for entry in webhook_world.platform.journal()["entries"]}
-    assert "job_status" not in operations
+def test_with_a_webhook_a_vendor_needs_two_requests_a_cycle_an_update_and_a_log(webhook_world):
+    webhook_world.platform.put_products("store-002", [A])
+    webhook_world.erp.put("store-002", "a", "2.00")
+    for kind, price in (("full", "2.00"), ("delta", "3.00")):
+        for vendor in ("store-001", "store-002"):
+            webhook_world.erp.put(vendor, "a", price)
+        summary = webhook_world.sync(kind)
+        assert (summary["state"], summary["accepted"], summary["bound"]["requests"]) == ("succeeded", 2, 4)
+    requests = webhook_world.app.status()["requests"]
+    assert {name: requests["by"].get(name) for name in ("put_catalog", "download", "job_status")} == {
+        "put_catalog": 4,
+        "download": 4,
+        "job_status": None,
+    }
+    assert requests["polls_share"] == 0
     assert webhook_world.rows("SELECT count(*) FROM inbox.event WHERE processed_at IS NULL") == [(0,)]
 
 
