@@ -5,6 +5,7 @@ The campaigns and the model of the rules are those of `promotion_feed`. FEED_CAM
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import datetime as dt
 import json
@@ -87,10 +88,11 @@ def test_a_chains_campaigns_are_planned_sent_changed_and_ended_pair_by_pair(
 
 
 def _prices(installation: Installation) -> dict[tuple[str, str], Decimal]:
-    """Acknowledged prices of products that no campaign of the sample has, and that no other test touches."""
+    """Acknowledged prices of products that each store has, that no campaign of the sample has, and that no other test touches."""
     promoted = {row["item_code"] for row in installation.erp(IN_CAMPAIGNS)}
     rows = [row for row in installation.rows(PRICES, stores=list(STORES)) if row["sku"] not in promoted]
-    skus = sorted({row["sku"] for row in rows})
+    stores = collections.Counter(row["sku"] for row in rows)
+    skus = sorted(sku for sku, count in stores.items() if count == len(STORES))
     first = len(skus) // 2
     chosen = set(skus[first : first + max(40, 2 * CAMPAIGNS // len(STORES))])
     return {(row["vendor"], row["sku"]): row["price"] for row in rows if row["sku"] in chosen}
