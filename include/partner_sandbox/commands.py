@@ -59,7 +59,7 @@ def _parser() -> argparse.ArgumentParser:
             " apply. With --url it plays in one that runs. Exit code 0: each step was done. 1: a step failed. 2: it could not play."
         ),
     )
-    play.add_argument("file", type=Path, help="YAML or JSON; README.md shows one")
+    play.add_argument("file", type=Path, help="YAML or JSON; the sandbox's README shows one: Play a scenario")
     play.add_argument(
         "--exit", action="store_true", help="end with the scenario; else a started sandbox goes on until interrupted"
     )

@@ -21,6 +21,7 @@ MADE: dict[str, Callable[[], str]] = {
     "reference/dags.md": program.dags,
     "reference/client.md": program.client,
     "reference/openapi.md": contract.operations,
+    "reference/partner-sandbox.md": contract.sandbox,
     "reference/ledger.md": tables.ledger,
     "reference/warehouse.md": tables.warehouse,
 }

@@ -8,8 +8,14 @@ from typing import Any
 
 import yaml
 
-CONTRACT = Path(__file__).resolve().parents[2] / "contract/openapi.yaml"
+ROOT = Path(__file__).resolve().parents[2]
+CONTRACT = ROOT / "contract/openapi.yaml"
 METHODS = ("get", "put", "post", "delete", "patch")
+
+
+def sandbox() -> str:
+    """The README of the sandbox, without its title."""
+    return (ROOT / "include/partner_sandbox/README.md").read_text("utf-8").partition("\n")[2]
 
 
 def operations() -> str:
