@@ -18,6 +18,7 @@ fi
 rm -rf dist/docs
 PYTHONPATH=include:plugins .venv/bin/python -m scripts.reference dist/pages
 .tools/docs/bin/zensical build --strict --clean 2>&1
+PYTHONPATH=include:plugins .venv/bin/python -m scripts.reference dist/pages dist/docs
 if grep -rlE '<(script|link|img|iframe)[^>]+(src|href)="?https?://' dist/docs --include='*.html'; then
     echo "docs: these pages load something from the network" >&2
     exit 1

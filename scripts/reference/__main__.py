@@ -1,7 +1,10 @@
-"""`python -m scripts.reference FOLDER` copies the pages there and adds to the reference what the code states. `make docs` builds the site of it."""
+"""`python -m scripts.reference FOLDER` copies the pages there and adds to the reference what the code states. `make docs` builds the site of it,
+and `python -m scripts.reference FOLDER SITE` adds to the site the paths by which messages name its pages.
+"""
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -39,5 +42,22 @@ def build(folder: Path) -> None:
         page.write_text(f"{head}{write().rstrip()}\n", "utf-8")
 
 
+def redirect(pages: Path, site: Path) -> None:
+    """Lets the site answer the paths that messages name: `docs/reference/errors.md#place` leads to the page, with its anchor."""
+    for page in sorted(pages.rglob("*.md")):
+        name = page.relative_to(pages)
+        html = name.with_name("index.html") if name.name == "README.md" else name.with_suffix(".html")
+        if not (site / html).is_file():
+            raise FileNotFoundError(site / html)
+        target = os.path.relpath(html, Path("docs") / name)
+        folder = site / "docs" / name
+        folder.mkdir(parents=True)
+        (folder / "index.html").write_text(
+            f'<!doctype html><title>{name}</title><a href="{target}">{html}</a>'
+            f"<script>location.replace({target!r} + location.hash)</script>\n",
+            "utf-8",
+        )
+
+
 if __name__ == "__main__":
-    build(Path(sys.argv[1]))
+    redirect(*map(Path, sys.argv[1:])) if sys.argv[2:] else build(Path(sys.argv[1]))

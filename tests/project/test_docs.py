@@ -14,7 +14,7 @@ import pytest
 import partner_api
 from command_tree import commands, options
 from scripts.prose import long_ones, refused
-from scripts.reference.__main__ import build
+from scripts.reference.__main__ import build, redirect
 from scripts.reference.pictures import DRAWINGS, svg
 from scripts.reference.program import EXAMPLES
 from shelfsync import errors, logs
@@ -105,6 +105,20 @@ def test_every_page_that_code_or_a_message_names_is_there():
         if not (ROOT / page).exists()
     }
     assert named == set()
+
+
+def test_the_path_that_a_message_names_leads_to_its_page_of_the_site(tmp_path):
+    pages = {"reference/errors.md": "reference/errors.html", "how-to/runbooks/README.md": "how-to/runbooks/index.html"}
+    for name, html in pages.items():
+        for file in (tmp_path / "pages" / name, tmp_path / "site" / html):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.touch()
+    redirect(tmp_path / "pages", tmp_path / "site")
+    for name, html in pages.items():
+        folder = tmp_path / "site/docs" / name
+        target = re.search(r"location.replace\('(.+)' \+ location.hash\)", (folder / "index.html").read_text("utf-8"))
+        assert target is not None
+        assert (folder / target[1]).resolve() == (tmp_path / "site" / html).resolve()
 
 
 def test_every_page_is_in_the_navigation_once():
