@@ -91,7 +91,7 @@ def test_the_report_and_the_status_list_stop_sells_separately(shop):
     assert any(line.startswith("stop-sells: 2 SKUs in 1 jobs acknowledged") for line in summary["lines"])
     status = shop.app.status()
     assert status["freshness"][0]["priority"] == "stop_sell"
-    used = shop.rows("SELECT operation, count(*) FROM rate_limit.permit GROUP BY 1")
+    used = shop.rows("SELECT operation, sum(requests)::bigint FROM warehouse.request_use GROUP BY 1")
     assert status["requests"]["by"] == {row[0]: row[1] for row in used}
     assert status["requests"]["polls_share"] == status["requests"]["by"].get("job_status", 0) / sum(
         row[1] for row in used
