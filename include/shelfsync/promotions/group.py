@@ -74,10 +74,9 @@ class Named:
 def same_offers(rows: pa.Table, heads: list[Head]) -> dict[int, int]:
     """Number of a head of the rows -> that of the head with the same offer whose campaign comes first."""
     first: dict[Head, int] = {}
-    numbers = set(column(rows, "head").to_pylist())
-    for number in sorted(numbers, key=lambda number: heads[number].campaign):
-        first.setdefault(heads[number].offer, number)
-    return {number: first[heads[number].offer] for number in numbers}
+    numbers = pc.unique(column(rows, "head")).to_pylist()
+    ordered = sorted(numbers, key=lambda number: heads[number].campaign)
+    return {number: first.setdefault(heads[number].offer, number) for number in ordered}
 
 
 def derived_name(display_name: tuple[tuple[str, str], ...], number: int) -> tuple[tuple[str, str], ...]:

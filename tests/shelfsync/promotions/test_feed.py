@@ -16,7 +16,7 @@ from promotion_shop import STORES
 from shelfsync.errors import TryAgainError
 
 CAMPAIGNS = int(os.environ.get("FEED_CAMPAIGNS", "300"))
-"""A chain of three supermarkets has 6,000, which takes most of an hour: `make test-slow ARGS="-s -k rules_say"`."""
+"""A chain of three supermarkets has 6,000, which takes some 15 minutes of CPU: `make test-slow ARGS="-s -k rules_say"`."""
 FAULTS = (
     {"at": "put_promotion", "kind": "status_500", "times": 3},
     {"at": "put_promotion", "kind": "drop_answer", "times": 2},
