@@ -70,8 +70,9 @@ def read_run(connection: Connection, run_id: int) -> Run:
 
 
 def close_run(connection: Connection, run_id: int, *, state: RunState, error: str | None) -> None:
-    """Ends a run in one of succeeded, partly_failed, failed."""
-    values = {"state": state, "error": error, "finished_at": instant()}
+    """Ends a run in one of succeeded, partly_failed, failed. A report made again in the same state does not move its end."""
+    finished_at = sa.case((run.c.state == state, sa.func.coalesce(run.c.finished_at, instant())), else_=instant())
+    values = {"state": state, "error": error, "finished_at": finished_at}
     connection.execute(run.update().where(run.c.run_id == run_id).values(values))
 
 

@@ -83,7 +83,7 @@ run = sa.Table(
         "one_process", "True: one process does the whole run and holds its session lock; the run ends with the process"
     ),
     written("started_at", "When it was opened"),
-    moment("finished_at", "When it was reported"),
+    moment("finished_at", "When it ended, to the first report of this state"),
     sa.CheckConstraint("kind IN ('full', 'delta')", name="kind"),
     sa.CheckConstraint(one_of(RunState), name="state"),
     schema="ledger",
