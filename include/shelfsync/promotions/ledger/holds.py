@@ -20,7 +20,12 @@ _ROW = promotion_hold.c
 
 def approved(connection: Connection) -> set[str]:
     """Fingerprints that an operator has approved."""
-    return set(connection.execute(sa.select(_ROW.fingerprint).where(_ROW.state == "approved")).scalars())
+    return _fingerprints(connection, "approved")
+
+
+def declined(connection: Connection) -> set[str]:
+    """Fingerprints that an operator has declined."""
+    return _fingerprints(connection, "declined")
 
 
 def note(connection: Connection, holds: Sequence[dict[str, Any]]) -> None:
@@ -94,3 +99,7 @@ def decide(
     if rule is not None:
         statement = statement.where(_ROW.rule == rule)
     return connection.execute(statement.values(state=state, decided_by=by, decided_at=instant())).rowcount
+
+
+def _fingerprints(connection: Connection, state: str) -> set[str]:
+    return set(connection.execute(sa.select(_ROW.fingerprint).where(_ROW.state == state)).scalars())

@@ -272,6 +272,22 @@ def _shared(header: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in header.items() if name not in {"campaign", "also"}}
 
 
+def _declined_lines(holds: list[Hold]) -> list[str]:
+    """A count of what a person has declined. It is no question until the ERP changes it."""
+    campaigns = {hold.campaign for hold in holds} - {EVERY}
+    lines = [
+        f"declined: the end of {hold.skus} promotions, which stay until the ERP changes them"
+        for hold in holds
+        if hold.campaign == EVERY
+    ]
+    if campaigns:
+        one = len(campaigns) == 1
+        lines.append(
+            f"declined: {len(campaigns)} campaign{'' if one else 's'}, not sent until {'it changes' if one else 'they change'}"
+        )
+    return lines
+
+
 def _held_lines(holds: list[Hold]) -> list[str]:
     """One line a hold; of a cause with many campaigns one line for all of them: an operator decides them together."""
     by_rule: dict[str, list[Hold]] = {}
@@ -312,15 +328,20 @@ def _report(context: Context, prepared: Prepared, planned: Planned, requests: li
         )
         action["skus"] += row["skus"]
         action["requests"] += 1
+    with context.engine.connect() as connection:
+        fingerprints = promotion_holds.declined(connection)
+    declined = [hold for hold in prepared.holds if hold.fingerprint in fingerprints]
     counts = dict(prepared.counts) | {
         "created": sum(action["action"] == "create" for action in actions.values()),
         "changed": sum(action["action"] == "change" for action in actions.values()),
         "ended": sum(action["action"] == "end" for action in actions.values()),
         "requests": len(requests),
+        "campaigns_declined": len({hold.campaign for hold in declined} - {EVERY}),
     }
     lines = [f"campaign {campaign}: left alone: {why}" for campaign, why in sorted(prepared.frozen.items())]
     lines += [f"campaign {campaign}: passed over: {why}" for campaign, why in sorted(planned.passed_over.items())]
-    lines += _held_lines(prepared.holds)
+    lines += _held_lines([hold for hold in prepared.holds if hold.fingerprint not in fingerprints])
+    lines += _declined_lines(declined)
     reasons = dict(sorted(prepared.reasons.items(), key=lambda item: -item[1]["rows"]))
     first = [
         f"quarantined: {of['rows']:,} rows: {word}, such as at vendor {of['vendor']}: {of['example']}"

@@ -231,3 +231,38 @@ def test_a_promotion_does_not_end_while_a_person_has_stopped_the_one_that_takes_
     shop.sync()
     assert (shop.seen(), shop.seen("store-002")) == ({"a": 8.0}, {"a": 8.0})
     assert shop.states() == ["Cancelled", "Running"]
+
+
+def test_a_declined_campaign_is_counted_and_no_question_until_it_changes(shop):
+    for number, sku in enumerate("abc"):
+        shop.erp.put(f"c{number}", sku, "1")
+    path = shop.world.app.promotions
+    assert [line for line in shop.sync()["lines"] if line.startswith("held")]
+    for campaign in ("c0", "c1"):
+        path.decide(campaign, rule=None, approve=False, by="ada")
+    for dry_run in (True, False):
+        summary = shop.sync(dry_run=dry_run)
+        (question,) = [line for line in summary["lines"] if line.startswith("held")]
+        assert "campaign c2" in question
+        assert "declined: 2 campaigns, not sent until they change" in summary["lines"]
+        assert (summary["counts"]["held"], summary["counts"]["campaigns_declined"]) == (3, 2)
+    shop.erp.put("c0", "a", "2")
+    lines = shop.sync()["lines"]
+    assert any(line.startswith("held (discount)") and "campaign c0" in line for line in lines)
+    assert "declined: 1 campaign, not sent until it changes" in lines
+
+
+@pytest.mark.slow
+def test_the_declined_end_of_many_is_counted_and_no_question_until_another_leaves(shop):
+    for number, sku in enumerate("abcd"):
+        shop.erp.put(f"c{number}", sku, "8")
+    shop.sync()
+    for number in range(3):
+        shop.erp.drop(f"c{number}")
+    path = shop.world.app.promotions
+    assert any(line.startswith("held (ended)") for line in shop.sync()["lines"])
+    path.decide("*", rule=None, approve=False, by="ada")
+    lines = shop.sync()["lines"]
+    assert not any(line.startswith("held (ended)") for line in lines)
+    assert "declined: the end of 3 promotions, which stay until the ERP changes them" in lines
+    assert set(shop.seen()) == set("abcd")
