@@ -16,6 +16,7 @@ from shelfsync.promotions.steps import extract as promotions_extract
 from shelfsync.promotions.steps import plan as promotions_plan
 from shelfsync.promotions.steps import report as promotions_report
 from shelfsync.promotions.steps import shown as promotions_shown
+from shelfsync.promotions.steps import status as promotions_status
 from shelfsync.promotions.steps import sync as promotions_sync
 from shelfsync.receiver import reprocess, secret
 
@@ -55,8 +56,8 @@ class PromotionCalls:
     def recover(self) -> dict[str, Any]:
         return promotions_report.recover(self.context)
 
-    def status(self) -> dict[str, Any]:
-        return promotions_report.status(self.context)
+    def status(self, **chosen: Any) -> dict[str, Any]:
+        return promotions_status.status(self.context, **chosen)
 
     def one(self, promotion_id: int, **which: Any) -> dict[str, Any]:
         return promotions_shown.one(self.context, promotion_id, **which)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from shelfsync.cli.command import command
-from shelfsync.cli.options import User, user_or
+from shelfsync.cli.options import Limit, User, user_or
 from shelfsync.cli.output import Answer, opened, progress
 from shelfsync.cli.sync import partly, summed
 from shelfsync.errors import DataError, ShelfsyncError
@@ -31,9 +31,12 @@ OfState = Annotated[
     Literal["new", "upcoming", "running", "over", "ended", "failed"] | None,
     typer.Option("--state", help="Only promotions of this state."),
 ]
+OfVendor = Annotated[str | None, typer.Option("--vendor", metavar="VENDOR", help="Only promotions of this vendor.")]
 OfCampaign = Annotated[
-    str | None, typer.Option("--campaign", metavar="CAMPAIGN", help="Only promotions of this campaign.")
+    str | None,
+    typer.Option("--campaign", metavar="TEXT", help="Only promotions with this text in their campaign or name."),
 ]
+OfSku = Annotated[str | None, typer.Option("--sku", metavar="SKU", help="Only promotions with this SKU.")]
 Problems = Annotated[bool, typer.Option("--problems", help="Only failed, rejected and unconfirmed promotions.")]
 Rule = Annotated[str | None, typer.Option("--rule", metavar="RULE", help="Only what this rule holds.")]
 
@@ -51,13 +54,22 @@ def sync() -> Answer:
 
 
 @command(app, "shelfsync promotions status", "shelfsync promotions status --problems --json")
-def status(state: OfState = None, campaign: OfCampaign = None, problems: Problems = False) -> Answer:
+def status(
+    state: OfState = None,
+    vendor: OfVendor = None,
+    campaign: OfCampaign = None,
+    sku: OfSku = None,
+    problems: Problems = False,
+    limit: Limit = 500,
+) -> Answer:
     """Every promotion of the last days, problems first; what is held, quarantined, rejected, and does not fit the catalog."""
     from shelfsync.promotions.steps.report import refused_lines
-    from shelfsync.promotions.steps.report import status as read_status
+    from shelfsync.promotions.steps.status import status as read_status
 
     with opened() as context:
-        result = read_status(context, state=state, campaign=campaign, problems=problems)
+        result = read_status(
+            context, state=state, vendor=vendor, campaign=campaign, sku=sku, problems=problems, rows=limit
+        )
         zone = zoneinfo.ZoneInfo(context.settings.promotions.timezone)
     lines = [
         f"{row['state']:9} {row['campaign']} ({row['name']}): {row['skus']} SKUs at {len(row['vendors'])} vendors,"
@@ -67,6 +79,8 @@ def status(state: OfState = None, campaign: OfCampaign = None, problems: Problem
         + (f", {row['doubtful']} SKUs unconfirmed" if row["doubtful"] else "")
         for row in result["promotions"]
     ]
+    if more := result["promotions_found"] - len(lines):
+        lines.append(f"… and {more:,} more promotions: --limit shows them, the other options choose")
     lines += [
         f"held by rule {row['rule']}: {row['skus']} SKUs in {row['campaigns']} campaigns at {row['vendors']} vendors; decide them together by"
         f" `shelfsync promotions approve --rule {row['rule']}` or `shelfsync promotions decline --rule {row['rule']}`"
@@ -77,6 +91,8 @@ def status(state: OfState = None, campaign: OfCampaign = None, problems: Problem
         f"held: {row['campaign']}, {row['rule']}, vendor {row['vendor'] or '*'}: {row['message']}"
         for row in result["held"]
     ]
+    if more := sum(row["holds"] for row in result["held_by_rule"]) - len(result["held"]):
+        lines.append(f"… and {more:,} more holds")
     lines += [
         f"quarantined in run {row['run_id']}: {row['rows']:,} rows: {row['reason']}, such as at vendor {row['vendor']}: {row['example']}"
         for row in result["quarantined"]

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse
 
 from shelfsync.errors import DataError
 from shelfsync.explain.explain import explain
 from shelfsync.explain.explanation import asked_instant
 from shelfsync.pages.shell import context, show
+from shelfsync.pages.viewer import Text
 
 router = APIRouter()
 MENU = ("/explain", "Explain")
 DAGS = ("catalog_full_sync", "catalog_delta_sync", "assortment_export", "promotions_sync")
-
-Text = Annotated[str, Query(max_length=255)]
 
 
 @router.get("/explain")

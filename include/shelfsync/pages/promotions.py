@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 from fastapi import APIRouter, HTTPException, Request
@@ -11,25 +12,43 @@ from starlette.status import HTTP_404_NOT_FOUND, HTTP_409_CONFLICT
 
 from shelfsync.errors import DataError
 from shelfsync.pages.shell import context, lead_to, show
-from shelfsync.pages.viewer import Decider, First, Form, Number, newest_shown
-from shelfsync.promotions.steps import report, shown
+from shelfsync.pages.viewer import Decider, First, Form, Number, Text, newest_shown
+from shelfsync.promotions.steps import shown
 from shelfsync.promotions.steps.decide import decide_hold, decide_rule
+from shelfsync.promotions.steps.status import status
 
 router = APIRouter()
 MENU = ("/promotions", "Promotions")
 DAGS = ("promotions_sync", "promotions_recover")
 
 ROWS = 500
-"""SKUs a page."""
+"""Promotions or SKUs a page."""
 
 
 @router.get("/promotions")
-def promotions(request: Request, state: str = "", campaign: str = "", *, problems: bool = False) -> HTMLResponse:
-    """The same as `shelfsync promotions status`, with its options and the latest decisions."""
-    opened = context(request)
-    found = report.status(opened, state=state or None, campaign=campaign or None, problems=problems)
-    chosen = {"state": state, "campaign": campaign, "problems": problems}
-    values: dict[str, Any] = {"chosen": chosen, "states": shown.STATES, "zone": _zone(request)}
+def promotions(
+    request: Request,
+    state: Text = "",
+    vendor: Text = "",
+    campaign: Text = "",
+    sku: Text = "",
+    first: First = 0,
+    *,
+    problems: bool = False,
+) -> HTMLResponse:
+    """The same as `shelfsync promotions status`, with its options and the latest decisions; 500 promotions a page."""
+    chosen = {"state": state, "vendor": vendor, "campaign": campaign, "sku": sku}
+    given = {name: text for name, text in chosen.items() if text}
+    found = status(context(request), **given, problems=problems, first=first, rows=ROWS)
+    after = first + ROWS if first + ROWS < found["promotions_found"] else None
+    query = {**given, **({"problems": "true"} if problems else {}), "first": after}
+    values: dict[str, Any] = {
+        "chosen": {**chosen, "problems": problems},
+        "first": first,
+        "more": None if after is None else urlencode(query),
+        "states": shown.STATES,
+        "zone": _zone(request),
+    }
     return show(request, "promotions.html", title="Promotions", **found, **values)
 
 

@@ -19,6 +19,8 @@ Number = Annotated[int, Path(ge=0, le=_BIGGEST)]
 """The number of a ledger row, in a path."""
 First = Annotated[int, Query(ge=0, le=_BIGGEST)]
 """How many rows a page leaves out."""
+Text = Annotated[str, Query(max_length=255)]
+"""Text in a query, such as an identifier; empty: not given."""
 
 
 def is_readable(request: Request) -> bool:

@@ -56,10 +56,10 @@ CORPUS = (
     "00000000-0000-0000-0000-000000000000",
 )
 texts = st.one_of(st.sampled_from(CORPUS), st.text(max_size=40), st.integers().map(str), st.datetimes().map(str))
-fields = st.dictionaries(
-    st.sampled_from(["vendor", "sku", "at", "first", "reason", "scope", "threshold_max_share", "threshold_x", "\0"]),
-    texts,
-)
+NAMES = (
+    "vendor", "sku", "at", "first", "reason", "scope", "state", "campaign", "problems", "threshold_max_share", "threshold_x", "\0",
+)  # fmt: skip
+fields = st.dictionaries(st.sampled_from(NAMES), texts)
 
 
 def test_every_page_and_form_is_among_these():
@@ -88,6 +88,9 @@ def written(text: str) -> str:
 @example(path="/explain", text="", asked={"vendor": "\0", "sku": "a"})
 @example(path="/orders/{}", text="\0", asked={})
 @example(path="/holds/{}", text="9" * 23, asked={"first": "9" * 23})
+@example(path="/promotions", text="", asked={"campaign": "\0", "sku": "\0"})
+@example(path="/promotions", text="", asked={"first": "9" * 23, "problems": "9" * 23})
+@example(path="/promotions", text="", asked={"vendor": "x" * 300, "sku": "%", "campaign": "\\"})
 def test_any_address_is_answered(client, path, text, asked):
     query = urlencode({name: value.encode("utf-8", "surrogatepass") for name, value in asked.items()})
     answer = client.get(f"{path.format(written(text))}?{query}", follow_redirects=False)

@@ -3,8 +3,25 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
+from html import unescape
 
 import pytest
+
+NAMES = re.compile(r'/promotions/\d+">([^<]*)</a>')
+MORE = re.compile(r'href="/shelfsync/pages/promotions([^"]*)">More promotions')
+MANY = """
+WITH made AS (
+    INSERT INTO ledger.promotion (identity, campaign, header, vendors, start_time, end_time, state, retry_at)
+    SELECT 'many-' || n, 'c' || n, jsonb_build_object('display_name', jsonb_build_object('en_GB', 'Offer ' || n)), '{store-001}',
+        now() - interval '1 day', now() + interval '1 day', 'sent', CASE WHEN n > 1198 THEN now() + interval '1 day' END
+    FROM generate_series(1, 1200) AS n RETURNING *
+)
+INSERT INTO warehouse.promotion (promotion_id, campaign, name, display_name, type, reason, start_time, end_time, state)
+SELECT promotion_id, campaign, header -> 'display_name' ->> 'en_GB', header -> 'display_name', 'STRIKETHROUGH', 'COMPETITIVENESS', start_time,
+    end_time, state FROM made
+"""
+"""Promotions that run, the last two with a failed request."""
 
 
 @pytest.mark.slow
@@ -105,3 +122,48 @@ def test_the_page_shows_some_promotions_alone_and_times_in_the_zone_of_the_erp(m
         text = page.get(f"/promotions?{query}").text
         assert {name for name in ("Offer c0", "Offer c1", "Offer c2") if name in text} == campaigns, query
     assert ends in page.get("/promotions/1").text
+
+
+@pytest.mark.slow
+def test_the_page_shows_the_promotions_of_a_vendor_a_campaign_or_a_sku(shop, browse):
+    shop.erp.put("spring-1", "a", "8", name="Frühling")
+    shop.erp.put("spring-10", "b", "8", vendor="store-002", name="Autumn")
+    shop.erp.put("other", "stranger", "8", vendor="store-003", name="Other", start=1)
+    shop.erp.put("other", "c", "8", vendor="store-003", name="Other", start=1)
+    shop.sync()
+    page = browse(shop.world.app)
+    for query, names in {
+        "vendor=store-002": {"Autumn"},
+        "vendor=store-00": set(),
+        "campaign=SPRING": {"Frühling", "Autumn"},
+        "campaign=fr%C3%BChl": {"Frühling"},
+        "campaign=%25": set(),
+        "sku=b": {"Autumn"},
+        "sku=stranger": {"Other"},
+        "sku=c&vendor=store-001": set(),
+        "vendor=&campaign=&sku=": {"Frühling", "Autumn", "Other"},
+    }.items():
+        text = page.get(f"/promotions?{query}").text
+        assert {name for name in ("Frühling", "Autumn", "Other") if f">{name}</a>" in text} == names, query
+    assert 'name="sku" value="b"' in page.get("/promotions?sku=b").text
+
+
+def test_a_page_has_some_of_many_promotions_and_leads_to_the_others(world, browse):
+    with world.app.context.engine.begin() as connection:
+        connection.exec_driver_sql(MANY)
+    page = browse(world.app)
+    text = page.get("/promotions").text
+    assert "promotions 1 to 500 of 1,200, times in UTC" in text
+    names = NAMES.findall(text)
+    assert (len(names), names[:2]) == (500, ["Offer 1199", "Offer 1200"]), "problems come first"
+    seen, query = set(names), MORE.search(text)
+    while query:
+        text = page.get(f"/promotions{unescape(query[1])}").text
+        seen, query = seen | set(NAMES.findall(text)), MORE.search(text)
+    assert seen == {f"Offer {number}" for number in range(1, 1201)}
+    more = MORE.search(page.get("/promotions?vendor=store-001&state=running").text)
+    assert unescape(more[1]) == "?state=running&vendor=store-001&first=500"
+    assert "promotions 1 to 2 of 2," in page.get("/promotions?problems=true").text
+    assert page.get(f"/promotions?first={2**63 - 1}").status_code == 200
+    for name in ("state", "vendor", "campaign", "sku"):
+        assert page.get("/promotions", params={name: "x" * 5_000}).status_code == 400

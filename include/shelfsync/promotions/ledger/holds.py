@@ -41,12 +41,11 @@ def note(connection: Connection, holds: Sequence[dict[str, Any]]) -> None:
     )
 
 
-def held(connection: Connection) -> list[dict[str, Any]]:
-    """Holds that wait for a decision, oldest first."""
+def held(connection: Connection, *, most: int) -> list[dict[str, Any]]:
+    """Holds that wait for a decision: so many of them, the oldest first."""
     names = ("hold_id", "campaign", "rule", "vendor", "skus", "message", "first_at")
-    rows = connection.execute(
-        sa.select(*(_ROW[name] for name in names)).where(_ROW.state == "held").order_by(_ROW.hold_id)
-    )
+    statement = sa.select(*(_ROW[name] for name in names)).where(_ROW.state == "held")
+    rows = connection.execute(statement.order_by(_ROW.hold_id).limit(most))
     return [dict(row) for row in rows.mappings()]
 
 

@@ -1,4 +1,4 @@
-"""report: closes a run and reports it. recover: finishes what tasks and processes left open. status: the state of every promotion."""
+"""report: closes a run and reports it. recover: finishes what tasks and processes left open."""
 
 from __future__ import annotations
 
@@ -12,18 +12,14 @@ from shelfsync.platform import kill_switch
 from shelfsync.platform.jobs.poll import record_late_events
 from shelfsync.platform.jobs.table import Kind, State, job
 from shelfsync.platform.jobs.wait import poll_due
-from shelfsync.promotions.ledger import holds as promotion_holds
 from shelfsync.promotions.ledger import jobs as promotion_jobs
-from shelfsync.promotions.ledger import rejections as promotion_rejections
 from shelfsync.promotions.ledger import runs as promotion_runs
 from shelfsync.promotions.ledger.tables import promotion_request
 from shelfsync.promotions.outcome import INVALID_VENDOR
 from shelfsync.promotions.steps.coherence import look
 from shelfsync.promotions.steps.confirm import confirm
 from shelfsync.promotions.steps.deliver import deliver
-from shelfsync.promotions.steps.shown import STATE
 from shelfsync.promotions.warehouse import record
-from shelfsync.promotions.warehouse.findings import CAUSES
 
 if TYPE_CHECKING:
     from shelfsync.context import Context
@@ -107,67 +103,6 @@ def recover(context: Context) -> dict[str, Any]:
 def _poll_and_confirm(context: Context) -> Confirmed:
     poll_due(context, Kind.PROMOTION)
     return confirm(context)
-
-
-_PROBLEM = "(state = 'failed' OR refused > 0 OR doubtful > 0 OR coalesce(retry_at > ledger.instant(), false))"
-"""Promotions that an operator looks at first."""
-_STATUS = f"""
-SELECT * FROM (SELECT p.promotion_id, p.campaign, w.name, p.vendors, p.start_time, p.end_time, p.made_elsewhere, p.retry_at, coalesce(w.skus, 0) AS skus,
-    {STATE.format(row="p")} AS state,
-    (SELECT count(*) FROM ledger.promotion_request AS q JOIN ledger.job AS j USING (request_id)
-     WHERE q.promotion_id = p.promotion_id AND j.state IN ('planned', 'submitting', 'open')) AS in_flight,
-    (SELECT count(*) FROM ledger.promotion_rejection AS r WHERE r.promotion_id = p.promotion_id) AS refused,
-    (SELECT count(*) FROM warehouse.promotion_sku AS s WHERE s.promotion_id = p.promotion_id AND NOT s.known) AS doubtful
-FROM ledger.promotion AS p LEFT JOIN warehouse.promotion AS w USING (promotion_id)
-WHERE p.end_time > ledger.instant() - interval '7 days' AND (p.state <> 'ended' OR p.ended_at > ledger.instant() - interval '7 days')
-) AS p
-WHERE (CAST(:state AS text) IS NULL OR state = :state) AND (CAST(:campaign AS text) IS NULL OR campaign = :campaign)
-    AND (NOT CAST(:problems AS boolean) OR {_PROBLEM})
-ORDER BY NOT ({_PROBLEM}), start_time, campaign, promotion_id
-"""  # noqa: S608
-_QUARANTINED = """
-SELECT run_id, key AS reason, CAST(value ->> 'rows' AS bigint) AS rows, value ->> 'vendor' AS vendor, value ->> 'example' AS example
-FROM (SELECT run_id, report FROM ledger.promotion_run WHERE planned_at IS NOT NULL AND NOT dry_run ORDER BY run_id DESC LIMIT 1) AS newest,
-    jsonb_each(CAST(report -> 'reasons' AS jsonb)) ORDER BY rows DESC, reason
-"""
-_CAUSES = """
-SELECT cause, count(*) AS found, min(CASE WHEN sku = '' THEN message ELSE 'SKU ' || sku || ' at ' || vendor || ': ' || message END) AS example
-FROM warehouse.promotion_finding GROUP BY cause ORDER BY cause
-"""
-_RUNS = """
-SELECT run_id, state, dry_run, started_at, finished_at, created, changed, ended, held, rows_quarantined, error, run_key
-FROM warehouse.promotion_run ORDER BY run_id DESC LIMIT 10
-"""
-
-
-def status(
-    context: Context, *, state: str | None = None, campaign: str | None = None, problems: bool = False
-) -> dict[str, Any]:
-    """`{"promotions", "held", "held_by_rule", "decided", "refused": {reason: pairs}, "refused_at", "quarantined", "findings": {cause: n}, …}`.
-
-    Problems come first. `state`, `campaign` and `problems` choose promotions. `refused_at` are rejected pairs by vendor and reason;
-    `quarantined` are the reasons of the newest run's rows, each with the number of rows and an example.
-    """
-    chosen = {"state": state, "campaign": campaign, "problems": problems}
-    with context.engine.connect() as connection:
-        causes = connection.execute(sa.text(_CAUSES)).mappings().all()
-        refused_at = promotion_rejections.count_by_vendor(connection)
-        refused: Counter[str] = Counter()
-        for row in refused_at:
-            refused[row["reason"]] += row["pairs"]
-        return {
-            "promotions": [dict(row) for row in connection.execute(sa.text(_STATUS), chosen).mappings()],
-            "held": promotion_holds.held(connection),
-            "held_by_rule": promotion_holds.held_by_rule(connection),
-            "decided": promotion_holds.decided(connection),
-            "refused": dict(refused),
-            "refused_at": refused_at,
-            "quarantined": [dict(row) for row in connection.execute(sa.text(_QUARANTINED)).mappings()],
-            "findings": {row["cause"]: row["found"] for row in causes},
-            "meanings": [{**row, "meaning": CAUSES[row["cause"]]} for row in causes],
-            "runs": [dict(row) for row in connection.execute(sa.text(_RUNS)).mappings()],
-            "paused": [str(stop) for stop in kill_switch.stops(connection)],
-        }
 
 
 def _verdict(

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from shelfsync.promotions.steps import report
 from shelfsync.promotions.steps.confirm import confirm
 
 SLACK = 4
@@ -112,7 +111,7 @@ def test_the_status_has_problems_first_and_reasons_with_samples_and_names_the_ve
     (found,) = status["quarantined"]
     assert (found["reason"], found["rows"], found["vendor"]) == ("price_not_below_base", 1, "store-001")
     assert '"12"' in found["example"]
-    few = report.status(shop.world.app.context, problems=True)["promotions"]
+    few = shop.world.app.promotions.status(problems=True)["promotions"]
     assert [row["campaign"] for row in few] == ["c1"]
-    few = report.status(shop.world.app.context, campaign="c2", state="upcoming")["promotions"]
+    few = shop.world.app.promotions.status(campaign="c2", state="upcoming")["promotions"]
     assert [row["campaign"] for row in few] == ["c2"]

@@ -1,0 +1,111 @@
+"""status: the state of every promotion, problems first; what is held, quarantined and rejected; and the last runs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from shelfsync.platform import kill_switch
+from shelfsync.promotions.ledger import holds as promotion_holds
+from shelfsync.promotions.ledger import rejections as promotion_rejections
+from shelfsync.promotions.steps.shown import STATE
+from shelfsync.promotions.warehouse.findings import CAUSES
+
+if TYPE_CHECKING:
+    from shelfsync.context import Context
+
+ROWS = 500
+"""Promotions and holds at a time. A chain may have 20,000."""
+
+_PROBLEM = """(p.state = 'failed' OR coalesce(p.retry_at > ledger.instant(), false)
+    OR EXISTS (SELECT FROM ledger.promotion_rejection AS r WHERE r.promotion_id = p.promotion_id)
+    OR (p.wanted_path IS NULL AND EXISTS (
+        SELECT FROM warehouse.promotion_sku AS s WHERE s.promotion_id = p.promotion_id AND NOT s.known)))"""
+"""Promotions that an operator looks at first. An unconfirmed request leaves the promotion without a `wanted_path`."""
+_CHOICES = {
+    "state": f"{STATE.format(row='p')} = :state",
+    "vendor": "p.vendors && ARRAY[CAST(:vendor AS text), '*']",
+    "campaign": """(position(lower(:campaign) IN lower(p.campaign)) > 0
+        OR EXISTS (SELECT FROM jsonb_array_elements_text(p.header -> 'also') AS also WHERE position(lower(:campaign) IN lower(also)) > 0)
+        OR EXISTS (SELECT FROM jsonb_each_text(p.header -> 'display_name') AS name WHERE position(lower(:campaign) IN lower(name.value)) > 0))""",
+    "sku": """(EXISTS (SELECT FROM warehouse.promotion_sku AS s WHERE s.promotion_id = p.promotion_id AND s.sku = :sku)
+        OR EXISTS (SELECT FROM ledger.promotion_rejection AS r WHERE r.promotion_id = p.promotion_id AND r.sku = :sku))""",
+    "problems": _PROBLEM,
+}
+"""Conditions by option. `campaign` is text of its identifier, of a merged campaign's, or of its name."""
+_LIST = f"""
+WITH chosen AS (
+    SELECT p.promotion_id, {_PROBLEM} AS problem, p.start_time, p.campaign, count(*) OVER () AS found FROM ledger.promotion AS p
+    WHERE p.end_time > ledger.instant() - interval '7 days' AND (p.state <> 'ended' OR p.ended_at > ledger.instant() - interval '7 days') {{where}}
+    ORDER BY problem DESC, p.start_time, p.campaign, p.promotion_id OFFSET :first LIMIT :rows
+)
+SELECT c.found, p.promotion_id, p.campaign, w.name, p.vendors, p.start_time, p.end_time, p.made_elsewhere, p.retry_at, coalesce(w.skus, 0) AS skus,
+    {STATE.format(row="p")} AS state,
+    (SELECT count(*) FROM ledger.promotion_request AS q JOIN ledger.job AS j USING (request_id)
+     WHERE q.promotion_id = p.promotion_id AND j.state IN ('planned', 'submitting', 'open')) AS in_flight,
+    (SELECT count(*) FROM ledger.promotion_rejection AS r WHERE r.promotion_id = p.promotion_id) AS refused,
+    (SELECT count(*) FROM warehouse.promotion_sku AS s WHERE s.promotion_id = p.promotion_id AND NOT s.known) AS doubtful
+FROM chosen AS c JOIN ledger.promotion AS p USING (promotion_id) LEFT JOIN warehouse.promotion AS w USING (promotion_id)
+ORDER BY c.problem DESC, c.start_time, c.campaign, c.promotion_id
+"""  # noqa: S608
+_QUARANTINED = """
+SELECT run_id, key AS reason, CAST(value ->> 'rows' AS bigint) AS rows, value ->> 'vendor' AS vendor, value ->> 'example' AS example
+FROM (SELECT run_id, report FROM ledger.promotion_run WHERE planned_at IS NOT NULL AND NOT dry_run ORDER BY run_id DESC LIMIT 1) AS newest,
+    jsonb_each(CAST(report -> 'reasons' AS jsonb)) ORDER BY rows DESC, reason
+"""
+_CAUSES = """
+SELECT cause, count(*) AS found, min(CASE WHEN sku = '' THEN message ELSE 'SKU ' || sku || ' at ' || vendor || ': ' || message END) AS example
+FROM warehouse.promotion_finding GROUP BY cause ORDER BY cause
+"""
+_RUNS = """
+SELECT run_id, state, dry_run, started_at, finished_at, created, changed, ended, held, rows_quarantined, error, run_key
+FROM warehouse.promotion_run ORDER BY run_id DESC LIMIT 10
+"""
+
+
+def status(
+    context: Context,
+    *,
+    state: str | None = None,
+    vendor: str | None = None,
+    campaign: str | None = None,
+    sku: str | None = None,
+    problems: bool = False,
+    first: int = 0,
+    rows: int = ROWS,
+) -> dict[str, Any]:
+    """`{"promotions", "promotions_found", "held", "held_by_rule", "decided", "refused": {reason: pairs}, "refused_at", "quarantined", …}`.
+
+    `state`, `vendor`, `campaign` (a part of its identifier or name), `sku` and `problems` choose promotions; problems come first. `first`
+    and `rows` are a page of them, `promotions_found` is how many there are. `held` has as many of the oldest holds as a page has rows.
+    `refused_at` are rejected pairs by vendor and reason; `quarantined` are the reasons of the newest run's rows, each with the number of
+    rows and an example.
+    """
+    chosen = {"state": state, "vendor": vendor, "campaign": campaign, "sku": sku, "problems": problems or None}
+    chosen = {name: value for name, value in chosen.items() if value is not None}
+    where = "".join(f" AND {_CHOICES[name]}" for name in chosen)
+    with context.engine.connect() as connection:
+        bound = {**chosen, "first": first, "rows": rows}
+        promotions = [dict(row) for row in connection.execute(sa.text(_LIST.format(where=where)), bound).mappings()]
+        found = max([row.pop("found") for row in promotions], default=0)
+        causes = connection.execute(sa.text(_CAUSES)).mappings().all()
+        refused_at = promotion_rejections.count_by_vendor(connection)
+        refused: Counter[str] = Counter()
+        for row in refused_at:
+            refused[row["reason"]] += row["pairs"]
+        return {
+            "promotions": promotions,
+            "promotions_found": found,
+            "held": promotion_holds.held(connection, most=ROWS),
+            "held_by_rule": promotion_holds.held_by_rule(connection),
+            "decided": promotion_holds.decided(connection),
+            "refused": dict(refused),
+            "refused_at": refused_at,
+            "quarantined": [dict(row) for row in connection.execute(sa.text(_QUARANTINED)).mappings()],
+            "findings": {row["cause"]: row["found"] for row in causes},
+            "meanings": [{**row, "meaning": CAUSES[row["cause"]]} for row in causes],
+            "runs": [dict(row) for row in connection.execute(sa.text(_RUNS)).mappings()],
+            "paused": [str(stop) for stop in kill_switch.stops(connection)],
+        }
