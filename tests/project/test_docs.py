@@ -135,8 +135,13 @@ def test_every_page_says_for_whom_it_is():
     assert without == []
 
 
+def _of_compose() -> set[str]:
+    """What docker-compose.yaml takes from `.env`."""
+    return set(re.findall(r"\$\{(\w+)", (ROOT / "docker-compose.yaml").read_text("utf-8")))
+
+
 def test_every_setting_that_a_page_names_is_there():
-    known = {"SHELFSYNC_CONFIG"}
+    known = {"SHELFSYNC_CONFIG"} | _of_compose()
     for name, field in Settings.model_fields.items():
         known.add(f"SHELFSYNC_{name}".upper())
         inner = getattr(field.annotation, "model_fields", {})
@@ -157,6 +162,7 @@ def test_every_abbreviated_setting_is_the_end_of_one():
     others = {"ALARMS_URL", "ALLOW_SNAPSHOT_ISOLATION", "AWS_ACCESS_KEY_ID", "AWS_ENDPOINT_URL", "NO_COLOR", "OTEL_ON"}
     contract = (ROOT / "contract/openapi.yaml").read_text("utf-8")
     known = {"_" + row["variable"] for row in shown_settings()}
+    others |= _of_compose()
     unknown = {
         f"{page.relative_to(ROOT)}: {name}"
         for page in SITE

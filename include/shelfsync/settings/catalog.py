@@ -25,7 +25,8 @@ class SyncSettings(Section):
     priority_split_skus: int = Field(1_000, ge=0)
     """A delta of at most so many SKUs is one request. A larger one is split: stop-sells first, then prices, then the rest."""
     delta_interval_s: float = Field(900.0, gt=0)
-    """Seconds between two delta runs. It schedules nothing: a forecast longer than this is a warning."""
+    """Seconds between two delta runs, as AIRFLOW__SHELFSYNC__DELTA_SCHEDULE has them: change both together. It schedules nothing. A forecast
+    longer than this is a warning; if the ERP reports its changes, a vendor without one is compared again after it."""
     watch_s: float = Field(2.0, gt=0)
     """Seconds between two looks for changes: `shelfsync sync --watch`, and the watcher in Airflow."""
     job_deadline_s: float = Field(1800.0, gt=0)
@@ -68,7 +69,8 @@ class SuppressionSettings(Section):
     vendor_buffers: dict[str, Pieces] = Field(default_factory=dict)
     """Vendor -> buffer: `{"store-001": 2}`."""
     category_buffers: dict[str, Pieces] = Field(default_factory=dict)
-    """Category (the ERP's column `category`) -> buffer; takes precedence over the vendor's."""
+    """Category (the ERP's column `category`) -> buffer; takes precedence over the vendor's. It names the buffer that the platform has. It
+    reserves nothing: it only decides which changed quantities a delta sends (docs/explanation/suppression.md)."""
     buffers_file: Path | None = None
     """A CSV with the columns vendor, category, sku, sales_buffer; an empty cell matches any. Takes precedence over the settings above."""
     at_buffer: Literal["activates", "deactivates"] = "activates"

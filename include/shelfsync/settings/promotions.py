@@ -17,7 +17,7 @@ class PromotionSettings(SourceSettings):
     locale: str = Field("en_GB", pattern=r"^[a-z]{2}_[A-Z]{2}$")
     """The language of a name that is plain text and no map of locales."""
     timezone: str = "UTC"
-    """Of times that carry no zone: a name like Europe/Berlin."""
+    """Time zone of times that carry none: a name like Europe/Berlin."""
     values: Literal["interface", "spec"] = "interface"
     """`interface`: strike-throughs with a final price alone; `spec`: percentages, amounts, bundles and further reasons too."""
     audiences: dict[str, Literal["everybody", "club", "staff"]] = Field(default_factory=dict)
