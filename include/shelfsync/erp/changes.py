@@ -153,12 +153,12 @@ class Feed:
 
         With a snapshot, rows and position are of one instant. Without one the position is the greatest value that was read.
         """
-        stamps = []
-        if changes.since is not None:
-            stamps.append(self._value(changes.since))
-            for number, (names, rows) in enumerate(session.stream(self._sql(session, changes.since), chunk_rows), 1):
+        since = self._usable(changes)
+        stamps = [] if since is None or changes.restart else [self._value(since)]
+        if since is not None:
+            for number, (names, rows) in enumerate(session.stream(self._sql(session, since), chunk_rows), 1):
                 place = names.index(self._named(names))
-                stamps = [max([*stamps, *(self._value(row[place]) for row in rows if row[place] is not None)])]
+                stamps = self._latest([*stamps, *(self._value(row[place]) for row in rows if row[place] is not None)])
                 chunk = Chunk(names, list(zip(*rows, strict=True)), len(rows), "the SELECT of the changes")
                 changes.add(layout.raw(chunk, number=number, first_row=changes.rows + 1))
                 changes.rows += len(rows)
@@ -198,6 +198,30 @@ class Feed:
             f"the SELECT of the changes has no column {self.column!r}; it has {', '.join(map(repr, names))}",
             "Name the column that tells when, or as which number, a row changed.",
         )
+
+    def _usable(self, changes: Changes) -> str | None:
+        """The last position; None if it is of the kind before and a new one is found anyway. Else that is a ConfigurationError."""
+        try:
+            return None if changes.since is None else str(self._value(changes.since))
+        except ConfigurationError:
+            if changes.restart:
+                return None
+            raise ConfigurationError(
+                CHANGES_KIND,
+                f"the last position is {changes.since!r}, which is no {self.kind}",
+                "If you changed the column, the next full sync finds the position anew. Otherwise set the kind back.",
+            ) from None
+
+    def _latest(self, stamps: list[Any]) -> list[Any]:
+        """The greatest of them alone; none of none. Raises ConfigurationError if some times have a zone and others have none."""
+        try:
+            return [max(stamps)] if stamps else []
+        except TypeError:
+            raise ConfigurationError(
+                CHANGES_COLUMN,
+                f"some times of {self.column} have a zone, and others (or the last position) have none",
+                "Let the SELECT give all of them in one form; the next full sync then finds the position anew.",
+            ) from None
 
     def _value(self, raw: Any) -> Any:
         """A value of the column, a _Time or a _Number, to be compared. Raises ConfigurationError if it is none of the kind."""

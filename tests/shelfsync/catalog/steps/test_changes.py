@@ -208,6 +208,44 @@ def test_a_vendor_whose_last_rows_are_lost_fails_alone_and_the_cursor_waits(worl
     assert held(world.app, "store-001") == theirs(erp, "store-001")
 
 
+ZONED = TIMES["changes_sql"].replace(
+    " AS changed_at", " || CASE sku WHEN 'b' THEN '+00:00' ELSE '' END AS changed_at"
+)
+"""Times with a zone in the rows of one SKU, and without one in the others."""
+
+
+def test_times_with_and_without_a_zone_are_named_and_the_whole_reading_follows_the_new_ones(make_world, world, erp):
+    extracted(world, "full")
+    erp.now += 1_000
+    erp.put("store-001", "a", quantity=5)
+    erp.put("store-001", "b", quantity=5)
+    mixed = make_world(erp={"url": erp.url, "changes_overlap": OVERLAP_S, **TIMES, "changes_sql": ZONED})
+    with pytest.raises(ConfigurationError, match="some times of changed_at have a zone") as error:
+        extracted(mixed)
+    assert "SHELFSYNC_ERP__CHANGES_COLUMN" in str(error.value)
+    zoned = TIMES["changes_sql"].replace(" AS changed_at", " || '+00:00' AS changed_at")
+    moved = make_world(erp={"url": erp.url, "changes_overlap": OVERLAP_S, **TIMES, "changes_sql": zoned})
+    with pytest.raises(ConfigurationError, match="the next full sync"):
+        extracted(moved)
+    extracted(moved, "full")
+    erp.now += 1_000
+    erp.put("store-001", "a", quantity=7)
+    extracted(moved)
+    assert held(moved.app, "store-001") == theirs(erp, "store-001")
+
+
+def test_a_column_of_another_kind_is_followed_after_the_next_whole_reading(make_world, world, erp):
+    extracted(world, "full")
+    other = make_world(erp={"url": erp.url, "changes_overlap": OVERLAP_S, **NUMBERS})
+    with pytest.raises(ConfigurationError, match="the next full sync"):
+        extracted(other)
+    extracted(other, "full")
+    erp.now += 1_000
+    erp.put("store-001", "a", quantity=7)
+    extracted(other)
+    assert held(other.app, "store-001") == theirs(erp, "store-001")
+
+
 @pytest.mark.slow
 def test_a_vendor_is_compared_again_after_its_baseline_moved(world, erp):
     world.sync("full")
