@@ -184,26 +184,28 @@ class Told:
     ) -> None:
         self._partition.__exit__(kind, error, trace)
 
-    def compare(self, files: dict[str, tuple[str, int]]) -> dict[str, tuple[str, int]]:
-        """Finds the rows as the changes had told them; returns the whole reading's files, vendor -> (path, rows).
+    def compare(self, files: dict[str, tuple[str, int]]) -> tuple[dict[str, tuple[str, int]], dict[str, str]]:
+        """Finds the rows as the changes had told them; returns the whole reading's files, vendor -> (path, rows), and what failed, with why.
 
         Without a snapshot the changes are newer than the whole, so they are laid over it as well.
         """
         changed = {name: path for name, (path, _) in self._partition.finish().items()}
         with self._context.engine.connect() as connection:
             known = readings.every(connection)
-        told, broken = _laid_over(self._context, known, changed, by_file=self._feed == FILES)
+        by_file = self._feed == FILES
+        told, broken = _laid_over(self._context, known, changed, by_file=by_file)
         before = known | {name: one.reading for name, one in told.items()}
         self._changed = changed
         self.paths = {name: before[name].raw_path for name in files if name in before and name not in broken}
         if self.changes.same_instant:
-            return files
-        newer = dict(files)
-        for name in set(files) & set(changed):
-            whole = Reading(*files[name], complete=True, told_path=known[name].told_path if name in known else None)
-            laid = _laid(self._context.lake, name, whole, changed[name], by_file=False).reading
-            newer[name] = (laid.raw_path, laid.rows)
-        return newer
+            return files, {}
+        wholes = {
+            name: Reading(*files[name], complete=True, told_path=known[name].told_path if name in known else None)
+            for name in set(files) & set(changed)
+        }
+        newer, failed = _laid_over(self._context, wholes, changed, by_file=by_file)
+        laid = {name: (one.reading.raw_path, one.reading.rows) for name, one in newer.items()}
+        return {name: one for name, one in (files | laid).items() if name not in failed}, failed
 
     def land(self, connection: Connection, run_id: int, files: dict[str, tuple[str, int]], *, complete: bool) -> None:
         """Makes these rows the ones that changes are laid over, and moves the position, in the transaction at hand."""

@@ -77,7 +77,9 @@ def _whole(
         raise none_of(wanted, f"{proof.rows} rows")
     check_chain(context, sorted(files, key=lambda name: (-files[name][1], name)))
     if told is not None:
-        files = told.compare(files)
+        rows_of = {name: rows for name, (_, rows) in files.items()}
+        files, unlaid = told.compare(files)
+        failed |= {name: (error, rows_of[name]) for name, error in unlaid.items()}
     _write(context, run, proof, files, failed, nameless, told)
     if nameless_rows:
         log.warning(

@@ -13,7 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shelfsync.catalog.ledger import readings
+from shelfsync.erp import connection as connections
 from shelfsync.errors import ConfigurationError, TryAgainError
+from shelfsync.store.lake import Lake
 from stamped_erp import NUMBERS, TIMES, StampedErp
 
 if TYPE_CHECKING:
@@ -208,9 +210,7 @@ def test_a_vendor_whose_last_rows_are_lost_fails_alone_and_the_cursor_waits(worl
     assert held(world.app, "store-001") == theirs(erp, "store-001")
 
 
-ZONED = TIMES["changes_sql"].replace(
-    " AS changed_at", " || CASE sku WHEN 'b' THEN '+00:00' ELSE '' END AS changed_at"
-)
+ZONED = TIMES["changes_sql"].replace(" AS changed_at", " || CASE sku WHEN 'b' THEN '+00:00' ELSE '' END AS changed_at")
 """Times with a zone in the rows of one SKU, and without one in the others."""
 
 
@@ -244,6 +244,32 @@ def test_a_column_of_another_kind_is_followed_after_the_next_whole_reading(make_
     erp.put("store-001", "a", quantity=7)
     extracted(other)
     assert held(other.app, "store-001") == theirs(erp, "store-001")
+
+
+def test_without_a_snapshot_a_vendor_fails_alone_whose_newer_changes_cannot_be_laid_over_the_whole(
+    world, erp, monkeypatch
+):
+    extracted(world, "full")
+    begin, read_table = connections.begin, Lake.read_table
+    monkeypatch.setattr(connections, "begin", lambda *given: begin(*given) and False)
+    erp.now += 1_000
+    for vendor in STORES:
+        erp.put(vendor, "a", quantity=7)
+
+    def damaged(lake, path, **more):
+        if path.startswith("changes/store-002/"):
+            raise ValueError("the file is damaged")
+        return read_table(lake, path, **more)
+
+    monkeypatch.setattr(Lake, "read_table", damaged)
+    assert extracted(world, "full") == ["store-001"]
+    (failed,) = world.rows("SELECT vendor, error FROM ledger.vendor_run WHERE state = 'failed'")
+    assert failed.vendor == "store-002"
+    assert "the next full sync reads it anew" in failed.error
+    assert held(world.app, "store-001") == theirs(erp, "store-001")
+    monkeypatch.setattr(Lake, "read_table", read_table)
+    assert extracted(world, "full") == list(STORES)
+    assert held(world.app, "store-002") == theirs(erp, "store-002")
 
 
 @pytest.mark.slow
