@@ -287,7 +287,9 @@ COMMANDS: dict[str, tuple[Call, ...]] = {
     "holds decline": (Call(("--reason", "a slip"), state=_hold_at("store-005"), claim=_decided("declined")),),
     "holds backtest": (Call(("--duration", "1d"), claim=bool),),
     "change-files list": (Call(claim=lambda data: data["files"] == [], prints="no file of changes was seen"),),
-    "change-files replay": (Call(("/feed/0042.csv",), exit_code=3),),
+    "change-files replay": (
+        Call(("/feed/0042.csv",), exit_code=3, claim=lambda error: error["code"] == "configuration"),
+    ),
     "inbox list": (Call(("--limit", "5"), claim=lambda data: len(data["events"]) == 5, prints="job"),),
     "inbox grant": (Call(("receiver_of_a_test",), claim=lambda data: "made" in data, prints="and nothing else"),),
     "inbox replay": (Call(state=_event, claim=lambda data: bool(data["replayed"]), prints="processed again"),),

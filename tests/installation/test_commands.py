@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from documents import data
+from documents import data, error
 from installation.commands import COMMANDS, Call
 from installation.installed import clean_environment
 from installation.process import run
@@ -77,7 +77,7 @@ CALLS = [(name, call) for name, calls in COMMANDS.items() for call in calls]
 def test_a_command_does_what_its_user_asks_of_it(name: str, call: Call, chain: Chain) -> None:
     if call.has_json:
         done = _called(name, call, chain, "--json")
-        document = data(done.stdout)
+        document = error(done.stdout) if call.exit_code else data(done.stdout)
         assert call.claim(document), done.stdout
     done = _called(name, call, chain)
     assert call.prints in done.stdout, done.stdout
