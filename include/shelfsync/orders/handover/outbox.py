@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from shelfsync.errors import ConfigurationError, TryAgainError
+from shelfsync.errors import ConfigurationError, DataError, TryAgainError
 from shelfsync.orders.document import without_customer
 from shelfsync.store.engine import make_engine, parsed_url
 
@@ -38,12 +38,18 @@ class Outbox:
         )
 
     def write(self, document: Document) -> bool:
-        """Inserts a row, unless a row with its number exists."""
+        """Inserts a row, unless the document is there. DataError: another document has its number, and the store would never see this one."""
         table = self._table
         try:
             with self._open().begin() as connection:
                 same_number = table.c.hand_over_id == document.hand_over_id
-                if connection.execute(sa.select(table.c.hand_over_id).where(same_number)).one_or_none() is None:
+                known = connection.execute(sa.select(table.c.order_id, table.c.kind).where(same_number)).one_or_none()
+                if known is not None and tuple(known) != (document.order_id, document.kind):
+                    raise DataError(
+                        f"the outbox has number {document.hand_over_id} already, for another order, so this one was not handed over. If the"
+                        " ledger was restored from a backup, raise its numbers (docs/how-to/backup.md)."
+                    )
+                if known is None:
                     connection.execute(
                         table.insert().values(
                             hand_over_id=document.hand_over_id,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import shutil
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -17,6 +19,8 @@ from shelfsync.errors import TryAgainError
 from shelfsync.orders.document import Document
 from shelfsync.orders.handover.channels import Files, SignedHttp
 from shelfsync.orders.ledger import handovers
+
+BACKUP = Path(__file__).resolve().parents[4] / "docs/how-to/backup.md"
 
 
 @pytest.fixture
@@ -57,6 +61,31 @@ def test_the_outbox_lies_in_the_erps_own_postgresql_where_no_other_is_named(make
     assert document["hand_over_id"] == row.hand_over_id
     outbox(erp_url, "UPDATE shelfsync_order_outbox SET taken_at = now()")
     assert world.app.orders.hand_over()["taken"] == 1
+
+
+def test_a_number_that_the_outbox_has_for_another_order_is_an_error_and_is_not_taken(make_world, erp_url):
+    """A ledger restored from a backup counts on from an older number; docs/how-to/backup.md has the statements."""
+    world = make_world(orders={"hand_over": "outbox", "hand_over_url": erp_url})
+    order = world.place("MILK")
+    world.receive_events()
+    assert world.app.orders.hand_over()["written"] == 1
+    outbox(erp_url, "UPDATE shelfsync_order_outbox SET order_id = 'an order since the backup', taken_at = now()")
+    died_after_writing(world)
+
+    counts = world.app.orders.hand_over()
+
+    assert (counts["written"], counts["taken"], len(counts["failed"])) == (0, 0, 1)
+    (why,) = counts["failed"].values()
+    assert "another order" in why
+    assert "docs/how-to/backup.md" in why
+
+    for statement in re.findall(r"^psql .* -c \"((?:SELECT|UPDATE) .*)\"", BACKUP.read_text("utf-8"), re.MULTILINE):
+        with world.app.context.engine.begin() as connection:
+            connection.execute(sa.text(statement))
+    assert world.app.orders.hand_over()["written"] == 1
+    documents = [json.loads(row.document) for row in outbox(erp_url)]
+    assert [one["order_id"] for one in documents] == [order["order_id"]] * 2
+    assert documents[1]["hand_over_id"] > documents[0]["hand_over_id"] + 100_000
 
 
 def test_an_outbox_that_a_store_keeps_locked_delays_other_stores_only_for_a_time(make_world, erp_url):
