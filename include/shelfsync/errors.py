@@ -128,6 +128,10 @@ class ConfigurationError(ShelfsyncError):
         self.remedy = remedy
 
 
+class UnreachableError(ConfigurationError):
+    """A service does not answer: its address is wrong, or it is away for now. A schedule tries again; a person reads the setting."""
+
+
 class DataError(ShelfsyncError):
     """What the ERP or the platform gave cannot be used as it is; a person has to look at the data."""
 

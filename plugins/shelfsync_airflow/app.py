@@ -18,6 +18,7 @@ from shelfsync.errors import (
     PartlyFailedError,
     StaleRunError,
     TryAgainError,
+    UnreachableError,
 )
 from shelfsync_airflow import options
 
@@ -40,13 +41,13 @@ def raised_to_airflow() -> Iterator[None]:
     """Turns errors that no retry can fix into the one that Airflow does not retry; the log shows them in one line.
 
     What may work the next time passes as it is, and is repeated by the task's retries: an extract that was not whole,
-    a platform that is away, any unexpected error.
+    an ERP, a database or a platform that is away, any unexpected error.
     """
     try:
         yield
     except StaleRunError as error:
         raise AirflowSkipException(str(error)) from None
-    except IncompleteExtractError as error:
+    except (IncompleteExtractError, UnreachableError) as error:
         raise error.with_traceback(None) from None
     except (ConfigurationError, DataError, PartlyFailedError) as error:
         message = f"{error} [{error.page}]"

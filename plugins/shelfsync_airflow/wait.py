@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -20,7 +21,7 @@ from airflow.triggers.base import (
     TriggerEvent,
 )
 
-from shelfsync.errors import ConfigurationError
+from shelfsync.errors import ConfigurationError, UnreachableError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 
 SHARD_OF_THIS_INDEX = "{{ ti.xcom_pull(task_ids='extract', map_indexes=None)[ti.map_index] | tojson }}"
 SHARD_OF_THIS_EXPORT = "{{ ti.xcom_pull(task_ids='plan', map_indexes=None)[ti.map_index] | tojson }}"
+
+
+AWAY_S, LOOK_AGAIN_S = 600.0, 10.0
+"""How long a wait bears that the database is away before it begins, and how often it looks."""
 
 
 class JobsTrigger(BaseTrigger):
@@ -58,8 +63,20 @@ class JobsTrigger(BaseTrigger):
 
     async def facts(self, shard: dict[str, Any]) -> dict[str, Any]:
         """Waits, and returns counts."""
-        app, until_ended = await asyncio.to_thread(_wait, self.kind)
+        app, until_ended = await self._begun()
         return await until_ended(app, run=shard["run"], vendors=tuple(shard.get("vendors", ())))
+
+    async def _begun(self) -> tuple[AppContext, Callable[..., Awaitable[dict[str, Any]]]]:
+        """What waits, once the database can be reached. A triggerer that starts while it is away must not end every wait."""
+        until_s = time.monotonic() + AWAY_S
+        while True:
+            try:
+                return await asyncio.to_thread(_wait, self.kind)
+            except UnreachableError as error:
+                if time.monotonic() > until_s:
+                    raise
+                self.log.warning("%s", error)
+                await asyncio.sleep(LOOK_AGAIN_S)
 
 
 class WaitOperator(BaseOperator):

@@ -16,6 +16,7 @@ from shelfsync.errors import (
     PartlyFailedError,
     StaleRunError,
     TryAgainError,
+    UnreachableError,
 )
 from shelfsync_airflow.app import AfterItsTime, raised_to_airflow
 
@@ -46,7 +47,12 @@ def test_a_run_that_was_overtaken_is_left_out_not_failed() -> None:
 
 @pytest.mark.parametrize(
     "error",
-    [TryAgainError("away"), IncompleteExtractError("4 of 5 rows"), OSError("no route")],
+    [
+        TryAgainError("away"),
+        IncompleteExtractError("4 of 5 rows"),
+        UnreachableError("SHELFSYNC_ERP__URL", "postgresql at erp:5432 cannot be reached", "Start it."),
+        OSError("no route"),
+    ],
     ids=lambda error: type(error).__name__,
 )
 def test_what_may_work_the_next_time_is_left_to_the_retries(error: Exception) -> None:

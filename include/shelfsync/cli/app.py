@@ -141,6 +141,9 @@ def run(arguments: list[str]) -> int:
         print_error("stopped by the user; nothing was done", as_json=as_json)
         return ExitCode.FAILURE
     except Exception as error:
+        if (trouble := _trouble(error)) is not None:
+            print_error(trouble, as_json=as_json)
+            return trouble.exit_code
         if not hasattr(error, "format_message"):  # an unexpected error: its traceback shows the place
             if as_json:
                 print_error(f"unexpected {type(error).__name__}", as_json=True)
@@ -149,6 +152,12 @@ def run(arguments: list[str]) -> int:
     if code == ExitCode.INTERRUPTED:
         print_error("interrupted; the ledger has what was sent. Run `shelfsync recover` to continue.")
     return code
+
+
+def _trouble(error: Exception) -> ShelfsyncError | None:
+    from shelfsync.store.engine import trouble
+
+    return trouble(error)
 
 
 def _usage(error: Exception, *, as_json: bool) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shelfsync.errors import ConfigurationError, without_stop
+from shelfsync.errors import ConfigurationError, UnreachableError, without_stop
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
@@ -64,6 +64,7 @@ def connection_error(error: BaseException, url: sa.URL) -> ConfigurationError:
         remedy = (
             f"Correct host and port in the URL ({_CONNECTION}), and see that the server runs and lets this machine in."
         )
+        return UnreachableError(URL, problem, remedy)
     return ConfigurationError(URL, problem, remedy)
 
 
@@ -95,7 +96,7 @@ def statement_error(error: BaseException, url: sa.URL, setting: str, what: str) 
     """Why the database does not accept a statement of the operator, as the setting to change."""
     words = driver_message(error, url)
     if timed_out(error):
-        return ConfigurationError(
+        return UnreachableError(
             "SHELFSYNC_ERP__TIMEOUT_S",
             f"{place(url)} did not answer {what} in time: {words}",
             "Raise it, or look for what locks or slows the ERP's tables.",

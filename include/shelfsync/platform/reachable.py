@@ -17,7 +17,7 @@ from partner_api.errors import (
     ThrottledError,
     UnavailableError,
 )
-from shelfsync.errors import ConfigurationError, TryAgainError
+from shelfsync.errors import ConfigurationError, TryAgainError, UnreachableError
 from shelfsync.platform.shared_token import slow_key
 from shelfsync.platform.tables import platform_check
 from shelfsync.store.instant import instant
@@ -131,7 +131,7 @@ def _ask(context: Context, vendor: str | None) -> None:
     except ThrottledError as error:
         raise TryAgainError(f"check: {error}", after_s=error.retry_after_s or 60.0) from None
     except UnavailableError as error:
-        raise ConfigurationError(
+        raise UnreachableError(
             _ADDRESS,
             f"{platform.base_url} cannot be reached: {error.fact}",
             "Correct the address, or try again when the platform is up.",

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 import sqlalchemy as sa
-from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError, StatementError
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, SQLAlchemyError, StatementError
 
 from partner_api.errors import PartnerError
-from shelfsync.errors import ConfigurationError, ShelfsyncError
+from shelfsync.errors import ConfigurationError, ShelfsyncError, TryAgainError, UnreachableError
 from shelfsync.storable import json_text
 
 if TYPE_CHECKING:
@@ -100,23 +100,34 @@ def _bound(session: Any, _record: object) -> None:
 
 
 def check(engine: Engine) -> None:
-    """One round trip. Raises ConfigurationError with one line if the server cannot be used."""
+    """One round trip. Raises UnreachableError with one line if the server cannot be used."""
     with reached(engine) as connection:
         connection.execute(sa.text("SELECT 1"))
 
 
 @contextlib.contextmanager
 def reached(engine: Engine) -> Iterator[Connection]:
-    """A connection. Raises ConfigurationError with one line if the server cannot be used."""
+    """A connection. Raises UnreachableError with one line if the server cannot be used."""
     where = f"{engine.url.host}:{engine.url.port or 5432}/{engine.url.database}"
     try:
         with engine.connect() as connection:
             yield connection
     except OperationalError as error:
         given = str(error.orig).strip().splitlines()[0] if error.orig else "no answer"
-        raise ConfigurationError(
+        raise UnreachableError(
             "SHELFSYNC_DATABASE_URL", f"no connection to {where}: {given}", "Start the server, or correct the address."
         ) from None
+
+
+def trouble(error: BaseException) -> TryAgainError | None:
+    """A failure of the server itself as one line: a full disk, a lock, a restart; None if the error is of another kind."""
+    if not isinstance(error, OperationalError | InterfaceError | psycopg.OperationalError | psycopg.InterfaceError):
+        return None
+    cause = _cause(error)
+    given = getattr(getattr(cause, "diag", None), "message_primary", None) or str(cause).strip().partition("\n")[0]
+    return TryAgainError(
+        f"the database of shelfsync failed: {given.rstrip('.')}. Look at the log and the disk of its server, then run the command again"
+    )
 
 
 def libpq_url(engine: Engine) -> str:

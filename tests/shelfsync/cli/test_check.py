@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import psycopg
 import pytest
 
 from documents import data, error
@@ -166,3 +167,15 @@ def test_a_ledger_with_a_vendor_is_not_new(here, monkeypatch):
     assert here("sync", "--full")[0] == 0
     monkeypatch.setenv("SHELFSYNC_PLATFORM__BASE_URL", "https://platform.example")
     assert here("holds", "list")[2] == ""
+
+
+def test_a_database_that_fails_in_the_middle_is_one_line_with_what_to_look_at(here, monkeypatch, database_url):
+    assert here("status")[0] == 0
+    impatient = f"{database_url}{'&' if '?' in database_url else '?'}options=-c%20lock_timeout%3D50"
+    monkeypatch.setenv("SHELFSYNC_DATABASE_URL", impatient)
+    with psycopg.connect(database_url.replace("+psycopg", "")) as other:
+        other.execute("LOCK TABLE ledger.run IN ACCESS EXCLUSIVE MODE")
+        code, printed, said = here("status", "--json")
+    assert (code, said.count("\n")) == (5, 1), said
+    assert "the database of shelfsync failed: canceling statement due to lock timeout" in said
+    assert error(printed)["code"] == "try_again"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from shelfsync.erp import diagnosis
 from shelfsync.erp.open import open_source
-from shelfsync.errors import ConfigurationError
+from shelfsync.errors import ConfigurationError, UnreachableError
 from shelfsync.settings import ErpSettings
 
 SECRET = "canary-password-3"
@@ -94,6 +94,7 @@ def test_a_server_that_is_away_is_told_by_every_driver_alike(address):
     error = error_of(url=f"{address}://shop:{SECRET}@127.0.0.1:1/{database}{service}", sql=SQL)
     assert error.setting == "SHELFSYNC_ERP__URL"
     assert "cannot be reached" in error.problem
+    assert isinstance(error, UnreachableError), "a schedule tries again"
 
 
 @pytest.mark.parametrize(

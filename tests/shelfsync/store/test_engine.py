@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from shelfsync.errors import ConfigurationError
+from shelfsync.errors import ConfigurationError, UnreachableError
 from shelfsync.store import engine
 
 
@@ -25,7 +25,7 @@ def test_a_server_that_is_not_there_is_one_line_with_the_remedy():
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     unreachable = engine.create_engine(f"postgresql://u:hidden@127.0.0.1:{port}/d")
-    with pytest.raises(ConfigurationError) as caught:
+    with pytest.raises(UnreachableError) as caught:
         engine.check(unreachable)
     line = str(caught.value)
     assert "\n" not in line

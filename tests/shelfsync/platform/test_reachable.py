@@ -1,0 +1,17 @@
+"""What the check of the platform tells: a platform that is away is tried again by a schedule, a rejected setting is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from shelfsync.errors import ConfigurationError, UnreachableError
+
+
+def test_a_platform_that_does_not_answer_is_unreachable_and_rejected_credentials_are_not(make_world):
+    away = make_world(platform={"base_url": "http://127.0.0.1:1"})
+    with pytest.raises(UnreachableError, match="SHELFSYNC_PLATFORM__BASE_URL"):
+        away.app.check()
+    stranger = make_world(platform={"client_secret": "of somebody else"})
+    with pytest.raises(ConfigurationError, match="rejects the credentials") as raised:
+        stranger.app.check()
+    assert not isinstance(raised.value, UnreachableError)
