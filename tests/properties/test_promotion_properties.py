@@ -291,3 +291,46 @@ def test_a_plan_brings_the_platform_to_what_is_wanted_and_ends_nothing_that_is_n
     assert [step.action for step in planned.steps] == sorted(
         (step.action for step in planned.steps), key=["end", "change", "create"].index
     )
+
+
+DAYS = st.sampled_from([0, 10, 20, 30])
+PROMOTIONS = st.tuples(st.sampled_from(["c1", "c2"]), st.sampled_from(["A", "B"]), DAYS, st.sampled_from(["x", "y"]))
+
+
+@given(
+    wanted=st.sets(PROMOTIONS, max_size=6),
+    known=st.dictionaries(
+        PROMOTIONS, st.tuples(st.sampled_from(["new", "sent", "failed", "ended"]), st.booleans()), max_size=6
+    ),
+    ahead_days=st.sampled_from([1, 14, 25]),
+)
+def test_what_begins_later_than_so_many_days_ahead_is_created_later_and_nothing_else_differs(wanted, known, ahead_days):
+    from shelfsync.promotions.group import Wanted
+
+    def window(days):
+        return NOON + dt.timedelta(days=days), NOON + dt.timedelta(days=days + 8)
+
+    wants = [
+        Wanted(repr(each), head(each[0], each[3], hours=8 * 24, start=each[2] * 24), (each[1],), "path", 1)
+        for each in sorted(wanted)
+    ]
+    have = [
+        KnownPromotion(number, repr(each), each[0], (each[1],), *window(each[2]), state, "sent", None, {}, busy, False)
+        for number, (each, (state, busy)) in enumerate(sorted(known.items()))
+    ]
+    everything = plan(wants, have, now=NOON)
+    planned = plan(wants, have, now=NOON, ahead=dt.timedelta(days=ahead_days))
+    # a sent promotion that leaves: what takes its place at the vendor and in its days is a change of it
+    leaving = {(campaign, vendor, days) for (campaign, vendor, days, name), (state, _) in known.items()
+               if state == "sent" and (campaign, vendor, days, name) not in wanted}  # fmt: skip
+    later = [
+        step.wanted
+        for step in everything.steps
+        if step.action == "create"
+        and step.wanted.head.start > NOON + dt.timedelta(days=ahead_days)
+        and (step.campaign, step.wanted.vendors[0], (step.wanted.head.start - NOON).days) not in leaving
+    ]
+    assert planned.later == later
+    assert planned.steps == [step for step in everything.steps if step.wanted not in later]
+    assert (planned.passed_over, planned.absent) == (everything.passed_over, everything.absent)
+    assert everything.later == []

@@ -87,10 +87,11 @@ class CampaignsRun(SimulationRun):
         world.erp = Source({"url": erp.url, "sql": STOCK})  # type: ignore[assignment]  # its section is all that is read
         bundles = self.plan.shape.behaviour.promotion_values == "published"
         how = {"values": "spec" if bundles else "interface", "pairs_max": chance.choice((4, 2_000_000))}
+        how["ahead_days"] = ahead = random.Random(f"ahead {self.plan.seed}").choice((3, 14, 400))
         world.campaigns = Source({"sql": SQL, **how})  # type: ignore[assignment]
         self.feed = Feed(self.plan.seed, chance.randint(20, 60), world.clock.now(), STORES)
         kinds = ("final", "several_for", "bundle") if bundles else ("final",)
-        self.naive = NaiveModel(self.feed, unsynced={LATE}, kinds=kinds)
+        self.naive = NaiveModel(self.feed, unsynced={LATE}, kinds=kinds, ahead_days=ahead)
         for vendor in STORES:
             world.platform.put_products(vendor, products(self.feed, vendor))
         self._sync_catalog(set(STORES) - {LATE})
@@ -136,7 +137,8 @@ class CampaignsRun(SimulationRun):
         world = self.world
         now = world.clock.now()
         found = on_platform(partial(world.platform.control, "GET"))
-        if lines := differences(found, self.naive.pairs(now)):
+        (planned_at,) = world.rows("SELECT max(planned_at) FROM ledger.promotion_run")[0]
+        if lines := differences(found, self.naive.pairs(now, planned_at)):
             raise Broken("I3", lines)
         self.pairs += len(found)
         held = sum(row.skus for row in world.rows(HELD))

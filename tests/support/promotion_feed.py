@@ -208,12 +208,18 @@ class NaiveModel:
     """Stores whose catalog has never been synced, so that no base price is known."""
     kinds: Collection[str] = ("final", "several_for", "bundle")
     """What the platform can express."""
+    ahead_days: float = 14
+    """What begins later is not sent yet."""
     shown: dict[tuple[str, str, str, dt.datetime, dt.datetime], Pair] = field(default_factory=dict)
     held: int = 0
 
-    def pairs(self, now: dt.datetime | None = None) -> set[Pair]:
-        """After the rows of the feed as it is; what is over at `now` (unset: when the rows were made) is not shown."""
+    def pairs(self, now: dt.datetime | None = None, planned_at: dt.datetime | None = None) -> set[Pair]:
+        """After the rows of the feed as it is; what is over at `now` (unset: when the rows were made) is not shown.
+
+        `planned_at` (unset: `now`): when the last run looked for what begins soon.
+        """
         before, self.shown, self.held = self.shown, {}, 0
+        self.horizon = (planned_at or now or self.feed.now) + self.ahead_days * _DAY
         for vendor in self.feed.vendors:
             if vendor not in self.unsynced:
                 self._vendor(vendor, before, now or self.feed.now)
@@ -248,7 +254,8 @@ class NaiveModel:
                 if key in before:
                     self.shown[key] = before[key]
                 continue
-            self.shown[key] = pair
+            if row.start <= self.horizon:
+                self.shown[key] = pair
 
 
 def _pair(row: Row, vendor: str, base: Decimal) -> Pair | None:

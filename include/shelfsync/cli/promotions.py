@@ -81,6 +81,7 @@ def status(
     ]
     if more := result["promotions_found"] - len(lines):
         lines.append(f"… and {more:,} more promotions: --limit shows them, the other options choose")
+    lines += [result["waiting"]["line"]] if result["waiting"] else []
     lines += [
         f"held by rule {row['rule']}: {row['skus']} SKUs in {row['campaigns']} campaigns at {row['vendors']} vendors; decide them together by"
         f" `shelfsync promotions approve --rule {row['rule']}` or `shelfsync promotions decline --rule {row['rule']}`"

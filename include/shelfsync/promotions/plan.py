@@ -2,12 +2,12 @@
 
 Identity is display name, vendors, start and end: when one of these changes, the old promotion ends and another is created. First come
 the ends of what the ERP dropped, then changes, then new promotions. The ends of replaced promotions come last, so that no customer
-sees the full price in between.
+sees the full price in between. A promotion that begins later than so many days ahead is created later.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from shelfsync.promotions.schemas import EVERY
@@ -87,6 +87,8 @@ class Planned:
     steps: list[Step]
     passed_over: dict[str, str]
     absent: list[KnownPromotion]
+    later: list[Wanted] = field(default_factory=list)
+    """Promotions that begin too far ahead to be created now."""
 
 
 def plan(
@@ -97,11 +99,14 @@ def plan(
     frozen: Iterable[str] = (),
     absence_believed: bool = True,
     unoffered: Collection[tuple[str, str]] = (),
+    ahead: dt.timedelta | None = None,
 ) -> Planned:
     """`frozen` campaigns get no step. `absence_believed`: the extract is proven whole, so what is not in it is not in the ERP.
 
     If it is not, a campaign with a promotion that would end gets no step at all: a window, a vendor or the campaign may be missing only
     in the file. `unoffered` (campaign, vendor) are in it, and the platform cannot express them: their promotions end all the same.
+
+    A promotion that begins later than `ahead` is not created yet, unless it takes the place of a sent one in its days.
     """
     held = frozenset(frozen)
     known = {promotion.identity: promotion for promotion in promotions}
@@ -120,6 +125,7 @@ def plan(
             creates.append(Step("create", want, have))
         else:
             changes.append(Step("change", want, have))
+    creates, later = _parted(creates, _leaving(known.values(), asked, now), now, ahead)
     absent = []
     not_created = _not_created(asked.values(), known)
     for identity, have in known.items():
@@ -134,7 +140,43 @@ def plan(
         else:
             absent.append(have)
             first.append(Step("end", None, have))
-    return Planned([*first, *changes, *creates, *last], passed_over, absent)
+    return Planned([*first, *changes, *creates, *last], passed_over, absent, later)
+
+
+def _parted(
+    creates: Iterable[Step], leaving: Mapping[str, list[KnownPromotion]], now: dt.datetime, ahead: dt.timedelta | None
+) -> tuple[list[Step], list[Wanted]]:
+    """What is created now, and what begins too far ahead."""
+    soon: list[Step] = []
+    later: list[Wanted] = []
+    for step in creates:
+        want = step.wanted
+        if want is None or ahead is None or want.head.start - now <= ahead or _takes_a_place(want, leaving):
+            soon.append(step)
+        else:
+            later.append(want)
+    return soon, later
+
+
+def _leaving(
+    known: Iterable[KnownPromotion], asked: Collection[str], now: dt.datetime
+) -> Mapping[str, list[KnownPromotion]]:
+    """By campaign: what the platform has of it, and the ERP no longer wants as it is."""
+    found: dict[str, list[KnownPromotion]] = {}
+    for have in known:
+        if have.there and have.end > now and have.identity not in asked:
+            for campaign in have.campaigns:
+                found.setdefault(campaign, []).append(have)
+    return found
+
+
+def _takes_a_place(want: Wanted, leaving: Mapping[str, list[KnownPromotion]]) -> bool:
+    """Whether it is what a sent promotion becomes: of the same campaign, vendor and days."""
+    return any(
+        meet(have.vendors, want.vendors) and have.start < want.head.end and want.head.start < have.end
+        for campaign in want.campaigns
+        for have in leaving.get(campaign, ())
+    )
 
 
 def meet(vendors: Collection[str], others: Collection[str]) -> bool:

@@ -30,6 +30,8 @@ class PromotionSettings(SourceSettings):
     """How shelfsync sends `*`: as the list of all known vendors, or as `*`, if the platform accepts it."""
     overlap: Literal["earliest", "lowest_price", "highest_discount", "later_start_wins"] = "earliest"
     """Which campaign wins if a SKU is in several at a time. Customers expect `lowest_price`. A campaign's column overlap overrides this."""
+    ahead_days: float = Field(14.0, gt=0, le=36_500)
+    """How many days before its begin a promotion is sent; one that begins later waits. What was sent stays, and its changes are sent."""
     body_max_bytes: int = Field(100_000_000, ge=1_000)
     """Largest request body."""
     pairs_max: int = Field(2_000_000, ge=1)

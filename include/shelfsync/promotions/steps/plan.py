@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime as dt
 import hashlib
 import logging
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
 
 from shelfsync.errors import DataError, StaleRunError
 from shelfsync.promotions.guard import Hold
+from shelfsync.promotions.later import waiting
 from shelfsync.promotions.ledger import holds as promotion_holds
 from shelfsync.promotions.ledger import promotions as ledger_promotions
 from shelfsync.promotions.ledger import rejections as promotion_rejections
@@ -26,8 +29,6 @@ from shelfsync.promotions.warehouse import record
 from shelfsync.store.instant import instant
 
 if TYPE_CHECKING:
-    import datetime as dt
-
     import pyarrow as pa
 
     from shelfsync.context import Context
@@ -85,6 +86,7 @@ def _steps(context: Context, run: PromotionRun, prepared: Prepared) -> tuple[Pla
         frozen=prepared.frozen,
         absence_believed=bool(run.complete),
         unoffered=prepared.unoffered,
+        ahead=dt.timedelta(days=context.settings.promotions.ahead_days),
     )
     live = sum(row.state == "sent" and row.end_time > now for row in rows)
     share = context.settings.promotions.ended_share_max
@@ -336,6 +338,7 @@ def _report(context: Context, prepared: Prepared, planned: Planned, requests: li
         "changed": sum(action["action"] == "change" for action in actions.values()),
         "ended": sum(action["action"] == "end" for action in actions.values()),
         "requests": len(requests),
+        "promotions_waiting": len(planned.later),
         "campaigns_declined": len({hold.campaign for hold in declined} - {EVERY}),
     }
     lines = [f"campaign {campaign}: left alone: {why}" for campaign, why in sorted(prepared.frozen.items())]
@@ -347,6 +350,10 @@ def _report(context: Context, prepared: Prepared, planned: Planned, requests: li
         f"quarantined: {of['rows']:,} rows: {word}, such as at vendor {of['vendor']}: {of['example']}"
         for word, of in reasons.items()
     ]
+    settings = context.settings.promotions
+    later = waiting(planned.later, days=settings.ahead_days, zone=ZoneInfo(settings.timezone))
+    if later is not None:
+        first.insert(0, later["line"])
     ahead = forecast(context, len(requests))
     if requests:
         first.insert(0, f"sending takes {ahead.sentence()}: each request is sent and its job polled once")
@@ -354,6 +361,7 @@ def _report(context: Context, prepared: Prepared, planned: Planned, requests: li
         "counts": counts,
         "forecast": {"requests": ahead.requests, "minutes": ahead.minutes, "minutes_at_floor": ahead.minutes_at_floor},
         "reasons": reasons,
+        "waiting": later,
         "actions": list(actions.values())[:200],
         "lines": [*first, *lines, *prepared.lines][:200],
     }

@@ -69,6 +69,7 @@ def report(context: Context, run_id: int) -> dict[str, Any]:
         "counts": report["counts"],
         "forecast": report.get("forecast"),
         "reasons": report.get("reasons", {}),
+        "waiting": report.get("waiting"),
         "actions": report["actions"],
         "jobs": dict(Counter(job.state for job in jobs)),
         "pairs": pairs,

@@ -55,6 +55,9 @@ SELECT run_id, key AS reason, CAST(value ->> 'rows' AS bigint) AS rows, value ->
 FROM (SELECT run_id, report FROM ledger.promotion_run WHERE planned_at IS NOT NULL AND NOT dry_run ORDER BY run_id DESC LIMIT 1) AS newest,
     jsonb_each(CAST(report -> 'reasons' AS jsonb)) ORDER BY rows DESC, reason
 """
+_WAITING = """
+SELECT CAST(report -> 'waiting' AS jsonb) FROM ledger.promotion_run WHERE planned_at IS NOT NULL AND NOT dry_run ORDER BY run_id DESC LIMIT 1
+"""
 _CAUSES = """
 SELECT cause, count(*) AS found, min(CASE WHEN sku = '' THEN message ELSE 'SKU ' || sku || ' at ' || vendor || ': ' || message END) AS example
 FROM warehouse.promotion_finding GROUP BY cause ORDER BY cause
@@ -81,7 +84,7 @@ def status(
     `state`, `vendor`, `campaign` (a part of its identifier or name), `sku` and `problems` choose promotions; problems come first. `first`
     and `rows` are a page of them, `promotions_found` is how many there are. `held` has as many of the oldest holds as a page has rows.
     `refused_at` are rejected pairs by vendor and reason; `quarantined` are the reasons of the newest run's rows, each with the number of
-    rows and an example.
+    rows and an example. `waiting` are its promotions that begin too far ahead, None if there are none.
     """
     chosen = {"state": state, "vendor": vendor, "campaign": campaign, "sku": sku, "problems": problems or None}
     chosen = {name: value for name, value in chosen.items() if value is not None}
@@ -104,6 +107,7 @@ def status(
             "refused": dict(refused),
             "refused_at": refused_at,
             "quarantined": [dict(row) for row in connection.execute(sa.text(_QUARANTINED)).mappings()],
+            "waiting": connection.execute(sa.text(_WAITING)).scalar(),
             "findings": {row["cause"]: row["found"] for row in causes},
             "meanings": [{**row, "meaning": CAUSES[row["cause"]]} for row in causes],
             "runs": [dict(row) for row in connection.execute(sa.text(_RUNS)).mappings()],
