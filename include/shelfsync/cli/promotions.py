@@ -123,7 +123,7 @@ def recover() -> Answer:
     "shelfsync promotions approve --rule discount --user ada",
 )
 def approve(campaign: Campaign = None, rule: Rule = None, user: User = None) -> Answer:
-    """Approve exactly what a guard holds of a campaign, or what one rule holds of all; the next run sends it."""
+    """Approve exactly what a guard holds (or a person declined) of a campaign, or what one rule holds of all; the next run sends it."""
     return _decide(campaign, rule, user, approve=True)
 
 

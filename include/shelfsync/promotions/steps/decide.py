@@ -17,9 +17,12 @@ def decide_hold(context: Context, hold_id: int, *, approve: bool, by: str) -> bo
 
 
 def decide_campaign(context: Context, campaign: str, *, rule: str | None, approve: bool, by: str) -> int:
-    """Approves or declines the holds of a campaign; returns how many."""
+    """Approves or declines the holds of a campaign; where none waits, it reverses the earlier decisions. Returns how many."""
     with context.engine.begin() as connection:
-        return promotion_holds.decide(connection, campaign, rule=rule, state=_state(approve), by=by)
+        done = promotion_holds.decide(connection, campaign, rule=rule, state=_state(approve), by=by)
+        return done or promotion_holds.decide(
+            connection, campaign, rule=rule, state=_state(approve), by=by, before=_state(not approve)
+        )
 
 
 def decide_rule(context: Context, rule: str, *, approve: bool, by: str, newest: int | None = None) -> int:

@@ -253,6 +253,9 @@ def test_a_declined_campaign_is_counted_and_no_question_until_it_changes(shop):
     lines = shop.sync()["lines"]
     assert any(line.startswith("held (discount)") and "campaign c0" in line for line in lines)
     assert "declined: 1 campaign, not sent until it changes" in lines
+    assert path.decide("c1", rule=None, approve=True, by="ada") == 1, "a person changes her mind"
+    shop.sync()
+    assert shop.seen() == {"b": 1.0}
 
 
 @pytest.mark.slow
