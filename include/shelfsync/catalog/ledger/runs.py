@@ -16,7 +16,7 @@ from sqlalchemy.dialects.postgresql import insert
 from shelfsync.catalog.ledger.tables import extract, run, vendor_run
 from shelfsync.catalog.state import RunState
 from shelfsync.errors import ShelfsyncError
-from shelfsync.store.instant import after, instant
+from shelfsync.store.instant import after, first_end, instant
 from shelfsync.store.leases import unlock
 
 if TYPE_CHECKING:
@@ -70,9 +70,8 @@ def read_run(connection: Connection, run_id: int) -> Run:
 
 
 def close_run(connection: Connection, run_id: int, *, state: RunState, error: str | None) -> None:
-    """Ends a run in one of succeeded, partly_failed, failed. A report made again in the same state does not move its end."""
-    finished_at = sa.case((run.c.state == state, sa.func.coalesce(run.c.finished_at, instant())), else_=instant())
-    values = {"state": state, "error": error, "finished_at": finished_at}
+    """Ends a run in one of succeeded, partly_failed, failed."""
+    values = {"state": state, "error": error, "finished_at": first_end(run.c.finished_at, run.c.state, state)}
     connection.execute(run.update().where(run.c.run_id == run_id).values(values))
 
 

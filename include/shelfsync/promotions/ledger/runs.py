@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from shelfsync.errors import ShelfsyncError
 from shelfsync.promotions.ledger.tables import promotion_fence, promotion_generation, promotion_run
-from shelfsync.store.instant import instant
+from shelfsync.store.instant import first_end, instant
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -83,5 +83,6 @@ def planned(connection: Connection, run_id: int, report: dict[str, Any]) -> None
 
 def close(connection: Connection, run_id: int, *, state: str, error: str | None) -> None:
     """Ends a run."""
-    values = {"state": state, "error": error, "finished_at": instant()}
+    row = promotion_run.c
+    values = {"state": state, "error": error, "finished_at": first_end(row.finished_at, row.state, state)}
     connection.execute(promotion_run.update().where(promotion_run.c.run_id == run_id).values(values))

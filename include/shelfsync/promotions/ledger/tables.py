@@ -44,7 +44,7 @@ promotion_run = sa.Table(
     sa.Column("report", JSONB, comment="Report of the plan for the operator: counts and lines"),
     moment("planned_at", "When its requests were committed"),
     written("started_at", "When it was opened"),
-    moment("finished_at", "When it was reported"),
+    moment("finished_at", "When it ended, to the first report of this state"),
     sa.CheckConstraint(
         "state IN ('running', 'planned', 'succeeded', 'partly_failed', 'failed', 'superseded')", name="state"
     ),

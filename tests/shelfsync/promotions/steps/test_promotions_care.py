@@ -258,6 +258,14 @@ def test_a_declined_campaign_is_counted_and_no_question_until_it_changes(shop):
     assert shop.seen() == {"b": 1.0}
 
 
+def test_a_report_that_is_made_again_does_not_move_the_end_of_its_run(shop):
+    shop.erp.put("c1", "a", "8")
+    run_id = shop.sync()["run"]
+    ended = shop.world.rows("SELECT state, finished_at FROM ledger.promotion_run")
+    shop.world.app.promotions.report(run_id)
+    assert shop.world.rows("SELECT state, finished_at FROM ledger.promotion_run") == ended
+
+
 @pytest.mark.slow
 def test_the_declined_end_of_many_is_counted_and_no_question_until_another_leaves(shop):
     for number, sku in enumerate("abcd"):
