@@ -113,9 +113,10 @@ def reached(engine: Engine) -> Iterator[Connection]:
         with engine.connect() as connection:
             yield connection
     except OperationalError as error:
-        given = str(error.orig).strip().splitlines()[0] if error.orig else "no answer"
         raise UnreachableError(
-            "SHELFSYNC_DATABASE_URL", f"no connection to {where}: {given}", "Start the server, or correct the address."
+            "SHELFSYNC_DATABASE_URL",
+            f"no connection to {where}: {_first_line(error)}",
+            "Start the server, or correct the address.",
         ) from None
 
 
@@ -123,10 +124,9 @@ def trouble(error: BaseException) -> TryAgainError | None:
     """A failure of the server itself as one line: a full disk, a lock, a restart; None if the error is of another kind."""
     if not isinstance(error, OperationalError | InterfaceError | psycopg.OperationalError | psycopg.InterfaceError):
         return None
-    cause = _cause(error)
-    given = getattr(getattr(cause, "diag", None), "message_primary", None) or str(cause).strip().partition("\n")[0]
     return TryAgainError(
-        f"the database of shelfsync failed: {given.rstrip('.')}. Look at the log and the disk of its server, then run the command again"
+        f"the database of shelfsync failed: {_first_line(error).rstrip('.')}."
+        " Look at the log and the disk of its server, then run the command again"
     )
 
 
@@ -158,6 +158,13 @@ def reason(error: BaseException) -> str:
     what = type(cause).__name__ + (f" (SQLSTATE {state})" if state else "")
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "shelfsync" in Path(frame.filename).parts]
     return f"{what} in {Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else what
+
+
+def _first_line(error: BaseException) -> str:
+    """The server's message without its DETAIL, which may quote a row."""
+    cause = _cause(error)
+    given = getattr(getattr(cause, "diag", None), "message_primary", None) or str(cause)
+    return given.strip().partition("\n")[0] or "no answer"
 
 
 def _cause(error: BaseException) -> BaseException:

@@ -89,7 +89,8 @@ def decide(
 ) -> int:
     """Approves or declines the holds of a campaign (None: of all), of one rule alone, if given; returns the number of holds.
 
-    `before`: the state that they have now; another than `held` reverses earlier decisions. `newest`: the last hold that the operator saw; holds after it are not decided.
+    `before`: the state that they have now; another than `held` reverses earlier decisions. `newest`: the last hold that the operator saw;
+    holds after it are not decided.
     """
     statement = promotion_hold.update().where(_ROW.state == before)
     if campaign is not None:
