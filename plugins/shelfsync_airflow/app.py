@@ -47,7 +47,10 @@ def raised_to_airflow() -> Iterator[None]:
         yield
     except StaleRunError as error:
         raise AirflowSkipException(str(error)) from None
-    except (IncompleteExtractError, UnreachableError) as error:
+    except UnreachableError as error:
+        log.error("%s [%s]", error, error.page)  # noqa: TRY400  as below; Airflow repeats the task
+        raise error.with_traceback(None) from None
+    except IncompleteExtractError as error:
         raise error.with_traceback(None) from None
     except (ConfigurationError, DataError, PartlyFailedError) as error:
         message = f"{error} [{error.page}]"
