@@ -93,7 +93,7 @@ def column_warnings(context: Context) -> list[str]:
 
 
 def promotion_warnings(context: Context) -> list[str]:
-    """A promotions' source that does not tell for whom and on which condition its promotions are."""
+    """A source of promotions with neither the column audience nor condition."""
     from shelfsync.promotions.schemas import RAW, REQUIRED
 
     if not context.settings.promotions.configured:
@@ -176,7 +176,7 @@ _CHANGED = (
         "If they are kilograms, send pieces or packs (docs/how-to/connecting-your-erp.md)",
     ),
 )
-"""The field, what is told of each kind of adjustment, and what helps."""
+"""The field, what happens to each kind of adjusted value, and what helps."""
 
 
 def warnings(context: Context) -> list[str]:

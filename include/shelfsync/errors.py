@@ -63,7 +63,7 @@ def some_of(names: Iterable[str], most: int = 5) -> str:
 
 
 class Alarm(StrEnum):
-    """What reports itself: an alarm or a stall. Its page tells meaning, impact, check, fix and escalation; what it reports names the page."""
+    """What reports itself: an alarm or a stall. Its page has meaning, impact, check, fix and escalation; what it reports names the page."""
 
     NOT_TAKEN = "orders-not-taken"
     MISSED = "orders-missed"

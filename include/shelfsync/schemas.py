@@ -37,7 +37,7 @@ RAW = pa.schema(
 
 CHANGED = pa.schema([*RAW, pa.field("changed_at", pa.string()), pa.field("stamp", pa.string())])
 """Changed rows: those of RAW; when the ERP changed each, in ISO 8601 (only a time with a zone is used, and only for figures); and the value of
-the cursor's column, which tells two changes to the same values apart."""
+the cursor's column, which distinguishes two changes to the same values."""
 
 _VALUES = [
     pa.field("price", PRICE),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 ASSET = "shelfsync_erp_changes"
 AGAIN_S = 60.0
-"""How long the same news is told once: a run needs seconds to begin and to read it."""
+"""How long the same news is reported once: a run needs seconds to begin and to read it."""
 
 
 class ChangesTrigger(BaseEventTrigger):
@@ -30,7 +30,7 @@ class ChangesTrigger(BaseEventTrigger):
         return f"{type(self).__module__}.{type(self).__qualname__}", {}
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
-        told, told_at_s = "", 0.0
+        reported, reported_at_s = "", 0.0
         while True:
             every_s, why = AGAIN_S, None
             try:
@@ -39,8 +39,8 @@ class ChangesTrigger(BaseEventTrigger):
                 self.log.error("%s", error)  # noqa: TRY400  the one line is the whole message
             except ShelfsyncError as error:
                 self.log.warning("%s", error)
-            if why is not None and (why != told or time.monotonic() - told_at_s > AGAIN_S):
-                told, told_at_s = why, time.monotonic()
+            if why is not None and (why != reported or time.monotonic() - reported_at_s > AGAIN_S):
+                reported, reported_at_s = why, time.monotonic()
                 yield TriggerEvent({"why": why})  # type: ignore[no-untyped-call]  # Airflow's constructor
             await asyncio.sleep(every_s)
 

@@ -29,7 +29,7 @@ def check(kind: str) -> int:
     """Checks that database, ERP and platform are reachable and accept the credentials, before anything is read or sent; opens the run.
 
     A delta skips the check if the platform accepted the credentials recently: it runs every quarter of an hour, and requests are limited.
-    If the ERP tells its changes and there are none, the whole run is skipped here.
+    If the ERP reports its changes and there are none, the whole run is skipped here.
     """
     from shelfsync.catalog.steps.run import open_run
     from shelfsync.catalog.steps.urgent import clear_the_way

@@ -130,7 +130,7 @@ def test_an_urgent_run_without_a_vendor_or_a_sku_does_not_begin(world: World, fo
 
 @pytest.fixture
 def followed(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
-    """The ERP of the world tells its changes by a number."""
+    """The ERP of the world reports its changes by a number."""
     world.erp.execute("ALTER TABLE stock ADD COLUMN changed INTEGER DEFAULT 1")
     monkeypatch.setenv(
         "SHELFSYNC_ERP__CHANGES_SQL", f"{SQL.replace(' FROM', ', changed FROM')} WHERE changed >= :since"

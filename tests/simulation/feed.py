@@ -1,6 +1,6 @@
 """Feeds of changes with faults: late commits, cursors that jump back, clocks that are set, a feed that lies, a feed that stops.
 
-The seed chooses what the ERP does, how its feed tells it, when runs happen and where they die. After the last fault and the next whole
+The seed chooses what the ERP does, how its feed reports it, when runs happen and where they die. After the last fault and the next whole
 reading, platform and ERP are equal, and so are the rows that the next changes are laid over.
 """
 
@@ -35,7 +35,7 @@ _TABLE = "CREATE TABLE {name} ({columns}, changed INTEGER, PRIMARY KEY (vendor, 
 
 
 class FeedErp(Erp):
-    """The ERP as a database: `stock` is the truth, and `told` is what its feed says, with the times of the ERP's own clock."""
+    """The ERP as a database: `stock` is the truth, and `feed` is what its feed reports, with the times of the ERP's own clock."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
@@ -43,7 +43,7 @@ class FeedErp(Erp):
         self.database.unlink(missing_ok=True)
         self.now = 1_700_000_000
         self._written: dict[Any, list[str]] = {}
-        for name in ("stock", "told"):
+        for name in ("stock", "feed"):
             self._execute(_TABLE.format(name=name, columns=_COLUMNS))
 
     @property
@@ -52,7 +52,7 @@ class FeedErp(Erp):
         return {
             "url": f"sqlite:///{self.database}",
             "sql": f"SELECT {_COLUMNS} FROM stock",
-            "changes_sql": f"SELECT {_COLUMNS}, changed FROM told WHERE changed >= :since",
+            "changes_sql": f"SELECT {_COLUMNS}, changed FROM feed WHERE changed >= :since",
             "changes_column": "changed",
             "changes_kind": "number",
             "changes_overlap": OVERLAP_S,
@@ -73,9 +73,9 @@ class FeedErp(Erp):
                 continue
             self._put("stock", key, cells, began)
             if damage == "lies" and cells is not None:
-                self._put("told", key, [*cells[:3], "0.017", *cells[4:]], began)
+                self._put("feed", key, [*cells[:3], "0.017", *cells[4:]], began)
             elif damage != "stops":
-                self._put("told", key, cells, began)
+                self._put("feed", key, cells, began)
         self._written = rows
 
     def set_clock(self, seconds: int) -> None:
@@ -83,14 +83,14 @@ class FeedErp(Erp):
         self.now += seconds
 
     def restore(self, seconds: int) -> None:
-        """The ERP comes back from a backup: its times are older than what the feed told already."""
+        """The ERP comes back from a backup: its times are older than what the feed reported already."""
         self.now -= seconds
-        self._execute("UPDATE told SET changed = changed - ?", seconds)
+        self._execute("UPDATE feed SET changed = changed - ?", seconds)
 
-    def heal(self) -> None:
-        """The feed tells the truth again. What it told before stays told."""
-        self._execute("DELETE FROM told")
-        self._execute("INSERT INTO told SELECT * FROM stock")
+    def repair_feed(self) -> None:
+        """The feed reports the truth again. What it reported before is not taken back."""
+        self._execute("DELETE FROM feed")
+        self._execute("INSERT INTO feed SELECT * FROM stock")
 
     def _put(self, table: str, key: Any, cells: list[str] | None, changed: int) -> None:
         self._execute(f"DELETE FROM {table} WHERE vendor = ? AND sku = ?", *key)
@@ -133,7 +133,7 @@ class FeedRun:
                 self._live(kind, death)
                 model.check()
             self._pass(erp, chance.choice((1, 60, 600)))
-        erp.heal()
+        erp.repair_feed()
         with world.app(FaultPoint()) as app:
             left = day.quiescent_rounds(world, app, 2, kind="full")  # the first may be what an open job passes over
             left += day.quiescent_rounds(world, app, 2)

@@ -34,23 +34,27 @@ MISSED = pa.schema(
 
 @dataclass(frozen=True)
 class Overlaid:
-    """The vendor's rows in RAW schema, and when the ERP changed the first of those that differ; None: it does not tell, or not the zone."""
+    """The vendor's rows in RAW schema, and when the ERP changed the first of those that differ; None: the ERP does not
+    report it, or not the zone.
+    """
 
     rows: pa.Table
     changed_at: dt.datetime | None
 
 
-def lay_over(base: pa.Table, told: pa.Table, told_before: pa.Table | None = None) -> Overlaid | None:
+def lay_over(base: pa.Table, reported: pa.Table, reported_before: pa.Table | None = None) -> Overlaid | None:
     """The vendor's rows (RAW) with the changed ones (CHANGED) in place of theirs; None if they are the same rows already.
 
-    `told_before`: the changed rows of the reading before. A SKU of which every row was told then is left out: a row counts once, so that a
-    feed that has stopped cannot bring back what a reading of the whole has corrected. The other rows keep their numbers, and the changed
+    `reported_before`: the changed rows of the reading before. A SKU of which every row was reported then is left out: a row counts once, so that
+    a feed that has stopped cannot bring back what a reading of the whole has corrected. The other rows keep their numbers, and the changed
     ones are counted on from the highest.
     """
-    if told_before is not None:
-        new = pc.invert(pc.is_in(_content(told, CHANGED.names[1:]), value_set=_content(told_before, CHANGED.names[1:])))
-        told = told.filter(pc.is_in(_keys(told), value_set=_keys(told.filter(new))))
-    changed = told.select(RAW.names)
+    if reported_before is not None:
+        new = pc.invert(
+            pc.is_in(_content(reported, CHANGED.names[1:]), value_set=_content(reported_before, CHANGED.names[1:]))
+        )
+        reported = reported.filter(pc.is_in(_keys(reported), value_set=_keys(reported.filter(new))))
+    changed = reported.select(RAW.names)
     mine, theirs = _keys(base), _keys(changed)
     replaced = pc.is_in(mine, value_set=theirs)
     before = _content(base.filter(replaced))
@@ -62,20 +66,20 @@ def lay_over(base: pa.Table, told: pa.Table, told_before: pa.Table | None = None
     numbers = pa.array(range(first, first + changed.num_rows), pa.int64())
     rows = pa.concat_tables([kept, changed.set_column(0, RAW.field("row_number"), numbers)]).cast(RAW)
     new = pc.invert(pc.is_in(now, value_set=before))
-    return Overlaid(rows, _earliest(column(told, "changed_at").filter(new)))
+    return Overlaid(rows, _earliest(column(reported, "changed_at").filter(new)))
 
 
-def of_last_file(told: pa.Table) -> pa.Table:
+def of_last_file(reported: pa.Table) -> pa.Table:
     """The changed rows (CHANGED), of each SKU those of the last file that has it: all rows of a file have its name in `stamp`."""
-    keys = _keys(told)
-    last = pa.table({"key": keys, "number": told["row_number"]}).group_by("key").aggregate([("number", "max")])
-    of_last = column(told, "stamp").take(pc.index_in(last["number_max"], value_set=column(told, "row_number")))
+    keys = _keys(reported)
+    last = pa.table({"key": keys, "number": reported["row_number"]}).group_by("key").aggregate([("number", "max")])
+    of_last = column(reported, "stamp").take(pc.index_in(last["number_max"], value_set=column(reported, "row_number")))
     theirs = of_last.take(pc.index_in(keys, value_set=column(last, "key")))
-    return told.filter(pc.equal(column(told, "stamp"), theirs))
+    return reported.filter(pc.equal(column(reported, "stamp"), theirs))
 
 
 def missed(known: Normalised, found: Normalised) -> pa.Table:
-    """What a whole reading `found` and the changes had not told (MISSED). `known`: the rows of the same vendor as the changes had them.
+    """What a whole reading `found` and the changes did not report (MISSED). `known`: the rows of the same vendor as the changes had them.
 
     Values are compared as they would be sent, so that 1.10 and 1.1 are one price.
     """

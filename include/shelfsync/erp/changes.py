@@ -196,7 +196,7 @@ class Feed:
         raise ConfigurationError(
             CHANGES_COLUMN,
             f"the SELECT of the changes has no column {self.column!r}; it has {', '.join(map(repr, names))}",
-            "Name the column that tells when, or as which number, a row changed.",
+            "Name the column with the time, or the number, of a row's change.",
         )
 
     def _usable(self, changes: Changes) -> str | None:

@@ -75,7 +75,7 @@ class ErpSource(Protocol):
 
 
 class FollowedErp(Protocol):
-    """An ERP that tells what changed since a cursor."""
+    """An ERP that reports what changed since a cursor."""
 
     @property
     def feed(self) -> str:

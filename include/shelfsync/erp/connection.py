@@ -1,4 +1,4 @@
-"""The connection to the ERP's database: what each driver is told when it connects, and how its wait is ended."""
+"""The connection to the ERP's database: what each driver receives when it connects, and how its wait is ended."""
 
 from __future__ import annotations
 

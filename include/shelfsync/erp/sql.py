@@ -85,7 +85,7 @@ class SqlSource:
 
     def mark(self, cursor: str) -> str:
         with self._reading() as session, self._feed_errors(session):
-            return self._told().mark(session, cursor)
+            return self._followed_feed().mark(session, cursor)
 
     def stores(self) -> dict[str, str | None]:
         if self._layout.hook is not None:
@@ -120,15 +120,15 @@ class SqlSource:
 
     def _take_changes(self, session: Session, changes: Changes) -> None:
         with self._feed_errors(session):
-            self._told().take(session, self._layout_of_changes(), changes, self._settings.chunk_rows)
+            self._followed_feed().take(session, self._layout_of_changes(), changes, self._settings.chunk_rows)
 
     def _layout_of_changes(self) -> Layout:
         settings = self._settings
-        columns = {**settings.columns, "stamp": self._told().column}
+        columns = {**settings.columns, "stamp": self._followed_feed().column}
         ids = self._layout.vendor_ids
         return Layout(columns, settings.constants, settings.mapping, CATALOG_CHANGES, ids)
 
-    def _told(self) -> Feed:
+    def _followed_feed(self) -> Feed:
         assert self._feed is not None
         return self._feed
 

@@ -36,7 +36,7 @@ OR NOT (SELECT planning.dry_run FROM ledger.run AS planning WHERE planning.run_i
 """
 _ONLY = {
     ("ledger.vendor_run", "raw_path"): _RECENT,
-    ("ledger.vendor_run", "told_path"): "missed IS NULL AND updated_at > :recent",
+    ("ledger.vendor_run", "reported_path"): "missed IS NULL AND updated_at > :recent",
     ("ledger.vendor_run", "snapshot_path"): _RECENT,
     ("ledger.vendor_run", "erp_path"): _RECENT,
     ("ledger.batch", "snapshot_path"): "state IN ('planned', 'sent')",

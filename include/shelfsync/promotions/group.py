@@ -178,7 +178,7 @@ class Groups:
         """Every promotion, by start and campaign; and a line for each that has a derived name.
 
         `star`: all vendors of the chain, when a promotion of all of them goes out as `*`. `known`: what the platform has. Promotions that
-        the platform would not distinguish are told apart by a number in their name, which stays as long as they run.
+        the platform would not distinguish get a number in their name, which stays as long as they run.
         """
         alike: dict[str, list[tuple[Group, tuple[str, ...]]]] = {}
         for group in sorted(self._groups.values(), key=lambda group: (group.head, group.vendors)):

@@ -61,7 +61,7 @@ class ErpSettings(SourceSettings):
     """Where the ERP puts files with changed rows, instead of `changes_sql`: a folder, or a pattern such as `/feed/{vendor}/*.csv`. A
     delta takes each file once, in the order of their names. Format, delimiter and columns are those of `files` and `columns`."""
     changes_column: str = "changed_at"
-    """Its column that tells when, or as which number, a row changed. `:since` is compared with it. A time without a zone is the ERP's own:
+    """Its column with the time, or the number, of a row's change. `:since` is compared with it. A time without a zone is the ERP's own:
     shelfsync converts nothing and compares it only with other values of the column."""
     changes_kind: Literal["timestamp", "number"] = "timestamp"
     """What that column holds: times, or numbers (a sequence, a row version) that grow with each change."""

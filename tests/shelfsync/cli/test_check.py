@@ -78,7 +78,7 @@ def test_kilograms_that_go_off_sale_are_found_before_they_are_sent(here, tmp_pat
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["check", "plan"])
-def test_columns_and_vendors_that_lead_nowhere_are_told_before_anything_is_sent(here, tmp_path, command):
+def test_columns_and_vendors_that_lead_nowhere_are_reported_before_anything_is_sent(here, tmp_path, command):
     (tmp_path / "stock.csv").write_text(
         "vendor,sku,price,stock_qty,active,brand\nstore-001,a,1,7,1,Acme\nnowhere,a,1,7,1,Acme\n", encoding="utf-8"
     )
@@ -92,7 +92,7 @@ def test_columns_and_vendors_that_lead_nowhere_are_told_before_anything_is_sent(
 
 
 @pytest.mark.slow
-def test_promotions_that_do_not_tell_for_whom_they_are_are_a_warning(here, monkeypatch, tmp_path):
+def test_promotions_with_neither_audience_nor_condition_are_a_warning(here, monkeypatch, tmp_path):
     (tmp_path / "promotions.csv").write_text("campaign,sku,price,name,start_time,end_time\n", encoding="utf-8")
     assert "audience" not in here("check")[1]
     monkeypatch.setenv("SHELFSYNC_PROMOTIONS__FILES", str(tmp_path / "promotions.csv"))
@@ -150,7 +150,7 @@ def test_a_name_that_no_setting_has_is_a_warning_of_check(run):
 
 
 @pytest.mark.slow
-def test_a_new_ledger_beside_a_configured_platform_is_told_until_it_has_a_vendor(here, monkeypatch, database_url):
+def test_a_new_ledger_beside_a_configured_platform_is_reported_until_it_has_a_vendor(here, monkeypatch, database_url):
     monkeypatch.setenv("SHELFSYNC_PLATFORM__BASE_URL", "https://platform.example")
     code, output, errors = here("holds", "list")
     assert (code, output) == (0, "no hold waits for a decision\n")

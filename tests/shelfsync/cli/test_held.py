@@ -1,4 +1,4 @@
-"""What a guard holds is told one way by `sync`, `plan`, `holds list`, `holds approve` and `runs show`."""
+"""What a guard holds is reported in one way by `sync`, `plan`, `holds list`, `holds approve` and `runs show`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def held_line(text):
 
 
 @pytest.mark.slow
-def test_sync_plan_and_lists_tell_of_the_same_held_changes(stock, here):
+def test_sync_plan_and_lists_show_the_same_held_changes(stock, here):
     stock(
         **dict.fromkeys(SKUS[:40], (10, 5)), **dict.fromkeys(SKUS[40:50], (1, 0)), **dict.fromkeys(SKUS[50:54], (1, 7))
     )

@@ -1,4 +1,4 @@
-"""The trigger-fed change table of the sample ERP tells everything, whatever is open while it is read."""
+"""The trigger-fed change table of the sample ERP reports every change, whatever is open while it is read."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _on_sale(rows):
     return sorted(found, key=repr)
 
 
-def test_every_kind_of_change_is_told(follow, erp_engine):
+def test_every_kind_of_change_is_reported(follow, erp_engine):
     read, same = follow
     for seed in range(3):
         sample.tick(erp_engine, seed)

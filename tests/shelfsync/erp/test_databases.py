@@ -203,7 +203,7 @@ def test_a_row_that_raises_in_the_middle_is_no_short_extract(erp):
         rows_of(erp.read("SELECT vendor, sku, broken(quantity) AS price FROM item"))
 
 
-def test_a_wrong_password_or_a_missing_grant_is_told_as_what_it_is(erp):
+def test_a_wrong_password_or_a_missing_grant_is_reported_as_what_it_is(erp):
     if erp.is_mariadb:
         theirs = erp.engine.url.set(password="wrong")
     else:

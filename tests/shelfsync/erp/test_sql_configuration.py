@@ -88,7 +88,7 @@ def test_a_url_that_leads_nowhere(url, problem):
         "oracle+oracledb",
     ],
 )
-def test_a_server_that_is_away_is_told_by_every_driver_alike(address):
+def test_a_server_that_is_away_is_reported_by_every_driver_alike(address):
     service = "?service_name=erp" if address.startswith("oracle") else ""
     database = "" if service else "erp"
     error = error_of(url=f"{address}://shop:{SECRET}@127.0.0.1:1/{database}{service}", sql=SQL)
@@ -216,7 +216,7 @@ def test_a_good_configuration_passes_without_a_row_being_read(sqlite_url):
     ).check()
 
 
-def test_a_missing_right_is_told_as_one(erp_url):
+def test_a_missing_right_is_reported_as_one(erp_url):
     url = sa.make_url(erp_url)
     reader = url.set(username=f"reader_{url.database}", password=SECRET)
     admin = sa.create_engine(url)

@@ -187,7 +187,7 @@ def waiting(connection: Connection, run_id: int) -> list[Turn]:
 
 
 def wanted_since(connection: Connection, vendor: str, generation: int) -> dt.datetime | None:
-    """When the ERP made its first change since the vendor was last in step, if it tells that, else when it was first read since; up to this generation.
+    """When the ERP made its first change since the vendor was last in step, if it reports that, else when it was first read since; up to this generation.
 
     A time of the ERP after the reading is one of a wrong clock: the reading counts.
     """

@@ -33,7 +33,7 @@ reading = sa.Table(
     text("vendor", "The vendor", sa.ForeignKey(tables.vendor.c.vendor), primary_key=True),
     lake_file("raw_path", "Lake: its rows as the ERP gave them, with all changes since laid over", nullable=False),
     lake_file(
-        "told_path", "Lake: the changed rows that the last reading had of it; a row that comes again counts once"
+        "reported_path", "Lake: the changed rows that the last reading had of it; a row that comes again counts once"
     ),
     number("rows", "How many", nullable=False),
     boolean("complete", "True: what is absent from the whole reading below is absent from the ERP", nullable=False),
@@ -76,7 +76,7 @@ class Reading:
     raw_path: str
     rows: int
     complete: bool
-    told_path: str | None = None
+    reported_path: str | None = None
 
 
 @contextlib.contextmanager
@@ -126,7 +126,7 @@ def put(connection: Connection, vendor: str, found: Reading) -> None:
         "raw_path": found.raw_path,
         "rows": found.rows,
         "complete": found.complete,
-        "told_path": found.told_path,
+        "reported_path": found.reported_path,
         "read_at": instant(),
     }
     statement = insert(reading).values(vendor=vendor, **values)
@@ -141,7 +141,7 @@ def keep(connection: Connection, vendors: Iterable[str]) -> None:
 def every(connection: Connection) -> dict[str, Reading]:
     """The last rows of every vendor that takes part."""
     statement = (
-        sa.select(reading.c.vendor, reading.c.raw_path, reading.c.rows, reading.c.complete, reading.c.told_path)
+        sa.select(reading.c.vendor, reading.c.raw_path, reading.c.rows, reading.c.complete, reading.c.reported_path)
         .join(tables.vendor, tables.vendor.c.vendor == reading.c.vendor)
         .where(tables.vendor.c.forgotten.is_(None))
     )

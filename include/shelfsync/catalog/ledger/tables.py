@@ -122,11 +122,12 @@ vendor_run = sa.Table(
     text("error", "Why, in one line"),
     moment(
         "changed_at",
-        "When the ERP changed the first of the rows that differ, by its own clock; null: it does not tell",
+        "When the ERP changed the first of the rows that differ, by its own clock; null: unknown",
     ),
     lake_file("raw_path", "Lake: rows as the ERP returned them"),
     lake_file(
-        "told_path", "Lake: rows as the changes had told them until this whole reading; null: nothing to compare"
+        "reported_path",
+        "Lake: rows as the changes had reported them until this whole reading; null: nothing to compare",
     ),
     lake_file("snapshot_path", "Lake: canonical rows"),
     lake_file(
@@ -147,7 +148,7 @@ vendor_run = sa.Table(
     count("rows_raw", "Rows read for this vendor"),
     count("rows_snapshot", "Rows that became canonical"),
     count("rows_quarantined", "Rows that did not"),
-    number("missed", "SKUs that the changes had not told, found by this whole reading; null: nothing to compare"),
+    number("missed", "SKUs that the changes had not reported, found by this whole reading; null: nothing to compare"),
     count("changes_new", "SKUs the baseline does not know"),
     count("changes_changed", "SKUs with another value"),
     count("changes_removed", "SKUs that left the extract"),
@@ -191,7 +192,7 @@ batch = sa.Table(
     count("urgent_count", "SKUs in it that are of its priority; the others share the request"),
     moment(
         "wanted_at",
-        "When the ERP made its first change since the vendor was last in step, if it tells that, else when it was first read since then",
+        "When the ERP made its first change since the vendor was last in step, if it reports that, else when it was first read since then",
     ),
     text("state", "planned, sent, done, superseded or rejected", nullable=False, server_default=BatchState.PLANNED),
     number("halved_from", "The failed batch that this one is a half of, or replaces in a later delta; null: none"),

@@ -32,7 +32,7 @@ class VendorRun:
     failed_step: str | None
     error: str | None
     raw_path: str | None
-    told_path: str | None
+    reported_path: str | None
     snapshot_path: str | None
     erp_path: str | None
     restorations: list[int] | None

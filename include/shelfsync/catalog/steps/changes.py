@@ -147,19 +147,19 @@ def _laid(lake: Lake, vendor: str, before: Reading, changed_path: str, *, by_fil
     """
     from shelfsync.catalog.changed_rows import lay_over, of_last_file
 
-    told_before = None if before.told_path is None else lake.read_table(before.told_path)
-    told = lake.read_table(changed_path)
-    laid = lay_over(lake.read_table(before.raw_path), of_last_file(told) if by_file else told, told_before)
+    reported_before = None if before.reported_path is None else lake.read_table(before.reported_path)
+    reported = lake.read_table(changed_path)
+    laid = lay_over(lake.read_table(before.raw_path), of_last_file(reported) if by_file else reported, reported_before)
     if laid is None:
-        return Laid(replace(before, told_path=changed_path))
+        return Laid(replace(before, reported_path=changed_path))
     path = lake.write_table("raw", vendor, laid.rows)
     return Laid(Reading(path, laid.rows.num_rows, before.complete, changed_path), True, laid.changed_at)
 
 
-class Told:
-    """What the changes say when the whole is read, and where they go on from there.
+class ReportedChanges:
+    """The changes that the ERP reports when the whole is read, and where they go on from there.
 
-    `paths`: vendor -> the rows as the changes had told them, for each vendor that a reading had before.
+    `paths`: vendor -> the rows as the changes had reported them, for each vendor that a reading had before.
     """
 
     def __init__(self, context: Context, feed: str, before: At | None) -> None:
@@ -185,7 +185,7 @@ class Told:
         self._partition.__exit__(kind, error, trace)
 
     def compare(self, files: dict[str, tuple[str, int]]) -> tuple[dict[str, tuple[str, int]], dict[str, str]]:
-        """Finds the rows as the changes had told them; returns the whole reading's files, vendor -> (path, rows), and what failed, with why.
+        """Finds the rows as the changes had reported them; returns the whole reading's files, vendor -> (path, rows), and what failed, with why.
 
         Without a snapshot the changes are newer than the whole, so they are laid over it as well.
         """
@@ -193,14 +193,16 @@ class Told:
         with self._context.engine.connect() as connection:
             known = readings.every(connection)
         by_file = self._feed == FILES
-        told, broken = _laid_over(self._context, known, changed, by_file=by_file)
-        before = known | {name: one.reading for name, one in told.items()}
+        reported, broken = _laid_over(self._context, known, changed, by_file=by_file)
+        before = known | {name: one.reading for name, one in reported.items()}
         self._changed = changed
         self.paths = {name: before[name].raw_path for name in files if name in before and name not in broken}
         if self.changes.same_instant:
             return files, {}
         wholes = {
-            name: Reading(*files[name], complete=True, told_path=known[name].told_path if name in known else None)
+            name: Reading(
+                *files[name], complete=True, reported_path=known[name].reported_path if name in known else None
+            )
             for name in set(files) & set(changed)
         }
         newer, failed = _laid_over(self._context, wholes, changed, by_file=by_file)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from shelfsync.catalog.ledger import readings, runs, vendor_runs, vendors
 from shelfsync.catalog.state import VendorState
-from shelfsync.catalog.steps.changes import Told, read_changed
+from shelfsync.catalog.steps.changes import ReportedChanges, read_changed
 from shelfsync.catalog.steps.partition import Partition
 from shelfsync.catalog.warehouse import record
 from shelfsync.erp.complete_extract import none_of
@@ -44,14 +44,14 @@ def extract(context: Context, run_id: int) -> list[dict[str, Any]]:
         if before is not None and not run.full:
             names = read_changed(context, run, followed, before)
             return shards(names, run_id, context.settings.sync.vendors_per_shard, context.settings.sync.shards_max)
-        with Told(context, followed.feed, before) as told:
-            return _whole(context, run, lambda _: followed.read_with(told.changes), told)
+        with ReportedChanges(context, followed.feed, before) as reported:
+            return _whole(context, run, lambda _: followed.read_with(reported.changes), reported)
 
 
 def _whole(
-    context: Context, run: Run, read: Callable[[tuple[str, ...]], Extract], told: Told | None = None
+    context: Context, run: Run, read: Callable[[tuple[str, ...]], Extract], reported: ReportedChanges | None = None
 ) -> list[dict[str, Any]]:
-    """Reads all rows. `told`: what the changes say at the same instant, so that what they missed is found."""
+    """Reads all rows. `reported`: the changes at the same instant, so that what they missed is found."""
     run_id = run.run_id
     wanted = run.vendors or context.settings.sync.vendors
     failed: dict[str, tuple[str, int]] = {}
@@ -76,11 +76,11 @@ def _whole(
     if wanted and not files and not failed:
         raise none_of(wanted, f"{proof.rows} rows")
     check_chain(context, sorted(files, key=lambda name: (-files[name][1], name)))
-    if told is not None:
+    if reported is not None:
         rows_of = {name: rows for name, (_, rows) in files.items()}
-        files, unlaid = told.compare(files)
+        files, unlaid = reported.compare(files)
         failed |= {name: (error, rows_of[name]) for name, error in unlaid.items()}
-    _write(context, run, proof, files, failed, nameless, told)
+    _write(context, run, proof, files, failed, nameless, reported)
     if nameless_rows:
         log.warning(
             "extract: %d rows name no usable vendor and were quarantined; `shelfsync quarantine` shows them",
@@ -118,7 +118,7 @@ def _write(
     files: dict[str, tuple[str, int]],
     failed: dict[str, tuple[str, int]],
     nameless: pa.Table,
-    told: Told | None,
+    reported: ReportedChanges | None,
 ) -> None:
     asked = set(run.vendors or context.settings.sync.vendors)
     came = set(files) | set(failed)
@@ -141,10 +141,10 @@ def _write(
                 generation=generation,
                 raw_path=path,
                 rows_raw=rows,
-                told_path=None if told is None else told.paths.get(name),
+                reported_path=None if reported is None else reported.paths.get(name),
             )
-        if told is not None:
-            told.land(connection, run.run_id, files, complete=proof.complete)
+        if reported is not None:
+            reported.land(connection, run.run_id, files, complete=proof.complete)
         for name, (error, _) in sorted(failed.items()):
             _fail(connection, run.run_id, name, number, f"its rows could not be written: {error}")
         for name, skus in vendors.known_vendors(connection).items():

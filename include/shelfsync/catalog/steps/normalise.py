@@ -74,14 +74,14 @@ def _normalise_vendor(context: Context, row: VendorRun, raw_path: str, restorati
 
 
 def _missed(context: Context, row: VendorRun, found: Normalised) -> pa.Table | None:
-    """What the changes had not told until this whole reading; None if there is nothing to compare with."""
-    if row.told_path is None:
+    """What the changes had not reported until this whole reading; None if there is nothing to compare with."""
+    if row.reported_path is None:
         return None
     from shelfsync.catalog.changed_rows import missed
     from shelfsync.catalog.normalise import normalise as pure
 
-    told = context.lake.read_table(row.told_path)
-    return missed(pure(told, context.settings.normalise, key=context.settings.platform.item_key), found)
+    reported = context.lake.read_table(row.reported_path)
+    return missed(pure(reported, context.settings.normalise, key=context.settings.platform.item_key), found)
 
 
 def _record(connection: Connection, row: VendorRun, snapshot: pa.Table, quarantine: pa.Table, **values: Any) -> None:

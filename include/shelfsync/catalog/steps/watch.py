@@ -47,7 +47,7 @@ def news(context: Context, *, rested_s: float = REST_S) -> str | None:
 
 
 def something_to_do(context: Context) -> bool:
-    """Whether a delta that begins now has anything to do; true if the ERP cannot tell, because then only a reading shows it."""
+    """Whether a delta that begins now has anything to do; true if the ERP does not report changes, because then only a reading shows it."""
     return context.open_erp().followed() is None or news(context, rested_s=0) is not None
 
 

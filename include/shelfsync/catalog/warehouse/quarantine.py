@@ -65,7 +65,7 @@ FROM warehouse.missed_change WHERE run_id = :run GROUP BY vendor ORDER BY count(
 
 
 def missed_lines(connection: Connection, run_id: int) -> list[str]:
-    """The alarm about what the changes had not told until this run's whole reading; none if they told all."""
+    """The alarm about what the changes had not reported until this run's whole reading; none if they reported all."""
     rows = connection.execute(sa.text(_MISSED), {"run": run_id}).all()
     if not rows:
         return []

@@ -164,7 +164,7 @@ def replace_quarantine(connection: Connection, run_id: int, vendor: str | None, 
 
 
 def replace_missed(connection: Connection, run_id: int, vendor: str, rows: pa.Table) -> None:
-    """What the changes of one vendor had not told until this run's whole reading (`catalog.changed_rows.MISSED`)."""
+    """What the changes of one vendor had not reported until this run's whole reading (`catalog.changed_rows.MISSED`)."""
     import pyarrow as pa
 
     table = tables.missed_change

@@ -74,7 +74,7 @@ catalog_job = sa.Table(
     count("urgent", "SKUs of this priority; the others are less urgent"),
     moment(
         "wanted_at",
-        "When the ERP made the first of these changes, if it tells that, else when it was first read with them; ended_at less this is the"
+        "When the ERP made the first of these changes, if it reports that, else when it was first read with them; ended_at less this is the"
         " time to the acknowledgement",
     ),
     count("sent", "SKUs in the request"),
@@ -140,7 +140,7 @@ missed_change = sa.Table(
     text("change", "new, changed or removed", nullable=False),
     text("fields", "The fields that differ, separated by commas", nullable=False),
     schema="warehouse",
-    comment="SKUs that the query of the changes had not told, as a reading of the whole ERP found them",
+    comment="SKUs that the query of the changes had not reported, as a reading of the whole ERP found them",
 )
 
 baseline = sa.Table(

@@ -64,7 +64,7 @@ CHANGE_TIME = View(
         "change": "new, changed or removed",
         "stops_selling": "Whether it takes the SKU off sale: active false or nothing in stock now, neither of them acknowledged before; "
         "null: the state acknowledged before is no longer kept",
-        "read_at": "The ERP's first change since the vendor was last in step, if it tells that (a column changed_at with a zone among the changes);"
+        "read_at": "The ERP's first change since the vendor was last in step, if it reports that (a column changed_at with a zone among the changes);"
         " else the first reading since, and the schedule's own wait comes in addition. It includes an outage",
         "sent_at": "When shelfsync committed the request, just before sending it",
         "acknowledged_at": "When the platform's log confirmed it",

@@ -136,7 +136,7 @@ def test_the_whole_reading_counts_what_the_changes_missed_and_raises_an_alarm(wo
 
 
 @pytest.mark.slow
-def test_a_query_that_tells_another_price_is_found(world, erp, make_world):
+def test_a_query_that_returns_another_price_is_found(world, erp, make_world):
     lie = TIMES["changes_sql"].replace("price,", "'0.50' AS price,")
     liar = make_world(erp={"url": erp.url, "sql": TIMES["sql"], "changes_sql": lie})
     liar.sync("full")
@@ -327,8 +327,8 @@ def test_the_time_to_the_acknowledgement_counts_from_the_change_of_the_erp(make_
 
 def test_a_feed_that_has_stopped_does_not_bring_back_what_the_whole_reading_corrected(make_world, erp):
     erp.put("store-001", "a", quantity=5)
-    erp.execute("CREATE TABLE told AS SELECT * FROM stock")
-    stopped = TIMES["changes_sql"].replace("FROM stock", "FROM told")
+    erp.execute("CREATE TABLE feed AS SELECT * FROM stock")
+    stopped = TIMES["changes_sql"].replace("FROM stock", "FROM feed")
     world = make_world(erp={"url": erp.url, "sql": TIMES["sql"], "changes_sql": stopped, "changes_overlap": OVERLAP_S})
     extracted(world, "full")
     extracted(world)
@@ -336,6 +336,6 @@ def test_a_feed_that_has_stopped_does_not_bring_back_what_the_whole_reading_corr
     extracted(world, "full")
     extracted(world)
     assert held(world.app, "store-001") == theirs(erp, "store-001")
-    erp.execute("UPDATE told SET changed = changed + 1")  # it goes on, and says 5 again
+    erp.execute("UPDATE feed SET changed = changed + 1")  # it goes on, and reports 5 again
     extracted(world)
     assert held(world.app, "store-001") == [("a", "1.00", 5, 1)]

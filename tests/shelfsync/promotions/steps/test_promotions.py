@@ -284,7 +284,7 @@ def test_a_price_not_below_the_base_price_and_an_overlap_are_not_sent(shop):
 
 
 @pytest.mark.slow
-def test_campaigns_with_one_name_and_period_are_one_promotion_and_told_apart_where_they_do_not_fit(make_shop):
+def test_campaigns_with_one_name_and_period_are_one_promotion_and_get_numbers_where_they_do_not_fit(make_shop):
     shop = make_shop(promotions={"values": "spec"})
     shop.erp.put("c1", "a", "8", name="Spring")
     shop.erp.put("c2", "b", "7", name="Spring")
