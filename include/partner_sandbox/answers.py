@@ -20,7 +20,7 @@ class Answer(BaseModel):
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
 
-class Refusal(Answer):
+class ControlError(Answer):
     """Why a call did nothing."""
 
     code: str
@@ -76,7 +76,7 @@ class State(Answer):
     deliveries: dict[str, int]
     """State to number of events."""
     max_requests_in_60s: int
-    """The most requests in any sixty seconds so far, refused ones too."""
+    """The most requests in any sixty seconds so far, rejected ones too."""
 
 
 class Now(Answer):
@@ -155,9 +155,9 @@ class Record(Answer):
     fault: str | None
     """The fault that struck."""
     reason: str | None
-    """The sentence of a refusal, or why an event did not arrive."""
+    """The sentence of an error, or why an event did not arrive."""
     hint: str | None
-    """The rule of the interface behind a refusal, and the dialect's choice."""
+    """The rule of the interface behind an error, and the dialect's choice."""
     caller: str | None
     """A digest of the token that came with the request."""
 

@@ -42,7 +42,7 @@ class Body(BaseModel):
 
 
 class Known(BaseModel):
-    """A body of the control plane: a name that it does not know is refused, with the known names."""
+    """A body of the control plane: a name that it does not know is rejected, with the known names."""
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 

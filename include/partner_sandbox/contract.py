@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 from starlette.routing import BaseRoute
 
-from partner_sandbox.answers import Refusal
+from partner_sandbox.answers import ControlError
 
 FILE = Path(__file__).parent / "openapi.yaml"
 
@@ -31,7 +31,7 @@ def interface(base_url: str) -> dict[str, Any]:
 SCHEMAS = "#/components/schemas/"
 ABOUT_CONTROL = (
     "Steers the sandbox from outside the interface: assortments, orders, clock, faults, dialect. No platform has it. It has no"
-    " login and answers this machine only, unless the sandbox is started with --expose-control. It refuses what it does not know."
+    " login and answers this machine only, unless the sandbox is started with --expose-control. It rejects what it does not know."
 )
 _described: set[type[BaseModel]] = set()
 """The shapes that the routes name."""
@@ -40,7 +40,7 @@ _described: set[type[BaseModel]] = set()
 def described(
     answer: type[BaseModel] | str | dict[str, Any], body: type[BaseModel] | None = None, *, optional: bool = False
 ) -> dict[str, Any]:
-    """What a route of the control plane says of its answer, and of a body that it reads by itself.
+    """How a route of the control plane describes its answer, and a body that it reads by itself.
 
     `answer` is a shape of answers.py, the name of a shape of the interface, or a schema.
     """
@@ -66,11 +66,11 @@ def control(routes: list[BaseRoute], base_url: str) -> dict[str, Any]:
     for item in document["paths"].values():
         for operation in item.values():
             operation["responses"].pop("422", None)
-            operation["responses"]["default"] = {"description": "Refused", "content": _json(Refusal)}
+            operation["responses"]["default"] = {"description": "Rejected", "content": _json(ControlError)}
     shapes = document.setdefault("components", {}).setdefault("schemas", {})
     for name in ("HTTPValidationError", "ValidationError"):
         shapes.pop(name, None)
-    models: list[type[BaseModel]] = [Refusal, *sorted(_described, key=lambda model: model.__name__)]
+    models: list[type[BaseModel]] = [ControlError, *sorted(_described, key=lambda model: model.__name__)]
     wanted: list[tuple[type[BaseModel], JsonSchemaMode]] = [(model, "validation") for model in models]
     _, definitions = models_json_schema(wanted, ref_template=f"{SCHEMAS}{{model}}")
     shapes |= definitions["$defs"]

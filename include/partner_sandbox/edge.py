@@ -1,6 +1,6 @@
 """The edge in front of the service: the journal, the request limit, the size limit, and the faults of the wire.
 
-Everything outside the control plane, the portal and the pages of the front door passes here. A connection is cut by the server's own hook
+Everything outside the control plane, the portal and the front page passes here. A connection is cut by the server's own hook
 (see server.py); where there is none, as in a process without sockets, ConnectionCut is raised through the app instead.
 """
 
@@ -81,7 +81,7 @@ class Edge:
     async def _pass(self, scope: Scope, receive: Receive, send: Send, entry: Entry) -> None:
         rejection = self._rejection(scope) if self._kind == "request" else None
         if rejection is not None:
-            await self._refuse(rejection, scope, receive, send)
+            await self._reject(rejection, scope, receive, send)
             return
         vendor = vendor_of(scope)
         before = self._sandbox.faults.draw(entry.operation, *BEFORE, vendor=vendor)
@@ -98,10 +98,10 @@ class Edge:
         await self._app(scope, receive, collected)
         await _spoil(after, collected, scope, receive, send)
 
-    async def _refuse(self, error: ApiError, scope: Scope, receive: Receive, send: Send) -> None:
-        """The refusal of the edge, as a page where the dialect has one for the limit."""
+    async def _reject(self, error: ApiError, scope: Scope, receive: Receive, send: Send) -> None:
+        """The edge's error, as a page where the dialect has one for the limit."""
         response: Response = answer(scope, error, self._sandbox.behaviour)
-        if error.choice == "requests_per_minute" and self._sandbox.behaviour.rate_refusal == "403_html":
+        if error.choice == "requests_per_minute" and self._sandbox.behaviour.rate_limit_answer == "403_html":
             page = BLOCK_PAGE.replace("Too many requests", error.message)
             response = HTMLResponse(page, 403, {HINT: response.headers[HINT]})
         await response(scope, receive, send)
@@ -169,8 +169,8 @@ def _rate_key(kind: str, scope: Scope, headers: Headers) -> str:
 
 
 def _too_many(behaviour: Behaviour, wait_us: int) -> ApiError:
-    told = behaviour.rate_refusal == "429_retry_after"
-    after = {"Retry-After": str(math.ceil(wait_us / SECOND_US))} if told else {}
+    with_header = behaviour.rate_limit_answer == "429_retry_after"
+    after = {"Retry-After": str(math.ceil(wait_us / SECOND_US))} if with_header else {}
     message = f"No more than {behaviour.requests_per_minute} requests a minute for each {behaviour.rate_key}"
     return ApiError(429, "TOO_MANY_REQUESTS", message, after, rule="8", choice="requests_per_minute")
 

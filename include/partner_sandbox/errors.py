@@ -13,7 +13,7 @@ from starlette.routing import Match, Route
 from starlette.types import Scope
 
 HINT = "X-Sandbox-Hint"
-"""The header of a refusal: the rule of the interface behind it, and the dialect's choice."""
+"""The header of an error: the rule of the interface behind it, and the dialect's choice."""
 RULES = {
     "token": "5.4",
     "put_catalog": "4.1",
@@ -30,7 +30,7 @@ RULES = {
     "list_orders": "4.10",
     "outlet_status": "7",
 }
-"""The section of interface.md that an operation's refusals follow, where the refusal itself names no other."""
+"""The section of interface.md that an operation's errors follow, where the error itself names no other."""
 
 
 class ApiError(Exception):

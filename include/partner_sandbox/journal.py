@@ -70,8 +70,8 @@ journal = Table(
     Column("bytes_in", Integer, nullable=False),
     Column("bytes_out", Integer, nullable=False),
     Column("fault", Text, comment="the fault that was played, if any"),
-    Column("reason", Text, comment="the refusal's sentence, or why an event did not arrive"),
-    Column("hint", Text, comment="the rule of the interface behind a refusal, and the dialect's choice"),
+    Column("reason", Text, comment="the error's sentence, or why an event did not arrive"),
+    Column("hint", Text, comment="the rule of the interface behind an error, and the dialect's choice"),
     Column("caller", Text, comment="a digest of the token that came with the request"),
     sqlite_autoincrement=True,
 )

@@ -32,13 +32,13 @@ class Behaviour(Known):
     token_requests_per_minute: int = Field(50, ge=1)
     requests_per_minute: int = Field(60, ge=1)
     rate_key: Literal["address", "token", "chain"] = "address"
-    rate_refusal: Literal["429_retry_after", "429", "403_html"] = "429_retry_after"
+    rate_limit_answer: Literal["429_retry_after", "429", "403_html"] = "429_retry_after"
     body_max_bytes: int = Field(100 * MIB, ge=1)
     """100 MB read as mebibytes, the widest reading: a body of at most 100,000,000 bytes is within both readings."""
 
     # catalog update (interface.md 2.1, 4.1)
     sales_limit_name: Literal["both", "maximum_sales_quantity", "max_sales_quantity"] = "both"
-    other_sales_limit: Literal["ignore", "refuse"] = "ignore"
+    other_sales_limit: Literal["ignore", "reject"] = "ignore"
     """What happens to the spelling that the wire does not use."""
     quantity_at_buffer: Literal["activates", "deactivates"] = "activates"
     single_item_answer: Literal["job", "sku"] = "job"
@@ -50,7 +50,7 @@ class Behaviour(Known):
     # listing and export (interface.md 4.2, 4.4)
     listing_page_size_default: int = Field(50, ge=1)
     listing_page_size_max: int = Field(500, ge=1)
-    listing_page_size_beyond: Literal["refuse", "cap"] = "refuse"
+    listing_page_size_beyond: Literal["reject", "cap"] = "reject"
     export_status: Literal[200, 202] = 202
 
     # jobs (interface.md 2.2, 3.3, 6)
@@ -75,7 +75,7 @@ class Behaviour(Known):
     # promotions (interface.md 2.4, 4.7)
     promotion_values: Literal["published", "interface"] = "published"
     """`interface`: only the values that interface.md names; others are unknown enum values."""
-    promotion_left_out: Literal["refused", "accepted"] = "refused"
+    promotion_left_out: Literal["rejected", "accepted"] = "rejected"
     """Subtype and value of entries that end a promotion, reason and display name, where a client leaves them out."""
     promotion_times: Literal["milliseconds", "any"] = "milliseconds"
     """Times with exactly three decimals (interface.md 2.4), or with none to nine."""
@@ -91,11 +91,11 @@ class Behaviour(Known):
     """ACCEPTED may have to be enabled for a chain (interface.md 3.1)."""
     order_weighing: Literal["enabled", "disabled"] = "enabled"
     """Weighted items need enablement (interface.md 4.8.5)."""
-    order_unprocessed_item: Literal["refused", "stays"] = "refused"
+    order_unprocessed_item: Literal["rejected", "stays"] = "rejected"
     """An item that is sent back as NOT_PROCESSED with a fulfilment status; `stays`: as ordered, like one not mentioned."""
     order_pickup_by_vendor: Literal["READY_FOR_PICKUP", "DISPATCHED", "both"] = "READY_FOR_PICKUP"
     """How a PICKUP order with VENDOR_DELIVERY is fulfilled: 4.8.2 allows both readings."""
-    order_validation_without_sku: Literal["cancels", "refused"] = "cancels"
+    order_validation_without_sku: Literal["cancels", "rejected"] = "cancels"
     """What `_id` without `sku` does in an UPDATE_CART: 3.1 cancels in any state, 4.8.9 changes nothing."""
     order_cancelled_event: Literal["not_by_partner", "always"] = "not_by_partner"
     """Section 6 has an event for a cancellation by customer or logistics."""
@@ -105,7 +105,7 @@ class Behaviour(Known):
     """`history`: GET answers picked_up and cancelled (interface.md 3.1, 4.9)."""
     order_history_path: Literal["both", "vendor", "orders"] = "both"
     """`vendor`: the path of interface.md 4.10; `orders`: the same with /orders; the other one is 404 with an empty body."""
-    order_history_zone: Literal["refuse", "accept"] = "refuse"
+    order_history_zone: Literal["reject", "accept"] = "reject"
     """What happens to a start_time or end_time with a zone suffix."""
 
     # webhooks (field notes: 10 s to answer, up to five further tries)
@@ -119,7 +119,7 @@ DIALECTS: dict[str, dict[str, Any]] = {
     "live": {
         "sales_limit_name": "maximum_sales_quantity",
         "wrong_credentials_status": 400,
-        "rate_refusal": "403_html",
+        "rate_limit_answer": "403_html",
         "listing_page_size_beyond": "cap",
         "log_no_errors": "null",
         "link": "presigned",
@@ -136,8 +136,8 @@ DIALECTS: dict[str, dict[str, Any]] = {
     },
     "legacy": {
         "sales_limit_name": "max_sales_quantity",
-        "other_sales_limit": "refuse",
-        "rate_refusal": "429",
+        "other_sales_limit": "reject",
+        "rate_limit_answer": "429",
         "quantity_at_buffer": "deactivates",
         "single_item_answer": "sku",
         "single_item_quantity": "ignored",

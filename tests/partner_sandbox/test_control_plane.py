@@ -119,7 +119,7 @@ def test_an_invalid_assortment_is_rejected_and_the_old_one_stays(platform, produ
     assert set(platform.products(STORE)) == {"old"}
 
 
-def refused(platform, method: str, path: str, body: Any) -> str:
+def rejection(platform, method: str, path: str, body: Any) -> str:
     """The message of the 400."""
     answer = httpx.request(method, f"{platform.base_url}/_sandbox/{path}", json=body)
     assert answer.status_code == 400, answer.text
@@ -142,10 +142,10 @@ def refused(platform, method: str, path: str, body: Any) -> str:
         ("PUT", "settings", {"job_second": 1}, "job_second", "job_seconds"),
     ],
 )  # fmt: skip
-def test_a_control_body_refuses_what_it_does_not_know_with_field_and_known_names(
+def test_a_control_body_rejects_what_it_does_not_know_with_field_and_known_names(
     platform, method, path, body, field, known
 ):
-    message = refused(platform, method, path, body)
+    message = rejection(platform, method, path, body)
     assert message.startswith(f"{field}: is not a known field; known are ")
     assert known in message
 
@@ -163,7 +163,7 @@ def test_a_control_body_refuses_what_it_does_not_know_with_field_and_known_names
     ],
 )
 def test_a_wrong_value_of_a_vendor_or_a_webhook_is_rejected(platform, path, body, field):
-    assert refused(platform, "PUT", f"chains/demo-chain/{path}", body).startswith(f"{field}: ")
+    assert rejection(platform, "PUT", f"chains/demo-chain/{path}", body).startswith(f"{field}: ")
 
 
 def test_a_repeated_sku_is_rejected(platform):
@@ -293,6 +293,6 @@ def test_the_control_plane_answers_this_machine_only_unless_exposed():
         ("POST", "scenarios", {"steps": [{"vendors": None}]}),
     ],
 )
-def test_what_fuzzing_found_to_be_a_500_is_refused(platform, method, path, body):
+def test_what_fuzzing_found_to_be_a_500_is_rejected(platform, method, path, body):
     answer = httpx.request(method, f"{platform.base_url}/_sandbox/{path}", json=body, trust_env=False)
     assert answer.status_code == 400

@@ -126,7 +126,7 @@ def test_a_cut_connection_is_an_error_of_its_own(kind):
     asyncio.run(run())
 
 
-def test_closing_waits_for_the_transaction_under_way_and_refuses_the_next() -> None:
+def test_closing_waits_for_the_transaction_under_way_and_rejects_the_next() -> None:
     storage = Storage(None)
     storage.open()
     inside, closed = threading.Event(), threading.Event()

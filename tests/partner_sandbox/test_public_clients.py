@@ -1,4 +1,4 @@
-"""What public client programs send and read (field notes): accepted where a dialect accepts it, refused with the reason elsewhere."""
+"""What public client programs send and read (field notes): accepted where a dialect accepts it, rejected with the reason elsewhere."""
 
 from __future__ import annotations
 
@@ -132,8 +132,8 @@ def test_a_job_that_the_dialect_does_not_show_is_reported_as_such(platform, part
 
 
 @pytest.mark.parametrize("kind", ["429_retry_after", "429", "403_html"])
-def test_the_refusal_of_the_limit_has_its_number(platform, partner, kind):
-    platform.control("PUT", "settings", {"requests_per_minute": 7, "rate_refusal": kind})
+def test_the_error_at_the_limit_has_its_number(platform, partner, kind):
+    platform.control("PUT", "settings", {"requests_per_minute": 7, "rate_limit_answer": kind})
     answers = [partner.get(CATALOG) for _ in range(8)]
     assert "7 requests" in answers[-1].text
 

@@ -184,7 +184,7 @@ def test_the_sales_limit_goes_by_the_spelling_of_the_dialect_and_the_other_is_dr
 
 
 def test_the_other_spelling_is_rejected_if_the_dialect_rejects_it(platform, rejection):
-    platform.control("PUT", "settings", {"sales_limit_name": "max_sales_quantity", "other_sales_limit": "refuse"})
+    platform.control("PUT", "settings", {"sales_limit_name": "max_sales_quantity", "other_sales_limit": "reject"})
     message = rejection({"products": [{"sku": "A", "maximum_sales_quantity": 7}]})
     assert message == (
         "products[0].maximum_sales_quantity: is the spelling of another dialect; this one reads max_sales_quantity"

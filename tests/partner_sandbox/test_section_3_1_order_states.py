@@ -136,7 +136,7 @@ def test_an_item_with_id_and_without_sku_cancels_the_order_in_any_state(picker, 
 
 
 def test_a_setting_makes_a_validation_reject_what_cancels_an_order(picker):
-    picker.platform.control("PUT", "settings", {"order_validation_without_sku": "refused"})
+    picker.platform.control("PUT", "settings", {"order_validation_without_sku": "rejected"})
     order = picker.place("MILK")
     assert (
         "sku"

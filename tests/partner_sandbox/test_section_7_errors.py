@@ -62,7 +62,7 @@ def test_the_status_of_an_outlet_serves_as_a_connection_test(platform, partner):
         ("DELETE", "promotion", None, "interface 4"),
     ],
 )
-def test_a_refusal_has_the_rule_of_the_interface_in_a_header_and_in_the_journal(
+def test_an_error_has_the_rule_of_the_interface_in_a_header_and_in_the_journal(
     platform, partner, method, path, body, hint
 ):
     answer = partner.request(method, f"/v2/chains/demo-chain/{path}", json=body)
@@ -75,7 +75,7 @@ def test_a_refusal_has_the_rule_of_the_interface_in_a_header_and_in_the_journal(
     ("dialect", "choice", "value"),
     [("legacy", "job_status_for", "creation"), ("live", "wrong_credentials_status", "400")],
 )
-def test_a_refusal_by_choice_of_the_dialect_names_the_choice(platform, partner, dialect, choice, value):
+def test_an_error_by_choice_of_the_dialect_names_the_choice(platform, partner, dialect, choice, value):
     platform.control("PUT", "settings", {"dialect": dialect, "requests_per_minute": 1000, "job_status_for": "creation"})
     job_id = partner.put(CATALOG, json={"products": [{"sku": "A"}, {"sku": "B"}]}).json()["job_id"]
     form = {"grant_type": "client_credentials", "client_id": "demo-client", "client_secret": "wrong"}
@@ -84,7 +84,7 @@ def test_a_refusal_by_choice_of_the_dialect_names_the_choice(platform, partner, 
     assert f"choice {choice}={value} (dialect {dialect})" in hints
 
 
-def test_an_answer_that_is_no_refusal_has_no_hint(platform, partner):
+def test_an_answer_that_is_no_error_has_no_hint(platform, partner):
     assert "X-Sandbox-Hint" not in partner.get(CATALOG).headers
     assert platform.journal()["entries"][-1]["reason"] is None
 

@@ -55,7 +55,7 @@ def test_every_call_counts_the_token_too_and_the_control_plane_does_not(platform
     ("answer_kind", "status", "header"), [("429_retry_after", 429, True), ("429", 429, False), ("403_html", 403, False)]
 )
 def test_beyond_the_limit_the_answer_is_as_configured(platform, partner, answer_kind, status, header):
-    platform.control("PUT", "settings", {"requests_per_minute": 1, "rate_refusal": answer_kind})
+    platform.control("PUT", "settings", {"requests_per_minute": 1, "rate_limit_answer": answer_kind})
     answer = partner.get(CATALOG)
     assert answer.status_code == status
     assert ("Retry-After" in answer.headers) is header

@@ -16,7 +16,7 @@ BARCODES = {
 }
 """As the ERP writes them, of 7 to 14 digits and some with zeros before them; the platform knows each with 14."""
 SWITCHES: dict[str, tuple[Any, ...]] = {
-    "rate_refusal": ("429", "403_html"),
+    "rate_limit_answer": ("429", "403_html"),
     "job_id_type": ("integer",),
     "job_status_for": ("creation",),
     "job_webhook_status_name": ("status",),
@@ -32,7 +32,7 @@ SWITCHES: dict[str, tuple[Any, ...]] = {
     "single_item_answer": ("sku",),
     "quantity_at_buffer": ("deactivates",),
     "sales_limit_name": ("maximum_sales_quantity", "max_sales_quantity"),
-    "other_sales_limit": ("refuse",),
+    "other_sales_limit": ("reject",),
     "token_life_s": (400.0,),
 }
 """Choices of the platform that a world may have besides its dialect's, each by itself."""

@@ -60,7 +60,7 @@ async def spooled(request: Request) -> AsyncIterator[IO[bytes]]:
 def products(file: IO[bytes], *, alone: bool = False) -> Iterator[Any]:
     """The elements of the array `products`, as the standard parser gives them, decimals as Decimal.
 
-    `alone`: a name beside it is refused, as the control plane does; the platform ignores it.
+    `alone`: a name beside it is rejected, as the control plane does; the platform ignores it.
     """
     return _Reader(file, "products", alone=alone).items()
 

@@ -126,7 +126,7 @@ def list_catalog(
     behaviour = sandbox.behaviour
     number = bodies.whole("page", page, 1, most=PAGE_MAX)
     largest = behaviour.listing_page_size_max
-    page_size_max = largest if behaviour.listing_page_size_beyond == "refuse" else None
+    page_size_max = largest if behaviour.listing_page_size_beyond == "reject" else None
     size = bodies.whole("page_size", page_size, behaviour.listing_page_size_default, most=page_size_max)
     wanted = Wanted(
         term=query_term or None,

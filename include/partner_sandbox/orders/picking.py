@@ -107,7 +107,7 @@ def put(sandbox: Sandbox, chain: str, order_id: str, wanted: OrderUpdate) -> Don
 def _after(connection: Connection, sandbox: Sandbox, order: Order, wanted: OrderUpdate) -> Order:
     """The order after the request, not stored yet."""
     if wanted.cancels:
-        if wanted.status == "UPDATE_CART" and sandbox.behaviour.order_validation_without_sku == "refused":
+        if wanted.status == "UPDATE_CART" and sandbox.behaviour.order_validation_without_sku == "rejected":
             problem = "_id without sku; in any other request this cancels the order"
             raise CartError(VALIDATION_ERROR, "items", problem, rule="4.8.9", choice="order_validation_without_sku")
         return cancelled(order, "VENDOR", "ITEM_WITHOUT_SKU")

@@ -118,12 +118,12 @@ def _check_complete(body: PromotionBody, behaviour: Behaviour) -> None:
     for number, entry in enumerate(body.discount):
         for name in ("discount_subtype", "discount_value"):
             if getattr(entry, name) is None:
-                _refuse_left_out(behaviour, f"discount[{number}].{name}", always=body.active and entry.active)
+                _reject_left_out(behaviour, f"discount[{number}].{name}", always=body.active and entry.active)
     for name in ("reason", "display_name"):
         if getattr(body, name) is None:
-            _refuse_left_out(behaviour, name)
+            _reject_left_out(behaviour, name)
 
 
-def _refuse_left_out(behaviour: Behaviour, name: str, *, always: bool = False) -> None:
-    if always or behaviour.promotion_left_out == "refused":
+def _reject_left_out(behaviour: Behaviour, name: str, *, always: bool = False) -> None:
+    if always or behaviour.promotion_left_out == "rejected":
         raise invalid(name, "is required", rule="2.4", choice=None if always else "promotion_left_out")

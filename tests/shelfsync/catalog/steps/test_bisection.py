@@ -13,7 +13,7 @@ A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
 def _strict(make_world, skus, bad):
     """The platform has another name for the sales limit and rejects the whole request for it: only rows with a limit are bad."""
     world = make_world(platform={"sales_limit_name": "max_sales_quantity"})
-    strict = {"sales_limit_name": "maximum_sales_quantity", "other_sales_limit": "refuse"}
+    strict = {"sales_limit_name": "maximum_sales_quantity", "other_sales_limit": "reject"}
     world.platform.control("PUT", "settings", strict)
     world.platform.put_products("store-001", [{**A, "sku": sku} for sku in skus])
     for sku in skus:

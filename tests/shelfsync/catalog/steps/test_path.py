@@ -287,7 +287,7 @@ def test_a_request_rejected_for_a_bad_row_is_halved_until_the_bad_row_is_alone(m
     """The platform has another name for the sales limit and rejects the whole request for it: only rows with a limit are bad."""
     world = make_world(platform={"sales_limit_name": "max_sales_quantity"})
     world.platform.control(
-        "PUT", "settings", {"sales_limit_name": "maximum_sales_quantity", "other_sales_limit": "refuse"}
+        "PUT", "settings", {"sales_limit_name": "maximum_sales_quantity", "other_sales_limit": "reject"}
     )
     poisoned = [f"s{number:02}" for number in (5, 6, 11)[:bad]]
     skus = [f"s{number:02}" for number in range(16)]
