@@ -38,7 +38,7 @@ INSTEAD = {
     "says": "reports",
     "said": "reported",
 }
-"""A word that is refused, and the glossary's word for it."""
+"""A word that the glossary replaces, and its word for it."""
 
 
 def pages() -> list[Path]:
@@ -64,18 +64,18 @@ def long_ones(text: str) -> list[str]:
     return [one for one in sentences(text) if len(re.findall(r"[\w'%-]+", one)) > WORDS_MAX]
 
 
-def refused(text: str) -> list[str]:
-    """Each refused word of the text, with the word to write instead."""
+def replaced(text: str) -> list[str]:
+    """Each word of the text that the glossary replaces, with its word."""
     found = re.findall(rf"\b({'|'.join(INSTEAD)})\b", re.sub(r"\s+", " ", without_code(text)), re.IGNORECASE)
     return [f"{word!r}: write {INSTEAD[word.lower()]!r}" for word in found]
 
 
 def main() -> int:
-    """Prints each long sentence if they are too many, and each refused word; 1 if something is wrong."""
+    """Prints each long sentence if they are too many, and each replaced word; 1 if something is wrong."""
     text = {page: page.read_text("utf-8") for page in pages()}
     total = sum(len(sentences(one)) for one in text.values())
     long = [(page, one) for page in text for one in long_ones(text[page])]
-    wrong = [f"{page.relative_to(ROOT)}: {line}" for page in text for line in refused(text[page])]
+    wrong = [f"{page.relative_to(ROOT)}: {line}" for page in text for line in replaced(text[page])]
     if len(long) > LONG_SHARE_MAX * total or "--list" in sys.argv:
         wrong += [f"{page.relative_to(ROOT)}: {len(one.split())} words: {' '.join(one.split())}" for page, one in long]
     for line in wrong:

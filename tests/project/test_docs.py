@@ -13,7 +13,7 @@ import pytest
 
 import partner_api
 from command_tree import commands, options
-from scripts.prose import long_ones, refused
+from scripts.prose import long_ones, replaced
 from scripts.reference.__main__ import build, redirect
 from scripts.reference.pictures import DRAWINGS, svg
 from scripts.reference.program import EXAMPLES
@@ -87,11 +87,11 @@ def test_the_readme_is_read_in_minutes():
     assert len(re.sub(r"\]\([^)]*\)|[|#*`]", " ", prose).split()) < 650
 
 
-def test_the_prose_check_sees_long_sentences_and_refused_words_and_no_code():
+def test_the_prose_check_sees_long_sentences_and_replaced_words_and_no_code():
     short, long = " ".join(["word"] * 25) + ".", " ".join(["word"] * 26) + "."
     assert (long_ones(short), long_ones(f"{short} {long}")) == ([], [long])
     assert long_ones(f"| {long} |\n\n```\n{long}\n```\n") == []
-    assert refused("It heals `says` at once. In\nvain.") == [
+    assert replaced("It heals `says` at once. In\nvain.") == [
         "'heals': write 'resends'",
         "'In vain': write 'consecutive failures'",
     ]
