@@ -22,7 +22,7 @@ def keep_private() -> None:
     os.umask(UMASK)
 
 
-def refuse_shared(file: Path, setting: str) -> None:
+def reject_shared(file: Path, setting: str) -> None:
     """Raises ConfigurationError if another user can change or replace this file: its content decides what is run and sent."""
     for path in (file, file.parent, file.resolve(), file.resolve().parent):
         if why := _changed_by(path):

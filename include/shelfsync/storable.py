@@ -1,6 +1,6 @@
 """Text as PostgreSQL can hold it: a NUL and half of a surrogate pair become U+FFFD.
 
-The doors refuse such characters in what identifies something. This is the net behind them: one text never stops the rows beside it.
+The endpoints reject such characters in identifiers. In any other text they are replaced, so that one text never stops the rows beside it.
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ def mounted_receiver() -> MountedApp:
 
     The API server also serves the workers, so a platform on the public internet should call the receiver that runs by itself.
     """
-    answer = {"status": "refused", "reason": "the receiver is not configured"}
+    answer = {"status": "rejected", "reason": "the receiver is not configured"}
     return MountedApp(_receiver, loss="inbox: no event can be received", answer=answer)
 
 
@@ -101,7 +101,7 @@ def _receiver() -> FastAPI:
 
 def mounted_pages() -> MountedApp:
     """The pages of shelfsync."""
-    answer = {"status": "refused", "reason": "the pages cannot be opened; the API server's log has the reason"}
+    answer = {"status": "rejected", "reason": "the pages cannot be opened; the API server's log has the reason"}
     return MountedApp(_pages, loss="pages: cannot be shown", answer=answer)
 
 

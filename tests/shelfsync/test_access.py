@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from shelfsync.access import refuse_shared
+from shelfsync.access import reject_shared
 from shelfsync.erp.mapping_hook import MappingHook
 from shelfsync.erp.open import open_source
 from shelfsync.errors import ConfigurationError
@@ -117,7 +117,7 @@ def test_a_file_of_another_user_is_rejected(elsewhere, what):
         assert os.geteuid() != 0
         return
     with pytest.raises(ConfigurationError, match="another user"):
-        refuse_shared(link if what == "link" else file, "SHELFSYNC_CONFIG")
+        reject_shared(link if what == "link" else file, "SHELFSYNC_CONFIG")
 
 
 def test_a_mapping_hook_that_others_can_write_is_not_run(elsewhere):

@@ -63,7 +63,7 @@ def status(
     limit: Limit = 500,
 ) -> Answer:
     """Every promotion of the last days, problems first; what is held, quarantined, rejected, and does not fit the catalog."""
-    from shelfsync.promotions.steps.report import refused_lines
+    from shelfsync.promotions.steps.report import rejection_lines
     from shelfsync.promotions.steps.status import status as read_status
 
     with opened() as context:
@@ -75,7 +75,7 @@ def status(
         f"{row['state']:9} {row['campaign']} ({row['name']}): {row['skus']} SKUs at {len(row['vendors'])} vendors,"
         f" {row['start_time'].astimezone(zone):%Y-%m-%d %H:%M} to {row['end_time'].astimezone(zone):%Y-%m-%d %H:%M} {zone.key}"
         + (f", {row['in_flight']} requests in flight" if row["in_flight"] else "")
-        + (f", {row['refused']} pairs rejected" if row["refused"] else "")
+        + (f", {row['rejected']} pairs rejected" if row["rejected"] else "")
         + (f", {row['doubtful']} SKUs unconfirmed" if row["doubtful"] else "")
         for row in result["promotions"]
     ]
@@ -98,7 +98,7 @@ def status(
         f"quarantined in run {row['run_id']}: {row['rows']:,} rows: {row['reason']}, such as at vendor {row['vendor']}: {row['example']}"
         for row in result["quarantined"]
     ]
-    lines += refused_lines(result["refused_at"])
+    lines += rejection_lines(result["rejected_by_vendor"])
     lines += [f"finding: {found} times {cause}" for cause, found in result["findings"].items()]
     return Answer(result, lines or ["no promotions in the last days"])
 

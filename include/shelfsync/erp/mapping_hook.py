@@ -17,7 +17,7 @@ from types import CodeType
 from typing import TYPE_CHECKING
 
 from shelfsync import schemas
-from shelfsync.access import refuse_shared
+from shelfsync.access import reject_shared
 from shelfsync.errors import ConfigurationError, DataError, without_stop
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class MappingHook:
         if is_file and not Path(self._where).is_file():
             raise ConfigurationError(SETTING, f"there is no file {self._where!r}", "Correct the path before the colon.")
         if is_file:
-            refuse_shared(Path(self._where), SETTING)
+            reject_shared(Path(self._where), SETTING)
         try:
             return _module_of_file(Path(self._where)) if is_file else importlib.import_module(self._where)
         except Exception as error:

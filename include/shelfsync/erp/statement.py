@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from shelfsync.access import refuse_shared
+from shelfsync.access import reject_shared
 from shelfsync.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def read(given: tuple[str, str | None], in_file: tuple[str, Path | None]) -> str
         setting, path = in_file
         assert path is not None
         if path.is_file():
-            refuse_shared(path, setting)
+            reject_shared(path, setting)
         try:
             text = path.read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:

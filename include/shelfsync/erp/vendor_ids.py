@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.access import refuse_shared
+from shelfsync.access import reject_shared
 from shelfsync.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class VendorIds:
 
 def _read(file: Path) -> dict[str, str]:
     if file.is_file():
-        refuse_shared(file, FILE)
+        reject_shared(file, FILE)
     try:
         with file.open(encoding="utf-8-sig", newline="") as opened:
             lines = [(number, line) for number, line in enumerate(csv.reader(opened), 1) if any(line)]

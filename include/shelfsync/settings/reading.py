@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, SecretStr, ValidationError
 from pydantic_settings import EnvSettingsSource, TomlConfigSettingsSource
 
-from shelfsync.access import refuse_shared
+from shelfsync.access import reject_shared
 from shelfsync.errors import ConfigurationError
 from shelfsync.settings.settings import FILE, Settings, config_file
 
@@ -55,10 +55,10 @@ def read_settings(**overrides: Any) -> Settings:
         )
     file = config_file()
     if file.is_file():
-        refuse_shared(file, "SHELFSYNC_CONFIG" if named else "SHELFSYNC_HOME")
+        reject_shared(file, "SHELFSYNC_CONFIG" if named else "SHELFSYNC_HOME")
     if not named and Path(FILE).is_file() and Path(FILE).resolve() != file.resolve():
         log.warning("./%s is not read; name it by SHELFSYNC_CONFIG, or move it to %s", FILE, file.absolute())
-    _refuse_unknown(file)
+    _reject_unknown(file)
     try:
         return Settings(**overrides)
     except ValidationError as error:
@@ -77,7 +77,7 @@ def read_settings(**overrides: Any) -> Settings:
         ) from None
 
 
-def _refuse_unknown(file: Path) -> None:
+def _reject_unknown(file: Path) -> None:
     """Raises the error about the first variable that was meant as a setting, and warns of the others."""
     for name in _unknown_names():
         if "__" in name or _nearest(name):

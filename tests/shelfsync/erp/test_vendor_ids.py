@@ -85,7 +85,7 @@ def test_promotions_use_the_ids_of_the_erp_and_all_vendors_stay_all(erp):
         ({" ": "store-001"}, "a store without a name"),
     ],
 )
-def test_ids_that_contradict_each_other_are_refused_before_anything_is_read(erp, ids, problem):
+def test_ids_that_contradict_each_other_are_rejected_before_anything_is_read(erp, ids, problem):
     with pytest.raises(ConfigurationError, match="SHELFSYNC_ERP__VENDOR_IDS") as caught:
         open_source(ErpSettings(**erp, vendor_ids=ids))
     assert problem in caught.value.problem
@@ -115,7 +115,7 @@ def test_a_wrong_id_of_promotions_names_the_setting_that_has_it(erp, owner, name
         ("", "it has no line"),
     ],
 )
-def test_a_csv_that_is_no_list_of_ids_is_refused_with_its_line(erp, tmp_path, text, problem):
+def test_a_csv_that_is_no_list_of_ids_is_rejected_with_its_line(erp, tmp_path, text, problem):
     file = tmp_path / "ids.csv"
     file.write_text(text, "utf-8")
     with pytest.raises(ConfigurationError, match="SHELFSYNC_ERP__VENDOR_IDS_FILE") as caught:
@@ -123,7 +123,7 @@ def test_a_csv_that_is_no_list_of_ids_is_refused_with_its_line(erp, tmp_path, te
     assert problem in caught.value.problem
 
 
-def test_a_file_that_is_not_there_and_both_settings_at_once_are_refused(erp, tmp_path):
+def test_a_file_that_is_not_there_and_both_settings_at_once_are_rejected(erp, tmp_path):
     with pytest.raises(ConfigurationError, match="cannot be read"):
         open_source(ErpSettings(**erp, vendor_ids_file=tmp_path / "none.csv"))
     with pytest.raises(ConfigurationError, match="Keep one of the two"):

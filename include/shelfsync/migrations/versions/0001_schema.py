@@ -1,7 +1,7 @@
 """The whole database, as the code declares it. The first release freezes it as text, and history begins.
 
-Until then a change of a table changes the name of this revision, `HEAD` (a test tells the new one), so that a database made before the change
-is refused and not taken for one of this state.
+Until then a change of a table changes the name of this revision, `HEAD` (a test names the new one), so that a database made before the change
+is rejected and not taken for one of this state.
 """
 
 from __future__ import annotations

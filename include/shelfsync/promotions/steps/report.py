@@ -33,19 +33,19 @@ _UNFINISHED = {
     State.OPEN: "the platform has not ended it; promotions_recover goes on asking",
 }
 """Requests that are not done when the run is closed, although no operator paused them: not a success (I16)."""
-_REFUSED = """
+_REJECTED = """
 SELECT o.vendor, o.reason, count(DISTINCT q.promotion_id) AS promotions, count(*) AS pairs
 FROM warehouse.promotion_job AS q JOIN warehouse.promotion_outcome AS o USING (job_id)
 WHERE q.run_id = :run AND o.state = 'rejected' AND o.vendor <> '*' GROUP BY o.vendor, o.reason ORDER BY pairs DESC, o.vendor, o.reason
 """
-_REFUSED_MAX = 50
+_REJECTED_MAX = 50
 """Vendors and reasons in the report of a run, which is an XCom in Airflow; `status` has all."""
 
 
 def report(context: Context, run_id: int) -> dict[str, Any]:
-    """`{"run", "state", "error", "counts", "actions", "jobs", "pairs", "refused_at", "findings", "lines"}`; `lines` are for people.
+    """`{"run", "state", "error", "counts", "actions", "jobs", "pairs", "rejected_by_vendor", "findings", "lines"}`; `lines` are for people.
 
-    `refused_at` are the pairs that the platform rejected in this run, by vendor and reason. If it does not know a vendor, the run is
+    `rejected_by_vendor` are the pairs that the platform rejected in this run, by vendor and reason. If it does not know a vendor, the run is
     partly failed.
     """
     findings = look(context, run_id)
@@ -55,8 +55,8 @@ def report(context: Context, run_id: int) -> dict[str, Any]:
         jobs = promotion_jobs.of_run(connection, run_id)
         troubles = [_trouble(job) for job in jobs if job.state in (_TROUBLES if paused else (*_TROUBLES, *_UNFINISHED))]
         pairs = _pairs(connection, run_id)
-        refused_at = [dict(row) for row in connection.execute(sa.text(_REFUSED), {"run": run_id}).mappings()]
-        state, error = _verdict(run, jobs, troubles, refused_at, pairs["accepted"])
+        rejected_by_vendor = [dict(row) for row in connection.execute(sa.text(_REJECTED), {"run": run_id}).mappings()]
+        state, error = _verdict(run, jobs, troubles, rejected_by_vendor, pairs["accepted"])
         promotion_runs.close(connection, run_id, state=state, error=error)
         record.record_run(connection, run_id)
     report = run.report or {"counts": {}, "actions": [], "lines": []}
@@ -73,10 +73,13 @@ def report(context: Context, run_id: int) -> dict[str, Any]:
         "actions": report["actions"],
         "jobs": dict(Counter(job.state for job in jobs)),
         "pairs": pairs,
-        "refused_at": refused_at[:_REFUSED_MAX],
+        "rejected_by_vendor": rejected_by_vendor[:_REJECTED_MAX],
         "findings": findings,
     }
-    return {**summary, "lines": _lines(summary, [*paused, *troubles, *refused_lines(refused_at), *report["lines"]])}
+    return {
+        **summary,
+        "lines": _lines(summary, [*paused, *troubles, *rejection_lines(rejected_by_vendor), *report["lines"]]),
+    }
 
 
 def recover(context: Context) -> dict[str, Any]:
@@ -110,14 +113,14 @@ def _verdict(
     run: promotion_runs.PromotionRun,
     jobs: list[PromotionJob],
     troubles: list[str],
-    refused_at: list[dict[str, Any]],
+    rejected_by_vendor: list[dict[str, Any]],
     accepted: int,
 ) -> tuple[str, str | None]:
     if run.state == "superseded":
         return "superseded", run.error
     if run.planned_at is None:
         return "failed", "the plan was not made; see the log of the step before"
-    unknown = [row for row in refused_at if row["reason"] == INVALID_VENDOR]
+    unknown = [row for row in rejected_by_vendor if row["reason"] == INVALID_VENDOR]
     if troubles:
         every = len(troubles) == len(jobs)
         return "failed" if every else "partly_failed", f"{len(troubles)} of {len(jobs)} requests failed: {troubles[0]}"
@@ -130,10 +133,10 @@ def _verdict(
     return "succeeded", None
 
 
-def refused_lines(refused_at: list[dict[str, Any]]) -> list[str]:
+def rejection_lines(rejected_by_vendor: list[dict[str, Any]]) -> list[str]:
     """A line for each reason of rejected pairs (rows of vendor, reason and pairs), with the vendors."""
     by_reason: dict[str, list[dict[str, Any]]] = {}
-    for row in refused_at:
+    for row in rejected_by_vendor:
         by_reason.setdefault(row["reason"], []).append(row)
     return [
         f"rejected: {sum(row['pairs'] for row in rows):,} pairs: {reason}, at vendors "

@@ -43,7 +43,7 @@ STATES = ("new", "upcoming", "running", "over", "ended", "failed")
 
 
 def one(context: Context, promotion_id: int, *, first: int = 0, rows: int = 500) -> dict[str, Any]:
-    """The promotion with `skus_shown`, `jobs`, `refused`, `findings`; raises DataError if there is none."""
+    """The promotion with `skus_shown`, `jobs`, `rejected`, `findings`; raises DataError if there is none."""
     bound = {"id": promotion_id, "first": first, "rows": rows, "few": FEW}
     with context.engine.connect() as connection:
 
@@ -62,6 +62,6 @@ def one(context: Context, promotion_id: int, *, first: int = 0, rows: int = 500)
             **heads[0],
             "skus_shown": asked(_SKUS),
             "jobs": asked(_JOBS),
-            "refused": asked(_REJECTED),
+            "rejected": asked(_REJECTED),
             "findings": findings,
         }

@@ -45,7 +45,7 @@ SELECT c.found, p.promotion_id, p.campaign, w.name, p.vendors, p.start_time, p.e
     {STATE.format(row="p")} AS state,
     (SELECT count(*) FROM ledger.promotion_request AS q JOIN ledger.job AS j USING (request_id)
      WHERE q.promotion_id = p.promotion_id AND j.state IN ('planned', 'submitting', 'open')) AS in_flight,
-    (SELECT count(*) FROM ledger.promotion_rejection AS r WHERE r.promotion_id = p.promotion_id) AS refused,
+    (SELECT count(*) FROM ledger.promotion_rejection AS r WHERE r.promotion_id = p.promotion_id) AS rejected,
     (SELECT count(*) FROM warehouse.promotion_sku AS s WHERE s.promotion_id = p.promotion_id AND NOT s.known) AS doubtful
 FROM chosen AS c JOIN ledger.promotion AS p USING (promotion_id) LEFT JOIN warehouse.promotion AS w USING (promotion_id)
 ORDER BY c.problem DESC, c.start_time, c.campaign, c.promotion_id
@@ -79,12 +79,12 @@ def status(
     first: int = 0,
     rows: int = ROWS,
 ) -> dict[str, Any]:
-    """`{"promotions", "promotions_found", "held", "held_by_rule", "decided", "refused": {reason: pairs}, "refused_at", "quarantined", …}`.
+    """`{"promotions", "promotions_found", "held", "held_by_rule", "decided", "rejected_by_reason", "rejected_by_vendor", "quarantined", …}`.
 
     `state`, `vendor`, `campaign` (a part of its identifier or name), `sku` and `problems` choose promotions; problems come first. `first`
     and `rows` are a page of them, `promotions_found` is how many there are. `held` has as many of the oldest holds as a page has rows.
-    `refused_at` are rejected pairs by vendor and reason; `quarantined` are the reasons of the newest run's rows, each with the number of
-    rows and an example. `waiting` are its promotions that begin too far ahead, None if there are none.
+    `rejected_by_reason` is `{reason: pairs}`, `rejected_by_vendor` has a row for each vendor and reason. `quarantined` are the reasons of the
+    newest run's rows, each with the number of rows and an example. `waiting` are its promotions that begin too far ahead, None if there are none.
     """
     chosen = {"state": state, "vendor": vendor, "campaign": campaign, "sku": sku, "problems": problems or None}
     chosen = {name: value for name, value in chosen.items() if value is not None}
@@ -94,18 +94,18 @@ def status(
         promotions = [dict(row) for row in connection.execute(sa.text(_LIST.format(where=where)), bound).mappings()]
         found = max([row.pop("found") for row in promotions], default=0)
         causes = connection.execute(sa.text(_CAUSES)).mappings().all()
-        refused_at = promotion_rejections.count_by_vendor(connection)
-        refused: Counter[str] = Counter()
-        for row in refused_at:
-            refused[row["reason"]] += row["pairs"]
+        by_vendor = promotion_rejections.count_by_vendor(connection)
+        by_reason: Counter[str] = Counter()
+        for row in by_vendor:
+            by_reason[row["reason"]] += row["pairs"]
         return {
             "promotions": promotions,
             "promotions_found": found,
             "held": promotion_holds.held(connection, most=ROWS),
             "held_by_rule": promotion_holds.held_by_rule(connection),
             "decided": promotion_holds.decided(connection),
-            "refused": dict(refused),
-            "refused_at": refused_at,
+            "rejected_by_reason": dict(by_reason),
+            "rejected_by_vendor": by_vendor,
             "quarantined": [dict(row) for row in connection.execute(sa.text(_QUARANTINED)).mappings()],
             "waiting": connection.execute(sa.text(_WAITING)).scalar(),
             "findings": {row["cause"]: row["found"] for row in causes},

@@ -165,7 +165,7 @@ def test_a_file_that_is_replayed_brings_back_no_older_value(world, folder):
     assert world.app.status()["alarms"] == []
 
 
-def test_a_replay_that_would_bring_back_older_values_is_refused(world, folder):
+def test_a_replay_that_would_bring_back_older_values_is_rejected(world, folder):
     extracted(world, "full")
     for number in (1, 2):
         drop(folder, f"000{number}.csv", ("store-001", "a", 1, number, 1))

@@ -105,7 +105,7 @@ def test_the_status_has_problems_first_and_reasons_with_samples_and_names_the_ve
     shop.sync()
     status = shop.world.app.promotions.status()
     assert [row["campaign"] for row in status["promotions"]] == ["c1", "c0", "c2"]
-    assert [(row["vendor"], row["reason"], row["pairs"]) for row in status["refused_at"]] == [
+    assert [(row["vendor"], row["reason"], row["pairs"]) for row in status["rejected_by_vendor"]] == [
         ("store-001", "missing SKU", 1)
     ]
     (found,) = status["quarantined"]

@@ -186,7 +186,9 @@ def test_an_unknown_vendor_is_reported_and_stops_no_other(shop):
     assert summary["pairs"] == {"sent": 2, "accepted": 1, "rejected": 1, "unaccounted": 0}
     assert summary["state"] == "partly_failed"
     assert summary["error"].startswith("the platform does not know 1 vendors (store-404) and rejected all 1 pairs")
-    assert summary["refused_at"] == [{"vendor": "store-404", "reason": "invalid vendor", "promotions": 1, "pairs": 1}]
+    assert summary["rejected_by_vendor"] == [
+        {"vendor": "store-404", "reason": "invalid vendor", "promotions": 1, "pairs": 1}
+    ]
     assert "rejected: 1 pairs: invalid vendor, at vendors store-404 (1)" in summary["lines"]
     assert run_error(summary).exit_code == ExitCode.PARTLY
     assert shop.rows("SELECT vendor, reason FROM warehouse.promotion_outcome WHERE state = 'rejected'") == [
