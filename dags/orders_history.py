@@ -4,9 +4,9 @@ Reads past orders from the platform, store by store, and finds orders that no ev
 
 `history` → `watch_history`
 
-* shelfsync reads each store from its watermark (less an overlap) to the present, in windows of at most 60 days, page by page. It stores
-  a page and its cursor in one transaction, so the next run continues there. The stores read longest ago come first. A run reads at most
-  `SHELFSYNC_ORDERS__HISTORY_REQUESTS_MAX` pages.
+* shelfsync reads each store from its watermark (less an overlap) to the present, in windows of
+  `SHELFSYNC_ORDERS__HISTORY_WINDOW_DAYS` (7), page by page. It stores a page and its cursor in one transaction, so the next run
+  continues there. The stores read longest ago come first. A run reads at most `SHELFSYNC_ORDERS__HISTORY_REQUESTS_MAX` pages.
 * An order that only the history reports is a gap (`ledger.order_gap`). shelfsync stores the order; if it is open, its store gets it.
 * Customer data whose retention time is over are removed.
 * `watch_history` fails once for a store whose history will soon be out of reach: the platform shows 60 days.

@@ -15,6 +15,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
     ROOT / "docs/explanation/security.md",
     ROOT / "docs/how-to/receiver.md",
+    ROOT / "docs/how-to/portal-edit.md",
+    ROOT / "docs/how-to/who-decided.md",
     *sorted((ROOT / "docs/how-to/runbooks").glob("*-*.md")),
 ]
 TEXT = {page.name: page.read_text("utf-8") for page in PAGES}
@@ -33,13 +35,29 @@ def test_every_statement_runs(page, statement, engine):
         connection.execute(sa.text(statement.replace("= N", "= 1")))
 
 
-QUERIES = sorted({(name, found) for name, text in TEXT.items() for found in re.findall(r"`(SELECT [^`]+)`", text)})
+QUERIES = sorted(
+    {
+        (name, found)
+        for name, text in TEXT.items()
+        for found in (
+            *re.findall(r"`(SELECT [^`]+)`", text),
+            *re.findall(r"^```sql\n(.*?)^```$", text, re.MULTILINE | re.DOTALL),
+        )
+    }
+)
 
 
 @pytest.mark.parametrize(("page", "query"), QUERIES)
 def test_every_query_runs(page, query, engine):
     with engine.begin() as connection:
         connection.exec_driver_sql(query)
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs/how-to/runbooks").glob("*-*.md")), ids=lambda page: page.stem)
+def test_a_runbook_with_commands_names_the_place_to_type_them(page):
+    text = page.read_text("utf-8")
+    if re.search(r"`(shelfsync |SELECT |psql |airflow )", text):
+        assert "(README.md#where-to-type-commands-and-sql)" in text.partition("\n## ")[0].partition("\n1. ")[0]
 
 
 @pytest.mark.parametrize("alarm", Alarm)
