@@ -156,9 +156,9 @@ def _call(url: str, method: str, path: str, **body: Any) -> Any:
         why = str(error) or type(error).__name__
         raise CommandError(f"no sandbox answers at {url} ({why}); start partner-sandbox, or give --url") from None
     try:
-        told = answer.json()
+        content = answer.json()
     except ValueError:
         raise CommandError(f"{url} is no sandbox: it answered {answer.status_code} without JSON") from None
     if not answer.is_success:
-        raise CommandError(told.get("message", answer.text) if isinstance(told, dict) else answer.text)
-    return told
+        raise CommandError(content.get("message", answer.text) if isinstance(content, dict) else answer.text)
+    return content

@@ -107,20 +107,20 @@ class Courier:
                 to = webhooks.configured(connection, row.chain)
             secret = row.authorization or (to.secret if to is not None else "")
             at_us = sandbox.clock.now_us()
-            told = Exchange(sent_headers={"content-type": "application/json"})
-            keep(told.sent, row.body.encode())
-            status, problem = await self._post(row, secret, told)
+            exchange = Exchange(sent_headers={"content-type": "application/json"})
+            keep(exchange.sent, row.body.encode())
+            status, problem = await self._post(row, secret, exchange)
             entry = Entry("webhook", at_us, "POST", row.url, row.operation, status, fault=row.fault)
             entry.bytes_out = len(row.body.encode())
             entry.reason = problem or (None if 200 <= (status or 0) < 300 else f"answered {status}; any 2xx is success")
-            sandbox.journal.write(entry, told, sandbox.clock.now_us())
+            sandbox.journal.write(entry, exchange, sandbox.clock.now_us())
             self._record(row, at_us, status, problem)
         finally:
             del self._flying[row.id]
             sandbox.work.wake()
 
-    async def _post(self, row: Row[Any], secret: str, told: Exchange) -> tuple[int | None, str | None]:
-        """The partner's status, or why there is none; its answer goes into `told`."""
+    async def _post(self, row: Row[Any], secret: str, exchange: Exchange) -> tuple[int | None, str | None]:
+        """The partner's status, or why there is none; its answer goes into `exchange`."""
         timeout_s = self._sandbox.behaviour.webhook_timeout_s
         transport = self._sandbox.webhook_transport
         headers = [(b"Authorization", secret.encode()), (b"Content-Type", b"application/json")]
@@ -132,8 +132,8 @@ class Courier:
             return None, f"no answer within {timeout_s:g} s"
         except Exception as error:  # noqa: BLE001  whatever becomes of an address, the platform tries again later
             return None, f"{type(error).__name__}: {error}"
-        told.answers(answer.headers.raw)
-        keep(told.answered, answer.content)
+        exchange.answers(answer.headers.raw)
+        keep(exchange.answered, answer.content)
         return answer.status_code, None
 
     def _record(self, row: Row[Any], at_us: int, status: int | None, problem: str | None) -> None:

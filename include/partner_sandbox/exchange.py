@@ -43,7 +43,7 @@ _USER_OF_URL = re.compile(r"(?<=://)[^/@\s\"]+@")
 
 
 def masked(text: str) -> str:
-    """The text without secrets, and without what an order says of its customer; JSON may be cut anywhere."""
+    """The text without secrets, and without an order's values of its customer; JSON may be cut anywhere."""
     if _ANY_HIDDEN.search(text) and text.lstrip()[:1] in {"{", "["}:
         text = _masked_json(text)
     text = _ASSIGNED.sub(rf"\1{MASK}", text)
@@ -155,7 +155,7 @@ def _texts(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
 
 
 def _shown(headers: dict[str, str]) -> dict[str, str]:
-    """The headers that tell something; of a token only that there is one."""
+    """The headers that matter; of a token only that there is one."""
     shown = {name: masked(text) for name, text in headers.items() if name in _HEADERS or name.startswith("x-sandbox")}
     if "authorization" in headers:
         scheme, space, _ = headers["authorization"].partition(" ")

@@ -198,7 +198,7 @@ def read_records(
     """Requests and events, the newest first, of a kind, an operation, a status, a rule or a caller, and their number."""
     with sandbox.storage.begin() as connection:
         total, rows = page(connection, wanted, offset, limit)
-    return {"total": total, "records": [_told(row) for row in rows]}
+    return {"total": total, "records": [_without_bodies(row) for row in rows]}
 
 
 @router.get("/records.har", **described(answers.Har))
@@ -218,9 +218,9 @@ def read_record(n: int, sandbox: TheSandbox) -> dict[str, Any]:
     """One record with headers and the beginning of each body; secrets are masked."""
     with sandbox.storage.begin() as connection:
         row = one(connection, n)
-    return {**_told(row), "sent": row.sent, "answered": row.answered}
+    return {**_without_bodies(row), "sent": row.sent, "answered": row.answered}
 
 
-def _told(row: Row[Any]) -> dict[str, Any]:
+def _without_bodies(row: Row[Any]) -> dict[str, Any]:
     hidden = {"at_us", "ended_us", "sent", "answered"}
     return {"time": iso(row.at_us), **{name: value for name, value in row._asdict().items() if name not in hidden}}

@@ -84,7 +84,7 @@ def test_changes_of_a_vendor_that_nothing_reads_do_not_pile_up(platform, partner
         assert opened.execute(select(func.count()).select_from(visible_change)).scalar_one() <= 2
 
 
-def test_discounts_that_nobody_sees_any_more_do_not_pile_up(platform, partner):
+def test_discounts_that_no_customer_sees_any_more_do_not_pile_up(platform, partner):
     platform.put_products("store-001", [{"sku": "A", "price": 9}])
     platform.control("PUT", "settings", {"promotion_propagation_s": 60.0})
     body = promotion_body(platform, final(8, "A"))

@@ -62,7 +62,7 @@ def test_the_program_prints_its_address_and_ends_on_a_signal():
 
 
 @pytest.mark.slow
-def test_the_first_lines_say_where_to_go_and_who_to_be():
+def test_the_first_lines_name_where_to_go_and_who_to_be():
     with running("--demo") as (client, process):
         lines = [process.stdout.readline().rstrip() for _ in range(11)]
         sold = client.get("/_sandbox/chains/demo-chain/vendors/store-001/products").json()["products"]

@@ -306,7 +306,7 @@ def test_the_command_probes(client, capsys):
         (["--report", "/nowhere/at/all.md"], "cannot write /nowhere/at/all.md"),
     ],
 )
-def test_the_command_says_in_one_line_why_it_cannot(platform, capsys, arguments, why):
+def test_the_command_reports_in_one_line_why_it_cannot(platform, capsys, arguments, why):
     url = [] if "--url" in arguments else ["--url", platform.base_url]
     assert main(["check", *arguments, *url]) == 2
     error = capsys.readouterr().err

@@ -40,12 +40,12 @@ def test_the_commands_of_a_start_with_the_demo_end_with_an_order(platform):
     assert order["items"][0]["sku"] == "MILK-1L"
 
 
-def test_the_front_page_says_what_it_is_who_to_be_and_what_to_do(platform):
+def test_the_front_page_names_what_it_is_who_to_be_and_what_to_do(platform):
     answer = httpx.get(f"{platform.base_url}/", trust_env=False)
     assert answer.headers["content-type"].startswith("text/html")
     shown = html.unescape(answer.text)
-    for told in (platform.base_url, "demo-chain", "demo-client", "demo-secret", 'href="/portal"', *guide.FACTS):
-        assert told in shown
+    for text in (platform.base_url, "demo-chain", "demo-client", "demo-secret", 'href="/portal"', *guide.FACTS):
+        assert text in shown
     for step in (*guide.first_steps(platform.base_url), guide.webhook_step(platform.base_url)):
         assert step.command in shown
     assert httpx.get(f"{platform.base_url}/portal/style.css", trust_env=False).status_code == 200
@@ -76,10 +76,10 @@ def test_the_demo_leaves_a_vendor_with_products_as_it_is(platform):
     assert platform.control("POST", "demo")["filled"] == []
 
 
-def test_the_demo_says_whether_events_are_sent_and_how_to_receive_them(platform):
-    told = platform.control("POST", "demo")
-    assert told["webhook"] == {"catalog_url": None, "order_url": None, "secret_set": False}
-    assert pasted(told["next"][-1]["command"])
+def test_the_demo_reports_whether_events_are_sent_and_how_to_receive_them(platform):
+    demo = platform.control("POST", "demo")
+    assert demo["webhook"] == {"catalog_url": None, "order_url": None, "secret_set": False}
+    assert pasted(demo["next"][-1]["command"])
     assert platform.control("POST", "demo")["webhook"]["secret_set"] is True
 
 

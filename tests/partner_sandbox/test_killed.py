@@ -327,8 +327,8 @@ def test_law_what_was_acknowledged_survives_a_kill_at_any_instant(folder, capsys
         verify_at_the_end(traffic, receiver, folder / FILE_NAME)
     kinds = Counter(kind for kind, _ in traffic.jobs.values())
     with capsys.disabled():
-        told = f"{len(traffic.orders)} orders, {len(traffic.tokens)} tokens, {len(receiver.received)} events"
-        print(f"\n{KILLS + KILLS // 4} kills: {traffic.acknowledged} rounds, jobs {dict(kinds)}, {told}")
+        totals = f"{len(traffic.orders)} orders, {len(traffic.tokens)} tokens, {len(receiver.received)} events"
+        print(f"\n{KILLS + KILLS // 4} kills: {traffic.acknowledged} rounds, jobs {dict(kinds)}, {totals}")
 
 
 class Died(BaseException):

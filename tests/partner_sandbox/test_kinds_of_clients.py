@@ -1,4 +1,4 @@
-"""The table of the README that says which choices a client needs: each row played in each dialect, and with its choices alone."""
+"""The table of the README that shows which choices a client needs: each row played in each dialect, and with its choices alone."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ MIB = 1024 * 1024
 
 
 def ran(*command: str | Path, cwd: Path, timeout_s: float = 600) -> str:
-    """What a command prints, in the shell of somebody who has a path, a home and a package index."""
+    """What a command prints, in the shell of a person who has a path, a home and a package index."""
     kept = ("HOME", "PATH", "PIP_", "SSL_CERT_FILE", "LANG")
     environment = {name: value for name, value in os.environ.items() if name.startswith(kept)}
     done = subprocess.run(

@@ -192,7 +192,7 @@ def test_an_unknown_product_cannot_be_changed(browser):
     assert browser.get(SHELF, params={"edit": "NONE"}).status_code == 404
 
 
-def test_the_overview_says_how_to_connect_without_the_secret(platform, browser):
+def test_the_overview_shows_how_to_connect_without_the_secret(platform, browser):
     page = browser.get("").text
     assert all(text in page for text in (platform.base_url, "demo-client", "/v2/oauth/token", "/openapi.json"))
     assert "demo-secret" not in page

@@ -54,12 +54,12 @@ def names(schema: Any) -> set[str]:
     return found
 
 
-def test_the_interface_is_served_as_its_contract_says_at_this_address(platform):
+def test_the_interface_is_served_as_its_contract_has_it_at_this_address(platform):
     served = httpx.get(f"{platform.base_url}/openapi.json", trust_env=False).json()
     assert served.pop("servers") == [{"url": platform.base_url}]
-    told = yaml.safe_load(FILE.read_text("utf-8"))
-    del told["servers"]
-    assert served == told
+    declared = yaml.safe_load(FILE.read_text("utf-8"))
+    del declared["servers"]
+    assert served == declared
 
 
 def test_a_contract_can_be_read_by_a_tool(served):

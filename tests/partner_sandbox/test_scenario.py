@@ -83,7 +83,7 @@ def test_json_is_a_scenario_too(platform):
     assert platform.control("GET", "settings")["job_seconds"] == 7
 
 
-def test_a_step_that_fails_says_why_and_the_others_go_on(platform):
+def test_a_step_that_fails_reports_why_and_the_others_go_on(platform):
     platform.play(
         {
             "products": {"store-001": [{"sku": "A", "price": 1}]},

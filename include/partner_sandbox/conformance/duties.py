@@ -119,7 +119,7 @@ def _within_the_limit(look: Look) -> Finding:
 
 def _backs_off(look: Look) -> Finding:
     if look.virtual:
-        return Finding("not seen", ("a virtual clock does not tell how long a client waited",))
+        return Finding("not seen", ("a virtual clock does not show how long a client waited",))
     at_once: list[str] = []
     waited = 0
     rejected: dict[tuple[str, str], Row[Any]] = {}
@@ -231,8 +231,8 @@ def _state_respected(look: Look) -> Finding:
 
 
 def _orders_answered(look: Look) -> Finding:
-    told = select(delivery.c.subject).where(delivery.c.event == "RECEIVED", delivery.c.state == "delivered")
-    known = select(orders).where(orders.c.order_id.in_(told))
+    delivered = select(delivery.c.subject).where(delivery.c.event == "RECEIVED", delivery.c.state == "delivered")
+    known = select(orders).where(orders.c.order_id.in_(delivered))
     promised = func.json_extract(orders.c.document, "$.promised_us")
     late = look.connection.execute(known.where(orders.c.state == "RECEIVED", promised < look.now_us))
     broken = [f"order {row.order_id} was delivered to the webhook and is still RECEIVED" for row in late]

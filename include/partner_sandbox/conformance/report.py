@@ -54,8 +54,8 @@ def _rejections(connection: Connection) -> list[dict[str, Any]]:
         .order_by(times.desc(), journal.c.hint)
     ).all()
     reasons = select(journal.c.n, journal.c.reason).where(journal.c.n.in_([row.last for row in rows]))
-    said = {row.n: row.reason for row in connection.execute(reasons)}
-    return [{**row._asdict(), "reason": said[row.last]} for row in rows]
+    reason_of = {row.n: row.reason for row in connection.execute(reasons)}
+    return [{**row._asdict(), "reason": reason_of[row.last]} for row in rows]
 
 
 def lines(found: dict[str, Any]) -> Iterator[str]:

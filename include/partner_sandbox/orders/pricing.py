@@ -1,4 +1,4 @@
-"""Quantities, weights and prices: what the catalog says of a SKU, and what a partner may change (interface.md 4.8.4, 4.8.5, 4.8.7, 4.8.8)."""
+"""Quantities, weights and prices: what the catalog has of a SKU, and what a partner may change (interface.md 4.8.4, 4.8.5, 4.8.7, 4.8.8)."""
 
 from __future__ import annotations
 

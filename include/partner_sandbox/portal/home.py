@@ -1,4 +1,4 @@
-"""The front door: a page for people who know only the address."""
+"""The front page, for people who know only the address."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ class _Reader:
             return
         needed = set(schema.get("required", []))
         for name, one in schema.get("properties", {}).items():
-            yield self._field(f"{before}{name}", {"schema": one, "required": name in needed, **_told(one)})
+            yield self._field(f"{before}{name}", {"schema": one, "required": name in needed, **_description_of(one)})
             yield from self._fields(one, f"{before}{name}.")
         if isinstance(schema.get("items"), dict):
             yield from self._fields(schema["items"], f"{before.removesuffix('.')}[]." if before else "[].")
@@ -111,7 +111,7 @@ class _Reader:
             "in": place,
             "type": self.type(one.get("schema", {})),
             "required": bool(one.get("required")),
-            "description": one.get("description") or _told(one.get("schema", {})).get("description", ""),
+            "description": one.get("description") or _description_of(one.get("schema", {})).get("description", ""),
         }
 
     def type(self, schema: Any) -> Markup:  # noqa: PLR0911  one line a kind of schema
@@ -136,11 +136,11 @@ class _Reader:
 
     @staticmethod
     def _limits(schema: dict[str, Any]) -> Markup:
-        told = [f"{word} {schema[key]}" for key, word in _LIMITS if key in schema]
-        told += [schema["format"]] if "format" in schema else []
-        told += [f"by default {json.dumps(schema['default'])}"] if schema.get("default") is not None else []
+        limits = [f"{word} {schema[key]}" for key, word in _LIMITS if key in schema]
+        limits += [schema["format"]] if "format" in schema else []
+        limits += [f"by default {json.dumps(schema['default'])}"] if schema.get("default") is not None else []
         pattern = Markup(" <code>{}</code>").format(schema["pattern"]) if "pattern" in schema else Markup()
-        return escape(f" ({', '.join(told)})" if told else "") + pattern
+        return escape(f" ({', '.join(limits)})" if limits else "") + pattern
 
     def _seen(self, one: dict[str, Any]) -> dict[str, Any]:
         """What a reference leads to."""
@@ -152,6 +152,6 @@ class _Reader:
         return dict(found)
 
 
-def _told(schema: Any) -> dict[str, str]:
-    told = isinstance(schema, dict) and "description" in schema
-    return {"description": schema["description"]} if told else {}
+def _description_of(schema: Any) -> dict[str, str]:
+    described = isinstance(schema, dict) and "description" in schema
+    return {"description": schema["description"]} if described else {}
