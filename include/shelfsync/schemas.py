@@ -17,7 +17,7 @@ PRICE = pa.decimal128(20, 3)
 FIELDS = ("price", "quantity", "active", "max_sales_quantity")
 """What can be changed on the platform, in the order in which an item names it."""
 
-ASIDE = ("category", "cost", "sales_buffer")
+UNSENT = ("category", "cost", "sales_buffer")
 """Optional columns of the ERP that rules read. They are never sent and never compared."""
 
 RAW = pa.schema(
@@ -30,7 +30,7 @@ RAW = pa.schema(
         pa.field("quantity", pa.string()),
         pa.field("active", pa.string()),
         pa.field("max_sales_quantity", pa.string()),
-        *(pa.field(name, pa.string()) for name in ASIDE),
+        *(pa.field(name, pa.string()) for name in UNSENT),
     ]
 )
 """Rows as the ERP gave them, each value in its exact text; one file a vendor, in the order of the extract."""
@@ -68,7 +68,7 @@ SNAPSHOT = pa.schema(
         _BUFFER,  # the platform's buffer, as the ERP knows it
     ]
 )
-"""Canonical rows of one vendor at one instant: the baseline's columns in its order, so that a diff is a walk along both, and ASIDE."""
+"""Canonical rows of one vendor at one instant: the baseline's columns in its order, so that a diff is a walk along both, and UNSENT."""
 
 OBSERVED = pa.schema(
     [

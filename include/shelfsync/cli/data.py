@@ -13,7 +13,7 @@ from shelfsync.cli.output import Answer, opened
 from shelfsync.errors import PartlyFailedError
 
 change_files = typer.Typer(
-    help="Files of changes: what was taken, what is set aside, and taking one again.", no_args_is_help=True
+    help="Files of changes: what was taken, what is quarantined, and taking one again.", no_args_is_help=True
 )
 inbox = typer.Typer(help="Webhook events: what came, what waits, and processing some again.", no_args_is_help=True)
 
@@ -53,7 +53,7 @@ def change_table() -> Answer:
 
 @command(change_files, "shelfsync change-files list --limit 10", "shelfsync change-files list --json", name="list")
 def list_change_files(limit: Limit = 20) -> Answer:
-    """The last files of changes: those that wait or are set aside first, each with the reason."""
+    """The last files of changes: those that wait or are quarantined first, each with the reason."""
     from shelfsync.catalog.ledger import change_files as of_ledger
 
     with opened() as context, context.engine.connect() as connection:
@@ -137,9 +137,11 @@ def grant(role: Role) -> Answer:
 
 def _file_line(row: dict[str, Any]) -> str:
     reason = f": {row['reason']}" if row["reason"] else ""
-    closed = ", and a later reading of the whole has its rows" if row["closed"] and row["state"] == "aside" else ""
+    closed = (
+        ", and a later reading of the whole has its rows" if row["closed"] and row["state"] == "quarantined" else ""
+    )
     return (
-        f"{row['seen_at']:%Y-%m-%d %H:%M:%S}  {row['state']:<7}  {row['rows']:>9,} rows  {row['file']}{reason}{closed}"
+        f"{row['seen_at']:%Y-%m-%d %H:%M:%S}  {row['state']:<11}  {row['rows']:>9,} rows  {row['file']}{reason}{closed}"
     )
 
 

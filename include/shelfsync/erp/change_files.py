@@ -1,7 +1,7 @@
 """Changes that come as files: a folder in which the ERP puts files with whole rows, each taken once, in the order of their names.
 
-A file that is not whole waits. If it has not changed for a while, it is set aside with the reason, and the files behind it go on. A file
-whose name is before that of a file taken already is set aside too, because its rows may be older.
+A file that is not whole waits. If it has not changed for a while, it is quarantined with the reason, and the files behind it go on. A file
+whose name is before that of a file taken already is quarantined too, because its rows may be older.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class FollowedFiles:
             if last is not None and place_of(file.path) < last:
                 changed = "it changed" if known is not None and known.state in DONE else "it came"
                 why = f"{changed} after {last[1]!r} was taken, whose name is behind its own, so its rows may be older"
-                one = ChangeFile(file.path, sequence, file.listed, FileState.ASIDE, why)
+                one = ChangeFile(file.path, sequence, file.listed, FileState.QUARANTINED, why)
             else:
                 one = self._take(file, sequence, known, changes)
             changes.files[file.path] = one
@@ -98,7 +98,7 @@ class FollowedFiles:
             state = FileState.TAKEN if rested else FileState.WAITING
             return ChangeFile(file.path, sequence, file.listed, state, str(error))
         except (DataError, ConfigurationError) as error:
-            state = FileState.ASIDE if rested else FileState.WAITING
+            state = FileState.QUARANTINED if rested else FileState.WAITING
             return ChangeFile(file.path, sequence, file.listed, state, str(error))
         layout, before = self._layout(f"{file.path} {stamp}"), changes.rows
         for number, chunk in enumerate(self._files.reader(file).chunks(self._settings.chunk_rows), 1):

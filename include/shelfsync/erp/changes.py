@@ -47,19 +47,19 @@ class Position:
 
 
 REST_S = 60.0
-"""A file that is not whole is set aside once its size and time have stayed the same for so long."""
+"""A file that is not whole is quarantined once its size and time have stayed the same for so long."""
 
 
 class FileState(StrEnum):
-    """What became of a file: it is not whole yet; its rows have landed; it is set aside; a person lets it be taken again."""
+    """What became of a file: it is not whole yet; its rows have landed; it is quarantined; a person lets it be taken again."""
 
     WAITING = "waiting"
     TAKEN = "taken"
-    ASIDE = "aside"
+    QUARANTINED = "quarantined"
     AGAIN = "again"
 
 
-DONE = (FileState.TAKEN, FileState.ASIDE)
+DONE = (FileState.TAKEN, FileState.QUARANTINED)
 
 
 @dataclass(frozen=True)

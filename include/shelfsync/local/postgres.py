@@ -249,7 +249,7 @@ class EmbeddedPostgres:
         cluster = self._cluster
         if cluster.data.is_dir():
             cluster.stop(*self._programs())
-            kept = cluster.place / "data.set-aside"
+            kept = cluster.place / "data.kept"
             shutil.rmtree(kept, ignore_errors=True)
             cluster.data.rename(kept)
             self._echo(f"It was in use by a state folder that is gone; the data of that time is in {kept}.")

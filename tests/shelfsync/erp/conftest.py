@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from mariadb_server import mariadb_port  # noqa: F401  a fixture
 from shelfsync.erp.open import open_source
-from shelfsync.schemas import ASIDE, RAW
+from shelfsync.schemas import RAW, UNSENT
 from shelfsync.settings import ErpSettings
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def read() -> Callable[..., Reading]:
             for chunk in chunks:
                 assert chunk.schema == RAW
                 chunk.validate(full=True)
-            rows = [_without_empty_asides(row) for row in pa.concat_tables(chunks).to_pylist()]
+            rows = [_without_empty_extras(row) for row in pa.concat_tables(chunks).to_pylist()]
             assert [row["row_number"] for row in rows] == list(range(1, len(rows) + 1))
             assert extract.rows_out == len(rows)
             return Reading(chunks, rows, extract.proof())
@@ -47,9 +47,9 @@ def read() -> Callable[..., Reading]:
     return _read
 
 
-def _without_empty_asides(row: dict[str, Any]) -> dict[str, Any]:
+def _without_empty_extras(row: dict[str, Any]) -> dict[str, Any]:
     """Most ERPs do not have these columns; only a test about them has values in them."""
-    return {name: value for name, value in row.items() if name not in ASIDE or value is not None}
+    return {name: value for name, value in row.items() if name not in UNSENT or value is not None}
 
 
 @pytest.fixture

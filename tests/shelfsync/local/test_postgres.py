@@ -195,8 +195,8 @@ def test_a_state_folder_that_the_server_cannot_reach_is_left_closed_and_the_data
         shutil.rmtree(closed / "postgres")
         psycopg.connect(server.ensure_started()).close()
         assert not left_running.is_running() or left_running.status() == psutil.STATUS_ZOMBIE
-        assert lines[-1].endswith(f"the data of that time is in {place / 'data.set-aside'}.")
-        assert (place / "data.set-aside" / "PG_VERSION").is_file()
+        assert lines[-1].endswith(f"the data of that time is in {place / 'data.kept'}.")
+        assert (place / "data.kept" / "PG_VERSION").is_file()
     finally:
         server.stop()
         subprocess.run(["rm", "-rf", str(place)], check=True)

@@ -24,8 +24,8 @@ change_file = sa.Table(
     text("file", "Where it is", primary_key=True),
     text("sequence", "The vendor in its address, or empty; files of one sequence are taken in order", nullable=False),
     text("stamp", "Its size and time, as last seen", nullable=False),
-    text("state", "waiting, taken, aside or again", nullable=False),
-    text("reason", "Why it waits or is set aside"),
+    text("state", "waiting, taken, quarantined or again", nullable=False),
+    text("reason", "Why it waits or is quarantined"),
     count("rows", "How many rows were taken"),
     flag("closed", "A later reading of the whole has its rows"),
     number("run_id", "The run that saw it so"),
@@ -78,7 +78,7 @@ def close(connection: Connection, present: set[str]) -> None:
 
 
 def listed(connection: Connection, *, limit: int) -> list[dict[str, Any]]:
-    """The last files, newest first, those that wait or are set aside before the others."""
+    """The last files, newest first, those that wait or are quarantined before the others."""
     columns = (_FILE.file, _FILE.state, _FILE.reason, _FILE.rows, _FILE.closed, _FILE.run_id, _FILE.seen_at)
     attention = sa.and_(_FILE.state != FileState.TAKEN, sa.not_(_FILE.closed))
     statement = sa.select(*columns).order_by(attention.desc(), _FILE.seen_at.desc(), _FILE.file.desc()).limit(limit)
@@ -86,15 +86,15 @@ def listed(connection: Connection, *, limit: int) -> list[dict[str, Any]]:
 
 
 def lines(connection: Connection, run_id: int | None = None) -> list[str]:
-    """One alarm for the files that are set aside and that no reading of the whole has made up for; `run_id`: by this run alone."""
-    statement = sa.select(_FILE.file, _FILE.reason).where(_FILE.state == FileState.ASIDE, sa.not_(_FILE.closed))
+    """One alarm for the files that are quarantined and that no reading of the whole has made up for; `run_id`: by this run alone."""
+    statement = sa.select(_FILE.file, _FILE.reason).where(_FILE.state == FileState.QUARANTINED, sa.not_(_FILE.closed))
     if run_id is not None:
         statement = statement.where(_FILE.run_id == run_id)
     rows = connection.execute(statement.order_by(_FILE.file)).all()
     if not rows:
         return []
     line = (
-        f"{len(rows)} files of changes are set aside, the first is {rows[0].file!r}: {rows[0].reason}."
+        f"{len(rows)} files of changes are quarantined, the first is {rows[0].file!r}: {rows[0].reason}."
         " Their changes wait for the full sync; `shelfsync change-files list` shows them, and `replay` takes one again"
     )
     return [Alarm.CHANGES_MISSED.line(line)]
@@ -109,7 +109,7 @@ def again(connection: Connection, path: str, present: set[str]) -> list[str]:
     one = files.get(path)
     closed = connection.execute(sa.select(_FILE.closed).where(_FILE.file == path)).scalar_one_or_none()
     if one is None or one.state not in DONE:
-        raise DataError(f"{path!r} is no file that was taken or set aside; see `shelfsync change-files list`.")
+        raise DataError(f"{path!r} is no file that was taken or quarantined; see `shelfsync change-files list`.")
     if closed:
         raise DataError(
             f"{path!r} is older than the last reading of the whole, which has its rows: nothing is missing."

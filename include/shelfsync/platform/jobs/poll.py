@@ -188,7 +188,7 @@ def _check(context: Context, job: Job, event: JobEvent) -> None:
 def quarantine(context: Context, event_id: int, reason: str) -> None:
     """Quarantines an event; `shelfsync inbox list` shows it with its reason."""
     log.error("event %d is quarantined: %s", event_id, reason)
-    metrics.count("inbox.events.set_aside")
+    metrics.count("inbox.events.quarantined")
     with context.engine.begin() as connection:
         events.quarantine(connection, event_id, reason)
 

@@ -132,16 +132,16 @@ def test_a_file_that_grows_after_it_was_taken_is_taken_again(world, folder):
 @pytest.mark.parametrize(
     "text", ["vendor;sku\n", HEADER + "store-001,a,1,5,1,,", "\x00\x01", "vendor,sku,quantity\nstore-001,a,0\n"]
 )
-def test_a_poisoned_file_is_set_aside_with_its_reason_and_those_behind_it_go_on(world, folder, text):
+def test_a_poisoned_file_is_quarantined_with_its_reason_and_those_behind_it_go_on(world, folder, text):
     extracted(world, "full")
     (folder / "0001.csv").write_text(text)
     drop(folder, "0002.csv", ("store-001", "b", 1, 6, 1))
     extracted(world)
     rest(world)
     extracted(world)
-    assert (held(world)["b"], states(world)) == (6, {"0001.csv": "aside", "0002.csv": "taken"})
+    assert (held(world)["b"], states(world)) == (6, {"0001.csv": "quarantined", "0002.csv": "taken"})
     (alarm,) = world.app.status()["alarms"]
-    assert "1 files of changes are set aside" in alarm
+    assert "1 files of changes are quarantined" in alarm
     assert "0001.csv" in alarm
 
 
@@ -180,14 +180,14 @@ def test_a_replay_that_would_bring_back_older_values_is_rejected(world, folder):
         changes.replay(world.app.context, str(folder / "0001.csv"))
 
 
-def test_a_file_that_comes_late_is_set_aside_because_its_rows_may_be_older(world, folder):
+def test_a_file_that_comes_late_is_quarantined_because_its_rows_may_be_older(world, folder):
     extracted(world, "full")
     drop(folder, "0002.csv", ("store-001", "a", 1, 2, 1))
     extracted(world)
     drop(folder, "0001.csv", ("store-001", "a", 1, 1, 1))
     extracted(world)
-    assert (held(world)["a"], states(world)["0001.csv"]) == (2, "aside")
-    (row,) = world.rows("SELECT reason FROM ledger.change_file WHERE state = 'aside'")
+    assert (held(world)["a"], states(world)["0001.csv"]) == (2, "quarantined")
+    (row,) = world.rows("SELECT reason FROM ledger.change_file WHERE state = 'quarantined'")
     assert row.reason.startswith("it came after")
 
 
@@ -217,7 +217,7 @@ def test_the_whole_reading_makes_up_for_files_and_forgets_those_that_are_gone(wo
     assert (held(world)["a"], states(world)) == (4, {"0003.csv": "taken"})
     drop(folder, "0002.csv", ("store-001", "a", 1, 2, 1))
     extracted(world)
-    assert (held(world)["a"], states(world)["0002.csv"]) == (4, "aside")
+    assert (held(world)["a"], states(world)["0002.csv"]) == (4, "quarantined")
 
 
 def test_the_watch_sees_a_new_file_and_rests_without_one(world, folder):
@@ -233,7 +233,7 @@ def test_the_watch_sees_a_new_file_and_rests_without_one(world, folder):
     rest(world)
     extracted(world)
     assert watch.news(world.app.context, rested_s=1e9) is None
-    assert states(world)["0002.csv"] == "taken", "a file without a row has nothing to say"
+    assert states(world)["0002.csv"] == "taken", "a file without a row changes nothing"
 
 
 @pytest.mark.slow
