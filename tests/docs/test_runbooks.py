@@ -61,7 +61,7 @@ def test_a_runbook_with_commands_names_the_place_to_type_them(page):
 
 
 @pytest.mark.parametrize("alarm", Alarm)
-def test_every_alarm_has_a_page_that_says_what_to_do_and_a_place_in_the_list(alarm):
+def test_every_alarm_has_a_page_with_what_to_do_and_a_place_in_the_list(alarm):
     text = (ROOT / alarm.page).read_text("utf-8")
     assert re.findall(r"^## (.*)$", text, re.MULTILINE) == ["Meaning", "Impact", "Check", "Fix", "Escalate"]
     assert f"({alarm.value}.md)" in (ROOT / "docs/how-to/runbooks/README.md").read_text("utf-8")

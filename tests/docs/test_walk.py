@@ -68,7 +68,7 @@ def test_the_walker_reports_a_failed_block_and_a_wrong_output(tmp_path):
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("page", RUN, ids=lambda page: str(page.relative_to(DOCS)))
-def test_a_page_does_what_it_says(page, reachable_folder, request):
+def test_a_page_does_what_it_describes(page, reachable_folder, request):
     folder = reachable_folder / page.stem
     folder.mkdir(mode=0o711)
     database_url = request.getfixturevalue("empty_database_url") if needs_postgresql(page) else ""

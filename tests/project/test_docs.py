@@ -1,4 +1,4 @@
-"""The documentation: every link, path, setting and page of the navigation is there, and each page says for whom it is."""
+"""The documentation: every link, path, setting and page of the navigation is there, and each page names its reader."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_every_page_is_in_the_navigation_once():
     assert sorted(listed) == sorted(str(page.relative_to(DOCS)) for page in SITE)
 
 
-def test_every_page_says_for_whom_it_is():
+def test_every_page_names_its_reader():
     without = [
         str(page.relative_to(ROOT))
         for page in SITE
@@ -262,7 +262,7 @@ def test_twenty_questions_of_an_operator_are_answered_on_their_pages(site):
     assert [question for question, page, words in pages if words not in text[page]] == []
 
 
-def test_every_page_of_the_menu_is_described_with_its_picture(site):
+def test_every_page_of_the_menu_is_described_with_its_screenshot(site):
     page = site["reference/pages.md"]
     parts = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL))
     assert set(parts) == {one.MENU[1] for one in WEB_PAGES if hasattr(one, "MENU")}
