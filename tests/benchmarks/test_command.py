@@ -1,4 +1,4 @@
-"""`make bench` itself, on next to nothing: every stage runs, agrees with the slow path, and says what it found."""
+"""`make bench` itself, on next to nothing: every stage runs, agrees with the slow path, and reports what it found."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DOCUMENT = PROJECT / "docs/internals/performance.md"
 @pytest.mark.parametrize(
     "stages", [("diff", "stream"), ("full", "vendor", "path"), ("outcomes", "export"), ("upload",)], ids="-".join
 )
-def test_a_stage_agrees_with_the_slow_path_and_tells_how_its_targets_fared(reachable_folder, stages):
+def test_a_stage_agrees_with_the_slow_path_and_reports_how_its_targets_fared(reachable_folder, stages):
     command = [sys.executable, "-m", "benchmarks", "--size", "100k", "--rounds", "1", "--folder", str(reachable_folder)]
     chosen = [word for stage in stages for word in ("--stage", stage)]
     results = reachable_folder / f"{stages[0]}.json"
@@ -45,7 +45,7 @@ def test_a_stage_agrees_with_the_slow_path_and_tells_how_its_targets_fared(reach
         assert all(target["text"] in done.stdout for target in stage["targets"])
 
 
-def test_the_page_says_what_was_measured_and_nothing_else():
+def test_the_page_has_what_was_measured_and_nothing_else():
     assert page.rendered(DOCUMENT.read_text(), page.measured()) == DOCUMENT.read_text()
 
 

@@ -80,7 +80,7 @@ def test_a_full_sync_that_a_person_marks_as_failed_blocks_no_delta(installation:
 
 
 def test_a_run_whose_scheduler_was_killed_with_its_tasks_ends_by_itself_and_sends(installation: Installation) -> None:
-    """Nobody reports the death of its task: the next scheduler finds that it reports nothing, and repeats it."""
+    """No process reports the death of its task: the next scheduler finds that it reports nothing, and repeats it."""
     (sku,) = shelf.on_sale(installation, VENDOR, 1, skip=6)
     with installation.switched_off("catalog_delta_sync", "catalog_recover"):
         with installation.faults({"at": "put_catalog", "kind": "never_answer", "vendor": VENDOR, "seconds": 120}):

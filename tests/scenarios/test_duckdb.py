@@ -53,7 +53,7 @@ def world(postgres, migrated_template, tmp_path_factory):
         day = Day(world, SMALL, random.Random(11))
         day.live()
         with world.app(FaultPoint()) as app:  # a second export, after the drift was resent
-            day._run(app, "delta", "healing", ())
+            day._run(app, "delta", "resending", ())
             world.clock.sleep(3600)
             day._export(app, "scenario/second")
         world.execute(*ORDERS)

@@ -1,6 +1,6 @@
 """A chain's campaigns over weeks, as `promotion_feed` makes them: every seed has faults, processes that die, changes, and an end of nearly all.
 
-After each change and its last fault, the platform has what the naive model of the rules says, pair by pair.
+After each change and its last fault, the platform has what the naive model of the rules gives, pair by pair.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class CampaignsRun(SimulationRun):
     def _change(self, kind: str) -> None:
         """What the ERP had before is on the platform before it has something else."""
         if kind != "begin":
-            self._settle()
+            self._run_until_quiescent()
         if self.naive.unsynced and kind != "begin":
             self._sync_catalog(set(STORES))
             self.naive.unsynced.clear()
@@ -121,9 +121,9 @@ class CampaignsRun(SimulationRun):
         self.promotions.check_ledger()
 
     def _converge(self, errors: _FirstError) -> None:
-        self._settle()
+        self._run_until_quiescent()
 
-    def _settle(self) -> None:
+    def _run_until_quiescent(self) -> None:
         """I3: after the last fault, runs until one of them sends nothing; then every pair."""
         world = self.world
         self.model.facts.note_faults()
@@ -133,7 +133,7 @@ class CampaignsRun(SimulationRun):
         self.check_pairs()
 
     def check_pairs(self) -> None:
-        """What is on the platform, and what waits for a person, is what the rules say."""
+        """What is on the platform, and what waits for a person, is what the rules give."""
         world = self.world
         now = world.clock.now()
         found = on_platform(partial(world.platform.control, "GET"))

@@ -120,7 +120,7 @@ class OrdersRun:
         self.world.clock.sleep(1)
 
     def customer(self) -> None:
-        """Somebody orders."""
+        """A customer orders."""
         vendor = self.chance.choice(VENDORS)
         skus = self.chance.sample(SOLD, self.chance.randint(1, 3))
         body = {

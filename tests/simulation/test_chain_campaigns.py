@@ -1,4 +1,4 @@
-"""A chain's campaigns with faults and deaths: the platform has every pair that the rules say, and the model sees one that differs."""
+"""A chain's campaigns with faults and deaths: the platform has every pair that the rules give, and the model sees one that differs."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def soak(home: Path, *, seed: int, minutes: float, victims: Sequence[str], repor
         )
         # Without an older export, the test cannot know whether a person or the sales buffer switched a product off.
         installation.run("assortment_export", timeout_s=600)
-        _tell_buffers(installation, buffers)
+        _give_buffers(installation, buffers)
         report("the first full sync and export are done; disturbances begin")
         soak_run.run(minutes, victims, ACTIONS)
         trouble.calm(soak_run)
@@ -100,7 +100,7 @@ def soak(home: Path, *, seed: int, minutes: float, victims: Sequence[str], repor
     return result
 
 
-def _tell_buffers(installation: Installation, file: Path) -> None:
+def _give_buffers(installation: Installation, file: Path) -> None:
     """The platform's sales buffers, which an export needs to find a quantity that was accepted and not applied.
 
     On a usual day the next full sync repairs it; a soak has only the first one.

@@ -86,7 +86,7 @@ def _program(name: str) -> str | None:
 
 @pytest.fixture(scope="session")
 def mariadb_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """A MariaDB that plays the ERP, as `running` tells."""
+    """A MariaDB that plays the ERP, as `running` starts it."""
     if not is_installed():
         pytest.skip("MariaDB's server is not installed: apt-get install mariadb-server-core mariadb-client-core")
     with running(tmp_path_factory.mktemp("mariadb")) as port:

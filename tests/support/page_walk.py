@@ -1,12 +1,12 @@
 """Runs the command blocks of a page as they are written: in one shell, in order, against the sandbox that the page starts.
 
-A line before each block says what becomes of it:
+A line before each block names what becomes of it:
 
     <!-- run -->               it runs and succeeds; `<!-- run: exit 9 -->`: its last command ends with 9
     <!-- not run: reason -->   it does not run here
 
 A ```text block right below a block that runs is what it prints: each line is in the output, in order; `…` stands for anything. A page that
-needs the first N blocks of another says `<!-- after: N of tutorials/page.md -->`. One with `<!-- needs: PostgreSQL -->` finds an empty database
+needs the first N blocks of another has `<!-- after: N of tutorials/page.md -->`. One with `<!-- needs: PostgreSQL -->` finds an empty database
 in SHELFSYNC_DATABASE_URL and the server's programs on its path. The page's ports are replaced by free ones, because another installation may
 have them; nothing else is changed.
 """
@@ -38,7 +38,7 @@ _END = "::end-of-block"
 
 @dataclass(frozen=True)
 class Block:
-    """One ```sh block: where it begins, what is said of it, its commands, and what they print."""
+    """One ```sh block: where it begins, its mark, its commands, and what they print."""
 
     line: int
     mark: str

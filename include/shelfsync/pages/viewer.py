@@ -53,7 +53,7 @@ Form = Annotated[dict[str, str], Depends(read_form)]
 
 
 def newest_shown(form: Mapping[str, str]) -> int:
-    """The last hold that the page had shown when its form was sent: a later one was not judged. 0: the form does not say."""
+    """The last hold that the page had shown when its form was sent: a later one was not judged. 0: the form does not name it."""
     shown = form.get("newest", "")
     return int(shown) if shown.isascii() and shown.isdigit() and len(shown) < 19 else 0
 

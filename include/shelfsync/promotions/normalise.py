@@ -50,7 +50,7 @@ CONDITIONS |= {name: name for name in ("minimum_purchase", "basket_gift", "mix")
 class Normalised:
     """`rows` in ROWS shape, `quarantine` in QUARANTINE shape, `kept` in KEPT shape, campaigns that are `frozen` by a faulty head.
 
-    `unoffered` in KEPT shape: SKUs of quarantined rows that the platform cannot express. `repeated` rows say what an earlier one says.
+    `unoffered` in KEPT shape: SKUs of quarantined rows that the platform cannot express. `repeated` rows are equal to an earlier one.
     """
 
     rows: pa.Table
@@ -170,8 +170,8 @@ def _repeated(columns: dict[str, pa.Array], findings: quarantine_reason.Findings
     if not len(places):
         return repeated
     names = ("head", "sku", "subtype", "value", "max_quantity", "base_price", "cost")
-    said = _codes([*(columns[name] for name in names), pa.array(findings.faulty)], places)
-    _, first = np.unique(said, return_index=True)
+    contents = _codes([*(columns[name] for name in names), pa.array(findings.faulty)], places)
+    _, first = np.unique(contents, return_index=True)
     contradicted = np.bincount(keys[first])[keys] > 1
     where = np.zeros(len(known), dtype=np.bool_)
     where[places[contradicted]] = True

@@ -1,7 +1,7 @@
 """overlap: a SKU in several campaigns at a time. One rule decides which of them run, so that the price at each instant is known.
 
 The platform lets the later start win (field notes). So two campaigns may both run if the later one is meant to win: it is the better one
-by the rule, or its row says so. Otherwise the better one runs, and the other waits until it is over.
+by the rule, or its row asks for it. Otherwise the better one runs, and the other waits until it is over.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The order of sending: stop-sells first, the oldest of each priority first, and nobody waits for ever."""
+"""The order of sending: stop-sells first, the oldest of each priority first, and no vendor waits for ever."""
 
 from __future__ import annotations
 

@@ -175,7 +175,7 @@ def test_a_database_that_fails_in_the_middle_is_one_line_with_what_to_look_at(he
     monkeypatch.setenv("SHELFSYNC_DATABASE_URL", impatient)
     with psycopg.connect(database_url.replace("+psycopg", "")) as other:
         other.execute("LOCK TABLE ledger.run IN ACCESS EXCLUSIVE MODE")
-        code, printed, said = here("status", "--json")
-    assert (code, said.count("\n")) == (5, 1), said
-    assert "the database of shelfsync failed: canceling statement due to lock timeout" in said
+        code, printed, errors = here("status", "--json")
+    assert (code, errors.count("\n")) == (5, 1), errors
+    assert "the database of shelfsync failed: canceling statement due to lock timeout" in errors
     assert error(printed)["code"] == "try_again"

@@ -1,4 +1,4 @@
-"""A run over MariaDB, in a process of its own: whatever the server does, the run ends, and says why in one line."""
+"""A run over MariaDB, in a process of its own: whatever the server does, the run ends, and reports why in one line."""
 
 from __future__ import annotations
 

@@ -116,8 +116,8 @@ def test_a_dead_task_is_repeated_long_before_the_five_minutes_that_airflow_waits
         name: value for name, value in table["scheduler"].environment.items() if "TIMEOUT" in name
     }
     command = [sys.executable, "-m", "airflow", "config", "get-value", "scheduler", "task_instance_heartbeat_timeout"]
-    said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
-    assert 60 <= int(said) <= 120
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+    assert 60 <= int(done) <= 120
 
 
 def test_the_sandbox_has_links_that_other_containers_can_follow_and_no_secret(compose) -> None:
@@ -150,10 +150,10 @@ def test_one_command_makes_a_sandbox_send_its_events_to_the_receiver(sandbox) ->
         "http://receiver:8480/webhook",
     ]
     environment = os.environ | {"SHELFSYNC_WEBHOOK__SECRET": "canary-secret"}
-    said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     (chain,) = (one for one in sandbox.control("GET", "/state")["chains"] if one["chain"] == "demo-chain")
     assert chain["webhook"]["order_url"] == "http://receiver:8480/webhook/orders"
-    assert "canary" not in said.stdout + said.stderr
+    assert "canary" not in done.stdout + done.stderr
 
 
 def test_everything_that_stays_waits_for_init_and_comes_back_by_itself(compose) -> None:

@@ -1,4 +1,4 @@
-"""What the check of the platform tells: a platform that is away is tried again by a schedule, a rejected setting is not."""
+"""What the check of the platform reports: a platform that is away is tried again by a schedule, a rejected setting is not."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def test_a_platform_that_does_not_answer_is_unreachable_and_rejected_credentials
     away = make_world(platform={"base_url": "http://127.0.0.1:1"})
     with pytest.raises(UnreachableError, match="SHELFSYNC_PLATFORM__BASE_URL"):
         away.app.check()
-    stranger = make_world(platform={"client_secret": "of somebody else"})
+    stranger = make_world(platform={"client_secret": "of another client"})
     with pytest.raises(ConfigurationError, match="rejects the credentials") as raised:
         stranger.app.check()
     assert not isinstance(raised.value, UnreachableError)

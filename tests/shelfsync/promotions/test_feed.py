@@ -1,4 +1,4 @@
-"""A chain's campaigns with the frequencies of real ones, day by day: the platform has exactly what the rules say, pair by pair."""
+"""A chain's campaigns with the frequencies of real ones, day by day: the platform has exactly what the rules give, pair by pair."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from promotion_shop import STORES
 from shelfsync.errors import TryAgainError
 
 CAMPAIGNS = int(os.environ.get("FEED_CAMPAIGNS", "300"))
-"""A chain of three supermarkets has 6,000, which takes some 15 minutes of CPU: `make test-slow ARGS="-s -k rules_say"`."""
+"""A chain of three supermarkets has 6,000, which takes some 15 minutes of CPU: `make test-slow ARGS="-s -k rules_give"`."""
 FAULTS = (
     {"at": "put_promotion", "kind": "status_500", "times": 3},
     {"at": "put_promotion", "kind": "drop_answer", "times": 2},
@@ -27,7 +27,7 @@ FAULTS = (
 
 @pytest.mark.slow
 @pytest.mark.timeout(7200)
-def test_the_platform_shows_what_the_rules_say_through_changes_faults_and_ends(make_world, erp, platform):
+def test_the_platform_shows_what_the_rules_give_through_changes_faults_and_ends(make_world, erp, platform):
     feed = Feed(20261124, CAMPAIGNS, dt.datetime.now(dt.UTC).replace(microsecond=0), STORES)
     world = _open(make_world, platform, feed, erp)
     model = NaiveModel(feed)

@@ -74,7 +74,7 @@ def test_what_is_not_for_everybody_or_has_a_condition_is_never_offered_and_has_i
     assert sorted(found.unoffered["sku"].to_pylist()) == sorted({"b", "c", "k", *words})
 
 
-def test_equal_rows_are_one_row_and_rows_that_contradict_each_other_are_set_aside():
+def test_equal_rows_are_one_row_and_rows_that_contradict_each_other_are_quarantined():
     found = normal(
         {"sku": "a", "price": "8"},
         {"sku": "a", "price": "8.00", "discount_type": "final_price"},
@@ -156,7 +156,7 @@ MEANT = DEAR | {"overlap": "true"}
         ("lowest_price", (FREE, campaign("cheap", "1.5", 1, 28)), {"cheap"}),  # 2 a piece, 1.50 a piece
     ],
 )
-def test_a_sku_in_several_campaigns_has_the_price_that_the_rule_says(rule, rows, run):
+def test_a_sku_in_several_campaigns_has_the_price_of_the_rule(rule, rows, run):
     found = overlapping(*rows, rule=rule)
     assert {row["campaign"] for row in rows} - set(found) == run
 
@@ -208,14 +208,14 @@ def priced(*rows: dict[str, Any], base: dict[str, Any], **settings: Any) -> tupl
 
 def test_several_pieces_for_a_price_are_the_bundle_that_fits_the_base_price():
     base = {"a": "8", "b": "12", "c": "10", "d": "6.66", "e": "25", "f": "7"}
-    sent, set_aside = priced(*({"sku": sku, "price": "20", "pieces": "3"} for sku in "abcdefx"), base=base)
+    sent, quarantined = priced(*({"sku": sku, "price": "20", "pieces": "3"} for sku in "abcdefx"), base=base)
     assert sent == {
         "a": (2, 1, "FINAL_PRICE", Decimal(4)),
         "b": (1, 2, "FINAL_PRICE", Decimal(4)),
         "c": (2, 1, "PERCENTAGE", Decimal(100)),
         "f": (2, 1, "FINAL_PRICE", Decimal(6)),
     }
-    assert set_aside == {"d": "price_not_below_base", "e": "bundle_below_one_piece", "x": "base_price_unknown"}
+    assert quarantined == {"d": "price_not_below_base", "e": "bundle_below_one_piece", "x": "base_price_unknown"}
     assert priced({"price": "20", "pieces": "3"}, base={"a": "8"}, values="interface") == (
         {},
         {"a": "bundle_not_offered"},
@@ -229,8 +229,8 @@ def test_several_pieces_for_a_price_are_the_bundle_that_fits_the_base_price():
     base=st.decimals("0.01", "99", places=3),
 )
 def test_a_bundle_never_costs_more_than_announced_and_less_by_a_fraction_of_a_cent_alone(pieces, total, base):
-    sent, set_aside = priced({"price": str(total), "pieces": str(pieces)}, base={"a": str(base)})
-    assert set_aside.get("a") == (
+    sent, quarantined = priced({"price": str(total), "pieces": str(pieces)}, base={"a": str(base)})
+    assert quarantined.get("a") == (
         "price_not_below_base" if total >= pieces * base else "bundle_below_one_piece" if total < base else None
     )
     if sent:

@@ -1,6 +1,6 @@
 """Readings: the last rows of each vendor as the ERP gave them, and the position from which the next reading of the changes begins.
 
-Both move in one transaction (I14), and one reading is at work at a time: a session lock says so, which the server frees when its process dies.
+Both move in one transaction (I14), and one reading is at work at a time: a session lock ensures it, which the server frees when its process dies.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ def due(connection: Connection, *, every_s: float, rested_s: float = 0.0) -> set
         .limit(1)
         .lateral("last")
     )
-    settled = sa.and_(
+    in_step = sa.and_(
         last.c.state == VendorState.UNCHANGED,
         sa.func.coalesce(last.c.base_version, 0) == tables.vendor.c.baseline_version,
         last.c.updated_at > after(-every_s),
@@ -173,7 +173,7 @@ def due(connection: Connection, *, every_s: float, rested_s: float = 0.0) -> set
         .outerjoin(last, sa.true())
         .where(
             tables.vendor.c.forgotten.is_(None),
-            sa.not_(sa.func.coalesce(settled, sa.false())),
+            sa.not_(sa.func.coalesce(in_step, sa.false())),
             sa.func.coalesce(last.c.updated_at <= after(-rested_s), sa.true()),
         )
     )

@@ -32,7 +32,7 @@ def in_force(context: Context) -> list[dict[str, Any]]:
 
 
 def open_by_rule(context: Context) -> list[dict[str, Any]]:
-    """What one decision can settle: `rule`, `holds`, `vendors`, `rows` and `newest` (its last hold) of the open holds."""
+    """What one decision can close: `rule`, `holds`, `vendors`, `rows` and `newest` (its last hold) of the open holds."""
     with context.engine.connect() as connection:
         found = [hold for hold in holds.in_force(connection) if hold.state == HoldState.OPEN]
     return [

@@ -176,4 +176,4 @@ promotion_fence = sa.Table(
 )
 
 promotion_generation = sa.Sequence("promotion_generation", metadata=metadata, schema="ledger")
-"""The order of extracts: a later one has a higher number, whatever any clock says (I17)."""
+"""The order of extracts: a later one has a higher number, whatever any clock shows (I17)."""

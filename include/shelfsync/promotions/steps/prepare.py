@@ -160,7 +160,7 @@ class _Preparation:
         prepared = self._prepared
         prepared.holds += guarded.holds
         prepared.counts["held"] += guarded.kept.num_rows
-        prepared.counts["overlaps_said"] += judged.intended_overlaps
+        prepared.counts["overlaps_intended"] += judged.intended_overlaps
         prepared.counts["pairs"] += guarded.rows.num_rows
         prepared.counts["pairs_unknown"] += len(judged.unknown)
         if judged.intended_overlaps:

@@ -160,8 +160,8 @@ def test_without_a_project_the_state_folder_is_one_of_the_user(monkeypatch, tmp_
 
 
 def test_an_error_has_one_full_stop_before_its_remedy():
-    error = ConfigurationError("SHELFSYNC_ERP__URL", "the server says: no such user.", "Correct it.")
-    assert str(error) == "SHELFSYNC_ERP__URL: the server says: no such user. Correct it."
+    error = ConfigurationError("SHELFSYNC_ERP__URL", "the server reports: no such user.", "Correct it.")
+    assert str(error) == "SHELFSYNC_ERP__URL: the server reports: no such user. Correct it."
     error = ConfigurationError("SHELFSYNC_ERP__URL", "the server asks: is\nit there?", "Correct it.")
     assert str(error) == "SHELFSYNC_ERP__URL: the server asks: is it there? Correct it."
 

@@ -100,7 +100,7 @@ def test_what_neither_the_erp_nor_the_platform_has_is_forgotten_and_rejected_onc
     shelf.erp.execute("DELETE FROM stock WHERE sku = 'a'")
     assert shelf.sync("delta")["accepted"] == 1
     shelf.platform.put_products("store-001", [row for sku, row in shelf.shown().items() if sku != "a"])
-    assert shelf.sync("full")["rejected"] == 1, "the platform says that it does not know it"
+    assert shelf.sync("full")["rejected"] == 1, "the platform reports that it does not know it"
     assert shelf.rows("SELECT * FROM ledger.rejection") == []
     assert shelf.sync("full")["rejected"] == 0
     shelf.erp.put("store-001", "a", "1.00")

@@ -94,7 +94,7 @@ def test_a_guard_holds_it_all_the_same(shop):
 
 @pytest.mark.slow
 def test_a_guard_judges_a_named_sku_by_its_whole_store(shop):
-    """One price of another tax looks like any other: only the rows that nobody named show the accident."""
+    """One price of another tax looks like any other: only the rows that were not named show the accident."""
     more = "defghijkl"
     shop.platform.put_products("store-001", [{**A, "sku": sku} for sku in more])
     for sku in more:

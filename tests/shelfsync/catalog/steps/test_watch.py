@@ -40,7 +40,7 @@ def watched(world, looks, ended=lambda _: None, start=None):
     )
 
 
-def settled(world):
+def quiescent(world):
     """A world in which nothing waits."""
     world.sync("full")
     world.sync("delta")
@@ -50,7 +50,7 @@ def settled(world):
 
 @pytest.mark.slow
 def test_a_watch_without_changes_starts_nothing_and_writes_nothing(world):
-    settled(world)
+    quiescent(world)
     before = world.rows("SELECT count(*) FROM ledger.run")
     assert watching.news(world.app.context) is None
     assert watched(world, 5) == 0
@@ -59,7 +59,7 @@ def test_a_watch_without_changes_starts_nothing_and_writes_nothing(world):
 
 @pytest.mark.slow
 def test_a_change_is_sent_by_the_next_look_and_one_during_a_run_by_the_one_after(world, erp):
-    settled(world)
+    quiescent(world)
     erp.now += 10
     erp.put("store-001", "a", price="2.00")
     later = iter(["3.00"])
@@ -81,7 +81,7 @@ def test_a_change_is_sent_by_the_next_look_and_one_during_a_run_by_the_one_after
 def test_a_job_that_never_ends_keeps_no_other_vendor_waiting_in_the_watch(world, platform, erp):
     platform.put_products("store-002", [{"sku": "a", "barcodes": [], "title": "a", "price": 9.99, "active": True}])
     erp.put("store-002", "a")
-    settled(world)
+    quiescent(world)
     platform.faults({"at": "job", "kind": "stuck", "vendor": "store-001", "times": 1})
 
     def change(price):
