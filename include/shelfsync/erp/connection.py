@@ -35,6 +35,8 @@ _CONNECT_ARGUMENT = {
 }
 _READ_ARGUMENT = {"pymysql": "read_timeout", "mysqldb": "read_timeout", "pymssql": "timeout"}
 """Drivers that end a wait themselves. Their connection may not be closed by another thread while one waits."""
+_ENCODING_ARGUMENT = {"psycopg": "client_encoding"}
+"""A database that does not know its own encoding (SQL_ASCII) would give bytes for each text, and this driver does not expect that."""
 _NAME_ARGUMENT = {"psycopg": "application_name", "psycopg2": "application_name", "pymssql": "appname"}
 _SNAPSHOTS = {
     "postgresql": "REPEATABLE READ",
@@ -80,6 +82,7 @@ def create_engine(url_text: str, timeout_s: float) -> sa.Engine:
             _CONNECT_ARGUMENT.get(dialect.driver): _CONNECT_S,
             _READ_ARGUMENT.get(dialect.driver): math.ceil(timeout_s + GRACE_S),
             _NAME_ARGUMENT.get(dialect.driver): APPLICATION_NAME,
+            _ENCODING_ARGUMENT.get(dialect.driver): "utf8",
         }
         arguments = {name: value for name, value in wanted.items() if name is not None and name not in url.query}
         return sa.create_engine(url, poolclass=sa.NullPool, connect_args=arguments, hide_parameters=True)
@@ -112,7 +115,7 @@ def begin(connection: sa.Connection, timeout_s: float) -> bool:
         _take_any_date_of_psycopg2(driver)
     if name == "postgresql":
         connection.execution_options(postgresql_readonly=True)
-        connection.exec_driver_sql(f"SET LOCAL statement_timeout = {max(1, int(timeout_s * 1000))}")
+        limit_postgresql(connection, timeout_s)
     elif name in _MYSQL:
         connection.exec_driver_sql(f"SET SESSION net_write_timeout = {_SLOWEST_READER_S}")
         connection.exec_driver_sql("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY")
@@ -138,6 +141,19 @@ def limit_statement(connection: sa.Connection, timeout_s: float, *, stream: bool
             connection.exec_driver_sql(f"SET SESSION max_statement_time = {limit_s:g}")
         else:
             connection.exec_driver_sql(f"SET SESSION max_execution_time = {int(limit_s * 1000)}")
+
+
+def limit_postgresql(connection: sa.Connection, timeout_s: float) -> None:
+    """PostgreSQL ends the next statements of this transaction itself after `timeout_s`; 0: it does not."""
+    limit_ms = max(1, int(timeout_s * 1000)) if timeout_s else 0
+    # No cursor of the server's, which the statement before may have had.
+    connection.execution_options(stream_results=False).exec_driver_sql(f"SET LOCAL statement_timeout = {limit_ms}")
+
+
+def cancel(driver: Any) -> None:
+    """Asks PostgreSQL to end the statement of a psycopg connection, from another thread."""
+    with contextlib.suppress(Exception):
+        driver.cancel_safe(timeout=GRACE_S)
 
 
 def ends_its_wait(connection: sa.Connection) -> bool:

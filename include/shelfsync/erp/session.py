@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 import sqlalchemy as sa
 
+from shelfsync.erp import columnar, diagnosis
 from shelfsync.erp import connection as connections
-from shelfsync.erp import diagnosis
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Sequence
 
 DISTINCT_MAX = 20_000
 """A column with more values than that is not the vendor's."""
@@ -32,6 +32,7 @@ class Session:
         self._timeout_s = timeout_s
         self.url = connection.engine.url
         self._driver = connection.connection.driver_connection
+        self._canceled = False
         self.snapshot = snapshot
         """Whether all statements of this session see the database as of one instant."""
 
@@ -78,6 +79,30 @@ class Session:
                     connections.abandon(self._connection, self._driver)
                 elif result is not None:
                     result.close()
+
+    def columns_of(
+        self, sql: str, rows: int, wanted: Callable[[tuple[str, ...]], Sequence[str]] | None
+    ) -> Iterator[tuple[tuple[str, ...], Sequence[Any], int]]:
+        """The same by columns. With `wanted`, they are texts where the database can give such, and the others may be nulls."""
+        if wanted is None or not columnar.gives_columns(self._connection):
+            for names, part in self.stream(sql, rows):
+                yield names, list(zip(*part, strict=True)), len(part)
+            return
+        with self._time_limit():
+            names, types = columnar.described(self._connection, sql)
+            # A COPY is one statement until its last row is taken: the limit is on each part.
+            connections.limit_postgresql(self._connection, 0)
+        copy = columnar.Copy(self._connection, sql, types, [name in wanted(names) for name in names])
+        try:
+            for columns, count in copy.parts(rows, self._cancelling):
+                yield names, columns, count
+        except sa.exc.DBAPIError as error:
+            if not self._canceled:
+                raise
+            why = type(error.orig)(f"canceling statement due to statement timeout of {self._timeout_s:g} s")
+            raise type(error)(None, None, why, connection_invalidated=error.connection_invalidated) from None
+        with self._time_limit():
+            connections.limit_postgresql(self._connection, self._timeout_s)
 
     def distinct(self, sql: str, column: str) -> tuple[list[Any], list[str | None]]:
         """The values of a column, each once, and the condition that selects the rows of each; None if it cannot be written safely.
@@ -128,6 +153,23 @@ class Session:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", sa.exc.SAWarning)
             return connection.exec_driver_sql(sql)
+
+    @contextlib.contextmanager
+    def _cancelling(self) -> Iterator[None]:
+        """Lets the server end the statement if the block takes longer than the timeout, and cuts the connection after the grace."""
+
+        def cancel() -> None:
+            self._canceled = True
+            connections.cancel(self._driver)
+
+        timer = threading.Timer(self._timeout_s, cancel)
+        timer.daemon = True
+        timer.start()
+        try:
+            with self._time_limit():
+                yield
+        finally:
+            timer.cancel()
 
     @contextlib.contextmanager
     def _time_limit(self) -> Iterator[None]:

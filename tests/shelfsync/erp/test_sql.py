@@ -57,6 +57,12 @@ def erp(erp_engine, erp_url):
     return {"url": erp_url, "sql": "SELECT * FROM item ORDER BY sku", "chunk_rows": 100}
 
 
+@pytest.fixture
+def wide(erp):
+    """The same rows with a text so long that no buffer takes them all."""
+    return {**erp, "sql": "SELECT *, repeat('x', 100000) AS note FROM item ORDER BY sku"}
+
+
 def execute(engine, sql):
     with engine.begin() as connection:
         return connection.exec_driver_sql(sql)
@@ -114,8 +120,8 @@ def test_sqlite_is_read_in_one_snapshot_too(tmp_path, read):
     assert len(read(url=f"sqlite:///{file}", sql="SELECT * FROM item").rows) == 50
 
 
-def test_a_connection_that_is_cut_between_two_chunks_never_becomes_a_short_extract(erp, erp_engine):
-    with open_source(ErpSettings(**erp)).read() as extract:
+def test_a_connection_that_is_cut_between_two_chunks_never_becomes_a_short_extract(wide, erp_engine):
+    with open_source(ErpSettings(**wide)).read() as extract:
         chunks = iter(extract)
         next(chunks)
         execute(
@@ -135,8 +141,8 @@ def test_a_proof_before_the_last_chunk_raises(erp):
             extract.proof()
 
 
-def test_an_extract_that_is_left_early_gives_the_connection_back(erp, erp_engine):
-    with open_source(ErpSettings(**erp)).read() as extract:
+def test_an_extract_that_is_left_early_gives_the_connection_back(wide, erp_engine):
+    with open_source(ErpSettings(**wide)).read() as extract:
         next(iter(extract))
     open_ = f"SELECT count(*) FROM pg_stat_activity WHERE application_name = '{APPLICATION_NAME}'"
     deadline = time.monotonic() + 10
@@ -205,9 +211,9 @@ def test_an_erp_that_is_locked_is_given_up_after_the_timeout(erp, erp_engine, re
             open_source(ErpSettings(**erp, timeout_s=0.2)).check()
 
 
-def test_a_server_that_no_longer_answers_is_hung_up_on(erp, erp_engine):
+def test_a_server_that_no_longer_answers_is_hung_up_on(wide, erp_engine):
     """SIGSTOP: the server cannot even run its own timeout."""
-    with open_source(ErpSettings(**erp, timeout_s=0.2)).read() as extract:
+    with open_source(ErpSettings(**wide, timeout_s=0.2)).read() as extract:
         chunks = iter(extract)
         next(chunks)
         with erp_engine.connect() as connection:

@@ -1,0 +1,155 @@
+"""The rows of a PostgreSQL as columns: COPY hands over text, Arrow separates it, and no row becomes a Python tuple.
+
+The texts are those of `shelfsync.erp.text`, to the last sign. Most types of a catalog have the same text in PostgreSQL. A column of any
+other type goes through the driver's own loader, value by value, as in a result by cursor.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import sqlalchemy as sa
+
+from shelfsync.erp.text import CHARACTERS_MAX, texts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
+
+    import psycopg
+
+PART_BYTES = 32 * 2**20
+"""A part with long texts ends before its number of rows."""
+
+_TRUTH, _NUMERIC = 16, 1700
+_SAME_TEXT = {18, 19, 20, 21, 23, 25, 26, 1042, 1043, 2950, _NUMERIC}
+"""PostgreSQL's types char, name, bigint, smallint, integer, text, oid, character(n), varchar, uuid, numeric."""
+
+
+def gives_columns(connection: sa.Connection) -> bool:
+    """Whether this connection hands over text in UTF-8 by COPY: psycopg on a PostgreSQL."""
+    if (connection.dialect.name, connection.dialect.driver) != ("postgresql", "psycopg"):
+        return False
+    return bool(_driver(connection).info.encoding == "utf-8")
+
+
+def described(connection: sa.Connection, sql: str) -> tuple[tuple[str, ...], list[int]]:
+    """The names of a SELECT's columns and PostgreSQL's numbers of their types, found without reading a row."""
+    probe = f"SELECT * FROM (\n{sql}\n) shelfsync_extract WHERE 1 = 0"  # noqa: S608  the user's own SELECT
+    result = connection.execution_options(no_parameters=True, stream_results=False).exec_driver_sql(probe)
+    description: Any = result.cursor.description if result.cursor is not None else ()
+    found = tuple(result.keys()), [column.type_code for column in description]
+    result.close()
+    return found
+
+
+class Copy:
+    """The rows of a SELECT by COPY. `types` are PostgreSQL's numbers; a column that is not `wanted` comes as nulls."""
+
+    def __init__(self, connection: sa.Connection, sql: str, types: Sequence[int], wanted: Sequence[bool]) -> None:
+        self._connection = connection
+        self._statement = f"COPY (\n{sql}\n) TO STDOUT (FORMAT csv)"
+        self._readers = [
+            _reader(connection, oid) if needed else None for oid, needed in zip(types, wanted, strict=True)
+        ]
+
+    def parts(
+        self, rows: int, time_limit: Callable[[], AbstractContextManager[None]]
+    ) -> Iterator[tuple[list[pa.Array], int]]:
+        """Up to `rows` rows at a time: their columns as texts, and how many they are. `time_limit` is for each part.
+
+        Raises what a cursor raises: sqlalchemy.exc.DBAPIError, and ValueError for what cannot be separated.
+        """
+        with _errors(self._connection), contextlib.ExitStack() as stack:
+            with time_limit():
+                copy = stack.enter_context(_driver(self._connection).cursor().copy(self._statement))
+                received = iter(copy)
+            while True:
+                with time_limit():
+                    lines = _lines(received, rows)
+                if not lines:
+                    return
+                yield _separated(lines, self._readers), len(lines)
+
+
+def _driver(connection: sa.Connection) -> psycopg.Connection[Any]:
+    driver: Any = connection.connection.driver_connection
+    return driver
+
+
+def _lines(received: Iterator[Any], rows: int) -> list[bytes]:
+    """The next rows; PostgreSQL sends each as a message of its own."""
+    lines: list[bytes] = []
+    size = 0
+    for message in received:
+        line = bytes(message)
+        lines.append(line)
+        size += len(line)
+        if len(lines) == rows or size > PART_BYTES:
+            break
+    return lines
+
+
+def _separated(lines: list[bytes], readers: Sequence[Callable[[pa.Array], pa.Array] | None]) -> list[pa.Array]:
+    from pyarrow import csv
+
+    data = b"".join(lines)
+    kept = [f"f{place}" for place, reader in enumerate(readers) if reader is not None]
+    table = csv.read_csv(
+        pa.BufferReader(data),
+        read_options=csv.ReadOptions(use_threads=False, block_size=len(data) + 1, autogenerate_column_names=True),
+        parse_options=csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
+        convert_options=csv.ConvertOptions(
+            column_types=dict.fromkeys(kept, pa.string()),
+            include_columns=kept,
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+            null_values=[""],
+        ),
+    )
+    if table.num_rows != len(lines):
+        raise ValueError(f"COPY sent {len(lines)} rows that separate into {table.num_rows}")
+    nulls = pa.nulls(len(lines), pa.string())
+    return [
+        nulls if reader is None else reader(table[f"f{place}"].combine_chunks()) for place, reader in enumerate(readers)
+    ]
+
+
+def _reader(connection: sa.Connection, oid: int) -> Callable[[pa.Array], pa.Array]:
+    """From PostgreSQL's text of one type to the exact text of its value."""
+    import pyarrow.compute as pc
+    from psycopg import pq
+
+    driver = _driver(connection)
+    found = driver.adapters.get_loader(oid, pq.Format.TEXT)
+    if found is None or oid in _SAME_TEXT - {_NUMERIC}:  # a type that the driver does not know is text to it
+        return lambda column: column
+    loader = found(oid, driver)
+
+    def loaded(column: pa.Array) -> pa.Array:
+        values = [None if value is None else loader.load(value.encode()) for value in column.to_pylist()]
+        return texts(values)
+
+    if oid == _TRUTH:
+        return lambda column: pc.equal(column, "t").cast(pa.string())
+    if oid == _NUMERIC:  # a number of so many digits is written with its exponent
+        return lambda column: (
+            loaded(column) if (pc.max(pc.binary_length(column)).as_py() or 0) > CHARACTERS_MAX else column
+        )
+    return loaded
+
+
+@contextlib.contextmanager
+def _errors(connection: sa.Connection) -> Iterator[None]:
+    """The driver's errors as SQLAlchemy gives those of a cursor."""
+    dialect = connection.dialect
+    base: Any = dialect.loaded_dbapi.Error
+    try:
+        yield
+    except base as error:
+        lost = dialect.is_disconnect(error, None, None)
+        raise sa.exc.DBAPIError.instance(
+            None, None, error, base, hide_parameters=True, connection_invalidated=lost, dialect=dialect
+        ) from None
