@@ -104,7 +104,7 @@ def spread(found: dict[str, float]) -> str:
 PROJECT = Path(__file__).parents[1]
 PUBLISHED = PROJECT / "benchmarks" / "published"
 DOCUMENT = PROJECT / "docs/internals/performance.md"
-SIZES = ("10m", "50m")
+SIZES = ("1m", "10m", "50m")
 """In the order of the page."""
 PROMOTIONS = "promotions"
 _BEGIN, _END = "<!-- measured: written by python -m benchmarks.page -->", "<!-- end of what was measured -->"

@@ -75,7 +75,7 @@ class Copy:
 
 
 def _driver(connection: sa.Connection) -> psycopg.Connection[Any]:
-    driver: Any = connection.connection.driver_connection
+    driver: psycopg.Connection[Any] = connection.connection.driver_connection  # type: ignore[assignment]
     return driver
 
 

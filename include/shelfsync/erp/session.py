@@ -96,11 +96,11 @@ class Session:
         try:
             for columns, count in copy.parts(rows, self._cancelling):
                 yield names, columns, count
-        except sa.exc.DBAPIError as error:
+        except sa.exc.DBAPIError:
             if not self._canceled:
                 raise
-            why = type(error.orig)(f"canceling statement due to statement timeout of {self._timeout_s:g} s")
-            raise type(error)(None, None, why, connection_invalidated=error.connection_invalidated) from None
+            why = TimeoutError(f"canceling statement due to statement timeout of {self._timeout_s:g} s")
+            raise sa.exc.OperationalError(None, None, why) from None
         with self._time_limit():
             connections.limit_postgresql(self._connection, self._timeout_s)
 
