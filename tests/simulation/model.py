@@ -202,7 +202,7 @@ class Model:
                 row.sku
                 for row in self._world.rows(
                     "SELECT d.sku FROM warehouse.drift d JOIN ledger.baseline b USING (observation_id)"
-                    " WHERE b.vendor = :v AND b.version > :n AND d.action = 'heal'",
+                    " WHERE b.vendor = :v AND b.version > :n AND d.action = 'resend'",
                     v=run.vendor,
                     n=run.base_version or 0,
                 )
