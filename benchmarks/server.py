@@ -62,6 +62,18 @@ def cpu_of_process(pid: int) -> Callable[[], float]:
     return lambda: sum(backend.cpu_times()[:2])
 
 
+def cpu_of_server(home: Path) -> Callable[[], float]:
+    """The same of all of the server's processes, for what opens its own connection; the server adds up what has ended."""
+    server = psutil.Process(EmbeddedPostgres(home / "server").status().pid)
+
+    def seconds() -> float:
+        times = server.cpu_times()
+        living = sum(sum(child.cpu_times()[:2]) for child in server.children())
+        return float(times.children_user + times.children_system + living)
+
+    return seconds
+
+
 def open_jobs(engine: Engine, vendors: list[str], sent: int) -> dict[str, int]:
     """One job a vendor, as `deliver` leaves it; their numbers."""
     begun = {}

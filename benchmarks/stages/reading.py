@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import psutil
-
-from benchmarks.server import cpu_of_process, database
+from benchmarks.server import cpu_of_process, cpu_of_server, database
 from benchmarks.stage import Stage, Target, Way, agree_on, peers_on_path
-from shelfsync.local.postgres import EmbeddedPostgres
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     import pyarrow as pa
 
@@ -41,8 +38,11 @@ def cursor(chain: Chain, meter: Meter) -> Answer:
 
 def plain_copy(chain: Chain, meter: Meter) -> Answer:
     """COPY TO STDOUT, read to its end and thrown away."""
-    with _erp(chain) as address, _connected(address, meter) as connection:
-        size = 0
+    import psycopg
+
+    size = 0
+    with _erp(chain) as address, psycopg.connect(address) as connection:
+        meter.others = cpu_of_process(connection.info.backend_pid)
         with meter, connection.cursor().copy(f"COPY ({SELECT}) TO STDOUT") as copy:
             for line in copy:
                 size += len(line)
@@ -88,7 +88,7 @@ def _extracted(chain: Chain, meter: Meter) -> Answer:
     rows, sample = 0, ""
     with _erp(chain) as address:
         source = open_source(ErpSettings(url=address, sql=SELECT))
-        meter.others = _cpu_of_backends(chain)
+        meter.others = cpu_of_server(chain.folder)
         with meter, source.read() as extract:
             for table in extract:
                 rows += table.num_rows
@@ -111,27 +111,6 @@ def _erp(chain: Chain) -> Iterator[str]:
             connection.exec_driver_sql("VACUUM ANALYZE stock")
         engine.dispose()
         yield engine.url.set(drivername="postgresql").render_as_string(hide_password=False)
-
-
-@contextlib.contextmanager
-def _connected(address: str, meter: Meter) -> Iterator[Any]:
-    import psycopg
-
-    with psycopg.connect(address) as connection:
-        meter.others = cpu_of_process(connection.info.backend_pid)
-        yield connection
-
-
-def _cpu_of_backends(chain: Chain) -> Callable[[], float]:
-    """CPU seconds of all of the server's processes: the extract opens its own connection, and the server adds up what has ended."""
-    server = psutil.Process(EmbeddedPostgres(chain.folder / "server").status().pid)
-
-    def seconds() -> float:
-        times = server.cpu_times()
-        living = sum(sum(child.cpu_times()[:2]) for child in server.children())
-        return float(times.children_user + times.children_system + living)
-
-    return seconds
 
 
 def _agree(answers: Mapping[str, Answer]) -> None:

@@ -24,8 +24,8 @@ PART_BYTES = 32 * 2**20
 """A part with long texts ends before its number of rows."""
 
 _TRUTH, _NUMERIC = 16, 1700
-_SAME_TEXT = {18, 19, 20, 21, 23, 25, 26, 1042, 1043, 2950, _NUMERIC}
-"""PostgreSQL's types char, name, bigint, smallint, integer, text, oid, character(n), varchar, uuid, numeric."""
+_SAME_TEXT = {18, 19, 20, 21, 23, 25, 26, 1042, 1043, 2950}
+"""PostgreSQL's types char, name, bigint, smallint, integer, text, oid, character(n), varchar, uuid."""
 
 
 def gives_columns(connection: sa.Connection) -> bool:
@@ -33,16 +33,6 @@ def gives_columns(connection: sa.Connection) -> bool:
     if (connection.dialect.name, connection.dialect.driver) != ("postgresql", "psycopg"):
         return False
     return bool(_driver(connection).info.encoding == "utf-8")
-
-
-def described(connection: sa.Connection, sql: str) -> tuple[tuple[str, ...], list[int]]:
-    """The names of a SELECT's columns and PostgreSQL's numbers of their types, found without reading a row."""
-    probe = f"SELECT * FROM (\n{sql}\n) shelfsync_extract WHERE 1 = 0"  # noqa: S608  the user's own SELECT
-    result = connection.execution_options(no_parameters=True, stream_results=False).exec_driver_sql(probe)
-    description: Any = result.cursor.description if result.cursor is not None else ()
-    found = tuple(result.keys()), [column.type_code for column in description]
-    result.close()
-    return found
 
 
 class Copy:
@@ -124,7 +114,7 @@ def _reader(connection: sa.Connection, oid: int) -> Callable[[pa.Array], pa.Arra
 
     driver = _driver(connection)
     found = driver.adapters.get_loader(oid, pq.Format.TEXT)
-    if found is None or oid in _SAME_TEXT - {_NUMERIC}:  # a type that the driver does not know is text to it
+    if found is None or oid in _SAME_TEXT:  # a type that the driver does not know is text to it
         return lambda column: column
     loader = found(oid, driver)
 

@@ -52,12 +52,17 @@ class Session:
 
     def columns(self, sql: str) -> tuple[str, ...]:
         """The columns that a SELECT returns, found without reading a row."""
+        return self._described(sql)[0]
+
+    def _described(self, sql: str) -> tuple[tuple[str, ...], list[Any]]:
+        """The names of a SELECT's columns and the driver's codes of their types, found without reading a row."""
         with self._time_limit():
             probe = f"SELECT * FROM (\n{sql}\n) shelfsync_extract WHERE 1 = 0"  # noqa: S608  the user's own SELECT
             result = self._execute(probe, stream=False)
             names = tuple(result.keys())
+            types = [column[1] for column in (result.cursor.description if result.cursor is not None else ())]
             result.close()
-        return names
+        return names, types
 
     def stream(self, sql: str, rows: int) -> Iterator[tuple[tuple[str, ...], Sequence[Sequence[Any]]]]:
         """The names of the columns and up to `rows` rows at a time, by the database's own cursor."""
@@ -88,11 +93,12 @@ class Session:
             for names, part in self.stream(sql, rows):
                 yield names, list(zip(*part, strict=True)), len(part)
             return
+        names, types = self._described(sql)
+        needed = set(wanted(names))
+        copy = columnar.Copy(self._connection, sql, types, [name in needed for name in names])
         with self._time_limit():
-            names, types = columnar.described(self._connection, sql)
             # A COPY is one statement until its last row is taken: the limit is on each part.
             connections.limit_postgresql(self._connection, 0)
-        copy = columnar.Copy(self._connection, sql, types, [name in wanted(names) for name in names])
         try:
             for columns, count in copy.parts(rows, self._cancelling):
                 yield names, columns, count
@@ -162,14 +168,8 @@ class Session:
             self._canceled = True
             connections.cancel(self._driver)
 
-        timer = threading.Timer(self._timeout_s, cancel)
-        timer.daemon = True
-        timer.start()
-        try:
-            with self._time_limit():
-                yield
-        finally:
-            timer.cancel()
+        with _after(self._timeout_s, cancel), self._time_limit():
+            yield
 
     @contextlib.contextmanager
     def _time_limit(self) -> Iterator[None]:
@@ -177,10 +177,17 @@ class Session:
         if connections.ends_its_wait(self._connection):
             yield
             return
-        timer = threading.Timer(self._timeout_s + connections.GRACE_S, connections.hang_up, [self._driver])
-        timer.daemon = True
-        timer.start()
-        try:
+        with _after(self._timeout_s + connections.GRACE_S, lambda: connections.hang_up(self._driver)):
             yield
-        finally:
-            timer.cancel()
+
+
+@contextlib.contextmanager
+def _after(seconds: float, act: Callable[[], None]) -> Iterator[None]:
+    """Acts from another thread if the block takes longer."""
+    timer = threading.Timer(seconds, act)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
