@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 State = dict[str, dict[str, Any]]
 
 
+_OUTCOMES = """
+SELECT o.*, vr.snapshot_path FROM warehouse.sku_outcome AS o JOIN ledger.job AS j USING (job_id)
+LEFT JOIN ledger.batch AS b USING (batch_id) LEFT JOIN ledger.vendor_run AS vr ON vr.run_id = b.run_id AND vr.vendor = o.vendor
+"""
+
+
 class Acknowledged:
     """Checks the baselines of one world."""
 
@@ -88,7 +94,7 @@ class Acknowledged:
     def _folded(self, until: dt.datetime | None = None) -> dict[str, State]:
         """Version by version: the outcomes of jobs, and the values that exports made unknown or confirmed."""
         outcomes: dict[int, list[Any]] = defaultdict(list)
-        for row in self._world.rows("SELECT * FROM warehouse.sku_outcome WHERE state <> 'rejected'"):
+        for row in self._world.rows(_OUTCOMES):
             outcomes[row.job_id].append(row)
         exported: dict[str, set[Any]] | None = None
         folded: dict[str, State] = {}
@@ -100,10 +106,17 @@ class Acknowledged:
                 exported = self._exported() if exported is None else exported
                 self._moved_by_export(version, state, exported.get(version.vendor, set()))
             for row in outcomes[version.job_id]:
+                if row.state == "rejected":
+                    if row.active is False and "not found" in row.reason and not self._in_extract(row):
+                        state.pop(row.sku, None)  # neither side has it any more
+                    continue
                 sent = {name: getattr(row, name) for name in FIELDS if getattr(row, name) is not None}
                 known = sent if row.state == "accepted" else dict.fromkeys(sent)
                 state[row.sku] = state.get(row.sku, dict.fromkeys(FIELDS)) | known
         return folded
+
+    def _in_extract(self, row: Any) -> bool:
+        return row.snapshot_path is not None and any(one["sku"] == row.sku for one in self._facts.file(row.snapshot_path))
 
     def _moved_by_export(self, version: Any, state: State, exported: set[Any]) -> None:
         """An export makes values unknown or confirms unconfirmed ones. It adds no SKU and removes none."""

@@ -283,9 +283,10 @@ def _restored(row: Row, values: dict[str, Any]) -> Row:
 
 
 def _held(world: World) -> list[Any]:
-    """SKUs that the newest run of each vendor holds back."""
+    """SKUs that the newest run of each vendor holds back, also where the platform confirmed none of its jobs."""
     paths = world.rows(
-        "SELECT DISTINCT ON (vendor) vendor, held_path FROM ledger.vendor_run WHERE state <> 'failed' ORDER BY vendor, generation DESC"
+        "SELECT DISTINCT ON (vendor) vendor, held_path FROM ledger.vendor_run"
+        " WHERE state <> 'failed' OR held_path IS NOT NULL ORDER BY vendor, generation DESC"
     )
     lake = Lake("memory://simulation")
     return [

@@ -174,11 +174,12 @@ def _schema(columns: list[sa.Column[Any]]) -> pa.Schema:
 
 
 _BASELINE = """
-INSERT INTO warehouse.baseline BY NAME
-SELECT vendor, sku, price, quantity, active, max_sales_quantity,
-    (SELECT max(job_id) FROM warehouse.baseline_history AS moved WHERE moved.vendor = held.vendor AND moved.sku = held.sku) AS job_id,
-    (SELECT max(valid_from) FROM warehouse.baseline_history AS moved
-        WHERE moved.vendor = held.vendor AND moved.sku = held.sku AND moved.job_id IS NOT NULL) AS acknowledged_at
-FROM warehouse.baseline_history AS held
-QUALIFY row_number() OVER (PARTITION BY vendor, sku ORDER BY version DESC) = 1
+UPDATE warehouse.baseline AS held SET
+    job_id = moved.job_id,
+    acknowledged_at = moved.acknowledged_at
+FROM (
+    SELECT vendor, sku, max(job_id) AS job_id, max(valid_from) FILTER (WHERE job_id IS NOT NULL) AS acknowledged_at
+    FROM warehouse.baseline_history GROUP BY vendor, sku
+) AS moved
+WHERE moved.vendor = held.vendor AND moved.sku = held.sku
 """

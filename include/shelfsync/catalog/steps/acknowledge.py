@@ -107,7 +107,7 @@ def _move(context: Context, job: CatalogJob, batch: PlannedBatch, lease: Lease) 
         )
         if not swapped:
             return False
-        record.move_baseline(connection, job.job_id, job.vendor, rows)
+        record.move_baseline(connection, job.job_id, job.vendor, rows, gone)
         rejections.release(connection, job.vendor, accepted.to_pylist())
         still_wanted = [row for row in wanted if row["sku"] not in gone]
         rejected_skus.remember(context, connection, job.vendor, job.job_id, still_wanted)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from shelfsync.catalog.ledger import observations
+from shelfsync.catalog.ledger import observations, vendors
 from shelfsync.catalog.ledger import tables as ledger
 from shelfsync.catalog.warehouse import assortment_history
 from shelfsync.platform.jobs.table import job as job_table
@@ -29,7 +29,7 @@ TABLES = (
     "warehouse.baseline_history",
     "warehouse.baseline",
 )
-"""Read from the lake's files; the last table is computed from the one before it."""
+"""Read from the lake's files; two columns of the last table are computed from the one before it."""
 
 _VALUES = ("price", "quantity", "active", "max_sales_quantity")
 
@@ -43,6 +43,10 @@ def of_vendor(connection: Connection, lake: Lake, vendor: str) -> Iterator[tuple
     ):
         for rows in part(connection, lake, vendor):
             yield name, rows
+    current = vendors.current_baseline(connection, vendor)
+    if current is not None:
+        held = lake.read_table(current.path, columns=["sku", *_VALUES])
+        yield "warehouse.baseline", _stamped(held, vendor=vendor)
 
 
 def _outcomes(connection: Connection, lake: Lake, vendor: str) -> Iterator[pa.Table]:
@@ -117,8 +121,22 @@ def _acknowledged(connection: Connection, lake: Lake, vendor: str) -> Iterator[p
             differs = pc.invert(same)
         stamps: dict[str, Any] = {"version": row.version, "valid_from": row.created_at}
         by = {"job_id": row.job_id, "observation_id": row.observation_id}
-        yield _stamped(held.filter(differs), vendor=vendor, **stamps, **by)
+        moved = held.filter(differs)
+        if before is not None:
+            moved = pa.concat_tables([moved, _off_sale(before, held)])
+        yield _stamped(moved, vendor=vendor, **stamps, **by)
         before = held
+
+
+def _off_sale(before: pa.Table, held: pa.Table) -> pa.Table:
+    """SKUs that left the baseline: their history ends off sale."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    left = before["sku"].filter(pc.invert(pc.is_in(before["sku"], value_set=held["sku"].combine_chunks())))
+    columns = {name: pa.nulls(len(left), held.schema.field(name).type) for name in _VALUES}
+    columns |= {"sku": left, "active": pa.repeat(pa.scalar(value=False), len(left))}
+    return pa.table([columns[name] for name in held.schema.names], schema=held.schema)
 
 
 def _stamped(rows: pa.Table, **values: Any) -> pa.Table:

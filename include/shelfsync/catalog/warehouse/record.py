@@ -21,7 +21,7 @@ from shelfsync.store.bulk import copy_into
 from shelfsync.store.instant import instant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     import pyarrow as pa
     from sqlalchemy.engine import Connection
@@ -204,8 +204,18 @@ WHEN NOT MATCHED THEN INSERT (vendor, sku, price, quantity, active, max_sales_qu
 """
 
 
-def move_baseline(connection: Connection, job_id: int, vendor: str, rows: pa.Table) -> None:
-    """The acknowledged state of the SKUs that one job moved: sku and the four values, whole."""
+_OFF_SALE = sa.text(
+    "INSERT INTO incoming_baseline (sku, active)"
+    " SELECT sku, false FROM warehouse.baseline WHERE vendor = :vendor AND sku = ANY(CAST(:skus AS text[]))"
+)
+_LEAVE_BASELINE = sa.text("DELETE FROM warehouse.baseline WHERE vendor = :vendor AND sku = ANY(CAST(:skus AS text[]))")
+
+
+def move_baseline(connection: Connection, job_id: int, vendor: str, rows: pa.Table, gone: Sequence[str] = ()) -> None:
+    """The acknowledged state of the SKUs that one job moved: sku and the four values, whole.
+
+    `gone`: SKUs that neither the ERP nor the platform has. They leave the baseline; their history ends off sale.
+    """
     connection.execute(
         sa.text(
             "CREATE TEMPORARY TABLE incoming_baseline"
@@ -214,6 +224,10 @@ def move_baseline(connection: Connection, job_id: int, vendor: str, rows: pa.Tab
     )
     wanted = ["sku", "price", "quantity", "active", "max_sales_quantity"]
     copy_into(connection, "incoming_baseline", rows.select(wanted))
+    if gone:
+        connection.execute(_OFF_SALE, {"vendor": vendor, "skus": list(gone)})
     append(connection, vendor, "incoming_baseline", job_id=job_id)
     at = connection.execute(sa.select(instant())).scalar_one()
     connection.execute(sa.text(_MERGE_BASELINE), {"vendor": vendor, "job_id": job_id, "at": at})
+    if gone:
+        connection.execute(_LEAVE_BASELINE, {"vendor": vendor, "skus": list(gone)})

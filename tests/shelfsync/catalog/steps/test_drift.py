@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from decimal import Decimal
 
+import duckdb
 import pytest
 
 A = {"barcodes": ["0012345678905"], "title": "A", "price": 9.99, "active": True}
@@ -96,12 +97,19 @@ def test_a_removal_that_was_accepted_and_not_applied_is_repeated_by_the_next_ful
 
 
 @pytest.mark.slow
-def test_what_neither_the_erp_nor_the_platform_has_is_forgotten_and_rejected_once(shelf):
+def test_what_neither_the_erp_nor_the_platform_has_is_forgotten_and_rejected_once(shelf, tmp_path):
     shelf.erp.execute("DELETE FROM stock WHERE sku = 'a'")
     assert shelf.sync("delta")["accepted"] == 1
     shelf.platform.put_products("store-001", [row for sku, row in shelf.shown().items() if sku != "a"])
     assert shelf.sync("full")["rejected"] == 1, "the platform reports that it does not know it"
     assert shelf.rows("SELECT * FROM ledger.rejection") == []
+    assert shelf.rows("SELECT * FROM warehouse.baseline WHERE sku = 'a'") == [], "the warehouse forgets it too"
+    history = "SELECT price, quantity, active FROM warehouse.baseline_history WHERE sku = 'a' ORDER BY version"
+    assert shelf.rows(history)[-1] == (None, None, False)
+    shelf.app.write_duckdb(tmp_path / "today.duckdb")
+    with duckdb.connect(tmp_path / "today.duckdb") as file:
+        assert file.execute("SELECT * FROM warehouse.baseline WHERE sku = 'a'").fetchall() == []
+        assert file.execute(history).fetchall()[-1] == (None, None, False)
     assert shelf.sync("full")["rejected"] == 0
     shelf.erp.put("store-001", "a", "1.00")
     assert shelf.sync("delta")["rejected"] == 1, "if it comes back, it is sent as a new one"
