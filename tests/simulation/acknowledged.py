@@ -116,7 +116,9 @@ class Acknowledged:
         return folded
 
     def _in_extract(self, row: Any) -> bool:
-        return row.snapshot_path is not None and any(one["sku"] == row.sku for one in self._facts.file(row.snapshot_path))
+        return row.snapshot_path is not None and any(
+            one["sku"] == row.sku for one in self._facts.file(row.snapshot_path)
+        )
 
     def _moved_by_export(self, version: Any, state: State, exported: set[Any]) -> None:
         """An export makes values unknown or confirms unconfirmed ones. It adds no SKU and removes none."""

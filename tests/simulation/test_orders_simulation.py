@@ -26,7 +26,7 @@ def test_no_order_is_lost_handed_over_in_a_wrong_state_or_cancelled_by_us(world)
 def test_many_seeds_of_orders(world):
     ends: Counter[str] = Counter()
     deaths = orders = illegal = 0
-    for seed in range(100, 140):
+    for seed in range(100, 120):
         verdict = play(world, seed)
         ends += verdict.ends
         deaths, orders, illegal = deaths + verdict.deaths, orders + verdict.orders, illegal + verdict.illegal
