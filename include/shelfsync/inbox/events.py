@@ -168,10 +168,13 @@ def quarantined_orders(connection: Connection, *, at_most: int) -> list[dict[str
     return [dict(row) for row in connection.execute(query.limit(at_most)).mappings()]
 
 
-def count_quarantined_orders(connection: Connection) -> int:
-    """The number of quarantined order events."""
-    query = sa.select(sa.func.count()).where(event.c.kind == "order", event.c.quarantine_reason.is_not(None))
-    return connection.execute(query).scalar_one()
+def count_quarantined_orders(connection: Connection) -> tuple[int, int | None]:
+    """(number of quarantined order events, event_id of the newest)."""
+    query = sa.select(sa.func.count(), sa.func.max(event.c.event_id))
+    count, newest = connection.execute(
+        query.where(event.c.kind == "order", event.c.quarantine_reason.is_not(None))
+    ).one()
+    return count, newest
 
 
 def _weight(job_event: JobEvent) -> tuple[bool, bool]:

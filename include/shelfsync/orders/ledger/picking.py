@@ -165,10 +165,11 @@ def quarantined_results(connection: Connection, *, at_most: int) -> Sequence[Any
     return connection.execute(query.order_by(picking_result.c.result_no).limit(at_most)).all()
 
 
-def count_quarantined_results(connection: Connection) -> int:
-    """The number of quarantined results."""
-    query = sa.select(sa.func.count()).where(_QUARANTINED)
-    return connection.execute(query).scalar_one()
+def count_quarantined_results(connection: Connection) -> tuple[int, int | None]:
+    """(number of quarantined results, number of the newest)."""
+    query = sa.select(sa.func.count(), sa.func.max(picking_result.c.result_no)).where(_QUARANTINED)
+    count, newest = connection.execute(query).one()
+    return count, newest
 
 
 def finish(

@@ -210,7 +210,7 @@ order_alarm = sa.Table(
     "order_alarm",
     metadata,
     text("kind", "not_taken, missed, overdue, not_sent, unreadable, quarantined or history", primary_key=True),
-    text("subject", "The store, or the result, it is about", primary_key=True),
+    text("subject", "The store or the result that it is about, or the newest quarantined one", primary_key=True),
     text("message", "The reported line", nullable=False),
     written("raised_at", "When it was reported, once"),
     moment("ended_at", "When it ended; null: it is open"),

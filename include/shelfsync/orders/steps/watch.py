@@ -52,19 +52,19 @@ def overdue(connection: Connection, *, take_within_s: float, late_hours: float) 
 
 
 def quarantine_alarms(connection: Connection) -> dict[tuple[str, str], str]:
-    """(kind, subject) -> message: one alarm for all events and one for all results. Sets their gauges."""
+    """(kind, subject) -> message: one alarm for all events and one for all results, raised again for each newer one. Sets their gauges."""
     alarms: dict[tuple[str, str], str] = {}
-    count = events.count_quarantined_orders(connection)
+    count, newest = events.count_quarantined_orders(connection)
     metrics.gauge("orders.events_quarantined", count)
     for event in events.quarantined_orders(connection, at_most=1):
-        alarms["quarantined", "events"] = (
+        alarms["quarantined", f"events up to {newest}"] = (
             f"{count} order events could not be applied and are quarantined, the oldest is {event['event_id']}: {event['quarantine_reason']}. "
             f"See them all: `shelfsync inbox list --quarantined`; after the repair: `shelfsync inbox replay {event['event_id']}`"
         )
-    count = picking.count_quarantined_results(connection)
+    count, newest = picking.count_quarantined_results(connection)
     metrics.gauge("orders.results_quarantined", count)
     for row in picking.quarantined_results(connection, at_most=1):
-        alarms["quarantined", "results"] = (
+        alarms["quarantined", f"results up to {newest}"] = (
             f"{count} picking results could not be processed and are quarantined, the oldest is {row.result_id} of order {row.order_id}: "
             f"{row.error}. After the repair: `shelfsync orders retry {row.order_id}`"
         )

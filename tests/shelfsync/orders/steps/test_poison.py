@@ -113,6 +113,17 @@ def test_an_event_that_raises_is_quarantined_counted_shown_and_replayed(world, c
     assert "quarantined" not in {one["kind"] for one in world.app.orders.today()["alarms"]}
 
 
+def test_an_event_that_is_quarantined_after_an_alarm_raises_a_new_one(world):
+    run(world, "ALTER TABLE warehouse.order_item ADD CONSTRAINT broken CHECK (sku <> 'POISON')")
+    for number in (1, 2):
+        stored(world, body(item("POISON", 1), order_id=numbered(number), customer=CUSTOMER))
+        world.app.orders.take()
+        (alarm,) = world.app.orders.watch_stores()
+        assert f"{number} order events could not be applied" in alarm
+        assert world.app.orders.watch_stores() == []
+    assert len(world.app.orders.today()["alarms"]) == 1, "the older alarm has ended"
+
+
 def test_an_event_without_an_order_is_quarantined_too(world):
     with world.app.context.engine.begin() as connection:
         insert = "INSERT INTO inbox.event (kind, identity, body) VALUES ('order', %s, %s)"
