@@ -2,7 +2,7 @@
 
 `--crash-points`: a day that dies at each of its effects instead. `--abandoned [NAME ...]`: processes of every kind die at each of their
 effects, and nothing but the schedule follows. `--unattended`: the same by seeds, in worlds of every shape and with several deaths.
-`--campaigns`: seeds of a chain's campaigns over weeks.
+`--campaigns`: seeds of a chain's campaigns over weeks. `--feed`: seeds of an ERP whose changes come by SQL or as files.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ from shelfsync.store.engine import create_engine
 from simulation.abandoned import PROCESSES, abandoned
 from simulation.chain_campaigns import CampaignsRun, chain_campaigns
 from simulation.crash_points import crash_sweep, dies_at, effects_of_a_day, points
-from simulation.seeds import SimulationRun, Verdict, fault_kinds, plan_of, try_plan
+from simulation.feed import ACTIONS, FeedRun
+from simulation.file_feed import FileFeedRun
+from simulation.seeds import SimulationRun, Verdict, fault_kinds, judge, plan_of, try_plan
 from simulation.shrink import shrunk
 from simulation.unattended import UnattendedRun, unattended
 from simulation.world import World
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 REPORTED_EVERY = 100
+FEEDS = {"sql": FeedRun, "files": FileFeedRun}
 
 
 def main() -> int:
@@ -52,6 +55,7 @@ def main() -> int:
     parser.add_argument("--abandoned", nargs="*", choices=PROCESSES, help="instead: only the schedule follows a death")
     parser.add_argument("--unattended", action="store_true", help="seeds whose deaths only the schedule follows")
     parser.add_argument("--campaigns", action="store_true", help="seeds of a chain's campaigns over weeks")
+    parser.add_argument("--feed", choices=FEEDS, help="seeds of an ERP's feed of changes")
     parser.add_argument("--every", type=int, default=1, help="of these, each so-manieth point alone")
     parser.add_argument("--no-shrink", action="store_true", help="leave a failing seed as long as it is")
     options = parser.parse_args()
@@ -95,6 +99,8 @@ def _died(options: argparse.Namespace, world: World) -> int:
 
 
 def _run_seed(world: World, seed: int, options: argparse.Namespace) -> Verdict:
+    if options.feed:
+        return _run_feed(world, seed, FEEDS[options.feed])
     of, way = plan_of(world, seed, now=not options.former), SimulationRun
     if options.unattended:
         of, way = unattended(seed), UnattendedRun
@@ -108,11 +114,19 @@ def _run_seed(world: World, seed: int, options: argparse.Namespace) -> Verdict:
     return verdict
 
 
+def _run_feed(world: World, seed: int, way: type[FeedRun]) -> Verdict:
+    run, verdict = way(world, seed), Verdict(seed, actions=ACTIONS)
+    judge(verdict, run.run)
+    verdict.effects, verdict.deaths, verdict.struck = run.effects, run.deaths, run.struck
+    return verdict
+
+
 def _reported(verdict: Verdict, options: argparse.Namespace) -> Verdict:
     """Prints a seed that failed at once."""
     if verdict.broken:
         print(f"seed {verdict.seed} FAILED: {verdict.case}", flush=True)
         how = " --unattended" if options.unattended else " --campaigns" if options.campaigns else ""
+        how = f" --feed {options.feed}" if options.feed else how
         print(f"  again: python -m simulation{how} --start {verdict.seed} --seeds 1 --verbose", flush=True)
     return verdict
 

@@ -12,7 +12,7 @@ import sqlite3
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from shelfsync.store.lake import Lake
 from simulation import day
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from simulation.world import World
 
 OVERLAP_S = 120
+ACTIONS = 14
 FAULTS = ("late", "too_late", "lies", "stops", "clock_back", "clock_forth", "restored")
 _COLUMNS = ", ".join(HEADER)
 _TABLE = "CREATE TABLE {name} ({columns}, changed INTEGER, PRIMARY KEY (vendor, sku))"
@@ -111,14 +112,17 @@ class FeedRun:
     seed: int
     struck: Counter[str] = field(default_factory=Counter)
     deaths: int = 0
+    effects: int = 0
     missed: int = 0
     """SKUs that a whole reading reported as missed by the changes."""
 
-    def run(self, actions: int = 14) -> FeedRun:
+    faults: ClassVar[tuple[str, ...]] = FAULTS
+
+    def run(self, actions: int = ACTIONS) -> FeedRun:
         """The whole story; raises Broken."""
         world, chance = self.world, random.Random(f"feed {self.seed}")
         world.reset(self.seed, SHAPE)
-        world.erp = erp = FeedErp(world.folder)
+        world.erp = erp = self._new_erp(world, chance)
         model = Model(world)
         for vendor in VENDORS:
             for sku in KNOWN_SKUS[: SHAPE.skus]:
@@ -133,6 +137,7 @@ class FeedRun:
                 self._live(kind, death)
                 model.check()
             self._pass(erp, chance.choice((1, 60, 600)))
+        self._before_repair(chance)
         erp.repair_feed()
         with world.app(FaultPoint()) as app:
             left = day.quiescent_rounds(world, app, 2, kind="full")  # the first may be what an open job passes over
@@ -142,23 +147,32 @@ class FeedRun:
         self.missed = world.rows("SELECT count(*) AS skus FROM warehouse.missed_change")[0].skus
         return self
 
+    def _new_erp(self, world: World, chance: random.Random) -> FeedErp:
+        return FeedErp(world.folder)
+
+    def _before_repair(self, chance: random.Random) -> None:
+        """What has to hold while the feed is still what its faults made of it."""
+
     def _erp_acts(self, erp: FeedErp, chance: random.Random) -> None:
-        fault = chance.choice(("none", "none", "none", *FAULTS))
+        fault = chance.choice(("none", "none", "none", *self.faults))
         for _ in range(chance.randint(1, 3)):
             key = chance.choice(VENDORS), chance.choice(KNOWN_SKUS[: SHAPE.skus])
             what = chance.choice((erp.put, erp.put, erp.sell, None))
             erp.remove(key) if what is None else what(key, chance)
+        if fault != "none":
+            self.struck[fault] += 1
+        self._strike(erp, fault, chance)
+
+    def _strike(self, erp: FeedErp, fault: str, chance: random.Random) -> None:
         if fault == "clock_back":
             erp.set_clock(-3_600)
         elif fault == "clock_forth":
             erp.set_clock(3_600)
         elif fault == "restored":
             erp.restore(chance.randint(1, 50_000))
-        if fault != "none":
-            self.struck[fault] += 1
         erp.write(fault, chance.getrandbits(32))
 
-    def _live(self, kind: str, death: Death | None) -> None:
+    def _live(self, kind: str, death: Death | None) -> FaultPoint:
         """A run in a process of its own, to its end or to its death."""
         fault_point = FaultPoint(death)
         try:
@@ -167,6 +181,8 @@ class FeedRun:
                 day.tolerated(partial(day.whole_run, self.world, app, kind, key))
         except Killed:
             self.deaths += 1
+        self.effects += fault_point.effects
+        return fault_point
 
     def _pass(self, erp: FeedErp, seconds: int) -> None:
         self.world.clock.sleep(seconds)

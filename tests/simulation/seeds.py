@@ -373,19 +373,24 @@ def try_plan(
 ) -> Verdict:
     """Runs a plan in one of the ways there are and returns its verdict."""
     verdict = Verdict(of.seed, actions=len(of.actions))
-    began_s = time.monotonic()
     simulation_run = way(world, of, log)
+    judge(verdict, simulation_run.run)
+    verdict.effects, verdict.deaths = simulation_run.effects, simulation_run.deaths
+    verdict.struck = simulation_run.model.facts.struck
+    return verdict
+
+
+def judge(verdict: Verdict, run: Callable[[], object]) -> None:
+    """Runs a seed and writes into its verdict what it broke, and how long it took."""
+    began_s = time.monotonic()
     with _quietly():
         try:
-            simulation_run.run()
+            run()
         except Broken as broken:
             verdict.broken, verdict.case = broken.invariant, str(broken)
         except Exception as error:  # noqa: BLE001  whatever it is, it is this seed's failure
             verdict.broken, verdict.case = type(error).__name__, _where(error)
-    verdict.effects, verdict.deaths = simulation_run.effects, simulation_run.deaths
     verdict.seconds = time.monotonic() - began_s
-    verdict.struck = simulation_run.model.facts.struck
-    return verdict
 
 
 def try_seed(world: World, seed: int, log: Callable[[str], None] = lambda _: None) -> Verdict:
