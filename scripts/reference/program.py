@@ -56,6 +56,7 @@ EXAMPLES = {
     "erp.changes_sql": "SELECT vendor, sku, price, quantity, changed_at FROM sales_view WHERE changed_at >= :since",
     "erp.changes_sql_file": "/etc/shelfsync/changes.sql",
     "erp.changes_files": "s3://erp/feed/{vendor}/*.csv",
+    "erp.changes_since_file": "s3://erp/dump/{vendor}/since.txt",
     "erp.files": "s3://example-erp/stock/*.parquet",
     "erp.file_format": "csv",
     "erp.columns": '{"sku": "item_code"}',

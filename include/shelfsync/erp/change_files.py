@@ -2,6 +2,9 @@
 
 A file that is not whole waits. If it has not changed for a while, it is quarantined with the reason, and the files behind it go on. A file
 whose name is before that of a file taken already is quarantined too, because its rows may be older.
+
+All rows come from a database, which is newer than the files that were there before, or from a dump. Of a dump the ERP writes the name of the
+last file that it has; each reading of the dump lays the files behind it over it.
 """
 
 from __future__ import annotations
@@ -11,14 +14,26 @@ from collections import defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from shelfsync.erp.changes import CHANGES_FILES, DONE, REST_S, ChangeFile, Changes, FileState, Position, place_of
+from shelfsync.erp import address
+from shelfsync.erp.address import VENDOR
+from shelfsync.erp.changes import (
+    CHANGES_FILES,
+    CHANGES_SINCE_FILE,
+    DONE,
+    REST_S,
+    ChangeFile,
+    Changes,
+    FileState,
+    Position,
+    place_of,
+)
 from shelfsync.erp.columns import CATALOG, CATALOG_CHANGES, Layout
 from shelfsync.erp.csvfile import CsvFile
 from shelfsync.erp.files import FilesSource
 from shelfsync.errors import ConfigurationError, DataError, EmptyFileError, IncompleteExtractError, TryAgainError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from shelfsync.erp.address import FoundFile
     from shelfsync.erp.complete_extract import ErpSource, Extract
@@ -26,42 +41,66 @@ if TYPE_CHECKING:
     from shelfsync.settings import ErpSettings
 
 
+_NAME_BYTES_MAX = 4096
+
+
 class FollowedFiles:
-    """An ERP whose changes are files, beside a source of all rows that is read at its present state."""
+    """An ERP whose changes are files, beside a source of all rows: a database at its present state, or a dump."""
 
     feed = "files"
 
     def __init__(self, source: ErpSource, settings: ErpSettings) -> None:
         self._source = source
         self._settings = settings
+        self.dumped = settings.changes_since_file is not None
         files = settings.model_copy(update={"files": settings.changes_files, "control_file": None})
         self._files = FilesSource(files, self._layout(""), setting=CHANGES_FILES)
 
     def check(self) -> None:
-        """Raises ConfigurationError if the newest file has not the columns, or the folder cannot be read."""
+        """Raises ConfigurationError if the newest file has not the columns, or the folder or the dump's last file cannot be read."""
+        if self.dumped:
+            self._last_of_dump()
         for file in sorted(self._files.found(may_be_empty=True), key=lambda file: place_of(file.path))[-1:]:
             self._check_columns(file, self._files.reader(file).names())
 
-    def read_with(self, changes: Changes) -> Extract:
-        """All present rows, which are newer than the files that were there before."""
-        self.read_changes(changes)
-        changes.same_instant = True
-        return self._source.read()
+    def read_with(self, changes: Changes, vendors: Sequence[str] = ()) -> Extract:
+        """All present rows, which are newer than the files that were there before; of a dump, with the files since to lay over them."""
+        if self.dumped:
+            self._find(changes, self._last_of_dump())  # read before the dump: an ERP writes it after the dump
+        else:
+            self.read_changes(changes)
+            changes.same_instant = True
+            changes.covered = set(changes.files)
+        return self._source.read(vendors)
 
     def read_changes(self, changes: Changes) -> None:
         """Takes the files that were not taken yet; before the first reading of the whole it only notes them, as that has their rows."""
+        self._find(changes, None)
+
+    def _find(self, changes: Changes, last_of_dump: Callable[[str], str] | None) -> None:
+        """`last_of_dump`: sequence -> the last name that the dump has; files behind it are taken even if they were taken before."""
         found = self._files.found(may_be_empty=True)
         changes.present = {file.path for file in found}
         sequences: dict[str, list[FoundFile]] = defaultdict(list)
         for file in sorted(found, key=lambda file: place_of(file.path)):
             sequences[file.vendor or ""].append(file)
+        landed = [known for known in changes.files.values() if known.rows]
         for sequence, files in sequences.items():
-            if changes.since is None:
-                changes.files |= {
-                    file.path: ChangeFile(file.path, sequence, file.listed, FileState.TAKEN) for file in files
-                }
+            if last_of_dump is not None:
+                last = last_of_dump(sequence)
+                self._note([file for file in files if place_of(file.path)[0] <= last], sequence, changes)
+                behind = [file for file in files if place_of(file.path)[0] > last]
+                self._take_again(behind, sequence, changes)
+                self._take_sequence(sequence, behind, changes)
+            elif changes.since is None:
+                self._note(files, sequence, changes)
             else:
                 self._take_sequence(sequence, files, changes)
+        if last_of_dump is not None:
+            changes.covered = {
+                known.path for known in changes.files.values() if known.place[0] <= last_of_dump(known.sequence)
+            }
+            self._check_landed([known for known in landed if known.path not in changes.covered], changes)
         taken = max((file.place for file in changes.files.values() if file.state == FileState.TAKEN), default=("", ""))
         waits = any(file.state == FileState.WAITING for file in changes.files.values())
         changes.position = Position(taken[1], "a file waits" if waits else _mark(found))
@@ -69,6 +108,60 @@ class FollowedFiles:
     def mark(self, cursor: str) -> str:  # noqa: ARG002  the whole folder counts, not what is behind a name
         """A digest of the names and stamps in the folder."""
         return _mark(self._files.found(may_be_empty=True))
+
+    @staticmethod
+    def _note(files: Sequence[FoundFile], sequence: str, changes: Changes) -> None:
+        """These files are older than all rows, so they count as taken unless they were quarantined."""
+        for file in files:
+            known = changes.files.get(file.path)
+            if known is None or known.state not in DONE or known.stamp != file.listed:
+                changes.files[file.path] = ChangeFile(file.path, sequence, file.listed, FileState.TAKEN)
+
+    def _take_again(self, files: Sequence[FoundFile], sequence: str, changes: Changes) -> None:
+        """Hands on the rows of files that were taken before and did not change."""
+        for file in files:
+            known = changes.files.get(file.path)
+            if known is not None and known.state == FileState.TAKEN and known.stamp == file.listed:
+                one = self._take(file, sequence, known, changes)
+                changes.files[file.path] = one if one.state == FileState.TAKEN or known.rows else known
+
+    def _check_landed(self, landed: Sequence[ChangeFile], changes: Changes) -> None:
+        """Raises a DataError or a TryAgainError if rows that have landed cannot be laid over the dump: their older values would come back."""
+        for known in landed:
+            now = changes.files[known.path]
+            if known.path in changes.present and now.state == FileState.TAKEN:
+                continue
+            if known.path in changes.present and now.state != FileState.QUARANTINED:
+                raise TryAgainError(f"{known.path!r} is not whole: {now.reason}", after_s=REST_S)
+            why = now.reason if known.path in changes.present else "it is not in the folder any more"
+            raise IncompleteExtractError(
+                f"{known.path!r} {why.removeprefix('it ') if why else 'cannot be read'}, and {self._settings.files!r} has not its rows"
+                f" ({CHANGES_SINCE_FILE}). Nothing was sent. Put the file back as it was, or let the ERP write all rows anew."
+            )
+
+    def _last_of_dump(self) -> Callable[[str], str]:
+        """Sequence -> the name of the last file that the dump has."""
+        where = self._settings.changes_since_file or ""
+        if VENDOR in where and VENDOR not in (self._settings.changes_files or ""):
+            raise ConfigurationError(
+                CHANGES_SINCE_FILE,
+                f"it holds {VENDOR}, which {CHANGES_FILES} does not",
+                "Name one file for all stores.",
+            )
+        names = {
+            file.vendor or "": _text(file) for file in address.find(where, endings=("",), setting=CHANGES_SINCE_FILE)
+        }
+
+        def last(sequence: str) -> str:
+            name = names.get(sequence if VENDOR in where else "")
+            if name is None:
+                raise IncompleteExtractError(
+                    f"No file of {CHANGES_SINCE_FILE} is about vendor {sequence!r}, which has files of changes. Nothing was sent."
+                    " Let the ERP write it for each store."
+                )
+            return name
+
+        return last
 
     def _take_sequence(self, sequence: str, files: Sequence[FoundFile], changes: Changes) -> None:
         mine = [known for known in changes.files.values() if known.sequence == sequence and known.state in DONE]
@@ -80,7 +173,8 @@ class FollowedFiles:
             if last is not None and place_of(file.path) < last:
                 changed = "it changed" if known is not None and known.state in DONE else "it came"
                 why = f"{changed} after {last[1]!r} was taken, whose name is behind its own, so its rows may be older"
-                one = ChangeFile(file.path, sequence, file.listed, FileState.QUARANTINED, why)
+                rows = known.rows if known is not None else 0
+                one = ChangeFile(file.path, sequence, file.listed, FileState.QUARANTINED, why, rows)
             else:
                 one = self._take(file, sequence, known, changes)
             changes.files[file.path] = one
@@ -90,16 +184,17 @@ class FollowedFiles:
 
     def _take(self, file: FoundFile, sequence: str, known: ChangeFile | None, changes: Changes) -> ChangeFile:
         """Hands on the rows of a file after it was read to its end once; a file that is not whole gives none."""
+        landed = known.rows if known is not None else 0
         rested = known is not None and known.rested and known.stamp == file.listed
         stamp = file.stamp()
         try:
             self._read_to_its_end(file)
         except EmptyFileError as error:
             state = FileState.TAKEN if rested else FileState.WAITING
-            return ChangeFile(file.path, sequence, file.listed, state, str(error))
+            return ChangeFile(file.path, sequence, file.listed, state, str(error), 0 if rested else landed)
         except (DataError, ConfigurationError) as error:
             state = FileState.QUARANTINED if rested else FileState.WAITING
-            return ChangeFile(file.path, sequence, file.listed, state, str(error))
+            return ChangeFile(file.path, sequence, file.listed, state, str(error), landed)
         layout, before = self._layout(f"{file.path} {stamp}"), changes.rows
         for number, chunk in enumerate(self._files.reader(file).chunks(self._settings.chunk_rows), 1):
             changes.add(layout.raw(chunk, number=number, first_row=changes.rows + 1))
@@ -156,6 +251,15 @@ class SourceWithChangeFiles:
 
     def followed(self) -> FollowedFiles:
         return self._followed
+
+
+def _text(file: FoundFile) -> str:
+    """The name in a file, without the spaces around it."""
+    try:
+        with file.fs.open(file.path, "rb") as binary:
+            return str(binary.read(_NAME_BYTES_MAX).decode("utf-8-sig", "replace").strip())
+    except OSError as error:
+        raise TryAgainError(f"{file.name} ({CHANGES_SINCE_FILE}) cannot be read: {error.strerror or error}") from None
 
 
 def _mark(found: Sequence[FoundFile]) -> str:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 CHANGES_SQL = "SHELFSYNC_ERP__CHANGES_SQL"
 CHANGES_SQL_FILE = "SHELFSYNC_ERP__CHANGES_SQL_FILE"
 CHANGES_FILES = "SHELFSYNC_ERP__CHANGES_FILES"
+CHANGES_SINCE_FILE = "SHELFSYNC_ERP__CHANGES_SINCE_FILE"
 CHANGES_COLUMN = "SHELFSYNC_ERP__CHANGES_COLUMN"
 CHANGES_KIND = "SHELFSYNC_ERP__CHANGES_KIND"
 _SINCE = re.compile(r"(?<![:\w]):since\b")
@@ -94,7 +95,8 @@ class Changes:
 
     `since`: the cursor of the last reading; None: none is known, so no row is read and the position alone is found. `restart`: the
     position is that of all rows and may lie before `since`, as after the ERP went back to a backup. `files`: those that are known, by
-    path, if changes come as files; after the reading, as it left them. `present`: those that the folder has.
+    path, if changes come as files; after the reading, as it left them. `present`: those that the folder has. `covered`: those whose rows the
+    reading of the whole has.
     """
 
     since: str | None
@@ -106,6 +108,7 @@ class Changes:
     """Whether all rows before and these are as of one instant."""
     files: dict[str, ChangeFile] = field(default_factory=dict)
     present: set[str] = field(default_factory=set)
+    covered: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True)

@@ -81,8 +81,15 @@ class FollowedErp(Protocol):
     def feed(self) -> str:
         """The name under which its position is kept: catalog, or files."""
 
-    def read_with(self, changes: Changes) -> Extract:
-        """All present rows; after the last chunk `changes` is filled, as of the same instant where the database has snapshots."""
+    @property
+    def dumped(self) -> bool:
+        """Whether all rows are those of a dump, so that the changes since belong over them in each reading, whatever it is for."""
+
+    def read_with(self, changes: Changes, vendors: Sequence[str] = ()) -> Extract:
+        """All present rows; after the last chunk `changes` is filled, as of the same instant where the database has snapshots.
+
+        `vendors`: of these alone, as `ErpSource.read` does it.
+        """
 
     def read_changes(self, changes: Changes) -> None:
         """Fills `changes` with the rows that changed since its cursor; with no row of these either, it is a success."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from shelfsync.erp.changes import CHANGES_FILES, CHANGES_SQL, Feed
+from shelfsync.erp.changes import CHANGES_FILES, CHANGES_SINCE_FILE, CHANGES_SQL, Feed
 from shelfsync.erp.columns import CATALOG, ExtractSchema, Layout
 from shelfsync.erp.vendor_ids import VendorIds
 from shelfsync.errors import ConfigurationError
@@ -46,6 +46,12 @@ def open_source(settings: SourceSettings, extract: ExtractSchema = CATALOG, *, m
 
         feed = Feed.of(settings) if isinstance(settings, ErpSettings) else None
         source = SqlSource(settings, layout, may_be_empty=may_be_empty, feed=feed)
+        if isinstance(settings, ErpSettings) and settings.changes_since_file is not None:
+            raise ConfigurationError(
+                CHANGES_SINCE_FILE,
+                "a database is read at its present state",
+                "Unset it; it belongs to SHELFSYNC_ERP__FILES.",
+            )
         if not isinstance(settings, ErpSettings) or settings.changes_files is None:
             return source
         if feed is not None:
@@ -53,20 +59,33 @@ def open_source(settings: SourceSettings, extract: ExtractSchema = CATALOG, *, m
         from shelfsync.erp.change_files import SourceWithChangeFiles
 
         return SourceWithChangeFiles(source, settings)
-    if isinstance(settings, ErpSettings):
-        for setting, given in (
-            (CHANGES_SQL, settings.changes_sql or settings.changes_sql_file),
-            (CHANGES_FILES, settings.changes_files),
-        ):
-            if given:
-                raise ConfigurationError(
-                    setting,
-                    "the ERP is read from files, which may be older than a change",
-                    "Unset it, or set SHELFSYNC_ERP__SOURCE to sql.",
-                )
+    return _open_files(settings, layout, may_be_empty=may_be_empty)
+
+
+def _open_files(settings: SourceSettings, layout: Layout, *, may_be_empty: bool) -> ErpSource:
     from shelfsync.erp.files import FilesSource
 
-    return FilesSource(settings, layout, may_be_empty=may_be_empty)
+    files = FilesSource(settings, layout, may_be_empty=may_be_empty)
+    if not isinstance(settings, ErpSettings):
+        return files
+    if settings.changes_sql or settings.changes_sql_file:
+        raise ConfigurationError(
+            CHANGES_SQL,
+            "the ERP is read from files, which may be older than a change",
+            "Unset it, or set SHELFSYNC_ERP__SOURCE to sql.",
+        )
+    if (settings.changes_files is None) != (settings.changes_since_file is None):
+        missing = CHANGES_FILES if settings.changes_files is None else CHANGES_SINCE_FILE
+        raise ConfigurationError(
+            missing,
+            "it is not set, so it is unknown which changes the files of all rows have",
+            f"Set both {CHANGES_FILES} and {CHANGES_SINCE_FILE} (docs/how-to/reading-changes.md#files-alone), or none of them.",
+        )
+    if settings.changes_files is None:
+        return files
+    from shelfsync.erp.change_files import SourceWithChangeFiles
+
+    return SourceWithChangeFiles(files, settings)
 
 
 def open_promotions(settings: Settings, schema: pa.Schema, required: tuple[str, ...]) -> ErpSource:

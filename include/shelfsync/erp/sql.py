@@ -34,6 +34,7 @@ class SqlSource:
     """Reads the SELECT in one read-only snapshot, by the database's cursor, and counts it a second time in the same snapshot."""
 
     feed = "catalog"
+    dumped = False
 
     def __init__(
         self, settings: SourceSettings, layout: Layout, *, may_be_empty: bool = False, feed: Feed | None = None
@@ -76,8 +77,8 @@ class SqlSource:
     def followed(self) -> FollowedErp | None:
         return None if self._feed is None else self
 
-    def read_with(self, changes: Changes) -> Extract:
-        return Extract(self._chunks((), changes), self._layout, may_be_empty=self._may_be_empty)
+    def read_with(self, changes: Changes, vendors: Sequence[str] = ()) -> Extract:
+        return Extract(self._chunks(tuple(vendors), changes), self._layout, may_be_empty=self._may_be_empty)
 
     def read_changes(self, changes: Changes) -> None:
         with self._reading() as session:

@@ -60,6 +60,9 @@ class ErpSettings(SourceSettings):
     changes_files: str | None = None
     """Where the ERP puts files with changed rows, instead of `changes_sql`: a folder, or a pattern such as `/feed/{vendor}/*.csv`. A
     delta takes each file once, in the order of their names. Format, delimiter and columns are those of `files` and `columns`."""
+    changes_since_file: str | None = None
+    """With `changes_files` beside `files`: an address whose text is the name of the last file of changes that `files` have. Whole readings
+    lay the files behind it over `files`."""
     changes_column: str = "changed_at"
     """Its column with the time, or the number, of a row's change. `:since` is compared with it. A time without a zone is the ERP's own:
     shelfsync converts nothing and compares it only with other values of the column."""

@@ -66,15 +66,16 @@ def write(connection: Connection, run_id: int, before: Mapping[str, ChangeFile],
         connection.execute(statement.on_conflict_do_update(index_elements=[_FILE.file], set_=values))
 
 
-def close(connection: Connection, present: set[str]) -> None:
-    """A reading of the whole has the rows of all these files. Forgets those that are gone, but for the last name of each sequence."""
+def close(connection: Connection, present: set[str], covered: set[str]) -> None:
+    """A reading of the whole has the rows of the covered files. Forgets those that are gone, but for the last name of each sequence."""
     every = connection.execute(sa.select(_FILE.file, _FILE.sequence).where(_FILE.state.in_(DONE))).all()
     last: dict[str, str] = {}
     for path, sequence in every:
         last[sequence] = max(last.get(sequence, path), path, key=lambda one: (one.rsplit("/", 1)[-1], one))
-    gone = [path for path, sequence in every if path not in present and last[sequence] != path]
+    gone = [path for path, sequence in every if path in covered and path not in present and last[sequence] != path]
     connection.execute(change_file.delete().where(_FILE.file.in_(gone)))
-    connection.execute(change_file.update().where(_FILE.state != FileState.WAITING).values(closed=True))
+    mine = (_FILE.state != FileState.WAITING, _FILE.file.in_(covered))
+    connection.execute(change_file.update().where(*mine).values(closed=True))
 
 
 def listed(connection: Connection, *, limit: int) -> list[dict[str, Any]]:

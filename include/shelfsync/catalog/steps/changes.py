@@ -159,13 +159,15 @@ def _laid(lake: Lake, vendor: str, before: Reading, changed_path: str, *, by_fil
 class ReportedChanges:
     """The changes that the ERP reports when the whole is read, and where they go on from there.
 
+    `partial`: the reading is of a plan or of some vendors, so it moves no position and compares nothing.
     `paths`: vendor -> the rows as the changes had reported them, for each vendor that a reading had before.
     """
 
-    def __init__(self, context: Context, feed: str, before: At | None) -> None:
+    def __init__(self, context: Context, feed: str, before: At | None, *, partial: bool = False) -> None:
         self._context = context
         self._feed = feed
         self._before = before
+        self._partial = partial
         self._known_files = _known_files(context, feed)
         from shelfsync.schemas import CHANGED
 
@@ -187,21 +189,24 @@ class ReportedChanges:
     def compare(self, files: dict[str, tuple[str, int]]) -> tuple[dict[str, tuple[str, int]], dict[str, str]]:
         """Finds the rows as the changes had reported them; returns the whole reading's files, vendor -> (path, rows), and what failed, with why.
 
-        Without a snapshot the changes are newer than the whole, so they are laid over it as well.
+        Without a snapshot, and after a dump, the changes are newer than the whole, so they are laid over it as well.
         """
         changed = {name: path for name, (path, _) in self._partition.finish().items()}
         with self._context.engine.connect() as connection:
             known = readings.every(connection)
         by_file = self._feed == FILES
-        reported, broken = _laid_over(self._context, known, changed, by_file=by_file)
-        before = known | {name: one.reading for name, one in reported.items()}
+        compared = {} if self._partial else known
+        reported, broken = _laid_over(self._context, compared, changed, by_file=by_file)
+        before = compared | {name: one.reading for name, one in reported.items()}
         self._changed = changed
         self.paths = {name: before[name].raw_path for name in files if name in before and name not in broken}
         if self.changes.same_instant:
             return files, {}
         wholes = {
             name: Reading(
-                *files[name], complete=True, reported_path=known[name].reported_path if name in known else None
+                *files[name],
+                complete=True,
+                reported_path=known[name].reported_path if name in known and not by_file else None,
             )
             for name in set(files) & set(changed)
         }
@@ -211,6 +216,8 @@ class ReportedChanges:
 
     def land(self, connection: Connection, run_id: int, files: dict[str, tuple[str, int]], *, complete: bool) -> None:
         """Makes these rows the ones that changes are laid over, and moves the position, in the transaction at hand."""
+        if self._partial:
+            return
         for name, (path, rows) in files.items():
             readings.put(connection, name, Reading(path, rows, complete, self._changed.get(name)))
         readings.keep(connection, files)
@@ -223,7 +230,7 @@ class ReportedChanges:
         readings.move(connection, self._feed, self._before, cursor=found.cursor, mark=found.mark)
         if self._feed == FILES:
             change_files.write(connection, run_id, self._known_files, self.changes.files)
-            change_files.close(connection, self.changes.present)
+            change_files.close(connection, self.changes.present, self.changes.covered)
 
 
 def replay(context: Context, path: str) -> list[str]:

@@ -29,23 +29,26 @@ log = logging.getLogger(__name__)
 def extract(context: Context, run_id: int) -> list[dict[str, Any]]:
     """Reads the ERP once and returns the shards: `{"run", "shard", "vendors", "label"}` each.
 
-    A delta of all vendors reads no more than what changed, if the ERP can be asked for that; everything else reads the whole. The ledger
-    is written only after the reading has ended, so an aborted one leaves no trace (I6).
+    A delta of all vendors reads no more than what changed, if the ERP can be asked for that; everything else reads the whole, and what
+    changed since if the whole is a dump. The ledger is written only after the reading has ended, so an aborted one leaves no trace (I6).
     """
     with context.engine.connect() as connection:
         run = runs.read_run(connection, run_id)
     erp = context.open_erp()
-    followed = None if run.dry_run or run.vendors or run.skus else erp.followed()
-    if followed is None:
+    followed = erp.followed()
+    partial = bool(run.dry_run or run.vendors or run.skus)
+    if followed is None or (partial and not followed.dumped):
         return _whole(context, run, erp.read)
     with readings.alone(context.engine, context.clock, wait_s=context.settings.erp.timeout_s):
         with context.engine.connect() as connection:
             before = readings.at(connection, followed.feed)
-        if before is not None and not run.full:
+        if before is not None and not run.full and not partial:
             names = read_changed(context, run, followed, before)
             return shards(names, run_id, context.settings.sync.vendors_per_shard, context.settings.sync.shards_max)
-        with ReportedChanges(context, followed.feed, before) as reported:
-            return _whole(context, run, lambda _: followed.read_with(reported.changes), reported)
+        with ReportedChanges(context, followed.feed, before, partial=partial) as reported:
+            return _whole(
+                context, run, lambda of: followed.read_with(reported.changes, of if partial else ()), reported
+            )
 
 
 def _whole(
