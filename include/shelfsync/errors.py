@@ -27,13 +27,17 @@ class ExitCode(IntEnum):
         "Correct the setting; `shelfsync config show` shows all of them.",
     )
     DATA = 4, "the data or the request cannot be used", "Correct what the message names."
-    TRY_AGAIN = 5, "a system does not answer at the moment", "Run the same command again later."
+    TRY_AGAIN = (
+        5,
+        "a system does not answer, or not in time",
+        "Run the same command again later; if it repeats, see what the message names.",
+    )
     SUPERSEDED = 6, "a newer run has superseded this one", "Do nothing: the newer run sends what is wanted."
     PAUSED = 7, "a person has paused sending", "Run `shelfsync resume` when sending may go on."
     PLAN_MOVED = 8, "the plan is no longer what would be sent", "Make a new plan: `shelfsync plan --out FILE`."
     PARTLY = (
         9,
-        "a part was done: some failed or were passed over",
+        "a part was done (partly_failed): some failed or were passed over",
         "Run `shelfsync runs show RUN`; it names the next command.",
     )
     INTERRUPTED = 130, "interrupted by Ctrl-C", "Run `shelfsync recover`."
@@ -129,7 +133,9 @@ class ConfigurationError(ShelfsyncError):
 
 
 class UnreachableError(ConfigurationError):
-    """A service does not answer: its address is wrong, or it is away for now. A schedule tries again; a person reads the setting."""
+    """A service does not answer: it is away for now, or its address is wrong. A schedule tries again; a person reads the setting."""
+
+    exit_code = ExitCode.TRY_AGAIN
 
 
 class DataError(ShelfsyncError):
@@ -140,6 +146,12 @@ class DataError(ShelfsyncError):
 
 class IncompleteExtractError(DataError):
     """The extract is not proven to be the whole of what the ERP holds: nothing may be concluded from what is absent."""
+
+
+class BrokenOffError(IncompleteExtractError):
+    """A reading of the ERP's database broke off: the connection was lost, or a time limit ended the statement. Nothing is sent of it."""
+
+    exit_code = ExitCode.TRY_AGAIN
 
 
 class EmptyFileError(IncompleteExtractError):

@@ -212,7 +212,10 @@ def _command(words: tuple[str, ...], command: Any) -> str:
     ]
     options = [param for param in command.params if param.param_type_name == "option" and param.name != "help"]
     rows = [
-        (f"`{', '.join(param.opts)}{'' if param.is_flag else ' ' + (param.metavar or param.name.upper())}`", param.help)
+        (
+            f"`{', '.join(param.opts)}{'' if param.is_flag else ' ' + (param.metavar or param.name.upper())}`",
+            (param.help or "") + _default(param),
+        )
         for param in options
     ]
     rows = [*((f"`{_usage(param)}`", param.help) for param in arguments), *rows]
@@ -220,6 +223,13 @@ def _command(words: tuple[str, ...], command: Any) -> str:
     examples = re.sub(r"^.*?Examples:\s*", "", command.epilog or "", flags=re.DOTALL)
     lines = [line.strip() for line in re.split(r"[\n\b]+", examples) if line.strip()]
     return "\n".join([*text, "```sh\n" + "\n".join(lines) + "\n```\n"])
+
+
+def _default(param: Any) -> str:
+    """The default of an option that has a value, as a sentence."""
+    given = param.default
+    plain = isinstance(given, str | int | float) and not isinstance(given, bool) and not param.is_flag
+    return f" Default: `{given}`." if plain else ""
 
 
 def _usage(param: Any) -> str:
@@ -233,12 +243,13 @@ def error_pages() -> str:
     others: set[str] = set()
     for place, node in _raises():
         name, message = "", ""
-        if isinstance(node.exc, ast.Call):
-            name = ast.unparse(node.exc.func).rpartition(".")[2]
-            message = " · ".join(text for one in node.exc.args if (text := _message(one)))
+        made = node.exc if isinstance(node, ast.Raise) else node.value
+        if isinstance(made, ast.Call):
+            name = ast.unparse(made.func).rpartition(".")[2]
+            message = " · ".join(text for one in made.args if (text := _message(one)))
         if message and isinstance(getattr(errors, name, None), type):
             found.setdefault(name, []).append((message, place))
-        else:
+        elif isinstance(node, ast.Raise):
             others.add(place)
     named: set[str] = set()
     parts = []
@@ -251,13 +262,13 @@ def error_pages() -> str:
                 anchor = "" if place in named else f'<a id="{place}"></a>'
                 named.add(place)
                 rows += f"| {anchor}{_cell(message)} | `{place}` |\n"
-            parts.append(text + (f"\n| message | raised by |\n|---|---|\n{rows}" if rows else ""))
+            parts.append(text + (f"\n| message | made by |\n|---|---|\n{rows}" if rows else ""))
     rest = "".join(f'<a id="{place}"></a>`{place}`\n\n' for place in sorted(others - named))
     return "\n".join([*parts, f"## Other places\n\nThese raise errors whose text another part makes.\n\n{rest}"])
 
 
-def _raises() -> list[tuple[str, ast.Raise]]:
-    """Every statement that raises in shelfsync, with its module and function, as `ShelfsyncError.page` names them."""
+def _raises() -> list[tuple[str, ast.Raise | ast.Return]]:
+    """Every statement of shelfsync that raises, or that may return an error, with its module and function, as `ShelfsyncError.page` names them."""
     found = []
     for file in sorted((ROOT / "include/shelfsync").rglob("*.py")):
         module = ".".join(file.relative_to(ROOT / "include/shelfsync").with_suffix("").parts).removesuffix(".__init__")
@@ -267,7 +278,7 @@ def _raises() -> list[tuple[str, ast.Raise]]:
             for function in ast.walk(tree)
             if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
             for node in ast.walk(function)
-            if isinstance(node, ast.Raise)
+            if isinstance(node, ast.Raise | ast.Return)
         }
         found += [(f"{module}.{name}", node) for node, name in inner.items()]
     return found

@@ -274,6 +274,8 @@ def test_every_error_leads_to_its_place_on_the_page_of_errors(site, tmp_path, mo
     kinds = [one for one in vars(errors).values() if isinstance(one, type) and issubclass(one, ShelfsyncError)]
     assert {kind.__name__.lower() for kind in kinds} <= places
     assert DataError("raised by no function").page == "docs/reference/errors.md#dataerror"
+    table = site["reference/errors.md"].partition("## BrokenOffError")[2].partition("\n## ")[0]
+    assert "Nothing was sent; run it again. If it is slow or locked, look at SHELFSYNC_ERP__TIMEOUT_S" in table
     raised = [(lambda: read_plan(tmp_path / "nowhere.json"), "catalog.steps.plan.read")]
     for name, value in (("CONFIG", "/nowhere.toml"), ("SYNC__POLL_FIRST_S", "soon"), ("ERP__COLUMNS", "{")):
         monkeypatch.setenv(f"SHELFSYNC_{name}", value)

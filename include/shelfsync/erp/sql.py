@@ -14,7 +14,7 @@ from shelfsync.erp.columns import CATALOG_CHANGES, Chunk, Layout
 from shelfsync.erp.complete_extract import Claim, Extract, none_of
 from shelfsync.erp.session import DISTINCT_MAX, Session
 from shelfsync.erp.text import texts
-from shelfsync.errors import ConfigurationError, IncompleteExtractError, TryAgainError
+from shelfsync.errors import BrokenOffError, ConfigurationError, TryAgainError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -229,8 +229,8 @@ class SqlSource:
         setting = SQL if self._settings.sql is not None else SQL_FILE
         return diagnosis.statement_error(error, session.url, setting, "the SELECT")
 
-    def _broken(self, error: BaseException, session: Session, when: str) -> IncompleteExtractError:
-        return IncompleteExtractError(
+    def _broken(self, error: BaseException, session: Session, when: str) -> BrokenOffError:
+        return BrokenOffError(
             f"Reading {diagnosis.place(session.url)} broke off {when}: {diagnosis.driver_message(error, session.url)}. "
             "Nothing was sent; run it again. If it is slow or locked, look at SHELFSYNC_ERP__TIMEOUT_S "
             f"({self._settings.timeout_s:g} s a statement)."

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from shelfsync.erp.connection import APPLICATION_NAME
 from shelfsync.erp.open import open_source
-from shelfsync.errors import ConfigurationError, IncompleteExtractError, TryAgainError
+from shelfsync.errors import ConfigurationError, ExitCode, IncompleteExtractError, TryAgainError
 from shelfsync.settings import ErpSettings
 
 cells = st.one_of(
@@ -205,8 +205,9 @@ def test_sqlite_cannot_be_written_either(tmp_path, read):
 def test_an_erp_that_is_locked_is_given_up_after_the_timeout(erp, erp_engine, read):
     with erp_engine.begin() as connection:
         connection.exec_driver_sql("LOCK TABLE item IN ACCESS EXCLUSIVE MODE")
-        with pytest.raises(IncompleteExtractError, match=r"broke off after 0 rows: .*timeout.*TIMEOUT_S"):
+        with pytest.raises(IncompleteExtractError, match=r"broke off after 0 rows: .*timeout.*TIMEOUT_S") as late:
             read(**erp, timeout_s=0.2)
+        assert late.value.exit_code == ExitCode.TRY_AGAIN
         with pytest.raises(ConfigurationError, match=r"TIMEOUT_S: .* did not answer the SELECT in time"):
             open_source(ErpSettings(**erp, timeout_s=0.2)).check()
 

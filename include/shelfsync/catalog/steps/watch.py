@@ -9,7 +9,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from shelfsync.catalog.ledger import readings, runs
-from shelfsync.errors import ConfigurationError, ShelfsyncError, TryAgainError
+from shelfsync.errors import ConfigurationError, ShelfsyncError, TryAgainError, UnreachableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,9 +82,9 @@ def watch(
         except TryAgainError as error:
             log.warning("watch: %s", error)
             context.clock.sleep(min(max(error.after_s, every_s), REST_S))
-        except ConfigurationError:
-            raise
         except ShelfsyncError as error:
+            if isinstance(error, ConfigurationError) and not isinstance(error, UnreachableError):
+                raise
             log.error("watch: %s", error)  # noqa: TRY400  its run has recorded it
             context.clock.sleep(REST_S)
         context.clock.sleep(every_s)

@@ -10,7 +10,7 @@ import pytest
 from shelfsync.catalog.ledger import runs
 from shelfsync.catalog.steps import watch as watching
 from shelfsync.catalog.steps.sync import sync
-from shelfsync.errors import ConfigurationError, TryAgainError
+from shelfsync.errors import ConfigurationError, TryAgainError, UnreachableError
 from stamped_erp import TIMES, StampedErp
 
 _keys = itertools.count(1)
@@ -118,7 +118,13 @@ def test_a_late_commit_within_the_overlap_is_news_although_its_time_is_older(wor
 def test_a_watch_goes_on_after_what_may_pass_and_ends_at_a_wrong_setting(world):
     context = world.app.context
     assert watching.news(context) == "the whole ERP was never read"
-    errors = iter([TryAgainError("away"), ConfigurationError("SHELFSYNC_ERP__URL", "it is wrong", "Correct it.")])
+    errors = iter(
+        [
+            TryAgainError("away"),
+            UnreachableError("SHELFSYNC_PLATFORM__BASE_URL", "it cannot be reached", "Start it."),
+            ConfigurationError("SHELFSYNC_ERP__URL", "it is wrong", "Correct it."),
+        ]
+    )
 
     def start():
         raise next(errors)
