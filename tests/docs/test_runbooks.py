@@ -17,6 +17,7 @@ PAGES = [
     ROOT / "docs/how-to/receiver.md",
     ROOT / "docs/how-to/portal-edit.md",
     ROOT / "docs/how-to/who-decided.md",
+    ROOT / "docs/reference/warehouse.md",
     *sorted((ROOT / "docs/how-to/runbooks").glob("*-*.md")),
 ]
 TEXT = {page.name: page.read_text("utf-8") for page in PAGES}
@@ -87,6 +88,14 @@ def test_every_recommended_alarm_of_a_metric_has_a_page():
     lines = re.findall(r"^- .*$", alarms, re.MULTILINE)
     assert len(lines) >= 7
     assert [line for line in lines if "../how-to/runbooks/" not in line] == []
+
+
+def test_the_example_of_a_proxy_passes_what_the_platform_the_stores_and_the_monitoring_call():
+    [passed] = re.findall(r"location ~ (\S+) \{", TEXT["receiver.md"])
+    order = "/picking/0f8fad5b-d9cb-469f-a165-70867728950e"
+    for path in ("/webhook", "/webhook/catalog", "/webhook/orders", order, "/health"):
+        assert re.search(passed, path), path
+    assert not re.search(passed, "/docs")
 
 
 @pytest.mark.slow

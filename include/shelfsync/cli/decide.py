@@ -21,9 +21,13 @@ rejections = typer.Typer(help="SKUs that the platform rejects, and sending one a
 
 Number = Annotated[int, typer.Argument(metavar="HOLD", help="Number of the hold.")]
 Numbers = Annotated[
-    list[int] | None, typer.Argument(metavar="[HOLD]...", help="Numbers of holds; none: all of --rule.")
+    list[int] | None,
+    typer.Argument(metavar="[HOLD]...", help="Numbers of holds; none: all of --rule, in every store without --vendor."),
 ]
-Rule = Annotated[str | None, typer.Option("--rule", metavar="RULE", help="All open holds of this rule.")]
+Rule = Annotated[
+    str | None,
+    typer.Option("--rule", metavar="RULE", help="All open holds of this rule, in every store and without a question."),
+]
 State = Annotated[
     Literal["open", "held", "approved", "declined", "expired", "superseded", "any"],
     typer.Option("--state", help="Only holds of this state; held: open, declined or expired, and still in the ERP."),
@@ -77,7 +81,7 @@ def approve(
     user: User = None,
     thresholds: Thresholds = None,
 ) -> Answer:
-    """Approve holds, and send their changes. With --thresholds: approve what they let through, and decline the rest."""
+    """Approve holds, and send their changes at once. With --thresholds: approve what they let through, and decline the rest."""
     from shelfsync.catalog.steps.holds import decide, reconsider
     from shelfsync.catalog.steps.sync import deliver_holds
 

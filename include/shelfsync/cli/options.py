@@ -65,5 +65,8 @@ User = Annotated[
     str | None, typer.Option("--user", metavar="NAME", help="Who decides; without it, the user of this machine.")
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what it would do.")]
-Force = Annotated[bool, typer.Option("--force", help="Skip the confirmation and the usual check.")]
+Force = Annotated[
+    bool,
+    typer.Option("--force", help="Skip the confirmation of orders, or the check of pause that the vendor is known."),
+]
 Limit = Annotated[int, typer.Option("--limit", metavar="N", min=1, help="How many at most.")]
