@@ -15,7 +15,6 @@ from shelfsync.promotions.steps import deliver as promotions_deliver
 from shelfsync.promotions.steps import extract as promotions_extract
 from shelfsync.promotions.steps import plan as promotions_plan
 from shelfsync.promotions.steps import report as promotions_report
-from shelfsync.promotions.steps import shown as promotions_shown
 from shelfsync.promotions.steps import status as promotions_status
 from shelfsync.promotions.steps import sync as promotions_sync
 from shelfsync.receiver import reprocess, secret
@@ -60,7 +59,7 @@ class PromotionCalls:
         return promotions_status.status(self.context, **chosen)
 
     def one(self, promotion_id: int, **which: Any) -> dict[str, Any]:
-        return promotions_shown.one(self.context, promotion_id, **which)
+        return promotions_status.one(self.context, promotion_id, **which)
 
     def decide_hold(self, hold_id: int, *, approve: bool, by: str) -> bool:
         return promotions_decide.decide_hold(self.context, hold_id, approve=approve, by=by)

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from shelfsync.catalog import item
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from shelfsync.catalog.number import Mask
 
@@ -32,7 +32,8 @@ class Reason:
     sentence: str
 
 
-def _number_reasons(field: str) -> list[Reason]:
+def number_reasons(field: str) -> list[Reason]:
+    """What may be wrong with the text of a number."""
     return [
         Reason(f"{field}_decimal_comma", field, f"{field} {{value}} has a comma; decimals are written with a point"),
         Reason(f"{field}_not_a_number", field, f"{field} {{value}} is not a finite decimal number"),
@@ -42,7 +43,7 @@ def _number_reasons(field: str) -> list[Reason]:
 
 def _pieces_reasons(field: str) -> list[Reason]:
     return [
-        *_number_reasons(field),
+        *number_reasons(field),
         Reason(f"{field}_not_whole", field, f"{field} {{value}} is not a whole number of pieces"),
         Reason(f"{field}_too_large", field, f"{field} {{value}} is more than 2147483647"),
     ]
@@ -81,49 +82,50 @@ REASONS: tuple[Reason, ...] = (
         "barcode",
         "barcode {value} is on more than one SKU, and barcodes identify the items",
     ),
-    *_number_reasons("price"),
+    *number_reasons("price"),
     Reason("price_too_large", "price", "price {value} has more than 17 digits before the point"),
     *_pieces_reasons("quantity"),
     Reason("active_not_a_truth_value", "active", "active {value} is none of true, false, 1, 0, t, f, yes, no, y, n"),
     *_pieces_reasons("max_sales_quantity"),
 )
 
-_NUMBER_OF = {reason.word: number for number, reason in enumerate(REASONS)}
-NONE = len(REASONS)
-"""The number of "no reason", greater than every reason's."""
-
 
 class Findings:
     """The first reason of each row, whatever order the checks come in."""
 
+    reasons: tuple[Reason, ...] = REASONS
+
     def __init__(self, rows: int) -> None:
-        self.numbers: npt.NDArray[np.int16] = np.full(rows, NONE, dtype=np.int16)
+        self._number_of = {reason.word: number for number, reason in enumerate(self.reasons)}
+        self.numbers: npt.NDArray[np.int16] = np.full(rows, len(self.reasons), dtype=np.int16)
 
     def note(self, word: str, where: Mask) -> None:
         """The reason `word` holds for the rows of the mask."""
-        number = _NUMBER_OF[word]
+        number = self._number_of[word]
         self.numbers[where & (self.numbers > number)] = number
 
     @property
     def faulty(self) -> Mask:
         """Rows with any reason."""
-        return self.numbers < NONE
+        return self.numbers < len(self.reasons)
 
 
-def described(numbers: npt.NDArray[np.int16], values: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
-    """The columns field, reason and message of rows with these reason numbers; `values` are the rows' raw texts by field."""
+def described(
+    numbers: npt.NDArray[np.int16], values: Mapping[str, pa.Array], reasons: Sequence[Reason] = REASONS
+) -> dict[str, pa.Array]:
+    """The columns field, reason and message of rows with these numbers of `reasons`; `values` are the rows' raw texts by field."""
     codes = pa.array(numbers)
     message = pa.nulls(len(codes), pa.string())
     for number in np.unique(numbers).tolist():
         where = pc.equal(codes, number)
-        reason = REASONS[number]
+        reason = reasons[number]
         before, mark, after = reason.sentence.partition("{value}")
         shown = _shown(values[reason.field].filter(where))
         text = pc.binary_join_element_wise(before, shown, after, "") if mark else pa.repeat(reason.sentence, len(shown))
         message = pc.replace_with_mask(message, where, text)
     return {
-        "field": pa.array([reason.field for reason in REASONS], pa.string()).take(codes),
-        "reason": pa.array([reason.word for reason in REASONS], pa.string()).take(codes),
+        "field": pa.array([reason.field for reason in reasons], pa.string()).take(codes),
+        "reason": pa.array([reason.word for reason in reasons], pa.string()).take(codes),
         "message": message,
     }
 

@@ -13,9 +13,8 @@ from starlette.status import HTTP_404_NOT_FOUND, HTTP_409_CONFLICT
 from shelfsync.errors import DataError
 from shelfsync.pages.shell import context, lead_to, show
 from shelfsync.pages.viewer import Decider, First, Form, Number, Text, newest_shown
-from shelfsync.promotions.steps import shown
 from shelfsync.promotions.steps.decide import decide_hold, decide_rule
-from shelfsync.promotions.steps.status import status
+from shelfsync.promotions.steps.status import STATES, one, status
 
 router = APIRouter()
 MENU = ("/promotions", "Promotions")
@@ -46,7 +45,7 @@ def promotions(
         "chosen": {**chosen, "problems": problems},
         "first": first,
         "more": None if after is None else urlencode(query),
-        "states": shown.STATES,
+        "states": STATES,
         "zone": _zone(request),
     }
     return show(request, "promotions.html", title="Promotions", **found, **values)
@@ -56,7 +55,7 @@ def promotions(
 def promotion(request: Request, number: Number, first: First = 0) -> HTMLResponse:
     """One promotion with its SKUs, 500 a page."""
     try:
-        found = shown.one(context(request), number, first=first, rows=ROWS)
+        found = one(context(request), number, first=first, rows=ROWS)
     except DataError as error:
         raise HTTPException(HTTP_404_NOT_FOUND, str(error)) from None
     after = first + ROWS if len(found["skus_shown"]) == ROWS else None

@@ -7,28 +7,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from shelfsync.catalog import item
+from shelfsync.catalog import quarantine_reason
 from shelfsync.catalog.quarantine_reason import Reason
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import numpy as np
     import numpy.typing as npt
 
     from shelfsync.catalog.number import Mask
 
-_SHOWN_CHARACTERS = 80
-
 
 def _amount(field: str) -> list[Reason]:
     return [
-        Reason(f"{field}_decimal_comma", field, f"{field} {{value}} has a comma; decimals are written with a point"),
-        Reason(f"{field}_not_a_number", field, f"{field} {{value}} is not a finite decimal number"),
-        Reason(f"{field}_negative", field, f"{field} {{value}} is below zero"),
+        *quarantine_reason.number_reasons(field),
         Reason(f"{field}_too_large", field, f"{field} {{value}} has more than 17 digits before the point"),
     ]
 
@@ -98,30 +93,17 @@ REASONS: tuple[Reason, ...] = (
     ),
     Reason("overlap", "sku", "sku {value} is in another campaign at the same time, which wins"),
 )
-NUMBER_OF = {reason.word: number for number, reason in enumerate(REASONS)}
-NONE = len(REASONS)
 
 
-class Findings:
+class Findings(quarantine_reason.Findings):
     """The first reason of each row, in any order of the checks."""
 
-    def __init__(self, rows: int) -> None:
-        self.numbers: npt.NDArray[np.int16] = np.full(rows, NONE, dtype=np.int16)
-
-    def note(self, reason: str, where: Mask) -> None:
-        """Notes this reason for the rows of the mask."""
-        number = NUMBER_OF[reason]
-        self.numbers[where & (self.numbers > number)] = number
+    reasons = REASONS
 
     @property
     def not_expressible(self) -> Mask:
         """Rows that the platform has no promotion for."""
         return self.numbers < len(NOT_EXPRESSIBLE)
-
-    @property
-    def faulty(self) -> Mask:
-        """Rows with any reason."""
-        return self.numbers < NONE
 
 
 def described(
@@ -131,25 +113,8 @@ def described(
 
     `messages`: sentences by row number, where they are more than the reason's.
     """
-    codes = pa.array(numbers)
-    message = pa.nulls(len(codes), pa.string())
-    for number in np.unique(numbers).tolist():
-        where = pc.equal(codes, number)
-        before, mark, after = REASONS[number].sentence.partition("{value}")
-        shown = _shown(values[REASONS[number].field].filter(where))
-        text = pc.binary_join_element_wise(before, shown, after, "") if mark else pa.repeat(before, len(shown))
-        message = pc.replace_with_mask(message, where, text)
+    columns = quarantine_reason.described(numbers, values, REASONS)
     if messages:
-        rows = values["row_number"].to_pylist()
-        message = pa.array(
-            [messages.get(row, text) for row, text in zip(rows, message.to_pylist(), strict=True)], pa.string()
-        )
-    return {
-        "field": pa.array([reason.field for reason in REASONS], pa.string()).take(codes),
-        "reason": pa.array([reason.word for reason in REASONS], pa.string()).take(codes),
-        "message": message,
-    }
-
-
-def _shown(texts: pa.Array) -> pa.Array:
-    return item.quoted(pc.utf8_slice_codeunits(texts.fill_null(""), 0, _SHOWN_CHARACTERS))
+        found = zip(values["row_number"].to_pylist(), columns["message"].to_pylist(), strict=True)
+        columns["message"] = pa.array([messages.get(row, text) for row, text in found], pa.string())
+    return columns

@@ -13,12 +13,11 @@ import sqlalchemy as sa
 
 from shelfsync.errors import DataError, StaleRunError
 from shelfsync.promotions.guard import Hold
-from shelfsync.promotions.later import waiting
 from shelfsync.promotions.ledger import holds as promotion_holds
 from shelfsync.promotions.ledger import promotions as ledger_promotions
 from shelfsync.promotions.ledger import rejections as promotion_rejections
 from shelfsync.promotions.ledger import runs as promotion_runs
-from shelfsync.promotions.plan import NOT_CREATED, KnownPromotion, Planned, lacks
+from shelfsync.promotions.plan import NOT_CREATED, KnownPromotion, Planned, lacks, waiting
 from shelfsync.promotions.plan import plan as pure_plan
 from shelfsync.promotions.schemas import EVERY
 from shelfsync.promotions.steps.acknowledge import read_acknowledged

@@ -16,10 +16,10 @@ from shelfsync.promotions.ledger import jobs as promotion_jobs
 from shelfsync.promotions.ledger import runs as promotion_runs
 from shelfsync.promotions.ledger.tables import promotion_request
 from shelfsync.promotions.outcome import INVALID_VENDOR
-from shelfsync.promotions.steps.coherence import look
 from shelfsync.promotions.steps.confirm import confirm
 from shelfsync.promotions.steps.deliver import deliver
 from shelfsync.promotions.warehouse import record
+from shelfsync.promotions.warehouse.findings import look
 
 if TYPE_CHECKING:
     from shelfsync.context import Context

@@ -12,10 +12,13 @@ from shelfsync.store.instant import instant
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from decimal import Decimal
 
+    import pyarrow as pa
     from sqlalchemy.engine import Connection
+
+    from shelfsync.context import Context
 
 _CHUNK = 5_000
 _ROWS_MAX = 10_000
@@ -181,3 +184,60 @@ def by_cause(connection: Connection) -> dict[str, int]:
     """How many findings there are."""
     statement = sa.select(finding.c.cause, sa.func.count()).group_by(finding.c.cause).order_by(finding.c.cause)
     return {row.cause: row[1] for row in connection.execute(statement)}
+
+
+LOOK_BACK_S = 7 * 86_400.0
+"""How long after a promotion's end the prices of its SKUs are looked at."""
+
+
+def look(context: Context, run_id: int) -> dict[str, int]:
+    """Computes the findings vendor by vendor and replaces the former ones; returns their counts by cause."""
+    with context.engine.begin() as connection:
+        began = begin(connection)
+        vendors = vendors_of_interest(connection, look_back_s=LOOK_BACK_S)
+    for vendor in vendors:
+        with context.engine.begin() as connection:
+            of_catalog(connection, run_id, vendor)
+        after_end(context, run_id, vendor)
+    with context.engine.begin() as connection:
+        of_promotions(connection, run_id)
+        of_orders(connection, run_id, look_back_s=LOOK_BACK_S)
+        remove_earlier(connection, began)
+        return by_cause(connection)
+
+
+def after_end(context: Context, run_id: int, vendor: str) -> None:
+    """What the platform showed of a SKU after its promotion had ended, against the price it acknowledged."""
+    from shelfsync.catalog.ledger import observations
+
+    with context.engine.connect() as connection:
+        seen = observations.newest(connection, vendor)
+        if seen is None:
+            return
+        over = ended(connection, vendor, seen.observed_at, look_back_s=LOOK_BACK_S)
+        held = base_prices(connection, vendor, list(over)) if over else {}
+    if not held:
+        return
+    shown = context.lake.read_table(seen.path, columns=["sku", "price"])
+    rows = [
+        {
+            "promotion_id": over[sku],
+            "vendor": vendor,
+            "sku": sku,
+            "cause": "price_after_end",
+            "message": f"the promotion is over and the platform shows {price.normalize():f}; acknowledged is {held[sku].normalize():f}",
+        }
+        for sku, price in _prices(shown, held)
+        if price is not None and held[sku] is not None and price != held[sku]
+    ]
+    with context.engine.begin() as connection:
+        note(connection, run_id, rows)
+
+
+def _prices(shown: pa.Table, wanted: Iterable[str]) -> list[tuple[str, Decimal | None]]:
+    """The prices shown of these SKUs."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    table = shown.filter(pc.is_in(shown["sku"], value_set=pa.array(list(wanted), pa.string())))
+    return list(zip(table["sku"].to_pylist(), table["price"].to_pylist(), strict=True))
