@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from shelfsync.cli.options import At, DryRun, Force, Reason, Skus, User, Vendor, read_duration, user_or
+from shelfsync.cli.command import At, DryRun, Force, Reason, Skus, User, Vendor, read_duration, user_or
 from shelfsync.cli.output import Answer, opened
 
 Scoped = Annotated[str | None, typer.Argument(metavar="VENDOR", help="The platform's identifier of the store.")]

@@ -7,8 +7,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from shelfsync.cli.command import command
-from shelfsync.cli.options import DryRun, Limit  # noqa: TC001  typer reads annotations
+from shelfsync.cli.command import DryRun, Limit, command
 from shelfsync.cli.output import Answer, opened
 from shelfsync.errors import PartlyFailedError
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from shelfsync.cli.command import command
-from shelfsync.cli.options import OneVendor, Reason, User, Vendor, Vendors, read_duration, user_or
+from shelfsync.cli.command import OneVendor, Reason, User, Vendor, Vendors, command, read_duration, user_or
 from shelfsync.cli.output import Answer, opened
 from shelfsync.errors import DataError
 

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from shelfsync.cli.command import command
-from shelfsync.cli.options import At, Limit, OneVendor, Sku, Vendor  # noqa: TC001  typer reads annotations
+from shelfsync.cli.command import At, Limit, OneVendor, Sku, Vendor, command
 from shelfsync.cli.output import Answer, opened
 
 if TYPE_CHECKING:

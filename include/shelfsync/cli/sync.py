@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shelfsync.cli.options import Full, Skus, Vendors  # noqa: TC001  typer reads annotations
+from shelfsync.cli.command import Full, Skus, Vendors  # noqa: TC001  typer reads annotations
 from shelfsync.cli.output import Answer, opened, print_answer, progress
 from shelfsync.errors import PartlyFailedError, PassedOverError, RunFailedError, ShelfsyncError, StaleRunError
 

@@ -4,7 +4,7 @@ import datetime as dt
 
 import pytest
 
-from shelfsync.cli.options import read_past
+from shelfsync.cli.command import read_past
 
 
 def test_the_page_asks_for_a_sku_and_explains_it(world, browse):
