@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
+from shelfsync.catalog.warehouse.baseline_history import unmoved
 from shelfsync.errors import DataError
 from shelfsync.explain import promotions
 from shelfsync.explain.desired import desired, waits_for
-from shelfsync.explain.explanation import Event, Explanation, Values, sentence
+from shelfsync.explain.explanation import Event, Explanation, Shown, Values, sentence
 from shelfsync.explain.holds import held, in_force, restored
-from shelfsync.explain.shown import acknowledged, observed
 from shelfsync.store import partitions
 from shelfsync.store.instant import instant
 
 if TYPE_CHECKING:
-    import datetime as dt
-
-    from sqlalchemy.engine import Connection
+    from sqlalchemy.engine import Connection, Row
 
     from shelfsync.context import Context
 
@@ -93,3 +92,127 @@ def _timeline(connection: Connection, vendor: str, sku: str, until: dt.datetime,
         for row in rows
     ]
     return tuple(reversed(found))
+
+
+_FIELDS = ("price", "quantity", "active", "max_sales_quantity")
+
+_NOW = """
+SELECT price, quantity, active, max_sales_quantity FROM warehouse.baseline_history
+WHERE vendor = :vendor AND sku = :sku AND valid_from <= :at ORDER BY version DESC LIMIT 1
+"""
+
+_SINCE = """
+SELECT h.valid_from, h.job_id, h.observation_id, j.run_id, r.kind, r.started_at, s.observed_at,
+    o.state, o.reason, o.price AS sent_price, o.active AS sent_active, before.version AS version_before,
+    before.price IS NOT NULL OR ever.price AS price_sent, before.active IS NOT NULL OR ever.active AS active_sent
+FROM (
+    SELECT * FROM warehouse.baseline_history AS first
+    WHERE first.vendor = :vendor AND first.sku = :sku AND first.valid_from <= :at AND first.version > coalesce((
+        SELECT max(other.version) FROM warehouse.baseline_history AS other
+        WHERE other.vendor = :vendor AND other.sku = :sku AND other.valid_from <= :at AND (other.price, other.active)
+            IS DISTINCT FROM (CAST(:price AS numeric), CAST(:active AS boolean))), 0)
+    ORDER BY first.version LIMIT 1
+) AS h
+LEFT JOIN LATERAL (
+    SELECT version, price, active FROM warehouse.baseline_history AS older
+    WHERE older.vendor = :vendor AND older.sku = :sku AND older.version < h.version ORDER BY older.version DESC LIMIT 1
+) AS before ON true
+CROSS JOIN LATERAL (
+    SELECT coalesce(bool_or(price IS NOT NULL), false) AS price, coalesce(bool_or(active IS NOT NULL), false) AS active
+    FROM warehouse.sku_outcome WHERE vendor = :vendor AND sku = :sku
+) AS ever
+LEFT JOIN warehouse.observation AS s ON s.observation_id = h.observation_id
+LEFT JOIN warehouse.catalog_job AS j ON j.job_id = h.job_id
+LEFT JOIN warehouse.sync_run AS r ON r.run_id = j.run_id
+LEFT JOIN warehouse.sku_outcome AS o ON o.vendor = :vendor AND o.sku = :sku AND o.job_id = h.job_id
+"""
+
+
+_REJECTED_SINCE = """
+SELECT last.state = 'rejected' AND NOT EXISTS (
+    SELECT FROM warehouse.sku_outcome AS o
+    WHERE o.vendor = :vendor AND o.sku = :sku AND o.known_at <= :at AND o.state = 'accepted')
+FROM (
+    SELECT o.state FROM warehouse.sku_outcome AS o WHERE o.vendor = :vendor AND o.sku = :sku AND o.known_at <= :at
+    ORDER BY o.known_at DESC, o.job_id DESC LIMIT 1
+) AS last
+"""
+_EARLIER = "the platform acknowledged it before that, and the history kept does not show when"
+_EARLIER_LOST = "a job or an observation made it unknown before that, and the history kept does not show when"
+
+
+def acknowledged(
+    connection: Connection, vendor: str, sku: str, at: dt.datetime, *, propagation_s: float
+) -> Shown | None:
+    """What the platform had acknowledged by then, and since when and why price and availability are so; None: nothing.
+
+    A SKU of which only an unconfirmed job is known is unconfirmed until the platform rejects it: then it was never acknowledged.
+    `propagation_s`: how long the change takes to reach every customer. `unconfirmed` names the values that are unknown
+    since then: a job sent them and its log has no line for the SKU, or an observation showed other values.
+    """
+    bound = {"vendor": vendor, "sku": sku, "at": at}
+    row = connection.execute(sa.text(_NOW), bound).mappings().one_or_none()
+    if row is None:
+        return _unmoved(connection, vendor, sku, at)
+    values = Values(**row)
+    if values == Values() and connection.execute(sa.text(_REJECTED_SINCE), bound).scalar():
+        return None
+    since = connection.execute(sa.text(_SINCE), {**bound, "price": values.price, "active": values.active}).one()
+    lost = _lost(values, since)
+    if since.job_id is None:
+        result = "did not confirm it, so shelfsync sends it again" if lost else "showed it"
+        because = f"observation {since.observation_id} of the platform {result}"
+        return Shown(values, since.observed_at or since.valid_from, because, unconfirmed=lost)
+    if not lost and _not_brought(values, since):
+        return Shown(values, since.valid_from, _EARLIER, earlier=True)
+    no_result = "reported no result" + (f" ({since.reason})" if since.reason else "")
+    result = no_result if lost else "reported success"
+    if since.run_id is None:
+        because = f"job {since.job_id} sent it, and the platform {result}"
+    else:
+        begun = f"run {since.run_id} ({since.kind}, started {since.started_at:%H:%M:%S})"
+        because = f"{begun} sent it in job {since.job_id}, and the platform {result}"
+    seen_by = None if lost else since.valid_from + dt.timedelta(seconds=propagation_s)
+    return Shown(values, since.valid_from, because, unconfirmed=lost, seen_by=seen_by)
+
+
+def _unmoved(connection: Connection, vendor: str, sku: str, at: dt.datetime) -> Shown | None:
+    held = unmoved(connection, vendor, sku, at)
+    if held is None:
+        return None
+    values = Values(held.price, held.quantity, held.active, held.max_sales_quantity)
+    if values == Values():
+        return Shown(values, held.since_before, _EARLIER_LOST, unconfirmed=("price", "active"), earlier=True)
+    return Shown(values, held.since_before, _EARLIER, earlier=True)
+
+
+def _not_brought(values: Values, since: Row[tuple[object, ...]]) -> bool:
+    """Whether the oldest move that is kept has neither price nor availability, so that an older one must have set them."""
+    silent = since.sent_price is None and since.sent_active is None
+    return since.state is not None and since.version_before is None and silent and values.price is not None
+
+
+def _lost(values: Values, since: Row[tuple[object, ...]]) -> tuple[str, ...]:
+    """Of price and active, those that this move made unknown: none if a job was accepted, else those ever sent, as far as the history is kept."""
+    if since.job_id is not None and since.state != "unaccounted":
+        return ()
+    first = since.version_before is None
+    price = values.price is None and (first or since.price_sent)
+    active = values.active is None and (first or since.active_sent)
+    return tuple(name for name, lost in (("price", price), ("active", active)) if lost)
+
+
+def observed(context: Context, connection: Connection, vendor: str, sku: str, at: dt.datetime) -> Shown | None:
+    """The SKU in the newest observation of the vendor that is not younger than `at`; `absent` if it is not in it. None: no observation."""
+    statement = sa.text(
+        "SELECT path, how, observed_at FROM ledger.observation WHERE vendor = :vendor AND observed_at <= :at"
+        " ORDER BY observed_at DESC, observation_id DESC LIMIT 1"
+    )
+    newest = connection.execute(statement, {"vendor": vendor, "at": at}).one_or_none()
+    if newest is None:
+        return None
+    row = context.lake.find(newest.path, sku)
+    if row is None:
+        return Shown(Values(), newest.observed_at, f"the {newest.how} requested then does not have it", absent=True)
+    because = f"the {newest.how} requested then shows it"
+    return Shown(Values(**{name: row[name] for name in _FIELDS if name in row}), newest.observed_at, because)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from psycopg import sql
 
-from shelfsync.inbox.tables import event
+from shelfsync.inbox.events import event
 from shelfsync.orders.ledger.tables import picking_result
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from shelfsync.errors import ConfigurationError, DataError
 from shelfsync.inbox import events
-from shelfsync.inbox.tables import event
+from shelfsync.inbox.events import event
 from shelfsync.platform.jobs.table import Kind, job
 
 if TYPE_CHECKING:

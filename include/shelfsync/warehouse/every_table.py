@@ -20,7 +20,7 @@ import shelfsync.catalog.warehouse.assortment_history
 import shelfsync.catalog.warehouse.baseline_history
 import shelfsync.catalog.warehouse.drift
 import shelfsync.catalog.warehouse.tables
-import shelfsync.inbox.tables
+import shelfsync.inbox.events
 import shelfsync.orders.ledger.tables
 import shelfsync.orders.warehouse.record
 import shelfsync.platform.jobs.table

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from shelfsync.inbox import events
 from shelfsync.inbox.event_body import read
-from shelfsync.inbox.tables import event
+from shelfsync.inbox.events import event
 
 QUEUED = {"job_id": "17", "status": "QUEUED"}
 COMPLETED = {"job_id": 17, "job_status": "completed", "downloadURL": "https://h/1", "vendor_id": "store-001"}

@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from receiver_fixture import SECRET, LiveReceiver, request
-from shelfsync.inbox.tables import event
+from shelfsync.inbox.events import event
 
 JOB = b'{"job_id": "1", "status": "COMPLETED"}'
 RIGHT = f"Authorization: {SECRET}"

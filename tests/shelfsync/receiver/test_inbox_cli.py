@@ -13,7 +13,7 @@ from shelfsync.cli.app import app
 from shelfsync.errors import DataError
 from shelfsync.inbox import events
 from shelfsync.inbox.event_body import read
-from shelfsync.inbox.tables import event
+from shelfsync.inbox.events import event
 
 ORDER = {"order_id": "o-1", "status": "RECEIVED", "customer": {"first_name": "Robin Example", "phone": "+447700900123"}}
 

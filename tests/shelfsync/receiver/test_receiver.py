@@ -15,8 +15,8 @@ import sqlalchemy as sa
 from fastapi import FastAPI
 from pydantic import SecretStr
 
+from shelfsync.inbox.events import event
 from shelfsync.inbox.store import InboxStore, StoreUnavailableError
-from shelfsync.inbox.tables import event
 from shelfsync.local.postgres import EmbeddedPostgres
 from shelfsync.receiver.webhook import create_app
 from shelfsync.settings import WebhookSettings

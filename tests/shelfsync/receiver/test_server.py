@@ -19,7 +19,7 @@ import pytest
 import sqlalchemy as sa
 
 from receiver_fixture import PROJECT, SECRET, LiveReceiver, flood, request
-from shelfsync.inbox.tables import event
+from shelfsync.inbox.events import event
 
 JOB = b'{"job_id": "%d", "status": "COMPLETED"}'
 

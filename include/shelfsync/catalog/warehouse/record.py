@@ -14,7 +14,7 @@ from shelfsync.catalog.ledger import tables as ledger
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.warehouse import tables
 from shelfsync.catalog.warehouse.baseline_history import append
-from shelfsync.inbox.tables import event
+from shelfsync.inbox.events import event
 from shelfsync.platform.jobs.table import job as job_table
 from shelfsync.store import partitions
 from shelfsync.store.bulk import copy_into

@@ -12,8 +12,8 @@ import sqlalchemy as sa
 
 from partner_api import json_values
 from shelfsync.errors import ConfigurationError
+from shelfsync.inbox.events import event
 from shelfsync.inbox.personal_data import split_personal_data
-from shelfsync.inbox.tables import event
 from shelfsync.orders.encryption import KEY, CustomerCipher
 from shelfsync.orders.handover.channels import open_channel
 from shelfsync.orders.ledger.orders import lock_all

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from shelfsync.catalog.ledger import exports as export_jobs
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.inbox.event_body import read
-from shelfsync.inbox.tables import event
+from shelfsync.inbox.events import event
 from shelfsync.platform.jobs.poll import poll
 from shelfsync.promotions.ledger import jobs as promotion_jobs
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from fuzz_minute import for_a_minute
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.inbox.event_body import UnreadableEventError, read
-from shelfsync.inbox.tables import event
+from shelfsync.inbox.events import event
 from shelfsync.platform.jobs import job as job_row
 from shelfsync.platform.jobs import job_errors
 from shelfsync.platform.jobs import poll as polling
