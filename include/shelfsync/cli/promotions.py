@@ -37,7 +37,9 @@ OfCampaign = Annotated[
 ]
 OfSku = Annotated[str | None, typer.Option("--sku", metavar="SKU", help="Only promotions with this SKU.")]
 Problems = Annotated[bool, typer.Option("--problems", help="Only failed, rejected and unconfirmed promotions.")]
-Rule = Annotated[str | None, typer.Option("--rule", metavar="RULE", help="Only what this rule holds.")]
+Rule = Annotated[
+    str | None, typer.Option("--rule", metavar="RULE", help="Only what this rule holds; not what was declined.")
+]
 
 
 @command(app, "shelfsync promotions plan", "shelfsync promotions plan --json")
@@ -61,7 +63,7 @@ def status(
     problems: Problems = False,
     limit: Limit = 500,
 ) -> Answer:
-    """Every promotion of the last days, problems first; what is held, quarantined, rejected, and does not fit the catalog."""
+    """Every promotion of the last days, problems first; what is held, declined, quarantined, rejected, and does not fit the catalog."""
     from shelfsync.promotions.steps.report import rejection_lines
     from shelfsync.promotions.steps.status import status as read_status
 
@@ -93,6 +95,12 @@ def status(
     ]
     if more := sum(row["holds"] for row in result["held_by_rule"]) - len(result["held"]):
         lines.append(f"… and {more:,} more holds")
+    lines += [
+        f"declined by {row['decided_by']}: {row['campaign']}, {row['rule']}, vendor {row['vendor'] or '*'};"
+        f" `shelfsync promotions approve {row['campaign']}` takes it back"
+        for row in result["decided"]
+        if row["state"] == "declined"
+    ]
     lines += [
         f"quarantined in run {row['run_id']}: {row['rows']:,} rows: {row['reason']}, such as at vendor {row['vendor']}: {row['example']}"
         for row in result["quarantined"]

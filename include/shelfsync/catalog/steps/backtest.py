@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from shelfsync.context import Context
 
 
+_KEPT = "SHELFSYNC_HOUSEKEEPING__SNAPSHOT_DAYS, SHELFSYNC_HOUSEKEEPING__BASELINE_DAYS"
+
+
 def backtest(context: Context, *, names: tuple[str, ...] = (), days: float = 30) -> dict[str, Any]:
     """`{"days", "runs", "passed_over", "holds": [...], "rules": {rule: {"holds", "rows"}}, "lines"}`, oldest run first.
 
@@ -68,9 +71,9 @@ def _is_there(context: Context, row: VendorRun) -> bool:
 def _lines(result: dict[str, Any]) -> Iterator[str]:
     for hold in result["holds"]:
         yield f"run {hold['run']}, vendor {hold['vendor']}: {hold['rows']} rows would be held by {hold['rule']}: {hold['message']}"
-    gone = f"; the files of {result['passed_over']} more are no longer kept" if result["passed_over"] else ""
+    gone = f"; the files of {result['passed_over']} more are no longer kept ({_KEPT})" if result["passed_over"] else ""
     yield f"{result['runs']} runs of a vendor with changes in the last {result['days']:g} days, checked with the present thresholds{gone}"
     for rule, sums in result["rules"].items():
         yield f"{rule}: {sums['holds']} holds, {sums['rows']} rows"
     if not result["rules"]:
-        yield "nothing would have been held"
+        yield "nothing would have been held" if result["runs"] else "nothing was checked"

@@ -41,7 +41,7 @@ def test_the_thresholds_of_today_are_tried_on_the_runs_of_before(past, make_worl
 def test_other_vendors_and_older_runs_are_left_alone(past, make_world):
     strict = make_world()
     assert strict.app.holds.backtest(("store-002",), days=1)["runs"] == 0
-    assert strict.app.holds.backtest(days=0)["lines"][-1] == "nothing would have been held"
+    assert strict.app.holds.backtest(days=0)["lines"][-1] == "nothing was checked"
 
 
 def test_a_run_whose_files_are_gone_is_counted_and_passed_over(past, make_world):
@@ -50,3 +50,5 @@ def test_a_run_whose_files_are_gone_is_counted_and_passed_over(past, make_world)
     assert strict.app.context.lake.remove(path[0], not_after=dt.datetime.max.replace(tzinfo=dt.UTC))
     result = strict.app.holds.backtest(days=1)
     assert (result["runs"], result["passed_over"], result["holds"]) == (1, 1, [])
+    assert "(SHELFSYNC_HOUSEKEEPING__SNAPSHOT_DAYS, SHELFSYNC_HOUSEKEEPING__BASELINE_DAYS)" in result["lines"][-2]
+    assert result["lines"][-1] == "nothing would have been held"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import datetime as dt
 import itertools
@@ -12,6 +13,7 @@ from pydantic import SecretStr
 
 from partner_api import ClientCredentials, PartnerClient
 from promotion_shop import STORES
+from shelfsync.cli import promotions
 from shelfsync.platform.kill_switch import SwitchedGate
 from shelfsync.promotions.steps.deliver import deliver
 
@@ -256,6 +258,19 @@ def test_a_declined_campaign_is_counted_and_no_question_until_it_changes(shop):
     assert path.decide("c1", rule=None, approve=True, by="ada") == 1, "a person changes her mind"
     shop.sync()
     assert shop.seen() == {"b": 1.0}
+
+
+def test_the_status_names_what_was_declined_and_how_to_take_it_back(shop, monkeypatch):
+    shop.erp.put("c1", "a", "1")
+    shop.sync()
+    shop.world.app.promotions.decide("c1", rule=None, approve=False, by="ada")
+    monkeypatch.setattr(promotions, "opened", lambda: contextlib.nullcontext(shop.world.app.context))
+    assert (
+        "declined by ada: c1, discount, vendor store-001; `shelfsync promotions approve c1` takes it back"
+        in promotions.status().lines
+    )
+    shop.world.app.promotions.decide("c1", rule=None, approve=True, by="ada")
+    assert not any(line.startswith("declined") for line in promotions.status().lines)
 
 
 def test_a_report_that_is_made_again_does_not_move_the_end_of_its_run(shop):
