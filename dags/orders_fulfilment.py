@@ -10,8 +10,8 @@ when an event or a picking result comes.
 * `collect` reads picking results from the store's database. Results that come by HTTP are stored already.
 * `fulfil` validates each result against the platform's rules and sends it. It reads the order back before it sends anything twice.
 * `reply` sends the outcome of each result to its store.
-* `watch` fails once for each stall: orders that no store takes, orders without a configured hand-over, results that do not reach the
-  platform.
+* `watch` fails once for each stall: orders that no store takes, orders without a configured hand-over, orders that are taken and not
+  picked, results that do not reach the platform, and what is quarantined.
 
 A failure here never cancels an order. A pause of the catalog (`shelfsync pause`) does not stop orders. Every task may run again at any
 time. The schedule is the option `orders_schedule`.

@@ -90,6 +90,19 @@ def test_every_recommended_alarm_of_a_metric_has_a_page():
     assert [line for line in lines if "../how-to/runbooks/" not in line] == []
 
 
+def test_the_rights_of_a_reader_reach_every_view_and_no_customer(engine):
+    [rights] = re.findall(r"^```postgresql\n(.*?)^```$", TEXT["warehouse.md"], re.MULTILINE | re.DOTALL)
+    with engine.connect() as connection, connection.begin() as transaction:
+        connection.exec_driver_sql(rights)
+        connection.exec_driver_sql("CREATE VIEW warehouse.made_later AS SELECT 1 AS one")
+        connection.exec_driver_sql("SET LOCAL ROLE reader")
+        for name in ("freshness", "baseline_history", "sku_outcome", "made_later"):
+            connection.exec_driver_sql(f"SELECT * FROM warehouse.{name} LIMIT 1")
+        with pytest.raises(sa.exc.ProgrammingError, match="permission denied"):
+            connection.exec_driver_sql("SELECT * FROM warehouse.order_customer")
+        transaction.rollback()
+
+
 def test_the_example_of_a_proxy_passes_what_the_platform_the_stores_and_the_monitoring_call():
     [passed] = re.findall(r"location ~ (\S+) \{", TEXT["receiver.md"])
     order = "/picking/0f8fad5b-d9cb-469f-a165-70867728950e"

@@ -28,7 +28,10 @@ State = Annotated[
 
 
 def status() -> Answer:
-    """The state of every vendor: each row of the ERP in one column, restorations, and the age of the oldest change."""
+    """The state of every vendor: each row of the ERP in one column, and the age of the oldest change.
+
+    Above it pauses, restorations and alarms; below it the time to the acknowledgement, the forecast, the use of the request limit, and orders.
+    """
     from shelfsync.status import status as read_status
 
     with opened() as context:

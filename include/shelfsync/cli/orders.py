@@ -121,7 +121,7 @@ def cancel(
     ],
     force: Force = False,
 ) -> Answer:
-    """Cancel an order. shelfsync never does this by itself."""
+    """Cancel an order for good, after a confirmation. shelfsync never does this by itself."""
     if not force:
         typer.confirm(f"Cancel order {order} ({reason}) for good?", abort=True, err=True)
     return _report_result(order, {"action": "cancel", "reason": reason})
@@ -157,7 +157,9 @@ def forget(
     customer: Annotated[
         str | None,
         typer.Option(
-            "--customer", metavar="TEXT", help="All orders whose customer data contain it, such as a phone number."
+            "--customer",
+            metavar="TEXT",
+            help="All orders whose customer data contain it, such as a phone number; spaces, hyphens, brackets and case do not matter.",
         ),
     ] = None,
     force: Force = False,
