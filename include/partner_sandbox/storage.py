@@ -69,7 +69,6 @@ class Storage:
             connection.exec_driver_sql("BEGIN IMMEDIATE")  # Python's driver begins none for a CREATE
             self.starts = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
             metadata.create_all(connection)
-            _add_columns(connection)
             connection.exec_driver_sql(f"PRAGMA user_version = {self.starts + 1}")
 
     @contextmanager
@@ -100,16 +99,6 @@ class Storage:
             if self._engine is not None:
                 self._engine.dispose()
                 self._engine = None
-
-
-def _add_columns(connection: Connection) -> None:
-    """Adds the columns that a database of an earlier version lacks; each may be null."""
-    for table in metadata.sorted_tables:
-        there = {row.name for row in connection.exec_driver_sql(f'PRAGMA table_info("{table.name}")')}
-        for column in table.columns:
-            if column.name not in there:
-                kind = column.type.compile(connection.dialect)
-                connection.exec_driver_sql(f'ALTER TABLE "{table.name}" ADD COLUMN "{column.name}" {kind}')
 
 
 def page(connection: Connection, query: Select[Any], first: int, count: int) -> tuple[int, Sequence[Row[Any]]]:

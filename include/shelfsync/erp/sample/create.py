@@ -70,12 +70,6 @@ def create(engine: sa.Engine, *, seed: int = 1, vendors: int = 6, skus_per_vendo
     return Created(names, len(chain), listings, prices, movements)
 
 
-def complete(engine: sa.Engine) -> None:
-    """Adds the tables that a sample ERP of an earlier version does not have."""
-    with engine.begin() as connection:
-        tables.metadata.create_all(connection)
-
-
 def copy(connection: sa.Connection, table: sa.Table, rows: Iterable[Sequence[Any]]) -> int:
     """Loads rows by COPY, without the column that the database counts itself; returns their number."""
     columns = ", ".join(column.name for column in table.columns if column.identity is None)

@@ -110,7 +110,6 @@ def test_the_readme_shows_the_summary_of_the_whole_sample(make_world, postgres):
     url = postgres.create_database("shelfsync_readme").replace("postgresql://", "postgresql+psycopg://", 1)
     engine = sa.create_engine(url)
     sample.create(engine, vendors=sample_chain.VENDORS, skus_per_vendor=sample_chain.SKUS_PER_VENDOR)
-    sample.complete(engine)
     world = make_world(
         erp={"url": engine.url.render_as_string(hide_password=False), "sql_file": sample.SELECT_FILE},
         sync={"poll_first_s": 0.05, "poll_max_s": 0.2},
