@@ -24,9 +24,9 @@ import datetime as dt
 from airflow.sdk import dag
 
 from shelfsync_airflow.app import task_defaults
-from shelfsync_airflow.changes import delta_schedule
 from shelfsync_airflow.options import owner_links
 from shelfsync_airflow.tasks import check, extract, recover_first, report, shard, sync_form
+from shelfsync_airflow.wait import delta_schedule
 
 
 @dag(

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from partner_api.order_update import ItemUpdate, OrderUpdate
 from shelfsync.errors import DataError
 from shelfsync.orders import cart
-from shelfsync.orders.picking_line_rules import name
-from shelfsync.orders.picking_rules import Problem, problems
+from shelfsync.orders.picking_rules import Problem, name, problems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
