@@ -37,7 +37,7 @@ class ExitCode(IntEnum):
     PLAN_MOVED = 8, "the plan is no longer what would be sent", "Make a new plan: `shelfsync plan --out FILE`."
     PARTLY = (
         9,
-        "a part was done (partly_failed): some failed or were passed over",
+        "a part was done: some failed (partly_failed) or were passed over (partly)",
         "Run `shelfsync runs show RUN`; it names the next command.",
     )
     INTERRUPTED = 130, "interrupted by Ctrl-C", "Run `shelfsync recover`."

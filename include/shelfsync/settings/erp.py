@@ -20,7 +20,7 @@ class SourceSettings(Section):
     sql: str | None = None
     """The SELECT that returns the rows."""
     sql_file: Path | None = None
-    """A file with the SELECT, instead of `sql`."""
+    """A file with the SELECT, instead of `sql`. shelfsync rejects a file that other users can write."""
     files: str | None = None
     """A file, a folder or a pattern: `s3://bucket/stock/*.parquet`, `/data/{vendor}.csv`."""
     file_format: Literal["csv", "parquet"] | None = None
@@ -36,7 +36,7 @@ class SourceSettings(Section):
     vendor_ids: dict[str, str] = Field(default_factory=dict)
     """The ERP's id of a store -> the platform's vendor, if they differ: `{"ST01": "store-001"}`. Rows of other stores are left out."""
     vendor_ids_file: Path | None = None
-    """A CSV with the columns erp and platform, instead of `vendor_ids`."""
+    """A CSV with the columns erp and platform, instead of `vendor_ids`. shelfsync rejects a file that other users can write."""
     mapping: str | None = None
     """`package.module:function` or `/path/file.py:function`, DataFrame -> DataFrame, run on each chunk."""
     count_sql: str | None = None
