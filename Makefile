@@ -42,7 +42,7 @@ crash-sweep: setup   ## processes that die at each fault-injection point; recove
 mutation: setup   ## planted bugs, each of which the tests have to catch; BUG=words for some of them
 	@PYTHONPATH=tests $(BIN)/python -m mutation --only "$(BUG)"
 
-bench: setup   ## what the hot path costs, against bounds and other ways, two minutes; SIZE=1m (10m, 50m), ARGS="--stage diff"
+bench: setup   ## what the hot path costs, against bounds and other ways, some minutes; SIZE=1m (10m, 50m), ARGS="--stage diff"
 	@scripts/peers.sh
 	@PYTHONPATH=include $(BIN)/python -m benchmarks --size $(or $(SIZE),1m) $(ARGS)
 

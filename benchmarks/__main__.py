@@ -1,6 +1,6 @@
 """`make bench`: every stage in turns, the table on the screen, JSON in benchmarks/results/.
 
-SIZE=1m is the default and takes under two minutes; SIZE=10m and SIZE=50m make their data once, below .shelfsync/bench.
+SIZE=1m is the default and takes some minutes; SIZE=10m and SIZE=50m make their data once, below .shelfsync/bench.
 With --stage the file keeps its results of the other stages. Each result has the load of the machine.
 """
 

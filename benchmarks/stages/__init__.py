@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from benchmarks.stages import diff, export, full, outcomes, reading, steps, stream, tools, upload
+from benchmarks.stages import diff, export, full, outcomes, reading, steps, stream, sync, tools, upload
 
 STAGES = {
     stage.name: stage
     for stage in (
         *(diff.STAGE, stream.STREAM, full.STAGE, stream.VENDOR, steps.STAGE),
-        *(reading.STAGE, outcomes.STAGE, export.STAGE, upload.STAGE, steps.PATH, tools.STAGE),
+        *(reading.STAGE, outcomes.STAGE, export.STAGE, upload.STAGE, steps.PATH, sync.STAGE, tools.STAGE),
     )
 }

@@ -41,7 +41,7 @@ def plain_copy(chain: Chain, meter: Meter) -> Answer:
     import psycopg
 
     size = 0
-    with _erp(chain) as address, psycopg.connect(address) as connection:
+    with erp(chain) as address, psycopg.connect(address) as connection:
         meter.others = cpu_of_process(connection.info.backend_pid)
         with meter, connection.cursor().copy(f"COPY ({SELECT}) TO STDOUT") as copy:
             for line in copy:
@@ -55,7 +55,7 @@ def adbc(chain: Chain, meter: Meter) -> Answer:
     from adbc_driver_postgresql import dbapi
 
     rows = 0
-    with _erp(chain) as address, dbapi.connect(address) as connection, connection.cursor() as found:
+    with erp(chain) as address, dbapi.connect(address) as connection, connection.cursor() as found:
         found.execute("SELECT pg_backend_pid()")
         meter.others = cpu_of_process(found.fetchone()[0])
         with meter:
@@ -71,7 +71,7 @@ def pandas(chain: Chain, meter: Meter) -> Answer:
     import sqlalchemy as sa
 
     rows = 0
-    with _erp(chain) as address:
+    with erp(chain) as address:
         engine = sa.create_engine(address.replace("postgresql://", "postgresql+psycopg://"), poolclass=sa.NullPool)
         with engine.connect().execution_options(stream_results=True) as connection:
             meter.others = cpu_of_process(connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one())
@@ -86,7 +86,7 @@ def _extracted(chain: Chain, meter: Meter) -> Answer:
     from shelfsync.settings import ErpSettings
 
     rows, sample = 0, ""
-    with _erp(chain) as address:
+    with erp(chain) as address:
         source = open_source(ErpSettings(url=address, sql=SELECT))
         meter.others = cpu_of_server(chain.folder)
         with meter, source.read() as extract:
@@ -102,7 +102,7 @@ def _sample(table: pa.Table) -> str:
 
 
 @contextlib.contextmanager
-def _erp(chain: Chain) -> Iterator[str]:
+def erp(chain: Chain) -> Iterator[str]:
     """The address of a database with as many rows as the chain has."""
     with database(chain.folder) as engine:
         with engine.begin() as connection:

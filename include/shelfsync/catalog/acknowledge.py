@@ -9,7 +9,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.alignment import aligned, column
+from shelfsync.catalog.alignment import aligned, column, placed, positions
 from shelfsync.catalog.diff import apply
 from shelfsync.schemas import BASELINE, FIELDS, completed
 
@@ -52,6 +52,20 @@ def with_unconfirmed(baseline: pa.Table, items: pa.Table, outcomes: pa.Table) ->
     rows = pa.Table.from_arrays([(keys | nothing)[name] for name in BASELINE.names], schema=BASELINE)
     whole = pa.concat_tables([result, rows])
     return whole.take(pc.array_sort_indices(column(whole, "sku")))
+
+
+def changed_rows(moved: pa.Table, before: pa.Table) -> pa.Table:
+    """The rows of a moved baseline with another value in one of FIELDS than before, and the SKUs that were not there.
+
+    Both are in BASELINE schema, sorted by sku. A SKU that left is not named.
+    """
+    places = positions(column(moved, "sku"), column(before, "sku"))
+    changed = places.is_null()
+    for name, earlier in placed(before, places, FIELDS).items():
+        now = column(moved, name)
+        one_is_null = pc.not_equal(now.is_valid(), earlier.is_valid())
+        changed = pc.or_(changed, pc.coalesce(pc.not_equal(now, earlier), one_is_null))
+    return moved.filter(changed)
 
 
 def without(baseline: pa.Table, skus: list[str]) -> pa.Table:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from catalog_rows import delta, fields_by_sku, log, shelf
-from shelfsync.catalog.acknowledge import acknowledge, with_unconfirmed
+from shelfsync.catalog.acknowledge import acknowledge, changed_rows, with_unconfirmed
 from shelfsync.catalog.diff import diff
 from shelfsync.catalog.outcome import match
 
@@ -76,3 +76,10 @@ def test_an_unknown_value_is_sent_again_even_if_the_erp_has_reverted():
 
 def test_accepted_and_rejected_outcomes_leave_nothing_unconfirmed():
     assert unconfirmed(A="accepted", B="rejected", C="accepted").equals(BEFORE)
+
+
+def test_changed_rows_are_those_with_another_value_and_new_ones():
+    blank = shelf({"sku": "A", "price": "1", "quantity": None}, {"sku": "C", "price": "3"}, {"sku": "D"})
+    assert changed_rows(blank, BEFORE)["sku"].to_pylist() == ["A", "D"]
+    assert changed_rows(BEFORE, blank)["sku"].to_pylist() == ["A"]
+    assert changed_rows(BEFORE, BEFORE).num_rows == 0

@@ -116,8 +116,13 @@ def _next_try(backoff: Backoff) -> sa.ColumnElement[Any]:
 
 
 def release(connection: Connection, vendor: str, skus: Iterable[str]) -> None:
-    """Removes rejections: the platform has accepted these SKUs, or the ERP no longer has them."""
-    connection.execute(rejection.delete().where(rejection.c.vendor == vendor, _among(skus)))
+    """Removes rejections: the platform has accepted these SKUs, or the ERP no longer has them.
+
+    Only SKUs with a rejection are sent to the database: most often there are few, while a full sync has a whole assortment accepted.
+    """
+    rejected = set(skus_of(connection, vendor))
+    if named := [sku for sku in skus if sku in rejected]:
+        connection.execute(rejection.delete().where(rejection.c.vendor == vendor, _among(named)))
 
 
 def let_go(connection: Connection, vendor: str, skus: Iterable[str], by: str) -> int:

@@ -70,10 +70,8 @@ def _ending(context: Context, job: CatalogJob, unaccounted: int) -> str:
 
 
 def _move(context: Context, job: CatalogJob, batch: PlannedBatch, lease: Lease) -> bool:
-    import pyarrow as pa
-
     from shelfsync.catalog.acknowledge import acknowledge as pure
-    from shelfsync.catalog.acknowledge import with_unconfirmed, without
+    from shelfsync.catalog.acknowledge import changed_rows, with_unconfirmed, without
     from shelfsync.schemas import BASELINE
 
     base = vendors.current_baseline(lease.session, job.vendor)
@@ -84,9 +82,9 @@ def _move(context: Context, job: CatalogJob, batch: PlannedBatch, lease: Lease) 
     gone = rejected_skus.gone_everywhere(context, batch.snapshot_path, wanted)
     moved = without(with_unconfirmed(pure(held, items, outcomes), items, outcomes), gone)
     path = context.lake.write_table("baseline", job.vendor, moved)
-    known_path = write_known(context, job.vendor, moved, base, items)
-    accepted, rejected, unaccounted = _by_state(outcomes)
-    rows = _rows_of(moved, pa.concat_arrays([accepted, unaccounted]))
+    known_path = write_known(context, job.vendor, moved, base, held, items)
+    accepted, rejected, _ = _by_state(outcomes)
+    rows = changed_rows(moved, held)
     has_outcome = len(accepted) + len(rejected) > 0
     failed = None if has_outcome else bisection.failure_of(context, job, batch, items)
     ended = (State.ACKNOWLEDGED, None) if has_outcome else (State.UNCONFIRMED, _without_result(outcomes))
@@ -144,9 +142,3 @@ def _by_state(outcomes: pa.Table) -> tuple[pa.Array, pa.Array, pa.Array]:
         return outcomes.filter(pc.equal(outcomes["state"], word))["sku"].combine_chunks()
 
     return skus("accepted"), skus("rejected"), skus("unaccounted")
-
-
-def _rows_of(table: pa.Table, skus: pa.Array) -> pa.Table:
-    import pyarrow.compute as pc
-
-    return table.filter(pc.is_in(table["sku"], value_set=skus))

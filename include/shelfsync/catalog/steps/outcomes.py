@@ -148,16 +148,22 @@ def _warehouse_rows(items: pa.Table, outcomes: pa.Table) -> pa.Table:
 
 
 def write_known(
-    context: Context, vendor: str, moved: pa.Table, base: BaselineVersion | None, items: pa.Table | None = None
+    context: Context,
+    vendor: str,
+    moved: pa.Table,
+    base: BaselineVersion | None,
+    held: pa.Table,
+    items: pa.Table | None = None,
 ) -> str | None:
     """Lake path of `moved` with unknown values filled from `base`, then from the sent values; None if that equals `moved`.
 
+    `held`: the table of `base`.
     The sent values (`items`, DELTA schema) passed the guards: for a SKU that was never acknowledged they are the best known ones.
     """
     from shelfsync.catalog.acknowledge import known
 
-    earlier = [] if base is None else [context.lake.read_table(base.known_path)]
-    filled = known(moved, *earlier, *([] if items is None else [items]))
+    earlier = held if base is None or base.known_path == base.path else context.lake.read_table(base.known_path)
+    filled = known(moved, earlier, *([] if items is None else [items]))
     return None if filled.equals(moved) else context.lake.write_table("known", vendor, filled)
 
 
@@ -180,9 +186,7 @@ def leave_unconfirmed(context: Context, lease: Lease, job_id: int, why: str) -> 
 
 
 def _leave_unconfirmed(context: Context, lease: Lease, job_id: int, why: str) -> int:
-    import pyarrow.compute as pc
-
-    from shelfsync.catalog.acknowledge import with_unconfirmed
+    from shelfsync.catalog.acknowledge import changed_rows, with_unconfirmed
     from shelfsync.schemas import BASELINE
 
     with context.engine.connect() as connection:
@@ -191,12 +195,11 @@ def _leave_unconfirmed(context: Context, lease: Lease, job_id: int, why: str) ->
         base = vendors.current_baseline(connection, job.vendor)
     items = context.lake.read_table(batch.items_path)
     outcomes = all_alike(items, "unaccounted", why)
-    moved = with_unconfirmed(
-        BASELINE.empty_table() if base is None else context.lake.read_table(base.path), items, outcomes
-    )
+    held = BASELINE.empty_table() if base is None else context.lake.read_table(base.path)
+    moved = with_unconfirmed(held, items, outcomes)
     path = context.lake.write_table("baseline", job.vendor, moved)
-    known_path = write_known(context, job.vendor, moved, base, items)
-    rows = moved.filter(pc.is_in(moved["sku"], value_set=items["sku"].combine_chunks()))
+    known_path = write_known(context, job.vendor, moved, base, held, items)
+    rows = changed_rows(moved, held)
 
     def move(connection: Connection) -> None:
         expected = 0 if base is None else base.version

@@ -159,6 +159,7 @@ def _write(
     context: Context, one: ExportJob, vendor: _Vendor, result: Reconciled, drift: pa.Table, lease: Lease, blind: int
 ) -> bool:
     """Writes everything in one transaction with the new baseline."""
+    from shelfsync.catalog.acknowledge import changed_rows
     from shelfsync.catalog.drift_cause import products, with_confirmed, with_resends
 
     resend, reject = _of(drift, "resend"), _of(drift, "reject")
@@ -172,7 +173,7 @@ def _write(
         quarantined=vendor.quarantined,
     )
     path = None if moved.equals(vendor.baseline) else context.lake.write_table("baseline", name, moved)
-    known_path = None if path is None else write_known(context, name, moved, vendor.base)
+    known_path = None if path is None else write_known(context, name, moved, vendor.base, vendor.baseline)
     with context.engine.begin() as connection:
         lease.hold(connection)
         locked = vendors.lock(connection, name)
@@ -193,7 +194,7 @@ def _write(
             )
             if not swapped:
                 return False
-            baseline_history.correct_baseline(connection, number, name, _differing(moved, vendor.baseline))
+            baseline_history.correct_baseline(connection, number, name, changed_rows(moved, vendor.baseline))
         observations.remember_resent(connection, name, number, _pairs(resend))
         rejections.release(connection, name, _skus_of(resend, "rejected"))
         _reject(connection, vendor, reject)
@@ -261,19 +262,6 @@ def _skus_of(drift: pa.Table, cause: str) -> list[str]:
 
 def _pairs(drift: pa.Table) -> list[tuple[str, str]]:
     return list(zip(drift["sku"].to_pylist(), drift["field"].to_pylist(), strict=True))
-
-
-def _differing(moved: pa.Table, base: pa.Table) -> pa.Table:
-    """The rows of the new baseline that differ from the old one; both have the same SKUs."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    differs = pa.repeat(pa.scalar(value=False), moved.num_rows)
-    for name in moved.column_names[1:]:
-        one, other = moved[name].combine_chunks(), base[name].combine_chunks()
-        same = pc.or_(pc.equal(one, other).fill_null(False), pc.and_(one.is_null(), other.is_null()))
-        differs = pc.or_(differs, pc.invert(same))
-    return moved.filter(differs)
 
 
 def _log(name: str, drift: pa.Table, result: Reconciled) -> None:

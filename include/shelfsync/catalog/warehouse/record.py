@@ -196,7 +196,8 @@ def load_outcomes(connection: Connection, job_id: int, vendor: str, rows: pa.Tab
 _MERGE_BASELINE = """
 MERGE INTO warehouse.baseline AS held
 USING incoming_baseline AS moved ON held.vendor = :vendor AND held.sku = moved.sku
-WHEN MATCHED THEN UPDATE SET
+WHEN MATCHED AND (held.price, held.quantity, held.active, held.max_sales_quantity)
+    IS DISTINCT FROM (moved.price, moved.quantity, moved.active, moved.max_sales_quantity) THEN UPDATE SET
     price = moved.price, quantity = moved.quantity, active = moved.active,
     max_sales_quantity = moved.max_sales_quantity, job_id = :job_id, acknowledged_at = :at
 WHEN NOT MATCHED THEN INSERT (vendor, sku, price, quantity, active, max_sales_quantity, job_id, acknowledged_at)
@@ -212,7 +213,7 @@ _LEAVE_BASELINE = sa.text("DELETE FROM warehouse.baseline WHERE vendor = :vendor
 
 
 def move_baseline(connection: Connection, job_id: int, vendor: str, rows: pa.Table, gone: Sequence[str] = ()) -> None:
-    """The acknowledged state of the SKUs that one job moved: sku and the four values, whole.
+    """The acknowledged state of the SKUs that one job changed: sku and the four values, whole. A row with equal values stays as it is.
 
     `gone`: SKUs that neither the ERP nor the platform has. They leave the baseline; their history ends off sale.
     """

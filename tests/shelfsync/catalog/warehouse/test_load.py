@@ -118,6 +118,22 @@ def test_the_acknowledged_state_is_merged_by_vendor_and_sku(engine, job):
     assert rows == [("a", Decimal("3.000")), ("b", Decimal("2.000"))]
 
 
+def test_values_that_are_acknowledged_again_keep_the_job_that_changed_them(engine, job):
+    _, job_id = job
+    row = {"sku": "a", "price": Decimal("1.000"), "quantity": None, "active": True}
+    again = [row, row | {"quantity": 1}]
+    columns = tables.baseline.c
+
+    def after(number, row):
+        with engine.begin() as connection:
+            record.move_baseline(connection, number, "store-001", pa.Table.from_pylist([row], schema=BASELINE))
+            return connection.execute(sa.select(columns.job_id, columns.acknowledged_at)).one()
+
+    first = after(job_id, again[0])
+    assert after(job_id + 1, again[0]) == first
+    assert after(job_id + 2, again[1]).job_id == job_id + 2
+
+
 def test_quarantined_rows_are_replaced_vendor_by_vendor(engine, job):
     run_id, _ = job
 

@@ -1,0 +1,242 @@
+"""sync: a whole run as a user starts it, from an ERP in PostgreSQL to the platform: ledger, warehouse, lake and a sandbox as a process of its own.
+
+The sandbox and shelfsync are allowed more requests a minute than the platform allows, so that the wall time is that of the work alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.server import cpu_of_process, cpu_of_server
+from benchmarks.stage import Stage, Target, Way
+from benchmarks.stages.reading import SELECT, erp
+from shelfsync.local.sandbox_control import CHAIN, CLIENT_ID, CLIENT_SECRET, SandboxControl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from benchmarks.chain import Chain
+    from benchmarks.stage import Answer, Meter
+    from shelfsync.context import Context
+
+REQUESTS_PER_MINUTE = 6_000
+FROM_ROWS = 1_000_000
+ROWS_MAX = 1_000_000
+"""The sandbox holds every product in memory."""
+SOLD = 20
+"""One row in so many is sold between two runs, for the run with changes."""
+
+
+def unchanged(chain: Chain, meter: Meter) -> Answer:
+    """A delta after a full sync, with nothing changed."""
+    return _measured(chain, meter, "delta", first=True)
+
+
+def changed(chain: Chain, meter: Meter) -> Answer:
+    """A delta after a full sync, with one row in twenty changed."""
+    return _measured(chain, meter, "delta", first=True, sold=True)
+
+
+def full(chain: Chain, meter: Meter) -> Answer:
+    """A second full sync: every SKU is sent, and none has changed."""
+    return _measured(chain, meter, "full", first=True)
+
+
+def first(chain: Chain, meter: Meter) -> Answer:
+    """The first full sync: every SKU is new."""
+    return _measured(chain, meter, "full")
+
+
+def plan(chain: Chain, meter: Meter) -> Answer:
+    """A plan of a full sync: nothing is sent."""
+    return _measured(chain, meter, "full", dry_run=True, first=True)
+
+
+def bound(chain: Chain, meter: Meter) -> Answer:
+    """COPY out, one Parquet file a vendor written, and read again."""
+    import psycopg
+
+    from shelfsync.store.lake import Lake
+
+    size = 0
+    lake = Lake(str(chain.folder))
+    with erp(chain) as address, psycopg.connect(address) as connection:
+        meter.others = cpu_of_process(connection.info.backend_pid)
+        with meter, connection.cursor().copy(f"COPY ({SELECT}) TO STDOUT") as copy:
+            for line in copy:
+                size += len(line)
+        meter.others = lambda: 0.0  # the rest is this process's own
+    for shelf in chain.shelves:
+        table = lake.read_table(shelf.snapshot)
+        with meter:
+            path = lake.write_table("bound", shelf.vendor, table)
+            lake.read_table(path)
+    return {"rows": chain.rows, "bytes": size}
+
+
+def _measured(
+    chain: Chain, meter: Meter, kind: str, *, dry_run: bool = False, first: bool = False, sold: bool = False
+) -> Answer:
+    with _installation(chain) as (context, address):
+        if first:
+            _first_sync(context)
+        if sold:
+            _sell(address)
+        meter.others = cpu_of_server(chain.folder)
+        summary = _run(context, kind, dry_run=dry_run, meter=meter)
+    return {"rows": chain.rows, "state": summary["state"], "sent": summary["sent"], "accepted": summary["accepted"]}
+
+
+def _first_sync(context: Context) -> None:
+    """In a process of its own, so that the measured one has no memory of it."""
+    settings = context.settings
+    address = settings.database_url
+    assert address is not None
+    environment = {
+        "SHELFSYNC_HOME": str(settings.home),
+        "SHELFSYNC_DATABASE_URL": address.get_secret_value(),
+        "SHELFSYNC_ERP__URL": address.get_secret_value(),
+        "SHELFSYNC_ERP__SQL": SELECT,
+        "SHELFSYNC_PLATFORM__BASE_URL": settings.platform.base_url,
+        "SHELFSYNC_PLATFORM__CHAIN": CHAIN,
+        "SHELFSYNC_PLATFORM__CLIENT_ID": CLIENT_ID,
+        "SHELFSYNC_PLATFORM__CLIENT_SECRET": CLIENT_SECRET,
+        "SHELFSYNC_RATE_LIMIT__REQUESTS_PER_MINUTE": str(REQUESTS_PER_MINUTE),
+    }
+    command = [sys.executable, "-m", "shelfsync", "sync", "--full"]
+    done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2_000:]
+
+
+def _run(context: Context, kind: str, *, dry_run: bool, meter: Meter) -> Answer:
+    """One run to its report. The meter gets the CPU seconds of each step under its name."""
+    from shelfsync.catalog.steps.run import open_run
+    from shelfsync.catalog.steps.sync import sync
+
+    step, since_s = "open", 0.0
+
+    def progress(word: str, *_: int) -> None:
+        nonlocal step, since_s
+        now_s = time.process_time() + meter.others()
+        meter.parts_cpu_s[step] = meter.parts_cpu_s.get(step, 0.0) + now_s - since_s
+        step, since_s = word, now_s
+
+    with meter:
+        since_s = time.process_time() + meter.others()
+        run_id = open_run(context, kind=kind, key="measured", vendors=(), dry_run=dry_run)
+        summary = sync(context, run_id, dry_run=dry_run, progress=progress)
+        progress("end")
+    return summary
+
+
+def _sell(address: str) -> None:
+    import psycopg
+
+    with psycopg.connect(address) as connection:
+        connection.execute(f"UPDATE stock SET quantity = quantity + 1 WHERE mod(sku::bigint, {SOLD}) = 0")
+
+
+@contextlib.contextmanager
+def _installation(chain: Chain) -> Iterator[tuple[Context, str]]:
+    """An installation with a database, a lake and an ERP of so many rows, beside a sandbox that has the products."""
+    from shelfsync.app import open_app
+    from shelfsync.settings import Settings
+
+    with contextlib.ExitStack() as stack:
+        home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="sync-", dir=chain.folder)))
+        address = stack.enter_context(erp(chain))
+        sandbox = stack.enter_context(_sandbox(home, address))
+        settings = Settings.model_validate(
+            {
+                "home": home,
+                "database_url": address,
+                "erp": {"url": address, "sql": SELECT},
+                "platform": {
+                    "base_url": sandbox,
+                    "chain": CHAIN,
+                    "client_id": CLIENT_ID,
+                    "client_secret": CLIENT_SECRET,
+                },
+                "rate_limit": {"requests_per_minute": REQUESTS_PER_MINUTE},
+            }
+        )
+        yield stack.enter_context(open_app(settings)), address
+
+
+@contextlib.contextmanager
+def _sandbox(home: Path, address: str) -> Iterator[str]:
+    """The address of a sandbox that lists every product of the ERP."""
+    import psycopg
+
+    options = ["--port", "0", "--set", f"requests_per_minute={REQUESTS_PER_MINUTE}"]
+    with (home / "sandbox.log").open("w") as log:
+        process = subprocess.Popen(
+            [Path(sys.executable).parent / "partner-sandbox", *options], stdout=subprocess.PIPE, stderr=log, text=True
+        )
+        try:
+            assert process.stdout is not None
+            found = re.search(r"http://[\w.:]+", process.stdout.readline())
+            assert found is not None, "the sandbox printed no address"
+            sandbox = SandboxControl(found[0])
+            with psycopg.connect(address) as connection:
+                vendors = [row[0] for row in connection.execute("SELECT DISTINCT vendor FROM stock")]
+                for vendor in vendors:
+                    skus = connection.execute("SELECT sku FROM stock WHERE vendor = %s", [vendor])
+                    sandbox.put_products(vendor, [{"sku": sku, "price": "1.00", "active": False} for (sku,) in skus])
+            sandbox.close()
+            yield found[0]
+        finally:
+            process.kill()
+            process.wait()
+
+
+def _agree(answers: Mapping[str, Answer]) -> None:
+    runs = {name: answer for name, answer in answers.items() if name != "bound"}
+    for name, answer in runs.items():
+        assert answer["state"] == "succeeded", f"{name}: {answer}"
+        expected = {"unchanged": 0, "plan": 0, "changed": answer["rows"] // SOLD}.get(name, answer["rows"])
+        assert answer["sent"] == answer["accepted"] == expected, f"{name}: {answer}"
+
+
+def _cpu(way: str, at_most: float) -> Target:
+    return Target(
+        f"{way}: CPU seconds of shelfsync and PostgreSQL",
+        lambda m: m.of(way, "cpu_s"),
+        unit="s",
+        at_most=at_most,
+        from_rows=FROM_ROWS,
+    )
+
+
+STAGE = Stage(
+    name="sync",
+    title="a whole run of up to 20 vendors, from PostgreSQL to the platform's results; CPU of shelfsync and PostgreSQL together",
+    ways=(
+        Way("unchanged", "ours", "a delta, nothing changed", unchanged, rows_max=ROWS_MAX, rounds_max=1),
+        Way("changed", "ours", "a delta, one row in twenty changed", changed, rows_max=ROWS_MAX, rounds_max=1),
+        Way("full", "ours", "a full sync, nothing changed", full, rows_max=ROWS_MAX, rounds_max=1),
+        Way("first", "ours", "the first full sync, all new", first, rows_max=ROWS_MAX, rounds_max=1),
+        Way("plan", "ours", "a plan of a full sync", plan, rows_max=ROWS_MAX, rounds_max=1),
+        Way("bound", "bound", "COPY out, Parquet written and read", bound, rows_max=ROWS_MAX, rounds_max=1),
+    ),
+    targets=(
+        _cpu("unchanged", 6.0),
+        _cpu("full", 18.0),
+        Target(
+            "the whole run: peak memory of a full sync",
+            lambda m: [peak / 2**20 for peak in m.of("full", "peak_bytes")],
+            unit="MiB",
+            at_most=384,
+            from_rows=FROM_ROWS,
+        ),
+    ),
+    agree=_agree,
+)
