@@ -13,7 +13,7 @@ from shelfsync.catalog.warehouse import quarantine
 from shelfsync.erp.open import open_promotions, open_source, promotion_settings_in_errors
 from shelfsync.erp.vendor_ids import FILE, SETTING, VendorIds
 from shelfsync.errors import ConfigurationError, ShelfsyncError, some_of
-from shelfsync.orders.handover.channels import open_channel
+from shelfsync.orders.steps.channels import open_channel
 from shelfsync.platform.reachable import ASKED_MAX, VENDORS_ASKED, check_platform, is_known_good, unknown_vendors
 from shelfsync.settings.installation import tls_warning
 from shelfsync.settings.reading import unknown_lines

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def status(context: Context, *, runs: int = 5) -> dict[str, Any]:
-    """What `catalog.steps.status.status` returns, and `"orders": {...}` as `orders.steps.gauges.order_gauges` returns it."""
+    """What `catalog.steps.status.status` returns, and `"orders": {...}` as `orders.steps.watch.order_gauges` returns it."""
     with context.engine.connect() as connection:
         orders = order_gauges(connection, context.settings.orders)
     return {**catalog_status(context, runs=runs), "orders": orders}

@@ -16,7 +16,7 @@ from shelfsync.erp.mapping_hook import MappingHook
 from shelfsync.erp.open import open_source
 from shelfsync.errors import ConfigurationError
 from shelfsync.orders.document import Document
-from shelfsync.orders.handover.channels import Files
+from shelfsync.orders.steps.channels import Files
 from shelfsync.settings import ErpSettings, read_settings
 
 ROOT = Path(__file__).parents[2]

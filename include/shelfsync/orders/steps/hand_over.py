@@ -14,10 +14,10 @@ from partner_api.errors import InvalidRequestError, NotFoundError, PartnerError,
 from shelfsync.errors import DataError, ShelfsyncError
 from shelfsync.orders.document import Document, customer_for_store, document
 from shelfsync.orders.encryption import CustomerCipher
-from shelfsync.orders.handover.channels import open_channel
 from shelfsync.orders.ledger import handovers, orders, picking
 from shelfsync.orders.order_state import as_json
 from shelfsync.orders.steps.apply import current
+from shelfsync.orders.steps.channels import open_channel
 from shelfsync.orders.steps.result_state import read_back
 from shelfsync.orders.warehouse.record import encrypted_customer
 from shelfsync.store.engine import reason

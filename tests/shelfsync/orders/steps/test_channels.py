@@ -17,8 +17,8 @@ from pydantic import SecretStr
 
 from shelfsync.errors import TryAgainError
 from shelfsync.orders.document import Document
-from shelfsync.orders.handover.channels import Files, SignedHttp
 from shelfsync.orders.ledger import handovers
+from shelfsync.orders.steps.channels import Files, SignedHttp
 
 BACKUP = Path(__file__).resolve().parents[4] / "docs/how-to/backup.md"
 
