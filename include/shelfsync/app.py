@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 
 from partner_api.session import Clock, SystemClock
 from shelfsync import metrics
-from shelfsync.catalog.steps.job_kinds import CATALOG, EXPORT
 from shelfsync.context import Context
-from shelfsync.promotions.steps.job_kind import PROMOTION
+from shelfsync.job_kinds import CATALOG, EXPORT, PROMOTION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
