@@ -35,7 +35,7 @@ from shelfsync.local.sandbox_control import CHAIN, CLIENT_ID, CLIENT_SECRET, San
 from shelfsync.store.engine import create_engine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 ALLOWANCE = 60
 REQUESTS_A_VENDOR = 2
@@ -58,6 +58,12 @@ WHERE state = 'accepted' AND known_at > :since AND (quantity = 0 OR active = fal
 """
 _REQUESTS = """
 SELECT operation, sum(permits - forfeited)::bigint AS requests FROM rate_limit.usage WHERE priority <> '' GROUP BY 1 ORDER BY 1
+"""
+_RUNS = """
+SELECT count(*) AS requests, extract(epoch FROM min(job.sent_at) - run.started_at)::float AS prepared_s,
+    extract(epoch FROM run.finished_at - run.started_at)::float AS lasted_s
+FROM ledger.run AS run JOIN warehouse.catalog_job AS job USING (run_id)
+WHERE run.started_at > :at AND run.finished_at IS NOT NULL GROUP BY run.run_id, run.started_at, run.finished_at
 """
 
 
@@ -130,7 +136,8 @@ def measured(folder: Path, options: argparse.Namespace) -> dict[str, Any]:
         receiver_url = closing.enter_context(_process(folder, [*shelfsync[:2], "shelfsync.receiver"], environment))
         sandbox = SandboxControl(sandbox_url)
         closing.callback(sandbox.close)
-        for vendor, products in sample.assortment(erp).items():
+        listed = sample.assortment(erp)
+        for vendor, products in listed.items():
             sandbox.put_products(vendor, products)
         sandbox.send_events_to(f"{receiver_url}/webhook", SECRET)
         for arguments in (["--full"], []):
@@ -144,7 +151,7 @@ def measured(folder: Path, options: argparse.Namespace) -> dict[str, Any]:
         )
         closing.callback(watch.kill)
         began = dt.datetime.now(dt.UTC)
-        sold = tills(erp, options.seconds)
+        sold = tills(erp, options.seconds, {(name, row["sku"]) for name, rows in listed.items() for row in rows})
         time.sleep(options.drain_s)
         ended = watch.poll() is None
         watch.send_signal(signal.SIGTERM)
@@ -154,17 +161,19 @@ def measured(folder: Path, options: argparse.Namespace) -> dict[str, Any]:
         with ledger.connect() as connection:
             outcomes = connection.execute(sa.text(_OUTCOMES), {"since": began}).all()
             requests = {row.operation: row.requests for row in connection.execute(sa.text(_REQUESTS))}
-            runs = connection.execute(sa.text("SELECT count(*) FROM ledger.run WHERE started_at > :at"), {"at": began})
-            count = runs.scalar_one()
+            runs = connection.execute(sa.text(_RUNS), {"at": began}).all()
     lasted_s = options.seconds + options.drain_s
-    return figures_of(sold, outcomes, requests, runs=count, vendors=options.vendors, lasted_s=lasted_s)
+    return figures_of(sold, outcomes, requests, runs, vendors=options.vendors, lasted_s=lasted_s)
 
 
-def tills(erp: sa.Engine, seconds: int) -> list[StopSell]:
-    """A sale a second; every second one takes the last pieces. A product is sold out once, so that each has one acknowledgement."""
+def tills(erp: sa.Engine, seconds: int, listed: set[tuple[str, str]]) -> list[StopSell]:
+    """A sale a second; every second one takes the last pieces. A product is sold out once, so that each has one acknowledgement.
+
+    `listed`: vendor and SKU of what the platform has. It rejects a few others of the sample, so a stop-sell of these is never acknowledged.
+    """
     chance = random.Random(1)
     with erp.connect() as connection:
-        shelf = list(connection.execute(sa.text(_ON_SALE)))
+        shelf = [row for row in connection.execute(sa.text(_ON_SALE)) if (row.vendor, row.sku) in listed]
     chance.shuffle(shelf)
     sold: list[StopSell] = []
     began_s = time.monotonic()
@@ -182,9 +191,12 @@ def tills(erp: sa.Engine, seconds: int) -> list[StopSell]:
 
 
 def figures_of(
-    sold: list[StopSell], outcomes: Any, requests: dict[str, int], *, runs: int, vendors: int, lasted_s: int
+    sold: list[StopSell], outcomes: Any, requests: dict[str, int], runs: Sequence[Any], *, vendors: int, lasted_s: int
 ) -> dict[str, Any]:
-    """Times of the stop-sells that were acknowledged, what the requests were for, and the bound."""
+    """Times of the stop-sells that were acknowledged, what the requests were for, and the bound.
+
+    `runs`: those that sent something: requests with a body, seconds until the first of them, seconds in all.
+    """
     known: dict[tuple[str, str], dt.datetime] = {}
     for row in outcomes:
         known.setdefault((row.vendor, row.sku), row.known_at)
@@ -202,11 +214,18 @@ def figures_of(
         "p95_s": round(took[int(len(took) * 0.95)], 1) if took else None,
         "worst_s": round(took[-1], 1) if took else None,
         "bound_cycle_s": vendors * REQUESTS_A_VENDOR * 60 / ALLOWANCE,
-        "runs": runs,
+        "runs": len(runs),
+        "prepared_p50_s": round(statistics.median(run.prepared_s for run in runs), 1) if runs else None,
+        "run_of_bound_p50": round(statistics.median(_of_bound(run) for run in runs), 2) if runs else None,
         "requests": requests,
         "allowance_used": round(every / (ALLOWANCE * lasted_s / 60), 2),
         "polls_share": round(polls / every, 3),
     }
+
+
+def _of_bound(run: Any) -> float:
+    """How often a run lasted as long as its requests take at the allowance."""
+    return float(run.lasted_s / (run.requests * REQUESTS_A_VENDOR * 60 / ALLOWANCE))
 
 
 @contextlib.contextmanager

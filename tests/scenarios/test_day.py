@@ -105,6 +105,23 @@ def test_freshness(day, truth, read_of):
         assert in_view == pytest.approx(np.percentile(values, (50, 95, 99)), abs=TOLERANCE_S)
 
 
+def test_freshness_by_the_hour_and_the_priority_of_the_job(day, truth, read_of):
+    of_job = dict(_sql(day, "SELECT platform_job_id, priority FROM warehouse.catalog_job"))
+    lags = defaultdict(list)
+    for item in truth.accepted():
+        hour = item.reported_at.replace(minute=0, second=0, microsecond=0)
+        lags[item.vendor, hour, of_job[item.job]].append((item.reported_at - read_of[item.job]).total_seconds())
+    rows = {
+        (row.vendor, row.hour_at, row.priority): row for row in _sql(day, "SELECT * FROM warehouse.freshness_hourly")
+    }
+    assert {key: row.changes for key, row in rows.items()} == {key: len(values) for key, values in lags.items()}
+    assert len({priority for _, _, priority in rows}) > 1
+    for key, values in lags.items():
+        row = rows[key]
+        in_view = (row.acknowledged_p50_s, row.acknowledged_p95_s, row.acknowledged_p99_s, row.acknowledged_max_s)
+        assert in_view == pytest.approx(np.percentile(values, (50, 95, 99, 100)), abs=TOLERANCE_S)
+
+
 def test_freshness_to_the_export(day, truth, read_of):
     asked = dict(_sql(day, "SELECT vendor, requested_at FROM ledger.export"))
     rows = {(row.vendor, row.day): row for row in _sql(day, "SELECT * FROM warehouse.freshness")}

@@ -62,6 +62,7 @@ CHANGE_TIME = View(
         "sku": "The SKU",
         "job_id": "The job that carried it",
         "change": "new, changed or removed",
+        "priority": "Priority of that job: stop_sell, price or catalog, what its most urgent SKUs are",
         "stops_selling": "Whether it takes the SKU off sale: active false or nothing in stock now, neither of them acknowledged before; "
         "null: the state acknowledged before is no longer kept",
         "read_at": "The ERP's first change since the vendor was last in step, if it reports that (a column changed_at with a zone among the changes);"
@@ -71,12 +72,12 @@ CHANGE_TIME = View(
         "observed_at": "The first observation after that, if it shows what was sent; null: none yet, or it shows other values",
     },
     f"""
-SELECT accepted.vendor, accepted.sku, accepted.job_id, accepted.change,
+SELECT accepted.vendor, accepted.sku, accepted.job_id, accepted.change, accepted.priority,
     (accepted.off_sale AND accepted.change <> 'new' AND accepted.was_on) AS stops_selling, accepted.read_at, accepted.sent_at,
     accepted.known_at AS acknowledged_at,
     CASE WHEN shown.sku IS NOT NULL THEN accepted.first_observed_at END AS observed_at
 FROM (
-    SELECT outcome.*, coalesce(job.wanted_at, job.read_at) AS read_at, job.sent_at,
+    SELECT outcome.*, coalesce(job.wanted_at, job.read_at) AS read_at, job.sent_at, job.priority,
         {_off("outcome")} AS off_sale,
         CASE WHEN {_off("outcome")} AND outcome.change <> 'new' THEN (
             SELECT max(2 * held.version + CASE WHEN {_off("held")} THEN 0 ELSE 1 END) % 2 = 1
@@ -119,6 +120,34 @@ SELECT vendor, {day_of("acknowledged_at")} AS day, count(*) AS changes, count(ob
     {_percentiles(_seconds("acknowledged_at", "read_at"), "acknowledged")},
     {_percentiles(_seconds("observed_at", "read_at"), "observed")}
 FROM warehouse.change_time GROUP BY 1, 2
+""",
+)
+
+FRESHNESS_HOURLY = View(
+    "freshness_hourly",
+    "How old a change is when the platform has acknowledged it, and when an observation shows it, by vendor, hour and priority",
+    {
+        "vendor": _VENDOR,
+        "hour_at": "Beginning of the hour of the acknowledgement",
+        "priority": "Priority of the job that carried it: stop_sell, price or catalog",
+        "changes": "Changes acknowledged",
+        "observed": "Of them, changes that the next observation showed",
+        "acknowledged_p50_s": "Seconds from `read_at` of change_time to the acknowledgement, half of the changes",
+        "acknowledged_p95_s": "The same, 95 of 100",
+        "acknowledged_p99_s": "The same, 99 of 100",
+        "acknowledged_max_s": "The longest",
+        "observed_p50_s": "Seconds from `read_at` of change_time to the observation that shows it, half of those observed",
+        "observed_p95_s": "The same, 95 of 100",
+        "observed_p99_s": "The same, 99 of 100",
+        "observed_max_s": "The longest",
+    },
+    f"""
+SELECT vendor, date_trunc('hour', acknowledged_at) AS hour_at, priority, count(*) AS changes, count(observed_at) AS observed,
+    {_percentiles(_seconds("acknowledged_at", "read_at"), "acknowledged")},
+    max({_seconds("acknowledged_at", "read_at")}) AS acknowledged_max_s,
+    {_percentiles(_seconds("observed_at", "read_at"), "observed")},
+    max({_seconds("observed_at", "read_at")}) AS observed_max_s
+FROM warehouse.change_time GROUP BY 1, 2, 3
 """,
 )
 
@@ -236,6 +265,7 @@ CATALOG_VIEWS = (
     ASSORTMENT_DAILY,
     CHANGE_TIME,
     FRESHNESS,
+    FRESHNESS_HOURLY,
     STOP_SELL,
     ACCEPTANCE,
     REJECTION_REASON,
