@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import sqlalchemy as sa
 
 from receiver_fixture import LiveReceiver, request
 from shelfsync.errors import Alarm
+from shelfsync.store import partitions
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
@@ -100,6 +102,38 @@ def test_the_rights_of_a_reader_reach_every_view_and_no_customer(engine):
             connection.exec_driver_sql(f"SELECT * FROM warehouse.{name} LIMIT 1")
         with pytest.raises(sa.exc.ProgrammingError, match="permission denied"):
             connection.exec_driver_sql("SELECT * FROM warehouse.order_customer")
+        transaction.rollback()
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ([("2026-02-01 08:00+00", "1.000"), ("2026-03-01 15:00+00", "2.000")], ["1.000"]),
+        ([("2026-03-01 15:00+00", "2.000")], []),  # its price of noon is not known: the one in force is newer
+        ([], ["2.000"]),
+    ],
+    ids=["changed before and after", "first change kept is later", "no change kept"],
+)
+def test_the_price_at_an_instant_is_right_or_missing(changes, expected, engine):
+    [query] = re.findall(
+        r"^\(SELECT price, active, valid_from FROM .*?;$", TEXT["warehouse.md"], re.MULTILINE | re.DOTALL
+    )
+    with engine.connect() as connection, connection.begin() as transaction:
+        connection.exec_driver_sql("INSERT INTO warehouse.vendor VALUES ('store-001', '2026-01-01')")
+        connection.exec_driver_sql(
+            "INSERT INTO warehouse.baseline (vendor, sku, price, active, job_id, acknowledged_at)"
+            " VALUES ('store-001', '4711', 2, true, 1, '2026-03-01 15:00+00')"
+        )
+        for version, (at, price) in enumerate(changes):
+            partitions.ensure(connection, "baseline_history", dt.datetime.fromisoformat(at))
+            connection.execute(
+                sa.text(
+                    "INSERT INTO warehouse.baseline_history (vendor, sku, version, valid_from, price, active)"
+                    " VALUES ('store-001', '4711', :version, CAST(:at AS timestamptz), CAST(:price AS numeric), true)"
+                ),
+                {"version": version, "at": at, "price": price},
+            )
+        assert [str(row.price) for row in connection.exec_driver_sql(query)] == expected
         transaction.rollback()
 
 

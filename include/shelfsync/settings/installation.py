@@ -57,7 +57,7 @@ class HousekeepingSettings(Section):
     repeated_outcome_days: float = Field(7, gt=0)
     """Accepted outcomes in the warehouse that repeat the acknowledged value. Their job keeps the count."""
     history_days: float = Field(400, gt=0)
-    """Runs, jobs and orders in the warehouse, use of the rate limit, pauses."""
+    """Runs, jobs and orders in the warehouse, use of the rate limit and its pauses; pauses of persons stay for good."""
     lake_grace_hours: float = Field(48, ge=1)
     """Age after which a file of the lake without a pointer is removed. A file in use is never that old."""
 
