@@ -1,8 +1,10 @@
 """How long a stop-sell takes from the ERP's commit to the platform's acknowledgement, by `shelfsync sync --watch`.
 
     make bench-freshness VENDORS=6 SECONDS=300
+    make bench-freshness VENDORS=6 SECONDS=300 ARGS=--airflow
 
-Real processes: PostgreSQL, the sandbox with its request limit and webhooks, the receiver, and the command line. The tills of the sample ERP sell
+Real processes: PostgreSQL, the sandbox with its request limit and webhooks, the receiver, and the command line. With --airflow, a whole
+Airflow takes the place of the command line: its triggerer looks for changes, and they start `catalog_delta_sync`. The tills of the sample ERP sell
 once a second; every second sale takes the last pieces. Beside the times stands the bound: a cycle that needs two requests a vendor cannot be
 shorter than these at 60 requests a minute, whoever sends them. Everything shares this machine.
 """
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
 ALLOWANCE = 60
 REQUESTS_A_VENDOR = 2
 SECRET = "a secret of the benchmark"
+RECEIVER_PORT = 18_480
+"""Of the receiver that comes with Airflow; the sandbox reports to another one."""
 BIN = Path(sys.executable).parent
 
 _ON_SALE = """
@@ -86,6 +90,7 @@ def main() -> int:
         "--rest-s", type=int, default=60, help="a pause first, so that the minute's requests are free again"
     )
     parser.add_argument("--drain-s", type=int, default=60, help="how long the last sales may take")
+    parser.add_argument("--airflow", action="store_true", help="a delta under Airflow, started by the ERP's changes")
     parser.add_argument("--json", type=Path, help="write the figures to this file as well")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="shelfsync-freshness-") as name:
@@ -113,6 +118,7 @@ def measured(folder: Path, options: argparse.Namespace) -> dict[str, Any]:
         )
         environment = {
             "SHELFSYNC_HOME": str(folder),
+            "SHELFSYNC_LAKE_URL": str(folder / "lake"),
             "SHELFSYNC_DATABASE_URL": ours,
             "SHELFSYNC_PLATFORM__BASE_URL": sandbox_url,
             "SHELFSYNC_PLATFORM__CHAIN": CHAIN,
@@ -145,25 +151,48 @@ def measured(folder: Path, options: argparse.Namespace) -> dict[str, Any]:
         time.sleep(options.rest_s)
         with ledger.begin() as connection:
             connection.execute(sa.text("DELETE FROM rate_limit.usage"))
-        log = closing.enter_context((folder / "watch.log").open("w"))
-        watch = subprocess.Popen(
-            [*shelfsync, "-v", "sync", "--watch"], env=_merged(environment), stdout=log, stderr=log
-        )
-        closing.callback(watch.kill)
-        began = dt.datetime.now(dt.UTC)
-        sold = tills(erp, options.seconds, {(name, row["sku"]) for name, rows in listed.items() for row in rows})
-        time.sleep(options.drain_s)
-        ended = watch.poll() is None
-        watch.send_signal(signal.SIGTERM)
-        watch.wait(120)
-        if not ended:
-            sys.stderr.write((folder / "watch.log").read_text()[-3_000:])
+        synced = _airflow if options.airflow else _watch
+        with synced(folder, environment):
+            began = dt.datetime.now(dt.UTC)
+            sold = tills(erp, options.seconds, {(name, row["sku"]) for name, rows in listed.items() for row in rows})
+            time.sleep(options.drain_s)
         with ledger.connect() as connection:
             outcomes = connection.execute(sa.text(_OUTCOMES), {"since": began}).all()
             requests = {row.operation: row.requests for row in connection.execute(sa.text(_REQUESTS))}
             runs = connection.execute(sa.text(_RUNS), {"at": began}).all()
     lasted_s = options.seconds + options.drain_s
     return figures_of(sold, outcomes, requests, runs, vendors=options.vendors, lasted_s=lasted_s)
+
+
+@contextlib.contextmanager
+def _watch(folder: Path, environment: dict[str, str]) -> Iterator[None]:
+    """`shelfsync sync --watch`, until it is told to end; what it printed last if it ended before."""
+    command = [sys.executable, "-m", "shelfsync", "-v", "sync", "--watch"]
+    with (folder / "watch.log").open("w") as log:
+        process = subprocess.Popen(command, env=_merged(environment), stdout=log, stderr=log)
+        try:
+            yield
+            if process.poll() is not None:
+                sys.stderr.write((folder / "watch.log").read_text()[-3_000:])
+            process.send_signal(signal.SIGTERM)
+            process.wait(120)
+        finally:
+            process.kill()
+
+
+@contextlib.contextmanager
+def _airflow(folder: Path, environment: dict[str, str]) -> Iterator[None]:
+    """What `make up` starts, with the delta alone, started by changes. Its home is another one: PostgreSQL runs already."""
+    kinds = "full delta export holds recover promotions promotions_recover housekeeping orders history"
+    options = {f"AIRFLOW__SHELFSYNC__{kind.upper()}_SCHEDULE": "none" for kind in kinds.split()}
+    home = {"SHELFSYNC_HOME": str(folder / "up"), "SHELFSYNC_WEBHOOK__PORT": str(RECEIVER_PORT)}
+    variables = _merged(environment | options | home | {"AIRFLOW__SHELFSYNC__DELTA_WATCH": "changes"})
+    command = [sys.executable, "-m", "shelfsync"]
+    try:
+        subprocess.run([*command, "up"], env=variables, check=True)
+        yield
+    finally:
+        subprocess.run([*command, "down"], env=variables, check=False)
 
 
 def tills(erp: sa.Engine, seconds: int, listed: set[tuple[str, str]]) -> list[StopSell]:

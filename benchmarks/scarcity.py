@@ -43,9 +43,9 @@ class Assumed:
     prices: float = 20.0
     price_wave_at: int = 6
     """The hour of Monday and Thursday in which every store gets new prices."""
-    prepare_s: float = 4.0
+    prepare_s: float = 1.0
     """Reading the changes, and what a run costs beside its vendors."""
-    prepare_vendor_s: float = 0.1
+    prepare_vendor_s: float = 0.05
     """Comparing one vendor of some 7,000 SKUs."""
     request_s: float = 0.15
     job_s: tuple[float, float] = (1.0, 4.0)
