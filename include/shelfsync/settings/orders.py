@@ -17,7 +17,7 @@ class OrdersSettings(Section):
     encryption_key_previous: SecretStr | None = None
     """Decrypts data from before a change of the key."""
     customer_days: int = Field(30, ge=1)
-    """Days after the first event of an order until shelfsync deletes its customer's data."""
+    """Days after shelfsync first received an order until shelfsync deletes its customer's data."""
 
     hand_over: Literal["outbox", "http", "files", "none"] | None = None
     """How new and cancelled orders reach the store: a table in a database, a signed HTTP call, or files.
