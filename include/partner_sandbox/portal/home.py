@@ -91,7 +91,7 @@ def page(document: dict[str, Any], *, of: str, beside: str) -> HTMLResponse:
     """The document as a page; `beside` is where it is itself."""
     reader = _Reader(document)
     return pages.render(
-        "html",
+        "reference.html",
         of=of,
         beside=beside,
         info=document["info"],

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from shelfsync.inbox import events
 from shelfsync.inbox.event_body import read
 from shelfsync.inbox.events import event
+from waiting_events import unprocessed_jobs
 
 QUEUED = {"job_id": "17", "status": "QUEUED"}
 COMPLETED = {"job_id": 17, "job_status": "completed", "downloadURL": "https://h/1", "vendor_id": "store-001"}
@@ -40,13 +41,6 @@ def _best_event(engine, job="17"):
     with engine.connect() as connection:
         found = events.best_first(map(events.read_event, events.of_job(connection, job)))
     return found[0] if found else None
-
-
-def unprocessed_jobs(connection):
-    """Platform job ids with unprocessed events, the longest waiting first."""
-    waiting = sa.select(event.c.platform_job_id).where(event.c.kind == "job", event.c.processed_at.is_(None))
-    ordered = waiting.group_by(event.c.platform_job_id).order_by(sa.func.min(event.c.event_id))
-    return connection.execute(ordered).scalars().all()
 
 
 def test_a_job_without_an_event_has_no_event(engine, arrive):

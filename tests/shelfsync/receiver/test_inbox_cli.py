@@ -14,6 +14,7 @@ from shelfsync.errors import DataError
 from shelfsync.inbox import events
 from shelfsync.inbox.event_body import read
 from shelfsync.inbox.events import event
+from waiting_events import unprocessed_jobs
 
 ORDER = {"order_id": "o-1", "status": "RECEIVED", "customer": {"first_name": "Robin Example", "phone": "+447700900123"}}
 
@@ -71,7 +72,7 @@ def test_a_jobs_events_are_read_again_all_of_them_however_often(call, arrived, e
         output = data(call("replay", str(arrived[0]), "--json").stdout)
         assert output["replayed"] == [{"platform_job_id": "17", "events": 2}]
     with engine.connect() as connection:
-        assert set(events.unprocessed_jobs(connection)) == {"17", "9"}
+        assert set(unprocessed_jobs(connection)) == {"17", "9"}
 
 
 def test_an_orders_event_is_not_replayed_and_nothing_else_with_it(call, arrived, engine):
@@ -80,7 +81,7 @@ def test_an_orders_event_is_not_replayed_and_nothing_else_with_it(call, arrived,
     assert "orders_history reads the order again" in str(ended.exception)
     assert isinstance(call("replay", "4711").exception, DataError)
     with engine.connect() as connection:
-        assert events.unprocessed_jobs(connection) == ["9"]
+        assert unprocessed_jobs(connection) == ["9"]
 
 
 def test_a_quarantined_order_event_is_listed_with_its_reason_and_replayed(call, arrived, engine):
