@@ -15,9 +15,7 @@ import argparse
 import contextlib
 import datetime as dt
 import json
-import os
 import random
-import re
 import signal
 import statistics
 import subprocess
@@ -30,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from benchmarks.server import running, with_settings
 from benchmarks.stage import described
 from shelfsync.erp import sample
 from shelfsync.local.postgres import EmbeddedPostgres
@@ -114,7 +113,7 @@ def measured(folder: Path, options: argparse.Namespace) -> dict[str, Any]:
         closing.callback(erp.dispose)
         closing.callback(ledger.dispose)
         sandbox_url = closing.enter_context(
-            _process(folder, [str(BIN / "partner-sandbox"), "--port", "0", "--job-seconds", "1"], {})
+            running(folder, [str(BIN / "partner-sandbox"), "--port", "0", "--job-seconds", "1"], {})
         )
         environment = {
             "SHELFSYNC_HOME": str(folder),
@@ -138,8 +137,10 @@ def measured(folder: Path, options: argparse.Namespace) -> dict[str, Any]:
         with erp.begin() as connection:
             connection.exec_driver_sql(sample.CHANGE_TABLE_FILE.read_text("utf-8"))
         shelfsync = [sys.executable, "-m", "shelfsync"]
-        subprocess.run([*shelfsync, "status"], env=_merged(environment), check=False, capture_output=True)  # the tables
-        receiver_url = closing.enter_context(_process(folder, [*shelfsync[:2], "shelfsync.receiver"], environment))
+        subprocess.run(
+            [*shelfsync, "status"], env=with_settings(environment), check=False, capture_output=True
+        )  # the tables
+        receiver_url = closing.enter_context(running(folder, [*shelfsync[:2], "shelfsync.receiver"], environment))
         sandbox = SandboxControl(sandbox_url)
         closing.callback(sandbox.close)
         listed = sample.assortment(erp)
@@ -169,7 +170,7 @@ def _watch(folder: Path, environment: dict[str, str]) -> Iterator[None]:
     """`shelfsync sync --watch`, until it is told to end; what it printed last if it ended before."""
     command = [sys.executable, "-m", "shelfsync", "-v", "sync", "--watch"]
     with (folder / "watch.log").open("w") as log:
-        process = subprocess.Popen(command, env=_merged(environment), stdout=log, stderr=log)
+        process = subprocess.Popen(command, env=with_settings(environment), stdout=log, stderr=log)
         try:
             yield
             if process.poll() is not None:
@@ -186,7 +187,7 @@ def _airflow(folder: Path, environment: dict[str, str]) -> Iterator[None]:
     kinds = "full delta export holds recover promotions promotions_recover housekeeping orders history"
     options = {f"AIRFLOW__SHELFSYNC__{kind.upper()}_SCHEDULE": "none" for kind in kinds.split()}
     home = {"SHELFSYNC_HOME": str(folder / "up"), "SHELFSYNC_WEBHOOK__PORT": str(RECEIVER_PORT)}
-    variables = _merged(environment | options | home | {"AIRFLOW__SHELFSYNC__DELTA_WATCH": "changes"})
+    variables = with_settings(environment | options | home | {"AIRFLOW__SHELFSYNC__DELTA_WATCH": "changes"})
     command = [sys.executable, "-m", "shelfsync"]
     try:
         subprocess.run([*command, "up"], env=variables, check=True)
@@ -257,34 +258,11 @@ def _of_bound(run: Any) -> float:
     return float(run.lasted_s / (run.requests * REQUESTS_A_VENDOR * 60 / ALLOWANCE))
 
 
-@contextlib.contextmanager
-def _process(folder: Path, command: list[str], environment: dict[str, str]) -> Iterator[str]:
-    """A server; its address, which is in the first line that it prints."""
-    with (folder / f"{Path(command[-1]).name}.log").open("w") as log:
-        process = subprocess.Popen(command, env=_merged(environment), stdout=subprocess.PIPE, stderr=log, text=True)
-        try:
-            assert process.stdout is not None
-            line = process.stdout.readline()
-            found = re.search(r"http://[\w.:]+", line)
-            if found is None:
-                raise RuntimeError(f"{command[0]} printed no address: {line!r}")
-            yield found[0]
-        finally:
-            process.terminate()
-            process.wait(30)
-
-
 def _finished(command: list[str], environment: dict[str, str]) -> None:
     """A command to its end. Exit code 9 is a success with a part that failed: the sample has SKUs that the platform does not know."""
-    done = subprocess.run(command, env=_merged(environment), capture_output=True, text=True, check=False)
+    done = subprocess.run(command, env=with_settings(environment), capture_output=True, text=True, check=False)
     if done.returncode not in {0, 9}:
         raise RuntimeError(f"{' '.join(command)}: {done.returncode}: {done.stderr[-2_000:]}")
-
-
-def _merged(environment: dict[str, str]) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("SHELFSYNC_")}
-    include = str(Path(__file__).resolve().parents[1] / "include")
-    return {**kept, "PYTHONPATH": include, **environment}
 
 
 if __name__ == "__main__":

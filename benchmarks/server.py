@@ -1,10 +1,13 @@
-"""The PostgreSQL of a benchmark: the embedded one, with fsync as in production, shared by all measured processes of a run."""
+"""The servers of a benchmark: PostgreSQL (embedded, with fsync as in production, shared by all measured processes of a run), and others."""
 
 from __future__ import annotations
 
 import contextlib
 import datetime as dt
 import os
+import re
+import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psutil
@@ -19,7 +22,6 @@ from shelfsync.store.engine import create_engine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from sqlalchemy.engine import Connection, Engine
 
@@ -107,3 +109,29 @@ def open_jobs(engine: Engine, vendors: list[str], sent: int) -> dict[str, int]:
             record.record_job(connection, job_id)
             begun[vendor] = job_id
     return begun
+
+
+@contextlib.contextmanager
+def running(folder: Path, command: list[str], environment: dict[str, str]) -> Iterator[str]:
+    """A server; its address, which is in the first line that it prints."""
+    with (folder / f"{Path(command[-1]).name}.log").open("w") as log:
+        process = subprocess.Popen(
+            command, env=with_settings(environment), stdout=subprocess.PIPE, stderr=log, text=True
+        )
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            found = re.search(r"http://[\w.:]+", line)
+            if found is None:
+                raise RuntimeError(f"{command[0]} printed no address: {line!r}")
+            yield found[0]
+        finally:
+            process.terminate()
+            process.wait(30)
+
+
+def with_settings(environment: dict[str, str]) -> dict[str, str]:
+    """The environment of a process with these settings and none of the caller's."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("SHELFSYNC_")}
+    include = str(Path(__file__).resolve().parents[1] / "include")
+    return {**kept, "PYTHONPATH": include, **environment}

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -15,9 +14,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.server import cpu_of_process, cpu_of_server
+from benchmarks.server import cpu_of_server, running, with_settings
 from benchmarks.stage import Stage, Target, Way
-from benchmarks.stages.reading import SELECT, erp
+from benchmarks.stages.reading import SELECT, erp, plain_copy
 from shelfsync.local.sandbox_control import CHAIN, CLIENT_ID, CLIENT_SECRET, SandboxControl
 
 if TYPE_CHECKING:
@@ -62,57 +61,40 @@ def plan(chain: Chain, meter: Meter) -> Answer:
 
 def bound(chain: Chain, meter: Meter) -> Answer:
     """COPY out, one Parquet file a vendor written, and read again."""
-    import psycopg
-
     from shelfsync.store.lake import Lake
 
-    size = 0
-    lake = Lake(str(chain.folder))
-    with erp(chain) as address, psycopg.connect(address) as connection:
-        meter.others = cpu_of_process(connection.info.backend_pid)
-        with meter, connection.cursor().copy(f"COPY ({SELECT}) TO STDOUT") as copy:
-            for line in copy:
-                size += len(line)
-        meter.others = lambda: 0.0  # the rest is this process's own
+    copied, lake = plain_copy(chain, meter), Lake(str(chain.folder))
+    meter.others = lambda: 0.0  # the rest is this process's own
     for shelf in chain.shelves:
         table = lake.read_table(shelf.snapshot)
         with meter:
             path = lake.write_table("bound", shelf.vendor, table)
             lake.read_table(path)
-    return {"rows": chain.rows, "bytes": size}
+    return copied
 
 
 def _measured(
     chain: Chain, meter: Meter, kind: str, *, dry_run: bool = False, first: bool = False, sold: bool = False
 ) -> Answer:
-    with _installation(chain) as (context, address):
+    from shelfsync.app import open_app
+    from shelfsync.settings import read_settings
+
+    with _installation(chain) as environment:
         if first:
-            _first_sync(context)
+            _first_sync(environment)
         if sold:
-            _sell(address)
-        meter.others = cpu_of_server(chain.folder)
-        summary = _run(context, kind, dry_run=dry_run, meter=meter)
+            _sell(environment["SHELFSYNC_ERP__URL"])
+        os.environ.update(environment)  # this process measures one way, and ends
+        with open_app(read_settings()) as context:
+            meter.others = cpu_of_server(chain.folder)
+            summary = _run(context, kind, dry_run=dry_run, meter=meter)
     return {"rows": chain.rows, "state": summary["state"], "sent": summary["sent"], "accepted": summary["accepted"]}
 
 
-def _first_sync(context: Context) -> None:
+def _first_sync(environment: dict[str, str]) -> None:
     """In a process of its own, so that the measured one has no memory of it."""
-    settings = context.settings
-    address = settings.database_url
-    assert address is not None
-    environment = {
-        "SHELFSYNC_HOME": str(settings.home),
-        "SHELFSYNC_DATABASE_URL": address.get_secret_value(),
-        "SHELFSYNC_ERP__URL": address.get_secret_value(),
-        "SHELFSYNC_ERP__SQL": SELECT,
-        "SHELFSYNC_PLATFORM__BASE_URL": settings.platform.base_url,
-        "SHELFSYNC_PLATFORM__CHAIN": CHAIN,
-        "SHELFSYNC_PLATFORM__CLIENT_ID": CLIENT_ID,
-        "SHELFSYNC_PLATFORM__CLIENT_SECRET": CLIENT_SECRET,
-        "SHELFSYNC_RATE_LIMIT__REQUESTS_PER_MINUTE": str(REQUESTS_PER_MINUTE),
-    }
     command = [sys.executable, "-m", "shelfsync", "sync", "--full"]
-    done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, env=with_settings(environment), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2_000:]
 
 
@@ -145,57 +127,36 @@ def _sell(address: str) -> None:
 
 
 @contextlib.contextmanager
-def _installation(chain: Chain) -> Iterator[tuple[Context, str]]:
-    """An installation with a database, a lake and an ERP of so many rows, beside a sandbox that has the products."""
-    from shelfsync.app import open_app
-    from shelfsync.settings import Settings
-
+def _installation(chain: Chain) -> Iterator[dict[str, str]]:
+    """The settings of an installation with a database, a lake and an ERP of so many rows, beside a sandbox that has the products."""
+    options = ["--port", "0", "--set", f"requests_per_minute={REQUESTS_PER_MINUTE}"]
     with contextlib.ExitStack() as stack:
         home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="sync-", dir=chain.folder)))
         address = stack.enter_context(erp(chain))
-        sandbox = stack.enter_context(_sandbox(home, address))
-        settings = Settings.model_validate(
-            {
-                "home": home,
-                "database_url": address,
-                "erp": {"url": address, "sql": SELECT},
-                "platform": {
-                    "base_url": sandbox,
-                    "chain": CHAIN,
-                    "client_id": CLIENT_ID,
-                    "client_secret": CLIENT_SECRET,
-                },
-                "rate_limit": {"requests_per_minute": REQUESTS_PER_MINUTE},
-            }
-        )
-        yield stack.enter_context(open_app(settings)), address
+        command = [str(Path(sys.executable).parent / "partner-sandbox"), *options]
+        sandbox = stack.enter_context(running(home, command, {}))
+        _list_products(sandbox, address)
+        yield {
+            "SHELFSYNC_HOME": str(home),
+            "SHELFSYNC_DATABASE_URL": address,
+            "SHELFSYNC_ERP__URL": address,
+            "SHELFSYNC_ERP__SQL": SELECT,
+            "SHELFSYNC_PLATFORM__BASE_URL": sandbox,
+            "SHELFSYNC_PLATFORM__CHAIN": CHAIN,
+            "SHELFSYNC_PLATFORM__CLIENT_ID": CLIENT_ID,
+            "SHELFSYNC_PLATFORM__CLIENT_SECRET": CLIENT_SECRET,
+            "SHELFSYNC_RATE_LIMIT__REQUESTS_PER_MINUTE": str(REQUESTS_PER_MINUTE),
+        }
 
 
-@contextlib.contextmanager
-def _sandbox(home: Path, address: str) -> Iterator[str]:
-    """The address of a sandbox that lists every product of the ERP."""
+def _list_products(sandbox_url: str, address: str) -> None:
+    """Every product of the ERP, at another price and off sale."""
     import psycopg
 
-    options = ["--port", "0", "--set", f"requests_per_minute={REQUESTS_PER_MINUTE}"]
-    with (home / "sandbox.log").open("w") as log:
-        process = subprocess.Popen(
-            [Path(sys.executable).parent / "partner-sandbox", *options], stdout=subprocess.PIPE, stderr=log, text=True
-        )
-        try:
-            assert process.stdout is not None
-            found = re.search(r"http://[\w.:]+", process.stdout.readline())
-            assert found is not None, "the sandbox printed no address"
-            sandbox = SandboxControl(found[0])
-            with psycopg.connect(address) as connection:
-                vendors = [row[0] for row in connection.execute("SELECT DISTINCT vendor FROM stock")]
-                for vendor in vendors:
-                    skus = connection.execute("SELECT sku FROM stock WHERE vendor = %s", [vendor])
-                    sandbox.put_products(vendor, [{"sku": sku, "price": "1.00", "active": False} for (sku,) in skus])
-            sandbox.close()
-            yield found[0]
-        finally:
-            process.kill()
-            process.wait()
+    with contextlib.closing(SandboxControl(sandbox_url)) as sandbox, psycopg.connect(address) as connection:
+        for (vendor,) in connection.execute("SELECT DISTINCT vendor FROM stock").fetchall():
+            skus = connection.execute("SELECT sku FROM stock WHERE vendor = %s", [vendor])
+            sandbox.put_products(vendor, [{"sku": sku, "price": "1.00", "active": False} for (sku,) in skus])
 
 
 def _agree(answers: Mapping[str, Answer]) -> None:

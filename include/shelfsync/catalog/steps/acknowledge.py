@@ -83,7 +83,7 @@ def _move(context: Context, job: CatalogJob, batch: PlannedBatch, lease: Lease) 
     moved = without(with_unconfirmed(pure(held, items, outcomes), items, outcomes), gone)
     path = context.lake.write_table("baseline", job.vendor, moved)
     known_path = write_known(context, job.vendor, moved, base, held, items)
-    accepted, rejected, _ = _by_state(outcomes)
+    accepted, rejected = _by_state(outcomes)
     rows = changed_rows(moved, held)
     has_outcome = len(accepted) + len(rejected) > 0
     failed = None if has_outcome else bisection.failure_of(context, job, batch, items)
@@ -134,11 +134,11 @@ def _without_result(outcomes: pa.Table) -> str:
     return reasons[0] if len(reasons) == 1 and reasons[0] else "the platform reported no result for any SKU"
 
 
-def _by_state(outcomes: pa.Table) -> tuple[pa.Array, pa.Array, pa.Array]:
-    """SKUs accepted, rejected, unaccounted."""
+def _by_state(outcomes: pa.Table) -> tuple[pa.Array, pa.Array]:
+    """SKUs accepted, and SKUs rejected."""
     import pyarrow.compute as pc
 
     def skus(word: str) -> pa.Array:
         return outcomes.filter(pc.equal(outcomes["state"], word))["sku"].combine_chunks()
 
-    return skus("accepted"), skus("rejected"), skus("unaccounted")
+    return skus("accepted"), skus("rejected")
