@@ -1,4 +1,5 @@
-"""guard: changes that look like an accident are held for a person; all others are released (I9).
+"""guard: changes that look like an accident are held for a person; all others are released (I9). And how the person's decision applies to
+a later delta.
 
 Each rule is a function in `guard_rules`. A price is held without the rest of its row: a sold-out product must go off sale, even if its
 price is held.
@@ -6,6 +7,7 @@ price is held.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +15,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.catalog.alignment import aligned, column
-from shelfsync.catalog.decision import with_current_quantities
 from shelfsync.catalog.guard_rules import GUARDS
 from shelfsync.catalog.item import with_active_if_single
 from shelfsync.catalog.restore import reverts
@@ -177,3 +178,73 @@ def _same(now: pa.Array, decided: pa.Array) -> pa.Array:
 def _alike(now: pa.Array, decided: pa.Array) -> pa.Array:
     """The same value, or no value in both."""
     return pc.or_(_same(now, decided), pc.and_(now.is_null(), decided.is_null()))
+
+
+_ROWS_A_PIECE = 1 << 16
+
+
+def identity(held: pa.Table) -> str:
+    """The SHA-256, in hexadecimal, by which held changes (DELTA schema) are recognised in the next extract.
+
+    It covers the rows without the values that change by themselves: the sales buffers, and the quantity of a new product, which sells at
+    the counter while it waits.
+    """
+    columns = {name: column(held, name) for name in ("sku", "barcode", *FIELDS, "change")}
+    columns["quantity"] = pc.if_else(
+        pc.equal(columns["change"], "new"), pa.scalar(None, columns["quantity"].type), columns["quantity"]
+    )
+    digest = hashlib.sha256()
+    for piece in pa.table(columns).to_batches(max_chunksize=_ROWS_A_PIECE):
+        lines = pc.binary_join_element_wise(
+            *(pc.cast(values, pa.large_string()) for values in piece.columns),
+            pa.scalar("\x1f", pa.large_string()),
+            null_handling="replace",
+            null_replacement="\x00",
+        )
+        digest.update("\x1e".join([*lines.to_pylist(), ""]).encode())
+    return digest.hexdigest()
+
+
+def known_before(held: pa.Table, reference: pa.Table) -> pa.Table:
+    """The last known state of the SKUs of held changes: their rows of `reference` (BASELINE schema)."""
+    return reference.filter(pc.is_in(column(reference, "sku"), value_set=column(held, "sku")))
+
+
+def with_current_quantities(approved: pa.Table, delta: pa.Table) -> pa.Table:
+    """The approved rows (DELTA schema); new products have the delta's quantity, if the delta has all other values as approved."""
+    skus = column(approved, "sku")
+    now = aligned(delta, skus, (*FIELDS, "change"))
+    same = pc.and_(pc.equal(column(approved, "change"), "new"), pc.equal(now["change"], "new").fill_null(False))
+    for name in FIELDS:
+        if name != "quantity":
+            then = column(approved, name)
+            both_null = pc.and_(then.is_null(), now[name].is_null())
+            same = pc.and_(same, pc.or_(both_null, pc.equal(then, now[name]).fill_null(False)))
+    place = approved.schema.get_field_index("quantity")
+    quantity = pc.if_else(same, now["quantity"], column(approved, "quantity"))
+    return approved.set_column(place, approved.schema.field(place), quantity)
+
+
+def without_held(delta: pa.Table, held: pa.Table) -> pa.Table:
+    """The delta (DELTA schema) without the values that `held` (DELTA schema) has; all its rows stay."""
+    of_hold = aligned(held, column(delta, "sku"), FIELDS)
+    columns = {name: column(delta, name) for name in DELTA.names}
+    for name in FIELDS:
+        values = columns[name]
+        columns[name] = pc.if_else(of_hold[name].is_valid(), pa.scalar(None, values.type), values)
+    return pa.Table.from_arrays([columns[name] for name in DELTA.names], schema=DELTA)
+
+
+def pending(delta: pa.Table, baseline: pa.Table, approved: pa.Table) -> bool:
+    """Whether the delta still has an approved value that the baseline does not have.
+
+    False: the value is acknowledged, or the ERP has another one now. A value that a full sync only repeats does not count.
+    """
+    skus = column(delta, "sku")
+    wanted, before = (aligned(table, skus, FIELDS) for table in (approved, baseline))
+    for name in FIELDS:
+        values = column(delta, name)
+        news = pc.invert(pc.equal(values, before[name]).fill_null(False))
+        if pc.any(pc.and_(pc.equal(values, wanted[name]).fill_null(False), news)).as_py():
+            return True
+    return False

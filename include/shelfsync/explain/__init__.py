@@ -1,4 +1,4 @@
 """Why the platform shows a SKU as it does: the history of one SKU at one vendor, read from what every step wrote.
 
-`explain.explain` collects it, `sentence` writes the summary, and each other module reads one kind of event.
+`explain.explain` collects it, `desired` reads what is wanted and what it waits for, and `explanation.sentence` writes the summary.
 """

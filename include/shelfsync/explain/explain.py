@@ -1,4 +1,4 @@
-"""Everything about one SKU at one vendor: the wanted and the shown values, the reasons, and the events."""
+"""Everything about one SKU at one vendor: the wanted and the shown values, the reasons, the events, and what promotions do to it."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ import sqlalchemy as sa
 
 from shelfsync.catalog.warehouse.baseline_history import unmoved
 from shelfsync.errors import DataError
-from shelfsync.explain import promotions
-from shelfsync.explain.desired import desired, waits_for
-from shelfsync.explain.explanation import Event, Explanation, Shown, Values, sentence
-from shelfsync.explain.holds import held, in_force, restored
+from shelfsync.explain.desired import FIELDS, desired, held, in_force, restored, waits_for
+from shelfsync.explain.explanation import Event, Explanation, Shown, Values, plain, sentence, when
+from shelfsync.promotions.warehouse.customer_price import OUTCOMES_OF_PROMOTIONS, named, price_at
 from shelfsync.store import partitions
 from shelfsync.store.instant import instant
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sqlalchemy.engine import Connection, Row
 
     from shelfsync.context import Context
+    from shelfsync.promotions.warehouse.customer_price import CustomerPrice
 
 EVENTS_MAX = 200
 
@@ -49,13 +51,13 @@ def explain(
         obstacles = waits_for(connection, vendor, sku) if at is None else ()
         timeline = (
             *_timeline(connection, vendor, sku, until, events),
-            *promotions.happened(connection, vendor, sku, until, events),
+            *_promotion_events(connection, vendor, sku, until, events),
             *restored(connection, vendor, sku, until),
         )
         restorations = tuple(str(restoration) for restoration in in_force(connection, vendor, sku, until))
-        paid = promotions.paid(connection, vendor, sku, until, catalog_s=context.settings.drift.propagation_s)
+        paid = _paid(connection, vendor, sku, until, catalog_s=context.settings.drift.propagation_s)
         kept_from = None if at is None else partitions.kept_from(connection, "baseline_history")
-        offers = promotions.waiting(connection, vendor, sku) if at is None else ()
+        offers = _promotions_wait(connection, vendor, sku) if at is None else ()
     if at is None:
         obstacles = (*(line for _, line in holds if line), *obstacles)
     timeline = tuple(sorted((*timeline, *(event for event, _ in holds)), key=lambda event: event.at)[-events:])
@@ -63,7 +65,7 @@ def explain(
         acknowledged=confirmed, observed=seen, desired=wanted, waits_for=obstacles, now=until, kept_from=kept_from
     )
     if paid is not None:
-        summary = f"{summary} {promotions.sentence(paid, until)}"
+        summary = f"{summary} {paid_sentence(paid, until)}"
     return Explanation(
         vendor, sku, until, summary, wanted, confirmed, seen, obstacles, timeline, paid, offers, restorations
     )
@@ -93,8 +95,6 @@ def _timeline(connection: Connection, vendor: str, sku: str, until: dt.datetime,
     ]
     return tuple(reversed(found))
 
-
-_FIELDS = ("price", "quantity", "active", "max_sales_quantity")
 
 _NOW = """
 SELECT price, quantity, active, max_sales_quantity FROM warehouse.baseline_history
@@ -215,4 +215,71 @@ def observed(context: Context, connection: Connection, vendor: str, sku: str, at
     if row is None:
         return Shown(Values(), newest.observed_at, f"the {newest.how} requested then does not have it", absent=True)
     because = f"the {newest.how} requested then shows it"
-    return Shown(Values(**{name: row[name] for name in _FIELDS if name in row}), newest.observed_at, because)
+    return Shown(Values(**{name: row[name] for name in FIELDS if name in row}), newest.observed_at, because)
+
+
+_WAITING = """
+SELECT 'the ERP''s promotion of it is quarantined (run ' || q.run_id || '): ' || q.message AS line
+FROM warehouse.promotion_quarantine AS q
+WHERE q.sku = :sku AND q.vendor IN (:vendor, '*') AND q.run_id = (
+    SELECT max(r.run_id) FROM warehouse.promotion_run AS r WHERE NOT r.dry_run AND r.state NOT IN ('running', 'superseded'))
+UNION ALL
+SELECT 'campaign ' || h.campaign || ' is held in part at this vendor (' || h.rule || '): ' || h.message
+    || '. Run `shelfsync promotions approve` or `shelfsync promotions decline`'
+FROM ledger.promotion_hold AS h WHERE h.state = 'held' AND h.vendor IN (:vendor, '')
+    AND (h.skus > 10 OR position(:sku || ' at ' IN h.message) > 0) -- the message names ten
+UNION ALL
+SELECT 'a request about promotion ' || p.name || ' (campaign ' || p.campaign || ') is in flight: job ' || j.job_id || ', ' || q.action
+FROM ledger.promotion_request AS q JOIN ledger.job AS j USING (request_id)
+JOIN warehouse.promotion AS p USING (promotion_id)
+JOIN warehouse.promotion_vendor AS v ON v.promotion_id = p.promotion_id AND v.vendor IN (:vendor, '*')
+WHERE j.state IN ('planned', 'submitting', 'open')
+LIMIT 20
+"""
+
+_HAPPENED = f"""
+SELECT o.known_at AS at, j.job_id, j.platform_status, o.state, o.reason, o.active, o.subtype, o.value, p.name, p.campaign,
+    p.start_time, p.end_time
+{OUTCOMES_OF_PROMOTIONS}
+WHERE o.known_at <= :at
+ORDER BY o.known_at DESC LIMIT :most
+"""
+
+
+def _paid(connection: Connection, vendor: str, sku: str, at: dt.datetime, *, catalog_s: float) -> CustomerPrice | None:
+    """What customers pay, and every promotion of the SKU; None if no promotion has it now or had it lately."""
+    found = price_at(connection, vendor, sku, at, catalog_s=catalog_s)
+    return found if found.promotions or found.promoted_lately else None
+
+
+def _promotions_wait(connection: Connection, vendor: str, sku: str) -> tuple[str, ...]:
+    """Why a promotion of the ERP is not, or not yet, what customers see."""
+    bound = {"vendor": vendor, "sku": sku}
+    return tuple(connection.execute(sa.text(_WAITING), bound).scalars())
+
+
+def _promotion_events(connection: Connection, vendor: str, sku: str, at: dt.datetime, most: int) -> Iterator[Event]:
+    """Every outcome of the SKU in a promotion."""
+    bound = {"vendor": vendor, "sku": sku, "at": at, "most": most}
+    for row in connection.execute(sa.text(_HAPPENED), bound).mappings():
+        what = f"{row['subtype'].lower().replace('_', ' ')} {plain(row['value'])}" if row["active"] else "removed"
+        outcome = {
+            "accepted": f"the platform accepted it ({row['platform_status']})",
+            "rejected": f"the platform rejected it: {row['reason']}",
+            "unaccounted": "the platform did not report whether it accepted it",
+        }[row["state"]]
+        yield Event(row["at"], "promotion", f"{named(row)}: {what}; {outcome}", None, row["job_id"], Values())
+
+
+def paid_sentence(found: CustomerPrice, now: dt.datetime) -> str:
+    """What customers pay, as text for people. It follows what the catalog shows."""
+    if found.price is None:
+        return f"The price that customers pay is unknown: {found.reason}."
+    until = f" until {when(found.until, now)}" if found.until is not None else ""
+    if found.seen_by is None or found.seen_by <= now:
+        return f"Customers pay {plain(found.price)}{until}, because {found.reason}."
+    seen_by = when(found.seen_by, now)
+    return (
+        f"Customers pay {plain(found.price)} from {seen_by} at the latest{until}, because {found.reason}."
+        " Before that, the app may still show another price."
+    )

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from shelfsync.explain import promotions
+from shelfsync.explain.explain import paid_sentence
 from shelfsync.explain.explanation import sentence
 from shelfsync.promotions.warehouse.customer_price import customer_price
 
@@ -46,7 +46,7 @@ def test_the_time_by_which_customers_see_a_promotion_is_no_earlier_than_the_plat
     assert dt.timedelta(minutes=49) < found.paid.seen_by - found.at <= dt.timedelta(minutes=50)
     then = customer_price(shop.world.app.context.engine, "store-001", "a", found.paid.seen_by)
     assert then.seen_by is None
-    assert promotions.sentence(then, found.paid.seen_by).startswith("Customers pay 8.00 until")
+    assert paid_sentence(then, found.paid.seen_by).startswith("Customers pay 8.00 until")
 
 
 def test_a_new_base_price_has_the_time_by_which_customers_see_it(shop):

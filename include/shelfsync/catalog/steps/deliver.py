@@ -17,8 +17,7 @@ from shelfsync.catalog.ledger import batches, vendor_runs, vendors
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.state import BatchState, VendorState
 from shelfsync.catalog.steps import bisection
-from shelfsync.catalog.steps.each_vendor import Skip, StepReport, each_vendor, nothing
-from shelfsync.catalog.steps.forbidden import ForbiddenTriage
+from shelfsync.catalog.steps.each_vendor import ForbiddenTriage, Skip, StepReport, each_vendor, nothing
 from shelfsync.catalog.steps.outcomes import all_alike, leave_unconfirmed, write_outcomes
 from shelfsync.catalog.steps.status import outlook
 from shelfsync.catalog.steps.vendor_lease import HeldBody, holding

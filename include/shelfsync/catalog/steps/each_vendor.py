@@ -1,4 +1,7 @@
-"""Isolation: a step works on some vendors, one after the other, and a vendor that fails stops no other."""
+"""Isolation: a step works on some vendors, one after the other, and a vendor that fails stops no other.
+
+The 403 triage decides whether the platform forbids one vendor or the credentials. A forbidden vendor stops no other (I10).
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,12 @@ import logging
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from partner_api.errors import PartnerError
+from partner_api.errors import CredentialsError, PartnerError
 from shelfsync import logs, metrics
 from shelfsync.catalog.ledger import jobs as catalog_jobs
-from shelfsync.catalog.ledger import vendor_runs
+from shelfsync.catalog.ledger import vendor_runs, vendors
 from shelfsync.catalog.state import VendorState
-from shelfsync.errors import ShelfsyncError
+from shelfsync.errors import ShelfsyncError, TryAgainError
 from shelfsync.platform.jobs.job_errors import reason_of, stops_every_job
 from shelfsync.platform.jobs.table import State
 
@@ -224,3 +227,55 @@ def _has_job_to_end(connection: Connection, row: VendorRun, step: str) -> bool:
         return False
     found = catalog_jobs.open_jobs(connection, run_id=row.run_id, vendors=[row.vendor])
     return any(step != "deliver" or job.state == State.SUBMITTING for job in found)
+
+
+FORBIDDEN_IN_A_ROW = 5
+"""After so many forbidden vendors in a row, with none accepted before, the credentials may read and not send."""
+OTHERS_ASKED = 3
+"""How many other vendors are checked. If all are forbidden, the credentials are; one that answers is enough."""
+
+
+class ForbiddenTriage:
+    """Counts the 403s of a step over many vendors."""
+
+    def __init__(self) -> None:
+        self._in_a_row = 0
+        self._allowed = False
+        self._served = False
+
+    def served(self) -> None:
+        """Records that the platform accepted a vendor's request."""
+        self._in_a_row = 0
+        self._allowed = self._served = True
+
+    def alone(self, context: Context, vendor: str, error: CredentialsError) -> bool:
+        """Whether only this vendor is forbidden; otherwise the credentials are, for all. Checks a few other vendors.
+
+        A missing token, or a new token that is rejected (401), never concerns one vendor only.
+        """
+        if error.operation == "token" or error.status != 403:
+            return False
+        self._in_a_row += 1
+        if self._in_a_row >= FORBIDDEN_IN_A_ROW:
+            if not self._served:
+                return False
+            self._in_a_row, self._allowed = 0, False  # check again: the state at the beginning may have changed
+        self._allowed = self._allowed or _others_allowed(context, vendor)
+        return self._allowed
+
+
+def _others_allowed(context: Context, vendor: str) -> bool:
+    """Whether the platform answers about another vendor; False if there is none. A check that fails otherwise counts as an answer."""
+    with context.engine.connect() as connection:
+        others = vendors.lately_acknowledged(connection, but=vendor, most=OTHERS_ASKED)
+    for name in others:
+        try:
+            context.open_platform().check(name)
+        except CredentialsError as error:
+            log.warning("vendor %s is forbidden, and so is %s: %s", vendor, name, error)
+        except (PartnerError, TryAgainError) as error:
+            log.warning("vendor %s is forbidden; whether others are cannot be checked now: %s", vendor, error)
+            return True
+        else:
+            return True
+    return False

@@ -16,9 +16,8 @@ import sqlalchemy as sa
 from partner_api.errors import PartnerError
 from shelfsync.catalog.ledger import exports as export_jobs
 from shelfsync.catalog.ledger import tables
-from shelfsync.catalog.steps.each_vendor import Skip, StepReport
+from shelfsync.catalog.steps.each_vendor import ForbiddenTriage, Skip, StepReport
 from shelfsync.catalog.steps.extract import shards
-from shelfsync.catalog.steps.forbidden import ForbiddenTriage
 from shelfsync.catalog.warehouse.drift import drift_counts, too_young
 from shelfsync.errors import NothingSyncedError, ShelfsyncError, TryAgainError
 from shelfsync.inbox import events
