@@ -6,9 +6,9 @@ from partner_api.client import PartnerClient
 from partner_api.dialect import Dialect, DownloadLimits
 from partner_api.errors import PartnerError
 from partner_api.jobs import Downloaded
+from partner_api.sender import StreamedBody
 from partner_api.session import Gate
 from partner_api.tokens import ClientCredentials, HeldToken, MemoryTokenStore, StaticToken, TokenStore
-from partner_api.wire import StreamedBody
 
 __all__ = [
     "ClientCredentials",

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from partner_api.exchange import Call
+    from partner_api.sender import Answer
     from partner_api.session import Session
-    from partner_api.wire import Answer
 
 EXCERPT_CHARS_MAX = 300
 HIDDEN = "[hidden]"

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
     from partner_api.json_values import Raw
+    from partner_api.sender import Answer, StreamedBody
     from partner_api.session import Session
-    from partner_api.wire import Answer, StreamedBody
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
-from partner_api import catalog, check, jobs, links, orders, promotions
+from partner_api import answers, catalog, jobs, json_values, links, orders, promotions, tokens
 from partner_api.dialect import Dialect, DownloadLimits
+from partner_api.errors import NotEnabledError, NotFoundError
+from partner_api.exchange import Call, judged
 from partner_api.sender import Sender
 from partner_api.session import (
     Clock,
@@ -27,6 +31,28 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     import httpx
+
+    from partner_api.json_values import Raw
+
+NO_SUCH_JOB = "00000000-0000-0000-0000-000000000000"
+
+
+@dataclass(frozen=True, slots=True)
+class OutletStatus:
+    """OPEN, CLOSED_TODAY, CLOSED_UNTIL or CHECKIN, as far as is known."""
+
+    status: str | None
+    closed_reason: str | None
+    closed_until: str | None
+    raw: Raw = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The result of the connection test. `vendor_seen`: the platform knows the vendor; False if the test names none."""
+
+    vendor_seen: bool
+    outlet_status: str | None
 
 
 class PartnerClient(Session):
@@ -93,8 +119,6 @@ class PartnerClient(Session):
             new_id=new_id,
         )
 
-    outlet_status = check.outlet_status
-    check = check.check
     update_catalog = catalog.update_catalog
     list_catalog = catalog.list_catalog
     whole_catalog = catalog.whole_catalog
@@ -109,6 +133,55 @@ class PartnerClient(Session):
     get_order = orders.get_order
     list_orders = orders.list_orders
     whole_history = orders.whole_history
+
+    def check(self, vendor_id: str | None = None, *, priority: str = "catalog") -> Checked:
+        """The connection test. It changes nothing.
+
+        Reaches the platform, proves the credentials and, with a vendor, chain and vendor. Costs one to three requests.
+        Raises CredentialsError, NotFoundError (chain or vendor), NotEnabledError or UnavailableError (not reachable).
+        The outlet status is not in interface.md: if the platform lacks it, the client lists one product instead.
+        """
+        tokens.token(self, priority)
+        if vendor_id is None:
+            self._prove_token(priority)
+            return Checked(vendor_seen=False, outlet_status=None)
+        if self.dialect.outlet_status_path:
+            try:
+                return Checked(vendor_seen=True, outlet_status=self.outlet_status(vendor_id, priority=priority).status)
+            except (NotFoundError, NotEnabledError):
+                pass  # perhaps only this call is unknown; the listing, which the interface defines, decides
+        try:
+            self.list_catalog(vendor_id, 1, 1, priority=priority)
+        except NotFoundError as error:
+            raise NotFoundError(
+                f"the platform knows no vendor {vendor_id!r} of chain {self.chain_id!r}",
+                operation="check",
+                status=error.status,
+                request_id=error.request_id,
+                remedy="Check chain and vendor; they are the platform's identifiers, not the ERP's",
+            ) from None
+        return Checked(vendor_seen=True, outlet_status=None)
+
+    def outlet_status(self, vendor_id: str, *, priority: str = "catalog") -> OutletStatus:
+        """Whether a vendor is open (not in interface.md, seen in the published specification). It changes nothing.
+
+        NotEnabledError: the dialect has no such call.
+        """
+        if not self.dialect.outlet_status_path:
+            raise NotEnabledError(
+                "the dialect has no path for it", operation="outlet_status", remedy="List the catalog instead"
+            )
+        url = self.url(self.dialect.outlet_status_path, vendor_id=vendor_id)
+        call = Call("outlet_status", priority, (vendor_id,), "GET", url, safe_to_repeat=True)
+        body = answers.body_of(judged(self, call), call, self)
+        status, reason, until = (json_values.text(body, name) for name in ("status", "closed_reason", "closed_until"))
+        return OutletStatus(status, reason, until, body)
+
+    def _prove_token(self, priority: str) -> None:
+        """Asks the chain for a job that cannot exist: the platform answers 404 to a valid token and rejects any other."""
+        if self.dialect.job_status_path:
+            with contextlib.suppress(NotFoundError):
+                self.job_status(NO_SUCH_JOB, priority=priority)
 
     def check_link(self, url: str) -> None:
         """Raises LinkNotAllowedError if `download` does not follow this link. Sends nothing."""

@@ -18,7 +18,7 @@ from partner_api.errors import (
     UnexpectedAnswerError,
 )
 from partner_api.receivers import Collected
-from partner_api.wire import Answer, Receiver, Request, StreamedBody, TransportFailure
+from partner_api.sender import Answer, Receiver, Request, StreamedBody, TransportFailure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -23,8 +23,8 @@ from partner_api.receivers import Saved
 if TYPE_CHECKING:
     from partner_api.json_values import Raw
     from partner_api.links import Link
+    from partner_api.sender import Answer
     from partner_api.session import Session
-    from partner_api.wire import Answer
 
 
 FINISHED = frozenset({"COMPLETED", "FAILED", "DUPLICATE"})

@@ -15,8 +15,8 @@ from partner_api.order import Order, OrderHistory, OrderPage
 
 if TYPE_CHECKING:
     from partner_api.order_update import OrderUpdate
+    from partner_api.sender import Answer
     from partner_api.session import Session
-    from partner_api.wire import Answer
 
 
 RANGE_MAX = dt.timedelta(days=60)

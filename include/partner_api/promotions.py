@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from partner_api.jobs import Job
     from partner_api.json_values import Raw
+    from partner_api.sender import StreamedBody
     from partner_api.session import Session
-    from partner_api.wire import StreamedBody
 
 
 @dataclass(frozen=True, slots=True)

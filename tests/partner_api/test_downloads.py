@@ -24,7 +24,7 @@ from partner_api.errors import (
     UnexpectedAnswerError,
 )
 from partner_api.receivers import Expander
-from partner_api.wire import BodyStream
+from partner_api.sender import BodyStream
 
 RESULTS = "/v2/chains/demo-chain/catalog/downloads"
 LOG = b'"sku","state","errors"\n' + b"".join(b'"%d","success","null"\n' % number for number in range(2000))

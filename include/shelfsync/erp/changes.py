@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import sqlalchemy as sa
 
-from shelfsync.erp import diagnosis, statement
+from shelfsync.erp import diagnosis
 from shelfsync.erp.columns import Chunk
+from shelfsync.erp.session import read_statement
 from shelfsync.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -179,7 +180,7 @@ class Feed:
 
     def _sql(self, session: Session, cursor: str | None) -> str:
         """The SELECT with the literal from which it reads on."""
-        sql = statement.read(self.given, self.in_file)
+        sql = read_statement(self.given, self.in_file)
         if not _SINCE.search(sql):
             raise ConfigurationError(
                 self.given[0], "it has no :since", "Compare the column of the changes with it: changed_at >= :since."

@@ -1,8 +1,9 @@
-"""One reading session on the ERP's database: read-only, in one snapshot where the dialect has it, and never waiting for ever."""
+"""One reading session on the ERP's database: read-only, in one snapshot where the dialect has it, and never waiting for ever; and the statements of the operator's own."""
 
 from __future__ import annotations
 
 import contextlib
+import re
 import threading
 import warnings
 from decimal import Decimal
@@ -10,14 +11,21 @@ from typing import TYPE_CHECKING, Any, Self
 
 import sqlalchemy as sa
 
+from shelfsync.access import reject_shared
 from shelfsync.erp import columnar, diagnosis
 from shelfsync.erp import connection as connections
+from shelfsync.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
+    from pathlib import Path
 
 DISTINCT_MAX = 20_000
 """A column with more values than that is not the vendor's."""
+_END = re.compile(
+    r"(?:;|(?:(?<=\n)|^)[ \t]*--[^\n]*|(?<=;)[ \t]*--[^\n]*|(?<=;)\s*#[^\n]*|(?<=;)\s*/\*(?:(?!\*/).)*\*/)\Z", re.DOTALL
+)
+"""A semicolon or a comment at the end of a statement; `#` and `/* */` only after the semicolon, since before it they may be operators."""
 
 
 class Session:
@@ -191,3 +199,32 @@ def _after(seconds: float, act: Callable[[], None]) -> Iterator[None]:
         yield
     finally:
         timer.cancel()
+
+
+def read_statement(given: tuple[str, str | None], in_file: tuple[str, Path | None]) -> str:
+    """The statement of one of two settings, each its name and its value. Raises ConfigurationError with the name of the one that is wrong."""
+    setting, text = given
+    if text is None:
+        setting, path = in_file
+        assert path is not None
+        if path.is_file():
+            reject_shared(path, setting)
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+            raise ConfigurationError(
+                setting, f"{str(path)!r} cannot be read: {reason}", "Name a readable file."
+            ) from None
+    if not bare(text):
+        raise ConfigurationError(
+            setting, "it is empty", "Give the SELECT that returns vendor, sku and what else there is."
+        )
+    return bare(text)
+
+
+def bare(sql: str) -> str:
+    """The statement without semicolon and comment at the end, which brackets around it do not allow."""
+    while (shorter := _END.sub("", sql.strip())) != sql:
+        sql = shorter
+    return sql

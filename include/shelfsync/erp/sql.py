@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from shelfsync.erp import diagnosis, statement
+from shelfsync.erp import diagnosis
 from shelfsync.erp.changes import CHANGES_SQL
 from shelfsync.erp.columns import CATALOG_CHANGES, Chunk, Layout
 from shelfsync.erp.complete_extract import Claim, Extract, none_of
-from shelfsync.erp.session import DISTINCT_MAX, Session
+from shelfsync.erp.session import DISTINCT_MAX, Session, bare, read_statement
 from shelfsync.erp.text import texts
 from shelfsync.errors import BrokenOffError, ConfigurationError, TryAgainError
 
@@ -198,7 +198,7 @@ class SqlSource:
         where = "in the same snapshot" if session.snapshot else "right after it, without a snapshot"
         how = f"the number that {COUNT_SQL} returns {where}" if own else f"a second count of the same SELECT {where}"
         try:
-            return Claim(_rows(session.number(statement.bare(own)) if own else session.count(sql)), how)
+            return Claim(_rows(session.number(bare(own)) if own else session.count(sql)), how)
         except sa.exc.SQLAlchemyError as error:
             raise self._broken(error, session, "while its rows were counted") from None
 
@@ -207,7 +207,7 @@ class SqlSource:
         if own is None:
             return
         try:
-            names = session.columns(statement.bare(own))
+            names = session.columns(bare(own))
         except sa.exc.SQLAlchemyError as error:
             raise diagnosis.statement_error(error, session.url, COUNT_SQL, "the count") from None
         if len(names) != 1:
@@ -223,7 +223,7 @@ class SqlSource:
                 return
 
     def _sql(self) -> str:
-        return statement.read((SQL, self._settings.sql), (SQL_FILE, self._settings.sql_file))
+        return read_statement((SQL, self._settings.sql), (SQL_FILE, self._settings.sql_file))
 
     def _statement_error(self, error: BaseException, session: Session) -> ConfigurationError:
         setting = SQL if self._settings.sql is not None else SQL_FILE

@@ -19,13 +19,22 @@ from partner_api.errors import (
 )
 from shelfsync.errors import ConfigurationError, TryAgainError, UnreachableError
 from shelfsync.platform.shared_token import slow_key
-from shelfsync.platform.tables import platform_check
 from shelfsync.store.instant import instant
+from shelfsync.store.metadata import metadata, text, written
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from shelfsync.context import Context
+
+platform_check = sa.Table(
+    "platform_check",
+    metadata,
+    text("fingerprint", "Derived slowly (scrypt) from address, chain and credentials", primary_key=True),
+    written("checked_at", "When the platform last accepted them"),
+    schema="ledger",
+    comment="Which platform configurations are known to work, so that not every delta has to ask",
+)
 
 KNOWN_GOOD_S = 6 * 3600.0
 """How long accepted settings are not checked again, so that a delta every quarter of an hour sends no request each time."""

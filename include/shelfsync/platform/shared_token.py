@@ -16,13 +16,31 @@ from pydantic import SecretStr
 from sqlalchemy.dialects.postgresql import insert
 
 from partner_api.tokens import HeldToken
-from shelfsync.platform.tables import token
 from shelfsync.store.instant import after, instant
+from shelfsync.store.metadata import metadata, moment, text
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Engine
 
     from partner_api.tokens import Lease
+
+token = sa.Table(
+    "token",
+    metadata,
+    text("fingerprint", "Derived slowly (scrypt) from address, chain, client and its secret", primary_key=True),
+    sa.Column(
+        "encrypted",
+        sa.LargeBinary,
+        comment="The access token, encrypted with a key derived slowly from the client secret; null: none is held",
+    ),
+    sa.Column(
+        "lifetime_s", sa.Float, nullable=False, server_default="0", comment="What the token had at birth, in seconds"
+    ),
+    moment("expires_at", "When it ends, by the database's clock"),
+    moment("leased_until", "Until when one worker alone may ask the platform for a new one"),
+    schema="ledger",
+    comment="The access token that all workers share",
+)
 
 KEY_COST, KEY_BLOCK, KEY_PARALLEL = 2**14, 8, 1
 """16 MiB and some 40 ms a guess."""

@@ -26,7 +26,8 @@ import shelfsync.orders.warehouse.record
 import shelfsync.platform.jobs.table
 import shelfsync.platform.kill_switch
 import shelfsync.platform.rate_limit.tables
-import shelfsync.platform.tables
+import shelfsync.platform.reachable
+import shelfsync.platform.shared_token
 import shelfsync.promotions.ledger.tables
 import shelfsync.promotions.warehouse.tables
 import shelfsync.store.leases

@@ -11,8 +11,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from pydantic import SecretStr
 
-from shelfsync.platform.shared_token import KEY_BLOCK, KEY_COST, SharedTokens, slow_key
-from shelfsync.platform.tables import token
+from shelfsync.platform.shared_token import KEY_BLOCK, KEY_COST, SharedTokens, slow_key, token
 
 PLATFORM = {"base_url": "https://p.example", "chain": "c", "client_id": "id"}
 

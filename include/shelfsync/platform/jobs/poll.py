@@ -22,7 +22,7 @@ from shelfsync.inbox import events
 from shelfsync.platform.jobs import job as row
 from shelfsync.platform.jobs.job_errors import reason_of, stops_every_job
 from shelfsync.platform.jobs.table import ENDED_STATES
-from shelfsync.platform.tables import platform_check
+from shelfsync.platform.reachable import platform_check
 from shelfsync.storable import text as storable_text
 from shelfsync.store.instant import instant
 from shelfsync.store.metadata import one_of
