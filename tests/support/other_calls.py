@@ -10,13 +10,11 @@ from shelfsync.orders.steps import forget, fulfil, hand_over, history, lists, re
 from shelfsync.platform.jobs.table import Kind
 from shelfsync.platform.jobs.wait import until_ended
 from shelfsync.promotions.steps import confirm as promotions_confirm
-from shelfsync.promotions.steps import decide as promotions_decide
 from shelfsync.promotions.steps import deliver as promotions_deliver
 from shelfsync.promotions.steps import extract as promotions_extract
 from shelfsync.promotions.steps import plan as promotions_plan
 from shelfsync.promotions.steps import report as promotions_report
 from shelfsync.promotions.steps import status as promotions_status
-from shelfsync.promotions.steps import sync as promotions_sync
 from shelfsync.receiver import reprocess, secret
 
 if TYPE_CHECKING:
@@ -62,16 +60,16 @@ class PromotionCalls:
         return promotions_status.one(self.context, promotion_id, **which)
 
     def decide_hold(self, hold_id: int, *, approve: bool, by: str) -> bool:
-        return promotions_decide.decide_hold(self.context, hold_id, approve=approve, by=by)
+        return promotions_status.decide_hold(self.context, hold_id, approve=approve, by=by)
 
     def decide(self, campaign: str, *, rule: str | None, approve: bool, by: str) -> int:
-        return promotions_decide.decide_campaign(self.context, campaign, rule=rule, approve=approve, by=by)
+        return promotions_status.decide_campaign(self.context, campaign, rule=rule, approve=approve, by=by)
 
     def decide_rule(self, rule: str, *, approve: bool, by: str) -> int:
-        return promotions_decide.decide_rule(self.context, rule, approve=approve, by=by)
+        return promotions_status.decide_rule(self.context, rule, approve=approve, by=by)
 
     def sync(self, run_id: int) -> dict[str, Any]:
-        return promotions_sync.sync(self.context, run_id)
+        return promotions_report.sync(self.context, run_id)
 
 
 @dataclass(frozen=True)

@@ -141,7 +141,7 @@ def decline(campaign: Campaign = None, rule: Rule = None, user: User = None) -> 
 
 
 def _decide(campaign: str | None, rule: str | None, user: str | None, *, approve: bool) -> Answer:
-    from shelfsync.promotions.steps.decide import decide_campaign, decide_rule
+    from shelfsync.promotions.steps.status import decide_campaign, decide_rule
 
     if campaign is None and rule is None:
         raise typer.BadParameter("name a CAMPAIGN, or a cause by --rule")
@@ -171,7 +171,7 @@ def _run(*, dry_run: bool) -> Answer:
 def _sync(context: Context, run_id: int) -> dict[str, Any]:
     """The run. If it raises an error, the run is recorded as failed first."""
     from shelfsync.promotions.steps.report import report
-    from shelfsync.promotions.steps.sync import sync as run_steps
+    from shelfsync.promotions.steps.report import sync as run_steps
 
     try:
         with progress() as report_progress:

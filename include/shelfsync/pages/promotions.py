@@ -13,8 +13,7 @@ from starlette.status import HTTP_404_NOT_FOUND, HTTP_409_CONFLICT
 from shelfsync.errors import DataError
 from shelfsync.pages.shell import context, lead_to, show
 from shelfsync.pages.viewer import Decider, First, Form, Number, Text, newest_shown
-from shelfsync.promotions.steps.decide import decide_hold, decide_rule
-from shelfsync.promotions.steps.status import STATES, one, status
+from shelfsync.promotions.steps.status import STATES, decide_hold, decide_rule, one, status
 
 router = APIRouter()
 MENU = ("/promotions", "Promotions")

@@ -64,7 +64,7 @@ class Head:
     may_overlap: bool
     """If this campaign overlaps another, the later start wins."""
     pieces: int | None = None
-    """The price is of so many pieces of a SKU together. Until `bundle` reads the base prices, the last of them is the discounted one."""
+    """The price is of so many pieces of a SKU together. Until `validate` reads the base prices, the last of them is the discounted one."""
 
     def __lt__(self, other: Head) -> bool:
         """By start, end, campaign and name; then a count or limit that is not set comes first."""

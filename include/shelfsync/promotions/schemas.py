@@ -58,7 +58,7 @@ ROWS = pa.schema(
         pa.field("cost", PRICE),
     ]
 )
-"""Canonical rows of one vendor, in the order of the extract. The subtype TOTAL_PRICE is of the head's `pieces` together (`bundle`)."""
+"""Canonical rows of one vendor, in the order of the extract. The subtype TOTAL_PRICE is of the head's `pieces` together (`validate`)."""
 
 KEPT = pa.schema([pa.field("head", pa.int32(), nullable=False), pa.field("sku", pa.string(), nullable=False)])
 """SKUs by head. As `kept`: SKUs whose wanted value is unknown (quarantined or held): the platform keeps what it acknowledged."""

@@ -3,13 +3,18 @@
 A row waits if the vendor may sell its SKU and its base price is unknown: the vendor has no known catalog, or the SKU has no price in it.
 
 A price must be below the base price at every instant of the window: below the platform's price, below the price in flight to it, and
-below the lowest that the ERP knows for the window (`base_price`). A price of several pieces becomes a bundle
-of the platform first. If a SKU is in two campaigns at a time, `overlap` chooses.
+below the lowest that the ERP knows for the window (`base_price`). If a SKU is in two campaigns at a time, `overlap` chooses.
+
+"N of one item for X" becomes a bundle first. The platform's bundle has a number of bought pieces and a number of discounted ones
+(interface.md 2.4, field notes). At a base price of 8, "3 for 20" is 2 bought and 1 for 4. At 12, it is 1 bought and 2 for 4 each. As many
+pieces as possible are bought, so that fewer than N pieces have the smallest discount. The price is cut, so that N pieces never cost more
+than X.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from decimal import ROUND_DOWN, Decimal
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,9 +24,8 @@ import pyarrow.compute as pc
 from shelfsync.catalog.alignment import aligned, column
 from shelfsync.catalog.number import mask
 from shelfsync.promotions import quarantine_reason
-from shelfsync.promotions.bundle import resolved
 from shelfsync.promotions.overlap import decided
-from shelfsync.promotions.schemas import KEPT
+from shelfsync.promotions.schemas import KEPT, ROWS
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -31,6 +35,8 @@ if TYPE_CHECKING:
     from shelfsync.catalog.number import Mask
     from shelfsync.promotions.head import Heads
     from shelfsync.promotions.overlap import Overlap
+
+_GRAIN = Decimal("0.001")
 
 
 @dataclass(frozen=True)
@@ -61,7 +67,7 @@ def validate(
     Campaigns that are over at `now` compete with no other.
     """
     findings = quarantine_reason.Findings(rows.num_rows)
-    rows = resolved(rows, heads, assortment, findings)
+    rows = _with_bundles(rows, heads, assortment, findings)
     base = base_prices(rows, assortment)
     findings.note("price_not_below_base", _not_below(rows, base))
     known_skus = column(assortment, "sku")
@@ -105,3 +111,52 @@ def _not_below(rows: pa.Table, base: pa.Array) -> Mask:
     """A percentage of at least one is always below. A final price must be below, and so must an amount off."""
     amount = pc.invert(pc.is_in(column(rows, "subtype"), value_set=pa.array(["PERCENTAGE", "TOTAL_PRICE"])))
     return mask(pc.and_(amount, pc.greater_equal(column(rows, "value"), base)))
+
+
+def _with_bundles(rows: pa.Table, heads: Heads, assortment: pa.Table, findings: quarantine_reason.Findings) -> pa.Table:
+    """The rows (ROWS) with each TOTAL_PRICE as a final price or a percentage under the head of its bundle, or noted in `findings`.
+
+    It counts with the highest base price that is known: the platform's, the one about to be sent, the ERP's.
+    """
+    together = mask(pc.equal(column(rows, "subtype"), "TOTAL_PRICE"))
+    places = np.flatnonzero(together)
+    if not len(places):
+        return rows
+    known = aligned(assortment, column(rows, "sku"), ("price_max",))["price_max"]
+    base = pc.max_element_wise(known, column(rows, "base_price"), skip_nulls=True)
+    bases = dict(zip(places.tolist(), base.take(pa.array(places)).to_pylist(), strict=True))
+    numbers, subtypes, values = (column(rows, name).to_pylist() for name in ("head", "subtype", "value"))
+    faulty: dict[str, list[int]] = {}
+    for place, each in bases.items():
+        head = heads.all[numbers[place]]
+        reason, bought, subtype, value = _bundle(head.pieces or 1, values[place], each)
+        if reason is not None:
+            faulty.setdefault(reason, []).append(place)
+            continue
+        discounted = (head.pieces or 1) - bought
+        numbers[place] = heads.number(
+            replace(head, pieces=None, purchased_quantity=bought, discounted_quantity=discounted)
+        )
+        subtypes[place], values[place] = subtype, value
+    for reason, where in faulty.items():
+        findings.note(reason, np.isin(np.arange(rows.num_rows), where))
+    columns = {name: column(rows, name) for name in ROWS.names} | {
+        "head": numbers,
+        "subtype": subtypes,
+        "value": values,
+    }
+    arrays = [pa.array(columns[field.name], field.type) for field in ROWS]
+    return pa.Table.from_arrays(arrays, schema=ROWS)
+
+
+def _bundle(pieces: int, total: Decimal, base: Decimal | None) -> tuple[str | None, int, str, Decimal]:
+    """(reason why not, bought pieces, subtype, value of each discounted piece)."""
+    if base is None:
+        return "base_price_unknown", 0, "", total
+    if total >= pieces * base:
+        return "price_not_below_base", 0, "", total
+    bought = int(total // base)
+    if bought < 1:
+        return "bundle_below_one_piece", 0, "", total
+    each = ((total - bought * base) / (pieces - bought)).quantize(_GRAIN, ROUND_DOWN)
+    return None, bought, *(("FINAL_PRICE", each) if each > 0 else ("PERCENTAGE", Decimal(100)))

@@ -29,7 +29,7 @@ import shelfsync.platform.rate_limit.tables
 import shelfsync.platform.reachable
 import shelfsync.platform.shared_token
 import shelfsync.promotions.ledger.tables
-import shelfsync.promotions.warehouse.tables
+import shelfsync.promotions.warehouse.record
 import shelfsync.store.leases
 from shelfsync.store.metadata import SCHEMAS, metadata
 

@@ -15,7 +15,6 @@ from shelfsync.errors import DataError, StaleRunError
 from shelfsync.promotions.guard import Hold
 from shelfsync.promotions.ledger import holds as promotion_holds
 from shelfsync.promotions.ledger import promotions as ledger_promotions
-from shelfsync.promotions.ledger import rejections as promotion_rejections
 from shelfsync.promotions.ledger import runs as promotion_runs
 from shelfsync.promotions.plan import NOT_CREATED, KnownPromotion, Planned, lacks, waiting
 from shelfsync.promotions.plan import plan as pure_plan
@@ -143,7 +142,7 @@ def _requests(context: Context, prepared: Prepared, planned: Planned, known: dic
     requests: list[Request] = []
     unmade: dict[str, set[str]] = {}
     with context.engine.connect() as connection:
-        due = promotion_rejections.due(connection, retry_s=context.settings.promotions.retry_s)
+        due = ledger_promotions.rejections_due(connection, retry_s=context.settings.promotions.retry_s)
     for promotion_id, skus in due.items():
         prepared.again[promotion_id] |= skus
     for step in planned.steps:
@@ -252,7 +251,7 @@ def _rejected(context: Context, have: Promotion, vendors: int) -> pa.Table | Non
     from shelfsync.promotions.schemas import ENTRY
 
     with context.engine.connect() as connection:
-        rows = promotion_rejections.of_promotion(connection, have.promotion_id)
+        rows = ledger_promotions.rejections_of(connection, have.promotion_id)
     by_sku: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         by_sku.setdefault(row["sku"], []).append(row)

@@ -14,7 +14,6 @@ import sqlalchemy as sa
 from shelfsync.errors import some_of
 from shelfsync.promotions.ledger import holds as promotion_holds
 from shelfsync.promotions.ledger import promotions as ledger_promotions
-from shelfsync.promotions.ledger import rejections as promotion_rejections
 from shelfsync.promotions.schemas import ENTRY, EVERY, RAW
 from shelfsync.promotions.steps.acknowledge import read_acknowledged
 from shelfsync.promotions.steps.assortment import known_assortment, known_vendors
@@ -288,7 +287,7 @@ class _Preparation:
     def _release_rejections(self, vendor: str, assortment: pa.Table) -> None:
         """Releases rejected pairs whose base price has changed, or whose SKU is in the assortment now."""
         with self._context.engine.connect() as connection:
-            rejected = promotion_rejections.of_vendor(connection, vendor)
+            rejected = ledger_promotions.rejections_at(connection, vendor)
         if not rejected:
             return
         prices = dict(zip(assortment["sku"].to_pylist(), assortment["price"].to_pylist(), strict=True))

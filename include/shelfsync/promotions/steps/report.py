@@ -1,7 +1,8 @@
-"""report: closes a run and reports it. recover: finishes what tasks and processes left open."""
+"""report: closes a run and reports it. recover: finishes what tasks and processes left open. sync: all steps of a run in one process."""
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -11,17 +12,21 @@ from shelfsync.errors import some_of
 from shelfsync.platform import kill_switch
 from shelfsync.platform.jobs.poll import record_late_events
 from shelfsync.platform.jobs.table import Kind, State, job
-from shelfsync.platform.jobs.wait import poll_due
+from shelfsync.platform.jobs.wait import poll_due, until_ended
 from shelfsync.promotions.ledger import jobs as promotion_jobs
 from shelfsync.promotions.ledger import runs as promotion_runs
 from shelfsync.promotions.ledger.tables import promotion_request
 from shelfsync.promotions.outcome import INVALID_VENDOR
 from shelfsync.promotions.steps.confirm import confirm
 from shelfsync.promotions.steps.deliver import deliver
+from shelfsync.promotions.steps.extract import extract
+from shelfsync.promotions.steps.plan import plan
 from shelfsync.promotions.warehouse import record
 from shelfsync.promotions.warehouse.findings import look
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from shelfsync.context import Context
     from shelfsync.promotions.ledger.jobs import PromotionJob
     from shelfsync.promotions.steps.confirm import Confirmed
@@ -40,6 +45,20 @@ WHERE q.run_id = :run AND o.state = 'rejected' AND o.vendor <> '*' GROUP BY o.ve
 """
 _REJECTED_MAX = 50
 """Vendors and reasons in the report of a run, which is an XCom in Airflow; `status` has all."""
+
+
+def sync(context: Context, run_id: int, progress: Callable[[str, int, int], None] = lambda *_: None) -> dict[str, Any]:
+    """Runs an open run to its report, for the command line (docs/how-to/promotions.md). A dry run ends with the plan."""
+    extract(context, run_id)
+    plan(context, run_id)
+    with context.engine.connect() as connection:
+        dry = promotion_runs.read(connection, run_id).dry_run
+    if not dry:
+        for _ in ("the changes", "ends of what was replaced"):  # the ends leave when the platform has made the others
+            deliver(context, progress)
+            asyncio.run(until_ended(context, Kind.PROMOTION, run_id, progress=progress))
+            confirm(context)
+    return report(context, run_id)
 
 
 def report(context: Context, run_id: int) -> dict[str, Any]:

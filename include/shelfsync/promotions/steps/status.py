@@ -1,5 +1,5 @@
 """status: the state of every promotion, problems first; what is held, quarantined and rejected; the last runs; and one promotion
-with its SKUs, its requests, its rejected pairs, and its findings against the catalog.
+with its SKUs, its requests, its rejected pairs, and its findings against the catalog. And the operator's decision about what is held.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from shelfsync.errors import DataError
 from shelfsync.platform import kill_switch
 from shelfsync.promotions.ledger import holds as promotion_holds
-from shelfsync.promotions.ledger import rejections as promotion_rejections
+from shelfsync.promotions.ledger import promotions as ledger_promotions
 from shelfsync.promotions.warehouse.findings import CAUSES
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def status(
         promotions = [dict(row) for row in connection.execute(sa.text(_LIST.format(where=where)), bound).mappings()]
         found = max([row.pop("found") for row in promotions], default=0)
         causes = connection.execute(sa.text(_CAUSES)).mappings().all()
-        by_vendor = promotion_rejections.count_by_vendor(connection)
+        by_vendor = ledger_promotions.count_rejections(connection)
         by_reason: Counter[str] = Counter()
         for row in by_vendor:
             by_reason[row["reason"]] += row["pairs"]
@@ -170,3 +170,28 @@ def status(
             "runs": [dict(row) for row in connection.execute(sa.text(_RUNS)).mappings()],
             "paused": [str(stop) for stop in kill_switch.stops(connection)],
         }
+
+
+def decide_hold(context: Context, hold_id: int, *, approve: bool, by: str) -> bool:
+    """Approves or declines one hold, also against an earlier decision; False: the held values have changed."""
+    with context.engine.begin() as connection:
+        return promotion_holds.decide_one(connection, hold_id, state=_state(approve), by=by)
+
+
+def decide_campaign(context: Context, campaign: str, *, rule: str | None, approve: bool, by: str) -> int:
+    """Approves or declines the holds of a campaign; where none waits, it reverses the earlier decisions. Returns how many."""
+    with context.engine.begin() as connection:
+        done = promotion_holds.decide(connection, campaign, rule=rule, state=_state(approve), by=by)
+        return done or promotion_holds.decide(
+            connection, campaign, rule=rule, state=_state(approve), by=by, before=_state(not approve)
+        )
+
+
+def decide_rule(context: Context, rule: str, *, approve: bool, by: str, newest: int | None = None) -> int:
+    """Approves or declines all holds of one cause, up to the hold `newest`; returns how many."""
+    with context.engine.begin() as connection:
+        return promotion_holds.decide(connection, None, rule=rule, state=_state(approve), by=by, newest=newest)
+
+
+def _state(approve: bool) -> str:
+    return "approved" if approve else "declined"

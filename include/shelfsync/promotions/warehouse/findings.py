@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from shelfsync.promotions.warehouse.tables import promotion_finding as finding
+from shelfsync.promotions.warehouse.record import promotion_finding as finding
 from shelfsync.store.instant import instant
 
 if TYPE_CHECKING:
