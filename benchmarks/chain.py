@@ -143,6 +143,14 @@ def full_delta(snapshot: pa.Table) -> pa.Table:
     return diff(snapshot, BASELINE.empty_table(), full=True)
 
 
+def distinct(delta: pa.Table) -> pa.Table:
+    """The delta with a price and a quantity of its own in each row."""
+    numbers = pa.array(range(1_000_000, 1_000_000 + delta.num_rows))
+    for name, values in (("quantity", numbers), ("price", numbers.cast(pa.string()).cast(pa.decimal128(20, 3)))):
+        delta = delta.set_column(delta.column_names.index(name), name, values)
+    return delta
+
+
 def bodies_of(delta: pa.Table, body_max_bytes: int = BODY_BYTES_MAX) -> Iterator[Body]:
     """The bodies that shelfsync makes of a delta."""
     from shelfsync.catalog.batch import cut

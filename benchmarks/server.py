@@ -1,12 +1,19 @@
-"""The servers of a benchmark: PostgreSQL (embedded, with fsync as in production, shared by all measured processes of a run), and others."""
+"""The servers of a benchmark: PostgreSQL (embedded, with fsync as in production, shared by all measured processes of a run), and others.
+
+`python -m benchmarks.server` is one that receives bodies.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import datetime as dt
+import hashlib
+import json
 import os
 import re
+import socket
 import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -135,3 +142,58 @@ def with_settings(environment: dict[str, str]) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("SHELFSYNC_")}
     include = str(Path(__file__).resolve().parents[1] / "include")
     return {**kept, "PYTHONPATH": include, **environment}
+
+
+_BUFFER_BYTES = 1 << 20
+
+
+def receive() -> None:
+    """A platform that reads any body as fast as possible and returns its length and, if the path asks for it, its hash; serves for ever."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    print(listener.getsockname()[1], flush=True)
+    while True:
+        connection, _ = listener.accept()
+        with connection, contextlib.suppress(OSError):
+            _serve(connection)
+
+
+@contextlib.contextmanager
+def receiving() -> Iterator[int]:
+    """The port of such a platform in a process of its own, which runs for as long as the block."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "benchmarks.server"], stdout=subprocess.PIPE, text=True, env=os.environ.copy()
+    )
+    try:
+        assert process.stdout is not None
+        yield int(process.stdout.readline())
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _serve(connection: socket.socket) -> None:
+    data = b""
+    while b"\r\n\r\n" not in data:
+        data += connection.recv(65536)
+    head, _, first = data.partition(b"\r\n\r\n")
+    length = int(re.findall(rb"(?im)^content-length:\s*(\d+)", head)[0])
+    digest = hashlib.sha256(first) if b"checked" in head.split(b"\r\n", 1)[0] else None
+    left, buffer = length - len(first), bytearray(_BUFFER_BYTES)
+    while left > 0:
+        count = connection.recv_into(buffer, min(left, _BUFFER_BYTES))
+        if not count:
+            return
+        left -= count
+        if digest is not None:
+            digest.update(memoryview(buffer)[:count])
+    body = {"job_id": f"{length}-{digest.hexdigest() if digest else ''}", "job_status": "QUEUED"}
+    text = json.dumps(body).encode()
+    connection.sendall(
+        b"HTTP/1.1 202 Accepted\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n\r\n"
+        % len(text)
+        + text
+    )
+
+
+if __name__ == "__main__":
+    receive()

@@ -139,13 +139,23 @@ class Target:
 
 @dataclass(frozen=True)
 class Stage:
-    """A stage, its ways, its targets. `agree` gets every way's answer and raises an AssertionError where they differ."""
+    """A stage, its ways, its targets; what every way's answer must have alike."""
 
     name: str
     title: str
     ways: tuple[Way, ...]
-    targets: tuple[Target, ...]
-    agree: Callable[[Mapping[str, Answer]], None]
+    targets: tuple[Target, ...] = ()
+    same: Mapping[str, str] = field(default_factory=dict)
+    """The parts that are the same in every answer that has them, and what they are."""
+    agree: Callable[[Mapping[str, Answer]], None] = lambda _: None
+    """Raises an AssertionError if the answers differ in anything else."""
+
+    def compare(self, answers: Mapping[str, Answer]) -> None:
+        """Raises an AssertionError unless the answers, by way, agree."""
+        for name, what in self.same.items():
+            found = {way: answer[name] for way, answer in answers.items() if name in answer}
+            assert len({str(part) for part in found.values()}) == 1, f"{what} differ: {found}"
+        self.agree(answers)
 
 
 @dataclass
@@ -165,6 +175,10 @@ class Measured:
         """A figure for each row that the way worked on."""
         return [found[figure] / found["rows"] for found in self.rounds.get(way, [])]
 
+    def mb_per_s(self, figure: str) -> list[float]:
+        """Megabytes of body a second of that figure of ours."""
+        return [b / s / 1e6 for b, s in zip(self.of("ours", "bytes"), self.of("ours", figure), strict=True)]
+
     def ratio(self, one: str, other: str, figure: str = "cpu_s") -> list[float]:
         """The figure of one way over that of the other, row for row and round for round."""
         ours, theirs = self.per_row(one, figure), self.per_row(other, figure)
@@ -173,12 +187,6 @@ class Measured:
         if len(theirs) > len(ours) > 0:
             ours = (ours * len(theirs))[: len(theirs)]
         return [a / b for a, b in zip(ours, theirs, strict=True)] if ours and theirs else []
-
-
-def agree_on(answers: Mapping[str, Answer], name: str, what: str) -> None:
-    """AssertionError unless this part is the same in every answer that has it."""
-    found = {way: answer[name] for way, answer in answers.items() if name in answer}
-    assert len({str(part) for part in found.values()}) == 1, f"{what} differ: {found}"
 
 
 def peers_on_path() -> None:

@@ -6,7 +6,7 @@ import zlib
 from typing import TYPE_CHECKING, Any
 
 from benchmarks import slow
-from benchmarks.stage import Stage, Target, Way, agree_on, peers_on_path
+from benchmarks.stage import Stage, Target, Way, peers_on_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -140,10 +140,10 @@ def table_join(chain: Chain, meter: Meter) -> Answer:
 
 def pandas(chain: Chain, meter: Meter) -> Answer:
     """What a team writes first: both tables into frames, an outer merge, a comparison column by column."""
-    from benchmarks import frames
+    from benchmarks.stages import tools
 
     with meter:
-        found = frames.changes(frames.read(chain, "snapshot"), frames.read(chain, "baseline"))
+        found = tools.pandas_changes(tools.pandas_table(chain, "snapshot"), tools.pandas_table(chain, "baseline"))
     counts = found["change"].value_counts().to_dict()
     sampled = found[found["vendor"].isin([shelf.vendor for shelf in chain.first(SAMPLED).shelves])]
     return _answer(chain, counts, sampled[["vendor", "sku", "change"]].itertuples(index=False, name=None))
@@ -205,13 +205,6 @@ def check(chain: Chain, meter: Meter) -> Answer:
     return {"rows": SAMPLED, "sample": found}
 
 
-def _agree(answers: Mapping[str, Answer]) -> None:
-    agree_on(answers, "sample", "the changes of the sample")
-    agree_on(
-        {name: answer for name, answer in answers.items() if "sample" in answer}, "changes", "the numbers of changes"
-    )
-
-
 STAGE = Stage(
     name="diff",
     title="diff: both files of every vendor to what changed",
@@ -231,5 +224,5 @@ STAGE = Stage(
         ),
         Target("diff: CPU against pandas merge", lambda m: m.ratio("ours", "pandas"), at_most=0.40),
     ),
-    agree=_agree,
+    same={"sample": "the changes of the sample", "changes": "the numbers of changes"},
 )

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import datetime as dt
+import functools
 import io
 import zlib
 from typing import TYPE_CHECKING
 
 from benchmarks.server import cpu_of, database
-from benchmarks.stage import Meter, Stage, Target, Way, agree_on
+from benchmarks.stage import Meter, Stage, Target, Way
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     import pyarrow as pa
     from sqlalchemy.engine import Connection, Engine
@@ -141,37 +142,15 @@ def _state_hash(connection: Connection) -> str:
     return f"{zlib.crc32(repr([tuple(row) for row in rows]).encode()):08x}"
 
 
-def _agree(answers: Mapping[str, Answer]) -> None:
-    agree_on(answers, "sample", "the histories of the first vendor")
-
-
+_way = functools.partial(Way, vendors_max=VENDORS_MAX)
 STAGE = Stage(
     name="export",
     title="observe: exports of 50,000 lines to the history of the assortment; CPU of client and server together",
     ways=(
-        Way(
-            "first",
-            "ours",
-            "shelfsync: CSV to Arrow, COPY into the history, nothing there before",
-            first,
-            vendors_max=VENDORS_MAX,
-        ),
-        Way("next_day", "ours", "the same a day later, 5 % changed", next_day, vendors_max=VENDORS_MAX),
-        Way(
-            "plain_copy",
-            "bound",
-            "a plain COPY of the same rows, same table and key",
-            plain_copy,
-            vendors_max=VENDORS_MAX,
-        ),
-        Way(
-            "bare_copy",
-            "bound",
-            "the same into a table without keys or indexes",
-            bare_copy,
-            vendors_max=VENDORS_MAX,
-            rounds_max=1,
-        ),
+        _way("first", "ours", "shelfsync: CSV to Arrow, COPY into the history, nothing there before", first),
+        _way("next_day", "ours", "the same a day later, 5 % changed", next_day),
+        _way("plain_copy", "bound", "a plain COPY of the same rows, same table and key", plain_copy),
+        _way("bare_copy", "bound", "the same into a table without keys or indexes", bare_copy, rounds_max=1),
     ),
     targets=(
         Target(
@@ -185,5 +164,5 @@ STAGE = Stage(
             at_most=3,
         ),
     ),
-    agree=_agree,
+    same={"sample": "the histories of the first vendor"},
 )

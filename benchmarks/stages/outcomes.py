@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import io
 import zlib
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ import numpy as np
 
 from benchmarks.chain import full_delta
 from benchmarks.server import cpu_of, cpu_of_process, database, open_jobs
-from benchmarks.stage import Stage, Target, Way, agree_on, peers_on_path
+from benchmarks.stage import Stage, Target, Way, peers_on_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -217,27 +218,20 @@ def _checksum(rows: Iterable[tuple[Any, ...]]) -> str:
 
 
 def _agree(answers: Mapping[str, Answer]) -> None:
-    agree_on(answers, "sample", "the outcomes of the first job")
     assert answers["ours"]["rows"] == answers["plain_copy"]["rows"]
 
 
+_way = functools.partial(Way, share=JOBS_SHARE)
 STAGE = Stage(
     name="outcomes",
     title="confirm: logs of 50,000 lines to outcomes in PostgreSQL; CPU of client and server together",
     ways=(
-        Way("ours", "ours", "shelfsync: CSV to Arrow, match, COPY", ours, share=JOBS_SHARE),
-        Way("parse", "ours", "of that, CSV to outcomes", parse, share=JOBS_SHARE),
-        Way("plain_copy", "bound", "a plain COPY of the same rows, same table", plain_copy, share=JOBS_SHARE),
-        Way(
-            "bare_copy",
-            "bound",
-            "the same into a table without keys or indexes",
-            bare_copy,
-            share=JOBS_SHARE,
-            rounds_max=1,
-        ),
-        Way("adbc", "peer", "same parsing, ADBC ingest, no keys or indexes", adbc, share=JOBS_SHARE, rounds_max=1),
-        Way("core", "usual", "csv and executemany, 5,000 rows", core, share=JOBS_SHARE, rounds_max=1),
+        _way("ours", "ours", "shelfsync: CSV to Arrow, match, COPY", ours),
+        _way("parse", "ours", "of that, CSV to outcomes", parse),
+        _way("plain_copy", "bound", "a plain COPY of the same rows, same table", plain_copy),
+        _way("bare_copy", "bound", "the same into a table without keys or indexes", bare_copy, rounds_max=1),
+        _way("adbc", "peer", "same parsing, ADBC ingest, no keys or indexes", adbc, rounds_max=1),
+        _way("core", "usual", "csv and executemany, 5,000 rows", core, rounds_max=1),
         Way("slow", "check", "the csv module, on one log", check, rounds_max=1),
     ),
     targets=(
@@ -252,5 +246,6 @@ STAGE = Stage(
             at_least=0.7,
         ),
     ),
+    same={"sample": "the outcomes of the first job"},
     agree=_agree,
 )

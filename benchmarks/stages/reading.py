@@ -6,10 +6,10 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from benchmarks.server import cpu_of_process, cpu_of_server, database
-from benchmarks.stage import Stage, Target, Way, agree_on, peers_on_path
+from benchmarks.stage import Stage, Target, Way, peers_on_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     import pyarrow as pa
 
@@ -113,11 +113,6 @@ def erp(chain: Chain) -> Iterator[str]:
         yield engine.url.set(drivername="postgresql").render_as_string(hide_password=False)
 
 
-def _agree(answers: Mapping[str, Answer]) -> None:
-    agree_on(answers, "rows", "the numbers of rows")
-    agree_on(answers, "sample", "the first rows")
-
-
 STAGE = Stage(
     name="reading",
     title="extract: rows of an ERP in PostgreSQL to tables of texts; CPU of client and server together",
@@ -136,5 +131,5 @@ STAGE = Stage(
             from_rows=1_000_000,
         ),
     ),
-    agree=_agree,
+    same={"rows": "the numbers of rows", "sample": "the first rows"},
 )

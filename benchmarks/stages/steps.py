@@ -11,7 +11,7 @@ from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
 from benchmarks import slow
-from benchmarks.chain import bodies_of, full_delta, log_of
+from benchmarks.chain import bodies_of, distinct, full_delta, log_of
 from benchmarks.stage import Stage, Target, Way
 
 if TYPE_CHECKING:
@@ -65,19 +65,12 @@ def json_of_columns(chain: Chain, meter: Meter) -> Answer:
 
 def json_of_distinct(chain: Chain, meter: Meter) -> Answer:
     """The same where no price and no quantity repeats."""
-    import pyarrow as pa
-
-    delta = _full(chain)
-    numbers = pa.array(range(1_000_000, 1_000_000 + delta.num_rows))
-    for name, values in (("quantity", numbers), ("price", numbers.cast(pa.string()).cast(pa.decimal128(20, 3)))):
-        delta = delta.set_column(delta.column_names.index(name), name, values)
+    delta = distinct(_full(chain))
     return _laps(chain, meter, lambda: _json(delta))
 
 
 def json_of_dictionaries(chain: Chain, meter: Meter) -> Answer:
     """The same by the json module, a dictionary a row."""
-    from benchmarks import slow
-
     delta = _full(chain)
 
     def work() -> int:
@@ -271,6 +264,5 @@ PATH = Stage(
     name="path",
     title=f"the whole path of {VENDORS_MAX} vendors without database and network",
     ways=(Way("ours", "ours", "raw rows to a new baseline in the lake", whole_path),),
-    targets=(),
     agree=lambda _: None,  # the new baseline is compared with the slow path's in each round
 )

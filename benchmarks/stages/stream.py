@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from benchmarks import slow
 from benchmarks.chain import BODY_BYTES_MAX, bodies_of
-from benchmarks.stage import Stage, Target, Way, agree_on
+from benchmarks.stage import Stage, Target, Way
+from benchmarks.stages.diff import IN_MEMORY_ROWS_MAX, SAMPLED, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from shelfsync.catalog.batch import Body
 
 
-IN_MEMORY_ROWS_MAX = 10_000_000
-SAMPLED = 2
 SMALL_BODY_BYTES_MAX = 50_000
 """A second limit for the comparison, so that bodies are cut at all."""
 
@@ -45,23 +44,15 @@ def ours(chain: Chain, meter: Meter) -> Answer:
     }
 
 
-def read(chain: Chain, meter: Meter) -> Answer:
-    """Both files of every vendor, decoded and thrown away."""
-    with meter:
-        for _ in chain.tables():
-            pass
-    return {"rows": chain.rows}
-
-
 def pandas(chain: Chain, meter: Meter) -> Answer:
     """The whole chain in frames, a merge, dictionaries, json.dumps for each vendor."""
-    from benchmarks import frames
+    from benchmarks.stages import tools
 
     sent_bytes, sample = 0, []
     sampled = [shelf.vendor for shelf in chain.first(SAMPLED).shelves]
     with meter:
-        for vendor, body in frames.bodies(
-            frames.changes(frames.read(chain, "snapshot"), frames.read(chain, "baseline"))
+        for vendor, body in tools.pandas_bodies(
+            tools.pandas_changes(tools.pandas_table(chain, "snapshot"), tools.pandas_table(chain, "baseline"))
         ):
             sent_bytes += len(body)
             if vendor in sampled:
@@ -71,13 +62,13 @@ def pandas(chain: Chain, meter: Meter) -> Answer:
 
 def iterrows(chain: Chain, meter: Meter) -> Answer:
     """The naive program: a loop over the rows of each vendor."""
-    from benchmarks import frames
+    from benchmarks.stages import tools
 
     sent_bytes, sample = 0, []
     with meter:
         for number in range(len(chain.shelves)):
             one = chain.one(number)
-            body = frames.naive(frames.read(one, "snapshot"), frames.read(one, "baseline"))
+            body = tools.pandas_by_row(tools.pandas_table(one, "snapshot"), tools.pandas_table(one, "baseline"))
             sent_bytes += len(body)
             if number < SAMPLED:
                 sample.append(body)
@@ -102,10 +93,6 @@ def _bodies(snapshot: pa.Table, baseline: pa.Table, body_max_bytes: int = BODY_B
     from shelfsync.catalog.diff import diff
 
     return bodies_of(diff(snapshot, baseline, full=False), body_max_bytes)
-
-
-def _agree(answers: Mapping[str, Answer]) -> None:
-    agree_on(answers, "sample", "the bodies of the sample")
 
 
 STREAM = Stage(
@@ -145,7 +132,7 @@ STREAM = Stage(
             at_least=5,
         ),
     ),
-    agree=_agree,
+    same={"sample": "the bodies of the sample"},
 )
 
 LAPS = 30
@@ -153,14 +140,11 @@ LAPS = 30
 
 def vendor_ours(chain: Chain, meter: Meter) -> Answer:
     """The same vendor again and again; the first lap is not counted."""
-    sent_bytes = 0
     one = chain.first(1)
-    for lap in range(LAPS + 1):
-        if lap == 0:
-            sent_bytes = _once(one)
-        else:
-            with meter:
-                _once(one)
+    sent_bytes = _once(one)
+    for _ in range(LAPS):
+        with meter:
+            _once(one)
     return {"rows": LAPS * one.rows, "bytes": sent_bytes}
 
 

@@ -7,8 +7,8 @@ import hashlib
 import socket
 from typing import TYPE_CHECKING, Any
 
-from benchmarks import receiver
 from benchmarks.chain import full_delta
+from benchmarks.server import receiving
 from benchmarks.stage import Stage, Target, Way
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def one_object(_chain: Chain, meter: Meter) -> Answer:
     """Through httpx as one bytes object, as most programs send it."""
     import httpx
 
-    with receiver.running() as port, httpx.Client(timeout=60, trust_env=False) as client:
+    with receiving() as port, httpx.Client(timeout=60, trust_env=False) as client:
         for number in range(TIMES):
             path = "checked" if number == 0 else "plain"
             with meter if number else contextlib.nullcontext():
@@ -69,7 +69,7 @@ def one_object(_chain: Chain, meter: Meter) -> Answer:
 
 def raw_socket(_chain: Chain, meter: Meter) -> Answer:
     """Calls sendall with the same chunks, without HTTP but for the head."""
-    with receiver.running() as port:
+    with receiving() as port:
         for _ in range(TIMES - 1):
             with meter, socket.create_connection(("127.0.0.1", port)) as connection:
                 connection.sendall(b"PUT /plain HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % BODY_BYTES)
@@ -84,7 +84,7 @@ def _client(meter: Meter, chunks: Any, body_bytes: int) -> Answer:
 
     from partner_api import PartnerClient, StaticToken, StreamedBody
 
-    with receiver.running() as port:
+    with receiving() as port:
         address = f"http://127.0.0.1:{port}"
         with PartnerClient(
             address, "chain", StaticToken(SecretStr("token")), private_hosts=("127.0.0.1",), timeout_s=60
@@ -133,7 +133,7 @@ STAGE = Stage(
     targets=(
         Target(
             "upload of 100 MB: bytes a second of wall",
-            lambda m: [b / s / 1e6 for b, s in zip(m.of("ours", "bytes"), m.of("ours", "wall_s"), strict=True)],
+            lambda m: m.mb_per_s("wall_s"),
             "MB/s",
             at_least=500,
         ),

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import page, rounds
+from benchmarks import page
+from benchmarks.__main__ import PEERS
 from benchmarks.stages import STAGES
 
 PROJECT = Path(__file__).parents[2]
@@ -56,5 +57,5 @@ def test_every_target_of_a_stage_stands_on_the_page():
 
 
 def test_a_peer_never_takes_the_place_of_a_package_of_ours():
-    assert rounds.PEERS == PROJECT / ".tools" / "peers"
-    assert str(rounds.PEERS) not in sys.path
+    assert PEERS == PROJECT / ".tools" / "peers"
+    assert str(PEERS) not in sys.path

@@ -34,7 +34,7 @@ def made(tmp_path_factory):
 def figures(stage, way, made, vendors):
     """What one way of the benchmark takes over the first vendors, in a process of its own."""
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.rounds", stage, way, str(made.folder), str(vendors)],
+        [sys.executable, "-m", "benchmarks", "way", stage, way, str(made.folder), str(vendors)],
         capture_output=True,
         text=True,
         timeout=300,
