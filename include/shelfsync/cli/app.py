@@ -1,4 +1,4 @@
-"""All commands, group by group, and how an error of a command ends the process."""
+"""All commands, group by group, with those of this machine: `config`, `up`, `down`, `demo`; and how an error of a command ends the process."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from shelfsync.access import keep_private
-from shelfsync.cli import control, data, decide, inspect, machine, orders, promotions, sync
+from shelfsync.cli import control, data, decide, inspect, orders, promotions, sync
 from shelfsync.cli.command import (
     CONTROL,
     DATA,
@@ -26,7 +26,7 @@ from shelfsync.cli.command import (
     plain_command,
     set_level,
 )
-from shelfsync.cli.output import print_error
+from shelfsync.cli.output import Answer, print_error
 from shelfsync.errors import ExitCode, ShelfsyncError
 
 app = typer.Typer(
@@ -99,10 +99,48 @@ command(app, "shelfsync change-table", "shelfsync change-table --quiet", panel=D
 app.add_typer(data.change_files, name="change-files", rich_help_panel=DATA)
 app.add_typer(data.inbox, name="inbox", rich_help_panel=DATA)
 
-plain_command(app, "shelfsync up", "SHELFSYNC_HOME=/srv/shelfsync shelfsync up", panel=MACHINE)(machine.up)
-plain_command(app, "shelfsync down", "SHELFSYNC_HOME=/srv/shelfsync shelfsync down", panel=MACHINE)(machine.down)
-plain_command(app, "shelfsync demo", "SHELFSYNC_HOME=/tmp/demo shelfsync demo", panel=MACHINE)(machine.demo)
-app.add_typer(machine.config, name="config", rich_help_panel=MACHINE)
+
+@plain_command(app, "shelfsync up", "SHELFSYNC_HOME=/srv/shelfsync shelfsync up", panel=MACHINE)
+def up() -> None:
+    """Start everything on this machine and leave it running: database, Airflow, receiver, sandbox, sample ERP."""
+    from shelfsync.local import up as stack
+
+    raise typer.Exit(stack.main())
+
+
+@plain_command(app, "shelfsync down", "SHELFSYNC_HOME=/srv/shelfsync shelfsync down", panel=MACHINE)
+def down() -> None:
+    """Stop what `up` started."""
+    from shelfsync.local import down as stack
+
+    raise typer.Exit(stack.main())
+
+
+@plain_command(app, "shelfsync demo", "SHELFSYNC_HOME=/tmp/demo shelfsync demo", panel=MACHINE)
+def demo() -> None:
+    """Run a full sync, a change in the ERP and a delta sync on a real Airflow; print the result and stop everything."""
+    from shelfsync.local import demo as stack
+
+    raise typer.Exit(stack.main())
+
+
+config = typer.Typer(help="The settings of this machine.", no_args_is_help=True)
+app.add_typer(config, name="config", rich_help_panel=MACHINE)
+
+
+@command(config, "shelfsync config show", "shelfsync config show --json", name="show")
+def show_config() -> Answer:
+    """Every setting with its value and where it comes from. Secrets are shown as ***."""
+    from shelfsync.settings.reading import shown_settings
+
+    found = shown_settings()
+    return Answer({"settings": found}, [_setting_line(**row) for row in found])
+
+
+def _setting_line(*, name: str, value: object, source: str, connection: str | None, **_: object) -> str:
+    given = "not set" if value is None else "yes" if value is True else "no" if value is False else value
+    more = f"; in Airflow the connection {connection}, if there is one" if connection and source == "default" else ""
+    return f"{name} = {given}  ({source}{more})"
 
 
 def _print_version(wanted: bool) -> None:

@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 import sys
 import time
+from decimal import ROUND_HALF_UP, Decimal
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from shelfsync.access import keep_private
-from shelfsync.erp.sample import picking, tables
+from shelfsync.erp.sample import tables
 from shelfsync.errors import ShelfsyncError
 from shelfsync.local.ports import LOOPBACK
 from shelfsync.receiver.secret import StoreSecrets
@@ -32,6 +34,8 @@ TIMEOUT_S = 10.0
 AT_ONCE = 100
 ATTEMPTS = 2
 """A result, and one correction of it."""
+NOT_FOUND_SHARE = 0.1
+_GRAM = Decimal("0.001")
 
 
 class StoreHub:
@@ -106,7 +110,7 @@ class StoreHub:
         try:
             answer = self._client.post(
                 f"/picking/{row.order_id}",
-                json=picking.result(document, attempt=row.attempt),
+                json=picking_result(document, attempt=row.attempt),
                 headers={"Authorization": self._secrets.of(row.store)},
             )
         except httpx.HTTPError as error:
@@ -153,7 +157,7 @@ def _note(connection: Connection, row: Any, document: Mapping[str, Any], read: A
         _became(connection, known, "cancelled")
     elif document.get("state") == "done" and known.state != "done":
         _became(connection, known, "done")
-        _book(connection, known, picking.sold(read(connection, known.hand_over_id), attempt=known.attempt))
+        _book(connection, known, sold_goods(read(connection, known.hand_over_id), attempt=known.attempt))
     elif document.get("state") == "rejected":
         again = known.attempt + 1 < ATTEMPTS
         _became(connection, known, "picking" if again else "failed", attempt=known.attempt + again)
@@ -174,6 +178,49 @@ def _book(connection: Connection, row: Any, sold: Mapping[str, Any]) -> None:
         ).select_from(store.join(product, sa.and_(store.c.code == row.store, product.c.item_code == sku)))
         columns = ["store_id", "product_id", "booked_at", "kind", "quantity"]
         connection.execute(sa.insert(movement).from_select(columns, sale))
+
+
+def picking_result(document: Mapping[str, Any], *, attempt: int) -> dict[str, Any]:
+    """The picking result (docs/how-to/orders.md) for a document of kind new. At the second attempt everything is as it was ordered.
+
+    Mostly everything is found. Weighed goods weigh a little more or less; at least one item is always there.
+    """
+    chance = Random(str(document["order_id"]))  # noqa: S311  a sample, not a secret
+    lines = [_line(chance, item, attempt) for item in document["items"]]
+    if all(line["status"] == "not_found" for line in lines):
+        lines[0] = _picked_line(document["items"][0])
+    return {"result_id": f"hub-{document['order_id']}-{attempt}", "action": "fulfil", "items": lines}
+
+
+def sold_goods(document: Mapping[str, Any], *, attempt: int) -> dict[str, Decimal]:
+    """SKU -> pieces or kilograms that left the shelves with this result."""
+    ordered = {item["item_id"]: item for item in document["items"]}
+    found: dict[str, Decimal] = {}
+    for line in picking_result(document, attempt=attempt)["items"]:
+        if line["status"] == "picked":
+            item = ordered[line["item_id"]]
+            by_weight = item["pricing_type"] == "KG"
+            amount = Decimal(str(line.get("weight", item["weight"] if by_weight else item["quantity"])))
+            found[line["sku"]] = found.get(line["sku"], Decimal(0)) + amount
+    return found
+
+
+def _line(chance: Random, item: Mapping[str, Any], attempt: int) -> dict[str, Any]:
+    missing, heavier = chance.random() < NOT_FOUND_SHARE, Decimal(chance.randint(-50, 50)).scaleb(-3)
+    if attempt:
+        return _picked_line(item)
+    if missing:
+        return {"item_id": item["item_id"], "sku": item["sku"], "status": "not_found"}
+    if item["pricing_type"] == "KG" and item.get("weight") is not None:
+        weight = (Decimal(str(item["weight"])) * (1 + heavier)).quantize(_GRAM, ROUND_HALF_UP)
+        least, most = (item.get(name) for name in ("min_quantity", "max_quantity"))
+        if least is not None and most is not None and Decimal(str(least)) <= weight <= Decimal(str(most)):
+            return {**_picked_line(item), "weight": str(weight)}
+    return _picked_line(item)
+
+
+def _picked_line(item: Mapping[str, Any]) -> dict[str, Any]:
+    return {"item_id": item["item_id"], "sku": item["sku"], "status": "picked"}
 
 
 def _now() -> sa.ColumnElement[Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from shelfsync.settings.catalog import (
     DriftSettings,
     ExportSettings,
+    GuardSettings,
     NormaliseSettings,
     RejectionSettings,
     SuppressionSettings,
@@ -16,7 +17,6 @@ from shelfsync.settings.catalog import (
     WarehouseSettings,
 )
 from shelfsync.settings.erp import ErpSettings, SourceSettings
-from shelfsync.settings.guards import GuardSettings
 from shelfsync.settings.installation import HousekeepingSettings, LocalSettings, MetricsSettings, WebhookSettings
 from shelfsync.settings.orders import OrdersSettings
 from shelfsync.settings.platform import PlatformSettings, RateLimitSettings

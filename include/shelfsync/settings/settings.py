@@ -18,6 +18,7 @@ from pydantic_settings import (
 from shelfsync.settings.catalog import (
     DriftSettings,
     ExportSettings,
+    GuardSettings,
     NormaliseSettings,
     RejectionSettings,
     SuppressionSettings,
@@ -25,7 +26,6 @@ from shelfsync.settings.catalog import (
     WarehouseSettings,
 )
 from shelfsync.settings.erp import ErpSettings
-from shelfsync.settings.guards import GuardSettings
 from shelfsync.settings.installation import HousekeepingSettings, LocalSettings, MetricsSettings, WebhookSettings
 from shelfsync.settings.orders import OrdersSettings
 from shelfsync.settings.platform import PlatformSettings, RateLimitSettings

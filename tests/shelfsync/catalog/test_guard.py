@@ -21,7 +21,7 @@ from shelfsync.catalog.guard_case import Case, History
 from shelfsync.catalog.guard_rules import GUARDS
 from shelfsync.schemas import DELTA, FIELDS, HELD
 from shelfsync.settings import GuardSettings
-from shelfsync.settings.guards import RULES
+from shelfsync.settings.catalog import RULES
 
 SHARP = GuardSettings(
     **{rule: {"max_rows": 0, "max_share": 0.0} for rule in RULES},

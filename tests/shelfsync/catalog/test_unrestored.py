@@ -17,7 +17,7 @@ from shelfsync.catalog.guard_case import Case, History
 from shelfsync.catalog.restore import RESTORED, UNRESTORED, beneath, overlay
 from shelfsync.catalog.unrestored import next_unrestored, without_restorations
 from shelfsync.settings import GuardSettings
-from shelfsync.settings.guards import RULES
+from shelfsync.settings.catalog import RULES
 
 SHARP = GuardSettings(**{rule: {"max_rows": 0, "max_share": 0.0} for rule in RULES})
 REPEATED = History((9, 9, 9), "yesterday", None)

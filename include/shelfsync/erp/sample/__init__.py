@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from shelfsync.erp.sample.campaigns import campaigns, flash
+from shelfsync.erp.sample.campaigns import campaigns, flash, plentiful
 from shelfsync.erp.sample.create import Created, assortment, create
-from shelfsync.erp.sample.picking import plentiful
 from shelfsync.erp.sample.tick import Tick, tick
 
 SELECT_FILE = Path(__file__).with_name("sample.sql")

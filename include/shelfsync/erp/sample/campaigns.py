@@ -1,4 +1,4 @@
-"""Campaigns of the sample chain: one every week, one every day, one that ends soon and one that begins soon."""
+"""Campaigns of the sample chain: one every week, one every day, one that ends soon and one that begins soon; and what is sold without any."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ DAYS_AHEAD = 30
 WEEKS_AHEAD = 5
 PRICE_SHARE = Decimal("0.6")
 """Of the list price: no other price of the chain or of a store is as low, nor becomes so."""
+STOCK_LEAST = 40
 CHEAPEST = Decimal("0.50")
 _CENT = Decimal("0.01")
 _DAY = dt.timedelta(days=1)
@@ -118,3 +119,26 @@ def _free(connection: sa.Connection, wanted: _Campaign) -> Sequence[tuple[int, D
     )
     rows = connection.execute(found.order_by(product.product_id))
     return [(row.product_id, row.list_price) for row in rows]
+
+
+def plentiful(engine: sa.Engine, store: str, number: int) -> list[str]:
+    """SKUs of a store with plenty of stock, sold by the piece, without a price of the store's own and in no campaign."""
+    listing, product, movement = tables.listing.c, tables.product.c, tables.stock_movement
+    stock = sa.func.sum(movement.c.quantity)
+    moved = sa.and_(movement.c.store_id == listing.store_id, movement.c.product_id == listing.product_id)
+    own_price = sa.exists().where(
+        tables.price.c.store_id == listing.store_id, tables.price.c.product_id == listing.product_id
+    )
+    reduced = sa.exists().where(tables.campaign_price.c.product_id == listing.product_id)
+    found = (
+        sa.select(product.item_code)
+        .select_from(tables.listing.join(tables.product).join(tables.store).join(movement, moved))
+        .where(tables.store.c.code == store, listing.active, product.active, ~product.sold_by_weight)
+        .where(~own_price, ~reduced, product.item_code.regexp_match("^[1-9][0-9]+$"))
+        .group_by(product.item_code)
+        .having(stock >= STOCK_LEAST)
+        .order_by(product.item_code)
+        .limit(number)
+    )
+    with engine.connect() as connection:
+        return list(connection.execute(found).scalars())
