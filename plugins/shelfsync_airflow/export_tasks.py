@@ -143,7 +143,7 @@ def shard(shard: dict[str, Any]) -> None:
 
 def _take(word: str, shard: dict[str, Any]) -> dict[str, Any]:
     """One step for one shard; returns counts."""
-    from shelfsync.catalog.steps.table import run_export_step
+    from shelfsync.catalog.steps.sync import run_export_step
 
     with open_app(PLATFORM) as app:
         result = run_export_step(app, word, shard["run"], shard["vendors"])

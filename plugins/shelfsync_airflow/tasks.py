@@ -53,7 +53,7 @@ def check(kind: str) -> int:
 @task(task_id="recover")
 def recover_first(run: int) -> dict[str, Any]:
     """Finishes what earlier runs left open with the vendors of this run; a vendor whose job is still open waits for the next run."""
-    from shelfsync.catalog.steps.table import run_recover
+    from shelfsync.catalog.steps.sync import run_recover
 
     with open_app(PLATFORM, read_only=_dry_run()) as app:
         result = run_recover(app, run)
@@ -65,7 +65,7 @@ def recover_first(run: int) -> dict[str, Any]:
 @task
 def extract(run: int) -> list[dict[str, Any]]:
     """Reads the ERP into the lake with a proof that nothing is missing, and cuts the vendors into shards."""
-    from shelfsync.catalog.steps.table import run_extract
+    from shelfsync.catalog.steps.sync import run_extract
 
     with open_app(PLATFORM, ERP, read_only=_dry_run()) as app:
         return run_extract(app, run)
@@ -151,7 +151,7 @@ def remove_expired() -> dict[str, Any]:
 def take(words: Sequence[str], shard: dict[str, Any]) -> list[dict[str, Any]]:
     """These steps for one shard; counts of each. A vendor that fails is named in the log and in the report, and stops no other."""
     from shelfsync.catalog.ledger import runs
-    from shelfsync.catalog.steps.table import step
+    from shelfsync.catalog.steps.sync import step
 
     counts = []
     with open_app(PLATFORM, read_only=_dry_run()) as app, runs.at_work(app.engine, shard["run"]):

@@ -12,7 +12,6 @@ from shelfsync import check, status
 from shelfsync.app import open_app
 from shelfsync.catalog.steps import (
     apply,
-    backtest,
     counts,
     export,
     hold_lists,
@@ -25,7 +24,6 @@ from shelfsync.catalog.steps import (
     run,
     run_history,
     sync,
-    table,
     urgent,
 )
 from shelfsync.explain.explain import explain
@@ -84,11 +82,11 @@ class Calls:
         return run.open_run(self.context, kind=kind, key=key, vendors=vendors, skus=skus, dry_run=dry_run)
 
     def extract(self, run_id: int) -> list[dict[str, Any]]:
-        table.run_recover(self.context, run_id)  # the DAGs wait for both
-        return table.run_extract(self.context, run_id)
+        sync.run_recover(self.context, run_id)  # the DAGs wait for both
+        return sync.run_extract(self.context, run_id)
 
     def step(self, word: str, run_id: int, vendors: Iterable[str]) -> dict[str, Any]:
-        return table.run_step(self.context, word, run_id, vendors)
+        return sync.run_step(self.context, word, run_id, vendors)
 
     def clear_the_way(self, vendors: tuple[str, ...]) -> list[str]:
         return asyncio.run(urgent.clear_the_way(self.context, vendors))
@@ -118,7 +116,7 @@ class Calls:
         return export.plan_exports(self.context, key, vendors)
 
     def export_step(self, word: str, key: str, vendors: Iterable[str]) -> dict[str, Any]:
-        return table.run_export_step(self.context, word, key, vendors)
+        return sync.run_export_step(self.context, word, key, vendors)
 
     def wait_exports(self, key: str, vendors: Iterable[str]) -> dict[str, Any]:
         return asyncio.run(wait.until_ended(self.context, Kind.EXPORT, key, vendors))
@@ -197,7 +195,7 @@ class HoldCalls:
         return hold_lists.question(self.context, hold_id, pages=pages)
 
     def backtest(self, vendors: tuple[str, ...] = (), **span: Any) -> dict[str, Any]:
-        return backtest.backtest(self.context, names=vendors, **span)
+        return hold_lists.backtest(self.context, names=vendors, **span)
 
     def decide(self, hold_id: int, *, approve: bool, who: str, why: str | None = None) -> dict[str, Any]:
         return holds.decide(self.context, hold_id, approve=approve, who=who, why=why)

@@ -8,6 +8,7 @@ only when it is complete.
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
 import importlib
 import os
 import re
@@ -15,9 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from shelfsync.catalog.ledger import observations, vendors
 from shelfsync.catalog.ledger import tables as ledger
-from shelfsync.catalog.warehouse import lake_rows
+from shelfsync.catalog.warehouse import assortment_history
 from shelfsync.errors import ConfigurationError
+from shelfsync.platform.jobs.table import job as job_table
 from shelfsync.warehouse.every_table import metadata
 from shelfsync.warehouse.views import VIEWS
 
@@ -40,6 +43,15 @@ LEFT_OUT = ("ledger.order_version.body",)
 SCHEMAS = ("warehouse", "ledger", "rate_limit")
 """Of the file. DuckDB names a database after its file, and takes `warehouse.job` of a file warehouse.duckdb for either of the two."""
 
+OF_LAKE = (
+    "warehouse.sku_outcome",
+    "warehouse.assortment_history",
+    "warehouse.baseline_history",
+    "warehouse.baseline",
+)
+"""Read from the lake's files, as far back as the lake keeps these; two columns of the last table are computed from the one before it."""
+
+_VALUES = ("price", "quantity", "active", "max_sales_quantity")
 _ROWS = 20_000
 _EXACT = sa.Numeric(38, 9)
 
@@ -48,7 +60,7 @@ def copied() -> dict[str, list[sa.Column[Any]]]:
     """Tables that are read from the database, small or not in the lake, with those of their columns that DuckDB takes."""
     names = [name for name, table in metadata.tables.items() if table.schema == "warehouse"]
     read = {name for view in VIEWS for name in re.findall(r"\b(?:ledger|rate_limit)\.\w+", view.sql)}
-    wanted = sorted((set(names) - {*lake_rows.TABLES, *NEVER}) | read)
+    wanted = sorted((set(names) - {*OF_LAKE, *NEVER}) | read)
     return {
         name: [
             column
@@ -74,14 +86,13 @@ def write(engine: Engine, lake: Lake, file: Path) -> dict[str, int]:
                     _insert(duck, name, rows)
             vendors = sa.select(ledger.vendor.c.vendor).order_by(ledger.vendor.c.vendor)
             for vendor in connection.execute(vendors).scalars().all():
-                for name, rows in lake_rows.of_vendor(connection, lake, vendor):
+                for name, rows in _of_vendor(connection, lake, vendor):
                     _insert(duck, name, rows)
             duck.execute(_BASELINE)
             for view in VIEWS:
                 duck.execute(f"CREATE VIEW warehouse.{view.name} AS {view.sql}")
             counts = {
-                name: duck.execute(f"SELECT count(*) FROM {name}").fetchall()[0][0]
-                for name in (*tables, *lake_rows.TABLES)
+                name: duck.execute(f"SELECT count(*) FROM {name}").fetchall()[0][0] for name in (*tables, *OF_LAKE)
             }
         temporary.replace(file)
     except (OSError, duckdb.IOException) as error:
@@ -119,7 +130,7 @@ def _make(duck: duckdb.DuckDBPyConnection, tables: dict[str, list[sa.Column[Any]
     duck.execute("SET TimeZone = 'UTC'")
     for schema in SCHEMAS:
         duck.execute(f"CREATE SCHEMA {schema}")
-    whole = {name: [*metadata.tables[name].columns] for name in lake_rows.TABLES}
+    whole = {name: [*metadata.tables[name].columns] for name in OF_LAKE}
     for name, columns in (tables | whole).items():
         duck.register("incoming", _schema(columns).empty_table())
         duck.execute(f"CREATE TABLE {name} AS SELECT * FROM incoming")
@@ -183,3 +194,108 @@ FROM (
 ) AS moved
 WHERE moved.vendor = held.vendor AND moved.sku = held.sku
 """
+
+
+def _of_vendor(connection: Connection, lake: Lake, vendor: str) -> Iterator[tuple[str, pa.Table]]:
+    """(table, rows of it), a file at a time."""
+    for name, part in (
+        ("warehouse.sku_outcome", _outcomes),
+        ("warehouse.assortment_history", _spans),
+        ("warehouse.baseline_history", _acknowledged),
+    ):
+        for rows in part(connection, lake, vendor):
+            yield name, rows
+    current = vendors.current_baseline(connection, vendor)
+    if current is not None:
+        held = lake.read_table(current.path, columns=["sku", *_VALUES])
+        yield "warehouse.baseline", _stamped(held, vendor=vendor)
+
+
+def _outcomes(connection: Connection, lake: Lake, vendor: str) -> Iterator[pa.Table]:
+    """One row a SKU and job: the values sent with their outcome."""
+    job, batch = job_table.c, ledger.batch.c
+    statement = (
+        sa.select(job.job_id, batch.items_path, job.outcomes_path, job.ended_at)
+        .join(ledger.batch, batch.batch_id == job.batch_id)
+        .where(job.vendor == vendor, job.outcomes_path.is_not(None))
+        .order_by(job.job_id)
+    )
+    for row in connection.execute(statement).all():
+        items = lake.read_table(row.items_path, columns=["sku", "change", *_VALUES])
+        outcomes = lake.read_table(row.outcomes_path, columns=["state", "reason"])
+        both = items.append_column("state", outcomes["state"]).append_column("reason", outcomes["reason"])
+        yield _stamped(both, vendor=vendor, job_id=row.job_id, known_at=row.ended_at)
+
+
+def _spans(connection: Connection, lake: Lake, vendor: str) -> Iterator[pa.Table]:
+    """The observed states, a span at a time: each closed when a later observation ends it, the open ones last."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    seen, kept = assortment_history.observation.c, observations.observation.c
+    statement = (
+        sa.select(kept.path, seen.observed_at)
+        .join_from(observations.observation, assortment_history.observation, kept.observation_id == seen.observation_id)
+        .where(seen.vendor == vendor, seen.in_history)
+        .order_by(seen.observed_at, seen.observation_id)
+    )
+    before: pa.Table | None = None
+    still: pa.Table | None = None
+    for row in connection.execute(statement).all():
+        shown = lake.read_table(row.path)
+        new, changed, gone = assortment_history.compared(shown, before)
+        fresh = _stamped(pa.concat_tables([new, changed]), vendor=vendor, valid_from=row.observed_at)
+        if still is not None:
+            ended = pa.concat_arrays(
+                [part["sku"].combine_chunks() for part in (changed, gone) if part.num_rows]
+                or [pa.array([], pa.string())]
+            )
+            over = pc.is_in(still["sku"], value_set=ended)
+            yield _stamped(still.filter(over), valid_to=row.observed_at)
+            fresh = pa.concat_tables([still.filter(pc.invert(over)), fresh])
+        before, still = shown, fresh
+    if still is not None:
+        yield still
+
+
+def _acknowledged(connection: Connection, lake: Lake, vendor: str) -> Iterator[pa.Table]:
+    """What each version of the baseline changed."""
+    import pyarrow as pa
+
+    from shelfsync.catalog.acknowledge import changed_rows
+
+    columns = ledger.baseline.c
+    statement = (
+        sa.select(columns.version, columns.path, columns.created_at, columns.job_id, columns.observation_id)
+        .where(columns.vendor == vendor)
+        .order_by(columns.version)
+    )
+    before: pa.Table | None = None
+    for row in connection.execute(statement).all():
+        held = lake.read_table(row.path, columns=["sku", *_VALUES])
+        moved = held if before is None else pa.concat_tables([changed_rows(held, before), _off_sale(before, held)])
+        by = {"job_id": row.job_id, "observation_id": row.observation_id}
+        yield _stamped(moved, vendor=vendor, version=row.version, valid_from=row.created_at, **by)
+        before = held
+
+
+def _off_sale(before: pa.Table, held: pa.Table) -> pa.Table:
+    """SKUs that left the baseline: their history ends off sale."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    left = before["sku"].filter(pc.invert(pc.is_in(before["sku"], value_set=held["sku"].combine_chunks())))
+    columns = {name: pa.nulls(len(left), held.schema.field(name).type) for name in _VALUES}
+    columns |= {"sku": left, "active": pa.repeat(pa.scalar(value=False), len(left))}
+    return pa.table([columns[name] for name in held.schema.names], schema=held.schema)
+
+
+def _stamped(rows: pa.Table, **values: Any) -> pa.Table:
+    """The rows with columns of one value each; None is a null of a number."""
+    import pyarrow as pa
+
+    kinds = {str: pa.string(), dt.datetime: pa.timestamp("us", tz="UTC")}
+    for name, value in values.items():
+        scalar = pa.scalar(value, kinds.get(type(value), pa.int64()))
+        rows = rows.append_column(name, pa.repeat(scalar, rows.num_rows))
+    return rows

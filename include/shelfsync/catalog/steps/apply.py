@@ -12,8 +12,7 @@ from shelfsync.catalog.ledger import runs, vendor_runs, vendors
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps import plan as plans
 from shelfsync.catalog.steps.extract import extract
-from shelfsync.catalog.steps.sync import finish
-from shelfsync.catalog.steps.table import recover, step
+from shelfsync.catalog.steps.sync import finish, recover, step
 from shelfsync.errors import PlanMovedError
 from shelfsync.store.lake import segment
 

@@ -6,7 +6,7 @@ import json
 import sys
 
 from shelfsync.app import open_app
-from shelfsync.catalog.steps.table import run_step
+from shelfsync.catalog.steps.sync import run_step
 from shelfsync.settings import read_settings
 
 
