@@ -17,9 +17,9 @@ from sqlalchemy.exc import DBAPIError
 from crash.victims import VICTIMS, kill
 from shelfsync.erp import sample
 from shelfsync.errors import ShelfsyncError
-from shelfsync.local import demo, ports, sample_chain
+from shelfsync.local import demo, sample_chain
 from shelfsync.local.airflow_api import AirflowApi, run_dag, wait_known
-from shelfsync.local.place import Place
+from shelfsync.local.place import LOOPBACK, Place, remember_port
 from shelfsync.local.stack import running_stack
 from shelfsync.settings import Settings
 
@@ -73,7 +73,7 @@ class CrashRun:
         place = Place(self._home)
         place.make()
         for name in ("api-server", "receiver", "sandbox"):
-            ports.remember(place.run / f"{name}.port", _a_free_port())
+            remember_port(place.run / f"{name}.port", _a_free_port())
         options = replace(demo.stack_options(Settings(home=self._home), what="make crash"), silent_s=SILENT_S)
         options.environment.update(QUICK)
         with running_stack(place, options, echo=self._log) as self.stack:
@@ -212,5 +212,5 @@ class CrashRun:
 
 def _a_free_port() -> int:
     with socket.socket() as probe:
-        probe.bind((ports.LOOPBACK, 0))
+        probe.bind((LOOPBACK, 0))
         return int(probe.getsockname()[1])

@@ -15,9 +15,8 @@ import pytest
 from airflow_world import PROJECT, World
 from app_calls import open_calls
 from sandbox_fixture import LiveSandbox
-from shelfsync.local import ports
 from shelfsync.local.airflow_api import AirflowApi, run_dag, wait_known
-from shelfsync.local.place import Place
+from shelfsync.local.place import LOOPBACK, Place, remember_port
 from shelfsync.local.stack import RunningStack, StackOptions, running_stack
 from shelfsync.settings import Settings
 from small_erp import SmallErp
@@ -64,7 +63,7 @@ def stack(platform: LiveSandbox, reachable_folder: Path) -> Iterator[RunningStac
         "api-server",
         "receiver",
     ):  # ports of the system's choice, not those that another stack may take now
-        ports.remember(place.run / f"{name}.port", a_free_port())
+        remember_port(place.run / f"{name}.port", a_free_port())
     with running_stack(place, options, echo=print) as running:
         running.wait_ready()
         yield running
@@ -72,7 +71,7 @@ def stack(platform: LiveSandbox, reachable_folder: Path) -> Iterator[RunningStac
 
 def a_free_port() -> int:
     with socket.socket() as probe:
-        probe.bind((ports.LOOPBACK, 0))
+        probe.bind((LOOPBACK, 0))
         return int(probe.getsockname()[1])
 
 

@@ -26,7 +26,7 @@ ENTRY_POINTS = (
     "from shelfsync.cli.app import main",
     "from shelfsync.receiver.__main__ import main",
     "from shelfsync.local.up import main",
-    "from shelfsync.local.down import main",
+    "from shelfsync.local.up import main_down as main",
     "from shelfsync.local.demo import main",
     "from shelfsync.local.init import main",
     "from shelfsync.local.up import main",

@@ -111,9 +111,9 @@ def up() -> None:
 @plain_command(app, "shelfsync down", "SHELFSYNC_HOME=/srv/shelfsync shelfsync down", panel=MACHINE)
 def down() -> None:
     """Stop what `up` started."""
-    from shelfsync.local import down as stack
+    from shelfsync.local import up as stack
 
-    raise typer.Exit(stack.main())
+    raise typer.Exit(stack.main_down())
 
 
 @plain_command(app, "shelfsync demo", "SHELFSYNC_HOME=/tmp/demo shelfsync demo", panel=MACHINE)

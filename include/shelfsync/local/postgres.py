@@ -21,8 +21,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shelfsync.errors import ConfigurationError, ShelfsyncError
-from shelfsync.local import ports, postgres_binaries, processes
-from shelfsync.local.place import FileLock, alone, kept_secret, make_home
+from shelfsync.local import postgres_binaries, processes
+from shelfsync.local.place import (
+    LOOPBACK,
+    FileLock,
+    alone,
+    kept_secret,
+    make_home,
+    remember_port,
+    remembered_port,
+)
 from shelfsync.local.postgres_cluster import START_TIMEOUT_S, Cluster, last_line
 
 if TYPE_CHECKING:
@@ -113,8 +121,8 @@ class EmbeddedPostgres:
 
     def dsn(self, database: str = DATABASE) -> str:
         """`postgresql://...` for a database of this server, which has to have been started once."""
-        port = ports.remembered(self._folder / "port")
-        return f"postgresql://{ROLE}:{self._password()}@{ports.LOOPBACK}:{port}/{database}"
+        port = remembered_port(self._folder / "port")
+        return f"postgresql://{ROLE}:{self._password()}@{LOOPBACK}:{port}/{database}"
 
     def create_database(self, name: str, *, template: str = "template0") -> str:
         """The DSN of the database `name`, made from `template` if it is not there yet. The server has to run."""
@@ -177,10 +185,10 @@ class EmbeddedPostgres:
             binaries = postgres_binaries.within_reach(postgres_binaries.find(), user, PLACES)
             password = kept_secret(self._folder / "password", lambda: secrets.token_urlsafe(24))
             self._cluster.initialise(binaries, user, role=ROLE, password=password)
-        remembered = ports.remembered(self._folder / "port")
+        remembered = remembered_port(self._folder / "port")
         first_port = remembered or FIRST_PORT + zlib.crc32(str(self._folder).encode()) % 1000
         port = self._cluster.start(*self._programs(), first_port=first_port)
-        ports.remember(self._folder / "port", port)
+        remember_port(self._folder / "port", port)
         if remembered not in {None, port}:
             self._echo(f"Port {remembered} is in use by something else: the embedded PostgreSQL listens on {port}.")
         self.create_database(DATABASE)
@@ -204,7 +212,7 @@ class EmbeddedPostgres:
 
         deadline_s = time.monotonic() + START_TIMEOUT_S
         while at := self._cluster.postmaster():
-            ports.remember(self._folder / "port", at.port)
+            remember_port(self._folder / "port", at.port)
             try:
                 psycopg.connect(self.dsn("postgres"), connect_timeout=10).close()
             except psycopg.OperationalError as error:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shelfsync.errors import ShelfsyncError
-from shelfsync.local import ports
+from shelfsync.local.place import LOOPBACK, next_free_port
 
 if TYPE_CHECKING:
     from shelfsync.local.postgres_binaries import Binaries, OsUser
@@ -94,7 +94,7 @@ class Cluster:
         port, deadline_s = first_port, time.monotonic() + STALE_TIMEOUT_S
         command = [binaries.program("pg_ctl"), "start", "-w", "-t", str(int(START_TIMEOUT_S)), "-D", str(self.data)]
         while True:
-            port = ports.next_free(port)
+            port = next_free_port(port)
             seen_bytes = self.log.stat().st_size
             done = _run([*command, "-l", str(self.log), "-o", self._options(port)], user)
             if done.returncode == 0:
@@ -120,7 +120,7 @@ class Cluster:
 
     def _options(self, port: int) -> str:
         settings = {
-            "listen_addresses": ports.LOOPBACK,
+            "listen_addresses": LOOPBACK,
             "port": str(port),
             "unix_socket_directories": "",
             "max_connections": "100",

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from shelfsync.local import airflow_home
-from shelfsync.local.ports import LOOPBACK
+from shelfsync.local.place import LOOPBACK
 from shelfsync.settings import SourceSettings
 from shelfsync.settings.settings import FILE, config_file
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from shelfsync.errors import ShelfsyncError
-from shelfsync.local import airflow_home, ports
+from shelfsync.local import airflow_home
 from shelfsync.local.init import ensure_database
-from shelfsync.local.place import FileLock, kept_secret
+from shelfsync.local.place import FileLock, PortClaims, kept_secret, remember_port, remembered_port
 from shelfsync.local.postgres import EmbeddedPostgres
 from shelfsync.local.processes import Processes, held, unwinding
 from shelfsync.local.services import (
@@ -124,7 +124,7 @@ def running_stack(place: Place, options: StackOptions, *, echo: Callable[[str], 
     """Runs the stack during the block. Remains of a killed run are stopped first; a running stack is not disturbed."""
     place.make()
     processes = Processes(place)
-    with unwinding(), _alone_here(place, options.what), ports.Claims() as claims:
+    with unwinding(), _alone_here(place, options.what), PortClaims() as claims:
         stop_leftovers(processes, echo)
         postgres = EmbeddedPostgres(place.home, echo=echo)
         echo("starting PostgreSQL")
@@ -206,7 +206,7 @@ def _addresses(
     options: StackOptions,
     dsn: str,
     postgres: EmbeddedPostgres,
-    claims: ports.Claims,
+    claims: PortClaims,
     echo: Callable[[str], None],
 ) -> Addresses:
     """Free ports: those of the last run if possible, else the next ones, with a message."""
@@ -217,11 +217,11 @@ def _addresses(
         *(((SANDBOX, SANDBOX_PORT),) if options.sandbox else ()),
     ):
         file = place.run / f"{name}.port"
-        wanted = ports.remembered(file) or first
+        wanted = remembered_port(file) or first
         port = claims.next_free(wanted)
         if port != wanted:
             echo(f"port {wanted} is in use: {name} listens on {port}")
-        ports.remember(file, port)
+        remember_port(file, port)
         chosen.append(port)
     airflow_url = postgres.dsn(AIRFLOW_DATABASE).replace("postgresql://", "postgresql+psycopg2://", 1)
     ensure_database(airflow_url)

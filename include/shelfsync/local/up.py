@@ -1,4 +1,4 @@
-"""`make up`: starts the process that keeps everything running, shows its log until all is ready, and leaves it running.
+"""`make up` starts the process that keeps everything running, shows its log until all is ready, and leaves it running; `make down` stops it.
 
 `python -m shelfsync.local.up` is that process: it starts every service, restarts it if it ends, and stops all on SIGTERM.
 """
@@ -18,8 +18,10 @@ from shelfsync.access import keep_private
 from shelfsync.errors import ConfigurationError, ShelfsyncError
 from shelfsync.local import demo, guide, sample_chain, services, switches
 from shelfsync.local.place import Place
+from shelfsync.local.postgres import EmbeddedPostgres
+from shelfsync.local.processes import Processes
 from shelfsync.local.services import CUSTOMERS
-from shelfsync.local.stack import StackOptions, living, running_stack
+from shelfsync.local.stack import StackOptions, living, running_stack, stop_leftovers
 from shelfsync.local.supervisor import ServiceFailedError
 from shelfsync.settings.settings import config_file
 
@@ -35,6 +37,8 @@ LOOK_EVERY_S = 1.0
 AGAIN_AFTER_S = 10.0
 READY_TIMEOUT_S = 600.0
 STOP_TIMEOUT_S = 90.0
+GONE_TIMEOUT_S = 15.0
+"""After a process has released its lock, its interpreter still has to end."""
 
 
 def stack_options(settings: Settings) -> StackOptions:
@@ -201,6 +205,66 @@ def main() -> int:
         return error.exit_code
     except KeyboardInterrupt:
         return 130
+
+
+def down(settings: Settings, *, echo: Callable[[str], None]) -> None:
+    """Stops every service of shelfsync, except a PostgreSQL that another command of shelfsync uses right now."""
+    place = Place(settings.home.absolute())
+    if other := living(place):
+        _stop_stack(place, other, echo)
+    if place.run.is_dir():
+        stop_leftovers(Processes(place), echo)
+    postgres = EmbeddedPostgres(place.home, echo=echo)
+    if postgres.status().running and not postgres.stop_if_unused():
+        echo("PostgreSQL stays up: a command is using it, and will stop it at its end")
+    else:
+        echo("everything is stopped")
+
+
+def _stop_stack(place: Place, other: dict[str, object], echo: Callable[[str], None]) -> None:
+    """Signals the running stack to end, and waits for its end."""
+    pid = other.get("pid")
+    if not isinstance(pid, int):
+        raise ShelfsyncError(f"Something holds {place.run / 'stack.lock'} and has no name. End it by hand.")
+    echo(f"stopping `{other.get('what')}` (process {pid})")
+    for sign in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.kill(pid, sign)
+        except ProcessLookupError:
+            return
+        deadline_s = time.monotonic() + STOP_TIMEOUT_S
+        while time.monotonic() < deadline_s:
+            if living(place) is None:
+                _wait_until_gone(pid)
+                return
+            time.sleep(0.1)
+    raise ShelfsyncError(f"Process {pid} does not end. End it by hand.")
+
+
+def _wait_until_gone(pid: int) -> None:
+    """Returns when the process has ended; a zombie counts as ended."""
+    import psutil
+
+    deadline_s = time.monotonic() + GONE_TIMEOUT_S
+    try:
+        process = psutil.Process(pid)
+        while process.is_running() and process.status() != psutil.STATUS_ZOMBIE and time.monotonic() < deadline_s:
+            time.sleep(0.05)
+    except psutil.NoSuchProcess:
+        return
+
+
+def main_down() -> int:
+    """The command `make down`; returns its exit code."""
+    keep_private()
+    from shelfsync.settings import read_settings
+
+    try:
+        down(read_settings(), echo=lambda text: print(f"down  {text}", flush=True))  # noqa: T201
+    except ShelfsyncError as error:
+        print(f"down: {error}", file=sys.stderr)  # noqa: T201
+        return error.exit_code
+    return 0
 
 
 if __name__ == "__main__":

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from shelfsync.local.down import down
 from shelfsync.local.place import Place
 from shelfsync.local.postgres import EmbeddedPostgres, running_postgres
 from shelfsync.local.processes import Processes
 from shelfsync.local.services import Service
 from shelfsync.local.stack import living
+from shelfsync.local.up import down
 from shelfsync.settings import Settings
 
 if TYPE_CHECKING:

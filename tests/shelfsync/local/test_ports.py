@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from shelfsync.local import ports
+from shelfsync.local.place import (
+    LOOPBACK,
+    PortClaims,
+    is_free_port,
+    next_free_port,
+    remember_port,
+    remembered_port,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,34 +25,34 @@ def test_a_port_in_use_is_not_free_and_the_next_free_one_is_found() -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        assert not ports.is_free(port)
-        found = ports.next_free(port)
+        assert not is_free_port(port)
+        found = next_free_port(port)
         assert found > port
-        assert ports.is_free(found)
-        assert ports.next_free(port, besides=[found]) > found
+        assert is_free_port(found)
+        assert next_free_port(port, besides=[found]) > found
 
 
 def test_a_port_is_remembered_and_nonsense_is_not(tmp_path: Path) -> None:
     file = tmp_path / "port"
-    assert ports.remembered(file) is None
-    ports.remember(file, 8123)
-    assert ports.remembered(file) == 8123
+    assert remembered_port(file) is None
+    remember_port(file, 8123)
+    assert remembered_port(file) == 8123
 
 
 @pytest.mark.parametrize("nonsense", ["", "x", "0", "-4", "65536"])
 def test_what_is_no_port_counts_as_none(tmp_path: Path, nonsense: str) -> None:
     (tmp_path / "port").write_text(nonsense)
-    assert ports.remembered(tmp_path / "port") is None
+    assert remembered_port(tmp_path / "port") is None
 
 
 def test_two_stacks_that_start_at_once_never_choose_the_same_port() -> None:
     with socket.socket() as probe:
-        probe.bind((ports.LOOPBACK, 0))
+        probe.bind((LOOPBACK, 0))
         first = probe.getsockname()[1]
-    with ports.Claims() as one, ports.Claims() as other:
+    with PortClaims() as one, PortClaims() as other:
         mine = one.next_free(first)
         theirs = other.next_free(first)
         assert mine != theirs
         assert one.next_free(first) not in {mine, theirs}
-    with ports.Claims() as later:
+    with PortClaims() as later:
         assert later.next_free(mine) == mine

@@ -16,7 +16,8 @@ import psycopg
 import pytest
 
 from shelfsync.errors import ShelfsyncError
-from shelfsync.local import ports, postgres_binaries
+from shelfsync.local import postgres_binaries
+from shelfsync.local.place import remembered_port
 from shelfsync.local.postgres import EmbeddedPostgres, running_postgres
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ def test_a_port_that_another_process_took_is_left_to_it_and_that_is_reported(hom
 
     lines: list[str] = []
     with running_postgres(home, fsync=False):
-        port = ports.remembered(home / "postgres" / "port")
+        port = remembered_port(home / "postgres" / "port")
     with socket.socket() as squatter:
         squatter.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         squatter.bind(("127.0.0.1", port))
