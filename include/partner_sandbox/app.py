@@ -10,9 +10,8 @@ import httpx
 from fastapi import FastAPI
 from sqlalchemy import Connection
 
-from partner_sandbox import control, demo, errors, records, scenario, tokens, vendors
-from partner_sandbox.catalog import assortment, creation, export, listing, update
-from partner_sandbox.conformance import report
+from partner_sandbox import conformance, control, demo, errors, records, scenario, tokens, vendors
+from partner_sandbox.catalog import assortment, creation, listing, update
 from partner_sandbox.courier import Courier
 from partner_sandbox.edge import Edge
 from partner_sandbox.jobs import files, jobs, runner
@@ -23,8 +22,8 @@ from partner_sandbox.promotions import update as promotion
 from partner_sandbox.sandbox import Sandbox
 from partner_sandbox.settings import SandboxSettings
 
-SERVICE = (tokens, vendors, update, listing, export, creation, runner, files, promotion, picking)
-for steered in (assortment, lifecycle, demo, records, report, scenario):
+SERVICE = (tokens, vendors, update, listing, creation, runner, files, promotion, picking)
+for steered in (assortment, lifecycle, demo, records, conformance, scenario):
     control.router.include_router(steered.router)
 
 
@@ -48,7 +47,7 @@ def create_app(
         jobs.forget_unqueued(connection)
     sandbox.runners |= {
         "update": runner.Runner(update.conclude, update.apply),
-        "export": runner.Runner(export.run),
+        "export": runner.Runner(listing.run_export),
         "creation": runner.Runner(creation.run),
         "promotion": runner.Runner(promotion.conclude, promotion.put_skus),
     }

@@ -1,4 +1,4 @@
-"""`partner-sandbox`: the platform alone; `partner-sandbox check` looks at one that runs."""
+"""`partner-sandbox`: the platform alone; its commands `check` and `play` ask a running sandbox at its control plane."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import asyncio
 import contextlib
 import json
 import os
+import signal
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import httpx
 from pydantic import ValidationError
-
-from partner_sandbox import commands
-from partner_sandbox.commands import PORT
 
 if TYPE_CHECKING:
     from partner_sandbox.running import RunningSandbox
@@ -27,6 +27,10 @@ EPILOG = (
     " partner-sandbox play FILE: what happens on the platform, from a file. Each has --help."
 )
 COMMANDS = ("check", "play")
+PORT = 8470
+MET, BROKEN, WRONG, INTERRUPTED = 0, 1, 2, 130
+"""Exit codes of a command: nothing is against the client; something is; the command could not do its work."""
+TICK_S = 0.2
 NAMES = ("data", "demo", "dialect", "clock", "seed", "public_url", "storage_url", "expose_control", "control_hosts")
 
 
@@ -35,9 +39,9 @@ def main(arguments: list[str] | None = None) -> int:
     os.umask(0o027)  # its files hold names and addresses of customers
     words = sys.argv[1:] if arguments is None else arguments
     if words and words[0] in COMMANDS:
-        return commands.run(words)
+        return _run(words)
     given = _parser().parse_args(words)
-    from partner_sandbox import guide
+    from partner_sandbox import demo
     from partner_sandbox.server import Server
     from partner_sandbox.storage import StorageUnusableError
 
@@ -49,7 +53,7 @@ def main(arguments: list[str] | None = None) -> int:
     server = Server(settings, host=given.host, port=given.port, storage_port=given.storage_port)
 
     def ready() -> None:
-        lines = [] if given.quiet else guide.first_lines(settings.public_url or server.base_url, demo=settings.demo)
+        lines = [] if given.quiet else demo.first_lines(settings.public_url or server.base_url, demo=settings.demo)
         sys.stdout.write(f"partner-sandbox on {server.base_url} (dialect {settings.dialect}, {settings.clock} clock)\n")
         sys.stdout.write("".join(f"{line}\n" for line in lines))
         sys.stdout.flush()
@@ -71,7 +75,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 @contextlib.contextmanager
-def started(arguments: list[str]) -> Iterator[RunningSandbox]:
+def _started(arguments: list[str]) -> Iterator[RunningSandbox]:
     """A sandbox with these arguments in a thread of this process."""
     from partner_sandbox.running import RunningSandbox
 
@@ -80,7 +84,7 @@ def started(arguments: list[str]) -> Iterator[RunningSandbox]:
         settings = _settings(given)
         running = RunningSandbox(settings, host=given.host, port=given.port, storage_port=given.storage_port).start()
     except (ValidationError, ValueError, OSError) as error:
-        raise commands.CommandError(_first_line(error)) from None
+        raise CommandError(_first_line(error)) from None
     try:
         yield running
     finally:
@@ -118,22 +122,9 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _settings(given: argparse.Namespace) -> SandboxSettings:
-    """ValidationError or ValueError for a wrong one."""
+    """From the arguments; the environment gives the others. ValidationError or ValueError for a wrong one."""
     from partner_sandbox.settings import SandboxSettings, behaviour_of
 
-    settings = SandboxSettings(**_arguments(given))
-    behaviour_of(settings.dialect, **settings.behaviour)
-    return settings
-
-
-def _arguments(given: argparse.Namespace) -> dict[str, Any]:
-    """The settings from the arguments; the environment gives the others."""
-    values = {name: getattr(given, name) for name in NAMES if getattr(given, name) is not None}
-    choices = _choices(given)
-    return {**values, "behaviour": choices} if choices else values
-
-
-def _choices(given: argparse.Namespace) -> dict[str, Any]:
     choices: dict[str, Any] = {}
     for text in given.set:
         name, equals, value = text.partition("=")
@@ -145,13 +136,159 @@ def _choices(given: argparse.Namespace) -> dict[str, Any]:
             choices[name] = value
     if given.job_seconds is not None:
         choices["job_seconds"] = given.job_seconds
-    return choices
+    values: dict[str, Any] = {name: getattr(given, name) for name in NAMES if getattr(given, name) is not None}
+    if choices:
+        values["behaviour"] = choices
+    settings = SandboxSettings(**values)
+    behaviour_of(settings.dialect, **settings.behaviour)
+    return settings
 
 
 def _first_line(error: Exception) -> str:
     from partner_sandbox.errors import validation_error
 
     return validation_error(error.errors()).message if isinstance(error, ValidationError) else str(error)
+
+
+class CommandError(Exception):
+    """One line for the terminal."""
+
+
+def _run(words: list[str]) -> int:
+    """Runs the command that the first word names."""
+    given, others = _command_parser().parse_known_args(words)
+    try:
+        code: int = given.run(given, others)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except CommandError as error:
+        sys.stderr.write(f"partner-sandbox {words[0]}: {error}\n")
+        return WRONG
+    return code
+
+
+def _command_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="partner-sandbox")
+    commands = parser.add_subparsers(required=True)
+    check = commands.add_parser(
+        "check",
+        help="which duties of the interface a client was seen to meet or to break",
+        description="Example: partner-sandbox check --report. Exit code 0: nothing is broken. 1: a duty is. 2: no sandbox answers.",
+    )
+    check.add_argument("--report", nargs="?", const="-", metavar="FILE", help="print the report, or write it to FILE")
+    check.add_argument("--json", action="store_true", help="the report as JSON")
+    check.add_argument("--probe", action="store_true", help="first send the last events again, and with a wrong secret")
+    check.add_argument("--watch", type=float, default=0, metavar="SECONDS", help="report after so long")
+    check.set_defaults(run=_check)
+    play = commands.add_parser(
+        "play",
+        help="what happens on the platform over its clock, from a file",
+        description=(
+            "Example: partner-sandbox play scenario.yaml. Starts a sandbox and plays the file in it; the options of partner-sandbox"
+            " apply. With --url it plays in one that runs. Exit code 0: each step was done. 1: a step failed. 2: it could not play."
+        ),
+    )
+    play.add_argument("file", type=Path, help="YAML or JSON; the sandbox's README shows one: Play a scenario")
+    play.add_argument(
+        "--exit", action="store_true", help="end with the scenario; else a started sandbox goes on until interrupted"
+    )
+    play.add_argument(
+        "--speed", type=float, metavar="N", help="on a virtual clock: N of its seconds in a second; at once without it"
+    )
+    play.set_defaults(run=_play)
+    for command in (check, play):
+        command.add_argument("--url", help=f"the address of the sandbox that runs (check: http://127.0.0.1:{PORT})")
+    return parser
+
+
+def _check(given: argparse.Namespace, others: list[str]) -> int:
+    from partner_sandbox.conformance import lines
+
+    given.url = given.url or f"http://127.0.0.1:{PORT}"
+    if others:
+        raise CommandError(f"there is no argument {others[0]}")
+    time.sleep(max(given.watch, 0))
+    if given.probe:
+        _call(given.url, "POST", "check/probe")
+    found = _call(given.url, "GET", "check")
+    if given.report or given.json:
+        text = json.dumps(found, indent=2) if given.json else "\n".join(lines(found))
+        _write(given.report or "-", f"{text}\n")
+    if (given.report or ("-" if given.json else "")) != "-":
+        sys.stdout.write(f"{found['met']} duties met, {found['broken']} broken, {found['not_seen']} not seen\n")
+    return BROKEN if found["broken"] else MET
+
+
+def _play(given: argparse.Namespace, others: list[str]) -> int:
+    try:
+        text = given.file.read_bytes()
+    except OSError as error:
+        raise CommandError(f"cannot read {given.file}: {error.strerror}") from None
+    if given.url:
+        if others:
+            raise CommandError(f"{others[0]} is for a sandbox that play starts; one runs at {given.url}")
+        return _follow(given.url, text, given.speed)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with _started(others) as running:
+        sys.stdout.write(f"partner-sandbox on {running.base_url}\n")
+        code = _follow(running.base_url, text, given.speed)
+        if not given.exit:
+            sys.stdout.write("the scenario has ended; the sandbox goes on until it is interrupted\n")
+            sys.stdout.flush()
+            with contextlib.suppress(KeyboardInterrupt):
+                running.join()
+    return code
+
+
+def _follow(url: str, text: bytes, speed: float | None) -> int:
+    """Plays a scenario to its end and prints each step that has ended; moves a virtual clock."""
+    if speed is not None and not 0 < speed < 1e9:
+        raise CommandError("--speed must be more than 0")
+    state = _call(url, "POST", "scenarios", content=text)
+    shown: set[int] = set()
+    while True:
+        for number, step in enumerate(state["steps"]):
+            if step["state"] != "pending" and number not in shown:
+                shown.add(number)
+                about = " ".join(step[name] for name in ("name", "order_id", "problem") if step[name])
+                sys.stdout.write(f"{step['time']} {step['action']} {step['state']} {about}".rstrip() + "\n")
+                sys.stdout.flush()
+        if state["next_in_s"] is None:
+            return BROKEN if state["failed"] else MET
+        if state["clock"] == "virtual":
+            wait_s = 0.0 if speed is None else min(TICK_S, state["next_in_s"] / speed)
+            time.sleep(wait_s)
+            seconds = state["next_in_s"] if speed is None else min(state["next_in_s"], wait_s * speed)
+            _call(url, "POST", "clock/advance", json={"seconds": seconds})
+        else:
+            time.sleep(min(TICK_S, state["next_in_s"]) or 0.01)
+        state = _call(url, "GET", f"scenarios/{state['play']}")
+
+
+def _write(to: str, text: str) -> None:
+    if to == "-":
+        sys.stdout.write(text)
+        return
+    try:
+        Path(to).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise CommandError(f"cannot write {to}: {error.strerror}") from None
+
+
+def _call(url: str, method: str, path: str, **body: Any) -> Any:
+    """A call of the control plane; its JSON."""
+    try:
+        answer = httpx.request(method, f"{url.rstrip('/')}/_sandbox/{path}", timeout=600, trust_env=False, **body)
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        why = str(error) or type(error).__name__
+        raise CommandError(f"no sandbox answers at {url} ({why}); start partner-sandbox, or give --url") from None
+    try:
+        content = answer.json()
+    except ValueError:
+        raise CommandError(f"{url} is no sandbox: it answered {answer.status_code} without JSON") from None
+    if not answer.is_success:
+        raise CommandError(content.get("message", answer.text) if isinstance(content, dict) else answer.text)
+    return content
 
 
 if __name__ == "__main__":

@@ -155,7 +155,7 @@ class RunningSandbox:
         )
 
     def check(self) -> Any:
-        """Which duties of the interface the client was seen to meet or to break (conformance/report.py)."""
+        """Which duties of the interface the client was seen to meet or to break (conformance.py)."""
         return self.control("GET", "check")
 
     @contextmanager

@@ -172,7 +172,7 @@ class SandboxSettings(BaseSettings):
     """Whether vendors that have no products are filled with the demo's."""
     dialect: DialectName = "spec"
     behaviour: dict[str, Any] = Field(default_factory=dict)
-    """Choices on top of the dialect, by the names of behaviour.Behaviour."""
+    """Choices on top of the dialect, by the names of Behaviour."""
     clock: Literal["real", "virtual"] = "real"
     clock_start: dt.datetime | None = None
     """Where the clock begins; the machine's present without it."""

@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 from benchmarks.sandbox import run
 from partner_sandbox import webhooks
 from partner_sandbox.app import create_app
-from partner_sandbox.catalog.export import export_row
+from partner_sandbox.catalog.listing import export_row
 from partner_sandbox.catalog.products import visible_change
 from partner_sandbox.jobs import jobs
 from partner_sandbox.promotions.store import promotion_sku

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
-from partner_sandbox import guide
+from partner_sandbox import demo
 from partner_sandbox.cli import PORT, _parser, main
 from sandbox_fixture import LiveSandbox
 
@@ -67,7 +67,7 @@ def test_the_first_lines_name_where_to_go_and_who_to_be():
         lines = [process.stdout.readline().rstrip() for _ in range(11)]
         sold = client.get("/_sandbox/chains/demo-chain/vendors/store-001/products").json()["products"]
     base_url = str(client.base_url).rstrip("/")
-    assert lines == "\n".join(guide.first_lines(base_url, demo=True)).splitlines()[: len(lines)]
+    assert lines == "\n".join(demo.first_lines(base_url, demo=True)).splitlines()[: len(lines)]
     assert len(sold) == 20
 
 

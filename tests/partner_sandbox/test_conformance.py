@@ -9,7 +9,7 @@ import pytest
 
 from order_picker import CHAIN, STORE, picked
 from partner_sandbox.cli import main
-from partner_sandbox.conformance.duties import DUTIES
+from partner_sandbox.duties import DUTIES
 from sandbox_fixture import LiveSandbox
 
 CATALOG = f"{CHAIN}/vendors/{STORE}/catalog"

@@ -9,7 +9,7 @@ import subprocess
 import httpx
 import pytest
 
-from partner_sandbox import guide
+from partner_sandbox import demo
 from partner_sandbox.settings import SandboxSettings
 from sandbox_fixture import LiveSandbox
 
@@ -25,9 +25,9 @@ def pasted(script: str) -> list[str]:
 
 
 def test_the_commands_that_the_start_prints_work_when_pasted(platform):
-    lines = guide.first_lines(platform.base_url, demo=False)
-    demo, job = [json.loads(line) for line in pasted("\n".join(line for line in lines if not line.startswith(" ")))]
-    assert demo["filled"] == list(platform.vendors)
+    lines = demo.first_lines(platform.base_url, demo=False)
+    filled, job = [json.loads(line) for line in pasted("\n".join(line for line in lines if not line.startswith(" ")))]
+    assert filled["filled"] == list(platform.vendors)
     assert job["job_status"] == "QUEUED"
     platform.advance(0)
     assert platform.products("store-001")["MILK-1L"]["price"] == 1.35
@@ -35,7 +35,7 @@ def test_the_commands_that_the_start_prints_work_when_pasted(platform):
 
 def test_the_commands_of_a_start_with_the_demo_end_with_an_order(platform):
     platform.control("POST", "demo")
-    lines = guide.first_lines(platform.base_url, demo=True)
+    lines = demo.first_lines(platform.base_url, demo=True)
     _, order = [json.loads(line) for line in pasted("\n".join(line for line in lines if not line.startswith(" ")))]
     assert order["items"][0]["sku"] == "MILK-1L"
 
@@ -44,9 +44,9 @@ def test_the_front_page_names_what_it_is_who_to_be_and_what_to_do(platform):
     answer = httpx.get(f"{platform.base_url}/", trust_env=False)
     assert answer.headers["content-type"].startswith("text/html")
     shown = html.unescape(answer.text)
-    for text in (platform.base_url, "demo-chain", "demo-client", "demo-secret", 'href="/portal"', *guide.FACTS):
+    for text in (platform.base_url, "demo-chain", "demo-client", "demo-secret", 'href="/portal"', *demo.FACTS):
         assert text in shown
-    for step in (*guide.first_steps(platform.base_url), guide.webhook_step(platform.base_url)):
+    for step in (*demo.first_steps(platform.base_url), demo.webhook_step(platform.base_url)):
         assert step.command in shown
     assert httpx.get(f"{platform.base_url}/portal/style.css", trust_env=False).status_code == 200
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from order_picker import picked
 from partner_sandbox.money import total_milli
-from partner_sandbox.orders.body import CartError, SentPricing
+from partner_sandbox.orders.payload import CartError, SentPricing
 from partner_sandbox.orders.pricing import changed
 from partner_sandbox.orders.store import Pricing
 

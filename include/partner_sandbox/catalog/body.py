@@ -189,7 +189,7 @@ class ItemReader:
     rejected_names: tuple[str, ...]
 
     def read(self, number: int, item: Any) -> tuple[Any, ...]:
-        """A row of jobs.tables.job_item after the job: number, sku, barcode, quantity, price, active, limit, error."""
+        """A row of jobs.job_item after the job: number, sku, barcode, quantity, price, active, limit, error."""
         where = f"products[{number}]"
         if type(item) is not dict:
             raise BodyError(where, "must be an object")

@@ -15,8 +15,7 @@ from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import Response, StreamingResponse
 from sqlalchemy import text
 
-from partner_sandbox.catalog import export
-from partner_sandbox.catalog.export import PAGE_ROWS, quoted
+from partner_sandbox.catalog.listing import EXPORT_PIECE_ROWS, export_lines, quoted
 from partner_sandbox.edge import Edge
 from partner_sandbox.errors import ApiError, not_found, noted
 from partner_sandbox.faults import Rule
@@ -56,9 +55,11 @@ def lines(storage: Storage, behaviour: Behaviour, job: Job) -> Iterator[str]:
 
 def rows(storage: Storage, job: Job) -> Iterator[LogRow]:
     """The items of a job and their outcomes, in the order they were sent."""
-    for first in range(0, job.items, PAGE_ROWS):
+    for first in range(0, job.items, EXPORT_PIECE_ROWS):
         with storage.begin() as connection:
-            page = connection.execute(_PAGE, {"job": job.seq, "first": first, "beyond": first + PAGE_ROWS}).all()
+            page = connection.execute(
+                _PAGE, {"job": job.seq, "first": first, "beyond": first + EXPORT_PIECE_ROWS}
+            ).all()
         for number, sku, barcode, error in page:
             yield LogRow(number, sku, barcode, error)
 
@@ -129,7 +130,7 @@ def _encoded(rule: Rule, whole: bytes) -> Response:
 
 def _text(sandbox: Sandbox, job: Job) -> Iterator[str]:
     if job.kind == "export":
-        return export.lines(sandbox.storage, job)
+        return export_lines(sandbox.storage, job)
     return lines(sandbox.storage, sandbox.behaviour, job)
 
 

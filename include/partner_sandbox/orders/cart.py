@@ -9,7 +9,7 @@ from typing import Literal
 
 from partner_sandbox import money
 from partner_sandbox.orders import pricing
-from partner_sandbox.orders.body import (
+from partner_sandbox.orders.payload import (
     INVALID_CART_UPDATE,
     ITEM_NOT_FOUND,
     VALIDATION_ERROR,

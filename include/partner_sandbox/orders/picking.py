@@ -15,8 +15,15 @@ from partner_sandbox import bodies, money
 from partner_sandbox.bodies import history_instant_us
 from partner_sandbox.errors import ApiError, invalid, noted
 from partner_sandbox.orders import cart, pricing, store
-from partner_sandbox.orders.body import INVALID_STATUS, VALIDATION_ERROR, Cancellation, CartError, OrderUpdate
-from partner_sandbox.orders.payload import note_event, shown
+from partner_sandbox.orders.payload import (
+    INVALID_STATUS,
+    VALIDATION_ERROR,
+    Cancellation,
+    CartError,
+    OrderUpdate,
+    note_event,
+    shown,
+)
 from partner_sandbox.orders.store import Order
 from partner_sandbox.sandbox import Sandbox, TheSandbox
 from partner_sandbox.settings import Behaviour

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, text
 from partner_sandbox import money
 from partner_sandbox.catalog.products import show_due
 from partner_sandbox.money import total_milli
-from partner_sandbox.orders.body import VALIDATION_ERROR, CartError, SentPricing
+from partner_sandbox.orders.payload import VALIDATION_ERROR, CartError, SentPricing
 from partner_sandbox.orders.store import Pricing
 
 DEFAULT_BASE_G = 1000

@@ -12,9 +12,8 @@ from fastapi.responses import RedirectResponse, Response
 from pydantic import ValidationError
 from sqlalchemy import select
 
-from partner_sandbox import webhooks
+from partner_sandbox import conformance, webhooks
 from partner_sandbox.catalog import assortment
-from partner_sandbox.conformance import report
 from partner_sandbox.errors import ApiError, invalid, not_found, validation_error
 from partner_sandbox.faults import Rule, RuleSet
 from partner_sandbox.orders import lifecycle, placing
@@ -156,7 +155,7 @@ async def clear_faults(request: Request, frame: TheFrame) -> Response:
 async def send_probe(request: Request, frame: TheFrame) -> Response:
     """Sends the last events again, and with a wrong secret."""
     form = await read(request)
-    await report.post_probe(frame.sandbox)
+    await conformance.post_probe(frame.sandbox)
     return _to(form.back("/portal/check"))
 
 

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 from markupsafe import Markup, escape
 
-from partner_sandbox import contract, control, guide
+from partner_sandbox import contract, control, demo
 from partner_sandbox.jobs.jobs import address_of
 from partner_sandbox.portal import pages
 from partner_sandbox.sandbox import TheSandbox
@@ -39,8 +39,8 @@ def front(request: Request, sandbox: TheSandbox) -> HTMLResponse:
         client_secret=CLIENT_SECRET,
         dialect=sandbox.behaviour.dialect,
         propagation_s=sandbox.behaviour.propagation_s,
-        steps=(*guide.first_steps(base_url), guide.webhook_step(base_url)),
-        facts=guide.FACTS,
+        steps=(*demo.first_steps(base_url), demo.webhook_step(base_url)),
+        facts=demo.FACTS,
     )
 
 

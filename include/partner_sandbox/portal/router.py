@@ -7,8 +7,7 @@ from typing import Any
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse, Response
 
-from partner_sandbox import records, webhooks
-from partner_sandbox.conformance import report
+from partner_sandbox import conformance, records, webhooks
 from partner_sandbox.control import on_this_machine
 from partner_sandbox.errors import not_found
 from partner_sandbox.faults import OPERATIONS, REQUESTS
@@ -195,7 +194,7 @@ def request_page(frame: TheFrame, n: int) -> HTMLResponse:
 def check_page(frame: TheFrame) -> HTMLResponse:
     """Which duties of the interface the clients were seen to meet or to break."""
     with frame.sandbox.storage.begin() as connection:
-        found = report.report(connection, frame.sandbox)
+        found = conformance.report(connection, frame.sandbox)
     return frame.page("check.html", found=found)
 
 

@@ -10,8 +10,8 @@ from fastapi import APIRouter
 from sqlalchemy import Connection, func, select
 
 from partner_sandbox import answers, webhooks
-from partner_sandbox.conformance.duties import DUTIES, Look
 from partner_sandbox.contract import described
+from partner_sandbox.duties import DUTIES, Look
 from partner_sandbox.journal import journal
 from partner_sandbox.sandbox import Sandbox, TheSandbox
 from partner_sandbox.webhooks import FORGED, delivery
