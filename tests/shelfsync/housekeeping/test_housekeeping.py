@@ -10,9 +10,8 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from shelfsync.housekeeping.remove_expired import prune
+from shelfsync.housekeeping.remove_expired import needed_paths, path_columns, prune, sweep
 from shelfsync.housekeeping.rules import rules
-from shelfsync.housekeeping.sweep import needed_paths, path_columns, sweep
 from shelfsync.settings import HousekeepingSettings
 from shelfsync.store.lake import Lake
 from shelfsync.warehouse.every_table import metadata

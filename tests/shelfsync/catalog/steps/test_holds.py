@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pytest
 
-from shelfsync.housekeeping.sweep import sweep
+from shelfsync.housekeeping.remove_expired import sweep
 from sixty_products import NEW, SKUS, V, fill, price, renumber, waiting
 
 
