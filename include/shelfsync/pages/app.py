@@ -12,8 +12,11 @@ from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.status import HTTP_400_BAD_REQUEST, HTTP_404_NOT_FOUND, HTTP_503_SERVICE_UNAVAILABLE
 
 from shelfsync.errors import DataError, ShelfsyncError
-from shelfsync.pages import explain, holds, orders, promotions, status, switches
+from shelfsync.pages.holds import HOLDS
+from shelfsync.pages.overview import EXPLAIN, ORDERS, VENDORS
+from shelfsync.pages.promotions import PROMOTIONS
 from shelfsync.pages.shell import HEADERS, fed_by, show
+from shelfsync.pages.switches import SWITCHES
 from shelfsync.pages.viewer import is_readable
 
 if TYPE_CHECKING:
@@ -22,8 +25,8 @@ if TYPE_CHECKING:
     from shelfsync.context import Context
     from shelfsync.pages.shell import DagStates
 
-PAGES = (status, holds, switches, explain, promotions, orders)
-"""Each has a `router` and the `DAGS` that feed it; those with a `MENU` (path, title) are in the menu, in this order."""
+PAGES = (VENDORS, HOLDS, SWITCHES, EXPLAIN, PROMOTIONS, ORDERS)
+"""In the order of the menu."""
 
 STYLE = Path(__file__).parent / "static" / "pages.css"
 
@@ -37,10 +40,9 @@ def create_app(
     """
     app = FastAPI(title="shelfsync pages", docs_url=None, redoc_url=None, openapi_url=None)
     app.state.opened = opened
-    app.state.menu = [page.MENU for page in PAGES if hasattr(page, "MENU")]
+    app.state.menu = [(page.path, page.title) for page in PAGES]
     for page in PAGES:
-        feeds = fed_by(page.DAGS, dag_states)
-        app.include_router(page.router, dependencies=[Depends(guard), Depends(feeds)])
+        app.include_router(page.router, dependencies=[Depends(guard), Depends(fed_by(page.dags, dag_states))])
     app.add_api_route("/pages.css", _style, include_in_schema=False)
     app.add_exception_handler(HTTPException, _denied)
     app.add_exception_handler(ShelfsyncError, _broken)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from fastapi import APIRouter, HTTPException, Request
+from fastapi import HTTPException, Request
 from starlette.responses import HTMLResponse, RedirectResponse
 from starlette.status import HTTP_400_BAD_REQUEST, HTTP_404_NOT_FOUND, HTTP_409_CONFLICT
 
@@ -14,12 +14,10 @@ from shelfsync.catalog.steps import hold_lists
 from shelfsync.catalog.steps.holds import decide
 from shelfsync.catalog.steps.holds import reconsider as reconsider_hold
 from shelfsync.errors import DataError
-from shelfsync.pages.shell import context, lead_to, show
+from shelfsync.pages.shell import Page, context, lead_to, show
 from shelfsync.pages.viewer import Decider, First, Form, Number, newest_shown
 
-router = APIRouter()
-MENU = ("/holds", "Holds")
-DAGS = ("catalog_full_sync", "catalog_delta_sync", "catalog_holds", "catalog_recover")
+HOLDS = Page("/holds", "Holds", ("catalog_full_sync", "catalog_delta_sync", "catalog_holds", "catalog_recover"))
 
 ROWS = 500
 """Rows a page."""
@@ -27,7 +25,7 @@ FIELD = "threshold_"
 """The prefix of form fields with a threshold for one decision."""
 
 
-@router.get("/holds")
+@HOLDS.router.get("/holds")
 def holds(request: Request) -> HTMLResponse:
     """The same as `shelfsync holds list --state any`: the open holds first."""
     found = hold_lists.listed(context(request))
@@ -37,19 +35,19 @@ def holds(request: Request) -> HTMLResponse:
     return show(request, "holds.html", title="Holds", by_rule=by_rule, waiting=waiting, decided=decided)
 
 
-@router.post("/holds/rules/{rule}/approve")
+@HOLDS.router.post("/holds/rules/{rule}/approve")
 def approve_rule(request: Request, rule: str, person: Decider, form: Form) -> RedirectResponse:
     """Approves the open holds of a rule that the page showed; the schedule sends them."""
     return _decided_rule(request, rule, form, approve=True, who=person.name)
 
 
-@router.post("/holds/rules/{rule}/decline")
+@HOLDS.router.post("/holds/rules/{rule}/decline")
 def decline_rule(request: Request, rule: str, person: Decider, form: Form) -> RedirectResponse:
     """Declines the open holds of a rule that the page showed."""
     return _decided_rule(request, rule, form, approve=False, who=person.name)
 
 
-@router.get("/holds/{number}")
+@HOLDS.router.get("/holds/{number}")
 def hold(request: Request, number: Number, first: First = 0) -> HTMLResponse:
     """One hold with its rows, 500 a page. The largest price changes come first."""
     try:
@@ -60,21 +58,21 @@ def hold(request: Request, number: Number, first: First = 0) -> HTMLResponse:
     return show(request, "hold.html", title=f"Hold {number}", hold=found, first=first, after=after)
 
 
-@router.post("/holds/{number}/approve")
+@HOLDS.router.post("/holds/{number}/approve")
 def approve(request: Request, number: Number, person: Decider, form: Form) -> RedirectResponse:
     """Approves a hold; the schedule (DAG catalog_recover) sends it."""
     result = decide(context(request), number, approve=True, who=person.name, why=form.get("reason"))
     return _decided(request, number, result)
 
 
-@router.post("/holds/{number}/decline")
+@HOLDS.router.post("/holds/{number}/decline")
 def decline(request: Request, number: Number, person: Decider, form: Form) -> RedirectResponse:
     """Declines a hold: it stays held until the ERP has other values."""
     result = decide(context(request), number, approve=False, who=person.name, why=form.get("reason"))
     return _decided(request, number, result)
 
 
-@router.post("/holds/{number}/reconsider")
+@HOLDS.router.post("/holds/{number}/reconsider")
 def reconsider(request: Request, number: Number, person: Decider, form: Form) -> RedirectResponse:
     """Approves what these thresholds let through, for this once, and declines the rest."""
     given = {name.removeprefix(FIELD): text for name, text in form.items() if name.startswith(FIELD) and text.strip()}

@@ -6,24 +6,22 @@ from typing import Any
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
-from fastapi import APIRouter, HTTPException, Request
+from fastapi import HTTPException, Request
 from starlette.responses import HTMLResponse, RedirectResponse
 from starlette.status import HTTP_404_NOT_FOUND, HTTP_409_CONFLICT
 
 from shelfsync.errors import DataError
-from shelfsync.pages.shell import context, lead_to, show
+from shelfsync.pages.shell import Page, context, lead_to, show
 from shelfsync.pages.viewer import Decider, First, Form, Number, Text, newest_shown
 from shelfsync.promotions.steps.status import STATES, decide_hold, decide_rule, one, status
 
-router = APIRouter()
-MENU = ("/promotions", "Promotions")
-DAGS = ("promotions_sync", "promotions_recover")
+PROMOTIONS = Page("/promotions", "Promotions", ("promotions_sync", "promotions_recover"))
 
 ROWS = 500
 """Promotions or SKUs a page."""
 
 
-@router.get("/promotions")
+@PROMOTIONS.router.get("/promotions")
 def promotions(
     request: Request,
     state: Text = "",
@@ -50,7 +48,7 @@ def promotions(
     return show(request, "promotions.html", title="Promotions", **found, **values)
 
 
-@router.get("/promotions/{number}")
+@PROMOTIONS.router.get("/promotions/{number}")
 def promotion(request: Request, number: Number, first: First = 0) -> HTMLResponse:
     """One promotion with its SKUs, 500 a page."""
     try:
@@ -62,25 +60,25 @@ def promotion(request: Request, number: Number, first: First = 0) -> HTMLRespons
     return show(request, "promotion.html", title=f"Promotion {found['name']}", **values)
 
 
-@router.post("/promotions/holds/{number}/approve")
+@PROMOTIONS.router.post("/promotions/holds/{number}/approve")
 def approve(request: Request, number: Number, person: Decider) -> RedirectResponse:
     """Approves exactly this; the next run sends it."""
     return _decided(request, number, approve=True, who=person.name)
 
 
-@router.post("/promotions/holds/{number}/decline")
+@PROMOTIONS.router.post("/promotions/holds/{number}/decline")
 def decline(request: Request, number: Number, person: Decider) -> RedirectResponse:
     """Declines it: the platform keeps what it has until the hold changes or an operator approves it."""
     return _decided(request, number, approve=False, who=person.name)
 
 
-@router.post("/promotions/rules/{rule}/approve")
+@PROMOTIONS.router.post("/promotions/rules/{rule}/approve")
 def approve_rule(request: Request, rule: str, form: Form, person: Decider) -> RedirectResponse:
     """Approves all that the page showed of one cause."""
     return _decided_rule(request, rule, form, approve=True, who=person.name)
 
 
-@router.post("/promotions/rules/{rule}/decline")
+@PROMOTIONS.router.post("/promotions/rules/{rule}/decline")
 def decline_rule(request: Request, rule: str, form: Form, person: Decider) -> RedirectResponse:
     """Declines all that the page showed of one cause."""
     return _decided_rule(request, rule, form, approve=False, who=person.name)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fastapi import Request
+from fastapi import APIRouter, Request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, RedirectResponse
 from starlette.status import HTTP_303_SEE_OTHER, HTTP_400_BAD_REQUEST
@@ -119,6 +119,16 @@ def _environment() -> Environment:
         made.filters["age"] = age
         _made.append(made)
     return _made[0]
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page in the menu, with the DAGs that feed it. Its routes are added to `router`."""
+
+    path: str
+    title: str
+    dags: tuple[str, ...] = ()
+    router: APIRouter = field(default_factory=APIRouter)
 
 
 @dataclass(frozen=True)

@@ -2,40 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from fastapi import APIRouter, HTTPException, Request
+from fastapi import HTTPException, Request
 from starlette.responses import HTMLResponse, RedirectResponse
 from starlette.status import HTTP_400_BAD_REQUEST
 
 from shelfsync.catalog.steps import pause_or_forget_vendor
 from shelfsync.errors import ShelfsyncError
-from shelfsync.pages.shell import context, lead_to, show
+from shelfsync.pages.shell import Page, context, lead_to, show
 from shelfsync.pages.viewer import Form, Stopper
 
-if TYPE_CHECKING:
-    from shelfsync.pages.viewer import Viewer
-
-router = APIRouter()
-MENU = ("/switches", "Pause")
-DAGS: tuple[str, ...] = ()
+SWITCHES = Page("/switches", "Pause")
 
 
-@router.get("/switches")
+@SWITCHES.router.get("/switches")
 def switches(request: Request) -> HTMLResponse:
     """What is paused now, the last changes, and two forms."""
     found = pause_or_forget_vendor.turns(context(request))
     return show(request, "switches.html", title="Pause", **found)
 
 
-@router.post("/switches/{turn}")
+@SWITCHES.router.post("/switches/{turn}")
 def turn(request: Request, turn: str, person: Stopper, form: Form) -> RedirectResponse:
     """Pauses or resumes what the form names."""
-    _turn(request, turn, person, form)
-    return lead_to(request, "/switches")
-
-
-def _turn(request: Request, turn: str, person: Viewer, form: dict[str, str]) -> None:
     scope, vendor = form.get("scope", ""), form.get("vendor", "").strip() or None
     reason = form.get("reason", "").strip()
     if (
@@ -53,3 +41,4 @@ def _turn(request: Request, turn: str, person: Viewer, form: dict[str, str]) -> 
             pause_or_forget_vendor.resume(context(request), scope, vendor, why=reason or "resumed", who=person.name)
     except ShelfsyncError as error:
         raise HTTPException(HTTP_400_BAD_REQUEST, str(error)) from None
+    return lead_to(request, "/switches")

@@ -13,7 +13,7 @@ from shelfsync.pages import shell
 from shelfsync.pages.viewer import Viewer
 
 DAGS = {file.stem for file in (Path(__file__).parents[3] / "dags").glob("*.py")}
-PATHS = {page.MENU[0]: page.DAGS for page in pages.PAGES}
+PATHS = {page.path: page.dags for page in pages.PAGES}
 
 
 def guard(request: Request) -> None:

@@ -1,0 +1,85 @@
+"""Pages that only show: the state of every vendor and the last runs, one SKU explained, and the orders of today."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import HTTPException, Request
+from starlette.responses import HTMLResponse
+from starlette.status import HTTP_404_NOT_FOUND
+
+from shelfsync.errors import DataError
+from shelfsync.explain.explain import explain
+from shelfsync.explain.explanation import asked_instant
+from shelfsync.orders.steps import lists
+from shelfsync.pages.shell import Page, context, show
+from shelfsync.pages.viewer import Text
+from shelfsync.status import status
+
+VENDORS = Page(
+    "/",
+    "Vendors",
+    ("catalog_full_sync", "catalog_delta_sync", "catalog_recover", "catalog_urgent_sync", "housekeeping"),
+)
+EXPLAIN = Page(
+    "/explain", "Explain", ("catalog_full_sync", "catalog_delta_sync", "assortment_export", "promotions_sync")
+)
+ORDERS = Page("/orders", "Orders", ("orders_fulfilment", "orders_history"))
+
+_IN_PROGRESS = frozenset({"open", "planned", "busy", "superseded"})
+"""States of a vendor in its newest run that a later step or run ends by itself."""
+
+
+@VENDORS.router.get("/")
+def vendors(request: Request) -> HTMLResponse:
+    """The same as `shelfsync status`."""
+    found = status(context(request))
+    rows = [{**row, **_appearance(row)} for row in found["vendors"]]
+    return show(
+        request,
+        "status.html",
+        title="Vendors",
+        vendors=rows,
+        **{
+            name: found[name]
+            for name in ("alarms", "paused", "restorations", "freshness", "forecast", "requests", "runs")
+        },
+    )
+
+
+def _appearance(row: dict[str, Any]) -> dict[str, str]:
+    """`tone` (its colour) and `words` of a vendor's row. Work in progress is no error, unless its requests fail repeatedly."""
+    state = row["last_state"] or ""
+    if state not in _IN_PROGRESS:
+        return {"tone": "bad" if row["error"] else "", "words": state}
+    if row["consecutive_failures"] and row["error"]:
+        return {"tone": "bad", "words": state}
+    return {"tone": "", "words": "first sync in progress" if row["acknowledged_at"] is None else "in progress"}
+
+
+@EXPLAIN.router.get("/explain")
+def explained(request: Request, vendor: Text = "", sku: Text = "", at: Text = "") -> HTMLResponse:
+    """The same as `shelfsync explain`; without vendor and SKU only the form that asks for them."""
+    explanation, problem = None, None
+    if vendor and sku:
+        try:
+            explanation = explain(context(request), vendor, sku, at=asked_instant(at) if at else None)
+        except (DataError, ValueError) as error:
+            problem = str(error)
+    asked = {"vendor": vendor, "sku": sku, "at": at}
+    return show(request, "explain.html", title="Explain", asked=asked, explanation=explanation, problem=problem)
+
+
+@ORDERS.router.get("/orders")
+def today(request: Request) -> HTMLResponse:
+    """Orders of today and open orders, alarms, and how far each store's history was read. No order page shows personal data."""
+    return show(request, "orders.html", title="Orders", **lists.today(context(request)))
+
+
+@ORDERS.router.get("/orders/{order_id}")
+def order(request: Request, order_id: str) -> HTMLResponse:
+    """One order."""
+    found = lists.order(context(request), order_id)
+    if found is None:
+        raise HTTPException(HTTP_404_NOT_FOUND, "shelfsync knows no such order.")
+    return show(request, "order.html", title=f"Order {found['order_code'] or found['order_id']}", order=found)
