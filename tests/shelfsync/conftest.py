@@ -15,8 +15,8 @@ from promotion_shop import Shop, open_shop
 from sandbox_fixture import LiveSandbox
 from serving import serving
 from shelfsync.inbox.store import InboxStore
+from shelfsync.receiver.endpoints import create_app
 from shelfsync.receiver.server import config
-from shelfsync.receiver.webhook import create_app
 from shelfsync.settings import Settings, WebhookSettings
 from small_erp import SQL, SmallErp
 

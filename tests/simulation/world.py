@@ -23,8 +23,8 @@ from shelfsync.app import assemble
 from shelfsync.inbox.store import InboxStore
 from shelfsync.platform.rate_limit import RateLimiter
 from shelfsync.platform.shared_token import SharedTokens
+from shelfsync.receiver.endpoints import create_app
 from shelfsync.receiver.server import config
-from shelfsync.receiver.webhook import create_app
 from shelfsync.settings import Settings, WebhookSettings
 from shelfsync.store.engine import database_url, libpq_url
 from shelfsync.store.instant import instant

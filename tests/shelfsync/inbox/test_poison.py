@@ -13,7 +13,7 @@ from pydantic import SecretStr
 
 from shelfsync.inbox.event_body import IDENTITY_BYTES_MAX, Received, read
 from shelfsync.inbox.store import InboxStore, TablesMissingError, UnstorableEventError
-from shelfsync.receiver.webhook import create_app
+from shelfsync.receiver.endpoints import create_app
 from shelfsync.settings import WebhookSettings
 
 

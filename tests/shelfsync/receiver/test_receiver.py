@@ -18,7 +18,7 @@ from pydantic import SecretStr
 from shelfsync.inbox.events import event
 from shelfsync.inbox.store import InboxStore, StoreUnavailableError
 from shelfsync.local.postgres import EmbeddedPostgres
-from shelfsync.receiver.webhook import create_app
+from shelfsync.receiver.endpoints import create_app
 from shelfsync.settings import WebhookSettings
 
 SECRET = "canary-webhook-3"

@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 from order_picker import STORE
 from orders_world import PICKING_KEY, PICKING_SECRET, picked
-from shelfsync.receiver.picking import BODY_BYTES_MAX
+from shelfsync.receiver.endpoints import PICKING_BYTES_MAX
 from shelfsync.receiver.secret import StoreSecrets
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def start_receiver(world, open_receiver):
 @pytest.mark.parametrize(
     ("content", "status"),
     [
-        (b"x" * (BODY_BYTES_MAX + 1), 413),
+        (b"x" * (PICKING_BYTES_MAX + 1), 413),
         (b"", 400),
         (b"[]", 400),
         (b'{"action": "cancel", "reason": "CLOSED"', 400),
