@@ -40,7 +40,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The tests of the installation and the soak have a command of their own: two installations never run side by side."""
     here = Path(__file__).parent
-    folders = {here / "installation", here / "soak"}
+    folders = {here / "installation", here / "soak", here / "watch"}
     for item in items:
         if folders & {*item.path.parents}:
             item.add_marker(pytest.mark.installation)

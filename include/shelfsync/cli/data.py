@@ -47,7 +47,7 @@ def change_table() -> Answer:
     from shelfsync.erp.sample import CHANGE_TABLE_FILE, CHANGES_FILE
 
     table, query = CHANGE_TABLE_FILE.read_text("utf-8"), CHANGES_FILE.read_text("utf-8")
-    return Answer({"table": table, "query": query}, [table, query])
+    return Answer({"table": table, "query": query}, [*table.splitlines(), "", *query.splitlines()])
 
 
 @command(change_files, "shelfsync change-files list --limit 10", "shelfsync change-files list --json", name="list")

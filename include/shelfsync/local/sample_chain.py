@@ -26,6 +26,8 @@ DATABASE = "erp"
 CONFIG = "sample.toml"
 VENDORS = 6
 SKUS_PER_VENDOR = 5_000
+WATCH = "AIRFLOW__SHELFSYNC__DELTA_WATCH"
+"""The option by which changes of the ERP start a delta. With it, the sample ERP has a table of its changes."""
 
 
 def settings(home: Path, local: LocalSettings) -> Callable[[Addresses, EmbeddedPostgres], dict[str, str]]:
@@ -42,7 +44,7 @@ def settings(home: Path, local: LocalSettings) -> Callable[[Addresses, EmbeddedP
                 "client_id": CLIENT_ID,
                 "client_secret": CLIENT_SECRET,
             },
-            "erp": {"url": _sqlalchemy(postgres.create_database(DATABASE)), "sql_file": str(SELECT_FILE)},
+            "erp": {"url": _sqlalchemy(postgres.create_database(DATABASE)), "sql_file": str(SELECT_FILE), **_changes()},
             "promotions": {"sql_file": str(PROMOTIONS_FILE), "poll_first_s": 2.0},
             "orders": {
                 "hand_over": "outbox",
@@ -81,11 +83,15 @@ def prepare(stack: RunningStack, echo: Callable[[str], None]) -> None:
     sandbox = SandboxControl(stack.addresses.sandbox_url)
     engine = open_erp(stack)
     try:
-        if not _is_made(engine):
+        if not _exists(engine, "erp.listing"):  # it is created in one transaction
             made = sample.create(engine, vendors=VENDORS, skus_per_vendor=SKUS_PER_VENDOR)
             echo(
                 f"made a sample ERP: {len(made.vendors)} stores, {made.products:,} products, {made.movements:,} bookings of stock"
             )
+        if _changes() and not _exists(engine, "erp.change"):
+            with engine.begin() as connection:
+                connection.exec_driver_sql(sample.CHANGE_TABLE_FILE.read_text("utf-8"))
+            echo("the sample ERP has a table of its changes now, fed by triggers")
         if new := sample.campaigns(engine, dt.datetime.now(dt.UTC)):
             echo(f"the sample ERP has {new} new campaigns")
         for vendor, products in sample.assortment(engine).items():
@@ -109,12 +115,27 @@ def rows(engine: sa.Engine) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _is_made(engine: sa.Engine) -> bool:
-    """Whether the sample is complete; it is created in one transaction."""
+def _exists(engine: sa.Engine, table: str) -> bool:
     import sqlalchemy as sa
 
     with engine.connect() as connection:
-        return connection.execute(sa.text("SELECT to_regclass('erp.listing') IS NOT NULL")).scalar_one() is True
+        return (
+            connection.execute(sa.text("SELECT to_regclass(:name) IS NOT NULL"), {"name": table}).scalar_one() is True
+        )
+
+
+def _changes() -> dict[str, Any]:
+    """The settings to read only what changed; none without the option."""
+    from shelfsync.erp.sample import CHANGES_FILE
+
+    if os.environ.get(WATCH, "none").strip().lower() in {"", "none", "never"}:
+        return {}
+    return {
+        "changes_sql_file": str(CHANGES_FILE),
+        "changes_column": "xact",
+        "changes_kind": "number",
+        "changes_overlap": 0,
+    }
 
 
 def _kept(home: Path, name: str) -> str:

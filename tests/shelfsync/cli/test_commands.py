@@ -14,6 +14,7 @@ import pytest
 
 from documents import data, error
 from shelfsync.cli.sync import run_error
+from shelfsync.erp.sample import CHANGE_TABLE_FILE, CHANGES_FILE
 
 
 @pytest.mark.slow
@@ -232,3 +233,9 @@ def test_an_interrupted_sync_is_exit_code_130_and_recover_goes_on_with_it(run, s
         assert time.monotonic() < deadline
         time.sleep(0.5)
     assert data(run("status", "--json").stdout)["vendors"][0]["acknowledged"] == 1
+
+
+def test_the_table_of_changes_is_printed_as_sql_that_an_administrator_can_run(here):
+    code, printed, _ = here("change-table")
+    table, query = CHANGE_TABLE_FILE.read_text("utf-8"), CHANGES_FILE.read_text("utf-8")
+    assert (code, printed) == (0, f"{table}\n{query}")
