@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from shelfsync.errors import ShelfsyncError, TryAgainError
-from shelfsync.settings.settings import PROJECT
+from shelfsync.settings import PROJECT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator

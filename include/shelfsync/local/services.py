@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from shelfsync.local import airflow_home
 from shelfsync.local.place import LOOPBACK
-from shelfsync.settings import SourceSettings
-from shelfsync.settings.settings import FILE, config_file
+from shelfsync.settings import FILE, SourceSettings, config_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -23,7 +23,7 @@ from shelfsync.local.processes import Processes
 from shelfsync.local.services import CUSTOMERS
 from shelfsync.local.stack import StackOptions, living, running_stack, stop_leftovers
 from shelfsync.local.supervisor import ServiceFailedError
-from shelfsync.settings.settings import config_file
+from shelfsync.settings import config_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -190,25 +190,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         os.kill(process.pid, signal.SIGKILL)  # the next start stops what it leaves
 
 
-def main() -> int:
-    """The command; returns its exit code."""
-    keep_private()
-    from shelfsync.settings import read_settings
-
-    def echo(text: str) -> None:
-        print(f"up  {text}".rstrip(), flush=True)  # noqa: T201
-
-    try:
-        return up(read_settings(), echo=echo)
-    except ShelfsyncError as error:
-        print(f"up: {error}", file=sys.stderr)  # noqa: T201
-        return error.exit_code
-    except KeyboardInterrupt:
-        return 130
-
-
-def down(settings: Settings, *, echo: Callable[[str], None]) -> None:
-    """Stops every service of shelfsync, except a PostgreSQL that another command of shelfsync uses right now."""
+def down(settings: Settings, *, echo: Callable[[str], None]) -> int:
+    """Stops every service of shelfsync, except a PostgreSQL that another command of shelfsync uses right now; returns 0."""
     place = Place(settings.home.absolute())
     if other := living(place):
         _stop_stack(place, other, echo)
@@ -219,6 +202,7 @@ def down(settings: Settings, *, echo: Callable[[str], None]) -> None:
         echo("PostgreSQL stays up: a command is using it, and will stop it at its end")
     else:
         echo("everything is stopped")
+    return 0
 
 
 def _stop_stack(place: Place, other: dict[str, object], echo: Callable[[str], None]) -> None:
@@ -254,17 +238,30 @@ def _wait_until_gone(pid: int) -> None:
         return
 
 
+def main() -> int:
+    """The command `make up`; returns its exit code."""
+    return _command("up", up)
+
+
 def main_down() -> int:
     """The command `make down`; returns its exit code."""
+    return _command("down", down)
+
+
+def _command(name: str, act: Callable[..., int]) -> int:
     keep_private()
     from shelfsync.settings import read_settings
 
+    def echo(text: str) -> None:
+        print(f"{name}  {text}".rstrip(), flush=True)  # noqa: T201
+
     try:
-        down(read_settings(), echo=lambda text: print(f"down  {text}", flush=True))  # noqa: T201
+        return act(read_settings(), echo=echo)
     except ShelfsyncError as error:
-        print(f"down: {error}", file=sys.stderr)  # noqa: T201
+        print(f"{name}: {error}", file=sys.stderr)  # noqa: T201
         return error.exit_code
-    return 0
+    except KeyboardInterrupt:
+        return 130
 
 
 if __name__ == "__main__":

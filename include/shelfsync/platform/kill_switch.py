@@ -124,11 +124,26 @@ CHANGES = frozenset({"put_catalog", "create_products", "put_promotion"})
 """Operations that change what customers see. An order is not among them: its customer waits, also while the catalog is paused."""
 
 
-class SwitchedGate:
+class _GateBehind:
+    """A gate behind another one, which receives every report."""
+
+    def __init__(self, inner: Gate) -> None:
+        self._inner = inner
+
+    def report(self, operation: str, status: int, retry_after_s: float | None, blocked: bool) -> None:
+        """Passes the answer on."""
+        self._inner.report(operation, status, retry_after_s, blocked)
+
+    def done(self, operation: str, priority: str, used: bool) -> None:
+        """Passes it on."""
+        self._inner.done(operation, priority, used)
+
+
+class SwitchedGate(_GateBehind):
     """Any gate, and behind it the switch: `admit` raises StoppedError for a change that an operator has stopped."""
 
     def __init__(self, inner: Gate, engine: Engine, chain: str) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._engine = engine
         self._chain = chain
 
@@ -143,31 +158,12 @@ class SwitchedGate:
             self._inner.done(operation, priority, used=False)
             raise StoppedError(str(stop))
 
-    def report(self, operation: str, status: int, retry_after_s: float | None, blocked: bool) -> None:
-        """Passes the answer on."""
-        self._inner.report(operation, status, retry_after_s, blocked)
 
-    def done(self, operation: str, priority: str, used: bool) -> None:
-        """Passes it on."""
-        self._inner.done(operation, priority, used)
-
-
-class ReadOnlyGate:
+class ReadOnlyGate(_GateBehind):
     """A gate that admits no change of the platform: the gate of a plan."""
-
-    def __init__(self, inner: Gate) -> None:
-        self._inner = inner
 
     def admit(self, operation: str, priority: str, vendors: tuple[str, ...]) -> None:
         """Returns when a request that only reads may be sent."""
         if operation in CHANGES:
             raise ReadOnlyError(f"{operation}: this process was opened to plan and may change nothing on the platform")
         self._inner.admit(operation, priority, vendors)
-
-    def report(self, operation: str, status: int, retry_after_s: float | None, blocked: bool) -> None:
-        """Passes the answer on."""
-        self._inner.report(operation, status, retry_after_s, blocked)
-
-    def done(self, operation: str, priority: str, used: bool) -> None:
-        """Passes it on."""
-        self._inner.done(operation, priority, used)

@@ -14,7 +14,7 @@ from shelfsync.catalog.steps.outcomes import all_alike, ended_without_log, leave
 from shelfsync.catalog.steps.vendor_lease import each_open_job
 from shelfsync.errors import DataError, StaleRunError, TryAgainError
 from shelfsync.platform.jobs import job as job_row
-from shelfsync.platform.jobs.job_errors import blames_the_file, database_is_away, reason_of
+from shelfsync.platform.jobs.job import blames_the_file, database_is_away, reason_of
 from shelfsync.platform.jobs.poll import Report, known, poll, received
 from shelfsync.platform.jobs.result import download, first_usable
 from shelfsync.platform.jobs.table import State

@@ -15,7 +15,7 @@ from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.ledger import vendor_runs, vendors
 from shelfsync.catalog.state import VendorState
 from shelfsync.errors import ShelfsyncError, TryAgainError
-from shelfsync.platform.jobs.job_errors import reason_of, stops_every_job
+from shelfsync.platform.jobs.job import reason_of, stops_every_job
 from shelfsync.platform.jobs.table import State
 
 if TYPE_CHECKING:

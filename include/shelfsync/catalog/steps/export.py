@@ -21,7 +21,7 @@ from shelfsync.catalog.steps.extract import shards
 from shelfsync.catalog.warehouse.drift import drift_counts, too_young
 from shelfsync.errors import NothingSyncedError, ShelfsyncError, TryAgainError
 from shelfsync.inbox import events
-from shelfsync.platform.jobs.job_errors import reason_of, stops_every_job
+from shelfsync.platform.jobs.job import reason_of, stops_every_job
 from shelfsync.platform.jobs.submit import Submission, submit
 from shelfsync.platform.jobs.table import Kind, State
 from shelfsync.store.instant import instant

@@ -17,7 +17,7 @@ from shelfsync.catalog.steps.export import each_export
 from shelfsync.catalog.warehouse import assortment_history
 from shelfsync.errors import DataError, TryAgainError
 from shelfsync.inbox import events
-from shelfsync.platform.jobs.job_errors import blames_the_file, reason_of
+from shelfsync.platform.jobs.job import blames_the_file, reason_of
 from shelfsync.platform.jobs.poll import known, poll
 from shelfsync.platform.jobs.result import download, first_usable
 from shelfsync.platform.jobs.table import State

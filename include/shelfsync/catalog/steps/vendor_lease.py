@@ -11,7 +11,7 @@ from sqlalchemy.exc import DBAPIError
 from shelfsync import logs
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.steps.each_vendor import TAKEN_EVERY_S, Done, Skip, Taken, each_vendor, nothing
-from shelfsync.platform.jobs.job_errors import reason_of, stops_every_job
+from shelfsync.platform.jobs.job import reason_of, stops_every_job
 from shelfsync.store.leases import LeaseLostError, leased
 
 if TYPE_CHECKING:

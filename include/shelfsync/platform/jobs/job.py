@@ -1,6 +1,9 @@
-"""A job of the platform as the ledger has it, the transitions that every kind shares, and what differs between the kinds.
+"""A job of the platform as the ledger has it, the transitions that every kind shares, what differs between the kinds, and what an error means.
 
 Each room describes its own `JobKind`; `app` collects them in `Context.kinds`.
+
+Reading a link, an event, a log or an answer may raise anything. An error that does not concern the one job is raised, because it stops every
+job alike: the configuration, a pause of the whole platform, an unavailable database. All others stay with the job (I10).
 """
 
 from __future__ import annotations
@@ -9,10 +12,20 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlalchemy as sa
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError, SQLAlchemyError
 
+from partner_api.errors import (
+    CredentialsError,
+    DownloadTooLargeError,
+    LinkNotAllowedError,
+    PartnerError,
+    ThrottledError,
+    UnexpectedAnswerError,
+)
+from shelfsync.errors import ConfigurationError, DataError, ShelfsyncError, TryAgainError
 from shelfsync.platform.jobs.table import UNENDED_STATES, WAITING, Kind, State, job, timing
 from shelfsync.store.bulk import coming
+from shelfsync.store.engine import is_about_values
 from shelfsync.store.instant import after, instant
 
 if TYPE_CHECKING:
@@ -242,3 +255,41 @@ class JobKind:
     read: Callable[[Connection, int], Job]
     of_run: Callable[[Connection, Any, list[str]], list[Job]]
     """The jobs of a run (its number or key) and some vendors."""
+
+
+def database_is_away(error: Exception) -> bool:
+    """Whether the database could not be reached. A value that it rejects (too long for an index) does not count."""
+    return isinstance(error, OperationalError | InterfaceError) and not is_about_values(error)
+
+
+def stops_every_job(error: Exception) -> bool:
+    """Whether the error concerns more than the job in work."""
+    return isinstance(error, ConfigurationError | TryAgainError) or database_is_away(error)
+
+
+def blames_the_file(error: Exception) -> bool:
+    """Whether the file of a link can never be used. A temporary fault (a dead host, a full disk) does not count."""
+    if isinstance(error, PartnerError):
+        return isinstance(error, LinkNotAllowedError | DownloadTooLargeError | UnexpectedAnswerError)
+    if isinstance(error, ShelfsyncError):
+        return isinstance(error, DataError)
+    return not isinstance(error, OSError | SQLAlchemyError)
+
+
+def stops_every_link(error: Exception) -> bool:
+    """Whether every other link of the same job would fail now too."""
+    if isinstance(error, PartnerError):
+        return isinstance(error, ThrottledError | CredentialsError)
+    return not blames_the_file(error)
+
+
+def reason_of(error: Exception) -> str:
+    """The reason in one line that any table and terminal can hold. Of a database error only the kind, because its text quotes values."""
+    if isinstance(error, SQLAlchemyError):
+        state = getattr(getattr(error, "orig", None), "sqlstate", None)
+        return f"{type(error).__name__}{f' (SQLSTATE {state})' if state else ''}: the database does not take it"
+    text = " ".join(str(error).split())
+    text = "".join(letter if letter.isprintable() else "\ufffd" for letter in text[:ERROR_CHARACTERS_MAX])
+    if isinstance(error, ShelfsyncError | PartnerError):
+        return text or type(error).__name__
+    return f"{type(error).__name__}: {text}"[:ERROR_CHARACTERS_MAX]

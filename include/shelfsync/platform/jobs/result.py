@@ -7,7 +7,7 @@ import logging
 import tempfile
 from typing import TYPE_CHECKING, TypeVar
 
-from shelfsync.platform.jobs.job_errors import blames_the_file, reason_of, stops_every_link
+from shelfsync.platform.jobs.job import blames_the_file, reason_of, stops_every_link
 from shelfsync.platform.jobs.poll import quarantine
 
 if TYPE_CHECKING:

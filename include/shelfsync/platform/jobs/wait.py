@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from partner_api.errors import ThrottledError, UnavailableError
-from shelfsync.platform.jobs.job_errors import reason_of, stops_every_job
+from shelfsync.platform.jobs.job import reason_of, stops_every_job
 from shelfsync.platform.jobs.poll import known, poll, postpone, received
 from shelfsync.platform.jobs.table import Kind, State
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from shelfsync.catalog.steps.each_vendor import TAKEN_WAIT_S, Skip
 from shelfsync.catalog.steps.vendor_lease import holding
-from shelfsync.platform.jobs.job_errors import database_is_away, reason_of
+from shelfsync.platform.jobs.job import database_is_away, reason_of
 from shelfsync.platform.jobs.poll import known, received
 from shelfsync.platform.jobs.table import Kind, State
 from shelfsync.platform.jobs.wait import poll_overdue

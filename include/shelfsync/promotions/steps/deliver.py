@@ -13,7 +13,7 @@ from shelfsync.catalog.steps.vendor_lease import HeldBody, holding
 from shelfsync.errors import ConfigurationError, DataError, StaleRunError, StoppedError, TryAgainError
 from shelfsync.platform import kill_switch
 from shelfsync.platform.jobs import job as job_row
-from shelfsync.platform.jobs.job_errors import database_is_away, reason_of
+from shelfsync.platform.jobs.job import database_is_away, reason_of
 from shelfsync.platform.jobs.submit import Submission, submit
 from shelfsync.platform.jobs.table import WAITING, Kind, State
 from shelfsync.promotions.ledger import jobs as promotion_jobs

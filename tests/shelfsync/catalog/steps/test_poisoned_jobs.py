@@ -17,7 +17,6 @@ from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.inbox.event_body import UnreadableEventError, read
 from shelfsync.inbox.events import event
 from shelfsync.platform.jobs import job as job_row
-from shelfsync.platform.jobs import job_errors
 from shelfsync.platform.jobs import poll as polling
 
 A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
@@ -250,12 +249,10 @@ class _DriverError(Exception):
 
 
 def test_a_value_that_the_database_rejects_does_not_mean_that_it_is_unavailable():
-    assert not job_errors.database_is_away(
-        sa.exc.OperationalError("INSERT", {"name": "secret"}, _DriverError("secret"))
-    )
+    assert not job_row.database_is_away(sa.exc.OperationalError("INSERT", {"name": "secret"}, _DriverError("secret")))
     away = sa.exc.OperationalError("INSERT", {"name": "secret"}, Exception("secret"))
-    assert job_errors.database_is_away(away)
-    assert "secret" not in job_errors.reason_of(away)
+    assert job_row.database_is_away(away)
+    assert "secret" not in job_row.reason_of(away)
 
 
 BODIES = st.fixed_dictionaries(
