@@ -69,6 +69,9 @@ def _measured(pairs: int, vendors: int, shape: str, *how: str) -> dict[str, floa
 @contextlib.contextmanager
 def _world(vendors: int, skus: int, shape: str) -> Iterator[tuple[Path, str, str]]:
     """A database with the schema and a catalog, the ERP's file, and a sandbox that knows the vendors."""
+    import httpx
+
+    from benchmarks.server import running
     from shelfsync.local.postgres import EmbeddedPostgres
     from shelfsync.migrations import upgrade
     from shelfsync.store.engine import create_engine
@@ -86,16 +89,8 @@ def _world(vendors: int, skus: int, shape: str) -> Iterator[tuple[Path, str, str
         names = [f"vendor-{number:03}" for number in range(vendors)]
         _catalog(engine, folder, names, skus)
         _campaign(folder / "promotions.parquet", names, skus, shape)
-        process = subprocess.Popen(
-            [sys.executable, "-m", "partner_sandbox.cli", "--port", "0", "--job-seconds", "3600"],
-            stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(PROJECT / "include")},
-        )  # fmt: skip
-        stack.callback(process.wait)
-        stack.callback(process.terminate)
-        assert process.stdout is not None
-        base_url = process.stdout.readline().split()[2]
-        import httpx
-
+        command = [str(Path(sys.executable).parent / "partner-sandbox"), "--port", "0", "--job-seconds", "3600"]
+        base_url = stack.enter_context(running(folder, command, {}))
         with httpx.Client(base_url=base_url, timeout=60, trust_env=False) as control:
             for vendor in names:
                 control.put(f"/_sandbox/chains/demo-chain/vendors/{vendor}").raise_for_status()

@@ -24,7 +24,7 @@ import httpx
 from sqlalchemy import func, select
 
 from partner_sandbox.app import create_app
-from partner_sandbox.jobs.jobs import JOBS_MAX
+from partner_sandbox.jobs import JOBS_MAX
 from partner_sandbox.journal import EXCHANGES_MAX, LINES_MAX, TRIM_LINES
 from partner_sandbox.settings import SandboxSettings
 from partner_sandbox.storage import metadata

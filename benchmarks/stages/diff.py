@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from benchmarks import slow
@@ -28,11 +29,8 @@ def ours(chain: Chain, meter: Meter) -> Answer:
     """The step as the path runs it, a vendor after the other."""
     from shelfsync.catalog.diff import diff
 
-    changed = dict.fromkeys(("new", "changed", "removed"), 0)
     with meter:
-        for _, snapshot, baseline in chain.tables():
-            for found in diff(snapshot, baseline, full=False)["change"].value_counts().to_pylist():
-                changed[found["values"]] += found["counts"]
+        changed = _counts(diff(snapshot, baseline, full=False) for _, snapshot, baseline in chain.tables())
     sample = [
         (shelf.vendor, row["sku"], row["change"])
         for shelf, snapshot, baseline in chain.first(SAMPLED).tables()
@@ -56,12 +54,8 @@ def duckdb(chain: Chain, meter: Meter) -> Answer:
     import duckdb as engine
 
     connection = engine.connect()
-    changed = dict.fromkeys(("new", "changed", "removed"), 0)
     with meter:
-        for query in _queries(chain):
-            found = connection.execute(query).to_arrow_table()
-            for one in found["change"].value_counts().to_pylist():
-                changed[one["values"]] += one["counts"]
+        changed = _counts(connection.execute(query).to_arrow_table() for query in _queries(chain))
     rows = connection.execute(next(iter(_queries(chain.first(SAMPLED))))).fetchall()
     return _answer(chain, changed, [(vendor, sku, change) for vendor, sku, change, *_ in rows])
 
@@ -171,14 +165,21 @@ def _whole(chain: Chain, kind: str) -> pa.Table:
     return table.append_column("here", pa.repeat(pa.scalar(value=True), table.num_rows))
 
 
+def _counts(changes: Iterable[pa.Table]) -> Counter[str]:
+    """How many rows of each kind of change."""
+    counts: Counter[str] = Counter()
+    for table in changes:
+        counts.update({one["values"]: one["counts"] for one in table["change"].value_counts().to_pylist()})
+    return counts
+
+
 def _whole_answer(chain: Chain, found: pa.Table) -> Answer:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    counts = {one["values"]: one["counts"] for one in found["change"].value_counts().to_pylist()}
     names = pa.array([shelf.vendor for shelf in chain.first(SAMPLED).shelves])
     sampled = found.filter(pc.is_in(found["vendor"], value_set=names)).select(["vendor", "sku", "change"])
-    return _answer(chain, counts, [tuple(row.values()) for row in sampled.to_pylist()])
+    return _answer(chain, _counts([found]), [tuple(row.values()) for row in sampled.to_pylist()])
 
 
 def _answer(chain: Chain, counts: Mapping[str, int], sample: Iterable[tuple[str, str, str]]) -> Answer:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import pyarrow as pa
-    from sqlalchemy.engine import Connection, Engine
+    from sqlalchemy.engine import Connection
 
     from benchmarks.chain import Chain
     from benchmarks.stage import Answer
@@ -83,30 +83,26 @@ def _load(
 def _copied(chain: Chain, meter: Meter, table: str) -> Answer:
     """The rows that ours writes, taken out as CSV, deleted, and put back by a plain COPY."""
     rows = 0
-    with database(chain.folder) as engine:
-        _prepare(engine)
-        with engine.connect() as connection:
-            meter.others = cpu_of(connection)
-            connection.commit()
-            for vendor, then, _ in _files(chain):
-                rows += _load(connection, Meter(), vendor, then, FIRST, None)[0]
-                query = f"COPY (SELECT * FROM warehouse.assortment_history WHERE vendor = '{vendor}') TO STDOUT (FORMAT csv)"
-                with connection.connection.cursor().copy(query) as out:
-                    ready = b"".join(out)
-                connection.exec_driver_sql(f"DELETE FROM warehouse.assortment_history WHERE vendor = '{vendor}'")
-                connection.commit()
-                with (
-                    meter,
-                    connection.begin(),
-                    connection.connection.cursor().copy(f"COPY {table} FROM STDIN (FORMAT csv)") as copy,
-                ):
-                    copy.write(ready)
-            return {"rows": rows, "sample": _state_hash(connection)} if table != "bare" else {"rows": rows}
-
-
-def _prepare(engine: Engine) -> None:
-    with engine.begin() as connection:
+    with database(chain.folder) as engine, engine.connect() as connection:
         connection.exec_driver_sql("CREATE TABLE bare (LIKE warehouse.assortment_history)")
+        meter.others = cpu_of(connection)
+        connection.commit()
+        for vendor, then, _ in _files(chain):
+            rows += _load(connection, Meter(), vendor, then, FIRST, None)[0]
+            query = (
+                f"COPY (SELECT * FROM warehouse.assortment_history WHERE vendor = '{vendor}') TO STDOUT (FORMAT csv)"
+            )
+            with connection.connection.cursor().copy(query) as out:
+                ready = b"".join(out)
+            connection.exec_driver_sql(f"DELETE FROM warehouse.assortment_history WHERE vendor = '{vendor}'")
+            connection.commit()
+            with (
+                meter,
+                connection.begin(),
+                connection.connection.cursor().copy(f"COPY {table} FROM STDIN (FORMAT csv)") as copy,
+            ):
+                copy.write(ready)
+        return {"rows": rows, "sample": _state_hash(connection)} if table != "bare" else {"rows": rows}
 
 
 def _files(chain: Chain) -> Iterator[tuple[str, bytes, bytes]]:

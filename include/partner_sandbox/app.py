@@ -10,11 +10,22 @@ import httpx
 from fastapi import FastAPI
 from sqlalchemy import Connection
 
-from partner_sandbox import conformance, control, demo, errors, records, scenario, tokens, vendors
+from partner_sandbox import (
+    conformance,
+    control,
+    demo,
+    errors,
+    job_files,
+    job_runner,
+    jobs,
+    records,
+    scenario,
+    tokens,
+    vendors,
+)
 from partner_sandbox.catalog import assortment, creation, listing, update
 from partner_sandbox.courier import Courier
 from partner_sandbox.edge import Edge
-from partner_sandbox.jobs import files, jobs, runner
 from partner_sandbox.orders import lifecycle, picking
 from partner_sandbox.portal import home
 from partner_sandbox.portal import router as portal
@@ -22,7 +33,7 @@ from partner_sandbox.promotions import update as promotion
 from partner_sandbox.sandbox import Sandbox
 from partner_sandbox.settings import SandboxSettings
 
-SERVICE = (tokens, vendors, update, listing, creation, runner, files, promotion, picking)
+SERVICE = (tokens, vendors, update, listing, creation, job_runner, job_files, promotion, picking)
 for steered in (assortment, lifecycle, demo, records, conformance, scenario):
     control.router.include_router(steered.router)
 
@@ -46,12 +57,12 @@ def create_app(
     with sandbox.storage.begin() as connection:
         jobs.forget_unqueued(connection)
     sandbox.runners |= {
-        "update": runner.Runner(update.conclude, update.apply),
-        "export": runner.Runner(listing.run_export),
-        "creation": runner.Runner(creation.run),
-        "promotion": runner.Runner(promotion.conclude, promotion.put_skus),
+        "update": job_runner.Runner(update.conclude, update.apply),
+        "export": job_runner.Runner(listing.run_export),
+        "creation": job_runner.Runner(creation.run),
+        "promotion": job_runner.Runner(promotion.conclude, promotion.put_skus),
     }
-    sandbox.work.register(runner.JobSource(sandbox))
+    sandbox.work.register(job_runner.JobSource(sandbox))
     sandbox.work.register(Courier(sandbox))
     sandbox.work.register(scenario.ScenarioSource(sandbox))
 

@@ -14,7 +14,6 @@ import datetime as dt
 import logging
 import threading
 import time
-from typing import Protocol
 
 SECOND_US = 1_000_000
 
@@ -75,17 +74,20 @@ logger = logging.getLogger(__name__)
 IDLE_S = 60.0
 
 
-class Source(Protocol):
-    """A kind of work."""
+class Source:
+    """A kind of work. A piece that ends before the next one begins leaves nothing to wait for, and nothing to drop: it is due again."""
 
     def next_due_us(self) -> int | None:
         """When the next piece falls due; None when there is none."""
+        raise NotImplementedError
 
     async def run_due(self) -> int:
         """Does the work that is due now, or begins it; returns the number of pieces."""
+        raise NotImplementedError
 
     async def finish(self) -> int:
         """Waits for the begun work; returns the number of pieces."""
+        return 0
 
     async def stop(self) -> None:
         """Drops the begun work."""

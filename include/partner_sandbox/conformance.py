@@ -23,15 +23,8 @@ def report(connection: Connection, sandbox: Sandbox) -> dict[str, Any]:
     duties = []
     for duty in DUTIES:
         found = duty.judge(look)
-        duties.append(
-            {
-                "duty": duty.name,
-                "rule": duty.rule,
-                "sentence": duty.sentence,
-                "verdict": found.verdict,
-                "evidence": list(found.evidence),
-            }
-        )
+        about = {"duty": duty.name, "rule": duty.rule, "sentence": duty.sentence}
+        duties.append({**about, "verdict": found.verdict, "evidence": list(found.evidence)})
     verdicts = Counter(duty["verdict"] for duty in duties)
     return {
         "now": sandbox.clock.now_iso(),

@@ -16,7 +16,7 @@ from partner_sandbox.catalog.products import product
 from partner_sandbox.contract import described
 from partner_sandbox.errors import ApiError, invalid, not_found, validation_error
 from partner_sandbox.faults import RuleSet
-from partner_sandbox.jobs.jobs import job
+from partner_sandbox.jobs import job
 from partner_sandbox.orders.store import orders
 from partner_sandbox.promotions import shown
 from partner_sandbox.sandbox import Sandbox, TheSandbox
@@ -248,13 +248,7 @@ def put_vendor(chain_id: str, vendor_id: str, sandbox: TheSandbox, body: VendorB
             mine = (vendor_table.c.chain == chain_id, vendor_table.c.vendor == vendor_id)
             connection.execute(update(vendor_table).where(*mine).values(given))
         made = named_vendor(connection, chain_id, vendor_id)
-    return {
-        "chain": chain_id,
-        "vendor": made.vendor,
-        "name": made.name,
-        "external_partner_config_id": made.external_partner_config_id,
-        "sales_buffer": made.sales_buffer,
-    }
+    return {name: value for name, value in vars(made).items() if name != "key"}
 
 
 @router.put("/chains/{chain_id}/webhook", **described(answers.Webhook))

@@ -17,7 +17,7 @@ import httpx
 from sqlalchemy import Row, Select, select, update
 
 from partner_sandbox import webhooks
-from partner_sandbox.clock import to_us
+from partner_sandbox.clock import Source, to_us
 from partner_sandbox.exchange import Exchange, keep
 from partner_sandbox.journal import Entry
 from partner_sandbox.sandbox import Sandbox
@@ -40,7 +40,7 @@ class _Flight:
         return self.subject == row.subject and (self.event, self.authorization) != (row.event, row.authorization)
 
 
-class Courier:
+class Courier(Source):
     """The deliveries as due work."""
 
     def __init__(self, sandbox: Sandbox) -> None:

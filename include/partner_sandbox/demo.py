@@ -15,7 +15,7 @@ from partner_sandbox import answers, webhooks
 from partner_sandbox.catalog import assortment
 from partner_sandbox.catalog.products import product
 from partner_sandbox.contract import described
-from partner_sandbox.jobs.jobs import address_of
+from partner_sandbox.jobs import address_of
 from partner_sandbox.sandbox import Sandbox, TheSandbox
 from partner_sandbox.vendors import CHAIN, CLIENT_ID, CLIENT_SECRET, VENDORS, find_vendor
 

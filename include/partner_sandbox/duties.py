@@ -14,7 +14,7 @@ from typing import Any, Literal
 from sqlalchemy import ColumnElement, Connection, Row, func, or_, select
 
 from partner_sandbox.clock import SECOND_US
-from partner_sandbox.jobs.jobs import job
+from partner_sandbox.jobs import job
 from partner_sandbox.journal import WINDOW_US, journal
 from partner_sandbox.orders.store import orders
 from partner_sandbox.webhooks import attempt, delivery

@@ -19,7 +19,7 @@ from partner_sandbox.settings import Behaviour, SandboxSettings, behaviour_of
 from partner_sandbox.storage import Storage
 
 if TYPE_CHECKING:
-    from partner_sandbox.jobs.runner import Runner
+    from partner_sandbox.job_runner import Runner
 
 
 class Ids:

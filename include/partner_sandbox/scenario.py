@@ -19,7 +19,7 @@ from sqlalchemy import JSON, Column, Connection, Index, Integer, Row, Table, Tex
 from partner_sandbox import answers, control
 from partner_sandbox.bodies import Known
 from partner_sandbox.catalog import assortment
-from partner_sandbox.clock import iso, to_us
+from partner_sandbox.clock import Source, iso, to_us
 from partner_sandbox.contract import described
 from partner_sandbox.control import VendorBody, WebhookBody
 from partner_sandbox.errors import ApiError, invalid, not_found, validation_error
@@ -190,7 +190,7 @@ def _rows(scenario: Scenario, raw: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield from sorted(rows, key=lambda row: row["due_us"])
 
 
-class ScenarioSource:
+class ScenarioSource(Source):
     """The steps as due work."""
 
     def __init__(self, sandbox: Sandbox) -> None:
@@ -213,13 +213,6 @@ class ScenarioSource:
             for row in rows:
                 await asyncio.to_thread(_play, self._sandbox, row)
         return len(rows)
-
-    async def finish(self) -> int:
-        """Waits for nothing: a step ends before the next one begins."""
-        return 0
-
-    async def stop(self) -> None:
-        """Drops nothing: a step that is not done is due when the platform starts again."""
 
 
 def _play(sandbox: Sandbox, row: Row[Any]) -> None:

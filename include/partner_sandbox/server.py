@@ -15,7 +15,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from partner_sandbox.app import create_app
 from partner_sandbox.edge import CUT
-from partner_sandbox.jobs.files import create_storage_app
+from partner_sandbox.job_files import create_storage_app
 from partner_sandbox.sandbox import Sandbox
 from partner_sandbox.settings import SandboxSettings
 

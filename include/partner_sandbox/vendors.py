@@ -74,13 +74,7 @@ def plant(connection: Connection) -> None:
 
 def add_vendor(connection: Connection, chain_id: str, vendor_id: str, **values: object) -> None:
     """A new vendor with the platform's defaults and, on top of them, `values`."""
-    row = {
-        "chain": chain_id,
-        "vendor": vendor_id,
-        "name": vendor_id,
-        "sales_buffer": SALES_BUFFER,
-        "status": "OPEN",
-    }
+    row = {"chain": chain_id, "vendor": vendor_id, "name": vendor_id, "sales_buffer": SALES_BUFFER, "status": "OPEN"}
     connection.execute(vendor_table.insert().values({**row, **values}))
 
 

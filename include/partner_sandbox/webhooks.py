@@ -8,11 +8,11 @@ from urllib.parse import urlsplit
 
 from sqlalchemy import Boolean, Column, Connection, ForeignKey, Index, Integer, Row, Table, Text, delete, select
 
+from partner_sandbox import jobs
 from partner_sandbox.clock import to_us
 from partner_sandbox.errors import invalid
 from partner_sandbox.faults import Rule
-from partner_sandbox.jobs import jobs
-from partner_sandbox.jobs.jobs import Job, link_of
+from partner_sandbox.jobs import Job, link_of
 from partner_sandbox.sandbox import Sandbox
 from partner_sandbox.storage import metadata
 from partner_sandbox.vendors import vendor_table

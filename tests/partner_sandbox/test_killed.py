@@ -26,8 +26,8 @@ import httpx
 import pytest
 from sqlalchemy import Engine, event
 
+from partner_sandbox import job_runner, jobs
 from partner_sandbox.app import create_app
-from partner_sandbox.jobs import jobs, runner
 from partner_sandbox.settings import SandboxSettings
 from partner_sandbox.storage import FILE_NAME, Storage
 from sandbox_fixture import WebhookReceiver
@@ -448,7 +448,7 @@ def finished(sandbox: Sandbox, left: int) -> bool:
         (job,) = jobs.due(connection, sandbox.clock.now_us() + 10**9)
     sandbox.storage = DyingStorage(sandbox.storage, left)  # type: ignore[assignment]
     try:
-        runner.finish(sandbox, job)
+        job_runner.finish(sandbox, job)
     except Died:
         return False
     return True

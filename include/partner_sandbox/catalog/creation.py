@@ -10,13 +10,12 @@ from fastapi.responses import Response
 from pydantic import AfterValidator, Field, PlainSerializer
 from sqlalchemy import Connection, select
 
-from partner_sandbox import bodies, money
+from partner_sandbox import bodies, job_runner, jobs, money
 from partner_sandbox.bodies import EVERY_VENDOR, Body, Locale, Number
 from partner_sandbox.catalog import assortment
 from partner_sandbox.catalog.body import Weight, barcode_problem, padded
 from partner_sandbox.catalog.products import barcode, category, product
 from partner_sandbox.errors import ApiError, not_found
-from partner_sandbox.jobs import jobs, runner
 from partner_sandbox.sandbox import Sandbox, TheSandbox
 from partner_sandbox.vendors import Chain, TheChain, Vendor, find_vendor, vendor_table
 
@@ -175,4 +174,4 @@ async def create_products(request: Request, sandbox: TheSandbox, chain: TheChain
         raise ApiError(501, "NOT_IMPLEMENTED", "Product creation is in early access and not enabled for this partner")
     asked = await bodies.read_body(request, Creation)
     job, duplicated = take(sandbox, chain, asked, jobs.address_of(sandbox, request))
-    return await runner.accepted(sandbox, job, request, more={"duplicated_products": duplicated})
+    return await job_runner.accepted(sandbox, job, request, more={"duplicated_products": duplicated})

@@ -28,10 +28,9 @@ from sqlalchemy import (
     text,
 )
 
-from partner_sandbox import bodies, money, storage
+from partner_sandbox import bodies, job_runner, jobs, money, storage
 from partner_sandbox.catalog.products import barcodes_of, category, has_term, product, product_category
 from partner_sandbox.errors import invalid
-from partner_sandbox.jobs import jobs, runner
 from partner_sandbox.sandbox import Sandbox, TheSandbox
 from partner_sandbox.storage import Storage, metadata
 from partner_sandbox.vendors import TheVendor, Vendor
@@ -193,7 +192,7 @@ export_row = Table(
     sqlite_with_rowid=False,
 )
 HEADER = '"sku","barcode","price","active","maximum_sales_quantity"\r\n'
-EXPORT_PIECE_ROWS = 20_000
+READ_ROWS = 20_000
 _TAKE = text("""
     INSERT INTO export_row (job_seq, number, sku, barcode, price_milli, active, sales_limit)
     SELECT :job, row_number() OVER (ORDER BY sku) - 1, sku,
@@ -224,11 +223,9 @@ def run_export(sandbox: Sandbox, job: jobs.Job, _: None) -> None:
 def export_lines(storage: Storage, job: jobs.Job) -> Iterator[str]:
     """The file in pieces of text."""
     yield HEADER
-    for first in range(0, job.items, EXPORT_PIECE_ROWS):
+    for first in range(0, job.items, READ_ROWS):
         with storage.begin() as connection:
-            page = connection.execute(
-                _PAGE, {"job": job.seq, "first": first, "beyond": first + EXPORT_PIECE_ROWS}
-            ).all()
+            page = connection.execute(_PAGE, {"job": job.seq, "first": first, "beyond": first + READ_ROWS}).all()
         yield "".join(
             f'{quoted(sku)},"{barcode or ""}","{"" if price is None else money.text(price)}",'
             f'"{1 if active else 0}","{"" if limit is None else limit}"\r\n'
@@ -247,4 +244,4 @@ async def export_catalog(request: Request, sandbox: TheSandbox, vendor: TheVendo
     with sandbox.storage.begin() as connection:
         job = jobs.receive(connection, sandbox, "export", jobs.address_of(sandbox, request), vendor=vendor)
         job = jobs.queue(connection, sandbox, job.seq, 0)
-    return await runner.accepted(sandbox, job, request, status=sandbox.behaviour.export_status)
+    return await job_runner.accepted(sandbox, job, request, status=sandbox.behaviour.export_status)

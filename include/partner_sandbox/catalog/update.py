@@ -11,11 +11,10 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 from sqlalchemy import Connection, text
 
-from partner_sandbox import money
+from partner_sandbox import job_runner, jobs, money
 from partner_sandbox.catalog.body import BodyError, products, reader_of, spooled
 from partner_sandbox.catalog.products import show_due
 from partner_sandbox.clock import to_us
-from partner_sandbox.jobs import jobs, runner
 from partner_sandbox.sandbox import Sandbox, TheSandbox
 from partner_sandbox.settings import Behaviour
 from partner_sandbox.vendors import TheVendor, Vendor
@@ -184,12 +183,12 @@ async def put_catalog(request: Request, sandbox: TheSandbox, vendor: TheVendor) 
         job = await asyncio.to_thread(take, sandbox, vendor, file, jobs.address_of(sandbox, request))
     if job.items == 1 and sandbox.behaviour.single_item_answer == "sku":
         return await asyncio.to_thread(_done_at_once, sandbox, job)
-    return await runner.accepted(sandbox, job, request)
+    return await job_runner.accepted(sandbox, job, request)
 
 
 def _done_at_once(sandbox: Sandbox, job: jobs.Job) -> Response:
     """The older form: the answer holds the single product, its SKU or else its barcode, and no job."""
     with sandbox.storage.begin() as connection:
         row = connection.execute(SINGLE_KEY, {"job": job.seq}).one()
-    runner.finish(sandbox, job)
+    job_runner.finish(sandbox, job)
     return JSONResponse({"sku": str(row.sku or row.barcode)})

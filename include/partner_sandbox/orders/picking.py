@@ -103,7 +103,8 @@ def put(sandbox: Sandbox, chain: str, order_id: str, wanted: OrderUpdate) -> Don
         order = store.find(connection, order_id, sandbox.clock.now_us(), chain=chain)
         after = _after(connection, sandbox, order, wanted)
         if wanted.status == "UPDATE_CART" and not wanted.cancels:
-            return Done(shown(_validated(order, after), sandbox.behaviour, "answer"))
+            # the items as they would be, totals and status as they are (interface.md 4.8.9)
+            return Done(shown(order.model_copy(update={"items": after.items}), sandbox.behaviour, "answer"))
         if unapplied:
             return Done(shown(after, sandbox.behaviour, "answer"))
         saved = store.save(connection, order, after, sandbox.clock.now_us())
@@ -154,11 +155,6 @@ def _confirmed_milli(order: Order, wanted: OrderUpdate) -> int | None:
         problem = f"confirmed_amount: is not within 10% of the computed total {total}"
         raise ApiError(400, VALIDATION_ERROR, problem, rule="4.8.6")
     return confirmed
-
-
-def _validated(order: Order, after: Order) -> Order:
-    """The feedback of an UPDATE_CART: the items as they would be, totals and status as they are (interface.md 4.8.9)."""
-    return order.model_copy(update={"items": after.items})
 
 
 def _cancelled_by_partner(order: Order, wanted: OrderUpdate) -> Order:

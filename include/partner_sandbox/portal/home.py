@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response
 from markupsafe import Markup, escape
 
 from partner_sandbox import contract, control, demo
-from partner_sandbox.jobs.jobs import address_of
+from partner_sandbox.jobs import address_of
 from partner_sandbox.portal import pages
 from partner_sandbox.sandbox import TheSandbox
 from partner_sandbox.vendors import CHAIN, CLIENT_ID, CLIENT_SECRET, VENDORS

@@ -52,7 +52,7 @@ def templates() -> jinja2.Environment:
         "moment": _moment,
         "minute": _minute,
         "pretty": _pretty,
-        "segment": _segment,
+        "segment": functools.partial(quote, safe=""),
     }
     environment.globals["query"] = _query
     return environment
@@ -71,10 +71,7 @@ def render(name: str, *, status: int = 200, **values: Any) -> HTMLResponse:
 
 def _money(price_milli: int | None) -> str:
     """With two decimals, or three where the third one counts; a dash for none."""
-    if price_milli is None:
-        return NONE
-    text = money.text(price_milli)
-    return text.removesuffix("0")
+    return NONE if price_milli is None else money.text(price_milli).removesuffix("0")
 
 
 def _minute(at_us: int) -> str:
@@ -99,11 +96,6 @@ def _pretty(body: str) -> str:
         return json.dumps(json.loads(body), indent=2, ensure_ascii=False)
     except ValueError:
         return body
-
-
-def _segment(text: str) -> str:
-    """One part of a path."""
-    return quote(text, safe="")
 
 
 def _query(**values: Any) -> str:

@@ -7,14 +7,13 @@ from typing import Any
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse, Response
 
-from partner_sandbox import conformance, records, webhooks
+from partner_sandbox import conformance, jobs, records, webhooks
 from partner_sandbox.control import on_this_machine
 from partner_sandbox.errors import not_found
 from partner_sandbox.faults import OPERATIONS, REQUESTS
-from partner_sandbox.jobs import jobs
-from partner_sandbox.jobs.jobs import address_of
+from partner_sandbox.jobs import address_of
 from partner_sandbox.orders import store
-from partner_sandbox.portal import actions, chart, pages, views
+from partner_sandbox.portal import actions, pages, views
 from partner_sandbox.portal.pages import PageRoute, TheFrame, ThePager
 from partner_sandbox.promotions import shown
 from partner_sandbox.records import TheFilter
@@ -42,7 +41,7 @@ def overview(frame: TheFrame, request: Request) -> HTMLResponse:
         values: dict[str, Any] = {
             "vendors": shops,
             "skus": _choices(connection, shops),
-            "chart": chart.draw(connection, now_us, sandbox.behaviour.requests_per_minute),
+            "chart": views.draw_chart(connection, now_us, sandbox.behaviour.requests_per_minute),
             "jobs": latest_jobs,
             "orders": latest_orders,
             "promotions": shown.overview(connection, frame.chain, now_us, FEW),

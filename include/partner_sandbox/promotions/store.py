@@ -27,7 +27,7 @@ from sqlalchemy import (
 )
 
 from partner_sandbox import money
-from partner_sandbox.jobs.jobs import OPEN, job
+from partner_sandbox.jobs import OPEN, job
 from partner_sandbox.promotions.body import PromotionBody
 from partner_sandbox.storage import metadata
 
@@ -217,16 +217,7 @@ def replace(
         connection.execute(_FORGET, ended)
         connection.execute(_END, ended)
     added = [
-        {
-            **place,
-            "sku": sku,
-            "from": seen_us,
-            "subtype": value.subtype,
-            "value_milli": value.value_milli,
-            "max_quantity": value.max_quantity,
-        }
-        for sku, value in values.items()
-        if value is not None
+        {**place, "sku": sku, "from": seen_us, **vars(value)} for sku, value in values.items() if value is not None
     ]
     if added:
         connection.execute(_ADD, added)

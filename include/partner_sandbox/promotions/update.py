@@ -15,11 +15,10 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from sqlalchemy import Connection, Row, func, select
 
-from partner_sandbox import bodies, money
+from partner_sandbox import bodies, job_runner, jobs, money
 from partner_sandbox.bodies import EVERY_VENDOR
 from partner_sandbox.clock import iso, to_us
 from partner_sandbox.errors import not_found
-from partner_sandbox.jobs import jobs, runner
 from partner_sandbox.promotions import store
 from partner_sandbox.promotions.body import PromotionBody, check
 from partner_sandbox.promotions.store import Value
@@ -196,7 +195,7 @@ async def put_promotion(request: Request, sandbox: TheSandbox, chain: TheChain) 
     """Creates, modifies or deactivates: a job does it."""
     body = await request.body()
     job = await asyncio.to_thread(_take, sandbox, chain, body, jobs.address_of(sandbox, request))
-    return await runner.accepted(sandbox, job, request)
+    return await job_runner.accepted(sandbox, job, request)
 
 
 @router.get("/jobs/{job_id}", name="promotion_status")
@@ -208,7 +207,7 @@ def promotion_status(job_id: str, sandbox: TheSandbox, chain: TheChain) -> dict[
         raise not_found("Job")
     state = "QUEUED" if job.state in jobs.OPEN else job.state  # promotion jobs lack IN_PROGRESS (interface.md 3.3)
     if sandbox.faults.draw("promotion_status", "unknown_status"):
-        state = runner.UNKNOWN_STATE
+        state = job_runner.UNKNOWN_STATE
     answer: dict[str, Any] = {
         "job_id": jobs.shown_id(sandbox, job),
         "job_status": state,

@@ -12,11 +12,10 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 from sqlalchemy import select
 
-from partner_sandbox import webhooks
-from partner_sandbox.clock import to_us
+from partner_sandbox import jobs, webhooks
+from partner_sandbox.clock import Source, to_us
 from partner_sandbox.errors import ApiError, not_found
-from partner_sandbox.jobs import jobs
-from partner_sandbox.jobs.jobs import Job, job_item
+from partner_sandbox.jobs import Job, job_item
 from partner_sandbox.sandbox import Sandbox, TheSandbox
 from partner_sandbox.vendors import TheChain
 
@@ -101,7 +100,7 @@ class Runner:
     """Before it: bulk work in transactions of its own, so that other requests get their turn. A restart does all of them again."""
 
 
-class JobSource:
+class JobSource(Source):
     """The jobs as due work."""
 
     def __init__(self, sandbox: Sandbox) -> None:
@@ -120,13 +119,6 @@ class JobSource:
             for job in due:
                 await self._step(job, now_us)
             return len(due)
-
-    async def finish(self) -> int:
-        """Waits for nothing: a job ends before the next one starts."""
-        return 0
-
-    async def stop(self) -> None:
-        """Drops nothing: an interrupted job runs again when the platform starts again."""
 
     async def _step(self, job: jobs.Job, now_us: int) -> None:
         stuck = job.state == "QUEUED" and self._sandbox.faults.draw("job", "stuck", vendor=job.vendor)

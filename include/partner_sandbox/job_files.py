@@ -15,12 +15,12 @@ from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import Response, StreamingResponse
 from sqlalchemy import text
 
-from partner_sandbox.catalog.listing import EXPORT_PIECE_ROWS, export_lines, quoted
+from partner_sandbox import jobs
+from partner_sandbox.catalog.listing import READ_ROWS, export_lines, quoted
 from partner_sandbox.edge import Edge
 from partner_sandbox.errors import ApiError, not_found, noted
 from partner_sandbox.faults import Rule
-from partner_sandbox.jobs import jobs
-from partner_sandbox.jobs.jobs import Job
+from partner_sandbox.jobs import Job
 from partner_sandbox.sandbox import Sandbox, TheSandbox
 from partner_sandbox.settings import Behaviour
 from partner_sandbox.storage import Storage
@@ -55,11 +55,9 @@ def lines(storage: Storage, behaviour: Behaviour, job: Job) -> Iterator[str]:
 
 def rows(storage: Storage, job: Job) -> Iterator[LogRow]:
     """The items of a job and their outcomes, in the order they were sent."""
-    for first in range(0, job.items, EXPORT_PIECE_ROWS):
+    for first in range(0, job.items, READ_ROWS):
         with storage.begin() as connection:
-            page = connection.execute(
-                _PAGE, {"job": job.seq, "first": first, "beyond": first + EXPORT_PIECE_ROWS}
-            ).all()
+            page = connection.execute(_PAGE, {"job": job.seq, "first": first, "beyond": first + READ_ROWS}).all()
         for number, sku, barcode, error in page:
             yield LogRow(number, sku, barcode, error)
 

@@ -1,1 +1,0 @@
-"""Asynchronous work, its status and its logs (interface.md 2.2, 3.3)."""
