@@ -63,33 +63,29 @@ class Rule:
     where: str
 
 
-_ENDED_RUN = "EXISTS (SELECT 1 FROM ledger.run AS r WHERE r.run_id = {row}.run_id AND r.state <> 'running' AND r.finished_at < :cutoff)"
+_ENDED_RUN = "EXISTS (SELECT 1 FROM ledger.run AS r WHERE r.run_id = old.run_id AND r.state <> 'running' AND r.finished_at < :cutoff)"
 _NEWEST_RUN = """
-    {row}.generation < (SELECT max(newer.generation) FROM ledger.vendor_run AS newer JOIN ledger.run USING (run_id)
-                        WHERE newer.vendor = {row}.vendor AND NOT run.dry_run AND newer.snapshot_path IS NOT NULL)
+    old.generation < (SELECT max(newer.generation) FROM ledger.vendor_run AS newer JOIN ledger.run USING (run_id)
+                        WHERE newer.vendor = old.vendor AND NOT run.dry_run AND newer.snapshot_path IS NOT NULL)
 """
+_OLD_SYNC = "EXISTS (SELECT 1 FROM warehouse.sync_run AS r WHERE r.run_id = old.run_id AND r.started_at < :cutoff)"
 _OVER = "{row}.state NOT IN ('open', 'declined') AND {row}.decided_at < :cutoff"
 _NEWER_OBSERVATION = """
-    EXISTS (SELECT 1 FROM ledger.observation AS newer WHERE newer.vendor = {row}.vendor
-            AND (newer.observed_at, newer.observation_id) > ({row}.observed_at, {row}.observation_id))
-    AND {row}.observation_id IS DISTINCT FROM (
+    EXISTS (SELECT 1 FROM ledger.observation AS newer WHERE newer.vendor = old.vendor
+            AND (newer.observed_at, newer.observation_id) > (old.observed_at, old.observation_id))
+    AND old.observation_id IS DISTINCT FROM (
         SELECT loaded.observation_id FROM warehouse.observation AS loaded
-        WHERE loaded.vendor = {row}.vendor AND loaded.in_history ORDER BY loaded.observed_at DESC LIMIT 1)
+        WHERE loaded.vendor = old.vendor AND loaded.in_history ORDER BY loaded.observed_at DESC LIMIT 1)
 """
 """The newest, and the one that the next load compares with, stay."""
 
 
 def rules(keep: HousekeepingSettings, *, customer_days: int) -> tuple[Rule, ...]:
     """All of them, in the order in which they have to be applied; customers are forgotten first."""
-    row = "old"
     return (
         *customer_rules(customer_days),
         *order_rules(keep),
-        Rule(
-            "ledger.restoration",
-            keep.run_days,
-            "old.until_at < :cutoff OR old.ended_at < :cutoff",
-        ),
+        Rule("ledger.restoration", keep.run_days, "old.until_at < :cutoff OR old.ended_at < :cutoff"),
         Rule(
             "ledger.baseline",
             keep.baseline_days,
@@ -104,11 +100,7 @@ def rules(keep: HousekeepingSettings, *, customer_days: int) -> tuple[Rule, ...]
             "old.kind = 'catalog' AND old.ended_at < :cutoff AND old.state NOT IN ('submitting', 'open', 'confirmed')",
         ),
         Rule("ledger.batch", keep.run_days, "old.created_at < :cutoff AND old.state <> 'planned'"),
-        Rule(
-            "ledger.vendor_run",
-            keep.run_days,
-            f"{_ENDED_RUN.format(row=row)} AND {_NEWEST_RUN.format(row=row)}",
-        ),
+        Rule("ledger.vendor_run", keep.run_days, f"{_ENDED_RUN} AND {_NEWEST_RUN}"),
         Rule("ledger.extract", keep.run_days, "old.read_at < :cutoff"),
         Rule("ledger.run", keep.run_days, "old.finished_at < :cutoff AND old.state <> 'running'"),
         Rule(
@@ -125,25 +117,13 @@ def rules(keep: HousekeepingSettings, *, customer_days: int) -> tuple[Rule, ...]
             "old.kind = 'export' AND old.ended_at < :cutoff AND old.state IN ('acknowledged', 'failed')",
         ),
         Rule("ledger.export", keep.observation_days, "true"),  # its job kept it
-        Rule(
-            "ledger.observation",
-            keep.observation_days,
-            f"old.observed_at < :cutoff AND {_NEWER_OBSERVATION.format(row=row)}",
-        ),
+        Rule("ledger.observation", keep.observation_days, f"old.observed_at < :cutoff AND {_NEWER_OBSERVATION}"),
         *_promotions(keep),
         Rule("inbox.event", keep.event_days, "old.received_at < :cutoff"),
         Rule("rate_limit.usage", keep.history_days, "old.hour_at < :cutoff"),
         Rule("rate_limit.pause", keep.history_days, "old.until_at < :cutoff"),
-        Rule(
-            "warehouse.quarantine",
-            keep.quarantine_days,
-            "EXISTS (SELECT 1 FROM warehouse.sync_run AS r WHERE r.run_id = old.run_id AND r.started_at < :cutoff)",
-        ),
-        Rule(
-            "warehouse.missed_change",
-            keep.quarantine_days,
-            "EXISTS (SELECT 1 FROM warehouse.sync_run AS r WHERE r.run_id = old.run_id AND r.started_at < :cutoff)",
-        ),
+        Rule("warehouse.quarantine", keep.quarantine_days, _OLD_SYNC),
+        Rule("warehouse.missed_change", keep.quarantine_days, _OLD_SYNC),
         Rule("warehouse.drift", keep.history_days, "old.observed_at < :cutoff"),
         Rule("warehouse.assortment_history", keep.history_days, "old.valid_to < :cutoff"),
         Rule(

@@ -5,13 +5,13 @@ Reading changes nothing and can be repeated. An event of an unknown job stays un
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from shelfsync.errors import Alarm
-from shelfsync.inbox.event_body import job_report, parse
+from shelfsync.inbox.event_body import JobReport, job_report, parse
 from shelfsync.store.metadata import identity, metadata, moment, text
 
 if TYPE_CHECKING:
@@ -78,17 +78,12 @@ REASON_CHARACTERS_MAX = 500
 
 
 @dataclass(frozen=True, slots=True)
-class JobEvent:
+class JobEvent(JobReport):
     """The platform's report of a job. All of it comes from one event: status and link of two events are never mixed."""
 
     event_id: int
     platform_job_id: str
-    status: str | None
-    download_url: str | None = field(repr=False)
-    vendor: str | None
-    feedback: Any = field(repr=False)
     received_at: dt.datetime
-    has_ended: bool
 
 
 def newest(connection: Connection) -> int:
@@ -110,14 +105,13 @@ def read_event(row: Any) -> JobEvent:
     """The event in a row. UnreadableEventError: the body is not an event."""
     report = job_report(parse(bytes(row.body)))
     return JobEvent(
-        event_id=row.event_id,
-        platform_job_id=row.platform_job_id,
-        status=report.status,
-        download_url=report.download_url,
-        vendor=report.vendor,
-        feedback=report.feedback,
-        received_at=row.received_at,
-        has_ended=report.has_ended,
+        report.status,
+        report.download_url,
+        report.vendor,
+        report.feedback,
+        row.event_id,
+        row.platform_job_id,
+        row.received_at,
     )
 
 
@@ -126,7 +120,9 @@ def best_first(events: Iterable[JobEvent]) -> list[JobEvent]:
 
     Events of ended jobs come first, then events with a link, then the newest. So a late QUEUED changes nothing.
     """
-    return sorted(events, key=lambda job_event: (*_weight(job_event), job_event.event_id), reverse=True)
+    return sorted(
+        events, key=lambda report: (report.has_ended, report.download_url is not None, report.event_id), reverse=True
+    )
 
 
 def quarantine(connection: Connection, event_id: int, reason: str) -> None:
@@ -195,7 +191,3 @@ def count_quarantined_orders(connection: Connection) -> tuple[int, int | None]:
         query.where(event.c.kind == "order", event.c.quarantine_reason.is_not(None))
     ).one()
     return count, newest
-
-
-def _weight(job_event: JobEvent) -> tuple[bool, bool]:
-    return job_event.has_ended, job_event.download_url is not None

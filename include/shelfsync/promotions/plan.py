@@ -30,14 +30,14 @@ class KnownPromotion:
     identity: str
     campaign: str
     vendors: tuple[str, ...]
-    start: dt.datetime
-    end: dt.datetime
+    start_time: dt.datetime
+    end_time: dt.datetime
     state: str
     """new: never confirmed; sent: the platform has it, or may have it; failed: the platform rejected it; ended: shelfsync ended it."""
     acknowledged_path: str | None
     wanted_path: str | None
     """Entries of the last plan that was acknowledged whole."""
-    header: dict[str, object]
+    header: dict[str, Any]
     busy: bool
     """A request about it is in flight."""
     waits: bool
@@ -45,13 +45,13 @@ class KnownPromotion:
 
     @property
     def there(self) -> bool:
+        """Whether the platform has it, or may have it."""
         return self.state == "sent"
 
     @property
     def campaigns(self) -> tuple[str, ...]:
-        """All its campaigns."""
-        also = self.header.get("also")
-        return (self.campaign, *(also if isinstance(also, list) else ()))
+        """All its campaigns: more than one if they are merged."""
+        return (self.campaign, *self.header.get("also", ()))
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ def plan(
     absent = []
     not_created = _not_created(asked.values(), known)
     for identity, have in known.items():
-        if identity in asked or not held.isdisjoint(have.campaigns) or not have.there or have.end <= now:
+        if identity in asked or not held.isdisjoint(have.campaigns) or not have.there or have.end_time <= now:
             continue
         if have.busy or have.waits:
             passed_over[have.campaign] = _why_not_now(have)
@@ -164,7 +164,7 @@ def _leaving(
     """By campaign: what the platform has of it, and the ERP no longer wants as it is."""
     found: dict[str, list[KnownPromotion]] = {}
     for have in known:
-        if have.there and have.end > now and have.identity not in asked:
+        if have.there and have.end_time > now and have.identity not in asked:
             for campaign in have.campaigns:
                 found.setdefault(campaign, []).append(have)
     return found
@@ -173,7 +173,7 @@ def _leaving(
 def _takes_a_place(want: Wanted, leaving: Mapping[str, list[KnownPromotion]]) -> bool:
     """Whether it is what a sent promotion becomes: of the same campaign, vendor and days."""
     return any(
-        meet(have.vendors, want.vendors) and have.start < want.head.end and want.head.start < have.end
+        meet(have.vendors, want.vendors) and have.start_time < want.head.end and want.head.start < have.end_time
         for campaign in want.campaigns
         for have in leaving.get(campaign, ())
     )
@@ -217,7 +217,7 @@ def _unproven(
         have.campaign: "a promotion of it would end, and the extract is not proven complete; its promotions stay as they are"
         for have in known
         if have.there
-        and have.end > now
+        and have.end_time > now
         and have.identity not in asked
         and held.isdisjoint(have.campaigns)
         and not any(campaign == have.campaign and meet(have.vendors, (vendor,)) for campaign, vendor in unoffered)

@@ -139,30 +139,30 @@ def _requeue_rescheduled(connection: Connection, late_hours: float) -> int:
     ).rowcount
 
 
-def due(connection: Connection, *, at_most: int, behind: int = 0) -> Sequence[HandOver]:
+def due(connection: Connection, *, at_most: int, behind: int = 0) -> list[HandOver]:
     """The hand-overs to write now, with numbers above `behind`, oldest first."""
-    query = (
-        sa.select(hand_over, customer_order.c.vendor, _read_lately())
-        .join(customer_order, customer_order.c.order_id == hand_over.c.order_id)
-        .where(
-            hand_over.c.state == "waiting",
-            hand_over.c.hand_over_id > behind,
-            sa.or_(hand_over.c.next_try_at.is_(None), hand_over.c.next_try_at <= instant()),
-        )
-    )
-    rows = connection.execute(query.order_by(hand_over.c.hand_over_id).limit(at_most))
-    return [_read(row) for row in rows]
+    now = sa.or_(hand_over.c.next_try_at.is_(None), hand_over.c.next_try_at <= instant())
+    return _read(connection, hand_over.c.state == "waiting", now, at_most=at_most, behind=behind)
 
 
-def written(connection: Connection, *, at_most: int, behind: int = 0) -> Sequence[HandOver]:
+def written(connection: Connection, *, at_most: int, behind: int = 0) -> list[HandOver]:
     """The written hand-overs that are not known to be taken, with numbers above `behind`, oldest first."""
+    return _read(connection, hand_over.c.state == "written", at_most=at_most, behind=behind)
+
+
+def _read(connection: Connection, *conditions: sa.ColumnElement[bool], at_most: int, behind: int) -> list[HandOver]:
+    asked_lately = customer_order.c.read_back_at > after(-READ_LATELY_S)
     query = (
-        sa.select(hand_over, customer_order.c.vendor, _read_lately())
+        sa.select(
+            *(hand_over.c[name] for name in HandOver.__dataclass_fields__ if name in hand_over.c),
+            customer_order.c.vendor,
+            sa.func.coalesce(asked_lately, sa.false()).label("read_lately"),
+        )
         .join(customer_order, customer_order.c.order_id == hand_over.c.order_id)
-        .where(hand_over.c.state == "written", hand_over.c.hand_over_id > behind)
+        .where(hand_over.c.hand_over_id > behind, *conditions)
     )
     rows = connection.execute(query.order_by(hand_over.c.hand_over_id).limit(at_most))
-    return [_read(row) for row in rows]
+    return [HandOver(**row) for row in rows.mappings()]
 
 
 def begin_attempt(connection: Connection, hand_over_id: int, *, again_after_s: float) -> bool:
@@ -264,26 +264,7 @@ def _due() -> sa.ColumnElement[Any]:
     return sa.func.coalesce(customer_order.c.promised_for, customer_order.c.placed_at, customer_order.c.first_seen_at)
 
 
-def _read_lately() -> sa.ColumnElement[bool]:
-    return sa.func.coalesce(customer_order.c.read_back_at > after(-READ_LATELY_S), sa.false()).label("read_lately")
-
-
 def _has(order_id: sa.ColumnElement[str], kind: str, *states: str) -> sa.ColumnElement[bool]:
     other = hand_over.alias(f"planned_{kind}")
     query = sa.exists().where(other.c.order_id == order_id, other.c.kind == kind)
     return query.where(other.c.state.in_(states)) if states else query
-
-
-def _read(row: Any) -> HandOver:
-    return HandOver(
-        row.hand_over_id,
-        row.order_id,
-        row.vendor,
-        row.kind,
-        row.result_no,
-        row.state,
-        row.attempts,
-        row.postponements,
-        row.created_at,
-        row.read_lately,
-    )

@@ -46,33 +46,18 @@ class Result:
     """The store whose secret was sent with it; None: it was not sent over HTTP."""
 
 
-def put(
-    connection: Connection,
-    *,
-    order_id: str,
-    result_id: str,
-    source: str,
-    digest: str,
-    body: str,
-    action: str,
-    vendor: str | None = None,
-) -> str:
-    """Stores a result; returns new, known (a repeat) or conflict (the result_id belongs to another content)."""
-    values = {
-        "order_id": order_id,
-        "result_id": result_id,
-        "source": source,
-        "vendor": vendor,
-        "digest": digest,
-        "body": body,
-        "action": action,
-    }
-    insertion = insert(picking_result).values(values).on_conflict_do_nothing().returning(picking_result.c.result_no)
+def put(connection: Connection, result: dict[str, Any]) -> str:
+    """Stores a result; returns new, known (a repeat) or conflict (the result_id belongs to another content).
+
+    `result`: order_id, result_id, source, vendor, digest, body and action.
+    """
+    insertion = insert(picking_result).values(result).on_conflict_do_nothing().returning(picking_result.c.result_no)
     if connection.execute(insertion).one_or_none() is not None:
         return "new"
-    same = sa.and_(picking_result.c.order_id == order_id, picking_result.c.result_id == result_id)
-    stored = connection.execute(sa.select(picking_result.c.digest, picking_result.c.vendor).where(same)).one()
-    return "known" if stored.digest == digest and stored.vendor in {None, vendor} else "conflict"
+    same = [picking_result.c[name] == result[name] for name in ("order_id", "result_id")]
+    stored = connection.execute(sa.select(picking_result.c.digest, picking_result.c.vendor).where(*same)).one()
+    known = stored.digest == result["digest"] and stored.vendor in {None, result["vendor"]}
+    return "known" if known else "conflict"
 
 
 def digests(connection: Connection, names: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
@@ -92,7 +77,7 @@ def due(
         earlier.c.result_no < picking_result.c.result_no,
         earlier.c.state.in_(OPEN),
     )
-    query = sa.select(picking_result).where(
+    query = sa.select(*(picking_result.c[name] for name in Result.__dataclass_fields__)).where(
         picking_result.c.state.in_(OPEN),
         sa.or_(picking_result.c.next_try_at.is_(None), picking_result.c.next_try_at <= instant()),
         first,
@@ -101,7 +86,8 @@ def due(
         query = query.where(picking_result.c.order_id.in_(names))
     if result_no is not None:
         query = query.where(picking_result.c.result_no == result_no)
-    return [_read(row) for row in connection.execute(query.order_by(picking_result.c.result_no).limit(at_most))]
+    rows = connection.execute(query.order_by(picking_result.c.result_no).limit(at_most))
+    return [Result(**row) for row in rows.mappings()]
 
 
 def mark_sending(connection: Connection, lease: Lease, result_no: int, *, base_updated_at: object) -> None:
@@ -227,13 +213,6 @@ def _shown(row: Any) -> dict[str, Any]:
         "feedback": row.feedback,
         "error": row.error,
     }
-
-
-def _read(row: Any) -> Result:
-    return Result(
-        row.result_no, row.order_id, row.result_id, row.body, row.action, row.state, row.attempts, row.postponements,
-        row.base_updated_at, row.feedback, row.vendor,
-    )  # fmt: skip
 
 
 def recent(connection: Connection, vendor: str, skus: Collection[str], *, within_s: float) -> Sequence[Any]:

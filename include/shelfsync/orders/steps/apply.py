@@ -23,6 +23,12 @@ if TYPE_CHECKING:
     from shelfsync.context import Context
     from shelfsync.orders.order_state import Source, Version
 
+_MOVED = (
+    *("order_id", "vendor", "status", "transport_type", "order_type", "order_code"),
+    *("promised_for", "placed_at", "updated_at"),
+)
+"""Columns of an order in the ledger that follow from its versions."""
+
 
 @dataclass(frozen=True, slots=True)
 class ReceivedOrder:
@@ -72,7 +78,7 @@ def apply_all(
     }
     moved = [now[order_id] for order_id in of_order if order_id in new]
     if moved:
-        orders.move(connection, [_moved(order) for order in moved])
+        orders.move(connection, [{name: getattr(order, name) for name in _MOVED} for order in moved])
         warehouse.write(connection, moved)
     if cipher:
         _keep_customers(context, connection, of_order, before, first_seen, cipher)
@@ -127,20 +133,6 @@ def _row(order: ReceivedOrder) -> dict[str, Any]:
         "updated_at": version.updated_at,
         "body": order.text,
         "event_id": order.event_id,
-    }
-
-
-def _moved(now: OrderState) -> dict[str, Any]:
-    return {
-        "order_id": now.order_id,
-        "vendor": now.vendor,
-        "status": now.status,
-        "transport_type": now.transport_type,
-        "order_type": now.order_type,
-        "order_code": now.order_code,
-        "promised_for": now.promised_for,
-        "placed_at": now.placed_at,
-        "updated_at": now.updated_at,
     }
 
 

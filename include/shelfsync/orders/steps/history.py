@@ -40,15 +40,8 @@ def history(context: Context, vendors: Iterable[str] = ()) -> dict[str, Any]:
     Returns `{"vendors", "pages", "orders", "unreadable", "gaps", "left", "forgotten", "failed": {vendor: why}}`. A failed store
     stops no other. An order that cannot be applied is `unreadable`; its reason stays with its store until the next good page.
     """
-    counts: dict[str, Any] = {
-        "vendors": 0,
-        "pages": 0,
-        "orders": 0,
-        "unreadable": 0,
-        "gaps": 0,
-        "left": 0,
-        "failed": {},
-    }
+    counts: dict[str, Any] = dict.fromkeys(("vendors", "pages", "orders", "unreadable", "gaps", "left"), 0)
+    counts["failed"] = {}
     with context.engine.begin() as connection:
         names = list(vendors) or order_history.vendors(connection, context.settings.sync.vendors)
         counts["forgotten"] = forget_customers(connection)

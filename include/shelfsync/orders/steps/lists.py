@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 _OPEN = ("RECEIVED", "ACCEPTED")
 _QUARANTINED_MAX = 100
+_SHOWN = (
+    *("order_id", "vendor", "order_code", "external_order_id", "status", "transport_type", "order_type", "placed_at"),
+    *("promised_for", "accepted_for", "fulfilled_at", "order_total"),
+)
 
 
 def orders(
@@ -96,18 +100,7 @@ def _listed() -> sa.Select[Any]:
     items = sa.select(sa.func.count()).where(order_item.c.order_id == customer_order.c.order_id).scalar_subquery()
     return (
         sa.select(
-            customer_order.c.order_id,
-            customer_order.c.vendor,
-            customer_order.c.order_code,
-            customer_order.c.external_order_id,
-            customer_order.c.status,
-            customer_order.c.transport_type,
-            customer_order.c.order_type,
-            customer_order.c.placed_at,
-            customer_order.c.promised_for,
-            customer_order.c.accepted_for,
-            customer_order.c.fulfilled_at,
-            customer_order.c.order_total,
+            *(customer_order.c[name] for name in _SHOWN),
             ledger_order.c.first_seen_at,
             given.label("handed_over"),
             items.label("items"),
@@ -122,18 +115,10 @@ def _listed() -> sa.Select[Any]:
 
 def _whole(connection: Connection, order_id: str) -> dict[str, Any]:
     items = sa.select(order_item).where(order_item.c.order_id == order_id).order_by(order_item.c.position)
-    versions = sa.select(
-        order_version.c.source, order_version.c.status, order_version.c.updated_at, order_version.c.seen_at
-    ).where(order_version.c.order_id == order_id)
-    hand_overs = sa.select(
-        hand_over.c.hand_over_id,
-        hand_over.c.kind,
-        hand_over.c.state,
-        hand_over.c.attempts,
-        hand_over.c.written_at,
-        hand_over.c.taken_at,
-        hand_over.c.error,
-    ).where(hand_over.c.order_id == order_id)
+    seen = [order_version.c[name] for name in ("source", "status", "updated_at", "seen_at")]
+    versions = sa.select(*seen).where(order_version.c.order_id == order_id)
+    handed = ("hand_over_id", "kind", "state", "attempts", "written_at", "taken_at", "error")
+    hand_overs = sa.select(*(hand_over.c[name] for name in handed)).where(hand_over.c.order_id == order_id)
     return {
         "lines": [dict(row) for row in connection.execute(items).mappings()],
         "results": picking.of_order(connection, order_id),

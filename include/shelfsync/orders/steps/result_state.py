@@ -10,7 +10,6 @@ from partner_api.errors import InvalidRequestError, NotFoundError
 from shelfsync.catalog.steps import rejected_skus
 from shelfsync.orders.cart import Product, new_skus
 from shelfsync.orders.ledger import orders, picking
-from shelfsync.orders.ledger import picking as order_products
 from shelfsync.orders.order_state import FULFILLED
 from shelfsync.orders.picking_rules import Problem, problems
 from shelfsync.orders.request import differences, request, shows_change
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
     from partner_api.catalog import CatalogEntry
     from partner_api.order import Order
+    from partner_api.order_update import OrderUpdate
     from shelfsync.context import Context
     from shelfsync.orders.ledger.picking import Result
     from shelfsync.orders.order_state import OrderState
@@ -38,7 +38,7 @@ _PAGES_MAX = 40
 def products(context: Context, vendor: str, skus: Collection[str]) -> dict[str, Product]:
     """The SKUs that the catalog has, active or not. One request for each SKU without a recent answer. PartnerError: no answer."""
     with context.engine.connect() as connection:
-        rows = order_products.recent(connection, vendor, skus, within_s=FRESH_S)
+        rows = picking.recent(connection, vendor, skus, within_s=FRESH_S)
     products_by_sku = {row.sku: Product(row.sku, row.price, row.by_weight, row.name) for row in rows if row.known}
     asked = sorted(set(skus) - {row.sku for row in rows})
     unknown = rejected_skus.unknown_now(context, vendor) if asked else {}
@@ -51,7 +51,7 @@ def products(context: Context, vendor: str, skus: Collection[str]) -> dict[str, 
             "name": entry.title if entry else None,
         }
         with context.engine.begin() as connection:
-            order_products.keep(connection, vendor, sku, values)
+            picking.keep(connection, vendor, sku, values)
         if entry is not None:
             rejected_skus.release_listed(context, vendor, unknown, [sku])
             products_by_sku[sku] = Product(sku, entry.price, entry.is_sold_by_weight, entry.title)
@@ -169,13 +169,18 @@ class ResultStateMachine:
         update = request(order, self._result, known)
         with self._context.engine.begin() as connection:
             picking.mark_sending(connection, self._lease, self._pending.result_no, base_updated_at=order.updated_at)
-        try:
-            answer = self._context.open_platform().put_order(update)
-        except (InvalidRequestError, NotFoundError) as error:
-            return self._end_by_order(read_back(self._context, self._pending.order_id)) or self._reject(
-                _rejection(error)
-            )
+        answer = self._put(update)
+        if isinstance(answer, str):
+            return answer
         return self._received(order, answer)
+
+    def _put(self, update: OrderUpdate) -> Order | str:
+        """The platform's answer. If the platform rejects the request, the result ends: its state."""
+        try:
+            return self._context.open_platform().put_order(update)
+        except (InvalidRequestError, NotFoundError) as error:
+            ended = self._end_by_order(read_back(self._context, self._pending.order_id))
+            return ended or self._reject(_rejection(error))
 
     def _received(self, before: OrderState, answer: Order) -> str:
         """The answer counts only if it has another version than the known one: an unchanged order was not updated."""
@@ -202,12 +207,9 @@ class ResultStateMachine:
     def _ask(self, order: OrderState, known: dict[str, Product]) -> str | None:
         """Sends UPDATE_CART, which changes nothing, and stores its feedback. A rejection ends the result."""
         update = request(order, self._result, known, only_check=True)
-        try:
-            answer = self._context.open_platform().put_order(update)
-        except (InvalidRequestError, NotFoundError) as error:
-            return self._end_by_order(read_back(self._context, self._pending.order_id)) or self._reject(
-                _rejection(error)
-            )
+        answer = self._put(update)
+        if isinstance(answer, str):
+            return answer
         with self._context.engine.begin() as connection:
             picking.store_feedback(connection, self._lease, self._pending.result_no, _feedback(answer))
         lacks = differences(order, self._result, answer.items) if shows_change(answer.items) else ()

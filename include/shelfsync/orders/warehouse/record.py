@@ -139,25 +139,9 @@ def write(connection: Connection, orders: Collection[OrderState]) -> None:
 def _order(order: OrderState) -> dict[str, Any]:
     cancellation = order.ruling.order.raw.get("cancellation")
     cancelled: Mapping[str, Any] = cancellation if isinstance(cancellation, dict) else {}
-    return {
-        "order_id": order.order_id,
-        "vendor": order.vendor,
-        "external_order_id": order.external_order_id,
-        "order_code": order.order_code,
-        "transport_type": order.transport_type,
-        "order_type": order.order_type,
-        "status": order.status,
-        "placed_at": order.placed_at,
-        "promised_for": order.promised_for,
-        "accepted_for": order.accepted_for,
-        "fulfilled_at": order.fulfilled_at,
-        "cancelled_at": order.cancelled_at,
-        "cancelled_by": cancelled.get("cancelled_by"),
-        "cancel_reason": cancelled.get("reason"),
-        "sub_total": order.sub_total,
-        "order_total": order.order_total,
-        "updated_at": order.updated_at,
-    }
+    of_cancellation = {"cancelled_by": cancelled.get("cancelled_by"), "cancel_reason": cancelled.get("reason")}
+    names = [column.name for column in customer_order.columns if column.name not in of_cancellation]
+    return {name: getattr(order, name) for name in names} | of_cancellation
 
 
 def _promotions(order: OrderState) -> Iterator[dict[str, Any]]:

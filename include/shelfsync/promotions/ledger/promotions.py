@@ -13,12 +13,12 @@ from sqlalchemy.dialects.postgresql import insert
 
 from shelfsync.platform.jobs.table import WAITING, job
 from shelfsync.promotions.ledger.tables import promotion, promotion_rejection, promotion_request
+from shelfsync.promotions.plan import KnownPromotion
 from shelfsync.storable import json_text
 from shelfsync.store.bulk import among, insertion, update
 from shelfsync.store.instant import after, instant
 
 if TYPE_CHECKING:
-    import datetime as dt
     from collections.abc import Iterable
 
     import pyarrow as pa
@@ -30,35 +30,13 @@ _BACKOFF_S, _BACKOFF_MAX_S = 600.0, 86_400.0
 
 
 @dataclass(frozen=True)
-class Promotion:
+class Promotion(KnownPromotion):
     """One row of `ledger.promotion`; `busy` and `waits` are by the ledger and the database's clock."""
 
-    promotion_id: int
-    identity: str
-    campaign: str
-    header: dict[str, Any]
-    vendors: tuple[str, ...]
-    start_time: dt.datetime
-    end_time: dt.datetime
-    state: str
     version: int
-    acknowledged_path: str | None
-    wanted_path: str | None
     created_body_path: str | None
     created_body_bytes: int
     failures: int
-    busy: bool
-    waits: bool
-
-    @property
-    def campaigns(self) -> tuple[str, ...]:
-        """All its campaigns: more than one if they are merged."""
-        return (self.campaign, *self.header.get("also", ()))
-
-    @property
-    def there(self) -> bool:
-        """Whether the platform has it, or may have it."""
-        return self.state == "sent"
 
 
 def _select() -> sa.Select[Any]:

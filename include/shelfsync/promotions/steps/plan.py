@@ -6,6 +6,7 @@ import dataclasses
 import datetime as dt
 import hashlib
 import logging
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
@@ -79,7 +80,7 @@ def _steps(context: Context, run: PromotionRun, prepared: Prepared) -> tuple[Pla
     rows = _in_reach(rows, context.settings.sync.vendors, prepared)
     planned = pure_plan(
         prepared.wanted,
-        [_known(row) for row in rows],
+        rows,
         now=now,
         frozen=prepared.frozen,
         absence_believed=bool(run.complete),
@@ -118,23 +119,6 @@ def _hold_of_ends(absent: list[KnownPromotion], live: int) -> Hold:
     named = ", ".join(sorted({promotion.campaign for promotion in absent})[:5])
     message = f"{len(absent)} of {live} promotions in force have left the ERP at once ({named}); ending them is held"
     return Hold("*", "ended", "", digest, len(absent), message)
-
-
-def _known(row: Promotion) -> KnownPromotion:
-    return KnownPromotion(
-        promotion_id=row.promotion_id,
-        identity=row.identity,
-        campaign=row.campaign,
-        vendors=row.vendors,
-        start=row.start_time,
-        end=row.end_time,
-        state=row.state,
-        acknowledged_path=row.acknowledged_path,
-        wanted_path=row.wanted_path,
-        header=row.header,
-        busy=row.busy,
-        waits=row.waits,
-    )
 
 
 def _requests(context: Context, prepared: Prepared, planned: Planned, known: dict[str, Promotion]) -> list[Request]:
@@ -331,10 +315,11 @@ def _report(context: Context, prepared: Prepared, planned: Planned, requests: li
     with context.engine.connect() as connection:
         fingerprints = promotion_holds.declined(connection)
     declined = [hold for hold in prepared.holds if hold.fingerprint in fingerprints]
+    done = Counter(action["action"] for action in actions.values())
     counts = dict(prepared.counts) | {
-        "created": sum(action["action"] == "create" for action in actions.values()),
-        "changed": sum(action["action"] == "change" for action in actions.values()),
-        "ended": sum(action["action"] == "end" for action in actions.values()),
+        "created": done["create"],
+        "changed": done["change"],
+        "ended": done["end"],
         "requests": len(requests),
         "promotions_waiting": len(planned.later),
         "campaigns_declined": len({hold.campaign for hold in declined} - {EVERY}),

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _CHUNK = 5_000
 _ROWS_MAX = 10_000
 """How many findings of one cause and vendor are stored; the others are omitted."""
+LOOK_BACK_S = 7 * 86_400.0
+"""How long after a promotion's end the prices of its SKUs are looked at."""
 
 CAUSES = {
     "base_price_not_above": "The base price is no longer above the promotion's: the platform shows no discount, and customers pay the base price.",
@@ -59,13 +61,7 @@ _OF_CATALOG = {
 }
 
 
-def begin(connection: Connection) -> dt.datetime:
-    """The instant at which this search for findings begins."""
-    began: dt.datetime = connection.execute(sa.select(instant())).scalar_one()
-    return began
-
-
-def vendors_of_interest(connection: Connection, *, look_back_s: float) -> list[str]:
+def vendors_of_interest(connection: Connection) -> list[str]:
     """Vendors of promotions that run, or that ended lately."""
     statement = """
         SELECT DISTINCT b.vendor FROM warehouse.promotion_vendor AS v JOIN warehouse.promotion AS p USING (promotion_id)
@@ -73,7 +69,7 @@ def vendors_of_interest(connection: Connection, *, look_back_s: float) -> list[s
         WHERE p.state IN ('sent', 'ended') AND p.start_time <= ledger.instant() AND p.end_time > ledger.instant() - make_interval(secs => :back)
         ORDER BY 1
     """
-    return list(connection.execute(sa.text(statement), {"back": look_back_s}).scalars())
+    return list(connection.execute(sa.text(statement), {"back": LOOK_BACK_S}).scalars())
 
 
 def of_catalog(connection: Connection, run_id: int, vendor: str) -> None:
@@ -107,7 +103,7 @@ def of_promotions(connection: Connection, run_id: int) -> None:
         connection.execute(sa.text(statement), {"cause": cause, "message": CAUSES[cause], "run": run_id})
 
 
-def of_orders(connection: Connection, run_id: int, *, look_back_s: float) -> None:
+def of_orders(connection: Connection, run_id: int) -> None:
     """Promotions that the platform applied to orders of the last days, and that shelfsync never sent for that vendor and instant.
 
     They are compared by display name, the only field that an order has of a promotion (interface.md 2.6). An hour of grace at both ends: a change takes up to 50
@@ -132,10 +128,10 @@ def of_orders(connection: Connection, run_id: int, *, look_back_s: float) -> Non
         ON CONFLICT (promotion_id, vendor, sku, cause) DO UPDATE
         SET message = excluded.message, run_id = excluded.run_id, last_at = excluded.last_at
     """
-    connection.execute(sa.text(statement), {"run": run_id, "back": look_back_s, "most": _ROWS_MAX})
+    connection.execute(sa.text(statement), {"run": run_id, "back": LOOK_BACK_S, "most": _ROWS_MAX})
 
 
-def ended(connection: Connection, vendor: str, seen_at: dt.datetime, *, look_back_s: float) -> dict[str, int]:
+def ended(connection: Connection, vendor: str, seen_at: dt.datetime) -> dict[str, int]:
     """SKUs whose promotion had ended when the vendor was observed, and that no other promotion has then: SKU -> promotion."""
     statement = """
         SELECT o.sku, max(p.promotion_id) AS promotion_id
@@ -151,7 +147,7 @@ def ended(connection: Connection, vendor: str, seen_at: dt.datetime, *, look_bac
                 WHERE q.state = 'sent' AND q.start_time <= :seen AND q.end_time > :seen)
         GROUP BY o.sku ORDER BY o.sku LIMIT :most
     """
-    values = {"vendor": vendor, "seen": seen_at, "back": look_back_s, "most": _ROWS_MAX}
+    values = {"vendor": vendor, "seen": seen_at, "back": LOOK_BACK_S, "most": _ROWS_MAX}
     return {row.sku: row.promotion_id for row in connection.execute(sa.text(statement), values)}
 
 
@@ -175,35 +171,21 @@ def note(connection: Connection, run_id: int, rows: Sequence[dict[str, Any]]) ->
         )
 
 
-def remove_earlier(connection: Connection, began: dt.datetime) -> None:
-    """Removes the findings that this search did not find again."""
-    connection.execute(finding.delete().where(finding.c.last_at < began))
-
-
-def by_cause(connection: Connection) -> dict[str, int]:
-    """How many findings there are."""
-    statement = sa.select(finding.c.cause, sa.func.count()).group_by(finding.c.cause).order_by(finding.c.cause)
-    return {row.cause: row[1] for row in connection.execute(statement)}
-
-
-LOOK_BACK_S = 7 * 86_400.0
-"""How long after a promotion's end the prices of its SKUs are looked at."""
-
-
 def look(context: Context, run_id: int) -> dict[str, int]:
     """Computes the findings vendor by vendor and replaces the former ones; returns their counts by cause."""
     with context.engine.begin() as connection:
-        began = begin(connection)
-        vendors = vendors_of_interest(connection, look_back_s=LOOK_BACK_S)
+        began = connection.execute(sa.select(instant())).scalar_one()
+        vendors = vendors_of_interest(connection)
     for vendor in vendors:
         with context.engine.begin() as connection:
             of_catalog(connection, run_id, vendor)
         after_end(context, run_id, vendor)
     with context.engine.begin() as connection:
         of_promotions(connection, run_id)
-        of_orders(connection, run_id, look_back_s=LOOK_BACK_S)
-        remove_earlier(connection, began)
-        return by_cause(connection)
+        of_orders(connection, run_id)
+        connection.execute(finding.delete().where(finding.c.last_at < began))
+        by_cause = sa.select(finding.c.cause, sa.func.count()).group_by(finding.c.cause).order_by(finding.c.cause)
+        return {row.cause: row[1] for row in connection.execute(by_cause)}
 
 
 def after_end(context: Context, run_id: int, vendor: str) -> None:
@@ -214,7 +196,7 @@ def after_end(context: Context, run_id: int, vendor: str) -> None:
         seen = observations.newest(connection, vendor)
         if seen is None:
             return
-        over = ended(connection, vendor, seen.observed_at, look_back_s=LOOK_BACK_S)
+        over = ended(connection, vendor, seen.observed_at)
         held = base_prices(connection, vendor, list(over)) if over else {}
     if not held:
         return
