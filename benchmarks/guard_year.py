@@ -26,7 +26,7 @@ from shelfsync.catalog.guard import HeldChanges, guard
 from shelfsync.catalog.guard_case import Case, History, last_categories
 from shelfsync.catalog.normalise import normalise
 from shelfsync.erp import sample
-from shelfsync.local.postgres import EmbeddedPostgres
+from shelfsync.local.postgres import running_postgres
 from shelfsync.schemas import BASELINE, RAW
 from shelfsync.settings import GuardSettings, NormaliseSettings
 from shelfsync.store.engine import create_engine
@@ -159,10 +159,7 @@ def main() -> None:
     year, chance = Year(options.seed), Random(options.seed)
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as closing:
         Path(folder).chmod(0o711)
-        server = EmbeddedPostgres(Path(folder) / "postgres", fsync=False, echo=lambda _: None)
-        server.ensure_started()
-        closing.callback(server.stop)
-        engine = create_engine(server.create_database("year"))
+        engine = create_engine(closing.enter_context(running_postgres(Path(folder) / "postgres", fsync=False)))
         closing.callback(engine.dispose)
         sample.create(engine, seed=options.seed, vendors=options.vendors, skus_per_vendor=options.skus)
         prices: dict[str, dict[str, Decimal]] = {}

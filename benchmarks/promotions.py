@@ -72,17 +72,14 @@ def _world(vendors: int, skus: int, shape: str) -> Iterator[tuple[Path, str, str
     import httpx
 
     from benchmarks.server import running
-    from shelfsync.local.postgres import EmbeddedPostgres
+    from shelfsync.local.postgres import running_postgres
     from shelfsync.migrations import upgrade
     from shelfsync.store.engine import create_engine
 
     with tempfile.TemporaryDirectory(prefix="shelfsync-bench-") as name, contextlib.ExitStack() as stack:
         folder = Path(name)
         folder.chmod(0o711)
-        server = EmbeddedPostgres(folder / "postgres", echo=lambda _: None)
-        server.ensure_started()
-        stack.callback(server.stop)
-        url = server.create_database("bench")
+        url = stack.enter_context(running_postgres(folder / "postgres"))
         engine = create_engine(url)
         stack.callback(engine.dispose)
         upgrade(engine)

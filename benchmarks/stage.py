@@ -127,6 +127,11 @@ class Target:
     from_rows: int = 0
     """Smaller chains are measured but not compared with the targets: fixed costs weigh more there."""
 
+    @staticmethod
+    def ratio(text: str, one: str, other: str, figure: str = "cpu_s", *, from_rows: int = 0, **limit: float) -> Target:
+        """The figure of one way over that of the other, row for row; `limit`: at_most or at_least."""
+        return Target(text, lambda m: m.ratio(one, other, figure), from_rows=from_rows, **limit)
+
     def holds(self, found: float) -> bool:
         """Whether the figure is within the target."""
         return (self.at_most is None or found <= self.at_most) and (self.at_least is None or found >= self.at_least)

@@ -220,10 +220,8 @@ STAGE = Stage(
         Way("slow", "check", "dictionaries, on a sample", check, rounds_max=1),
     ),
     targets=(
-        Target(
-            "diff: CPU against reading both files with the same engine", lambda m: m.ratio("ours", "read"), at_most=2.0
-        ),
-        Target("diff: CPU against pandas merge", lambda m: m.ratio("ours", "pandas"), at_most=0.40),
+        Target.ratio("diff: CPU against reading both files with the same engine", "ours", "read", at_most=2.0),
+        Target.ratio("diff: CPU against pandas merge", "ours", "pandas", at_most=0.40),
     ),
     same={"sample": "the changes of the sample", "changes": "the numbers of changes"},
 )

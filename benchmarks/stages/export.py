@@ -149,14 +149,18 @@ STAGE = Stage(
         _way("bare_copy", "bound", "the same into a table without keys or indexes", bare_copy, rounds_max=1),
     ),
     targets=(
-        Target(
+        Target.ratio(
             "export file to history, first: wall against a plain COPY of the same rows, same table",
-            lambda m: m.ratio("first", "plain_copy", "wall_s"),
+            "first",
+            "plain_copy",
+            "wall_s",
             at_most=3,
         ),
-        Target(
+        Target.ratio(
             "export file to history, a day later: wall against a plain COPY of the same rows, same table",
-            lambda m: m.ratio("next_day", "plain_copy", "wall_s"),
+            "next_day",
+            "plain_copy",
+            "wall_s",
             at_most=3,
         ),
     ),

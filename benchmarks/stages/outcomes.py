@@ -235,15 +235,15 @@ STAGE = Stage(
         Way("slow", "check", "the csv module, on one log", check, rounds_max=1),
     ),
     targets=(
-        Target(
+        Target.ratio(
             "log CSV to outcomes: rows a second of wall against a plain COPY",
-            lambda m: m.ratio("plain_copy", "ours", "wall_s"),
+            "plain_copy",
+            "ours",
+            "wall_s",
             at_least=0.7,
         ),
-        Target(
-            "log CSV to outcomes: rows a second of CPU against a plain COPY",
-            lambda m: m.ratio("plain_copy", "ours"),
-            at_least=0.7,
+        Target.ratio(
+            "log CSV to outcomes: rows a second of CPU against a plain COPY", "plain_copy", "ours", at_least=0.7
         ),
     ),
     same={"sample": "the outcomes of the first job"},

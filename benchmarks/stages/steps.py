@@ -164,10 +164,6 @@ def _agree(answers: Mapping[str, Answer]) -> None:
     assert all(answer["found"] for answer in answers.values())
 
 
-def _against(text: str, one: str, other: str, at_most: float) -> Target:
-    return Target(text, lambda m: m.ratio(one, other), at_most=at_most)
-
-
 STAGE = Stage(
     name="steps",
     title=f"the steps one by one, a vendor of 50,000, warm; {LAPS} laps",
@@ -185,13 +181,13 @@ STAGE = Stage(
         Way("acknowledge", "ours", "acknowledge", acknowledge, vendors_max=1),
     ),
     targets=(
-        _against("diff with reading against merely reading", "diff", "read", 2.4),
-        _against("diff, guard and bodies with reading against merely reading", "bodies", "read", 3.0),
-        _against("JSON of columns against the json module", "json", "json_dictionaries", 0.15),
-        _against("JSON where no value repeats against where they do", "json_distinct", "json", 3.5),
-        _against("normalise against reading the raw rows", "normalise", "read_raw", 3.0),
-        _against("a log to outcomes against the csv module", "match", "match_dictionaries", 0.4),
-        _against("acknowledge against reading what it moves", "acknowledge", "read", 1.5),
+        Target.ratio("diff with reading against merely reading", "diff", "read", at_most=2.4),
+        Target.ratio("diff, guard and bodies with reading against merely reading", "bodies", "read", at_most=3.0),
+        Target.ratio("JSON of columns against the json module", "json", "json_dictionaries", at_most=0.15),
+        Target.ratio("JSON where no value repeats against where they do", "json_distinct", "json", at_most=3.5),
+        Target.ratio("normalise against reading the raw rows", "normalise", "read_raw", at_most=3.0),
+        Target.ratio("a log to outcomes against the csv module", "match", "match_dictionaries", at_most=0.4),
+        Target.ratio("acknowledge against reading what it moves", "acknowledge", "read", at_most=1.5),
     ),
     agree=_agree,
 )

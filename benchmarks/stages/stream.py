@@ -114,22 +114,18 @@ STREAM = Stage(
         Way("slow", "check", "dictionaries, on a sample", check, rounds_max=1),
     ),
     targets=(
-        Target("diff + JSON + cut: CPU against reading both files", lambda m: m.ratio("ours", "read"), at_most=3.0),
+        Target.ratio("diff + JSON + cut: CPU against reading both files", "ours", "read", at_most=3.0),
         Target(
             "diff + JSON + cut: peak memory of the process",
             lambda m: [b / 2**20 for b in m.of("ours", "peak_bytes")],
             "MiB",
             at_most=384,
         ),
-        Target(
-            "the naive way, both files to bodies: CPU of iterrows against ours",
-            lambda m: m.ratio("iterrows", "ours"),
-            at_least=100,
+        Target.ratio(
+            "the naive way, both files to bodies: CPU of iterrows against ours", "iterrows", "ours", at_least=100
         ),
-        Target(
-            "the usual way, both files to bodies: CPU of pandas + json against ours",
-            lambda m: m.ratio("pandas", "ours"),
-            at_least=5,
+        Target.ratio(
+            "the usual way, both files to bodies: CPU of pandas + json against ours", "pandas", "ours", at_least=5
         ),
     ),
     same={"sample": "the bodies of the sample"},

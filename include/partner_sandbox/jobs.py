@@ -15,6 +15,7 @@ from sqlalchemy import (
     JSON,
     Boolean,
     Column,
+    ColumnElement,
     Connection,
     ForeignKey,
     Index,
@@ -163,24 +164,20 @@ def queue(connection: Connection, sandbox: Sandbox, seq: int, items: int, second
 
 def by_seq(connection: Connection, seq: int) -> Job:
     """A job by its number; 503 if a reset deleted it during a request."""
-    row = connection.execute(select(job).where(job.c.seq == seq)).one_or_none()
-    if row is None:
+    found = _first(connection, job.c.seq == seq)
+    if found is None:
         raise ApiError(503, "RESET", "The platform was reset")
-    return _job(row)
+    return found
 
 
 def by_id(connection: Connection, chain: str, job_id: str) -> Job | None:
     """A job of this chain that has been queued."""
-    row = connection.execute(
-        select(job).where(job.c.chain == chain, job.c.job_id == job_id, job.c.state != "RECEIVING")
-    ).one_or_none()
-    return None if row is None else _job(row)
+    return _first(connection, job.c.chain == chain, job.c.job_id == job_id, job.c.state != "RECEIVING")
 
 
 def by_file(connection: Connection, file: str) -> Job | None:
     """The job whose log or export has this name."""
-    row = connection.execute(select(job).where(job.c.file == file)).one_or_none()
-    return None if row is None else _job(row)
+    return _first(connection, job.c.file == file)
 
 
 def due(connection: Connection, now_us: int) -> list[Job]:
@@ -199,9 +196,7 @@ def next_due_us(connection: Connection) -> int | None:
 
 def before(connection: Connection, of: Job) -> Job:
     """The previous job of the same chain; the job itself if it is the first."""
-    earlier = select(job).where(job.c.chain == of.chain, job.c.seq < of.seq, job.c.kind == of.kind)
-    row = connection.execute(earlier.order_by(job.c.seq.desc()).limit(1)).one_or_none()
-    return of if row is None else _job(row)
+    return _first(connection, job.c.chain == of.chain, job.c.seq < of.seq, job.c.kind == of.kind) or of
 
 
 def shown_id(sandbox: Sandbox, of: Job) -> str | int:
@@ -254,6 +249,12 @@ def count_rejected(connection: Connection, seq: int) -> None:
     """Stores the number of items that the job rejected."""
     rejected = select(func.count()).where(job_item.c.job_seq == seq, job_item.c.error.is_not(None)).scalar_subquery()
     connection.execute(update(job).where(job.c.seq == seq).values(rejected=rejected))
+
+
+def _first(connection: Connection, *where: ColumnElement[bool]) -> Job | None:
+    """The newest job that fits."""
+    row = connection.execute(select(job).where(*where).order_by(job.c.seq.desc()).limit(1)).one_or_none()
+    return None if row is None else _job(row)
 
 
 def _job(row: Row[Any]) -> Job:

@@ -28,6 +28,10 @@ def rule_of(sent: SentItem) -> str:
     return ADDING if sent.status == "ADDITION" else REPLACING
 
 
+def _replacement_error(where: str, problem: str) -> CartError:
+    return CartError(VALIDATION_ERROR, where, problem, rule=REPLACING)
+
+
 @dataclass
 class Cart:
     """One change of one order's items. `goods`: what the catalog knows of the SKUs that are new to the order."""
@@ -61,7 +65,7 @@ class Cart:
         if missing:
             number = min(self._replaced[one] for one in missing)
             problem = "is REPLACED, and no item of this request has its _id as replaced_id"
-            raise CartError(VALIDATION_ERROR, f"items[{number}]", problem, rule=REPLACING)
+            raise _replacement_error(f"items[{number}]", problem)
         return (
             *(self._changed.get(item.id, item) for item in self.items),
             *(self._added[number] for number in sorted(self._added)),
@@ -70,9 +74,7 @@ class Cart:
     def _touch(self, number: int, sent: SentItem) -> None:
         where = f"items[{number}]"
         if sent.status == "REPLACED" and sent.id is None:
-            raise CartError(
-                VALIDATION_ERROR, f"{where}._id", "is required for an item that is REPLACED", rule=REPLACING
-            )
+            raise _replacement_error(f"{where}._id", "is required for an item that is REPLACED")
         held = self._held(where, sent)
         if sent.status == "NOT_PROCESSED":
             if not self.untouched_allowed:
@@ -110,22 +112,20 @@ class Cart:
     def _replace(self, number: int, sent: SentItem) -> None:
         where = f"items[{number}]"
         if sent.status != "IN_CART":
-            raise CartError(
-                VALIDATION_ERROR, f"{where}.status", "an item with replaced_id must be IN_CART", rule=REPLACING
-            )
+            raise _replacement_error(f"{where}.status", "an item with replaced_id must be IN_CART")
         replaced_id = sent.replaced_id or ""
         if replaced_id not in self._replaced:
             problem = "is the _id of no item that this request sends as REPLACED"
-            raise CartError(VALIDATION_ERROR, f"{where}.replaced_id", problem, rule=REPLACING)
+            raise _replacement_error(f"{where}.replaced_id", problem)
         if replaced_id in self._answered:
-            raise CartError(VALIDATION_ERROR, where, "an item has one replacement at most", rule=REPLACING)
+            raise _replacement_error(where, "an item has one replacement at most")
         self._answered.add(replaced_id)
         values = self._complete(where, sent)
         good = self._good(where, sent)
         held = self._changed[replaced_id]
         if good.by_weight and held.pricing.pricing_type != "KG":
             problem = "an item counted in pieces cannot be replaced by a weighted one"
-            raise CartError(VALIDATION_ERROR, where, problem, rule=REPLACING)
+            raise _replacement_error(where, problem)
         entry = self._entry(where, good, values, "IN_CART", replaced_id)
         if entry.pricing.total_price_milli > held.pricing.total_price_milli:  # not blocked, and not reflected either
             self._changed[replaced_id] = next(item for item in self.items if item.id == replaced_id)

@@ -146,35 +146,30 @@ def _counted(where: str, held: Pricing, sent: SentPricing) -> Pricing:
 
 def _weighed(where: str, held: Pricing, sent: SentPricing, *, weighing: bool) -> Pricing:
     if sent.quantity is not None and sent.quantity != held.quantity:
-        raise _error(f"{where}.quantity", f"stays {held.quantity} for items priced by KG; send weight", rule=BY_WEIGHT)
+        raise _weight_error(f"{where}.quantity", f"stays {held.quantity} for items priced by KG; send weight")
     if sent.unit_price is not None and money.cut(sent.unit_price) != held.unit_price_milli:
-        raise _error(
-            f"{where}.unit_price",
-            "cannot be changed for items priced by KG: the price follows the weight",
-            rule=BY_WEIGHT,
+        raise _weight_error(
+            f"{where}.unit_price", "cannot be changed for items priced by KG: the price follows the weight"
         )
     weight_g = held.weight_g if sent.weight is None else grams(sent.weight)
     if weight_g != held.weight_g:
         if not weighing:
-            raise _error(
-                f"{where}.weight",
-                "weighted items are not enabled for this partner",
-                rule=BY_WEIGHT,
-                choice="order_weighing",
+            raise _weight_error(
+                f"{where}.weight", "weighted items are not enabled for this partner", choice="order_weighing"
             )
         if weight_g is None or not held.least <= weight_g <= held.most:
-            raise _error(
-                f"{where}.weight", f"must be from {held.least / 1000:g} to {held.most / 1000:g}", rule=BY_WEIGHT
-            )
+            raise _weight_error(f"{where}.weight", f"must be from {held.least / 1000:g} to {held.most / 1000:g}")
     total = total_milli("KG", held.unit_price_milli, 1, weight_g)
     if sent.total_price is not None and money.cut(sent.total_price) not in {held.total_price_milli, total}:
-        raise _error(
-            f"{where}.total_price",
-            "cannot be changed for items priced by KG: the price follows the weight",
-            rule=BY_WEIGHT,
+        raise _weight_error(
+            f"{where}.total_price", "cannot be changed for items priced by KG: the price follows the weight"
         )
     return held.model_copy(update={"weight_g": weight_g, "total_price_milli": total})
 
 
 def _error(where: str, problem: str, *, rule: str = "4.8.4", choice: str | None = None) -> CartError:
     return CartError(VALIDATION_ERROR, where, problem, rule=rule, choice=choice)
+
+
+def _weight_error(where: str, problem: str, *, choice: str | None = None) -> CartError:
+    return _error(where, problem, rule=BY_WEIGHT, choice=choice)
