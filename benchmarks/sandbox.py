@@ -13,16 +13,15 @@ import argparse
 import asyncio
 import gc
 import json
-import resource
 import sys
 import time
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import httpx
 from sqlalchemy import func, select
 
+from benchmarks.stage import memory_bytes
 from partner_sandbox.app import create_app
 from partner_sandbox.jobs import JOBS_MAX
 from partner_sandbox.journal import EXCHANGES_MAX, LINES_MAX, TRIM_LINES
@@ -167,14 +166,7 @@ class Soak:
                 table.name: int(connection.execute(select(func.count()).select_from(table)).scalar_one())
                 for table in metadata.sorted_tables
             }
-        return {"memory_kib": _memory_kib(), "objects": len(gc.get_objects()), **rows}
-
-
-def _memory_kib() -> int:
-    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1])
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return {"memory_kib": memory_bytes("VmRSS") // 1024, "objects": len(gc.get_objects()), **rows}
 
 
 def _grew(name: str, middle: int, end: int) -> bool:

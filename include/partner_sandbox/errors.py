@@ -30,7 +30,7 @@ RULES = {
     "list_orders": "4.10",
     "outlet_status": "7",
 }
-"""The section of interface.md that an operation's errors follow, where the error itself names no other."""
+"""Every operation, with the section of interface.md that its errors follow where the error itself names no other."""
 
 
 class ApiError(Exception):

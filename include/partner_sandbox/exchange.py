@@ -78,17 +78,10 @@ def _masked_json(text: str) -> str:
 
 
 _HEADERS = frozenset(
-    {
-        "accept",
-        "allow",
-        "content-encoding",
-        "content-length",
-        "content-type",
-        "host",
-        "location",
-        "retry-after",
-        "user-agent",
-    }
+    (
+        *("accept", "allow", "content-encoding", "content-length", "content-type"),
+        *("host", "location", "retry-after", "user-agent"),
+    )
 )
 
 

@@ -11,27 +11,13 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from partner_sandbox.bodies import Known
+from partner_sandbox.errors import RULES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-REQUESTS = (
-    "token",
-    "put_catalog",
-    "list_catalog",
-    "categories",
-    "export",
-    "create_products",
-    "job_status",
-    "log",
-    "put_promotion",
-    "promotion_status",
-    "put_order",
-    "get_order",
-    "list_orders",
-    "outlet_status",
-)
+REQUESTS = tuple(RULES)
 WEBHOOKS = ("job_webhook", "order_webhook")
 TAKING = ("put_catalog", "export", "create_products", "put_promotion")
 OPERATIONS = (*REQUESTS, *WEBHOOKS, "job")
