@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from other_calls import InboxCalls, OrderCalls, PromotionCalls
-from shelfsync import check, status
+from shelfsync import check
 from shelfsync.app import open_app
 from shelfsync.catalog.steps import (
     apply,
@@ -26,6 +26,7 @@ from shelfsync.catalog.steps import (
     sync,
     urgent,
 )
+from shelfsync.cli.inspect import read_status
 from shelfsync.explain.explain import explain
 from shelfsync.housekeeping.remove_expired import remove_expired
 from shelfsync.platform.jobs import wait
@@ -134,7 +135,7 @@ class Calls:
         return duck.write(self.context.engine, self.context.lake, file)
 
     def status(self) -> dict[str, Any]:
-        return status.status(self.context)
+        return read_status(self.context)
 
     def pause(self, scope: str, vendor: str | None, *, why: str, who: str, anyway: bool = False) -> dict[str, Any]:
         return pause_or_forget_vendor.pause(self.context, scope, vendor, why=why, who=who, anyway=anyway)

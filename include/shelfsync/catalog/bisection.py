@@ -12,13 +12,13 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+import pyarrow as pa
+
 from shelfsync.catalog.alignment import column
 from shelfsync.catalog.turn import PRIORITIES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    import pyarrow as pa
+    from collections.abc import Iterable
 
 FAILURES_PER_STEP = 25
 """Failed requests after which a step ends; the schedule starts the next one. A single bad row of 16 million is found within 25."""
@@ -113,7 +113,7 @@ def split_at(rows: pa.Table, suspects: Iterable[SuspectBatch]) -> list[tuple[pa.
         suspected.append((rows.slice(start, end - start), one.halved_from))
         done = end
     others.append(rows.slice(done))
-    return [(part, number) for part, number in [(_joined(others), None), *suspected] if part.num_rows]
+    return [(part, number) for part, number in [(pa.concat_tables(others), None), *suspected] if part.num_rows]
 
 
 def _position(skus: pa.Array, sku: str, side: _Bisect) -> int:
@@ -135,9 +135,3 @@ class _Texts:
 
 class _Bisect(Protocol):
     def __call__(self, texts: _Texts, sku: str, /) -> int: ...
-
-
-def _joined(tables: Sequence[pa.Table]) -> pa.Table:
-    import pyarrow as pa
-
-    return pa.concat_tables(tables)

@@ -30,22 +30,6 @@ from shelfsync.catalog.diff import diff
 if TYPE_CHECKING:
     from shelfsync.catalog.diff import Key
 
-COLUMNS = (
-    "acknowledged",
-    "suppressed",
-    "pending",
-    "in_flight",
-    "unconfirmed",
-    "held",
-    "rejected_for_good",
-    "rejected_for_now",
-    "quarantined",
-)
-"""They exclude each other; together they are `erp_rows` and `not_in_erp`."""
-
-_ORDER = ("in_flight", "held", "rejected_for_good", "rejected_for_now", "unconfirmed", "suppressed", "pending")
-"""The first that is true of a SKU names its column; of a SKU of which none is, it is `acknowledged`."""
-
 
 @dataclass(frozen=True)
 class Carried:
@@ -77,6 +61,8 @@ class Counts:
 
 
 NAMES = tuple(one.name for one in fields(Counts))
+COLUMNS = NAMES[2:]
+"""They exclude each other; together they are `erp_rows` and `not_in_erp`."""
 
 
 def differing(
@@ -115,7 +101,7 @@ def count(
     planned = pc.is_in(every, value_set=carried.planned)
     differ = pc.is_in(every, value_set=different)
     rests = pc.invert(planned)
-    is_true = {
+    is_true = {  # in this order
         "in_flight": pc.is_in(every, value_set=carried.in_flight),
         "held": pc.is_in(every, value_set=carried.held),
         "rejected_for_good": pc.and_(rests, pc.is_in(every, value_set=carried.rejected_for_good)),
@@ -126,8 +112,8 @@ def count(
     }
     numbers: dict[str, int] = {}
     left = pa.repeat(pa.scalar(value=True), len(every))
-    for name in _ORDER:
-        here = pc.and_(left, is_true[name])
+    for name, mask in is_true.items():
+        here = pc.and_(left, mask)
         numbers[name] = pc.sum(here).as_py() or 0
         left = pc.and_(left, pc.invert(here))
     numbers["acknowledged"] = pc.sum(left).as_py() or 0
@@ -147,16 +133,10 @@ def total(every: list[Counts]) -> Counts:
 def sentence(counts: Counts) -> str:
     """For a person, with what is not zero."""
     words = {
-        "acknowledged": counts.acknowledged,
-        "suppressed": counts.suppressed,
-        "pending": counts.pending,
-        "in flight": counts.in_flight,
-        "unconfirmed": counts.unconfirmed,
-        "held": counts.held,
-        "rejected": counts.rejected_for_good + counts.rejected_for_now,
-        "quarantined": counts.quarantined,
+        name.replace("_", " "): getattr(counts, name)
+        for name in ("suppressed", "pending", "in_flight", "unconfirmed", "held")
     }
-    acknowledged = words.pop("acknowledged")
+    words |= {"rejected": counts.rejected_for_good + counts.rejected_for_now, "quarantined": counts.quarantined}
     rest = "".join(f", {number:,} {word}" for word, number in words.items() if number)
     beside = f" and {counts.not_in_erp:,} SKUs without a row in it" if counts.not_in_erp else ""
-    return f"of the ERP's {counts.erp_rows:,} rows{beside} {acknowledged:,} are acknowledged{rest}"
+    return f"of the ERP's {counts.erp_rows:,} rows{beside} {counts.acknowledged:,} are acknowledged{rest}"

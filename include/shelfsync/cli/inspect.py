@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
+    from shelfsync.context import Context
+
 runs = typer.Typer(help="The runs of the catalog: what each did, and what to run next.", no_args_is_help=True)
 
 Run = Annotated[int, typer.Argument(metavar="RUN", help="Number of the run.")]
@@ -32,11 +34,19 @@ def status() -> Answer:
 
     Above it pauses, restorations and alarms; below it the time to the acknowledgement, the forecast, the use of the request limit, and orders.
     """
-    from shelfsync.status import status as read_status
-
     with opened() as context:
         result = read_status(context)
     return Answer(result, [*_status_lines(result)])
+
+
+def read_status(context: Context) -> dict[str, Any]:
+    """What `catalog.steps.status.status` returns, and `"orders": {...}` as `orders.steps.watch.order_gauges` returns it."""
+    from shelfsync.catalog.steps.status import status as of_catalog
+    from shelfsync.orders.steps.watch import order_gauges
+
+    with context.engine.connect() as connection:
+        orders = order_gauges(connection, context.settings.orders)
+    return {**of_catalog(context), "orders": orders}
 
 
 def quarantine(vendor: OneVendor = None, reason: QuarantineReason = None, limit: Limit = 1) -> Answer:

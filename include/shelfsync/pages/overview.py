@@ -8,13 +8,13 @@ from fastapi import HTTPException, Request
 from starlette.responses import HTMLResponse
 from starlette.status import HTTP_404_NOT_FOUND
 
+from shelfsync.catalog.steps.status import status
 from shelfsync.errors import DataError
 from shelfsync.explain.explain import explain
 from shelfsync.explain.explanation import asked_instant
 from shelfsync.orders.steps import lists
 from shelfsync.pages.shell import Page, context, show
 from shelfsync.pages.viewer import Text
-from shelfsync.status import status
 
 VENDORS = Page(
     "/",

@@ -40,11 +40,7 @@ vendor_count = sa.Table(
     text("facts", "Hash of the facts that were counted; another one: count again", nullable=False),
     *(sa.Column(name, sa.BigInteger, nullable=False, comment=meaning) for name, meaning in NUMBERS.items()),
     moment("counted_at", "When they were counted", nullable=False),
-    sa.CheckConstraint(
-        "erp_rows + not_in_erp = acknowledged + suppressed + pending + in_flight + unconfirmed + held"
-        " + rejected_for_good + rejected_for_now + quarantined",
-        name="conservation",
-    ),
+    sa.CheckConstraint(f"erp_rows + not_in_erp = {' + '.join([*NUMBERS][2:])}", name="conservation"),
     schema="ledger",
     comment="The one column that each row of a vendor counts in, as counted last",
 )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+import pyarrow.compute as pc
+
 from shelfsync.catalog.ledger import batches, rejections, vendor_runs, vendors
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.state import BatchState
@@ -17,6 +19,7 @@ from shelfsync.errors import DataError, TryAgainError
 from shelfsync.platform.jobs import job as job_row
 from shelfsync.platform.jobs.poll import known
 from shelfsync.platform.jobs.table import State
+from shelfsync.schemas import BASELINE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -72,7 +75,6 @@ def _ending(context: Context, job: CatalogJob, unaccounted: int) -> str:
 def _move(context: Context, job: CatalogJob, batch: PlannedBatch, lease: Lease) -> bool:
     from shelfsync.catalog.acknowledge import acknowledge as pure
     from shelfsync.catalog.acknowledge import changed_rows, with_unconfirmed, without
-    from shelfsync.schemas import BASELINE
 
     base = vendors.current_baseline(lease.session, job.vendor)
     items = context.lake.read_table(batch.items_path)
@@ -136,7 +138,6 @@ def _without_result(outcomes: pa.Table) -> str:
 
 def _by_state(outcomes: pa.Table) -> tuple[pa.Array, pa.Array]:
     """SKUs accepted, and SKUs rejected."""
-    import pyarrow.compute as pc
 
     def skus(word: str) -> pa.Array:
         return outcomes.filter(pc.equal(outcomes["state"], word))["sku"].combine_chunks()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from shelfsync.catalog.bisection import FAILED_JOBS, backoff_s
+from shelfsync.catalog.bisection import FAILED_JOBS, SuspectBatch, backoff_s, halves
 from shelfsync.catalog.ledger import batches, runs, vendor_runs, vendors
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.state import BatchState, VendorState
@@ -21,6 +21,7 @@ from shelfsync.errors import DataError
 from shelfsync.platform.jobs import job as job_row
 from shelfsync.platform.jobs.poll import known
 from shelfsync.platform.jobs.table import State
+from shelfsync.schemas import BASELINE
 
 if TYPE_CHECKING:
     from typing import Any
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
     from partner_api.errors import InvalidRequestError
-    from shelfsync.catalog.bisection import SuspectBatch
     from shelfsync.catalog.ledger.batches import PlannedBatch
     from shelfsync.catalog.ledger.jobs import CatalogJob
     from shelfsync.catalog.ledger.vendor_runs import VendorRun
@@ -41,9 +41,7 @@ if TYPE_CHECKING:
 def write_halves(context: Context, batch: PlannedBatch) -> list[tuple[str, int, int]]:
     """The two halves of a batch of two rows or more, in the lake: path, items, bytes of each."""
     from shelfsync.catalog.batch import stream
-    from shelfsync.catalog.bisection import halves
     from shelfsync.catalog.item import with_active_if_single
-    from shelfsync.schemas import BASELINE
 
     platform = context.settings.platform
     with context.engine.connect() as connection:
@@ -59,8 +57,6 @@ def write_halves(context: Context, batch: PlannedBatch) -> list[tuple[str, int, 
 
 def suspects(context: Context, connection: Connection, vendor: str, *, before: int) -> list[SuspectBatch]:
     """The unsent halves of older generations. The next delta is cut in the same places, so that no rows are searched twice."""
-    from shelfsync.catalog.bisection import SuspectBatch
-
     found = []
     for one in batches.halves_planned(connection, vendor, before=before):
         skus: pa.ChunkedArray = context.lake.read_table(one.items_path, columns=["sku"])["sku"]

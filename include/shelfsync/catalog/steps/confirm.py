@@ -6,6 +6,8 @@ import logging
 from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
+import pyarrow.compute as pc
+
 from partner_api.errors import PartnerError, ThrottledError
 from shelfsync.catalog.ledger import batches
 from shelfsync.catalog.steps import rejected_skus
@@ -171,8 +173,6 @@ def read_back(context: Context, job: CatalogJob, lease: Lease) -> bool:
 
     A SKU that it does not prove is unaccounted, and the next delta sends it again (I7).
     """
-    import pyarrow.compute as pc
-
     from shelfsync.catalog.outcome import Shown, listing_lines, match, provable
 
     with context.engine.connect() as connection:

@@ -6,14 +6,16 @@ import logging
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from sqlalchemy.exc import DBAPIError
 
+from shelfsync.catalog.alignment import column
 from shelfsync.catalog.ledger import vendor_counts
+from shelfsync.schemas import BASELINE, FIELDS, QUARANTINE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-    import pyarrow as pa
 
     from shelfsync.catalog.count import Carried, Counts
     from shelfsync.catalog.ledger.vendor_counts import Facts
@@ -77,10 +79,7 @@ def _counted(context: Context, facts: Facts) -> Counts | None:
 
 
 def _count(context: Context, facts: Facts) -> Counts:
-    import pyarrow as pa
-
     from shelfsync.catalog.count import Counts, count, differing
-    from shelfsync.schemas import BASELINE, FIELDS, QUARANTINE
 
     lake, rows_quarantined = context.lake, facts.rows_quarantined or 0
     if facts.generation is None:
@@ -94,21 +93,19 @@ def _count(context: Context, facts: Facts) -> Counts:
     key = context.settings.platform.item_key
     differs = differing(snapshot, baseline, quarantined, complete=facts.complete, key=key)
     return count(
-        _skus(snapshot),
-        _skus(baseline),
+        column(snapshot, "sku"),
+        column(baseline, "sku"),
         differs,
         pa.array(_unconfirmed(context, facts.vendor, differs), pa.string()),
         _carried(context, facts),
         erp_rows=(facts.rows_snapshot or 0) + rows_quarantined,
-        quarantined=_skus(quarantined).drop_null(),
+        quarantined=column(quarantined, "sku").drop_null(),
         quarantined_rows=rows_quarantined,
     )
 
 
 def _unconfirmed(context: Context, vendor: str, differs: pa.Table) -> list[str]:
     """SKUs whose last job ended without an outcome. A new SKU cannot be one: a sent SKU is in the baseline, as unknown."""
-    import pyarrow.compute as pc
-
     sent = differs.filter(pc.not_equal(differs["change"], "new"))
     if not sent.num_rows:
         return []
@@ -117,8 +114,6 @@ def _unconfirmed(context: Context, vendor: str, differs: pa.Table) -> list[str]:
 
 
 def _carried(context: Context, facts: Facts) -> Carried:
-    import pyarrow as pa
-
     from shelfsync.catalog.count import Carried
 
     rejected: dict[str, bool] = {}
@@ -137,13 +132,5 @@ def _carried(context: Context, facts: Facts) -> Carried:
 
 def _named(context: Context, paths: Iterable[str]) -> pa.Array:
     """The SKUs of some files."""
-    import pyarrow as pa
-
-    found = [_skus(context.lake.read_table(path, ["sku"])) for path in paths]
+    found = [column(context.lake.read_table(path, ["sku"]), "sku") for path in paths]
     return pa.concat_arrays(found) if found else pa.array([], pa.string())
-
-
-def _skus(table: pa.Table) -> pa.Array:
-    from shelfsync.catalog.alignment import column
-
-    return column(table, "sku")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from partner_api import StreamedBody
 from partner_api.errors import InvalidRequestError
 from shelfsync import logs, metrics
+from shelfsync.catalog.bisection import FAILURES_PER_STEP, next_batch
 from shelfsync.catalog.identifier import alike
 from shelfsync.catalog.ledger import batches, vendor_runs, vendors
 from shelfsync.catalog.ledger import jobs as catalog_jobs
@@ -107,8 +108,6 @@ def deliver_vendor(
 
     A request that the platform rejects as a whole is halved until its bad rows are alone.
     """
-    from shelfsync.catalog.bisection import FAILURES_PER_STEP
-
     rejected = sent = 0
     more = True
     while more and rejected < FAILURES_PER_STEP:
@@ -204,8 +203,6 @@ def _new(
     priority: str | None,
 ) -> tuple[int, PlannedBatch, bool] | str:
     """A job for the next planned batch; otherwise why there is none. `known`: the open jobs of the vendor."""
-    from shelfsync.catalog.bisection import next_batch
-
     waiting = batches.planned(connection, row.vendor, row.run_id)
     if priority is not None and not state.consecutive_failures:  # a bisection ignores priorities
         waiting = [one for one in waiting if one.priority == priority]

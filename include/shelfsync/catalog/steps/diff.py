@@ -8,12 +8,15 @@ from __future__ import annotations
 import csv
 from typing import TYPE_CHECKING, NamedTuple
 
+import pyarrow.compute as pc
+
 from shelfsync.catalog.ledger import batches, runs, vendor_runs, vendors
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps import rejected_skus
 from shelfsync.catalog.steps.each_vendor import Skip, StepReport, each_vendor
 from shelfsync.errors import ConfigurationError, DataError
+from shelfsync.schemas import BASELINE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -139,21 +142,15 @@ def _why_busy(connection: Connection, run: Run, row: VendorRun) -> str | None:
 
 
 def _baseline_table(context: Context, base: BaselineVersion | None) -> pa.Table:
-    from shelfsync.schemas import BASELINE
-
     return BASELINE.empty_table() if base is None else context.lake.read_table(base.path)
 
 
 def _without_removals(delta: pa.Table) -> pa.Table:
     """The delta without removals: absence from an extract that is not proven complete means nothing (I9)."""
-    import pyarrow.compute as pc
-
     return delta.filter(pc.not_equal(delta["change"], "removed"))
 
 
 def _counts(delta: pa.Table) -> dict[str, int]:
-    import pyarrow.compute as pc
-
     return {item["values"]: item["counts"] for item in pc.value_counts(delta["change"].combine_chunks()).to_pylist()}
 
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import sqlalchemy as sa
 
+from shelfsync.catalog.alignment import aligned, column
 from shelfsync.catalog.ledger import holds, rejections
 from shelfsync.catalog.ledger.tables import batch
 from shelfsync.catalog.state import HELD
 from shelfsync.catalog.warehouse import drift
 from shelfsync.platform.jobs.table import OPEN_STATES, State, job
+from shelfsync.schemas import FIELDS, SENDING
 
 if TYPE_CHECKING:
     import datetime as dt
-
-    import pyarrow as pa
 
     from shelfsync.catalog.drift_cause import Evidence
     from shelfsync.catalog.ledger.holds import Hold
@@ -32,7 +34,6 @@ def evidence_of(
 ) -> Evidence:
     """The evidence about these SKUs of the observation's vendor; reads no file if there are none."""
     from shelfsync.catalog.drift_cause import Evidence
-    from shelfsync.schemas import SENDING
 
     if not len(skus):
         return Evidence(SENDING.empty_table())
@@ -78,12 +79,6 @@ def _late(seen: Observation, propagation_s: float) -> sa.ColumnElement[bool]:
 
 def _sendings(context: Context, sent: list[Any], skus: pa.Array) -> pa.Table:
     """SENDING schema, oldest first, of these SKUs."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    from shelfsync.catalog.alignment import aligned, column
-    from shelfsync.schemas import FIELDS, SENDING
-
     tables = [SENDING.empty_table()]
     for number, state, items_path, outcomes_path, late in sent:
         items = context.lake.read_table(items_path, columns=["sku", *FIELDS])

@@ -10,6 +10,9 @@ import logging
 import sys
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from shelfsync import metrics
 from shelfsync.catalog.ledger import batches, vendors
 from shelfsync.catalog.ledger import jobs as catalog_jobs
@@ -19,11 +22,11 @@ from shelfsync.errors import TryAgainError
 from shelfsync.inbox import events
 from shelfsync.platform.jobs import job as job_row
 from shelfsync.platform.jobs.table import State
+from shelfsync.schemas import BASELINE, FIELDS, OUTCOME
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import pyarrow as pa
     from sqlalchemy.engine import Connection
 
     from shelfsync.catalog.ledger.batches import PlannedBatch
@@ -51,8 +54,6 @@ def write_outcomes(
 
     The job is then confirmed and waits to be acknowledged; `end` (state, why) ends it without that.
     """
-    import pyarrow.compute as pc
-
     path = context.lake.write_table("outcome", job.vendor, outcomes)
     state = outcomes["state"]
     accepted, rejected, unaccounted = (
@@ -79,10 +80,7 @@ def write_outcomes(
 
 def _urgent_accepted(context: Context, batch: PlannedBatch, items: pa.Table, outcomes: pa.Table) -> int:
     """How many SKUs of the batch's priority have a success line. SKUs of other priorities do not count."""
-    import pyarrow.compute as pc
-
     from shelfsync.catalog.urgency import priorities
-    from shelfsync.schemas import BASELINE
 
     accepted = outcomes.filter(pc.equal(outcomes["state"], "accepted"))["sku"].combine_chunks()
     if len(accepted) in {0, items.num_rows}:
@@ -98,10 +96,6 @@ def _urgent_accepted(context: Context, batch: PlannedBatch, items: pa.Table, out
 
 def all_alike(items: pa.Table, state: str, reason: str | None) -> pa.Table:
     """One outcome for every item (OUTCOME schema), all of the same state for the same reason."""
-    import pyarrow as pa
-
-    from shelfsync.schemas import OUTCOME
-
     count = items.num_rows
     columns = {
         "sku": items["sku"].combine_chunks(),
@@ -119,10 +113,6 @@ def ended_without_log(status: str | None) -> str:
 
 def rejected_values(context: Context, batch: PlannedBatch, outcomes: pa.Table) -> list[dict[str, Any]]:
     """Rejected SKUs with the barcode and values of the snapshot, so that a delta detects when these change."""
-    import pyarrow.compute as pc
-
-    from shelfsync.schemas import FIELDS
-
     rejected = outcomes.filter(pc.equal(outcomes["state"], "rejected"))
     if rejected.num_rows == 0:
         return []
@@ -139,10 +129,6 @@ def rejected_values(context: Context, batch: PlannedBatch, outcomes: pa.Table) -
 
 def _warehouse_rows(items: pa.Table, outcomes: pa.Table) -> pa.Table:
     """Outcomes beside what was sent: sku, state, reason, change and the four values; both tables have the same SKUs in the same order."""
-    import pyarrow as pa
-
-    from shelfsync.schemas import FIELDS
-
     columns = {"sku": items["sku"], "state": outcomes["state"], "reason": outcomes["reason"], "change": items["change"]}
     return pa.table(columns | {name: items[name] for name in FIELDS})
 
@@ -187,7 +173,6 @@ def leave_unconfirmed(context: Context, lease: Lease, job_id: int, why: str) -> 
 
 def _leave_unconfirmed(context: Context, lease: Lease, job_id: int, why: str) -> int:
     from shelfsync.catalog.acknowledge import changed_rows, with_unconfirmed
-    from shelfsync.schemas import BASELINE
 
     with context.engine.connect() as connection:
         job = catalog_jobs.read(connection, job_id)

@@ -6,6 +6,9 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from shelfsync.catalog.ledger import exports as export_jobs
 from shelfsync.catalog.ledger import observations, rejections, vendor_runs, vendors
 from shelfsync.catalog.steps.diff import buffers_of, rules_of
@@ -16,12 +19,11 @@ from shelfsync.catalog.steps.outcomes import write_known
 from shelfsync.catalog.warehouse import baseline_history
 from shelfsync.catalog.warehouse import drift as drift_tables
 from shelfsync.platform.jobs.table import State
+from shelfsync.schemas import BASELINE, FIELDS, SNAPSHOT, completed
 from shelfsync.store.leases import LeaseLostError, leased
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    import pyarrow as pa
 
     from shelfsync.catalog.drift_cause import Reconciled
     from shelfsync.catalog.ledger.exports import ExportJob
@@ -90,8 +92,6 @@ def _reconcile(context: Context, one: ExportJob, observation_id: int, rules: lis
 
 
 def _gathered(context: Context, name: str, observation_id: int) -> _Vendor | None:
-    from shelfsync.schemas import BASELINE, SNAPSHOT, completed
-
     window_s = context.settings.drift.resends_window_days * 86400.0
     with context.engine.connect() as connection:
         seen = observations.read(connection, observation_id)
@@ -143,8 +143,6 @@ def _compared(context: Context, one: ExportJob, vendor: _Vendor, rules: list[Rul
 
 def _with_action(context: Context, vendor: _Vendor, drift: pa.Table) -> pa.Table:
     """Adds the action of each drift: the setting of its cause, or a rejection after too many resends."""
-    import pyarrow as pa
-
     settings = context.settings.drift
     actions = []
     for sku, name, cause in zip(*(drift[column].to_pylist() for column in ("sku", "field", "cause")), strict=True):
@@ -221,8 +219,6 @@ def _reject(connection: Any, vendor: _Vendor, reject: pa.Table) -> None:
     """Rejects drift that returned after several resends. Only a change in the ERP or a full sync sends it again."""
     if not reject.num_rows:
         return
-    from shelfsync.schemas import FIELDS
-
     job_id = vendors.last_job(connection, vendor.seen.vendor)
     if job_id is None or vendor.desired is None:
         return
@@ -248,14 +244,10 @@ def _reject(connection: Any, vendor: _Vendor, reject: pa.Table) -> None:
 
 
 def _of(drift: pa.Table, action: str) -> pa.Table:
-    import pyarrow.compute as pc
-
     return drift.filter(pc.equal(drift["action"], action))
 
 
 def _skus_of(drift: pa.Table, cause: str) -> list[str]:
-    import pyarrow.compute as pc
-
     found: list[str] = drift.filter(pc.equal(drift["cause"], cause))["sku"].unique().to_pylist()
     return found
 
@@ -265,8 +257,6 @@ def _pairs(drift: pa.Table) -> list[tuple[str, str]]:
 
 
 def _log(name: str, drift: pa.Table, result: Reconciled) -> None:
-    import pyarrow.compute as pc
-
     counts = pc.value_counts(drift["cause"].combine_chunks()).to_pylist()
     causes = ", ".join(f"{row['counts']} {row['values']}" for row in counts) or "nothing differs"
     log.info("reconcile: vendor %s: %s; %d lost confirmations replaced", name, causes, len(result.confirmed))

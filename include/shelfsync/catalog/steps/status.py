@@ -22,7 +22,9 @@ from shelfsync.catalog.warehouse import quarantine
 from shelfsync.inbox import events
 from shelfsync.platform import kill_switch
 from shelfsync.platform.jobs.table import job
+from shelfsync.platform.rate_limit import RateLimiter
 from shelfsync.platform.rate_limit.forecast import Requests
+from shelfsync.platform.rate_limit.tables import counted
 from shelfsync.store.instant import instant
 
 if TYPE_CHECKING:
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
 
     from shelfsync.catalog.count import Counts
     from shelfsync.context import Context
-    from shelfsync.platform.rate_limit import RateLimiter
     from shelfsync.platform.rate_limit.forecast import Forecast
 
 
@@ -192,9 +193,6 @@ def outlook(context: Context) -> Forecast:
 
 
 def _limiter(context: Context) -> RateLimiter:
-    from shelfsync.platform.rate_limit import RateLimiter
-    from shelfsync.platform.rate_limit.tables import counted
-
     return RateLimiter(context.engine, counted(context.settings), context.clock)
 
 
