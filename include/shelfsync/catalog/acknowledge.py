@@ -9,7 +9,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.alignment import aligned, column, placed, positions
+from shelfsync.catalog.alignment import aligned, any_of, column, placed, positions, same
 from shelfsync.catalog.diff import apply
 from shelfsync.schemas import BASELINE, FIELDS, completed
 
@@ -60,12 +60,9 @@ def changed_rows(moved: pa.Table, before: pa.Table) -> pa.Table:
     Both are in BASELINE schema, sorted by sku. A SKU that left is not named.
     """
     places = positions(column(moved, "sku"), column(before, "sku"))
-    changed = places.is_null()
-    for name, earlier in placed(before, places, FIELDS).items():
-        now = column(moved, name)
-        one_is_null = pc.not_equal(now.is_valid(), earlier.is_valid())
-        changed = pc.or_(changed, pc.coalesce(pc.not_equal(now, earlier), one_is_null))
-    return moved.filter(changed)
+    earlier = placed(before, places, FIELDS)
+    moves = (pc.invert(same(column(moved, name), earlier[name])) for name in FIELDS)
+    return moved.filter(any_of([places.is_null(), *moves]))
 
 
 def without(baseline: pa.Table, skus: list[str]) -> pa.Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +19,11 @@ def column(table: pa.Table, name: str) -> pa.Array:
     if values.num_chunks == 1:
         return values.chunk(0)
     return pa.concat_arrays(values.chunks) if values.num_chunks else pa.array([], values.type)
+
+
+def with_column(table: pa.Table, name: str, values: pa.Array) -> pa.Table:
+    """The table with other values in this column."""
+    return table.set_column(table.column_names.index(name), table.schema.field(name), values)
 
 
 def ascending(skus: pa.Array) -> bool:
@@ -57,6 +63,26 @@ def placed(table: pa.Table, places: pa.Array, names: Iterable[str]) -> dict[str,
 def aligned(table: pa.Table, skus: pa.Array, names: Iterable[str]) -> dict[str, pa.Array]:
     """Columns of `table` for these SKUs; null where it does not know the SKU."""
     return placed(table, positions(skus, column(table, "sku")), names)
+
+
+def equal(one: pa.Array, other: pa.Array) -> pa.Array:
+    """Rows in which both have a value, and it is the same."""
+    return pc.equal(one, other).fill_null(False)
+
+
+def same(one: pa.Array, other: pa.Array) -> pa.Array:
+    """Rows in which both have the same value, or both none."""
+    return pc.or_(equal(one, other), pc.and_(one.is_null(), other.is_null()))
+
+
+def differs(wanted: pa.Array, other: pa.Array) -> pa.Array:
+    """Rows with a wanted value, where the other has another value or none."""
+    return pc.and_(wanted.is_valid(), pc.invert(equal(wanted, other)))
+
+
+def any_of(masks: Iterable[pa.Array]) -> pa.Array:
+    """Rows of which any mask is true; at least one mask."""
+    return reduce(pc.or_, masks)
 
 
 def _in_order(places: pa.Array) -> bool:

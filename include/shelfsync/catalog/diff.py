@@ -12,7 +12,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.alignment import aligned, column, placed, positions, require_order, unmentioned
+from shelfsync.catalog.alignment import (
+    aligned,
+    any_of,
+    column,
+    differs,
+    equal,
+    placed,
+    positions,
+    require_order,
+    unmentioned,
+)
 from shelfsync.catalog.identifier import padded
 from shelfsync.catalog.item import with_active_if_single, with_co_sent_fields
 from shelfsync.schemas import BASELINE, DELTA, FIELDS, completed
@@ -85,26 +95,21 @@ def _present(snapshot: pa.Table, baseline: pa.Table, places: pa.Array, *, full: 
     again = (
         _barcode_moved(now["barcode"], placed(baseline, places, ["barcode"])["barcode"]) if key == "barcode" else None
     )
-    differs = {name: _differs(now[name], before[name], again) for name in FIELDS}
-    changed = _any_of(list(differs.values()))
-    keep = _any_of([now[name].is_valid() for name in FIELDS]) if full else changed
+    moved = {name: differs(now[name], before[name]) for name in FIELDS}
+    if again is not None:  # any value that is not null counts
+        moved = {name: pc.or_(moved[name], pc.and_(again, now[name].is_valid())) for name in FIELDS}
+    changed = any_of(moved.values())
+    keep = any_of(now[name].is_valid() for name in FIELDS) if full else changed
     skus, places, changed = column(snapshot, "sku").filter(keep), places.filter(keep), changed.filter(keep)
     before = {name: values.filter(keep) for name, values in before.items()}
     sent = {name: values.filter(keep) for name, values in now.items()}
     if not full:
         nothing = {name: pa.scalar(None, sent[name].type) for name in FIELDS}
-        sent |= {name: pc.if_else(differs[name].filter(keep), sent[name], nothing[name]) for name in FIELDS}
+        sent |= {name: pc.if_else(moved[name].filter(keep), sent[name], nothing[name]) for name in FIELDS}
     sent = with_co_sent_fields(sent, before)
     change = pc.if_else(places.is_null(), "new", pc.if_else(changed, "changed", "same"))
     buffers = pa.nulls(len(skus), pa.int64())
     return pa.Table.from_arrays([skus, *(sent[name] for name in ("barcode", *FIELDS)), change, buffers], schema=DELTA)
-
-
-def _differs(now: pa.Array, before: pa.Array, again: pa.Array | None) -> pa.Array:
-    """Rows whose value is not null and not the baseline's; `again`: rows where any value that is not null counts."""
-    has_value = now.is_valid()
-    differs = pc.coalesce(pc.not_equal(now, before), has_value)  # not comparable: one of them is null
-    return differs if again is None else pc.or_(differs, pc.and_(again, has_value))
 
 
 def _removed(snapshot: pa.Table, baseline: pa.Table, gone: pa.Array, key: Key) -> pa.Table:
@@ -149,9 +154,9 @@ def _repeats(rows: pa.Table, baseline: pa.Table, rejected: pa.Table, key: Key) -
     for name in FIELDS:
         then, now = wanted_then[name], column(rows, name)
         desired = pc.coalesce(now, before[name])
-        nothing_new = pc.or_(now.is_null(), _equal(now, before[name]))  # a co-sent field changes nothing either
-        repeats = pc.and_(repeats, pc.or_(nothing_new, _equal(then, now)))
-        repeats = pc.and_(repeats, pc.or_(then.is_null(), _equal(then, desired)))
+        nothing_new = pc.or_(now.is_null(), equal(now, before[name]))  # a co-sent field changes nothing either
+        repeats = pc.and_(repeats, pc.or_(nothing_new, equal(then, now)))
+        repeats = pc.and_(repeats, pc.or_(then.is_null(), equal(then, desired)))
     if "barcode" in wanted_then:
         then, now = padded(wanted_then["barcode"]), padded(column(rows, "barcode"))
         repeats = pc.and_(repeats, pc.equal(then, now).fill_null(True))
@@ -165,20 +170,8 @@ def _wanted_then(rejected: pa.Table, skus: pa.Array, key: Key) -> dict[str, pa.A
     return aligned(table, skus, names)
 
 
-def _equal(one: pa.Array, other: pa.Array) -> pa.Array:
-    """Both have a value, and it is the same."""
-    return pc.equal(one, other).fill_null(False)
-
-
 def _barcode_moved(now: pa.Array, before: pa.Array) -> pa.Array:
     """Rows whose barcode differs from the one that the acknowledged values were sent to; padding is no difference."""
     if now.equals(before):
         return pa.repeat(pa.scalar(False), len(now))
     return pc.not_equal(padded(now), padded(before)).fill_null(False)
-
-
-def _any_of(masks: list[pa.Array]) -> pa.Array:
-    result = masks[0]
-    for mask in masks[1:]:
-        result = pc.or_(result, mask)
-    return result

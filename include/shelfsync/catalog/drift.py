@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.alignment import aligned, column
+from shelfsync.catalog.alignment import aligned, column, differs
+from shelfsync.catalog.item import shortest
 from shelfsync.catalog.suppression import KNOWN_BUFFERS, Buffers
 from shelfsync.schemas import BASELINE, SHOWN
 
@@ -83,13 +84,6 @@ def undecided(observed: pa.Table, desired: pa.Table, buffers: Buffers) -> int:
     return int(pc.sum(pc.and_(pc.and_(sure.is_null(), quantity.is_valid()), shown.is_valid())).as_py() or 0)
 
 
-def text_of(values: pa.Array) -> pa.Array:
-    """Values as a person writes them: 3.990 as 3.99, truth as true and false."""
-    if pa.types.is_decimal(values.type):
-        return pc.ascii_rtrim(pc.ascii_rtrim(values.cast(pa.string()), characters="0"), characters=".")
-    return values.cast(pa.string())
-
-
 def _of_field(
     name: str,
     skus: pa.Array,
@@ -101,9 +95,9 @@ def _of_field(
     pictured: pa.Array,
     unconfirmed: pa.Array,
 ) -> pa.Table:
-    wrong = pc.or_(_differs(desired, observed), _differs(acknowledged, observed))
+    wrong = pc.or_(differs(desired, observed), differs(acknowledged, observed))
     rows = pc.and_(here, pc.or_(wrong, pc.and_(unconfirmed, observed.is_valid())))
-    texts = [text_of(values.filter(rows)) for values in (desired, acknowledged, observed, previous)]
+    texts = [shortest(values.filter(rows)) for values in (desired, acknowledged, observed, previous)]
     count = len(texts[0])
     columns = [
         skus.filter(rows),
@@ -134,11 +128,6 @@ def _absent(
         pa.repeat(pa.scalar(value=False), count),
     ]
     return pa.Table.from_arrays(columns, schema=DIFFERENCE)
-
-
-def _differs(expected: pa.Array, shown: pa.Array) -> pa.Array:
-    """Rows with an expected value, where another value or none is shown."""
-    return pc.and_(expected.is_valid(), pc.invert(pc.equal(expected, shown).fill_null(False)))
 
 
 def _decided(quantity: pa.Array, buffer: pa.Array, buffers: Buffers) -> pa.Array:

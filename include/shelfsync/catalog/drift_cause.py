@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.catalog.alignment import aligned, column
-from shelfsync.catalog.drift import LISTED, text_of
+from shelfsync.catalog.drift import LISTED
+from shelfsync.catalog.item import shortest
 from shelfsync.schemas import BASELINE, DRIFT, FIELDS, SHOWN
 
 if TYPE_CHECKING:
@@ -209,7 +210,7 @@ class _Difference:
 
 
 def _by_sku(sendings: pa.Table) -> dict[str, list[_Sent]]:
-    texts = {name: text_of(column(sendings, name)).to_pylist() for name in FIELDS}
+    texts = {name: shortest(column(sendings, name)).to_pylist() for name in FIELDS}
     found: dict[str, list[_Sent]] = defaultdict(list)
     rows = sendings.select(["sku", "job", "state", "late"]).to_pylist()
     for number, row in enumerate(rows):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.alignment import aligned, column
+from shelfsync.catalog.alignment import aligned, any_of, column, equal, same, with_column
 from shelfsync.catalog.guard_rules import GUARDS
 from shelfsync.catalog.item import with_active_if_single
 from shelfsync.catalog.restore import reverts
@@ -113,10 +113,7 @@ def _only(delta: pa.Table, fields: dict[str, pa.Array]) -> pa.Table:
     for name, mask in fields.items():
         columns[name] = pc.if_else(mask, columns[name], pa.scalar(None, columns[name].type))
     table = pa.Table.from_arrays([columns[name] for name in DELTA.names], schema=DELTA)
-    has_value = columns[FIELDS[0]].is_valid()
-    for name in FIELDS[1:]:
-        has_value = pc.or_(has_value, columns[name].is_valid())
-    return table.filter(has_value)
+    return table.filter(any_of(columns[name].is_valid() for name in FIELDS))
 
 
 def _held(held_changes: list[HeldChanges]) -> pa.Table:
@@ -141,8 +138,8 @@ def _pass(case: Case, approved: pa.Table) -> dict[str, pa.Array]:
     new = _new_in(case, decided)
     whole = new
     for name in FIELDS:
-        whole = pc.and_(whole, _alike(column(case.delta, name), decided[name]))
-    return {name: pc.if_else(new, whole, _same(column(case.delta, name), decided[name])) for name in FIELDS}
+        whole = pc.and_(whole, same(column(case.delta, name), decided[name]))
+    return {name: pc.if_else(new, whole, equal(column(case.delta, name), decided[name])) for name in FIELDS}
 
 
 def _stays(case: Case, declined: pa.Table) -> dict[str, pa.Array]:
@@ -152,8 +149,8 @@ def _stays(case: Case, declined: pa.Table) -> dict[str, pa.Array]:
     other product. Without its price, the rest of its row would put it on sale at a price that the platform has from elsewhere.
     """
     decided = aligned(declined, case.skus, (*FIELDS, "change"))
-    new, priced = _new_in(case, decided), _alike(column(case.delta, "price"), decided["price"])
-    return {name: pc.if_else(new, priced, _same(column(case.delta, name), decided[name])) for name in FIELDS}
+    new, priced = _new_in(case, decided), same(column(case.delta, "price"), decided["price"])
+    return {name: pc.if_else(new, priced, equal(column(case.delta, name), decided[name])) for name in FIELDS}
 
 
 def _unwanted(case: Case, declined: Iterable[HeldChanges]) -> pa.Array:
@@ -169,15 +166,6 @@ def _new_in(case: Case, decided: dict[str, pa.Array]) -> pa.Array:
     """A mask of the rows of products that are new now and were new when a person decided about them."""
     new = pc.equal(column(case.delta, "change"), "new")
     return pc.and_(new, pc.equal(decided["change"], "new").fill_null(False))
-
-
-def _same(now: pa.Array, decided: pa.Array) -> pa.Array:
-    return pc.equal(now, decided).fill_null(False)
-
-
-def _alike(now: pa.Array, decided: pa.Array) -> pa.Array:
-    """The same value, or no value in both."""
-    return pc.or_(_same(now, decided), pc.and_(now.is_null(), decided.is_null()))
 
 
 _ROWS_A_PIECE = 1 << 16
@@ -214,15 +202,11 @@ def with_current_quantities(approved: pa.Table, delta: pa.Table) -> pa.Table:
     """The approved rows (DELTA schema); new products have the delta's quantity, if the delta has all other values as approved."""
     skus = column(approved, "sku")
     now = aligned(delta, skus, (*FIELDS, "change"))
-    same = pc.and_(pc.equal(column(approved, "change"), "new"), pc.equal(now["change"], "new").fill_null(False))
+    alike = pc.and_(pc.equal(column(approved, "change"), "new"), pc.equal(now["change"], "new").fill_null(False))
     for name in FIELDS:
         if name != "quantity":
-            then = column(approved, name)
-            both_null = pc.and_(then.is_null(), now[name].is_null())
-            same = pc.and_(same, pc.or_(both_null, pc.equal(then, now[name]).fill_null(False)))
-    place = approved.schema.get_field_index("quantity")
-    quantity = pc.if_else(same, now["quantity"], column(approved, "quantity"))
-    return approved.set_column(place, approved.schema.field(place), quantity)
+            alike = pc.and_(alike, same(column(approved, name), now[name]))
+    return with_column(approved, "quantity", pc.if_else(alike, now["quantity"], column(approved, "quantity")))
 
 
 def without_held(delta: pa.Table, held: pa.Table) -> pa.Table:

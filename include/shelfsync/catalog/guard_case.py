@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.alignment import aligned, column
+from shelfsync.catalog.alignment import aligned, any_of, column, differs
 from shelfsync.catalog.restore import beneath
 from shelfsync.catalog.suppression import sold_out
 from shelfsync.schemas import BASELINE, DELTA, FIELDS, completed
@@ -114,11 +114,7 @@ class Case:
     @cached_property
     def moving(self) -> pa.Array:
         """Rows with a value other than the last known one: an unconfirmed value that is sent again changes nothing."""
-        some = pa.repeat(pa.scalar(False), self.delta.num_rows)
-        for name in FIELDS:
-            now = column(self.delta, name)
-            some = pc.or_(some, pc.and_(now.is_valid(), pc.not_equal(now, self.before[name]).fill_null(True)))
-        return some
+        return any_of(differs(column(self.delta, name), self.before[name]) for name in FIELDS)
 
     @cached_property
     def going_off(self) -> pa.Array:
@@ -166,10 +162,7 @@ class Case:
         """Those of the rows that have a field which no earlier guard holds and no person approved."""
         if not self.free:
             return rows
-        some = self.free[fields[0]]
-        for name in fields[1:]:
-            some = pc.or_(some, self.free[name])
-        return pc.and_(rows, some)
+        return pc.and_(rows, any_of(self.free[name] for name in fields))
 
 
 @dataclass(frozen=True)

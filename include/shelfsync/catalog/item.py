@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.alignment import aligned, column
+from shelfsync.catalog.alignment import aligned, column, with_column
 from shelfsync.errors import DataError
 
 if TYPE_CHECKING:
@@ -115,12 +115,12 @@ def _member(name: str, values: pa.Array, *, opens: str = "", ends: str = "") -> 
     if values.null_count == len(values):
         return opens + ends
     coded = values.dictionary_encode(null_encoding="encode")
-    texts = pc.binary_join_element_wise(opens + name, _shortest(coded.dictionary), ends, "")
+    texts = pc.binary_join_element_wise(opens + name, shortest(coded.dictionary), ends, "")
     return texts.fill_null(opens + ends).take(coded.indices)
 
 
-def _shortest(values: pa.Array) -> pa.Array:
-    """The text of each value; a price in as few bytes as can be: 4.500 as 4.5, 4.000 as 4."""
+def shortest(values: pa.Array) -> pa.Array:
+    """The text of each value; a price in as few characters as can be: 4.500 as 4.5, 4.000 as 4."""
     texts = values.cast(pa.string())
     if pa.types.is_decimal(values.type):
         texts = pc.ascii_rtrim(pc.ascii_rtrim(texts, characters="0"), characters=".")
@@ -151,4 +151,4 @@ def with_active_if_single(delta: pa.Table, baseline: pa.Table) -> pa.Table:
     if delta.num_rows != 1 or delta[_COUNT].null_count or not delta[_FLAG].null_count:
         return delta
     on = aligned(baseline, column(delta, "sku"), [_FLAG])[_FLAG]
-    return delta.set_column(delta.column_names.index(_FLAG), delta.field(_FLAG), on)
+    return with_column(delta, _FLAG, on)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.alignment import aligned, column
+from shelfsync.catalog.alignment import aligned, column, with_column
 from shelfsync.schemas import BASELINE
 
 RESTORED = ("price", "active", "max_sales_quantity")
@@ -37,10 +37,7 @@ def overlay(snapshot: pa.Table, past: pa.Table, skus: pa.Array | None = None) ->
     place = pc.index_in(snapshot["sku"].combine_chunks(), value_set=past["sku"].combine_chunks())
     for name in RESTORED:
         then = past[name].combine_chunks().take(place)
-        column = snapshot.schema.get_field_index(name)
-        snapshot = snapshot.set_column(
-            column, snapshot.schema.field(name), pc.coalesce(then, snapshot[name].combine_chunks())
-        )
+        snapshot = with_column(snapshot, name, pc.coalesce(then, snapshot[name].combine_chunks()))
     gone = past.filter(
         pc.and_(
             pc.invert(pc.is_in(past["sku"], value_set=snapshot["sku"].combine_chunks())), pc.equal(past["active"], True)
@@ -65,8 +62,7 @@ def beneath(known: pa.Table, unrestored: pa.Table | None) -> pa.Table:
         return known
     bottom = aligned(rows_of_layer(unrestored, BOTTOM), column(known, "sku"), RESTORED)
     for name in RESTORED:
-        place = known.schema.get_field_index(name)
-        known = known.set_column(place, known.schema.field(place), pc.coalesce(bottom[name], column(known, name)))
+        known = with_column(known, name, pc.coalesce(bottom[name], column(known, name)))
     return known
 
 

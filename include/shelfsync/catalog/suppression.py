@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.alignment import aligned, column
+from shelfsync.catalog.alignment import aligned, any_of, column, with_column
 from shelfsync.catalog.identifier import padded
 from shelfsync.catalog.item import with_active_if_single
 from shelfsync.schemas import BASELINE, DELTA, FIELDS, SNAPSHOT, completed
@@ -135,9 +135,9 @@ def suppress(
     nothing = pa.scalar(None, pa.int64())
     quantity = column(delta, "quantity")
     suppressed = _of_quantities(delta, buffers).filter(no_op)
-    left = _with(delta, "quantity", pc.if_else(no_op, nothing, quantity))
-    left = _with(left, "active", pc.if_else(no_op, pa.scalar(None, pa.bool_()), column(delta, "active")))
-    left = left.filter(_has_a_field(left))
+    left = with_column(delta, "quantity", pc.if_else(no_op, nothing, quantity))
+    left = with_column(left, "active", pc.if_else(no_op, pa.scalar(None, pa.bool_()), column(delta, "active")))
+    left = left.filter(any_of(column(left, name).is_valid() for name in FIELDS))
     left = _crossed_by_the_buffer(left, baseline, snapshot, buffers, rejected)
     if left.num_rows == 1 and left["quantity"].null_count == 0 and suppressed.num_rows:
         left, suppressed = _with_second_item(left, suppressed, baseline)
@@ -148,7 +148,7 @@ def with_buffers(delta: pa.Table, buffers: Buffers) -> pa.Table:
     """The delta with the sales buffer beside each quantity; the buffer is acknowledged together with the quantity."""
     has_quantity = column(delta, "quantity").is_valid()
     now = buffers.of(column(delta, "sku"))
-    return _with(delta, "sales_buffer", pc.if_else(has_quantity, now, pa.scalar(None, pa.int64())))
+    return with_column(delta, "sales_buffer", pc.if_else(has_quantity, now, pa.scalar(None, pa.int64())))
 
 
 def _no_ops(delta: pa.Table, baseline: pa.Table, buffers: Buffers) -> pa.Array:
@@ -191,7 +191,7 @@ def _crossed_by_the_buffer(
     rows = snapshot.filter(moved)
     there = pc.is_in(column(delta, "sku"), value_set=column(rows, "sku"))
     again = aligned(rows, column(delta, "sku"), ["quantity"])["quantity"]
-    delta = _with(delta, "quantity", pc.if_else(there, again, column(delta, "quantity")))
+    delta = with_column(delta, "quantity", pc.if_else(there, again, column(delta, "quantity")))
     new = rows.filter(pc.invert(pc.is_in(column(rows, "sku"), value_set=column(delta, "sku"))))
     count = new.num_rows
     added = {name: column(new, name) for name in ("sku", "barcode", "quantity")}
@@ -206,7 +206,7 @@ def _with_second_item(delta: pa.Table, suppressed: pa.Table, baseline: pa.Table)
     first = suppressed.slice(0, 1)
     before = aligned(baseline, column(first, "sku"), ["active"])["active"]
     off = pc.if_else(pc.equal(before, False).fill_null(False), before, pa.scalar(None, pa.bool_()))
-    both = pa.concat_tables([delta, _with(first, "active", off)])
+    both = pa.concat_tables([delta, with_column(first, "active", off)])
     return both.take(pc.array_sort_indices(column(both, "sku"))), suppressed.slice(1)
 
 
@@ -216,14 +216,3 @@ def _of_quantities(delta: pa.Table, buffers: Buffers) -> pa.Table:
     columns["sales_buffer"] = buffers.of(columns["sku"])
     nothing = {field.name: pa.nulls(delta.num_rows, field.type) for field in DELTA}
     return pa.Table.from_arrays([(nothing | columns)[name] for name in DELTA.names], schema=DELTA)
-
-
-def _has_a_field(delta: pa.Table) -> pa.Array:
-    has = column(delta, FIELDS[0]).is_valid()
-    for name in FIELDS[1:]:
-        has = pc.or_(has, column(delta, name).is_valid())
-    return has
-
-
-def _with(table: pa.Table, name: str, values: pa.Array) -> pa.Table:
-    return table.set_column(table.column_names.index(name), table.schema.field(name), values)

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.alignment import aligned, column
+from shelfsync.catalog.alignment import aligned, any_of, column, same
 from shelfsync.catalog.diff import diff
 from shelfsync.catalog.restore import BOTTOM, RESTORED, UNRESTORED, beneath, rows_of_layer
 from shelfsync.schemas import BASELINE, completed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from shelfsync.catalog.diff import Key
     from shelfsync.catalog.guard_case import Case
@@ -47,10 +47,10 @@ def next_unrestored(case: Case, erp: pa.Table, released: pa.Table, restorations:
     bottom, above = {}, {}
     for name in RESTORED:
         values, held = pc.coalesce(now[name], column(before, name)), column(known, name)
-        matters = pc.or_(_differ(values, held), _differ(of_erp[name], wanted[name]))
+        matters = pc.invert(pc.and_(same(values, held), same(of_erp[name], wanted[name])))
         nothing = pa.scalar(None, values.type)
         bottom[name] = pc.if_else(matters, values, nothing)
-        above[name] = pc.if_else(_differ(held, wanted[name]), held, nothing)
+        above[name] = pc.if_else(same(held, wanted[name]), nothing, held)
     tables = [_ordered(_table(known, bottom, BOTTOM), _brought_back(case, erp))]
     seen = [] if case.unrestored is None else pc.unique(case.unrestored["layer"]).to_pylist()
     tables += [
@@ -85,17 +85,4 @@ def _layer_of(unrestored: pa.Table | None, layer: int) -> pa.Table:
 def _table(known: pa.Table, values: dict[str, pa.Array], layer: int) -> pa.Table:
     """One layer: the rows with a value."""
     columns = [column(known, "sku"), pa.repeat(pa.scalar(layer, pa.int64()), known.num_rows), *values.values()]
-    return pa.Table.from_arrays(columns, schema=UNRESTORED).filter(_any(one.is_valid() for one in values.values()))
-
-
-def _differ(one: pa.Array, other: pa.Array) -> pa.Array:
-    """Rows whose values differ; two nulls are the same."""
-    same = pc.or_(pc.equal(one, other).fill_null(False), pc.and_(one.is_null(), other.is_null()))
-    return pc.invert(same)
-
-
-def _any(masks: Iterable[pa.Array]) -> pa.Array:
-    first, *rest = masks
-    for mask in rest:
-        first = pc.or_(first, mask)
-    return first
+    return pa.Table.from_arrays(columns, schema=UNRESTORED).filter(any_of(one.is_valid() for one in values.values()))

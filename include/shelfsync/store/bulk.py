@@ -65,16 +65,29 @@ def _as_text(value: object) -> str:
 _COPY_BYTES = 1 << 20
 
 
-def copy_into(connection: Connection, table: str, rows: pa.Table) -> int:
-    """COPY of all columns of `rows` into the columns of the same names; a null stays a null, an empty text an empty text."""
+def stamped(rows: pa.Table, **same: str | int | dt.datetime | None) -> pa.Table:
+    """The rows with these further columns, each of one value: a text, a time, or a whole number that may be None."""
+    import pyarrow as pa
+
+    kinds = {str: pa.string(), dt.datetime: pa.timestamp("us", tz="UTC")}
+    for name, value in same.items():
+        scalar = pa.scalar(value, kinds.get(type(value), pa.int64()))
+        rows = rows.append_column(name, pa.repeat(scalar, rows.num_rows))
+    return rows
+
+
+def copy_into(connection: Connection, table: str, rows: pa.Table, **same: str | int | dt.datetime) -> int:
+    """COPY of all columns of `rows`, and of `same` (columns of one value), into the columns of the same names.
+
+    A null stays a null, an empty text an empty text.
+    """
     from pyarrow import csv
 
     sink = io.BytesIO()
     if rows.num_rows == 0:
         return 0
-    rows = _times_as_text(
-        rows
-    ).combine_chunks()  # for a chunk without rows pyarrow writes arbitrary bytes of its buffer
+    rows = _times_as_text(stamped(rows, **same))
+    rows = rows.combine_chunks()  # for a chunk without rows pyarrow writes arbitrary bytes of its buffer
     csv.write_csv(rows, sink, csv.WriteOptions(include_header=False))
     columns = ", ".join(f'"{name}"' for name in rows.column_names)
     cursor = connection.connection.cursor()

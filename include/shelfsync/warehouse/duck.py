@@ -8,7 +8,6 @@ only when it is complete.
 from __future__ import annotations
 
 import contextlib
-import datetime as dt
 import importlib
 import os
 import re
@@ -21,6 +20,7 @@ from shelfsync.catalog.ledger import tables as ledger
 from shelfsync.catalog.warehouse import assortment_history
 from shelfsync.errors import ConfigurationError
 from shelfsync.platform.jobs.table import job as job_table
+from shelfsync.store.bulk import stamped
 from shelfsync.warehouse.every_table import metadata
 from shelfsync.warehouse.views import VIEWS
 
@@ -208,7 +208,7 @@ def _of_vendor(connection: Connection, lake: Lake, vendor: str) -> Iterator[tupl
     current = vendors.current_baseline(connection, vendor)
     if current is not None:
         held = lake.read_table(current.path, columns=["sku", *_VALUES])
-        yield "warehouse.baseline", _stamped(held, vendor=vendor)
+        yield "warehouse.baseline", stamped(held, vendor=vendor)
 
 
 def _outcomes(connection: Connection, lake: Lake, vendor: str) -> Iterator[pa.Table]:
@@ -224,7 +224,7 @@ def _outcomes(connection: Connection, lake: Lake, vendor: str) -> Iterator[pa.Ta
         items = lake.read_table(row.items_path, columns=["sku", "change", *_VALUES])
         outcomes = lake.read_table(row.outcomes_path, columns=["state", "reason"])
         both = items.append_column("state", outcomes["state"]).append_column("reason", outcomes["reason"])
-        yield _stamped(both, vendor=vendor, job_id=row.job_id, known_at=row.ended_at)
+        yield stamped(both, vendor=vendor, job_id=row.job_id, known_at=row.ended_at)
 
 
 def _spans(connection: Connection, lake: Lake, vendor: str) -> Iterator[pa.Table]:
@@ -244,14 +244,14 @@ def _spans(connection: Connection, lake: Lake, vendor: str) -> Iterator[pa.Table
     for row in connection.execute(statement).all():
         shown = lake.read_table(row.path)
         new, changed, gone = assortment_history.compared(shown, before)
-        fresh = _stamped(pa.concat_tables([new, changed]), vendor=vendor, valid_from=row.observed_at)
+        fresh = stamped(pa.concat_tables([new, changed]), vendor=vendor, valid_from=row.observed_at)
         if still is not None:
             ended = pa.concat_arrays(
                 [part["sku"].combine_chunks() for part in (changed, gone) if part.num_rows]
                 or [pa.array([], pa.string())]
             )
             over = pc.is_in(still["sku"], value_set=ended)
-            yield _stamped(still.filter(over), valid_to=row.observed_at)
+            yield stamped(still.filter(over), valid_to=row.observed_at)
             fresh = pa.concat_tables([still.filter(pc.invert(over)), fresh])
         before, still = shown, fresh
     if still is not None:
@@ -275,7 +275,7 @@ def _acknowledged(connection: Connection, lake: Lake, vendor: str) -> Iterator[p
         held = lake.read_table(row.path, columns=["sku", *_VALUES])
         moved = held if before is None else pa.concat_tables([changed_rows(held, before), _off_sale(before, held)])
         by = {"job_id": row.job_id, "observation_id": row.observation_id}
-        yield _stamped(moved, vendor=vendor, version=row.version, valid_from=row.created_at, **by)
+        yield stamped(moved, vendor=vendor, version=row.version, valid_from=row.created_at, **by)
         before = held
 
 
@@ -288,14 +288,3 @@ def _off_sale(before: pa.Table, held: pa.Table) -> pa.Table:
     columns = {name: pa.nulls(len(left), held.schema.field(name).type) for name in _VALUES}
     columns |= {"sku": left, "active": pa.repeat(pa.scalar(value=False), len(left))}
     return pa.table([columns[name] for name in held.schema.names], schema=held.schema)
-
-
-def _stamped(rows: pa.Table, **values: Any) -> pa.Table:
-    """The rows with columns of one value each; None is a null of a number."""
-    import pyarrow as pa
-
-    kinds = {str: pa.string(), dt.datetime: pa.timestamp("us", tz="UTC")}
-    for name, value in values.items():
-        scalar = pa.scalar(value, kinds.get(type(value), pa.int64()))
-        rows = rows.append_column(name, pa.repeat(scalar, rows.num_rows))
-    return rows

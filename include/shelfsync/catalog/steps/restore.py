@@ -157,6 +157,7 @@ def _moves(context: Context, then_path: str, now_path: str, skus: Sequence[str] 
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    from shelfsync.catalog.alignment import any_of, column, same
     from shelfsync.catalog.restore import RESTORED, overlay
 
     now = context.lake.read_table(now_path)
@@ -165,12 +166,7 @@ def _moves(context: Context, then_path: str, now_path: str, skus: Sequence[str] 
     if skus is not None and (unknown := sorted(set(skus) - set(wanted["sku"].to_pylist()))):
         raise DataError(f"restore: {len(unknown)} of the SKUs were never acknowledged, the first is {unknown[0]!r}")
     before = now.take(pc.index_in(wanted["sku"], value_set=now["sku"].combine_chunks()))
-    differs = None
-    for name in RESTORED:
-        same = pc.fill_null(pc.equal(wanted[name], before[name]), False)
-        both_null = pc.and_(pc.is_null(wanted[name]), pc.is_null(before[name]))
-        other = pc.invert(pc.or_(same, both_null))
-        differs = other if differs is None else pc.or_(differs, other)
+    differs = any_of(pc.invert(same(column(wanted, name), column(before, name))) for name in RESTORED)
     rows = [
         {"sku": new["sku"], **{name: {"now": old[name], "then": new[name]} for name in RESTORED}}
         for new, old in zip(wanted.filter(differs).to_pylist(), before.filter(differs).to_pylist(), strict=True)

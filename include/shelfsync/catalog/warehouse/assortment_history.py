@@ -87,12 +87,12 @@ class Loaded:
     table: pa.Table
 
 
-def last_loaded(connection: Connection, vendor: str) -> LastLoaded | None:
-    """The newest observation in a vendor's history, or None while it is empty."""
+def last_loaded(connection: Connection, vendor: str, *, but: int = 0) -> LastLoaded | None:
+    """The newest observation in a vendor's history (without the one of the number `but`), or None while it is empty."""
     seen = observation.c
     statement = (
         sa.select(seen.observation_id, seen.path, seen.rows, seen.observed_at)
-        .where(seen.vendor == vendor, seen.in_history)
+        .where(seen.vendor == vendor, seen.in_history, seen.observation_id != but)
         .order_by(seen.observed_at.desc(), seen.observation_id.desc())
         .limit(1)
     )
@@ -113,7 +113,7 @@ def load_observation(connection: Connection, seen: Observation, rows: pa.Table, 
     late = before is not None and before.last.observed_at >= seen.observed_at
     if not _claim(connection, seen, in_history=not late):
         return
-    now = _last_but(connection, seen)
+    now = last_loaded(connection, seen.vendor, but=seen.observation_id)
     if (None if now is None else now.observation_id) != (None if before is None else before.last.observation_id):
         raise TryAgainError(
             f"observe: vendor {seen.vendor}: another observation was loaded meanwhile; the next run loads this one"
@@ -124,7 +124,7 @@ def load_observation(connection: Connection, seen: Observation, rows: pa.Table, 
     if before is not None:
         _close(connection, seen, pa.concat_tables([changed.select(["sku"]), gone]))
     for part in (new, changed):
-        _open(connection, seen, part)
+        copy_into(connection, "warehouse.assortment_history", part, vendor=seen.vendor, valid_from=seen.observed_at)
     counts = {"rows_new": new.num_rows, "rows_changed": changed.num_rows, "rows_gone": gone.num_rows}
     connection.execute(observation.update().where(observation.c.observation_id == seen.observation_id).values(counts))
     _prove(seen, before, counts)
@@ -145,36 +145,20 @@ def _claim(connection: Connection, seen: Observation, *, in_history: bool) -> bo
     return connection.execute(statement).one_or_none() is not None
 
 
-def _last_but(connection: Connection, seen: Observation) -> LastLoaded | None:
-    """The newest observation in the history before this one was recorded."""
-    columns = observation.c
-    statement = (
-        sa.select(columns.observation_id, columns.path, columns.rows, columns.observed_at)
-        .where(columns.vendor == seen.vendor, columns.in_history, columns.observation_id != seen.observation_id)
-        .order_by(columns.observed_at.desc(), columns.observation_id.desc())
-        .limit(1)
-    )
-    row = connection.execute(statement).one_or_none()
-    return None if row is None else LastLoaded(*row)
-
-
 def compared(rows: pa.Table, before: pa.Table | None) -> tuple[pa.Table, pa.Table, pa.Table]:
     """(new, changed, gone): the first two in OBSERVED schema, the last one column of SKUs."""
     import pyarrow.compute as pc
 
+    from shelfsync.catalog.alignment import any_of, column, same
+
     if before is None:
         return rows, rows.slice(0, 0), rows.slice(0, 0).select(["sku"])
-    skus = rows["sku"].combine_chunks()
-    then = before["sku"].combine_chunks()
+    skus, then = column(rows, "sku"), column(before, "sku")
     places = pc.index_in(skus, value_set=then)
     known = places.is_valid()
-    same = known
-    for name in VALUES:
-        now, earlier = rows[name].combine_chunks(), before[name].combine_chunks().take(places)
-        equal = pc.or_(pc.equal(now, earlier).fill_null(False), pc.and_(now.is_null(), earlier.is_null()))
-        same = pc.and_(same, equal)
+    moved = any_of(pc.invert(same(column(rows, name), column(before, name).take(places))) for name in VALUES)
     gone = before.select(["sku"]).filter(pc.invert(pc.is_in(then, value_set=skus)))
-    return rows.filter(pc.invert(known)), rows.filter(pc.and_(known, pc.invert(same))), gone
+    return rows.filter(pc.invert(known)), rows.filter(pc.and_(known, moved)), gone
 
 
 _CLOSE = """
@@ -198,18 +182,6 @@ def _close(connection: Connection, seen: Observation, skus: pa.Table) -> None:
             f"warehouse: vendor {seen.vendor}: {closed} of {skus.num_rows} spans of the assortment history are open, as the"
             f" observation before requires; nothing was loaded. Was warehouse.assortment_history changed by hand?"
         )
-
-
-def _open(connection: Connection, seen: Observation, rows: pa.Table) -> None:
-    """Begins a span for each of these rows at this observation."""
-    import pyarrow as pa
-
-    if not rows.num_rows:
-        return
-    count = rows.num_rows
-    at = pa.scalar(seen.observed_at, pa.timestamp("us", tz="UTC"))
-    stamped = rows.append_column("vendor", pa.repeat(pa.scalar(seen.vendor), count))
-    copy_into(connection, "warehouse.assortment_history", stamped.append_column("valid_from", pa.repeat(at, count)))
 
 
 def _prove(seen: Observation, before: Loaded | None, counts: dict[str, int]) -> None:

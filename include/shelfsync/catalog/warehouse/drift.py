@@ -91,18 +91,10 @@ def replace_drift(
     connection: Connection, vendor: str, observation_id: int, observed_at: dt.datetime, rows: pa.Table
 ) -> None:
     """The drift of one observation (DRIFT schema with `action`), in place of its earlier rows."""
-    import pyarrow as pa
-
     connection.execute(drift.delete().where(drift.c.observation_id == observation_id))
-    if not rows.num_rows:
-        return
-    for name, scalar in (
-        ("observation_id", pa.scalar(observation_id, pa.int64())),
-        ("vendor", pa.scalar(vendor)),
-        ("observed_at", pa.scalar(observed_at, pa.timestamp("us", tz="UTC"))),
-    ):
-        rows = rows.append_column(name, pa.repeat(scalar, rows.num_rows))
-    copy_into(connection, "warehouse.drift", rows)
+    copy_into(
+        connection, "warehouse.drift", rows, observation_id=observation_id, vendor=vendor, observed_at=observed_at
+    )
 
 
 def merge_products(connection: Connection, vendor: str, at: dt.datetime, rows: pa.Table) -> None:

@@ -150,47 +150,27 @@ def _sum(column: sa.ColumnElement[Any]) -> sa.ColumnElement[int]:
 
 def replace_quarantine(connection: Connection, run_id: int, vendor: str | None, rows: pa.Table) -> None:
     """The quarantined rows of one vendor of one run (None: rows that name no vendor), in place of the earlier ones."""
-    import pyarrow as pa
-
-    table = tables.quarantine
-    same_vendor = table.c.vendor == (vendor or "")
-    connection.execute(table.delete().where(table.c.run_id == run_id, same_vendor))
-    if rows.num_rows:
-        count = rows.num_rows
-        stamped = rows.drop_columns(["vendor"]) if "vendor" in rows.column_names else rows
-        stamped = stamped.append_column("run_id", pa.repeat(pa.scalar(run_id, pa.int64()), count))
-        stamped = stamped.append_column("vendor", pa.repeat(pa.scalar(vendor or ""), count))
-        copy_into(connection, "warehouse.quarantine", stamped)
+    table, named = tables.quarantine, vendor or ""
+    connection.execute(table.delete().where(table.c.run_id == run_id, table.c.vendor == named))
+    unnamed = rows.drop_columns(["vendor"]) if "vendor" in rows.column_names else rows
+    copy_into(connection, "warehouse.quarantine", unnamed, run_id=run_id, vendor=named)
 
 
 def replace_missed(connection: Connection, run_id: int, vendor: str, rows: pa.Table) -> None:
     """What the changes of one vendor had not reported until this run's whole reading (`catalog.changed_rows.MISSED`)."""
-    import pyarrow as pa
-
     table = tables.missed_change
     connection.execute(table.delete().where(table.c.run_id == run_id, table.c.vendor == vendor))
-    if rows.num_rows:
-        stamped = rows.append_column("run_id", pa.repeat(pa.scalar(run_id, pa.int64()), rows.num_rows))
-        stamped = stamped.append_column("vendor", pa.repeat(pa.scalar(vendor), rows.num_rows))
-        copy_into(connection, "warehouse.missed_change", stamped)
+    copy_into(connection, "warehouse.missed_change", rows, run_id=run_id, vendor=vendor)
 
 
 def load_outcomes(connection: Connection, job_id: int, vendor: str, rows: pa.Table) -> None:
     """One row a SKU of one job: sku, state, reason, change and the values sent. A second load of the same job changes nothing."""
-    import pyarrow as pa
-
     connection.execute(tables.sku_outcome.delete().where(tables.sku_outcome.c.job_id == job_id))
     if rows.num_rows == 0:
         return
     known_at = connection.execute(sa.select(instant())).scalar_one()
     partitions.ensure(connection, "sku_outcome", known_at)
-    for name, scalar in (
-        ("job_id", pa.scalar(job_id, pa.int64())),
-        ("vendor", pa.scalar(vendor)),
-        ("known_at", pa.scalar(known_at, pa.timestamp("us", tz="UTC"))),
-    ):
-        rows = rows.append_column(name, pa.repeat(scalar, rows.num_rows))
-    copy_into(connection, "warehouse.sku_outcome", rows)
+    copy_into(connection, "warehouse.sku_outcome", rows, job_id=job_id, vendor=vendor, known_at=known_at)
 
 
 _MERGE_BASELINE = """
