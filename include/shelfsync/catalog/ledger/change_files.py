@@ -52,16 +52,8 @@ def write(connection: Connection, run_id: int, before: Mapping[str, ChangeFile],
         was = before.get(path)
         if was is not None and (was.stamp, was.state) == (one.stamp, one.state):
             continue
-        values: dict[str, Any] = {
-            "sequence": one.sequence,
-            "stamp": one.stamp,
-            "state": one.state,
-            "reason": one.reason,
-            "rows": one.rows,
-            "closed": False,
-            "run_id": run_id,
-            "seen_at": instant(),
-        }
+        values = {name: getattr(one, name) for name in ("sequence", "stamp", "state", "reason", "rows")}
+        values |= {"closed": False, "run_id": run_id, "seen_at": instant()}
         statement = insert(change_file).values(file=path, **values)
         connection.execute(statement.on_conflict_do_update(index_elements=[_FILE.file], set_=values))
 

@@ -259,22 +259,9 @@ def _decide_as(connection: Connection, hold_id: int, earlier: int) -> None:
 
 def add(connection: Connection, vendor: str, run_id: int, generation: int, one: Found, hours: float) -> int:
     """A new open hold; its number."""
-    values = {
-        "vendor": vendor,
-        "first_run_id": run_id,
-        "run_id": run_id,
-        "generation": generation,
-        "rule": one.rule,
-        "category": one.category,
-        "message": one.message,
-        "thresholds": one.thresholds,
-        "rows_path": one.rows_path,
-        "before_path": one.before_path,
-        "identity": one.identity,
-        "rows": one.rows,
-        "held_at": instant(),
-        "expires_at": after(hours * 3600),
-    }
+    of_run = {"vendor": vendor, "first_run_id": run_id, "run_id": run_id, "generation": generation}
+    values = {name: value for name, value in vars(one).items() if name != "carried"} | of_run
+    values |= {"held_at": instant(), "expires_at": after(hours * 3600)}
     return int(connection.execute(hold.insert().values(values).returning(hold.c.hold_id)).scalar_one())
 
 

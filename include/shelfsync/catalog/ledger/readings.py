@@ -122,13 +122,7 @@ def move(connection: Connection, feed: str, before: At | None, *, cursor: str, m
 
 def put(connection: Connection, vendor: str, found: Reading) -> None:
     """The newest rows of a vendor."""
-    values = {
-        "raw_path": found.raw_path,
-        "rows": found.rows,
-        "complete": found.complete,
-        "reported_path": found.reported_path,
-        "read_at": instant(),
-    }
+    values = {**vars(found), "read_at": instant()}
     statement = insert(reading).values(vendor=vendor, **values)
     connection.execute(statement.on_conflict_do_update(index_elements=[reading.c.vendor], set_=values))
 

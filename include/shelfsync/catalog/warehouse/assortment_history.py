@@ -131,16 +131,8 @@ def load_observation(connection: Connection, seen: Observation, rows: pa.Table, 
 
 
 def _claim(connection: Connection, seen: Observation, *, in_history: bool) -> bool:
-    values = {
-        "observation_id": seen.observation_id,
-        "vendor": seen.vendor,
-        "how": seen.how,
-        "path": seen.path,
-        "rows": seen.rows,
-        "in_history": in_history,
-        "observed_at": seen.observed_at,
-        "loaded_at": instant(),
-    }
+    names = ("observation_id", "vendor", "how", "path", "rows", "observed_at")
+    values = {name: getattr(seen, name) for name in names} | {"in_history": in_history, "loaded_at": instant()}
     statement = insert(observation).values(values).on_conflict_do_nothing().returning(observation.c.observation_id)
     return connection.execute(statement).one_or_none() is not None
 
