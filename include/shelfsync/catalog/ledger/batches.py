@@ -141,9 +141,7 @@ def planned(connection: Connection, vendor: str, run_id: int) -> list[PlannedBat
     """What a run has left to send for a vendor of its newest generation, in the order of planning."""
     mine = (batch.c.vendor == vendor, batch.c.state == BatchState.PLANNED, batch.c.run_id == run_id)
     statement = sa.select(*_COLUMNS).where(*mine).order_by(batch.c.generation.desc(), batch.c.sequence)
-    rows = [
-        PlannedBatch(**{**row, "state": BatchState(row["state"])}) for row in connection.execute(statement).mappings()
-    ]
+    rows = _read(connection, statement)
     return [row for row in rows if row.generation == rows[0].generation]
 
 
@@ -155,10 +153,7 @@ def halves_planned(connection: Connection, vendor: str, *, before: int) -> list[
         batch.c.generation < before,
         batch.c.halved_from.is_not(None),
     )
-    return [
-        PlannedBatch(**{**row, "state": BatchState(row["state"])})
-        for row in connection.execute(statement.order_by(batch.c.batch_id)).mappings()
-    ]
+    return _read(connection, statement.order_by(batch.c.batch_id))
 
 
 def count_planned(connection: Connection) -> dict[str, int]:
@@ -209,8 +204,12 @@ def wanted_since(connection: Connection, vendor: str, generation: int) -> dt.dat
 
 def read(connection: Connection, batch_id: int) -> PlannedBatch:
     """The batch of this number."""
-    row = connection.execute(sa.select(*_COLUMNS).where(batch.c.batch_id == batch_id)).mappings().one()
-    return PlannedBatch(**{**row, "state": BatchState(row["state"])})
+    return _read(connection, sa.select(*_COLUMNS).where(batch.c.batch_id == batch_id))[0]
+
+
+def _read(connection: Connection, statement: sa.Select[Any]) -> list[PlannedBatch]:
+    rows = connection.execute(statement).mappings()
+    return [PlannedBatch(**{**row, "state": BatchState(row["state"])}) for row in rows]
 
 
 def set_state(connection: Connection, batch_id: int, state: BatchState) -> None:

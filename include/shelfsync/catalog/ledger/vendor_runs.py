@@ -71,8 +71,12 @@ def begin(connection: Connection, run_id: int, name: str, **values: Any) -> None
 def read(connection: Connection, run_id: int, name: str) -> VendorRun | None:
     """This vendor in this run, or None."""
     statement = sa.select(*_COLUMNS).where(vendor_run.c.run_id == run_id, vendor_run.c.vendor == name)
-    row = connection.execute(statement).mappings().one_or_none()
-    return None if row is None else VendorRun(**{**row, "state": VendorState(row["state"])})
+    return next(iter(_read(connection, statement)), None)
+
+
+def _read(connection: Connection, statement: sa.Select[Any]) -> list[VendorRun]:
+    rows = connection.execute(statement).mappings()
+    return [VendorRun(**{**row, "state": VendorState(row["state"])}) for row in rows]
 
 
 def newer_on_its_way(connection: Connection, name: str, generation: int) -> int | None:
@@ -104,8 +108,7 @@ def guarded_lately(connection: Connection, names: Iterable[str], *, days: float)
     if wanted := list(names):
         mine.append(vendor_run.c.vendor.in_(wanted))
     statement = sa.select(*_COLUMNS).join(run, run.c.run_id == vendor_run.c.run_id).where(*mine)
-    found = connection.execute(statement.order_by(vendor_run.c.generation, vendor_run.c.vendor)).mappings()
-    return [VendorRun(**{**row, "state": VendorState(row["state"])}) for row in found]
+    return _read(connection, statement.order_by(vendor_run.c.generation, vendor_run.c.vendor))
 
 
 def in_step_before(connection: Connection, name: str, generation: int, *, days: float) -> bool:
@@ -136,10 +139,7 @@ def rows_raw(connection: Connection, run_id: int, name: str) -> int:
 
 def read_all(connection: Connection, run_id: int) -> list[VendorRun]:
     """Every vendor of this run, by name."""
-    statement = sa.select(*_COLUMNS).where(vendor_run.c.run_id == run_id).order_by(vendor_run.c.vendor)
-    return [
-        VendorRun(**{**row, "state": VendorState(row["state"])}) for row in connection.execute(statement).mappings()
-    ]
+    return _read(connection, sa.select(*_COLUMNS).where(vendor_run.c.run_id == run_id).order_by(vendor_run.c.vendor))
 
 
 @dataclass(frozen=True)

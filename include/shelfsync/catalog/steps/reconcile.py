@@ -223,13 +223,7 @@ def _reject(connection: Any, vendor: _Vendor, reject: pa.Table) -> None:
     if job_id is None or vendor.desired is None:
         return
     wanted = {row["sku"]: row for row in vendor.desired.select(["sku", "barcode", *FIELDS]).to_pylist()}
-    blank: dict[str, Any] = {
-        "barcode": None,
-        "price": None,
-        "quantity": None,
-        "active": False,
-        "max_sales_quantity": None,
-    }
+    blank: dict[str, Any] = {**dict.fromkeys(("barcode", *FIELDS)), "active": False}
     rows: dict[str, dict[str, Any]] = {}
     for row in reject.to_pylist():
         sku = row["sku"]
