@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from partner_api.links import is_loopback_name
-from shelfsync.catalog.identifier import is_usable
 from shelfsync.catalog.ledger import vendors as vendors_of_ledger
+from shelfsync.catalog.quarantine_reason import is_usable
 from shelfsync.catalog.warehouse import quarantine
 from shelfsync.erp.open import open_promotions, open_source, promotion_settings_in_errors
 from shelfsync.erp.vendor_ids import FILE, SETTING, VendorIds

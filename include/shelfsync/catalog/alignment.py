@@ -1,4 +1,4 @@
-"""Tables by SKU, sorted and unique: which row of one belongs to which row of the other."""
+"""Tables by SKU, sorted and unique: which row of one belongs to which row of the other; and when two barcodes are the same."""
 
 from __future__ import annotations
 
@@ -88,3 +88,20 @@ def any_of(masks: Iterable[pa.Array]) -> pa.Array:
 def _in_order(places: pa.Array) -> bool:
     """Whether the places, as many as there are rows, are all rows in their order."""
     return bool((places.to_numpy() == np.arange(len(places))).all())
+
+
+BARCODE_DIGITS_MAX = 14
+"""One longer barcode fails a whole request, and so does one with a non-digit (field notes, catalog update)."""
+
+
+def alike(one: str, other: str) -> bool:
+    """Whether two texts are the same barcode, however the platform pads it."""
+    return one.isdigit() and other.isdigit() and one.zfill(BARCODE_DIGITS_MAX) == other.zfill(BARCODE_DIGITS_MAX)
+
+
+def padded(barcodes: pa.Array) -> pa.Array:
+    """Barcodes as the platform returns them: padded on the left with zeros to 14 digits. A text with a non-digit becomes null."""
+    text = pc.ascii_lpad(barcodes, width=BARCODE_DIGITS_MAX, padding="0")
+    return pc.if_else(
+        pc.match_substring_regex(text, rf"^\d{{{BARCODE_DIGITS_MAX}}}$"), text, pa.scalar(None, pa.string())
+    )

@@ -18,12 +18,12 @@ from shelfsync.catalog.alignment import (
     column,
     differs,
     equal,
+    padded,
     placed,
     positions,
     require_order,
     unmentioned,
 )
-from shelfsync.catalog.identifier import padded
 from shelfsync.catalog.item import with_active_if_single, with_co_sent_fields
 from shelfsync.schemas import BASELINE, DELTA, FIELDS, completed
 

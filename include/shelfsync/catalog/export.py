@@ -15,8 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.catalog import number
-from shelfsync.catalog.alignment import aligned, ascending, column
-from shelfsync.catalog.identifier import padded
+from shelfsync.catalog.alignment import aligned, ascending, column, padded
 from shelfsync.catalog.result_csv import JsonText, Kind, Source, Unreadable, batches, names_of
 from shelfsync.errors import DataError
 from shelfsync.schemas import OBSERVED

@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog import identifier, item, number, quarantine_reason
-from shelfsync.catalog.alignment import ascending, column
+from shelfsync.catalog import item, number, quarantine_reason
+from shelfsync.catalog.alignment import ascending, column, padded
 from shelfsync.catalog.number import INT32_MAX, mask
 from shelfsync.schemas import PRICE, QUARANTINE, RAW, SNAPSHOT
 
@@ -69,7 +69,7 @@ def normalise(raw: pa.Table, settings: NormaliseSettings, *, key: Literal["sku",
 def _vendor(vendors: pa.Array, findings: quarantine_reason.Findings) -> Mask:
     """Notes rows without a usable vendor, and returns the mask of the others: a row without a vendor duplicates no row."""
     known = np.ones(len(vendors), dtype=bool)
-    for word, where in identifier.vendor_faults(vendors):
+    for word, where in quarantine_reason.vendor_faults(vendors):
         findings.note(word, where)
         known &= ~where
     names = pc.unique(vendors.filter(pa.array(known)))
@@ -104,11 +104,11 @@ def _barcode(came: pa.Array, findings: quarantine_reason.Findings, key: str, wit
     """
     barcodes = pc.utf8_trim(came, characters=" ")
     barcodes = pc.if_else(pc.equal(barcodes, ""), pa.scalar(None, pa.string()), barcodes)
-    for word, where in identifier.barcode_faults(barcodes):
+    for word, where in quarantine_reason.barcode_faults(barcodes):
         findings.note(word, where)
     if key == "barcode":
         findings.note("barcode_missing", mask(barcodes.is_null()))
-        findings.note("barcode_duplicate", _repeated(identifier.padded(barcodes), with_vendor))
+        findings.note("barcode_duplicate", _repeated(padded(barcodes), with_vendor))
     return barcodes
 
 

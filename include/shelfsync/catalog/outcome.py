@@ -17,8 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.catalog import job_log
-from shelfsync.catalog.alignment import column, require_order
-from shelfsync.catalog.identifier import padded
+from shelfsync.catalog.alignment import column, padded, require_order
 from shelfsync.schemas import FIELDS, LOG, OUTCOME
 from shelfsync.storable import encodable
 

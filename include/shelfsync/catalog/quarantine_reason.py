@@ -1,6 +1,7 @@
 """Why a row is quarantined: every reason, in the order of the checks. A row carries the first that holds.
 
-docs/explanation/data-path.md has the same table; a test compares them.
+docs/explanation/data-path.md has the same table; a test compares them. The faults of vendor ids and barcodes are found here too: a vendor's id
+has to fit the platform's addresses, the ledger's indexes and the lake's folders.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.catalog import item
+from shelfsync.catalog.alignment import BARCODE_DIGITS_MAX
+from shelfsync.catalog.number import mask
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -136,3 +139,45 @@ def _shown(texts: pa.Array) -> pa.Array:
     long = pc.greater(pc.utf8_length(texts), _SHOWN_CHARACTERS)
     start = item.quoted(pc.utf8_slice_codeunits(texts, 0, _SHOWN_CHARACTERS))
     return pc.if_else(long, pc.binary_join_element_wise(start, "…", ""), start)
+
+
+VENDOR_LENGTH_MAX = 255
+_STRANGE = r"[\p{Cc}\x{FFFD}]"
+
+
+def vendor_faults(vendors: pa.Array) -> list[tuple[str, Mask]]:
+    """What makes a vendor id useless, in the order in which it is looked at; each is one of REASONS."""
+    trimmed = pc.utf8_trim_whitespace(vendors)
+    return [
+        ("vendor_missing", ~mask(pc.not_equal(trimmed, ""))),
+        ("vendor_characters", mask(pc.match_substring_regex(vendors, _STRANGE))),
+        ("vendor_too_long", mask(pc.greater(pc.utf8_length(trimmed), VENDOR_LENGTH_MAX))),
+        ("vendor_is_folder", mask(pc.is_in(trimmed, value_set=pa.array([".", ".."])))),
+    ]
+
+
+def unusable(vendors: pa.Array) -> Mask:
+    """Rows without a usable vendor."""
+    return sum((where for _, where in vendor_faults(vendors)), start=mask(pa.array([False] * len(vendors))))
+
+
+def is_usable(vendor: str) -> bool:
+    """Whether this one text can be a vendor's id."""
+    try:
+        return not unusable(pa.array([vendor], pa.string())).any()
+    except UnicodeEncodeError:
+        return False
+
+
+_AS_FLOAT = r"^[+-]?(?:\d+\.\d*|\.\d+|\d+(?:\.\d*)?[eE][+-]?\d+|\.\d+[eE][+-]?\d+)$"
+
+
+def barcode_faults(barcodes: pa.Array) -> list[tuple[str, Mask]]:
+    """The first fault of each barcode; null has no fault."""
+    strange = mask(pc.invert(pc.ascii_is_decimal(barcodes)))
+    as_float = mask(pc.match_substring_regex(barcodes, _AS_FLOAT)) if strange.any() else strange
+    return [
+        ("barcode_as_float", as_float),
+        ("barcode_not_digits", strange),
+        ("barcode_too_long", mask(pc.greater(pc.binary_length(barcodes), BARCODE_DIGITS_MAX))),
+    ]

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.alignment import aligned, any_of, column, with_column
-from shelfsync.catalog.identifier import padded
+from shelfsync.catalog.alignment import aligned, any_of, column, padded, with_column
 from shelfsync.catalog.item import with_active_if_single
 from shelfsync.schemas import BASELINE, DELTA, FIELDS, SNAPSHOT, completed
 

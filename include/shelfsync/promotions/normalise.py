@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog import identifier, item, number
+from shelfsync.catalog import item, number
 from shelfsync.catalog import quarantine_reason as catalog_reason
 from shelfsync.catalog.alignment import column
 from shelfsync.catalog.normalise import RAW_CHARACTERS_MAX
@@ -122,7 +122,7 @@ def nameless(raw: pa.Table) -> pa.Table:
     """Rows of no usable vendor, in QUARANTINE shape."""
     raw_columns = {name: column(raw, name) for name in RAW.names}
     findings = catalog_reason.Findings(raw.num_rows)
-    for word, where in identifier.vendor_faults(raw_columns["vendor"]):
+    for word, where in catalog_reason.vendor_faults(raw_columns["vendor"]):
         findings.note(word, where)
     skus = pc.utf8_trim(raw_columns["sku"], characters=" ")
     return _table(raw_columns, skus, catalog_reason.described(findings.numbers, raw_columns))

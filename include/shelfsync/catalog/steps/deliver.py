@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from partner_api import StreamedBody
 from partner_api.errors import InvalidRequestError
 from shelfsync import logs, metrics
+from shelfsync.catalog.alignment import alike
 from shelfsync.catalog.bisection import FAILURES_PER_STEP, next_batch
-from shelfsync.catalog.identifier import alike
 from shelfsync.catalog.ledger import batches, vendor_runs, vendors
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.state import BatchState, VendorState

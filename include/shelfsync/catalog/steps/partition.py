@@ -70,7 +70,7 @@ class Partition:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        from shelfsync.catalog.identifier import unusable
+        from shelfsync.catalog.quarantine_reason import unusable
 
         trimmed = pc.utf8_trim_whitespace(chunk["vendor"])  # CHAR(n) columns come padded
         chunk = chunk.set_column(chunk.column_names.index("vendor"), "vendor", trimmed)

@@ -33,7 +33,7 @@ FILE_BYTES_MAX = 256 * 1024 * 1024
 
 
 def _usable(name: str) -> str:
-    from shelfsync.catalog.identifier import is_usable  # brings pyarrow
+    from shelfsync.catalog.quarantine_reason import is_usable  # brings pyarrow
 
     if not is_usable(name):
         raise ValueError("no vendor is called so")
