@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 import pyarrow as pa
 
 from shelfsync.catalog.alignment import column
-from shelfsync.catalog.turn import PRIORITIES
+from shelfsync.catalog.state import PRIORITIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""The states of a run, of a vendor in it, of a batch and of a hold."""
+"""The states of a run, of a vendor in it, of a batch and of a hold; and the priorities of a batch."""
 
 from __future__ import annotations
 
@@ -52,3 +52,6 @@ class HoldState(StrEnum):
 
 HELD = (HoldState.OPEN, HoldState.DECLINED, HoldState.EXPIRED)
 """The states in which the rows are not sent."""
+
+PRIORITIES = ("stop_sell", "price", "catalog")
+"""Of a batch and its job, most urgent first."""
