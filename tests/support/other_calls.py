@@ -15,7 +15,7 @@ from shelfsync.promotions.steps import extract as promotions_extract
 from shelfsync.promotions.steps import plan as promotions_plan
 from shelfsync.promotions.steps import report as promotions_report
 from shelfsync.promotions.steps import status as promotions_status
-from shelfsync.receiver import reprocess, secret
+from shelfsync.receiver import operator_actions, secret
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -134,7 +134,7 @@ class InboxCalls:
     context: Context
 
     def listed(self, **which: Any) -> list[dict[str, Any]]:
-        return reprocess.listed(self.context.engine, **which)
+        return operator_actions.listed(self.context.engine, **which)
 
     def replay(self, event_ids: Sequence[int]) -> list[dict[str, Any]]:
-        return reprocess.replay(self.context.engine, event_ids)
+        return operator_actions.replay(self.context.engine, event_ids)

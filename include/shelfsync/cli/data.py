@@ -92,10 +92,10 @@ def list_events(
     kind: Kind = None, waiting: Waiting = False, quarantined: Quarantined = False, limit: Limit = 50
 ) -> Answer:
     """The last events, newest first, without their content."""
-    from shelfsync.receiver import reprocess
+    from shelfsync.receiver import operator_actions
 
     with opened() as context:
-        rows = reprocess.listed(
+        rows = operator_actions.listed(
             context.engine, kind=kind, only_waiting=waiting, only_quarantined=quarantined, limit=limit
         )
     return Answer({"events": rows}, [_line(row) for row in rows] or ["no event was received"])
@@ -106,10 +106,10 @@ def replay(event: Events) -> Answer:
     """Process all events of these events' jobs again, and quarantined events of orders. A repeat is harmless."""
     from shelfsync.catalog.steps.recover import recover
     from shelfsync.orders.steps.take import take
-    from shelfsync.receiver import reprocess
+    from shelfsync.receiver import operator_actions
 
     with opened() as context:
-        replayed = reprocess.replay(context.engine, event)
+        replayed = operator_actions.replay(context.engine, event)
         taken = take(context) if any(row["platform_job_id"] is None for row in replayed) else None
         recovered = recover(context) if any(row["platform_job_id"] is not None for row in replayed) else None
     lines = [f"{_whose(row)}: {row['events']} events are processed again" for row in replayed]
@@ -125,10 +125,10 @@ def replay(event: Events) -> Answer:
 @command(inbox, "shelfsync inbox grant shelfsync_receiver", "shelfsync inbox grant shelfsync_receiver --json")
 def grant(role: Role) -> Answer:
     """Give a role of the ledger's database what the receiver needs, and nothing else."""
-    from shelfsync.receiver import reprocess
+    from shelfsync.receiver import operator_actions
 
     with opened() as context:
-        made = reprocess.grant(context.engine, role)
+        made = operator_actions.grant(context.engine, role)
     lines = [f"role {role} may add events and picking results, and nothing else"]
     if made:
         lines.append(

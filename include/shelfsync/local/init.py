@@ -49,7 +49,7 @@ def _receiver_role(database_url: str, receiver_url: str) -> None:
     """A role for the receiver, if it has its own."""
     import psycopg
 
-    from shelfsync.receiver.database_role import grant
+    from shelfsync.receiver.operator_actions import grant_rights
     from shelfsync.store.engine import database_url as parsed
 
     ours, theirs = parsed(database_url), parsed(receiver_url)
@@ -57,7 +57,7 @@ def _receiver_role(database_url: str, receiver_url: str) -> None:
         return
     address = ours.set(drivername="postgresql").render_as_string(hide_password=False)
     with psycopg.connect(address) as connection:
-        grant(connection, theirs.username, theirs.password)
+        grant_rights(connection, theirs.username, theirs.password)
 
 
 def ensure_database(url: str, *, timeout_s: float = SERVER_TIMEOUT_S) -> None:

@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 
 from receiver_fixture import SECRET, LiveReceiver
-from shelfsync.receiver.database_role import RIGHTS, grant
+from shelfsync.receiver.operator_actions import RIGHTS, grant_rights
 from shelfsync.receiver.secret import StoreSecrets
 from shelfsync.warehouse.every_table import metadata
 
@@ -29,8 +29,8 @@ def role_url(database_url):
         connection.execute(f"CREATE ROLE {role} CREATEDB CREATEROLE")
         connection.execute(f"GRANT ALL ON ALL TABLES IN SCHEMA ledger, inbox, warehouse TO {role}")
         connection.execute(f"GRANT ALL ON SCHEMA ledger, inbox, warehouse, public TO {role}")
-        assert grant(connection, role, PASSWORD) is False
-        assert grant(connection, role, PASSWORD) is False
+        assert grant_rights(connection, role, PASSWORD) is False
+        assert grant_rights(connection, role, PASSWORD) is False
     url = sa.make_url(database_url).set(username=role, password=PASSWORD)
     yield url.render_as_string(hide_password=False)
     with psycopg.connect(database_url) as connection:

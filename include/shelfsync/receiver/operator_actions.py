@@ -1,0 +1,170 @@
+"""What an operator does about the receiver: list events, process them again, and make its database role.
+
+No content of a body is shown. The role may insert events and picking results, and read the columns that its answers need. So a caller that
+controls the receiver's connection can read no order, customer, token or event body, and can change or remove nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+import sqlalchemy as sa
+from psycopg import sql
+
+from shelfsync.errors import ConfigurationError, DataError
+from shelfsync.inbox import events
+from shelfsync.inbox.events import event
+from shelfsync.orders.ledger.tables import picking_result
+from shelfsync.platform.jobs.table import Kind, job
+from shelfsync.store.engine import libpq_url
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy.engine import Engine
+
+_WHY_NOT = {
+    "order": "is an order event and is not quarantined: its personal data was removed when it was applied, and the DAG orders_history reads the order again",
+    "unknown": "is neither a job event nor an order event: it is never processed",
+}
+
+
+def listed(
+    engine: Engine,
+    *,
+    kind: str | None = None,
+    only_waiting: bool = False,
+    only_quarantined: bool = False,
+    limit: int = 50,
+) -> list[dict[str, Any]]:
+    """The last events, newest first, with the state of a catalog job. `quarantine_reason`: why an event could not be processed."""
+    rows = (
+        sa.select(
+            event.c.event_id,
+            event.c.kind,
+            event.c.platform_job_id,
+            event.c.vendor,
+            event.c.received_at,
+            event.c.processed_at,
+            event.c.quarantine_reason,
+            sa.func.length(event.c.body).label("body_bytes"),
+            job.c.state.label("job_state"),
+        )
+        .outerjoin(job, sa.and_(job.c.platform_job_id == event.c.platform_job_id, job.c.kind != Kind.PROMOTION))
+        .order_by(event.c.event_id.desc())
+        .limit(limit)
+    )
+    if kind is not None:
+        rows = rows.where(event.c.kind == kind)
+    if only_waiting:
+        rows = rows.where(event.c.processed_at.is_(None))
+    if only_quarantined:
+        rows = rows.where(event.c.quarantine_reason.is_not(None))
+    with engine.connect() as connection:
+        return [dict(row) for row in connection.execute(rows).mappings()]
+
+
+def replay(engine: Engine, event_ids: Sequence[int]) -> list[dict[str, Any]]:
+    """Marks events as unprocessed, all or none: all events of a job, quarantined events of an order. Idempotent.
+
+    DataError: an event does not exist, or cannot be processed again.
+    """
+    with engine.begin() as connection:
+        rows = {
+            row.event_id: row
+            for row in connection.execute(
+                sa.select(event.c.event_id, event.c.kind, event.c.platform_job_id, event.c.quarantine_reason).where(
+                    event.c.event_id.in_(list(event_ids))
+                )
+            )
+        }
+        for event_id in event_ids:
+            row = rows.get(event_id)
+            if row is None:
+                raise DataError(f"there is no event {event_id}. `shelfsync inbox list` shows the last ones.")
+            if row.kind != "job" and row.quarantine_reason is None:
+                raise DataError(f"event {event_id} {_WHY_NOT[row.kind]}. Nothing was replayed.")
+        jobs = dict.fromkeys(row.platform_job_id for row in rows.values() if row.kind == "job")
+        replayed: list[dict[str, Any]] = [
+            {"platform_job_id": platform_job_id, "events": events.replay(connection, platform_job_id)}
+            for platform_job_id in jobs
+        ]
+        others = [row.event_id for row in rows.values() if row.kind != "job"]
+        if others:
+            replayed.append({"platform_job_id": None, "events": events.replay_orders(connection, others)})
+        return replayed
+
+
+CONNECTIONS = 20
+RIGHTS: dict[sa.Table, dict[str, tuple[str, ...]]] = {
+    event: {
+        "INSERT": ("kind", "identity", "platform_job_id", "vendor", "body"),
+        "SELECT": ("kind", "identity", "platform_job_id"),
+    },
+    picking_result: {
+        "INSERT": ("order_id", "result_id", "source", "vendor", "digest", "body", "action"),
+        "SELECT": (
+            *("result_no", "order_id", "result_id", "vendor", "digest"),
+            *("action", "state", "problems", "feedback", "error"),
+        ),
+    },
+}
+"""Table -> right -> columns."""
+
+
+def grant(engine: Engine, role: str) -> bool:
+    """Gives a database role exactly the rights that the receiver needs; True if the role is new.
+
+    ConfigurationError: the user of the database URL may not do this.
+    """
+    try:
+        with psycopg.connect(libpq_url(engine)) as connection:
+            return grant_rights(connection, role)
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise ConfigurationError(
+            "SHELFSYNC_DATABASE_URL",
+            f"names a user that may not do this: {error.diag.message_primary}",
+            "Run this command with the owner of the tables, who may make roles.",
+        ) from None
+
+
+def grant_rights(connection: psycopg.Connection[tuple[object, ...]], role: str, password: str | None = None) -> bool:
+    """Gives the role exactly these rights, whatever it had; True if the role is new. The caller owns the tables and commits.
+
+    `password`: the new password; only its SCRAM verifier leaves this process.
+    """
+    existing = connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [role]).fetchone()
+    name = sql.Identifier(role)
+    if existing is None:
+        connection.execute(sql.SQL("CREATE ROLE {}").format(name))
+    bounds = "ALTER ROLE {} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS CONNECTION LIMIT {}"
+    connection.execute(sql.SQL(bounds).format(name, sql.Literal(CONNECTIONS)))
+    if password is not None:
+        verifier = connection.pgconn.encrypt_password(password.encode(), role.encode(), b"scram-sha-256").decode()
+        connection.execute(sql.SQL("ALTER ROLE {} PASSWORD {}").format(name, sql.Literal(verifier)))
+    from shelfsync.warehouse.every_table import metadata  # the other actions need no table but their own
+
+    schemas = sorted({str(table.schema) for table in metadata.tables.values()})
+    for schema in (*schemas, "public"):
+        place = sql.Identifier(schema)
+        if connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", [schema]).fetchone() is None:
+            continue
+        for things in ("TABLES", "SEQUENCES", "FUNCTIONS"):
+            connection.execute(
+                sql.SQL("REVOKE ALL ON ALL {} IN SCHEMA {} FROM {}").format(sql.SQL(things), place, name)
+            )
+        connection.execute(sql.SQL("REVOKE ALL ON SCHEMA {} FROM {}").format(place, name))
+    for table, rights in RIGHTS.items():
+        place = sql.Identifier(str(table.schema))
+        connection.execute(sql.SQL("GRANT USAGE ON SCHEMA {} TO {}").format(place, name))
+        for right, columns in rights.items():
+            connection.execute(
+                sql.SQL("GRANT {} ({}) ON {} TO {}").format(
+                    sql.SQL(right),
+                    sql.SQL(", ").join(map(sql.Identifier, columns)),
+                    sql.Identifier(str(table.schema), table.name),
+                    name,
+                )
+            )
+    return existing is None
