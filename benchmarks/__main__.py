@@ -1,4 +1,4 @@
-"""`make bench`: every stage in turns, the table on the screen, JSON in benchmarks/results/.
+"""`make bench`: every stage in turns, its tables on the screen, JSON in benchmarks/results/.
 
 SIZE=1m is the default and takes some minutes; SIZE=10m and SIZE=50m make their data once, below .shelfsync/bench.
 With --stage the file keeps its results of the other stages. Each result has the load of the machine.
@@ -56,7 +56,8 @@ def main() -> None:
         server.stop(folder)
         if not chosen.keep:
             chain.remove(folder)
-    print(page.text(_write(chosen, made, began_s, stages)))
+    result = _write(chosen, made, began_s, stages)
+    print(f"{page.tables(result)}\n\n{result['took_s']:g} s")
 
 
 def _write(chosen: argparse.Namespace, made: Chain, began_s: float, stages: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What was measured: as one dictionary for JSON, as text for people, and as docs/internals/performance.md.
+"""What was measured: as one dictionary for JSON, as tables for people, and as docs/internals/performance.md.
 
 `python -m benchmarks.page` copies benchmarks/results/ to benchmarks/published/ and writes the page. Between the marks of the page
 nothing is written by hand; a test compares.
@@ -61,37 +61,6 @@ def _short(value: float) -> float:
     return round(value) if value >= 10_000 else float(f"{value:.4g}")
 
 
-def text(found: dict[str, Any]) -> str:
-    """Two tables: figures a way, then the targets."""
-    machine = found["machine"]
-    lines = [
-        (
-            f"{found['rows']:,} rows, {found['took_s']:g} s;"
-            f" {machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} GiB"
-        ),
-    ]
-    for stage in found["stages"]:
-        lines += ["", _title(stage), f"  {'':58} {'CPU s':>16} {'wall s':>16} {'peak MiB':>9}"]
-        for way in stage["ways"]:
-            lines.append(f"  {_line(way)}")
-            lines += [f"    {name:56} {spread(part):>16}" for name, part in way.get("parts_cpu_s", {}).items()]
-    lines += ["", "targets"]
-    for target in (one for stage in found["stages"] for one in stage["targets"]):
-        word = {True: "holds", False: "MISSED", None: "not judged at this size"}[target["holds"]]
-        lines.append(f"  {target['text']:75} {spread(target):>20} {target['unit']:4} {target['limit']:>10}  {word}")
-    return "\n".join(lines)
-
-
-def _title(stage: dict[str, Any]) -> str:
-    return f"{stage['title']} ({stage['rounds']} rounds, load {stage['load_average']})"
-
-
-def _line(way: dict[str, Any]) -> str:
-    if "left_out" in way:
-        return f"{way['title']:58} {way['left_out']}"
-    return f"{way['title']:58} {spread(way['cpu_s']):>16} {spread(way['wall_s']):>16} {way['peak_bytes']['median'] / 2**20:9.0f}"
-
-
 def spread(found: dict[str, float]) -> str:
     """Median, and how far the rounds are apart."""
     return (
@@ -130,11 +99,12 @@ def rendered(page: str, found: dict[str, Any]) -> str:
     """The page with what was measured between its marks."""
     before, _, rest = page.partition(_BEGIN)
     _, _, after = rest.partition(_END)
-    parts = [_promotions(result) if name == PROMOTIONS else _size(result) for name, result in found.items()]
+    parts = [_promotions(result) if name == PROMOTIONS else tables(result) for name, result in found.items()]
     return before + "\n\n".join([_BEGIN, *parts, _END]) + after
 
 
-def _size(found: dict[str, Any]) -> str:
+def tables(found: dict[str, Any]) -> str:
+    """What was measured at one size: the machine, the targets, the figures of each stage."""
     parts = [f"## {found['rows']:,} rows", _machine(found["machine"]), _target_table(found)]
     return "\n\n".join([*parts, *(_stage_table(stage) for stage in found["stages"])])
 

@@ -24,7 +24,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from partner_sandbox.errors import invalid, validation_error
+from partner_sandbox.errors import ApiError, invalid, validation_error
 
 EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 EVERY_VENDOR = "*"
@@ -128,6 +128,16 @@ Model = TypeVar("Model", bound=BaseModel)
 async def read_body(request: Request, model: type[Model]) -> Model:
     """The body as a model; 400 that names the first field that is wrong."""
     return parse(await request.body(), model)
+
+
+async def limited(request: Request, most: int, what: str) -> bytes:
+    """The body; 413 once it has more than `most` bytes."""
+    body = b""
+    async for piece in request.stream():
+        body += piece
+        if len(body) > most:
+            raise ApiError(413, "PAYLOAD_TOO_LARGE", f"A {what} has at most {most} bytes")
+    return body
 
 
 def parse(text: bytes, model: type[Model], context: dict[str, Any] | None = None) -> Model:

@@ -14,6 +14,7 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import JSONResponse, Response
 from sqlalchemy import Column, Connection, ForeignKey, Integer, Table, Text, delete, select
 
+from partner_sandbox import bodies
 from partner_sandbox.clock import SECOND_US, to_us
 from partner_sandbox.errors import ApiError
 from partner_sandbox.sandbox import Ids, TheSandbox
@@ -128,11 +129,7 @@ async def token(request: Request, sandbox: TheSandbox) -> Response:
 
 async def _form(request: Request) -> dict[str, list[str]]:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    body = b""
-    async for piece in request.stream():
-        body += piece
-        if len(body) > FORM_BYTES_MAX:
-            raise ApiError(413, "PAYLOAD_TOO_LARGE", f"A token request has at most {FORM_BYTES_MAX} bytes")
+    body = await bodies.limited(request, FORM_BYTES_MAX, "token request")
     if kind != FORM:
         return {}
     try:

@@ -112,16 +112,11 @@ def svg(drawing: Drawing) -> str:
     height = 2 * MARGIN + rows * HEIGHT + (rows - 1) * GAP_Y
     parts = [_HEAD.format(w=width, h=height, label=escape(drawing.label))]
     for start, end, note in drawing.arrows:
-        (x1, y1), (x2, y2) = (
-            _edge(drawing.boxes[start], drawing.boxes[end]),
-            _edge(drawing.boxes[end], drawing.boxes[start]),
-        )
+        boxes = drawing.boxes[start], drawing.boxes[end]
+        (x1, y1), (x2, y2) = _edge(*boxes), _edge(*boxes[::-1])
         parts.append(f'<path d="M{x1} {y1} {x2} {y2}"/>\n')
-        parts.append(
-            f'<text class="note" x="{(x1 + x2) / 2:g}" y="{(y1 + y2) / 2 - 6:g}">{escape(note)}</text>\n'
-            if note
-            else ""
-        )
+        if note:
+            parts.append(f'<text class="note" x="{(x1 + x2) / 2:g}" y="{(y1 + y2) / 2 - 6:g}">{escape(note)}</text>\n')
     for name, box in drawing.boxes.items():
         x, y = _corner(box)
         lines = box[2].split("|")

@@ -12,7 +12,7 @@ from fastapi.responses import RedirectResponse, Response
 from pydantic import ValidationError
 from sqlalchemy import select
 
-from partner_sandbox import conformance, webhooks
+from partner_sandbox import bodies, conformance, webhooks
 from partner_sandbox.catalog import assortment
 from partner_sandbox.errors import ApiError, invalid, not_found, validation_error
 from partner_sandbox.faults import Rule, RuleSet
@@ -63,11 +63,7 @@ class Form:
 
 async def read(request: Request) -> Form:
     """The form of a request; 413 for one that no page of the portal sends."""
-    body = b""
-    async for piece in request.stream():
-        body += piece
-        if len(body) > FORM_BYTES_MAX:
-            raise ApiError(413, "PAYLOAD_TOO_LARGE", f"A form has at most {FORM_BYTES_MAX} bytes")
+    body = await bodies.limited(request, FORM_BYTES_MAX, "form")
     try:
         return Form(parse_qs(body.decode(), keep_blank_values=True, max_num_fields=FIELDS_MAX, errors="strict"))
     except ValueError:
