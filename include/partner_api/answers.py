@@ -118,7 +118,7 @@ def _instant(text: str) -> dt.datetime | None:
     return parsed if parsed.tzinfo else parsed.replace(tzinfo=dt.UTC)
 
 
-__all__ = ["body_of", "error", "is_block", "is_page", "of"]
+__all__ = ["body_of", "error", "is_block", "is_page", "of", "retry_after_s"]
 
 
 def is_block(answer: Answer) -> bool:
@@ -145,14 +145,15 @@ def error(answer: Answer, call: Call, session: Session) -> errors.PartnerError:
         request_id=answer.request_id,
         code=sieve(code, _secrets(answer, session), personal=call.personal) if code else None,
         body_excerpt=excerpt(answer, _secrets(answer, session), personal=call.personal),
-        retry_after_s=parse(
-            answer.headers.get("retry-after"),
-            date=answer.headers.get("date"),
-            now=session.clock.now(),
-            max_s=session.dialect.retry_after_max_s,
-        ),
+        retry_after_s=retry_after_s(answer, session),
         remedy=remedy,
     )
+
+
+def retry_after_s(answer: Answer, session: Session) -> float | None:
+    """The wait in seconds that an answer asks for, or None."""
+    headers, max_s = answer.headers, session.dialect.retry_after_max_s
+    return parse(headers.get("retry-after"), date=headers.get("date"), now=session.clock.now(), max_s=max_s)
 
 
 def _secrets(answer: Answer, session: Session) -> list[str]:

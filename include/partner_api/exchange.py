@@ -139,12 +139,7 @@ def _receiver(session: Session, call: Call) -> Receiver:
 
 
 def _report(session: Session, call: Call, answer: Answer) -> float | None:
-    wait_s = answers.parse(
-        answer.headers.get("retry-after"),
-        date=answer.headers.get("date"),
-        now=session.clock.now(),
-        max_s=session.dialect.retry_after_max_s,
-    )
+    wait_s = answers.retry_after_s(answer, session)
     if call.to_platform:
         session.gate.report(call.operation, answer.status, wait_s, answers.is_block(answer))
     else:

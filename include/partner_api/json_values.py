@@ -32,20 +32,12 @@ def json_or_none(body: bytes) -> Any:
     try:
         return json.loads(
             body.decode("utf-8-sig"),
-            parse_float=_decimal_or_none,
-            parse_int=_int_or_none,
+            parse_float=lambda text: decimal({"value": text}, "value"),
+            parse_int=lambda text: int(text) if len(text) <= DIGITS_MAX else None,
             parse_constant=lambda _: None,
         )
     except (ValueError, RecursionError):
         return None
-
-
-def _decimal_or_none(text: str) -> Decimal | None:
-    return decimal({"value": text}, "value")
-
-
-def _int_or_none(text: str) -> int | None:
-    return int(text) if len(text) <= DIGITS_MAX else None
 
 
 def mapping(value: Any) -> dict[str, Any]:

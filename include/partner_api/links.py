@@ -184,8 +184,9 @@ def base_address(text: str, private_hosts: frozenset[str]) -> Link:
     except LinkNotAllowedError:
         link = None
     if link is None or "?" in link.target:
+        shown = re.sub(r"//[^/@]*@", "//[hidden]@", text.split("?", 1)[0])[:200]
         raise MisconfiguredError(
-            f"the base address {_shown(text)!r} is not a plain http(s) address", remedy="Write https://host"
+            f"the base address {shown!r} is not a plain http(s) address", remedy="Write https://host"
         )
     if link.scheme == "http" and not (is_loopback_name(link.host) or link.host in private_hosts):
         raise MisconfiguredError(
@@ -193,7 +194,3 @@ def base_address(text: str, private_hosts: frozenset[str]) -> Link:
             remedy="Write https://, or name the host as private if it is a test platform in a network of your own",
         )
     return link
-
-
-def _shown(text: str) -> str:
-    return re.sub(r"//[^/@]*@", "//[hidden]@", text.split("?", 1)[0])[:200]

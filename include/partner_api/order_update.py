@@ -20,6 +20,13 @@ OrderState = Literal["ACCEPTED", "READY_FOR_PICKUP", "DISPATCHED", "UPDATE_CART"
 CancelReason = Literal["CLOSED", "ITEM_UNAVAILABLE", "TOO_BUSY"]
 
 
+def _require(what: str, rules: dict[str, bool]) -> None:
+    """Raises InvalidRequestError for the first rule that is broken. Nothing has been sent."""
+    for rule, broken in rules.items():
+        if broken:
+            raise InvalidRequestError(f"{what}: {rule}", operation="put_order", remedy="Nothing was sent; correct it")
+
+
 @dataclass(frozen=True, slots=True)
 class ItemUpdate:
     """One item of an order PUT. `item_id` is the platform's `_id`; `quantity` is for `UNIT`, `weight` (kg) alone for `KG`.
@@ -38,13 +45,6 @@ class ItemUpdate:
     replaced_id: str | None = None
 
     def __post_init__(self) -> None:
-        problem = self._problem()
-        if problem:
-            raise InvalidRequestError(
-                f"item {self.sku!r}: {problem}", operation="put_order", remedy="Nothing was sent; correct it"
-            )
-
-    def _problem(self) -> str | None:
         prices = (self.unit_price, self.total_price)
         numbers = [number for number in (self.quantity, self.weight, *prices) if number is not None]
         rules = {
@@ -59,7 +59,7 @@ class ItemUpdate:
                 not Decimal(number).is_finite() or number < 0 for number in numbers
             ),
         }
-        return next((rule for rule, broken in rules.items() if broken), None)
+        _require(f"item {self.sku!r}", rules)
 
     def wire(self) -> dict[str, Any]:
         """As the platform reads it."""
@@ -95,13 +95,6 @@ class OrderUpdate:
     cancel_reason: CancelReason | None = None
 
     def __post_init__(self) -> None:
-        problem = self._problem()
-        if problem:
-            raise InvalidRequestError(
-                f"order {self.order_id!r}: {problem}", operation="put_order", remedy="Nothing was sent; correct it"
-            )
-
-    def _problem(self) -> str | None:
         replaced = {item.item_id for item in self.items if item.status == "REPLACED"}
         replacing = [item.replaced_id for item in self.items if item.replaced_id is not None]
         cancelling = self.status == "CANCELLED"
@@ -115,7 +108,7 @@ class OrderUpdate:
             "a cancelled order finds none of its items": cancelling
             and any(item.status != "NOT_FOUND" for item in self.items),
         }
-        return next((rule for rule, broken in rules.items() if broken), None)
+        _require(f"order {self.order_id!r}", rules)
 
     def wire(self) -> dict[str, Any]:
         """As the platform reads it."""

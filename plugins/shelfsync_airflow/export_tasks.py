@@ -10,7 +10,7 @@ from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
 from shelfsync.errors import NothingSyncedError
 from shelfsync_airflow.app import PLATFORM, open_app
-from shelfsync_airflow.tasks import SHARD_LABEL, failed_tasks, stop_for
+from shelfsync_airflow.tasks import SHARD_LABEL, failed_tasks, flag_field, stop_for, vendors_field
 from shelfsync_airflow.wait import SHARD_OF_THIS_EXPORT, WaitOperator
 
 log = logging.getLogger(__name__)
@@ -19,18 +19,10 @@ log = logging.getLogger(__name__)
 def export_form() -> dict[str, Param]:
     """The form for starting a run by hand."""
     return {
-        "vendors": Param(
-            [],
-            type=["array", "null"],
-            items={"type": "string"},
-            title="Vendors",
-            description="One vendor id a line; empty means every vendor that was ever in an extract.",
-        ),
-        "second_look": Param(
-            default=False,
-            type="boolean",
-            title="Second look",
-            description="Set by shelfsync itself: this run looks again at what was too young, and starts no third one.",
+        "vendors": vendors_field("that was ever in an extract"),
+        "second_look": flag_field(
+            "Second look",
+            "Set by shelfsync itself: this run looks again at what was too young, and starts no third one.",
         ),
     }
 

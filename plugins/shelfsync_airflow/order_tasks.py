@@ -71,10 +71,7 @@ def watch() -> None:
     """Fails once for each new alarm, and for failed tasks."""
     from shelfsync.orders.steps.watch import watch_stores
 
-    failed = failed_tasks()
-    with open_app(PLATFORM, ORDERS) as app:
-        new = watch_stores(app)
-    stop_for([f"task {name} failed: see its log" for name in failed] + new)
+    _stop_for_alarms(watch_stores)
 
 
 @task
@@ -92,11 +89,16 @@ def history() -> dict[str, Any]:
 @task(trigger_rule="all_done")
 def watch_history() -> None:
     """Fails once for each store whose history will soon be out of range, and for failed tasks."""
-    from shelfsync.orders.steps.watch import watch_history as new_alarms
+    from shelfsync.orders.steps.watch import watch_history as watch_histories
 
+    _stop_for_alarms(watch_histories)
+
+
+def _stop_for_alarms(watch: Callable[[Context], list[str]]) -> None:
+    """Fails the task for each new alarm, and for failed tasks of the run."""
     failed = failed_tasks()
     with open_app(PLATFORM, ORDERS) as app:
-        new = new_alarms(app)
+        new = watch(app)
     stop_for([f"task {name} failed: see its log" for name in failed] + new)
 
 

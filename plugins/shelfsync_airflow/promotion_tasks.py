@@ -9,6 +9,7 @@ from airflow.sdk import Asset, Param, get_current_context, task
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
 from shelfsync_airflow.app import ERP, PLATFORM, open_app
+from shelfsync_airflow.tasks import flag_field
 from shelfsync_airflow.wait import WaitOperator
 
 log = logging.getLogger(__name__)
@@ -119,11 +120,4 @@ def recover() -> dict[str, Any]:
 
 def promotion_form() -> dict[str, Param]:
     """A dry run or not."""
-    return {
-        "dry_run": Param(
-            default=False,
-            type="boolean",
-            title="Dry run",
-            description="Go as far as the plan, send nothing, and show it in the report.",
-        ),
-    }
+    return {"dry_run": flag_field("Dry run", "Go as far as the plan, send nothing, and show it in the report.")}

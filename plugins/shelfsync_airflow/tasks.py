@@ -195,20 +195,20 @@ def task_states() -> dict[str, Any]:
 def sync_form() -> dict[str, Param]:
     """The form for starting a run by hand."""
     return {
-        "vendors": Param(
-            [],
-            type=["array", "null"],
-            items={"type": "string"},
-            title="Vendors",
-            description="One vendor id a line; empty means every vendor of the extract.",
-        ),
-        "dry_run": Param(
-            default=False,
-            type="boolean",
-            title="Dry run",
-            description="Go as far as the batches, send nothing, and show the plan in the report.",
-        ),
+        "vendors": vendors_field("of the extract"),
+        "dry_run": flag_field("Dry run", "Go as far as the batches, send nothing, and show the plan in the report."),
     }
+
+
+def vendors_field(which: str) -> Param:
+    """The field for vendors; `which`: those that an empty one means."""
+    described = f"One vendor id a line; empty means every vendor {which}."
+    return Param([], type=["array", "null"], items={"type": "string"}, title="Vendors", description=described)
+
+
+def flag_field(title: str, description: str) -> Param:
+    """A field for yes or no; no by default."""
+    return Param(default=False, type="boolean", title=title, description=description)
 
 
 def urgent_form() -> dict[str, Param]:

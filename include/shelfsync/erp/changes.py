@@ -185,13 +185,12 @@ class Feed:
             raise ConfigurationError(
                 self.given[0], "it has no :since", "Compare the column of the changes with it: changed_at >= :since."
             )
-        literal = self._literal(_START[self.kind] if cursor is None else str(self._value(cursor).before(self.overlap)))
+        literal = _START[self.kind] if cursor is None else str(self._value(cursor).before(self.overlap))
+        if self.kind != "number":
+            literal = f"'{literal}'"  # digits and signs of ISO 8601 alone, see _value
         if self.kind == "timestamp" and session.url.get_backend_name() == "oracle":
             literal = f"TIMESTAMP {literal}"
         return _SINCE.sub(lambda _: literal, sql)
-
-    def _literal(self, text: str) -> str:
-        return text if self.kind == "number" else f"'{text}'"  # digits and signs of ISO 8601 alone, see _value
 
     def _named(self, names: tuple[str, ...]) -> str:
         for name in names:

@@ -155,7 +155,8 @@ class SqlSource:
             return claim
 
     def _stream(self, session: Session, sql: str, rows: int) -> Generator[Chunk, None, None]:
-        read, wanted = 0, None if self._layout.hook is not None else self._wanted
+        read, layout = 0, self._layout
+        wanted = None if layout.hook is not None else lambda names: layout.wanted(names, "the SELECT")
         try:
             for names, columns, count in session.columns_of(sql, rows, wanted):
                 read += count
@@ -164,9 +165,6 @@ class SqlSource:
             if not read and not getattr(error, "connection_invalidated", False) and not diagnosis.timed_out(error):
                 raise self._statement_error(error, session) from None
             raise self._broken(error, session, f"after {read} rows") from None
-
-    def _wanted(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        return self._layout.wanted(names, "the SELECT")
 
     def _of_vendors(self, session: Session, sql: str, vendors: tuple[str, ...]) -> str:
         """The SELECT of these vendors alone, by the exact values that the ERP has for them; the whole one if a value cannot be written."""

@@ -64,7 +64,7 @@ class RateLimiter:
         self._drive(self._admission.end(operation, priority, threading.get_ident(), used=used))
 
     def status(self) -> Status:
-        """The state of the allowance now: used, waiting, paused."""
+        """The state of the allowance now: waiting, paused."""
         with self._engine.begin() as connection:
             return status(connection, self._admission.allowance)
 

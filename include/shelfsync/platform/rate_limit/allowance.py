@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
@@ -38,13 +38,8 @@ _FORGOTTEN = dt.timedelta(minutes=1)
 _KEPT = dt.timedelta(days=1)
 _HOUSEKEEPING_EVERY = 100
 
-_allowance, _priority, _ticket, _permit, _usage = (
-    tables.allowance,
-    tables.priority,
-    tables.ticket,
-    tables.permit,
-    tables.usage,
-)
+_allowance, _priority, _usage = tables.allowance, tables.priority, tables.usage
+_ticket, _permit = tables.ticket, tables.permit
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,15 +248,7 @@ class Allowance:
             if kept is not None:
                 return kept
         made: int = connection.execute(
-            sa.insert(_ticket)
-            .values(
-                key=self.key,
-                priority=ask.priority,
-                operation=ask.operation,
-                asked_at=line.own.asked_at,
-                back_at=back_at,
-            )
-            .returning(_ticket.c.ticket_id)
+            sa.insert(_ticket).values(**self._asked(ask, line), back_at=back_at).returning(_ticket.c.ticket_id)
         ).scalar_one()
         return made
 
@@ -275,15 +262,7 @@ class Allowance:
             .on_conflict_do_update(index_elements=["key", "priority"], set_={"due_at": due_at, "slot_at": slot_at})
         )
         permit_id: int = connection.execute(
-            sa.insert(_permit)
-            .values(
-                key=self.key,
-                priority=ask.priority,
-                operation=ask.operation,
-                asked_at=line.own.asked_at,
-                slot_at=slot_at,
-            )
-            .returning(_permit.c.permit_id)
+            sa.insert(_permit).values(**self._asked(ask, line), slot_at=slot_at).returning(_permit.c.permit_id)
         ).scalar_one()
         waited_s = max((slot_at - line.own.asked_at).total_seconds(), 0.0)
         self._count(connection, ask, slot_at, permits=1, waited_s=waited_s)
@@ -292,6 +271,15 @@ class Allowance:
         if permit_id % _HOUSEKEEPING_EVERY == 0:
             self._tidy(connection, slot_at)
         return permit_id
+
+    def _asked(self, ask: Ask, line: Line) -> dict[str, Any]:
+        """What a ticket and a permit tell of a request."""
+        return {
+            "key": self.key,
+            "priority": ask.priority,
+            "operation": ask.operation,
+            "asked_at": line.own.asked_at,
+        }
 
     def _tidy(self, connection: Connection, now: dt.datetime) -> None:
         connection.execute(sa.delete(_permit).where(_permit.c.key == self.key, _permit.c.slot_at < now - _KEPT))

@@ -130,10 +130,8 @@ def use(connection: Connection, of: Allowance, *, hours: int) -> Use:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """`used`: slots of the last window; `waiting`: requests in line, by priority; `paused_s`: 0 when nothing is paused."""
+    """`waiting`: requests in line, by priority; `paused_s`: 0 when nothing is paused."""
 
-    limit: int
-    used: int
     waiting: dict[str, int]
     paused_s: float
     pause_reason: str | None
@@ -143,14 +141,8 @@ class Status:
 def status(connection: Connection, of: Allowance) -> Status:
     """Reads it without a lock. An allowance that was never used has zeros."""
     now = connection.execute(sa.select(of.database_time)).scalar_one()
-    allowance, permit, ticket = tables.allowance, tables.permit, tables.ticket
+    allowance, ticket = tables.allowance, tables.ticket
     state = connection.execute(sa.select(allowance).where(allowance.c.key == of.key)).one_or_none()
-    used = connection.execute(
-        sa.select(sa.func.count())
-        .select_from(permit)
-        .where(permit.c.key == of.key, permit.c.slot_at > now - dt.timedelta(seconds=of.rate.window_s))
-        .where(permit.c.slot_at <= now)
-    ).scalar_one()
     waiting = connection.execute(
         sa.select(ticket.c.priority, sa.func.count())
         .where(ticket.c.key == of.key, ticket.c.back_at >= now - OVERDUE)
@@ -160,8 +152,6 @@ def status(connection: Connection, of: Allowance) -> Status:
     if state is not None and state.paused_until is not None:
         paused_s = max((state.paused_until - now).total_seconds(), 0.0)
     return Status(
-        limit=of.rate.limit,
-        used=used,
         waiting={priority: count for priority, count in waiting},  # noqa: C416  rows are no pairs to a type checker
         paused_s=paused_s,
         pause_reason=state.pause_reason if state is not None and paused_s else None,
