@@ -121,31 +121,27 @@ def job_status(session: Session, job_id: str, *, priority: str = "catalog") -> J
 
     NotEnabledError: the dialect has no such call. NotFoundError: no such job, or no such path, which a platform may lack.
     """
-    call = status_call(session, "job_status", session.dialect.job_status_path, job_id, priority)
-    answer = judged(session, call)
-    body = answers.body_of(answer, call, session)
-    confirm_job(session, job_id, body, call, answer)
-    return JobStatus.read(job_id, body)
+    path = session.dialect.job_status_path
+    return JobStatus.read(job_id, status_body(session, "job_status", path, job_id, priority))
 
 
-def confirm_job(session: Session, job_id: str, body: Raw, call: Call, answer: Answer) -> None:
-    """Raises UnexpectedAnswerError if the answer is about another job than the requested one."""
-    named = json_values.text(body, "job_id", "jobId")
-    if named is not None and named != job_id:
-        raise UnexpectedAnswerError(
-            f"the client requested job {job_id} and {named[:80]!r} came", **answers.of(answer, call, session)
-        )
-
-
-def status_call(session: Session, operation: str, path: str, job_id: str, priority: str) -> Call:
-    """The GET of a job's status at this path of the dialect."""
+def status_body(session: Session, operation: str, path: str, job_id: str, priority: str) -> Raw:
+    """What the GET of a job's status at this path of the dialect returns; UnexpectedAnswerError if it is about another job."""
     if not path:
         raise NotEnabledError(
             "the dialect has no path for it",
             operation=operation,
             remedy="Wait for the webhook, or set the path in the dialect",
         )
-    return Call(operation, priority, (), "GET", session.url(path, job_id=job_id), safe_to_repeat=True)
+    call = Call(operation, priority, (), "GET", session.url(path, job_id=job_id), safe_to_repeat=True)
+    answer = judged(session, call)
+    body = answers.body_of(answer, call, session)
+    named = json_values.text(body, "job_id", "jobId")
+    if named is not None and named != job_id:
+        raise UnexpectedAnswerError(
+            f"the client requested job {job_id} and {named[:80]!r} came", **answers.of(answer, call, session)
+        )
+    return body
 
 
 DEAD = frozenset({401, 403, 404, 410})

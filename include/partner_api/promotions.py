@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from partner_api import answers, json_values
+from partner_api import json_values
 from partner_api.catalog import JSON, receipt
 from partner_api.errors import InvalidRequestError
 from partner_api.exchange import Call, judged
-from partner_api.jobs import confirm_job, job_state, status_call
+from partner_api.jobs import job_state, status_body
 from partner_api.json_values import dumps, instant_text, present
 
 if TYPE_CHECKING:
@@ -161,8 +161,5 @@ def put_promotion(
 
 def promotion_status(session: Session, job_id: str, *, priority: str = "promotion") -> PromotionStatus:
     """The state of a promotion's job. NotEnabledError: the dialect has no such call."""
-    call = status_call(session, "promotion_status", session.dialect.promotion_status_path, job_id, priority)
-    answer = judged(session, call)
-    body = answers.body_of(answer, call, session)
-    confirm_job(session, job_id, body, call, answer)
-    return PromotionStatus.read(job_id, body)
+    path = session.dialect.promotion_status_path
+    return PromotionStatus.read(job_id, status_body(session, "promotion_status", path, job_id, priority))

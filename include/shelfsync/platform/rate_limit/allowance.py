@@ -156,7 +156,7 @@ class Allowance:
 
     def forfeit(self, connection: Connection, ask: Ask) -> None:
         """Notes that a slot was not used, because its holder woke up too late for it."""
-        self._count(connection, ask, self.database_time, forfeited=1)
+        self.add_usage(connection, ask.priority, ask.operation, self.database_time, forfeited=1)
 
     def _nth_arrival(self) -> sa.ScalarSelect[dt.datetime | None]:
         """The limit-th from the end of the instants by which each request had arrived at the latest."""
@@ -265,7 +265,8 @@ class Allowance:
             sa.insert(_permit).values(**self._asked(ask, line), slot_at=slot_at).returning(_permit.c.permit_id)
         ).scalar_one()
         waited_s = max((slot_at - line.own.asked_at).total_seconds(), 0.0)
-        self._count(connection, ask, slot_at, permits=1, waited_s=waited_s)
+        waits = {"waited_s": waited_s, "waited_s_max": waited_s}
+        self.add_usage(connection, ask.priority, ask.operation, slot_at, permits=1, **waits)
         if ask.ticket_id is not None:
             connection.execute(sa.delete(_ticket).where(_ticket.c.ticket_id == ask.ticket_id))
         if permit_id % _HOUSEKEEPING_EVERY == 0:
@@ -285,34 +286,19 @@ class Allowance:
         connection.execute(sa.delete(_permit).where(_permit.c.key == self.key, _permit.c.slot_at < now - _KEPT))
         connection.execute(sa.delete(_ticket).where(_ticket.c.key == self.key, _ticket.c.back_at < now - _FORGOTTEN))
 
-    def _count(
+    def add_usage(
         self,
         connection: Connection,
-        ask: Ask,
+        priority: str,
+        operation: str,
         at: dt.datetime | sa.ColumnElement[dt.datetime],
-        *,
-        permits: int = 0,
-        forfeited: int = 0,
-        waited_s: float = 0.0,
+        **more: float,
     ) -> None:
-        new = insert(_usage).values(
-            key=self.key,
-            hour_at=sa.func.date_trunc("hour", at, "UTC"),
-            priority=ask.priority,
-            operation=ask.operation,
-            permits=permits,
-            forfeited=forfeited,
-            waited_s=waited_s,
-            waited_s_max=waited_s,
-        )
-        connection.execute(
-            new.on_conflict_do_update(
-                index_elements=["key", "hour_at", "priority", "operation"],
-                set_={
-                    "permits": _usage.c.permits + new.excluded.permits,
-                    "forfeited": _usage.c.forfeited + new.excluded.forfeited,
-                    "waited_s": _usage.c.waited_s + new.excluded.waited_s,
-                    "waited_s_max": sa.func.greatest(_usage.c.waited_s_max, new.excluded.waited_s_max),
-                },
-            )
-        )
+        """Adds to the use of this hour; `more`: column -> by how much. Of `waited_s_max` the longest counts."""
+        hour_at = sa.func.date_trunc("hour", at, "UTC")
+        new = insert(_usage).values(key=self.key, hour_at=hour_at, priority=priority, operation=operation, **more)
+        summed = {name: _usage.c[name] + new.excluded[name] for name in more}
+        if "waited_s_max" in more:
+            summed["waited_s_max"] = sa.func.greatest(_usage.c.waited_s_max, new.excluded.waited_s_max)
+        key = ["key", "hour_at", "priority", "operation"]
+        connection.execute(new.on_conflict_do_update(index_elements=key, set_=summed))

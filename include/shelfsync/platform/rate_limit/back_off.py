@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import insert
 
 from shelfsync.platform.rate_limit import tables
 
@@ -72,22 +71,8 @@ def pause_s(answer: Answer, strikes: int, chance: random.Random, *, longest_s: f
 def record(connection: Connection, of: Allowance, answer: Answer, chance: random.Random) -> float:
     """Counts an answer; returns how long no process sends because of it, in seconds."""
     silent_s = _stop(connection, of, answer, chance) if answer.stops else _go_on(connection, of)
-    usage = tables.usage
-    new = insert(usage).values(
-        key=of.key,
-        hour_at=sa.func.date_trunc("hour", of.database_time, "UTC"),
-        priority="",
-        operation=answer.operation,
-        answers=1,
-        stops=int(answer.stops),
-        failures=int(answer.status >= 500),
-    )
-    connection.execute(
-        new.on_conflict_do_update(
-            index_elements=["key", "hour_at", "priority", "operation"],
-            set_={name: usage.c[name] + new.excluded[name] for name in ("answers", "stops", "failures")},
-        )
-    )
+    counts = {"answers": 1, "stops": int(answer.stops), "failures": int(answer.status >= 500)}
+    of.add_usage(connection, "", answer.operation, of.database_time, **counts)
     return silent_s
 
 
