@@ -13,10 +13,9 @@ from starlette.status import HTTP_400_BAD_REQUEST, HTTP_404_NOT_FOUND, HTTP_503_
 
 from shelfsync.errors import DataError, ShelfsyncError
 from shelfsync.pages.holds import HOLDS
-from shelfsync.pages.overview import EXPLAIN, ORDERS, VENDORS
+from shelfsync.pages.overview import EXPLAIN, ORDERS, SWITCHES, VENDORS
 from shelfsync.pages.promotions import PROMOTIONS
 from shelfsync.pages.shell import HEADERS, fed_by, show
-from shelfsync.pages.switches import SWITCHES
 from shelfsync.pages.viewer import is_readable
 
 if TYPE_CHECKING:

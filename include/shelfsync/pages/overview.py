@@ -1,20 +1,21 @@
-"""Pages that only show: the state of every vendor and the last runs, one SKU explained, and the orders of today."""
+"""The state of every vendor and the last runs, one SKU explained, the orders of today, and the kill switch with the forms for a change."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from fastapi import HTTPException, Request
-from starlette.responses import HTMLResponse
-from starlette.status import HTTP_404_NOT_FOUND
+from starlette.responses import HTMLResponse, RedirectResponse
+from starlette.status import HTTP_400_BAD_REQUEST, HTTP_404_NOT_FOUND
 
+from shelfsync.catalog.steps import pause_or_forget_vendor
 from shelfsync.catalog.steps.status import status
-from shelfsync.errors import DataError
+from shelfsync.errors import DataError, ShelfsyncError
 from shelfsync.explain.explain import explain
 from shelfsync.explain.explanation import asked_instant
 from shelfsync.orders.steps import lists
-from shelfsync.pages.shell import Page, context, show
-from shelfsync.pages.viewer import Text
+from shelfsync.pages.shell import Page, context, lead_to, show
+from shelfsync.pages.viewer import Form, Stopper, Text
 
 VENDORS = Page(
     "/",
@@ -25,6 +26,7 @@ EXPLAIN = Page(
     "/explain", "Explain", ("catalog_full_sync", "catalog_delta_sync", "assortment_export", "promotions_sync")
 )
 ORDERS = Page("/orders", "Orders", ("orders_fulfilment", "orders_history"))
+SWITCHES = Page("/switches", "Pause")
 
 _IN_PROGRESS = frozenset({"open", "planned", "busy", "superseded"})
 """States of a vendor in its newest run that a later step or run ends by itself."""
@@ -83,3 +85,33 @@ def order(request: Request, order_id: str) -> HTMLResponse:
     if found is None:
         raise HTTPException(HTTP_404_NOT_FOUND, "shelfsync knows no such order.")
     return show(request, "order.html", title=f"Order {found['order_code'] or found['order_id']}", order=found)
+
+
+@SWITCHES.router.get("/switches")
+def switches(request: Request) -> HTMLResponse:
+    """What is paused now, the last changes, and two forms."""
+    found = pause_or_forget_vendor.turns(context(request))
+    return show(request, "switches.html", title="Pause", **found)
+
+
+@SWITCHES.router.post("/switches/{turn}")
+def turn(request: Request, turn: str, person: Stopper, form: Form) -> RedirectResponse:
+    """Pauses or resumes what the form names."""
+    scope, vendor = form.get("scope", ""), form.get("vendor", "").strip() or None
+    reason = form.get("reason", "").strip()
+    if (
+        turn not in {"pause", "resume"}
+        or scope not in {"all", "chain", "vendor"}
+        or (scope == "vendor") != (vendor is not None)
+    ):
+        raise HTTPException(HTTP_400_BAD_REQUEST, "name what to change: one vendor by its id, the chain, or everything")
+    if turn == "pause" and not reason:
+        raise HTTPException(HTTP_400_BAD_REQUEST, "give a reason; the pages show it while nothing is sent")
+    try:
+        if turn == "pause":
+            pause_or_forget_vendor.pause(context(request), scope, vendor, why=reason, who=person.name)
+        else:
+            pause_or_forget_vendor.resume(context(request), scope, vendor, why=reason or "resumed", who=person.name)
+    except ShelfsyncError as error:
+        raise HTTPException(HTTP_400_BAD_REQUEST, str(error)) from None
+    return lead_to(request, "/switches")
