@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from documents import data
-from shelfsync.cli.output import Answer, print_answer, print_error
+from shelfsync.cli.command import Answer, print_answer, print_error
 from shelfsync.explain.explanation import Event
 from shelfsync.logs import JsonLines, Text
 from shelfsync.terminal import PIPE_WIDTH, PlainConsole, status_tables, timeline_table

@@ -19,14 +19,15 @@ from shelfsync.cli.command import (
     INSPECT,
     MACHINE,
     SYNC,
+    Answer,
     Group,
     Quiet,
     Verbose,
     command,
     plain_command,
+    print_error,
     set_level,
 )
-from shelfsync.cli.output import Answer, print_error
 from shelfsync.errors import ExitCode, ShelfsyncError
 
 app = typer.Typer(

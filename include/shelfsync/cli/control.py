@@ -7,8 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from shelfsync.cli.command import At, DryRun, Force, Reason, Skus, User, Vendor, read_duration, user_or
-from shelfsync.cli.output import Answer, opened
+from shelfsync.cli.command import Answer, At, DryRun, Force, Reason, Skus, User, Vendor, opened, read_duration, user_or
 
 Scoped = Annotated[str | None, typer.Argument(metavar="VENDOR", help="The platform's identifier of the store.")]
 Chain = Annotated[bool, typer.Option("--chain", help="Everything of the chain that is configured.")]

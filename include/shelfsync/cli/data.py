@@ -7,8 +7,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from shelfsync.cli.command import DryRun, Limit, command
-from shelfsync.cli.output import Answer, opened
+from shelfsync.cli.command import Answer, DryRun, Limit, command, opened
 from shelfsync.errors import PartlyFailedError
 
 change_files = typer.Typer(

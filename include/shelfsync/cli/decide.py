@@ -8,8 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from shelfsync.cli.command import OneVendor, Reason, User, Vendor, Vendors, command, read_duration, user_or
-from shelfsync.cli.output import Answer, opened
+from shelfsync.cli.command import (
+    Answer,
+    OneVendor,
+    Reason,
+    User,
+    Vendor,
+    Vendors,
+    command,
+    opened,
+    read_duration,
+    user_or,
+)
 from shelfsync.errors import DataError
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from shelfsync.cli.command import At, Limit, OneVendor, Sku, Vendor, command
-from shelfsync.cli.output import Answer, opened
+from shelfsync.cli.command import Answer, At, Limit, OneVendor, Sku, Vendor, command, opened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

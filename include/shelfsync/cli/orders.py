@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from shelfsync.cli.command import DryRun, Force, Limit, OneVendor, Vendor, command, read_instant
-from shelfsync.cli.output import Answer, opened
+from shelfsync.cli.command import Answer, DryRun, Force, Limit, OneVendor, Vendor, command, opened, read_instant
 from shelfsync.errors import DataError, PartlyFailedError
 
 if TYPE_CHECKING:

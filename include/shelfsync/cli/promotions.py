@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from shelfsync.cli.command import Limit, User, command, user_or
-from shelfsync.cli.output import Answer, opened, progress
+from shelfsync.cli.command import Answer, Limit, User, command, opened, progress, user_or
 from shelfsync.cli.sync import partly, summed
 from shelfsync.errors import DataError, ShelfsyncError
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shelfsync.cli.command import Full, Skus, Vendors  # noqa: TC001  typer reads annotations
-from shelfsync.cli.output import Answer, opened, print_answer, progress
+from shelfsync.cli.command import Answer, Full, Skus, Vendors, opened, print_answer, progress
 from shelfsync.errors import PartlyFailedError, PassedOverError, RunFailedError, ShelfsyncError, StaleRunError
 
 if TYPE_CHECKING:
