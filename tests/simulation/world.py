@@ -27,7 +27,7 @@ from shelfsync.receiver.endpoints import create_app
 from shelfsync.receiver.server import config
 from shelfsync.settings import Settings, WebhookSettings
 from shelfsync.store.engine import database_url, libpq_url
-from shelfsync.store.instant import instant
+from shelfsync.store.metadata import instant
 from simulation.campaigns import Campaigns
 from simulation.clock import START, VirtualClock, subscribed
 from simulation.erp import VENDORS, Erp

@@ -13,7 +13,7 @@ from shelfsync.explain.desired import FIELDS, desired, held, in_force, restored,
 from shelfsync.explain.explanation import Event, Explanation, Shown, Values, plain, sentence, when
 from shelfsync.promotions.warehouse.customer_price import OUTCOMES_OF_PROMOTIONS, named, price_at
 from shelfsync.store import partitions
-from shelfsync.store.instant import instant
+from shelfsync.store.metadata import instant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -21,7 +21,7 @@ from shelfsync.catalog.state import RunState
 from shelfsync.catalog.steps.run import unfinished
 from shelfsync.catalog.warehouse import record
 from shelfsync.housekeeping.rules import rules
-from shelfsync.store.instant import instant
+from shelfsync.store.metadata import instant
 from shelfsync.store.partitions import retire
 from shelfsync.warehouse.every_table import metadata
 

@@ -13,8 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import distinct_on
 
 from shelfsync.errors import ReadOnlyError, StoppedError
-from shelfsync.store.instant import instant
-from shelfsync.store.metadata import boolean, identity, metadata, moment, text
+from shelfsync.store.metadata import boolean, identity, instant, metadata, moment, text
 
 if TYPE_CHECKING:
     import datetime as dt

@@ -19,8 +19,7 @@ from partner_api.errors import (
 )
 from shelfsync.errors import ConfigurationError, TryAgainError, UnreachableError
 from shelfsync.platform.shared_token import slow_key
-from shelfsync.store.instant import instant
-from shelfsync.store.metadata import metadata, text, written
+from shelfsync.store.metadata import instant, metadata, text, written
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,8 +16,7 @@ from pydantic import SecretStr
 from sqlalchemy.dialects.postgresql import insert
 
 from partner_api.tokens import HeldToken
-from shelfsync.store.instant import after, instant
-from shelfsync.store.metadata import metadata, moment, text
+from shelfsync.store.metadata import after, instant, metadata, moment, text
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Engine

@@ -23,8 +23,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import DBAPIError
 
 from shelfsync.errors import StaleRunError
-from shelfsync.store.instant import after, instant
-from shelfsync.store.metadata import boolean, metadata, moment, number, text
+from shelfsync.store.metadata import after, boolean, instant, metadata, moment, number, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,4 +1,6 @@
-"""The one catalogue of tables: ledger, inbox, rate_limit and warehouse are schemas of one database; and the kinds of columns that most tables share."""
+"""The one catalogue of tables: ledger, inbox, rate_limit and warehouse are schemas of one database; the kinds of columns that most tables share;
+and database time, the one clock that all workers share (I17).
+"""
 
 from __future__ import annotations
 
@@ -81,10 +83,25 @@ def moment(name: str, comment: str, **options: Any) -> sa.Column[Any]:
 
 
 def written(name: str, comment: str) -> sa.Column[Any]:
-    """When the row was written, by the database's clock (`store.instant`)."""
+    """When the row was written, by the database's clock (`instant`)."""
     return moment(name, comment, nullable=False, server_default=sa.text("ledger.instant()"))
 
 
 def one_of(states: Iterable[StrEnum]) -> str:
     """The condition `state IN (...)` as SQL text, for constraints, indexes and computed columns."""
     return f"state IN ({', '.join(repr(state.value) for state in states)})"
+
+
+def instant() -> sa.ColumnElement[Any]:
+    """The present as SQL. In a session that has set `shelfsync.instant`, it is that time: a simulation sets it."""
+    return sa.func.ledger.instant(type_=sa.DateTime(timezone=True))
+
+
+def first_end(ended_at: sa.Column[Any], state: sa.Column[Any], reached: str) -> sa.ColumnElement[Any]:
+    """When a row ended in the state it has reached: a report that is made again in the same state does not move it."""
+    return sa.case((state == reached, sa.func.coalesce(ended_at, instant())), else_=instant())
+
+
+def after(seconds: float) -> sa.ColumnElement[Any]:
+    """So many seconds from now, as SQL."""
+    return instant() + sa.func.make_interval(0, 0, 0, 0, 0, 0, seconds)

@@ -10,8 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 from shelfsync.catalog.ledger import readings
 from shelfsync.erp.changes import DONE, REST_S, ChangeFile, FileState
 from shelfsync.errors import Alarm, DataError
-from shelfsync.store.instant import after, instant
-from shelfsync.store.metadata import count, flag, metadata, moment, number, text
+from shelfsync.store.metadata import after, count, flag, instant, metadata, moment, number, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,8 +11,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, insert
 from shelfsync.catalog.ledger import observations
 from shelfsync.platform.jobs import job as row
 from shelfsync.platform.jobs.table import OPEN_STATES, UNENDED_STATES, Kind, State, job
-from shelfsync.store.instant import after, instant
-from shelfsync.store.metadata import identity, metadata, moment, number, text
+from shelfsync.store.metadata import after, identity, instant, metadata, moment, number, text
 
 if TYPE_CHECKING:
     import datetime as dt

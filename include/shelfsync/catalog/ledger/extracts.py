@@ -11,8 +11,7 @@ from sqlalchemy.dialects.postgresql import insert
 from shelfsync.catalog.ledger import tables
 from shelfsync.catalog.ledger.tables import hold
 from shelfsync.catalog.state import HoldState
-from shelfsync.store.instant import instant
-from shelfsync.store.metadata import PAST_LAKE_FILE, boolean, lake_file, metadata, moment, number, text
+from shelfsync.store.metadata import PAST_LAKE_FILE, boolean, instant, lake_file, metadata, moment, number, text
 
 if TYPE_CHECKING:
     import datetime as dt

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from shelfsync.catalog.ledger.tables import decision, hold
 from shelfsync.catalog.ledger.tables import vendor as vendor_table
 from shelfsync.catalog.state import HELD, HoldState
-from shelfsync.store.instant import after, instant
+from shelfsync.store.metadata import after, instant
 
 if TYPE_CHECKING:
     import datetime as dt

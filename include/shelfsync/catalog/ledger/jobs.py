@@ -12,7 +12,7 @@ from shelfsync.catalog.ledger.tables import batch
 from shelfsync.catalog.ledger.tables import vendor as vendor_table
 from shelfsync.platform.jobs import job as row
 from shelfsync.platform.jobs.table import OPEN_STATES, Kind, State, job
-from shelfsync.store.instant import after, instant
+from shelfsync.store.metadata import after, instant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -14,8 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, insert
 
 from shelfsync.catalog.ledger import tables
-from shelfsync.store.instant import after, instant
-from shelfsync.store.metadata import identity, lake_file, metadata, moment, number, text
+from shelfsync.store.metadata import after, identity, instant, lake_file, metadata, moment, number, text
 
 if TYPE_CHECKING:
     import datetime as dt

@@ -15,9 +15,8 @@ from sqlalchemy.dialects.postgresql import insert
 from shelfsync.catalog.ledger import tables
 from shelfsync.catalog.state import VendorState
 from shelfsync.errors import TryAgainError
-from shelfsync.store.instant import after, instant
 from shelfsync.store.leases import unlock
-from shelfsync.store.metadata import boolean, lake_file, metadata, moment, number, text
+from shelfsync.store.metadata import after, boolean, instant, lake_file, metadata, moment, number, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

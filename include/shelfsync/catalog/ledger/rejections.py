@@ -13,8 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from shelfsync.catalog.ledger import tables
-from shelfsync.store.instant import instant
-from shelfsync.store.metadata import boolean, metadata, moment, number, text
+from shelfsync.store.metadata import boolean, instant, metadata, moment, number, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -13,8 +13,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from shelfsync.catalog.ledger import tables
 from shelfsync.catalog.ledger.tables import baseline
-from shelfsync.store.instant import instant
-from shelfsync.store.metadata import identity, lake_file, metadata, moment, text
+from shelfsync.store.metadata import identity, instant, lake_file, metadata, moment, text
 
 if TYPE_CHECKING:
     import datetime as dt

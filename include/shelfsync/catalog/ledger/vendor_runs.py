@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import insert
 from shelfsync.catalog.ledger import runs
 from shelfsync.catalog.ledger.tables import batch, extract, generation_sequence, run, vendor, vendor_run
 from shelfsync.catalog.state import BatchState, RunState, VendorState
-from shelfsync.store.instant import after, instant
+from shelfsync.store.metadata import after, instant
 
 if TYPE_CHECKING:
     import datetime as dt

@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from shelfsync.catalog.ledger.tables import baseline, vendor
 from shelfsync.platform.jobs.table import job
-from shelfsync.store.instant import after, instant
+from shelfsync.store.metadata import after, instant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,7 +8,7 @@ from shelfsync.catalog.ledger import batches, runs, vendor_runs, vendors
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps.bisection import suspects
 from shelfsync.catalog.steps.each_vendor import Done, Skip, StepReport, each_vendor
-from shelfsync.store.instant import instant
+from shelfsync.store.metadata import instant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -24,7 +24,7 @@ from shelfsync.inbox import events
 from shelfsync.platform.jobs.job import reason_of, stops_every_job
 from shelfsync.platform.jobs.submit import Submission, submit
 from shelfsync.platform.jobs.table import Kind, State
-from shelfsync.store.instant import instant
+from shelfsync.store.metadata import instant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -11,7 +11,7 @@ from shelfsync.catalog.ledger import batches, extracts, holds, vendor_runs, vend
 from shelfsync.catalog.state import HoldState, VendorState
 from shelfsync.catalog.steps.guard import FEED_RULES, approved_rows, read_case, written
 from shelfsync.errors import DataError
-from shelfsync.store.instant import instant
+from shelfsync.store.metadata import instant
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection

@@ -21,7 +21,7 @@ from shelfsync.platform.jobs.job import blames_the_file, reason_of
 from shelfsync.platform.jobs.poll import known, poll
 from shelfsync.platform.jobs.result import download, first_usable
 from shelfsync.platform.jobs.table import State
-from shelfsync.store.instant import instant
+from shelfsync.store.metadata import instant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from shelfsync.catalog.ledger import extracts, restorations, runs, vendors
 from shelfsync.catalog.warehouse import baseline_history
 from shelfsync.errors import DataError
-from shelfsync.store.instant import instant
+from shelfsync.store.metadata import instant
 
 if TYPE_CHECKING:
     import datetime as dt

@@ -25,7 +25,7 @@ from shelfsync.platform.jobs.table import job
 from shelfsync.platform.rate_limit import RateLimiter
 from shelfsync.platform.rate_limit.forecast import Requests
 from shelfsync.platform.rate_limit.tables import counted
-from shelfsync.store.instant import instant
+from shelfsync.store.metadata import instant
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection

@@ -16,8 +16,7 @@ from sqlalchemy.dialects.postgresql import insert
 from shelfsync.catalog.warehouse import record, tables
 from shelfsync.errors import DataError, TryAgainError
 from shelfsync.store.bulk import copy_into
-from shelfsync.store.instant import instant
-from shelfsync.store.metadata import PAST_LAKE_FILE, boolean, count, metadata, moment, number, text
+from shelfsync.store.metadata import PAST_LAKE_FILE, boolean, count, instant, metadata, moment, number, text
 
 if TYPE_CHECKING:
     import datetime as dt

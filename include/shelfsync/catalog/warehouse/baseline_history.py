@@ -9,8 +9,7 @@ import sqlalchemy as sa
 
 from shelfsync.store import partitions
 from shelfsync.store.bulk import copy_into
-from shelfsync.store.instant import instant
-from shelfsync.store.metadata import boolean, metadata, moment, number, text
+from shelfsync.store.metadata import boolean, instant, metadata, moment, number, text
 
 if TYPE_CHECKING:
     import datetime as dt

@@ -18,7 +18,7 @@ from shelfsync.inbox.events import event
 from shelfsync.platform.jobs.table import job as job_table
 from shelfsync.store import partitions
 from shelfsync.store.bulk import copy_into
-from shelfsync.store.instant import instant
+from shelfsync.store.metadata import instant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

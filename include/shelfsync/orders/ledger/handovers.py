@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from shelfsync.orders.ledger.history import first_event
 from shelfsync.orders.ledger.tables import customer_order, hand_over, picking_result
-from shelfsync.store.instant import after, instant
+from shelfsync.store.metadata import after, instant
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

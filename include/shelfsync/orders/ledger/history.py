@@ -12,7 +12,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from shelfsync.catalog.ledger.tables import vendor as catalog_vendor
 from shelfsync.orders.ledger.tables import customer_order, order_day, order_gap, order_history, order_version
-from shelfsync.store.instant import instant
+from shelfsync.store.metadata import instant
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 from shelfsync.errors import Alarm
 from shelfsync.orders.ledger.tables import customer_order, order_alarm, order_version
 from shelfsync.store import bulk
-from shelfsync.store.instant import after, instant
+from shelfsync.store.metadata import after, instant
 
 if TYPE_CHECKING:
     import datetime as dt

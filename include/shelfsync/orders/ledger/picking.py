@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from shelfsync.orders.ledger.tables import order_product, picking_result
-from shelfsync.store.instant import after, instant
+from shelfsync.store.metadata import after, instant
 
 if TYPE_CHECKING:
     import datetime as dt

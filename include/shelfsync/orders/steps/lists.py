@@ -13,7 +13,7 @@ from shelfsync.orders.ledger import orders as order_alarms
 from shelfsync.orders.ledger.tables import customer_order as ledger_order
 from shelfsync.orders.ledger.tables import hand_over, order_version, picking_result
 from shelfsync.orders.warehouse.record import customer_order, order_item
-from shelfsync.store.instant import instant
+from shelfsync.store.metadata import instant
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection

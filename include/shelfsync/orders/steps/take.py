@@ -23,7 +23,7 @@ from shelfsync.orders.ledger.tables import picking_result
 from shelfsync.orders.steps.apply import ReceivedOrder, apply_each
 from shelfsync.store import bulk
 from shelfsync.store.engine import libpq_url, reason
-from shelfsync.store.instant import instant
+from shelfsync.store.metadata import instant
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence

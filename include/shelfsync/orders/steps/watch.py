@@ -18,7 +18,7 @@ from shelfsync.orders.ledger import history as order_history
 from shelfsync.orders.ledger import orders as order_alarms
 from shelfsync.orders.ledger.tables import customer_order, hand_over, picking_result
 from shelfsync.orders.warehouse.record import customer_order as warehouse_order
-from shelfsync.store.instant import after
+from shelfsync.store.metadata import after
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,8 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from shelfsync.store import bulk
-from shelfsync.store.instant import instant
-from shelfsync.store.metadata import metadata, moment, text
+from shelfsync.store.metadata import instant, metadata, moment, text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

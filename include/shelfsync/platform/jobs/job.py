@@ -26,7 +26,7 @@ from shelfsync.errors import ConfigurationError, DataError, ShelfsyncError, TryA
 from shelfsync.platform.jobs.table import UNENDED_STATES, WAITING, Kind, State, job, timing
 from shelfsync.store.bulk import coming
 from shelfsync.store.engine import is_about_values
-from shelfsync.store.instant import after, instant
+from shelfsync.store.metadata import after, instant
 
 if TYPE_CHECKING:
     import datetime as dt

@@ -24,8 +24,7 @@ from shelfsync.platform.jobs.job import reason_of, stops_every_job
 from shelfsync.platform.jobs.table import ENDED_STATES
 from shelfsync.platform.reachable import platform_check
 from shelfsync.storable import text as storable_text
-from shelfsync.store.instant import instant
-from shelfsync.store.metadata import one_of
+from shelfsync.store.metadata import instant, one_of
 
 if TYPE_CHECKING:
     from shelfsync.context import Context

@@ -8,8 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 
-from shelfsync.store.instant import instant
-from shelfsync.store.metadata import identity, lake_file, metadata, moment, number, one_of, text, written
+from shelfsync.store.metadata import identity, instant, lake_file, metadata, moment, number, one_of, text, written
 
 
 class Kind(enum.StrEnum):

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from shelfsync.promotions.ledger.tables import promotion_hold
 from shelfsync.store.bulk import insertion
-from shelfsync.store.instant import instant
+from shelfsync.store.metadata import instant
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

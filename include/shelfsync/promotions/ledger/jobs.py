@@ -11,7 +11,7 @@ from shelfsync.platform.jobs import job as row
 from shelfsync.platform.jobs.table import WAITING, Kind, State, job
 from shelfsync.promotions.ledger.tables import promotion, promotion_request
 from shelfsync.store.bulk import among, insertion
-from shelfsync.store.instant import after, instant
+from shelfsync.store.metadata import after, instant
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

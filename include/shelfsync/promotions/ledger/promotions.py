@@ -16,7 +16,7 @@ from shelfsync.promotions.ledger.tables import promotion, promotion_rejection, p
 from shelfsync.promotions.plan import KnownPromotion
 from shelfsync.storable import json_text
 from shelfsync.store.bulk import among, insertion, update
-from shelfsync.store.instant import after, instant
+from shelfsync.store.metadata import after, instant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

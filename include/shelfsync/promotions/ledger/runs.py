@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from shelfsync.errors import ShelfsyncError
 from shelfsync.promotions.ledger.tables import promotion_fence, promotion_generation, promotion_run
-from shelfsync.store.instant import first_end, instant
+from shelfsync.store.metadata import first_end, instant
 
 if TYPE_CHECKING:
     import datetime as dt

@@ -25,7 +25,7 @@ from shelfsync.promotions.steps.commit import Request, commit
 from shelfsync.promotions.steps.deliver import forecast
 from shelfsync.promotions.steps.prepare import prepare
 from shelfsync.promotions.warehouse import record
-from shelfsync.store.instant import instant
+from shelfsync.store.metadata import instant
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -18,7 +18,7 @@ from shelfsync.promotions.schemas import ENTRY, EVERY, RAW
 from shelfsync.promotions.steps.acknowledge import read_acknowledged
 from shelfsync.promotions.steps.assortment import known_assortment, known_vendors
 from shelfsync.promotions.warehouse import record
-from shelfsync.store.instant import instant
+from shelfsync.store.metadata import instant
 
 if TYPE_CHECKING:
     import pyarrow as pa

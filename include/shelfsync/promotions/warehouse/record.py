@@ -13,8 +13,7 @@ from sqlalchemy.dialects.postgresql import JSONB, insert
 from shelfsync.platform.jobs.table import job as job_table
 from shelfsync.promotions.ledger import tables as ledger
 from shelfsync.store.bulk import among, copy_into, update
-from shelfsync.store.instant import instant
-from shelfsync.store.metadata import boolean, count, metadata, moment, number, text
+from shelfsync.store.metadata import boolean, count, instant, metadata, moment, number, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
