@@ -1,20 +1,19 @@
-"""guard: changes that look like an accident are held for a person; all others are released (I9). And how the person's decision applies to
-a later delta.
+"""guard: changes that look like an accident are held for a person; all others are released (I9).
 
-Each rule is a function in `guard_rules`. A price is held without the rest of its row: a sold-out product must go off sale, even if its
-price is held.
+Each rule is a function in `guard_rules`. How the person's decision applies to a later delta is in `decision`. A price is held without the
+rest of its row: a sold-out product must go off sale, even if its price is held.
 """
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog.alignment import aligned, any_of, column, equal, same, with_column
+from shelfsync.catalog.alignment import any_of, column
+from shelfsync.catalog.decision import passes, stays, unwanted
 from shelfsync.catalog.guard_rules import GUARDS
 from shelfsync.catalog.item import with_active_if_single
 from shelfsync.catalog.restore import reverts
@@ -62,12 +61,11 @@ def guard(
     """
     has_value = {name: column(case.delta, name).is_valid() for name in FIELDS}
     free = dict(has_value)
-    for passes in (reverts(case.delta, case.unrestored), *(_pass(case, table) for table in approved)):
-        free |= {name: pc.and_(free[name], pc.invert(values)) for name, values in passes.items()}
+    for passing in (reverts(case.delta, case.unrestored), *(passes(case, table) for table in approved)):
+        free |= {name: pc.and_(free[name], pc.invert(values)) for name, values in passing.items()}
     declined = tuple(declined)
-    judging = replace(
-        case, free=free, unwanted=_unwanted(case, declined)
-    )  # each guard sees what the guards before it held
+    as_new = [one.rows for one in declined if one.rule == "new_skus"]
+    judging = replace(case, free=free, unwanted=unwanted(case, as_new))  # each guard sees what those before it held
     held_changes: list[HeldChanges] = []
     held = {name: pc.and_(values, False) for name, values in has_value.items()}
 
@@ -79,8 +77,8 @@ def guard(
                 held[name] = pc.or_(held[name], values)
 
     for one in declined:
-        same = _stays(case, one.rows)
-        hold({name: pc.and_(same[name], free[name]) for name in FIELDS}, one)
+        staying = stays(case, one.rows)
+        hold({name: pc.and_(staying[name], free[name]) for name in FIELDS}, one)
     for rule, check in GUARDS.items():
         if only in {None, rule}:
             for finding in check(judging):
@@ -126,109 +124,3 @@ def _held(held_changes: list[HeldChanges]) -> pa.Table:
         for one in held_changes
     ]
     return pa.concat_tables(tables).sort_by("sku")
-
-
-def _pass(case: Case, approved: pa.Table) -> dict[str, pa.Array]:
-    """Field -> mask of the delta's values that are the approved ones of their SKU.
-
-    A new product passes whole or not at all: with any quantity, if all its other values are the approved ones. At another price it needs
-    a new approval.
-    """
-    decided = aligned(with_current_quantities(approved, case.delta), case.skus, (*FIELDS, "change"))
-    new = _new_in(case, decided)
-    whole = new
-    for name in FIELDS:
-        whole = pc.and_(whole, same(column(case.delta, name), decided[name]))
-    return {name: pc.if_else(new, whole, equal(column(case.delta, name), decided[name])) for name in FIELDS}
-
-
-def _stays(case: Case, declined: pa.Table) -> dict[str, pa.Array]:
-    """Field -> mask of the delta's values that are the declined ones of their SKU.
-
-    A new product stays held whole as long as its price is the declined one. A sale at the counter changes its quantity and makes it no
-    other product. Without its price, the rest of its row would put it on sale at a price that the platform has from elsewhere.
-    """
-    decided = aligned(declined, case.skus, (*FIELDS, "change"))
-    new, priced = _new_in(case, decided), same(column(case.delta, "price"), decided["price"])
-    return {name: pc.if_else(new, priced, equal(column(case.delta, name), decided[name])) for name in FIELDS}
-
-
-def _unwanted(case: Case, declined: Iterable[HeldChanges]) -> pa.Array:
-    """A mask of the new products that a person declined as new, whatever their values are now."""
-    rows = pa.repeat(pa.scalar(False), case.delta.num_rows)
-    for one in declined:
-        if one.rule == "new_skus":
-            rows = pc.or_(rows, _new_in(case, aligned(one.rows, case.skus, ("change",))))
-    return rows
-
-
-def _new_in(case: Case, decided: dict[str, pa.Array]) -> pa.Array:
-    """A mask of the rows of products that are new now and were new when a person decided about them."""
-    new = pc.equal(column(case.delta, "change"), "new")
-    return pc.and_(new, pc.equal(decided["change"], "new").fill_null(False))
-
-
-_ROWS_A_PIECE = 1 << 16
-
-
-def identity(held: pa.Table) -> str:
-    """The SHA-256, in hexadecimal, by which held changes (DELTA schema) are recognised in the next extract.
-
-    It covers the rows without the values that change by themselves: the sales buffers, and the quantity of a new product, which sells at
-    the counter while it waits.
-    """
-    columns = {name: column(held, name) for name in ("sku", "barcode", *FIELDS, "change")}
-    columns["quantity"] = pc.if_else(
-        pc.equal(columns["change"], "new"), pa.scalar(None, columns["quantity"].type), columns["quantity"]
-    )
-    digest = hashlib.sha256()
-    for piece in pa.table(columns).to_batches(max_chunksize=_ROWS_A_PIECE):
-        lines = pc.binary_join_element_wise(
-            *(pc.cast(values, pa.large_string()) for values in piece.columns),
-            pa.scalar("\x1f", pa.large_string()),
-            null_handling="replace",
-            null_replacement="\x00",
-        )
-        digest.update("\x1e".join([*lines.to_pylist(), ""]).encode())
-    return digest.hexdigest()
-
-
-def known_before(held: pa.Table, reference: pa.Table) -> pa.Table:
-    """The last known state of the SKUs of held changes: their rows of `reference` (BASELINE schema)."""
-    return reference.filter(pc.is_in(column(reference, "sku"), value_set=column(held, "sku")))
-
-
-def with_current_quantities(approved: pa.Table, delta: pa.Table) -> pa.Table:
-    """The approved rows (DELTA schema); new products have the delta's quantity, if the delta has all other values as approved."""
-    skus = column(approved, "sku")
-    now = aligned(delta, skus, (*FIELDS, "change"))
-    alike = pc.and_(pc.equal(column(approved, "change"), "new"), pc.equal(now["change"], "new").fill_null(False))
-    for name in FIELDS:
-        if name != "quantity":
-            alike = pc.and_(alike, same(column(approved, name), now[name]))
-    return with_column(approved, "quantity", pc.if_else(alike, now["quantity"], column(approved, "quantity")))
-
-
-def without_held(delta: pa.Table, held: pa.Table) -> pa.Table:
-    """The delta (DELTA schema) without the values that `held` (DELTA schema) has; all its rows stay."""
-    of_hold = aligned(held, column(delta, "sku"), FIELDS)
-    columns = {name: column(delta, name) for name in DELTA.names}
-    for name in FIELDS:
-        values = columns[name]
-        columns[name] = pc.if_else(of_hold[name].is_valid(), pa.scalar(None, values.type), values)
-    return pa.Table.from_arrays([columns[name] for name in DELTA.names], schema=DELTA)
-
-
-def pending(delta: pa.Table, baseline: pa.Table, approved: pa.Table) -> bool:
-    """Whether the delta still has an approved value that the baseline does not have.
-
-    False: the value is acknowledged, or the ERP has another one now. A value that a full sync only repeats does not count.
-    """
-    skus = column(delta, "sku")
-    wanted, before = (aligned(table, skus, FIELDS) for table in (approved, baseline))
-    for name in FIELDS:
-        values = column(delta, name)
-        news = pc.invert(pc.equal(values, before[name]).fill_null(False))
-        if pc.any(pc.and_(pc.equal(values, wanted[name]).fill_null(False), news)).as_py():
-            return True
-    return False

@@ -1,22 +1,17 @@
-"""urgency: which rows of a delta must leave before the others, and in how few requests; and which vendor's turn it is to send.
+"""urgency: which rows of a delta must leave before the others, and in how few requests.
 
 A **stop-sell** makes a product that is, or may be, on sale unbuyable: every minute customers buy what is not there. A **price** correction
 of a product on sale comes next: every minute customers buy at the wrong price. All else is **catalog**. These are the priorities of the
 rate limit.
 
 An urgent row must not wait for a large body of others. But a job costs up to three requests (the update, a status call, the log), and the
-whole chain has sixty a minute: a small group is sent with the next one.
-
-While more bodies wait than the request limit allows, stop-sells leave first, then price changes, then the rest, the oldest of each first.
-Every `OLDEST_EVERY`-th turn goes to the body that has waited longest, whatever it is. So no vendor starves: of n bodies that wait, the oldest
-but k leaves within `OLDEST_EVERY` times k + 1 turns.
+whole chain has sixty a minute: a small group is sent with the next one. Which vendor's request leaves first is in `turn`.
 """
 
 from __future__ import annotations
 
-import datetime as dt
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -28,8 +23,6 @@ from shelfsync.catalog.suppression import sold_out
 from shelfsync.schemas import BASELINE, DELTA, completed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from shelfsync.catalog.suppression import AtBuffer
 
 
@@ -106,35 +99,3 @@ def _without_singles(groups: list[tuple[str, pa.Table]]) -> list[tuple[str, pa.T
         if rows.num_rows:
             result.append((name, rows))
     return result
-
-
-OLDEST_EVERY = 5
-_EVER = dt.datetime.min.replace(tzinfo=dt.UTC)
-
-
-class Turn(NamedTuple):
-    """What one vendor has to send of one priority. `wanted_at`: since when its oldest change waits; None: unknown, which counts as oldest."""
-
-    vendor: str
-    priority: str
-    wanted_at: dt.datetime | None
-
-
-def in_order(waiting: Iterable[Turn]) -> list[Turn]:
-    """The turns in the order of sending, if nothing else comes. A vendor's own keep the order of their priorities."""
-    waiting = list(waiting)
-    urgent = iter(sorted(waiting, key=lambda turn: (_rank(turn), _since(turn), turn.vendor)))
-    oldest = iter(sorted(waiting, key=lambda turn: (_since(turn), _rank(turn), turn.vendor)))
-    found: dict[Turn, None] = {}
-    for place in range(1, len(waiting) + 1):
-        source = urgent if place % OLDEST_EVERY else oldest
-        found[next(turn for turn in source if turn not in found)] = None
-    return list(found)
-
-
-def _rank(turn: Turn) -> int:
-    return PRIORITIES.index(turn.priority) if turn.priority in PRIORITIES else len(PRIORITIES)
-
-
-def _since(turn: Turn) -> dt.datetime:
-    return turn.wanted_at or _EVER

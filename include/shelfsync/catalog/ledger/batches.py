@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from shelfsync.catalog.ledger.tables import batch, extract, plan_sequence, run, vendor_run
 from shelfsync.catalog.state import PRIORITIES, BatchState
+from shelfsync.catalog.turn import Turn
 from shelfsync.platform.jobs.table import OPEN_STATES, job
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from sqlalchemy.engine import Connection
-
-    from shelfsync.catalog.urgency import Turn
 
 
 class Piece(NamedTuple):
@@ -174,8 +173,6 @@ def rank() -> sa.ColumnElement[int]:
 
 def waiting(connection: Connection, run_id: int) -> list[Turn]:
     """What a run has left to send: a turn for each vendor and priority."""
-    from shelfsync.catalog.urgency import Turn  # brings pyarrow
-
     statement = (
         sa.select(batch.c.vendor, batch.c.priority, sa.func.min(batch.c.wanted_at))
         .where(batch.c.run_id == run_id, batch.c.state == BatchState.PLANNED)

@@ -1,11 +1,7 @@
-"""Rejections: SKUs that the platform rejects, with the values sent. For good until they change, or for now with growing waits.
-
-The kind of a rejection decides what releases it. It is found in the platform's text, which the platform lists nowhere.
-"""
+"""Rejections: SKUs that the platform rejects, with the values sent. For good until they change, or for now with growing waits."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,17 +9,17 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from shelfsync.catalog.ledger import tables
+from shelfsync.catalog.rejection import FOR_NOW
 from shelfsync.store.metadata import boolean, instant, metadata, moment, number, text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from sqlalchemy.engine import Connection
 
     from shelfsync.catalog.ledger.observations import Observation
 
 _WANTED = ("barcode", "price", "quantity", "active", "max_sales_quantity")
-FOR_NOW = ("for_now", "unclear")
 DOUBLINGS_MAX = 20
 
 rejection = sa.Table(
@@ -181,29 +177,3 @@ def skus_of(connection: Connection, vendor: str) -> list[str]:
 
 def _among(skus: Iterable[str]) -> sa.ColumnElement[bool]:
     return rejection.c.sku == sa.any_(sa.literal(list(skus), sa.ARRAY(sa.Text)))
-
-
-KINDS = {
-    "for_now": "temporar|try again|retry|timeout|timed out|service unavailable|currently unavailable|internal error|internal server"
-    "|unknown error|unknown exception|unknown failure|unknown problem|unknown reason|busy|locked|too many|rate limit",
-    "unknown_sku": "not found|unknown|does not exist|doesn't exist|no such|not exist|not part of|not in the catalog|not in catalog"
-    "|not available in the catalog|not available in catalog|unavailable in the catalog|unavailable in catalog",
-    "invalid_value": "invalid|not valid|must be|must not|not allowed|format|negative|too long|too large|too small|out of range"
-    "|greater than|less than|malformed|required|missing",
-}
-"""Kind -> keywords in the platform's text, in the order in which they are looked for. `warehouse.rejection` has the operator's action.
-
-`unclear` is every other text, and an ambiguous one: a bare `conflict`, `unavailable` or `internal` may be about the moment or about the
-value, so the SKU is tried again. `drifted` is for no text of the platform: the step reconcile gives it to a SKU whose drift returned after
-it was resent.
-"""
-
-
-def kind_of(reason: str | None, words: Mapping[Any, Sequence[str]] | None = None, *, otherwise: str = "unclear") -> str:
-    """The kind's word for a reason in the platform's words; `words` are further ones by kind and go first."""
-    folded = (reason or "").casefold()
-    ours = {str(kind): "|".join(re.escape(one.casefold()) for one in more) for kind, more in (words or {}).items()}
-    for kind, keywords in (*ours.items(), *KINDS.items()):
-        if keywords and re.search(rf"(?<!\w)(?:{keywords})", folded):  # a word begins so: `retry` is not in `entry`
-            return kind
-    return otherwise

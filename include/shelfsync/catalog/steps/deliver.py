@@ -22,6 +22,7 @@ from shelfsync.catalog.steps.each_vendor import ForbiddenTriage, Skip, StepRepor
 from shelfsync.catalog.steps.outcomes import all_alike, leave_unconfirmed, write_outcomes
 from shelfsync.catalog.steps.status import outlook
 from shelfsync.catalog.steps.vendor_lease import HeldBody, holding
+from shelfsync.catalog.turn import in_order
 from shelfsync.catalog.warehouse import record
 from shelfsync.errors import DataError, StoppedError
 from shelfsync.inbox import events
@@ -55,13 +56,11 @@ def deliver(
     lost_only: bool = False,
     progress: Callable[[int, int], None] = lambda *_: None,
 ) -> StepReport:
-    """Sends what is planned of each vendor, in the order of `urgency`: the most urgent batches of all vendors first.
+    """Sends what is planned of each vendor, in the order of `turn`: the most urgent batches of all vendors first.
 
     A request that a dead process may have sent is sent again, identical, unless a newer plan exists. `lost_only`: sends only those.
     `progress(done, all)` counts turns.
     """
-    from shelfsync.catalog.urgency import in_order
-
     triage = ForbiddenTriage()
     wanted = dict.fromkeys(sorted(names))
     with context.engine.connect() as connection:

@@ -93,8 +93,8 @@ def _spend(connection: Connection, row: VendorRun, done: list[Hold]) -> None:
 def _guard_vendor(
     context: Context, run: Run, row: VendorRun, delta_path: str, facts: CaseFacts, decided: _Decided
 ) -> None:
+    from shelfsync.catalog.decision import pending
     from shelfsync.catalog.guard import guard as pure
-    from shelfsync.catalog.guard import pending
 
     case, categories_path = read_case(context, row, delta_path, facts)
     approved, declined = decided.read(context)
@@ -282,7 +282,7 @@ def approved_rows(context: Context, vendor: str) -> list[tuple[Hold, pa.Table]]:
 
 def written(context: Context, case: Case, verdict: Guarded) -> list[Found]:
     """Writes the held changes and the values they were compared with to the lake."""
-    from shelfsync.catalog.guard import identity, known_before
+    from shelfsync.catalog.decision import identity, known_before
 
     return [
         Found(

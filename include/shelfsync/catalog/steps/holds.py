@@ -102,8 +102,8 @@ def _parted(
     context: Context, hold: Hold, row: VendorRun, delta_path: str, limits: GuardSettings
 ) -> tuple[_Let | None, list[Found]]:
     """The rows of a hold that these thresholds release (None: none), and the changes that they still hold."""
+    from shelfsync.catalog.decision import identity, without_held
     from shelfsync.catalog.guard import guard as pure
-    from shelfsync.catalog.guard import identity, without_held
 
     case = dataclasses.replace(read_case(context, row, delta_path)[0], limits=limits)
     held = context.lake.read_table(hold.rows_path)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import sqlalchemy as sa
 
 from shelfsync.catalog.ledger import observations, rejections
-from shelfsync.catalog.ledger.rejections import Backoff, kind_of
+from shelfsync.catalog.ledger.rejections import Backoff
+from shelfsync.catalog.rejection import kind_of
 from shelfsync.errors import DataError
 
 if TYPE_CHECKING:

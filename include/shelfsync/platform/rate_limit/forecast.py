@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from shelfsync.platform.rate_limit import tables
 from shelfsync.platform.rate_limit.allowance import OVERDUE
-from shelfsync.platform.rate_limit.schedule import gap, known
+from shelfsync.platform.rate_limit.priorities import gap, known
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
