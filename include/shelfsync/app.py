@@ -53,7 +53,7 @@ def assemble(
     settings: Settings, engine: Engine, *, clock: Clock, closing: contextlib.ExitStack, read_only: bool = False
 ) -> Context:
     """A context over an engine; the client is made at its first use and closed with `closing`."""
-    from shelfsync.inbox.notifications import subscribed
+    from shelfsync.inbox.events import subscribed
     from shelfsync.store.engine import libpq_url
     from shelfsync.store.lake import Lake
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from partner_api import PartnerClient
     from partner_api.session import Clock
     from shelfsync.erp.complete_extract import ErpSource
-    from shelfsync.inbox.notifications import Subscription
+    from shelfsync.inbox.events import Subscription
     from shelfsync.platform.jobs.job import JobKind
     from shelfsync.platform.jobs.table import Kind
     from shelfsync.settings import Settings

@@ -7,7 +7,7 @@ import datetime as dt
 import threading
 from typing import TYPE_CHECKING
 
-from shelfsync.inbox.notifications import Subscription
+from shelfsync.inbox.events import Subscription
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Collection

@@ -16,8 +16,7 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 
 from shelfsync import metrics
 from shelfsync.inbox.event_body import parse
-from shelfsync.inbox.events import ORDER_CHANNEL, event
-from shelfsync.inbox.notifications import subscribed
+from shelfsync.inbox.events import ORDER_CHANNEL, event, subscribed
 from shelfsync.orders.encryption import CustomerCipher
 from shelfsync.orders.ledger.tables import picking_result
 from shelfsync.orders.steps.apply import ReceivedOrder, apply_each

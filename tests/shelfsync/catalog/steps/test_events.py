@@ -223,7 +223,7 @@ def test_after_a_lost_connection_the_wait_looks_once_at_everything(webhook_world
 
 
 def test_a_notification_during_a_look_is_not_lost():
-    from shelfsync.inbox.notifications import Subscription
+    from shelfsync.inbox.events import Subscription
 
     async def took(*during: str) -> float:
         subscription = Subscription()
