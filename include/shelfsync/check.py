@@ -14,7 +14,7 @@ from shelfsync.erp.open import open_promotions, open_source, promotion_settings_
 from shelfsync.erp.vendor_ids import FILE, SETTING, VendorIds
 from shelfsync.errors import ConfigurationError, ShelfsyncError, some_of
 from shelfsync.orders.steps.channels import open_channel
-from shelfsync.platform.reachable import ASKED_MAX, VENDORS_ASKED, check_platform, is_known_good, unknown_vendors
+from shelfsync.platform.client import ASKED_MAX, VENDORS_ASKED, check_platform, is_known_good, unknown_vendors
 from shelfsync.settings.installation import tls_warning
 from shelfsync.settings.reading import unknown_lines
 from shelfsync.store import engine

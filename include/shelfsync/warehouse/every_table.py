@@ -23,10 +23,10 @@ import shelfsync.catalog.warehouse.tables
 import shelfsync.inbox.events
 import shelfsync.orders.ledger.tables
 import shelfsync.orders.warehouse.record
+import shelfsync.platform.client
 import shelfsync.platform.jobs.table
 import shelfsync.platform.kill_switch
 import shelfsync.platform.rate_limit.tables
-import shelfsync.platform.reachable
 import shelfsync.platform.shared_token
 import shelfsync.promotions.ledger.tables
 import shelfsync.promotions.warehouse.record

@@ -12,7 +12,7 @@ from shelfsync.catalog.steps.partition import Partition
 from shelfsync.catalog.warehouse import record
 from shelfsync.erp.complete_extract import none_of
 from shelfsync.errors import DataError, some_of
-from shelfsync.platform.reachable import check_chain
+from shelfsync.platform.client import check_chain
 
 if TYPE_CHECKING:
     from collections.abc import Callable

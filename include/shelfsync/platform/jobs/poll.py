@@ -19,10 +19,10 @@ from partner_api.errors import NotEnabledError, NotFoundError, PartnerError, Une
 from shelfsync import metrics
 from shelfsync.errors import DataError
 from shelfsync.inbox import events
+from shelfsync.platform.client import platform_check
 from shelfsync.platform.jobs import job as row
 from shelfsync.platform.jobs.job import reason_of, stops_every_job
 from shelfsync.platform.jobs.table import ENDED_STATES
-from shelfsync.platform.reachable import platform_check
 from shelfsync.storable import text as storable_text
 from shelfsync.store.metadata import instant, one_of
 
