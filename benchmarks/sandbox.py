@@ -22,9 +22,9 @@ import httpx
 from sqlalchemy import func, select
 
 from benchmarks.stage import memory_bytes
-from partner_sandbox.app import create_app
 from partner_sandbox.jobs import JOBS_MAX
 from partner_sandbox.journal import EXCHANGES_MAX, LINES_MAX, TRIM_LINES
+from partner_sandbox.server import create_app
 from partner_sandbox.settings import SandboxSettings
 from partner_sandbox.storage import metadata
 from partner_sandbox.webhooks import DELIVERIES_MAX

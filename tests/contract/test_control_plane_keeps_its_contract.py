@@ -14,14 +14,14 @@ from schemathesis.checks import (
     status_code_conformance,
 )
 
-import partner_sandbox.app  # joins the routes
+import partner_sandbox.server  # joins the routes
 from partner_sandbox import contract, control
 from sandbox_fixture import LiveSandbox
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-assert partner_sandbox.app
+assert partner_sandbox.server
 CONTRACT = schemathesis.openapi.from_dict(contract.control(control.router.routes, "http://127.0.0.1"))
 DESCRIBED = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 

@@ -9,10 +9,10 @@ from sqlalchemy import func, select
 
 from benchmarks.sandbox import run
 from partner_sandbox import jobs, webhooks
-from partner_sandbox.app import create_app
 from partner_sandbox.catalog.listing import export_row
 from partner_sandbox.catalog.products import visible_change
 from partner_sandbox.promotions.store import promotion_sku
+from partner_sandbox.server import create_app
 from partner_sandbox.settings import SandboxSettings
 from promotion_bodies import final, promotion_body
 

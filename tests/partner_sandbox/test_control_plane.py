@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from partner_sandbox.app import create_app
+from partner_sandbox.server import create_app
 from partner_sandbox.settings import SandboxSettings
 
 STORE = "store-001"

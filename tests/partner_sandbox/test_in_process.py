@@ -13,8 +13,8 @@ import httpx
 import pytest
 from fastapi import FastAPI, Request, Response
 
-from partner_sandbox.app import create_app
 from partner_sandbox.edge import ConnectionCut
+from partner_sandbox.server import create_app
 from partner_sandbox.settings import SandboxSettings
 from partner_sandbox.storage import Storage, StorageClosedError
 from sandbox_fixture import LiveSandbox

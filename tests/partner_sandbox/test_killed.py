@@ -27,7 +27,7 @@ import pytest
 from sqlalchemy import Engine, event
 
 from partner_sandbox import job_runner, jobs
-from partner_sandbox.app import create_app
+from partner_sandbox.server import create_app
 from partner_sandbox.settings import SandboxSettings
 from partner_sandbox.storage import FILE_NAME, Storage
 from sandbox_fixture import WebhookReceiver

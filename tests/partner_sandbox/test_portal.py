@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from order_picker import STORE
-from partner_sandbox.app import create_app
+from partner_sandbox.server import create_app
 from partner_sandbox.settings import SandboxSettings
 
 PAGES = ("", "/orders", "/promotions", "/jobs", "/webhooks", "/requests", "/check", "/faults", f"/vendors/{STORE}")
