@@ -14,7 +14,7 @@ from airflow.utils.session import create_session
 from fastapi import Depends, HTTPException, Request
 from sqlalchemy import select
 
-from shelfsync.pages.viewer import Viewer
+from shelfsync.pages.shell import Viewer
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -15,8 +15,7 @@ from shelfsync.errors import DataError, ShelfsyncError
 from shelfsync.pages.holds import HOLDS
 from shelfsync.pages.overview import EXPLAIN, ORDERS, SWITCHES, VENDORS
 from shelfsync.pages.promotions import PROMOTIONS
-from shelfsync.pages.shell import HEADERS, fed_by, show
-from shelfsync.pages.viewer import is_readable
+from shelfsync.pages.shell import HEADERS, fed_by, is_readable, show
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

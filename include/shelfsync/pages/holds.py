@@ -14,8 +14,7 @@ from shelfsync.catalog.steps import hold_lists
 from shelfsync.catalog.steps.holds import decide
 from shelfsync.catalog.steps.holds import reconsider as reconsider_hold
 from shelfsync.errors import DataError
-from shelfsync.pages.shell import Page, context, lead_to, show
-from shelfsync.pages.viewer import Decider, First, Form, Number, newest_shown
+from shelfsync.pages.shell import Decider, First, Form, Number, Page, context, lead_to, newest_shown, show
 
 HOLDS = Page("/holds", "Holds", ("catalog_full_sync", "catalog_delta_sync", "catalog_holds", "catalog_recover"))
 

@@ -14,8 +14,7 @@ from shelfsync.errors import DataError, ShelfsyncError
 from shelfsync.explain.explain import explain
 from shelfsync.explain.explanation import asked_instant
 from shelfsync.orders.steps import lists
-from shelfsync.pages.shell import Page, context, lead_to, show
-from shelfsync.pages.viewer import Form, Stopper, Text
+from shelfsync.pages.shell import Form, Page, Stopper, Text, context, lead_to, show
 
 VENDORS = Page(
     "/",

@@ -11,8 +11,7 @@ from starlette.responses import HTMLResponse, RedirectResponse
 from starlette.status import HTTP_404_NOT_FOUND, HTTP_409_CONFLICT
 
 from shelfsync.errors import DataError
-from shelfsync.pages.shell import Page, context, lead_to, show
-from shelfsync.pages.viewer import Decider, First, Form, Number, Text, newest_shown
+from shelfsync.pages.shell import Decider, First, Form, Number, Page, Text, context, lead_to, newest_shown, show
 from shelfsync.promotions.steps.status import STATES, decide_hold, decide_rule, one, status
 
 PROMOTIONS = Page("/promotions", "Promotions", ("promotions_sync", "promotions_recover"))

@@ -9,7 +9,7 @@ from fastapi import Request  # noqa: TC002  FastAPI reads annotations at run tim
 from fastapi.testclient import TestClient
 
 from shelfsync.pages.app import create_app
-from shelfsync.pages.viewer import Viewer
+from shelfsync.pages.shell import Viewer
 
 if TYPE_CHECKING:
     from collections.abc import Callable

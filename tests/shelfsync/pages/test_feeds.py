@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 
 from shelfsync.pages import app as pages
 from shelfsync.pages import shell
-from shelfsync.pages.viewer import Viewer
+from shelfsync.pages.shell import Viewer
 
 DAGS = {file.stem for file in (Path(__file__).parents[3] / "dags").glob("*.py")}
 PATHS = {page.path: page.dags for page in pages.PAGES}

@@ -12,7 +12,7 @@ from browser_fixture import browser, chromium
 from serving import serving
 from shelfsync.orders.ledger import orders as order_alarms
 from shelfsync.pages.app import create_app
-from shelfsync.pages.viewer import Viewer
+from shelfsync.pages.shell import Viewer
 
 __all__ = ["browser", "chromium"]
 pytestmark = pytest.mark.browser

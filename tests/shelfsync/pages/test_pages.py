@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 
 from shelfsync.errors import ConfigurationError
 from shelfsync.pages.app import create_app
-from shelfsync.pages.viewer import Viewer, decider
+from shelfsync.pages.shell import Viewer, decider
 
 
 def test_the_first_page_names_the_next_command_when_there_is_no_vendor(world, browse):

@@ -8,7 +8,7 @@ from fastapi.testclient import TestClient
 
 from orders_world import PHONE, picked
 from shelfsync.pages.app import create_app
-from shelfsync.pages.viewer import Viewer
+from shelfsync.pages.shell import Viewer
 
 
 @pytest.fixture
