@@ -11,6 +11,7 @@ import random
 import sqlite3
 from collections import Counter
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -87,6 +88,39 @@ class FeedErp(Erp):
         """The ERP comes back from a backup: its times are older than what the feed reported already."""
         self.now -= seconds
         self._execute("UPDATE feed SET changed = changed - ?", seconds)
+
+    def reported_since(self, since: int) -> None:
+        """Notes what the feed reports from here on otherwise than it is, and then the truth: so the feed wants it in turn."""
+        with contextlib.closing(sqlite3.connect(self.database)) as connection:
+            rows = connection.execute(f"SELECT {_COLUMNS} FROM feed WHERE changed >= ?", (since,)).fetchall()
+        for row in rows:
+            cells = ["" if cell is None else str(cell) for cell in row]
+            self._reported((cells[0], cells[1]), cells)
+
+    def _reported(self, key: Any, cells: list[str]) -> None:
+        """The values of a row as they would be sent, and those of the truth, if they differ."""
+        truth = self._written.get(key)
+        if cells == truth:
+            return
+        self._want(key, cells)
+        if truth is None:
+            self.want(key, {"active": False})
+        else:
+            self._want(key, truth)
+
+    def _want(self, key: Any, cells: list[str]) -> None:
+        one = dict(zip(HEADER, cells, strict=True))
+        if one["price"] == "NaN":
+            return
+        self.want(
+            key,
+            {
+                "price": Decimal(one["price"]).quantize(Decimal("0.001"), rounding="ROUND_DOWN"),
+                "quantity": int(one["quantity"]),
+                "active": one["active"] == "1",
+                "max_sales_quantity": int(one["max_sales_quantity"]),
+            },
+        )
 
     def repair_feed(self) -> None:
         """The feed reports the truth again. What it reported before is not taken back."""
@@ -174,6 +208,7 @@ class FeedRun:
 
     def _live(self, kind: str, death: Death | None) -> FaultPoint:
         """A run in a process of its own, to its end or to its death."""
+        self._note_reported(kind)
         fault_point = FaultPoint(death)
         try:
             with self.world.app(fault_point) as app:
@@ -183,6 +218,17 @@ class FeedRun:
             self.deaths += 1
         self.effects += fault_point.effects
         return fault_point
+
+    def _note_reported(self, kind: str) -> None:
+        """A delta may send what a faulty feed reports."""
+        position = self.world.rows("SELECT cursor FROM ledger.position")
+        if kind == "delta" and position:
+            self._feed_erp.reported_since(int(position[0].cursor) - OVERLAP_S)
+
+    @property
+    def _feed_erp(self) -> FeedErp:
+        assert isinstance(self.world.erp, FeedErp)
+        return self.world.erp
 
     def _pass(self, erp: FeedErp, seconds: int) -> None:
         self.world.clock.sleep(seconds)

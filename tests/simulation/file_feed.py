@@ -125,30 +125,7 @@ class FolderErp(FeedErp):
             if any(str(path.parent) == other.rsplit("/", 1)[0] and str(path) < other for other in self._taken):
                 continue
             for key, cells in self.files[path].rows.items():
-                truth = self._written.get(key)
-                if cells == truth:
-                    continue
                 self._reported(key, cells)
-                if truth is None:
-                    self.want(key, {"active": False})
-                else:
-                    self._reported(key, truth)
-
-    def _reported(self, key: Key, cells: list[str]) -> None:
-        """The values of a row as they would be sent."""
-        one = dict(zip(HEADER, cells, strict=True))
-        if one["price"] == "NaN":
-            return
-        quantity = int(one["quantity"])
-        self.want(
-            key,
-            {
-                "price": Decimal(one["price"]).quantize(Decimal("0.001"), rounding="ROUND_DOWN"),
-                "quantity": quantity,
-                "active": one["active"] == "1",
-                "max_sales_quantity": int(one["max_sales_quantity"]),
-            },
-        )
 
     def _put_file(self, vendor: str, rows: dict[Key, list[str]], damage: str | None, chance: random.Random) -> None:
         name = f"{self._number:06}.csv" if damage != "order" else f"{self._number - 1:06}z.csv"
@@ -217,9 +194,11 @@ class FileFeedRun(FeedRun):
     def _strike(self, erp: FeedErp, fault: str, chance: random.Random) -> None:
         erp.write(fault, chance.getrandbits(32))
 
+    def _note_reported(self, kind: str) -> None:
+        self._erp.stale(self._states())
+
     def _live(self, kind: str, death: Death | None) -> FaultPoint:
         before = self._states()
-        self._erp.stale(before)
         fault_point = super()._live(kind, death)
         if fault_point.dead and "rename changes" in fault_point.trail and self._states() == before:
             self.unlanded += 1

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -81,6 +82,7 @@ class FollowedFiles:
         """`last_of_dump`: sequence -> the last name that the dump has; files behind it are taken even if they were taken before."""
         found = self._files.found(may_be_empty=True)
         changes.present = {file.path for file in found}
+        self._wait_no_more(changes)
         sequences: dict[str, list[FoundFile]] = defaultdict(list)
         for file in sorted(found, key=lambda file: place_of(file.path)):
             sequences[file.vendor or ""].append(file)
@@ -166,7 +168,7 @@ class FollowedFiles:
     def _take_sequence(self, sequence: str, files: Sequence[FoundFile], changes: Changes) -> None:
         mine = [known for known in changes.files.values() if known.sequence == sequence and known.state in DONE]
         last = max((known.place for known in mine), default=None)
-        for file in files:
+        for number, file in enumerate(files, 1):
             known = changes.files.get(file.path)
             if known is not None and known.state in DONE and known.stamp == file.listed:
                 continue
@@ -179,8 +181,31 @@ class FollowedFiles:
                 one = self._take(file, sequence, known, changes)
             changes.files[file.path] = one
             if one.state == FileState.WAITING:
+                self._rest_behind(one, files[number:], changes)
                 return
             last = one.place if last is None else max(last, one.place)
+
+    @staticmethod
+    def _rest_behind(first: ChangeFile, files: Sequence[FoundFile], changes: Changes) -> None:
+        """Files behind one that waits are not read, but they rest with it: several that are not whole take no longer than one."""
+        for file in files:
+            known = changes.files.get(file.path)
+            if known is None or (known.state == FileState.WAITING and known.stamp != file.listed):
+                why = f"it is behind {first.path!r}, which waits"
+                landed = 0 if known is None else known.rows
+                changes.files[file.path] = ChangeFile(
+                    file.path, first.sequence, file.listed, FileState.WAITING, why, landed
+                )
+
+    @staticmethod
+    def _wait_no_more(changes: Changes) -> None:
+        """Files that were removed while they waited: what landed of them before stays, and the others were never there."""
+        for path, known in list(changes.files.items()):
+            if known.state == FileState.WAITING and path not in changes.present:
+                if known.rows:
+                    changes.files[path] = replace(known, state=FileState.TAKEN, reason=None)
+                else:
+                    del changes.files[path]
 
     def _take(self, file: FoundFile, sequence: str, known: ChangeFile | None, changes: Changes) -> ChangeFile:
         """Hands on the rows of a file after it was read to its end once; a file that is not whole gives none."""

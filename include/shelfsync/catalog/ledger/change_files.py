@@ -46,7 +46,8 @@ def known(connection: Connection) -> dict[str, ChangeFile]:
 
 
 def write(connection: Connection, run_id: int, before: Mapping[str, ChangeFile], now: Mapping[str, ChangeFile]) -> None:
-    """Stores what a reading found; the time of a file whose stamp and state stay the same stays as well."""
+    """Stores what a reading found; the time of a file whose stamp and state stay the same stays as well. Forgets what it leaves out."""
+    connection.execute(change_file.delete().where(_FILE.file.in_([*before.keys() - now.keys()])))
     for path, one in now.items():
         was = before.get(path)
         if was is not None and (was.stamp, was.state) == (one.stamp, one.state):

@@ -112,7 +112,7 @@ def test_a_file_that_is_being_written_waits_with_those_behind_it_and_is_taken_wh
     (folder / "0001.csv").write_text(HEADER + "store-001,a,1,1")
     drop(folder, "0002.csv", ("store-001", "a", 1, 2, 1))
     extracted(world)
-    assert (held(world)["a"], states(world)) == (10, {"0001.csv": "waiting"})
+    assert (held(world)["a"], states(world)) == (10, {"0001.csv": "waiting", "0002.csv": "waiting"})
     rest(world)
     (folder / "0001.csv").write_text(HEADER + "store-001,a,1,1,1,,\nstore-001,b,1,7,1,,\n")
     extracted(world)
@@ -143,6 +143,38 @@ def test_a_poisoned_file_is_quarantined_with_its_reason_and_those_behind_it_go_o
     (alarm,) = world.app.status()["alarms"]
     assert "1 files of changes are quarantined" in alarm
     assert "0001.csv" in alarm
+
+
+def test_poisoned_files_in_a_row_rest_together_and_those_behind_them_go_on(world, folder):
+    extracted(world, "full")
+    for name in ("0001.csv", "0002.csv", "0003.csv"):
+        (folder / name).write_text("\x00\x01")
+    drop(folder, "0004.csv", ("store-001", "b", 1, 6, 1))
+    extracted(world)
+    rest(world)
+    (folder / "0003.csv").write_text(HEADER + "store-001,b,1,5")  # still being written, so its rest begins anew
+    extracted(world)
+    assert [*states(world).values()] == ["quarantined", "quarantined", "waiting", "waiting"]
+    rest(world)
+    extracted(world)
+    assert [*states(world).values()] == ["quarantined", "quarantined", "quarantined", "taken"]
+    assert held(world)["b"] == 6
+
+
+def test_a_file_that_is_removed_while_it_waits_is_waited_for_no_more(world, folder):
+    extracted(world, "full")
+    drop(folder, "0001.csv", ("store-001", "a", 1, 1, 1))
+    extracted(world)
+    for name in ("0001.csv", "0002.csv"):
+        (folder / name).write_text(HEADER + "store-001,a,1,1")
+    extracted(world)
+    assert states(world) == {"0001.csv": "waiting", "0002.csv": "waiting"}
+    for name in ("0001.csv", "0002.csv"):
+        (folder / name).unlink()
+    extracted(world)
+    assert states(world) == {"0001.csv": "taken"}, "its rows of before have landed"
+    assert watch.news(world.app.context, rested_s=1e9) is None
+    assert world.app.status()["alarms"] == []
 
 
 def test_a_file_that_is_replayed_brings_back_no_older_value(world, folder):
