@@ -199,11 +199,14 @@ class FollowedFiles:
 
     @staticmethod
     def _wait_no_more(changes: Changes) -> None:
-        """Files that were removed while they waited: what landed of them before stays, and the others were never there."""
+        """Files that were removed while they waited: what landed of them before stays, and the others were never there.
+
+        No stamp is left of what was not read, so the file is looked at again if it comes back.
+        """
         for path, known in list(changes.files.items()):
             if known.state == FileState.WAITING and path not in changes.present:
                 if known.rows:
-                    changes.files[path] = replace(known, state=FileState.TAKEN, reason=None)
+                    changes.files[path] = replace(known, state=FileState.TAKEN, stamp="", reason=None)
                 else:
                     del changes.files[path]
 

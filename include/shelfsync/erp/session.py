@@ -1,4 +1,7 @@
-"""One reading session on the ERP's database: read-only, in one snapshot where the dialect has it, and never waiting for ever; and the statements of the operator's own."""
+"""One reading session on the ERP's database: read-only, in one snapshot where the dialect has it, and never waiting for ever.
+
+The operator's own statements are read here too, from a setting or from a file that only its owner may change.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What an operator does about the receiver: list events, process them again, and make its database role.
 
-No content of a body is shown. The role may insert events and picking results, and read the columns that its answers need. So a caller that
+No content of a body is shown. The database role of the receiver may insert events and picking results, and read the columns that its answers need. So a caller that
 controls the receiver's connection can read no order, customer, token or event body, and can change or remove nothing.
 """
 

@@ -19,7 +19,7 @@ from pydantic_settings import EnvSettingsSource, TomlConfigSettingsSource
 
 from shelfsync.access import reject_shared
 from shelfsync.errors import ConfigurationError
-from shelfsync.settings import FILE, Settings, config_file
+from shelfsync.settings.settings import FILE, Settings, config_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -239,3 +239,22 @@ def test_the_table_of_changes_is_printed_as_sql_that_an_administrator_can_run(he
     code, printed, _ = here("change-table")
     table, query = CHANGE_TABLE_FILE.read_text("utf-8"), CHANGES_FILE.read_text("utf-8")
     assert (code, printed) == (0, f"{table}\n{query}")
+
+
+def test_a_command_ends_without_taking_down_its_interpreter(run):
+    """A thread of Arrow that still holds a Python file then aborts the process, which no test can bring about at will."""
+    told = "import atexit, os, sys; atexit.register(os.abort); sys.argv = ['shelfsync', '--version']; from shelfsync.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", told], env=run.environment, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("shelfsync ")
+
+
+def test_a_command_whose_reader_has_enough_prints_no_traceback(run):
+    command = f"{sys.executable} -m shelfsync config show | true"
+    done = subprocess.run(
+        ["sh", "-c", command], env=run.environment, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert "Traceback" not in done.stderr
+    assert "BrokenPipe" not in done.stderr

@@ -177,6 +177,22 @@ def test_a_file_that_is_removed_while_it_waits_is_waited_for_no_more(world, fold
     assert world.app.status()["alarms"] == []
 
 
+def test_a_file_that_comes_back_after_it_waited_is_not_counted_as_taken(world, folder):
+    extracted(world, "full")
+    drop(folder, "0001.csv", ("store-001", "a", 1, 1, 1))
+    extracted(world)
+    (folder / "0001.csv").write_text(HEADER + "store-001,a,1,2")
+    extracted(world)
+    (folder / "0001.csv").rename(folder.parent / "elsewhere.csv")  # the folder is away for a moment
+    extracted(world)
+    (folder.parent / "elsewhere.csv").rename(folder / "0001.csv")
+    extracted(world)
+    assert states(world) == {"0001.csv": "waiting"}
+    rest(world)
+    extracted(world)
+    assert (held(world)["a"], states(world)) == (1, {"0001.csv": "quarantined"})
+
+
 def test_a_file_that_is_replayed_brings_back_no_older_value(world, folder):
     extracted(world, "full")
     bad = folder / "0001.csv"

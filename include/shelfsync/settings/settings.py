@@ -1,0 +1,116 @@
+"""All sections together, and where they are read from."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Literal
+
+from pydantic import SecretStr, field_validator
+from pydantic_core import PydanticCustomError
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from shelfsync.settings.catalog import (
+    DriftSettings,
+    ExportSettings,
+    GuardSettings,
+    NormaliseSettings,
+    RejectionSettings,
+    SuppressionSettings,
+    SyncSettings,
+    WarehouseSettings,
+)
+from shelfsync.settings.erp import ErpSettings
+from shelfsync.settings.installation import HousekeepingSettings, LocalSettings, MetricsSettings, WebhookSettings
+from shelfsync.settings.orders import OrdersSettings
+from shelfsync.settings.platform import PlatformSettings, RateLimitSettings
+from shelfsync.settings.promotions import PromotionSettings
+
+PROJECT = Path(__file__).resolve().parents[3]
+"""The folder of dags/, plugins/ and include/; the project is installed in place, on a machine as in the image."""
+
+
+def _default_home() -> Path:
+    """`.shelfsync` of the project, from whatever folder a command is started; without a project, a folder of the user."""
+    if (PROJECT / "pyproject.toml").is_file():
+        return PROJECT / ".shelfsync"
+    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "shelfsync"
+
+
+HOME = _default_home()
+FILE = "shelfsync.toml"
+
+
+def config_file() -> Path:
+    """The file that SHELFSYNC_CONFIG names, or the one in the state folder. Never one of the current folder, which any user may have written."""
+    named = os.environ.get("SHELFSYNC_CONFIG")
+    return Path(named) if named else Path(os.environ.get("SHELFSYNC_HOME") or HOME) / FILE
+
+
+class Settings(BaseSettings):
+    """All settings. Frozen: a process reads them once, and the context has them."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="SHELFSYNC_", env_nested_delimiter="__", extra="forbid", frozen=True, case_sensitive=False
+    )
+
+    home: Path = HOME
+    """The state folder, as a whole path: embedded database, lake, Airflow's home, logs. Unset: `.shelfsync` of the project."""
+    config: Path | None = None
+    """The TOML file with settings; unset: `shelfsync.toml` in the state folder."""
+    database_url: SecretStr | None = None
+    """The PostgreSQL of ledger and warehouse. If unset, shelfsync starts one from a wheel under `home`."""
+    lake_url: str | None = None
+    """Any fsspec address; unset: `home`/lake."""
+    log_format: Literal["text", "json"] = "text"
+    """Format of the log of the command line and the webhook receiver: text, or one JSON object a line."""
+    platform: PlatformSettings = PlatformSettings()
+    erp: ErpSettings = ErpSettings()
+    normalise: NormaliseSettings = NormaliseSettings()
+    sync: SyncSettings = SyncSettings()
+    suppression: SuppressionSettings = SuppressionSettings()
+    guards: GuardSettings = GuardSettings()
+    rate_limit: RateLimitSettings = RateLimitSettings()
+    metrics: MetricsSettings = MetricsSettings()
+    rejection: RejectionSettings = RejectionSettings()
+    webhook: WebhookSettings = WebhookSettings()
+    housekeeping: HousekeepingSettings = HousekeepingSettings()
+    orders: OrdersSettings = OrdersSettings()
+    export: ExportSettings = ExportSettings()
+    drift: DriftSettings = DriftSettings()
+    warehouse: WarehouseSettings = WarehouseSettings()
+    promotions: PromotionSettings = PromotionSettings()
+    local: LocalSettings = LocalSettings()
+
+    @field_validator("home")
+    @classmethod
+    def _whole(cls, home: Path) -> Path:
+        """A relative path would be another folder for each current folder: another ledger, and another baseline."""
+        if not home.is_absolute():
+            raise PydanticCustomError(
+                "relative_home",
+                "{home} is a relative path, so each current folder would have a ledger of its own; write {whole}",
+                {"home": repr(str(home)), "whole": str(home.expanduser().absolute())},
+            )
+        return home
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003  the signature is pydantic's
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return (init_settings, env_settings, TomlConfigSettingsSource(settings_cls, toml_file=config_file()))
+
+    @property
+    def lake(self) -> str:
+        """The lake's address."""
+        return self.lake_url or str(self.home.absolute() / "lake")
