@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from app_calls import open_calls
-from shelfsync import settings as all_settings
 from shelfsync.errors import ConfigurationError
 from shelfsync.local.place import PROJECT
-from shelfsync.settings import read_settings
+from shelfsync.settings import read_settings, settings
 
 
 def _closed_port() -> int:
@@ -153,11 +152,11 @@ def test_the_state_folder_is_the_same_in_every_current_folder(monkeypatch, tmp_p
 
 
 def test_without_a_project_the_state_folder_is_one_of_the_user(monkeypatch, tmp_path):
-    monkeypatch.setattr(all_settings, "PROJECT", tmp_path)
+    monkeypatch.setattr(settings, "PROJECT", tmp_path)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    assert all_settings._default_home() == tmp_path / "state" / "shelfsync"
+    assert settings._default_home() == tmp_path / "state" / "shelfsync"
     monkeypatch.delenv("XDG_STATE_HOME")
-    assert all_settings._default_home() == Path.home() / ".local" / "state" / "shelfsync"
+    assert settings._default_home() == Path.home() / ".local" / "state" / "shelfsync"
 
 
 def test_an_error_has_one_full_stop_before_its_remedy():
