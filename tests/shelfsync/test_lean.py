@@ -97,3 +97,18 @@ def test_a_context_over_a_database_of_this_version_takes_one_connection_and_no_m
 
 def test_where_frames_are_used_pyarrow_knows_pandas_again():
     child(A_HOOK_IN_FRAMES)
+
+
+@pytest.mark.parametrize(
+    "module", ["promotions.steps.status", "promotions.ledger.promotions", "catalog.turn", "catalog.rejection"]
+)
+def test_what_only_reads_the_ledger_loads_no_arrow(module):
+    code = f"import sys, shelfsync.{module}; assert not {{'pyarrow', 'numpy'}} & {{*sys.modules}}"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONPATH": str(INCLUDE)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr

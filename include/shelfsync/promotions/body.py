@@ -17,8 +17,7 @@ import pyarrow.compute as pc
 from shelfsync.catalog import item
 from shelfsync.catalog.alignment import column
 from shelfsync.errors import DataError
-from shelfsync.promotions.head import instant
-from shelfsync.promotions.schemas import EVERY
+from shelfsync.promotions.head import EVERY, instant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

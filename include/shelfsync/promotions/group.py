@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.catalog.alignment import column
-from shelfsync.promotions.head import instant
-from shelfsync.promotions.schemas import ENTRY, EVERY
+from shelfsync.promotions.head import EVERY, instant
+from shelfsync.promotions.schemas import ENTRY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     from shelfsync.settings import PromotionSettings
 
+EVERY = "*"
+"""The vendor of a row that means all of them."""
+
 TYPES = {"interface": ("STRIKETHROUGH",), "spec": ("STRIKETHROUGH", "SAME_ITEM_BUNDLE")}
 REASONS = {
     "interface": ("COMPETITIVENESS",),

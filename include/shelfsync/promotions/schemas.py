@@ -36,9 +36,6 @@ RAW = pa.schema(
 
 REQUIRED = ("campaign", "sku", "price", "name", "start_time", "end_time")
 
-EVERY = "*"
-"""The vendor of a row that means all of them."""
-
 ENTRY = pa.schema(
     [
         pa.field("sku", pa.string(), nullable=False),

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 from shelfsync.errors import TryAgainError
 from shelfsync.platform.jobs import job as job_row
 from shelfsync.platform.jobs.table import WAITING, State
+from shelfsync.promotions.head import EVERY
 from shelfsync.promotions.ledger import jobs as promotion_jobs
 from shelfsync.promotions.ledger import promotions
-from shelfsync.promotions.schemas import ACKNOWLEDGED, EVERY
+from shelfsync.promotions.schemas import ACKNOWLEDGED
 from shelfsync.promotions.steps.assortment import known_assortment, known_vendors
 from shelfsync.promotions.warehouse import record
 

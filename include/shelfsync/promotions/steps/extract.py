@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from shelfsync.catalog.steps.partition import Partition
 from shelfsync.erp.open import open_promotions, promotion_settings_in_errors
 from shelfsync.errors import DataError
+from shelfsync.promotions.head import EVERY
 from shelfsync.promotions.ledger import runs as promotion_runs
-from shelfsync.promotions.schemas import EVERY, RAW, REQUIRED
+from shelfsync.promotions.schemas import RAW, REQUIRED
 from shelfsync.promotions.warehouse import record
 
 if TYPE_CHECKING:

@@ -14,12 +14,12 @@ import sqlalchemy as sa
 
 from shelfsync.errors import DataError, StaleRunError
 from shelfsync.promotions.guard import Hold
+from shelfsync.promotions.head import EVERY
 from shelfsync.promotions.ledger import holds as promotion_holds
 from shelfsync.promotions.ledger import promotions as ledger_promotions
 from shelfsync.promotions.ledger import runs as promotion_runs
 from shelfsync.promotions.plan import NOT_CREATED, KnownPromotion, Planned, lacks, waiting
 from shelfsync.promotions.plan import plan as pure_plan
-from shelfsync.promotions.schemas import EVERY
 from shelfsync.promotions.steps.acknowledge import read_acknowledged
 from shelfsync.promotions.steps.commit import Request, commit
 from shelfsync.promotions.steps.deliver import forecast

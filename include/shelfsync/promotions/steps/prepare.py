@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from shelfsync.errors import some_of
+from shelfsync.promotions.head import EVERY
 from shelfsync.promotions.ledger import holds as promotion_holds
 from shelfsync.promotions.ledger import promotions as ledger_promotions
-from shelfsync.promotions.schemas import ENTRY, EVERY, RAW
+from shelfsync.promotions.schemas import ENTRY, RAW
 from shelfsync.promotions.steps.acknowledge import read_acknowledged
 from shelfsync.promotions.steps.assortment import known_assortment, known_vendors
 from shelfsync.promotions.warehouse import record
