@@ -68,7 +68,7 @@ def list_change_files(limit: Limit = 20) -> Answer:
 def replay_change_file(path: ChangePath) -> Answer:
     """Let the next delta take a file again, and after it those of its sequence that were taken since: their rows are newer.
 
-    It ends with an error, and changes nothing, if one of these files is gone, or if a reading of the whole has the rows already.
+    It ends with exit code 4, and changes nothing, if one of these files is gone, or if a reading of the whole has the rows already.
     """
     from shelfsync.catalog.steps.changes import replay as take_again
 

@@ -116,6 +116,8 @@ def test_a_pause_is_seen_by_status_and_by_the_next_sync_until_it_is_resumed(run,
     done = run("sync")
     assert (done.returncode, "PAUSED: chain demo-chain is paused by ada" in done.stdout) == (9, True), done.stderr
     assert "wrong prices" in run("status").stdout
+    urgent = run("sync", "--vendor", "store-001", "--sku", "a")
+    assert (urgent.returncode, "paused by ada" in urgent.stdout) == (9, True), urgent.stderr
     assert [entry for entry in sandbox.journal()["entries"] if entry["operation"] == "put_catalog"] == []
     assert run("resume", "--chain", "--user", "ada").returncode == 0
     assert data(run("sync", "--json").stdout)["accepted"] == 1
