@@ -39,8 +39,8 @@ crash-sweep: setup   ## processes that die at each fault-injection point; recove
 	@PYTHONPATH=tests:tests/support:include $(BIN)/python -m simulation --crash-points $(ARGS)
 	@PYTHONPATH=tests:tests/support:include $(BIN)/python -m simulation --abandoned $(KINDS) $(ARGS)
 
-mutation: setup   ## planted bugs, each of which the tests have to catch; BUG=words for some of them
-	@PYTHONPATH=tests $(BIN)/python -m mutation --only "$(BUG)"
+mutation: setup   ## planted bugs, each of which the tests have to catch; BUG=words for some of them, ARGS="--jobs 2" for two at a time
+	@PYTHONPATH=tests $(BIN)/python -m mutation --only "$(BUG)" $(ARGS)
 
 bench: setup   ## what the hot path costs, against bounds and other ways, some minutes; SIZE=1m (10m, 50m), ARGS="--stage diff"
 	@scripts/peers.sh
