@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from shelfsync.catalog.ledger import runs, vendor_runs, vendors
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps import plan as plans
+from shelfsync.catalog.steps.each_vendor import PREPARE
 from shelfsync.catalog.steps.extract import extract
 from shelfsync.catalog.steps.sync import finish, recover, step
 from shelfsync.errors import PlanMovedError
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-PREPARE = ("normalise", "diff", "guard")
 SHOWN_MAX = 20
 
 
@@ -41,10 +41,11 @@ def apply(
         shards = extract(context, run_id)
         progress("extract", 1, 1)
         names = [vendor for shard in shards for vendor in shard["vendors"]]
-        for number, word in enumerate(PREPARE, 1):
+        to_guards = PREPARE[:-1]
+        for number, word in enumerate(to_guards, 1):
             for shard in shards:
                 step(context, word, run_id, shard["vendors"])
-            progress(word, number, len(PREPARE))
+            progress(word, number, len(to_guards))
         moved = rows_moved(context, plan, run_id, names) + baselines_moved(context, plan)
         if moved:
             _give_up(context, run_id, names)

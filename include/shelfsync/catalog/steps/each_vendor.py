@@ -30,11 +30,14 @@ log = logging.getLogger(__name__)
 
 _Facts = TypeVar("_Facts")
 
-STEPS = ("extract", "normalise", "diff", "guard", "batch", "deliver", "confirm", "acknowledge")
-"""The steps of the path, in order. Tasks, log fields and metrics have the same names."""
+PREPARE = ("normalise", "diff", "guard", "batch")
+"""The steps that find what to send."""
 
 ENDING = ("deliver", "confirm", "acknowledge")
 """The steps that end a job. While a job is open, shelfsync sends no newer generation of its vendor (I5), so nothing may stop them."""
+
+ORDER = ("extract", *PREPARE, *ENDING)
+"""The steps of the path, in order. Files, log fields and metrics have the same names; a task takes one or more steps."""
 
 TAKEN_WAIT_S = 60.0
 """How long a step retries vendors that another process works on, after the other vendors."""
@@ -218,7 +221,7 @@ def _clear_failure(context: Context, row: VendorRun, step: str) -> None:
 
 
 def _before(failed_step: str | None, step: str) -> bool:
-    return failed_step in STEPS and STEPS.index(failed_step) < STEPS.index(step)
+    return failed_step in ORDER and ORDER.index(failed_step) < ORDER.index(step)
 
 
 def _has_job_to_end(connection: Connection, row: VendorRun, step: str) -> bool:

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from shelfsync.catalog.ledger import change_files, holds, runs, tables, vendor_runs
 from shelfsync.catalog.state import BatchState, RunState, VendorState
 from shelfsync.catalog.steps import counts, hold_lists, status, urgent
+from shelfsync.catalog.steps.each_vendor import PREPARE
 from shelfsync.catalog.warehouse import quarantine, record
 from shelfsync.errors import Alarm
 from shelfsync.inbox import events
@@ -264,7 +265,7 @@ def unfinished(connection: Connection, run_id: int) -> None:
             why = "a newer run has superseded this one; it sends the ERP's newest values"
             vendor_runs.write(connection, run_id, row.vendor, state=VendorState.SUPERSEDED, error=why)
             continue
-        stations = zip(("normalise", "diff", "guard", "batch"), row[2:], strict=True)
+        stations = zip(PREPARE, row[2:], strict=True)
         step = next((word for word, reached in stations if reached is None), "deliver")
         error = f"the step {step} did not end; see its log, then clear it"
         vendor_runs.write(connection, run_id, row.vendor, state=VendorState.FAILED, failed_step=step, error=error)

@@ -17,6 +17,7 @@ from shelfsync.catalog.steps.batch import batch
 from shelfsync.catalog.steps.confirm import confirm
 from shelfsync.catalog.steps.deliver import deliver
 from shelfsync.catalog.steps.diff import diff
+from shelfsync.catalog.steps.each_vendor import ENDING, PREPARE
 from shelfsync.catalog.steps.export import export, plan_exports, report_exports
 from shelfsync.catalog.steps.extract import extract
 from shelfsync.catalog.steps.guard import guard
@@ -93,8 +94,6 @@ def _named(steps: Mapping[str, _Step], word: str) -> _Step:
     return steps[word]
 
 
-PREPARE = ("normalise", "diff", "guard", "batch")
-END = ("confirm", "acknowledge")
 TOGETHER = 10
 """How many vendors confirm and acknowledge take at a time, in the order of sending."""
 
@@ -140,7 +139,7 @@ def finish(
         asyncio.run(until_ended(context, Kind.CATALOG, run_id, sent, wait_s=wait_s))
         progress("wait", len(sent), len(sent))
         first_sent = [sent[start : start + TOGETHER] for start in range(0, len(sent), TOGETHER)]
-        reports = [_each_group(context, word, run_id, first_sent, progress) for word in END]
+        reports = [_each_group(context, word, run_id, first_sent, progress) for word in ENDING[1:]]
         if not any(reports):
             break  # the open jobs had no end before their deadline; the run reports them
         if left := left_to_send(context, run_id):  # the halves of a request that the platform rejected as a whole
@@ -184,7 +183,6 @@ def left_to_send(context: Context, run_id: int) -> list[str]:
         return [vendor for run, vendor in batches.vendors_with_planned(connection) if run == run_id]
 
 
-HOLD_STEPS = ("deliver", "confirm", "acknowledge")
 HOLD_ROUNDS = 2
 """Open jobs of the run end before the hold is sent, because they may have other fields of the same SKUs."""
 
@@ -217,7 +215,7 @@ def _send_released(context: Context, run_id: int, vendors: list[str], troubles: 
     for _ in range(HOLD_ROUNDS):
         if not vendors:
             break
-        for word in HOLD_STEPS:
+        for word in ENDING:
             if word == "confirm":
                 asyncio.run(until_ended(context, Kind.CATALOG, run_id, vendors))
             report = run_step(context, word, run_id, vendors)
