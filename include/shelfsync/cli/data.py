@@ -1,4 +1,4 @@
-"""`duckdb`, `housekeeping`, `inbox`: the data that shelfsync keeps, and the webhook events that it received."""
+"""`duckdb`, `change-table`, `change-files`, `housekeeping`, `inbox`: what shelfsync keeps, what the ERP changed, and webhook events."""
 
 from __future__ import annotations
 

@@ -25,7 +25,10 @@ log = logging.getLogger(__name__)
 
 
 def decide(context: Context, hold_id: int, *, approve: bool, who: str, why: str | None = None) -> dict[str, Any]:
-    """Approves or declines an open hold: `{"hold", "state", "line"}`. A decided hold does not change, and the line reports it."""
+    """Approves or declines an open hold, or approves a declined or expired one: `{"hold", "state", "decided", "line"}`.
+
+    `decided` is False if the hold did not change; the line reports why.
+    """
     with context.engine.begin() as connection:
         hold = _known(connection, hold_id)
         if approve and hold.state != HoldState.OPEN and hold.may_be_approved:
@@ -36,7 +39,7 @@ def decide(context: Context, hold_id: int, *, approve: bool, who: str, why: str 
 
 
 def expire(context: Context, hold_id: int, *, who: str) -> dict[str, Any]:
-    """Expires a hold without a decision in time. Its rows stay held, as if it was declined."""
+    """Expires a hold without a decision in time; returns the same as `decide`. Its rows stay held, as if it was declined."""
     with context.engine.begin() as connection:
         done = holds.decide(connection, hold_id, HoldState.EXPIRED, who=who, why="no decision in time")
         hold = _known(connection, hold_id)
@@ -150,9 +153,9 @@ def _decision(hold: Hold, *, done: bool) -> dict[str, Any]:
 
 
 def release(context: Context, hold_id: int) -> dict[str, Any]:
-    """Plans the approved rows as batches of the run that holds them: `{"run", "vendors", "line"}`; no vendors: nothing to deliver now.
+    """Plans the approved rows as batches of the run that holds them: `{"run", "vendors", "label", "line"}`.
 
-    If a newer run has a newer extract, that run sends the approved values, if the ERP still has them.
+    No vendors: nothing to deliver now. If a newer run has a newer extract, that run sends the approved values, if the ERP still has them.
     """
     with context.engine.connect() as connection:
         hold = _known(connection, hold_id)

@@ -50,7 +50,9 @@ def pause(
                 vendor or "", vendors.names(connection), "pause", "With --force it is stopped before its first run."
             )
         name = _name(context, scope, vendor)
-        kill_switch.turn(connection, cast("Scope", scope), name, stopped=True, why=one_line(why), who=one_line(who))
+        kill_switch.turn(
+            connection, cast("Scope", scope), name, stopped=True, why=one_line("pause", why), who=one_line("pause", who)
+        )
         result = _result(connection)
         flying = [job for job in catalog_jobs.open_jobs(connection) if scope != "vendor" or job.vendor == vendor]
     lines = [f"PAUSED: {stop}" for stop in result["paused"]]
@@ -70,7 +72,12 @@ def resume(context: Context, scope: str, vendor: str | None, *, why: str, who: s
         was = [stop for stop in kill_switch.stops(connection) if (stop.scope, stop.name) == (scope, name)]
         if was:
             kill_switch.turn(
-                connection, cast("Scope", scope), name, stopped=False, why=one_line(why), who=one_line(who)
+                connection,
+                cast("Scope", scope),
+                name,
+                stopped=False,
+                why=one_line("resume", why),
+                who=one_line("resume", who),
             )
             give_up_old_plans(
                 connection, vendor if scope == "vendor" else None, "sending was paused; the next run compares again"
@@ -104,11 +111,11 @@ def _name(context: Context, scope: str, vendor: str | None) -> str:
     return context.settings.platform.chain
 
 
-def one_line(text: str) -> str:
+def one_line(verb: str, text: str) -> str:
     """One line of at most 500 characters, for logs, pages and reports."""
     line = " ".join(text.split())[:500]
     if not line:
-        raise DataError("pause: the reason and the person may not be empty")
+        raise DataError(f"{verb}: the reason and the person may not be empty")
     return line
 
 
@@ -130,8 +137,9 @@ def forget(context: Context, vendor: str, *, why: str, who: str) -> dict[str, An
         require_known(vendor, vendors.names(connection), "forget")
         give_up_old_plans(connection, vendor, "the vendor was forgotten")
         flying = len(catalog_jobs.open_jobs(connection, vendors=(vendor,)))
-        closed = holds.close(connection, vendor, who=one_line(who), why=f"the vendor was forgotten: {one_line(why)}")
-        vendors.forget(connection, vendor, f"{one_line(why)} ({one_line(who)})")
+        reason, person = one_line("forget", why), one_line("forget", who)
+        closed = holds.close(connection, vendor, who=person, why=f"the vendor was forgotten: {reason}")
+        vendors.forget(connection, vendor, f"{reason} ({person})")
         skus = vendors.acknowledged_skus(connection, vendor)
     log.warning("forget: vendor %s by %s: %s", vendor, who, why)
     lines = [

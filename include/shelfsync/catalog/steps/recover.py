@@ -46,21 +46,21 @@ def recover(context: Context) -> dict[str, Any]:
         delivered = deliver(context, run_id, sorted(names), comes_back=False)  # the schedule tries again
         result["delivered"] += len(delivered.done)
         result["failed"] |= delivered.failed
-    runs = sorted(set(result["runs"]) | set(planned_by_run))
+    run_ids = sorted(set(result.pop("run_ids")) | set(planned_by_run))
     with context.engine.begin() as connection:
-        for run_id in runs:
+        for run_id in run_ids:
             record.record_run(connection, run_id)
     with context.engine.connect() as connection:
         left = len(catalog_jobs.open_jobs(connection))
     record_late_events(context)
     status.record(context)
-    return {**result, "runs": len(runs), "open": left}
+    return {"runs": len(run_ids), **result, "open": left}
 
 
 def recover_open(context: Context, vendors: Iterable[str] | None = None) -> dict[str, Any]:
     """Sends lost requests of these vendors again, and confirms and acknowledges what the platform has ended; None: of all vendors.
 
-    Batches that were planned and not sent stay: a new run supersedes them with newer values. Returns `{"runs": [run ids],
+    Batches that were planned and not sent stay: a new run supersedes them with newer values. Returns `{"run_ids": [...],
     "confirmed": n, "acknowledged": n, "delivered": n, "failed": {vendor: reason}}`.
     """
     with context.engine.connect() as connection:
@@ -71,9 +71,9 @@ def recover_open(context: Context, vendors: Iterable[str] | None = None) -> dict
         open_vendors[job.run_id].add(job.vendor)
         if job.state == State.SUBMITTING:
             lost[job.run_id].add(job.vendor)
-    result: dict[str, Any] = {"runs": sorted(open_vendors), "delivered": 0, "confirmed": 0, "acknowledged": 0}
+    result: dict[str, Any] = {"run_ids": sorted(open_vendors), "delivered": 0, "confirmed": 0, "acknowledged": 0}
     failed: dict[str, str] = {}
-    for run_id in result["runs"]:
+    for run_id in result["run_ids"]:
         for count, step, names in (
             ("delivered", partial(deliver, lost_only=True), lost[run_id]),
             ("confirmed", confirm, open_vendors[run_id]),

@@ -56,7 +56,7 @@ def recover(context: Context, run_id: int) -> dict[str, Any]:
     with context.engine.connect() as connection:
         run = runs.read_run(connection, run_id)
     if run.dry_run:
-        return {"runs": [], "delivered": 0, "confirmed": 0, "acknowledged": 0, "failed": {}}
+        return {"run_ids": [], "delivered": 0, "confirmed": 0, "acknowledged": 0, "failed": {}}
     return recover_open(context, run.vendors or None)
 
 

@@ -32,7 +32,12 @@ if TYPE_CHECKING:
     from shelfsync.orders.document import HandOverChannel
     from shelfsync.orders.ledger.handovers import HandOver
 
+log = logging.getLogger(__name__)
 
+AT_ONCE = 500
+"""Attempts a run, and hand-overs a query. The next run starts within a minute."""
+_PAUSE_MAX_S = 300.0
+_OF_ONE_ORDER = (NotFoundError, InvalidRequestError, UnexpectedAnswerError, DataError)
 _RUN_S = 60.0
 """Seconds for a run. The next one starts within a minute, and picking results are sent after it."""
 _LOST_S = 30.0
@@ -70,14 +75,6 @@ class TimeLimit:
         except Exception:
             self._lost_s[vendor or ""] += self._clock.monotonic_s() - began_s
             raise
-
-
-log = logging.getLogger(__name__)
-
-AT_ONCE = 500
-"""Attempts a run, and hand-overs a query. The next run starts within a minute."""
-_PAUSE_MAX_S = 300.0
-_OF_ONE_ORDER = (NotFoundError, InvalidRequestError, UnexpectedAnswerError, DataError)
 
 
 def hand_over(context: Context, *, at_once: int = AT_ONCE) -> dict[str, Any]:

@@ -36,7 +36,15 @@ if TYPE_CHECKING:
     from shelfsync.context import Context
     from shelfsync.orders.picking_result import PickingResult
 
+log = logging.getLogger(__name__)
 
+PICKING_SQL = "SHELFSYNC_ORDERS__PICKING_SQL"
+_ROWS_AT_ONCE = 10_000
+_ROWS_MAX = 200_000
+"""The limit of rows in memory: some hundred megabytes."""
+_RESULTS_AT_ONCE = 1_000
+_ALARMS_MAX = 100
+_TIMEOUT_S = 60.0
 _ON_DISK = sa.text(
     "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'"
 )
@@ -90,17 +98,6 @@ def store(engine: Engine, ready: Prepared, source: str, vendor: str | None = Non
         )
         connection.execute(_NOTIFY, {"channel": ORDER_CHANNEL})
     return status
-
-
-log = logging.getLogger(__name__)
-
-PICKING_SQL = "SHELFSYNC_ORDERS__PICKING_SQL"
-_ROWS_AT_ONCE = 10_000
-_ROWS_MAX = 200_000
-"""The limit of rows in memory: some hundred megabytes."""
-_RESULTS_AT_ONCE = 1_000
-_ALARMS_MAX = 100
-_TIMEOUT_S = 60.0
 
 
 def collect(context: Context) -> dict[str, Any]:

@@ -27,7 +27,20 @@ if TYPE_CHECKING:
     from shelfsync.orders.picking_result import PickingResult
     from shelfsync.store.leases import Lease
 
+log = logging.getLogger(__name__)
 
+WANTED = {
+    "accept": frozenset({"ACCEPTED", *FULFILLED}),
+    "fulfil": FULFILLED,
+    "cancel": frozenset({"CANCELLED"}),
+    "check": frozenset[str](),
+}
+"""Action -> the statuses of an order after it."""
+UNKNOWN_ORDER_TRIES = 20
+"""Attempts while the platform reports a sent order as unknown; with growing pauses they take more than an hour."""
+_UNKNOWN = Problem("unknown_order", "The platform does not know this order: check the order_id.")
+_NOT_YOURS = Problem("store", "This order belongs to another store.")
+_GONE = Problem("overtaken", "The order was cancelled meanwhile, and not by this store: put the goods back.")
 FRESH_S = 900.0
 """How long an answer is used: as long as a catalog change may take to reach the platform's app."""
 _PAGE_SIZE = 500
@@ -77,22 +90,6 @@ def read_back(context: Context, order_id: str) -> OrderState:
     raw = {**order.raw, "order_id": order_id}  # an answer without it is still about the requested order
     with context.engine.begin() as connection:
         return apply(context, connection, raw, "read_back")
-
-
-log = logging.getLogger(__name__)
-
-WANTED = {
-    "accept": frozenset({"ACCEPTED", *FULFILLED}),
-    "fulfil": FULFILLED,
-    "cancel": frozenset({"CANCELLED"}),
-    "check": frozenset[str](),
-}
-"""Action -> the statuses of an order after it."""
-UNKNOWN_ORDER_TRIES = 20
-"""Attempts while the platform reports a sent order as unknown; with growing pauses they take more than an hour."""
-_UNKNOWN = Problem("unknown_order", "The platform does not know this order: check the order_id.")
-_NOT_YOURS = Problem("store", "This order belongs to another store.")
-_GONE = Problem("overtaken", "The order was cancelled meanwhile, and not by this store: put the goods back.")
 
 
 class ResultStateMachine:

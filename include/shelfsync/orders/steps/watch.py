@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from shelfsync.context import Context
     from shelfsync.settings import OrdersSettings
 
+log = logging.getLogger(__name__)
+
+_DAY_S = 86_400.0
+
 
 def overdue(connection: Connection, *, take_within_s: float, late_hours: float) -> Sequence[Any]:
     """(vendor, orders, due of the oldest) of open orders that are taken, past their due time, and without an open result.
@@ -69,11 +73,6 @@ def quarantine_alarms(connection: Connection) -> dict[tuple[str, str], str]:
             f"{row.error}. After the repair: `shelfsync orders retry {row.order_id}`"
         )
     return alarms
-
-
-log = logging.getLogger(__name__)
-
-_DAY_S = 86_400.0
 
 
 def watch_stores(context: Context) -> list[str]:

@@ -1,6 +1,6 @@
 """A job of the platform as the ledger has it, the transitions that every kind shares, what differs between the kinds, and what an error means.
 
-Each room describes its own `JobKind`; `app` collects them in `Context.kinds`.
+`shelfsync.job_kinds` describes the `JobKind` of each kind; `app` collects them in `Context.kinds`.
 
 Reading a link, an event, a log or an answer may raise anything. An error that does not concern the one job is raised, because it stops every
 job alike: the configuration, a pause of the whole platform, an unavailable database. All others stay with the job (I10).

@@ -32,6 +32,15 @@ if TYPE_CHECKING:
     from shelfsync.platform.jobs.job import Answer, Job
     from shelfsync.platform.jobs.table import Kind
 
+log = logging.getLogger(__name__)
+
+TEXT_CHARACTERS_MAX = 8192
+"""The longest text of an answer that is stored, as long as a link may be."""
+_LATE = f"""
+UPDATE inbox.event AS late SET processed_at = clock_timestamp()
+WHERE late.kind = 'job' AND late.processed_at IS NULL AND EXISTS (
+    SELECT 1 FROM ledger.job AS ended WHERE ended.platform_job_id = late.platform_job_id AND ended.{one_of(ENDED_STATES)})
+"""  # noqa: S608
 ABSENT_S = 3600.0
 """How long no job is polled after a 404, 401 or 403 from a call that had not worked before."""
 PRESENT_S = 30 * 86_400.0
@@ -96,17 +105,6 @@ def _name(context: Context, what: str, of: Kind) -> str:
     platform = context.settings.platform
     parts = [f"{of} status", what, platform.base_url or "", platform.chain or "", platform.job_status_path]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
-
-
-log = logging.getLogger(__name__)
-
-TEXT_CHARACTERS_MAX = 8192
-"""The longest text of an answer that is stored, as long as a link may be."""
-_LATE = f"""
-UPDATE inbox.event AS late SET processed_at = clock_timestamp()
-WHERE late.kind = 'job' AND late.processed_at IS NULL AND EXISTS (
-    SELECT 1 FROM ledger.job AS ended WHERE ended.platform_job_id = late.platform_job_id AND ended.{one_of(ENDED_STATES)})
-"""  # noqa: S608
 
 
 @dataclass(frozen=True)

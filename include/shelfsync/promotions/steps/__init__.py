@@ -1,1 +1,4 @@
-"""The steps of promotions: extract, plan, deliver, wait, confirm, report; and recover, which finishes what earlier runs left open."""
+"""The steps of promotions: extract, plan (prepare, commit), deliver, confirm (acknowledge), report; the wait between is of platform.jobs.
+
+`report.recover` finishes what earlier runs left open. `status` shows the state, and takes decisions.
+"""

@@ -106,7 +106,7 @@ def recover(context: Context) -> dict[str, Any]:
 
     It confirms first, so that ended jobs are confirmed also when nothing can be sent. Ends that waited for them are sent at once.
 
-    Returns `{"delivered": n, "confirmed": n, "open": n, "failed": {campaign: why}}`.
+    Returns `{"delivered": n, "confirmed": n, "open": n, "failed": {campaign: why}, "paused": {campaign: stop}}`.
     """
     before = _poll_and_confirm(context)
     sent = deliver(context)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shelfsync.catalog.steps import status
-from shelfsync.catalog.steps.pause_or_forget_vendor import forget
+from shelfsync.catalog.steps.pause_or_forget_vendor import forget, one_line
 from shelfsync.errors import DataError
 
 A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
@@ -110,3 +110,9 @@ def test_an_approval_that_was_not_sent_yet_ends_with_it(closed):
     forget(closed.app.context, "store-002", why="closed", who="ada")
     closed.app.recover()
     assert closed.shown("store-002")["a"]["price"] == 1.0
+
+
+@pytest.mark.parametrize("verb", ["pause", "resume", "forget"])
+def test_an_empty_reason_is_reported_under_the_verb_of_the_command(verb):
+    with pytest.raises(DataError, match=f"^{verb}: the reason and the person may not be empty"):
+        one_line(verb, " \n")
