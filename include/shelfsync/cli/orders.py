@@ -23,7 +23,8 @@ FORGET_LENGTH_MIN = 4
 _NOTHING_CHANGED = frozenset({"checked", "rejected", "overtaken"})
 """Final states of a result that changed nothing. If it is reported again, it may end otherwise."""
 
-Order = Annotated[str, typer.Argument(metavar="ORDER", help="order_id, external number, or the short code.")]
+_NAMES = "order_id, external number, or the short code. If several orders have it, name the order_id."
+Order = Annotated[str, typer.Argument(metavar="ORDER", help=_NAMES)]
 
 
 Delivery = Annotated[
@@ -63,10 +64,15 @@ def list_orders(
 
 @command(app, "shelfsync orders show A7X2", "shelfsync orders show A7X2 --json")
 def show(order: Order) -> Answer:
-    """One order: its items, every version the platform reported, what the store was handed and what it reported."""
+    """One order: its items, every version the platform reported, what the store was handed and what it reported.
+
+    If several orders have this number or code: the newest.
+    """
+    from shelfsync.orders.steps import lists
+
     with opened() as context:
-        found = _order(context, order)
-    lines = [_line(found), "", *(_item(item) for item in found["lines"])]
+        found = _known(order, lists.order(context, order))
+    lines = [_line(found), *_others(order, found), "", *(_item(item) for item in found["lines"])]
     lines += ["", *(f"{row['seen_at']:%H:%M:%S} {row['source']}: {row['status']}" for row in found["versions"])]
     lines += [f"handed over: {row['kind']} {row['state']}{_note(row['error'])}" for row in found["hand_overs"]]
     for row in found["results"]:
@@ -121,9 +127,8 @@ def cancel(
     force: Force = False,
 ) -> Answer:
     """Cancel an order for good, after a confirmation. shelfsync never does this by itself."""
-    if not force:
-        typer.confirm(f"Cancel order {order} ({reason}) for good?", abort=True, err=True)
-    return _report_result(order, {"action": "cancel", "reason": reason})
+    question = None if force else f"Cancel order {{}} ({reason}) for good?"
+    return _report_result(order, {"action": "cancel", "reason": reason}, question=question)
 
 
 @command(app, "shelfsync orders retry A7X2", "shelfsync orders retry A7X2 --json")
@@ -134,7 +139,7 @@ def retry(order: Order) -> Answer:
     from shelfsync.orders.steps.fulfil import retry as release
 
     with opened() as context:
-        known = lists.order(context, order)
+        known = _only(context, order)
         order_id = known["order_id"] if known else order
         retried = release(context, order_id)
         process(context, [order_id])
@@ -150,9 +155,7 @@ def retry(order: Order) -> Answer:
 
 @command(app, "shelfsync orders forget A7X2 B1Y9", "shelfsync orders forget --customer +447700900123 --force")
 def forget(
-    order: Annotated[
-        list[str] | None, typer.Argument(metavar="ORDER...", help="order_id, external number, or the short code.")
-    ] = None,
+    order: Annotated[list[str] | None, typer.Argument(metavar="ORDER...", help=_NAMES)] = None,
     customer: Annotated[
         str | None,
         typer.Option(
@@ -164,6 +167,7 @@ def forget(
     force: Force = False,
 ) -> Answer:
     """Remove the personal data of customers for good."""
+    from shelfsync.orders.steps import lists
     from shelfsync.orders.steps.forget import forget as forget_customers
     from shelfsync.orders.steps.forget import orders_of
     from shelfsync.orders.steps.take import take
@@ -174,14 +178,13 @@ def forget(
         raise typer.BadParameter(f"give at least {FORGET_LENGTH_MIN} characters", param_hint="--customer")
     with opened() as context:
         take(context)
-        ids = [_order(context, name)["order_id"] for name in order or ()]
+        ids = [_known(name, _only(context, name))["order_id"] for name in order or ()]
         ids += orders_of(context, customer) if customer is not None else []
         if not ids:
             raise DataError("no order has such a customer: nothing was removed")
         if not force:
-            typer.confirm(
-                f"Forget the customers of {len(set(ids))} orders for good ({', '.join(ids)})?", abort=True, err=True
-            )
+            named = "; ".join(map(_reference, lists.references(context, ids)))
+            typer.confirm(f"Forget the customers of {len(set(ids))} orders for good ({named})?", abort=True, err=True)
         result = forget_customers(context, ids)
     stripped = f"{result['events']} events and {result['documents']} documents of the hand-over stripped"
     lines = [
@@ -201,22 +204,23 @@ def secret(vendor: Vendor) -> Answer:
     return Answer(found, [found["secret"]])
 
 
-def _report_result(name: str, raw: dict[str, Any], *, as_ordered: bool = False) -> Answer:
-    """Stores the result, processes it once, and answers with its state.
+def _report_result(name: str, raw: dict[str, Any], *, as_ordered: bool = False, question: str | None = None) -> Answer:
+    """Stores the result, processes it once, and answers with its state. `question`: what a person confirms before, about the order.
 
     A result without `result_id` is identified by its content: a result that is done or in progress is not processed twice. If the earlier
     one changed nothing, the result is stored again under a new id.
     """
     from shelfsync.orders.picking_result import UnreadableResultError
-    from shelfsync.orders.steps import lists
     from shelfsync.orders.steps.take import take
 
     with opened() as context:
         take(context)
-        known = lists.order(context, name)
+        known = _only(context, name)
         order_id = known["order_id"] if known else name
+        if question is not None:
+            typer.confirm(question.format(_reference(known) if known else name), abort=True, err=True)
         if as_ordered:
-            items = (known or _order(context, name))["lines"]
+            items = _known(name, known)["lines"]
             raw |= {"items": [{"sku": row["sku"], "item_id": row["item_id"], "status": "picked"} for row in items]}
         try:
             stored, last = _store(context, order_id, raw)
@@ -257,15 +261,34 @@ def _store(context: Context, order_id: str, raw: dict[str, Any]) -> tuple[str, d
     return stored, next(row for row in results if row["result_id"] == result.result_id)
 
 
-def _order(context: Context, name: str) -> dict[str, Any]:
+def _only(context: Context, name: str) -> dict[str, Any] | None:
+    """The order that is to be changed. DataError: several have this name, and the newest need not be the one that is meant."""
     from shelfsync.orders.steps import lists
 
     found = lists.order(context, name)
+    if found is not None and found["others"]:
+        named = "; ".join(_reference(row) for row in (found, *found["others"]))
+        raise DataError(f"order {name!r} means several orders, and nothing was changed: name the order_id. {named}")
+    return found
+
+
+def _known(name: str, found: dict[str, Any] | None) -> dict[str, Any]:
     if found is None:
         raise DataError(
             f"order {name!r} is not known. orders_fulfilment applies waiting events; orders_history reads the platform's history."
         )
     return found
+
+
+def _others(name: str, found: dict[str, Any]) -> list[str]:
+    """What `show` says of further orders of the same name."""
+    others = found["others"]
+    return [f"{name} also means:", *(f"  {_reference(row)}" for row in others)] if others else []
+
+
+def _reference(row: dict[str, Any]) -> str:
+    placed = f"{row['placed_at']:%Y-%m-%d %H:%M}" if row["placed_at"] else "at an unknown time"
+    return f"{row['order_id']} of store {row['vendor'] or '-'}, placed {placed}"
 
 
 def _line(row: dict[str, Any]) -> str:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import logging
 import os
 import subprocess
 import sys
@@ -8,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from commands_here import commands_here
 from mariadb_server import mariadb_port  # noqa: F401  a fixture
 
 A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
@@ -52,24 +52,5 @@ def run(tmp_path, database_url, sandbox):
 @pytest.fixture
 def here(run, tmp_path, monkeypatch, capsys):
     """The same in this process, which costs a fraction: (exit code, standard output, standard error)."""
-    for name in list(os.environ):
-        if name.startswith(("SHELFSYNC_", "AIRFLOW_")):
-            monkeypatch.delenv(name)
-    for name, value in run.environment.items():
-        if name.startswith("SHELFSYNC_"):
-            monkeypatch.setenv(name, value)
-    monkeypatch.chdir(tmp_path)
-    root = logging.getLogger()
-    before = root.level, list(root.handlers)
-
-    def call(*arguments: str) -> tuple[int, str, str]:
-        from shelfsync.cli.app import run as command
-
-        root.setLevel(logging.WARNING)
-        code = command(list(arguments))
-        output = capsys.readouterr()
-        return code, output.out, output.err
-
-    yield call
-    root.setLevel(before[0])
-    root.handlers[:] = before[1]
+    with commands_here(run.environment, tmp_path, monkeypatch, capsys) as call:
+        yield call

@@ -16,12 +16,15 @@ from shelfsync.orders.warehouse.record import customer_order, order_item
 from shelfsync.store.metadata import instant
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from sqlalchemy.engine import Connection
 
     from shelfsync.context import Context
 
 _OPEN = ("RECEIVED", "ACCEPTED")
 _QUARANTINED_MAX = 100
+_OTHERS_MAX = 9
 _SHOWN = (
     *("order_id", "vendor", "order_code", "external_order_id", "status", "transport_type", "order_type", "placed_at"),
     *("promised_for", "accepted_for", "fulfilled_at", "order_total"),
@@ -42,18 +45,32 @@ def orders(
 
 
 def order(context: Context, name: str) -> dict[str, Any] | None:
-    """One order; `name`: its order_id, its external number, or the short code of the newest that has it."""
+    """One order; `name`: its order_id, or the external number or short code of the newest that has it.
+
+    `others`: further orders with this number or code, newest first. Stores use the same codes, and use them again.
+    """
     if "\x00" in name or not name.isprintable():
         return None  # no order has such a name, and the database rejects such a query
+    by_id = customer_order.c.order_id == name.strip().lower()
+    named = sa.or_(
+        by_id, customer_order.c.external_order_id == name.strip(), customer_order.c.order_code == name.strip()
+    )
+    newest = _listed().where(named).order_by(by_id.desc(), customer_order.c.placed_at.desc().nulls_last())
     with context.engine.connect() as connection:
-        named = sa.or_(
-            customer_order.c.order_id == name.strip().lower(),
-            customer_order.c.external_order_id == name.strip(),
-            customer_order.c.order_code == name.strip(),
-        )
-        newest = _listed().where(named).order_by(customer_order.c.placed_at.desc().nulls_last()).limit(1)
-        row = connection.execute(newest).mappings().one_or_none()
-        return None if row is None else dict(row) | _whole(connection, row["order_id"])
+        rows = connection.execute(newest.limit(1 + _OTHERS_MAX)).mappings().all()
+        if not rows:
+            return None
+        order_id = rows[0]["order_id"]
+        others = [] if order_id == name.strip().lower() else [_reference(row) for row in rows[1:]]
+        return dict(rows[0]) | _whole(connection, order_id) | {"others": others}
+
+
+def references(context: Context, order_ids: Sequence[str]) -> list[dict[str, Any]]:
+    """`order_id`, `vendor` and `placed_at` of these orders, newest first."""
+    query = sa.select(customer_order).where(customer_order.c.order_id.in_(order_ids))
+    with context.engine.connect() as connection:
+        rows = connection.execute(query.order_by(customer_order.c.placed_at.desc().nulls_last())).mappings()
+        return [_reference(row) for row in rows]
 
 
 def results(context: Context, order_id: str) -> list[dict[str, Any]]:
@@ -111,6 +128,10 @@ def _listed() -> sa.Select[Any]:
         .join(ledger_order, ledger_order.c.order_id == customer_order.c.order_id)
         .outerjoin(last, last.c.result_no == newest)
     )
+
+
+def _reference(row: Mapping[Any, Any]) -> dict[str, Any]:
+    return {name: row[name] for name in ("order_id", "vendor", "placed_at")}
 
 
 def _whole(connection: Connection, order_id: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from app_calls import open_calls
+from commands_here import commands_here
 from orders_world import KEY, PICKING_KEY, SECRET, OrdersWorld
 from sandbox_fixture import LiveSandbox
 from serving import serving
@@ -126,4 +127,12 @@ def run(world, tmp_path):
             check=False,
         )
 
+    call.environment = environment
     return call
+
+
+@pytest.fixture
+def here(run, tmp_path, monkeypatch, capsys):
+    """The same in this process, which costs a fraction: (exit code, standard output, standard error)."""
+    with commands_here(run.environment, tmp_path, monkeypatch, capsys) as call:
+        yield lambda *arguments: call("orders", *arguments)

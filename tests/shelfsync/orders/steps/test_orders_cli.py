@@ -89,3 +89,35 @@ def test_a_result_that_was_not_stored_is_not_reported_as_handled(world, run, tmp
 def test_an_unknown_order_is_an_error_of_one_line(world, run):
     ended = run("show", "unknown")
     assert (ended.returncode, ended.stderr.count("\n")) == (4, 1)
+
+
+def test_a_code_that_two_stores_use_changes_no_order_until_the_order_id_is_named(world, here):
+    world.platform.put_products("store-002", ASSORTMENT)
+    older = world.place("MILK", vendor="store-002", ago_s=600)
+    newer = world.place("MILK", ago_s=60)
+    world.receive_events()
+    with world.app.context.engine.begin() as connection:
+        connection.execute(sa.text("UPDATE warehouse.customer_order SET order_code = '0815'"))
+    commands = (
+        ("cancel", "0815", "--reason", "CLOSED", "--force"),
+        ("accept", "0815", "--at", "2030-01-01T10:00"),
+        ("fulfil", "0815", "--as-ordered"),
+        ("retry", "0815"),
+        ("forget", "0815", "--force"),
+    )
+    for command in commands:
+        code, _, error = here(*command)
+        assert (code, error.count("\n")) == (4, 1), command
+        assert "name the order_id" in error
+        for order, store in ((older, "store-002"), (newer, "store-001")):
+            assert f"{order['order_id']} of store {store}, placed 2" in error, command
+    assert world.rows("SELECT count(*) FROM ledger.picking_result") == [(0,)]
+
+    code, output, _ = here("show", "0815")
+    assert (code, output.partition("also means:")[2].count("of store store-002, placed 2")) == (0, 1)
+    code, _, asked = here("cancel", older["order_id"], "--reason", "CLOSED")
+    assert (code, f"{older['order_id']} of store store-002, placed 2" in asked) == (1, True)
+    code, _, asked = here("forget", older["order_id"])
+    assert (code, f"{older['order_id']} of store store-002, placed 2" in asked) == (1, True)
+    assert here("cancel", older["order_id"], "--reason", "CLOSED", "--force")[0] == 0
+    assert [world.shown(order)["status"] for order in (older, newer)] == ["cancelled", "RECEIVED"]

@@ -1,0 +1,46 @@
+"""`shelfsync …` in the process of the test, which costs a fraction of a process."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    import pytest
+
+
+@contextlib.contextmanager
+def commands_here(
+    environment: Mapping[str, str], folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Callable[..., tuple[int, str, str]]]:
+    """Runs a command with the settings of this environment: (exit code, standard output, standard error). A question gets no answer."""
+    for name in list(os.environ):
+        if name.startswith(("SHELFSYNC_", "AIRFLOW_")):
+            monkeypatch.delenv(name)
+    for name, value in environment.items():
+        if name.startswith("SHELFSYNC_"):
+            monkeypatch.setenv(name, value)
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    root = logging.getLogger()
+    before = root.level, list(root.handlers)
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        from shelfsync.cli.app import run as command
+
+        root.setLevel(logging.WARNING)
+        code = command(list(arguments))
+        output = capsys.readouterr()
+        return code, output.out, output.err
+
+    try:
+        yield call
+    finally:
+        root.setLevel(before[0])
+        root.handlers[:] = before[1]
