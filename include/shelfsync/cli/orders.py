@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Customers' orders: look at them, and report what a store would report.", no_args_is_help=True)
 
-FORGET_LENGTH_MIN = 4
-"""Fewer characters would be found in too many customers."""
-
 _NOTHING_CHANGED = frozenset({"checked", "rejected", "overtaken"})
 """Final states of a result that changed nothing. If it is reported again, it may end otherwise."""
 
@@ -161,21 +158,23 @@ def forget(
         typer.Option(
             "--customer",
             metavar="TEXT",
-            help="All orders whose customer data contain it, such as a phone number; spaces, hyphens, brackets and case do not matter.",
+            help="All orders whose customer data contain it, such as a phone number; spaces, hyphens, brackets and case do not matter. At least 4 characters besides.",
         ),
     ] = None,
     force: Force = False,
 ) -> Answer:
     """Remove the personal data of customers for good."""
     from shelfsync.orders.steps import lists
+    from shelfsync.orders.steps.forget import LENGTH_MIN, is_long_enough, orders_of
     from shelfsync.orders.steps.forget import forget as forget_customers
-    from shelfsync.orders.steps.forget import orders_of
     from shelfsync.orders.steps.take import take
 
     if not order and customer is None:
         raise typer.BadParameter("name orders, or --customer TEXT", param_hint="ORDER")
-    if customer is not None and len(customer.strip()) < FORGET_LENGTH_MIN:
-        raise typer.BadParameter(f"give at least {FORGET_LENGTH_MIN} characters", param_hint="--customer")
+    if customer is not None and not is_long_enough(customer):
+        raise typer.BadParameter(
+            f"give at least {LENGTH_MIN} characters besides spaces, hyphens and brackets", param_hint="--customer"
+        )
     with opened() as context:
         take(context)
         ids = [_known(name, _only(context, name))["order_id"] for name in order or ()]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from partner_api import json_values
-from shelfsync.errors import ConfigurationError
+from shelfsync.errors import ConfigurationError, DataError
 from shelfsync.inbox.events import event
 from shelfsync.inbox.personal_data import split_personal_data
 from shelfsync.orders.encryption import KEY, CustomerCipher
@@ -31,14 +31,18 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+LENGTH_MIN = 4
+"""Fewer characters would be found in too many customers."""
 _BETWEEN = str.maketrans("", "", " -()/.\t")
 
 
 def orders_of(context: Context, text: str) -> list[str]:
     """The orders whose customer data have a value with this text, without regard to spaces and case.
 
-    `text`: a phone number, a name, a loyalty card. ConfigurationError: there is no key to decrypt with.
+    `text`: a phone number, a name, a loyalty card. DataError: it is too short. ConfigurationError: there is no key to decrypt with.
     """
+    if not is_long_enough(text):
+        raise DataError(f"a customer is found by at least {LENGTH_MIN} characters besides spaces, hyphens and brackets")
     cipher = CustomerCipher(context.settings.orders)
     if not cipher:
         raise ConfigurationError(KEY, "is not set, so no customer can be found", "Set it, or name the orders.")
@@ -49,6 +53,11 @@ def orders_of(context: Context, text: str) -> list[str]:
             for order_id, encrypted in warehouse.all_encrypted_customers(connection)
             if any(wanted in _plain(value) for value in _values(cipher.decrypt(encrypted)))
         ]
+
+
+def is_long_enough(text: str) -> bool:
+    """Whether what is compared has enough characters."""
+    return len(_plain(text)) >= LENGTH_MIN
 
 
 def forget(context: Context, order_ids: Sequence[str]) -> dict[str, Any]:

@@ -146,6 +146,17 @@ def test_a_customer_is_found_by_what_they_give(world, text):
     assert sorted(world.app.orders.orders_of(text)) == expected
 
 
+@pytest.mark.parametrize("text", ["(   ) -", "----", "( ) - 7", "    ", ""])
+def test_separators_alone_find_no_customer(world, here, text):
+    """They would be found in every customer, because separators do not matter."""
+    order = placed(world)
+    with pytest.raises(DataError, match="at least 4 characters"):
+        world.app.orders.orders_of(text)
+    code, _, error = here("forget", "--customer", text, "--force")
+    assert (code, "give at least 4 characters" in error) == (2, True)
+    assert traces(world, order) == ["warehouse"]
+
+
 def test_without_the_key_no_customer_can_be_found(make_world):
     world = make_world(orders={"encryption_key": None})
     with pytest.raises(ConfigurationError, match="ENCRYPTION_KEY"):
