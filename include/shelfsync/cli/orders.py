@@ -111,6 +111,8 @@ def fulfil(
         raw = json_values.mapping(json_values.json_or_none(result.read_bytes()))
         if not raw:
             raise DataError(f"{result}: is no JSON object. docs/how-to/orders.md shows a picking result.")
+    if dry_run:
+        raw.pop("result_id", None)  # it stays free for the result itself
     return _report_result(order, raw | {"action": "check" if dry_run else "fulfil"}, as_ordered=as_ordered)
 
 

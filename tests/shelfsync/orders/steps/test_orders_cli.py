@@ -73,17 +73,31 @@ def test_a_result_that_was_not_stored_is_not_reported_as_handled(world, run, tmp
     def fulfil_with(quantity):
         line = {"sku": "MILK", "status": "picked", "quantity": quantity}
         result.write_text(json.dumps({"result_id": "till-1", "items": [line]}))
-        return run("fulfil", order["order_id"], "--result", str(result), "--dry-run")
+        return run("fulfil", order["order_id"], "--result", str(result))
 
-    assert fulfil_with(2).returncode == 0
+    assert "fulfil rejected" in fulfil_with(9).stdout
     ended = fulfil_with(1)
     assert (ended.returncode, ended.stderr.count("\n")) == (4, 1)
     assert "'till-1' has another content already" in ended.stderr
     assert run("fulfil", order["order_id"], "--as-ordered").returncode == 0
-    again = fulfil_with(2)
-    assert (again.returncode, "check checked" in again.stdout) == (0, True), (
+    again = fulfil_with(9)
+    assert (again.returncode, "fulfil rejected" in again.stdout) == (4, True), (
         "its own outcome, not that of the last result"
     )
+
+
+def test_a_dry_run_leaves_the_result_id_of_its_file_to_the_result_itself(world, here, tmp_path):
+    order = world.place("MILK")
+    world.receive_events()
+    result = tmp_path / "result.json"
+    result.write_text(json.dumps({"result_id": "till-7/991", "items": [{"sku": "MILK", "status": "picked"}]}))
+    fulfil = ("fulfil", order["order_id"], "--result", str(result))
+    for _ in range(2):
+        code, output, _ = here(*fulfil, "--dry-run")
+        assert (code, "check checked" in output) == (0, True)
+    code, output, _ = here(*fulfil)
+    assert (code, "fulfil answered" in output) == (0, True)
+    assert world.report(order, "fulfil", {"sku": "MILK", "status": "picked"}, result_id="till-7/991").status_code == 200
 
 
 def test_an_unknown_order_is_an_error_of_one_line(world, run):
