@@ -39,29 +39,17 @@ class Outbox:
 
     def write(self, document: Document) -> bool:
         """Inserts a row, unless the document is there. DataError: another document has its number, and the store would never see this one."""
-        table = self._table
         try:
-            with self._open().begin() as connection:
-                same_number = table.c.hand_over_id == document.hand_over_id
-                known = connection.execute(sa.select(table.c.order_id, table.c.kind).where(same_number)).one_or_none()
-                if known is not None and tuple(known) != (document.order_id, document.kind):
-                    raise DataError(
-                        f"the outbox has number {document.hand_over_id} already, for another order, so this one was not handed over. If the"
-                        " ledger was restored from a backup, raise its numbers (docs/how-to/backup.md)."
-                    )
-                if known is None:
-                    connection.execute(
-                        table.insert().values(
-                            hand_over_id=document.hand_over_id,
-                            order_id=document.order_id,
-                            kind=document.kind,
-                            vendor=document.vendor,
-                            document=document.text,
-                            written_at=dt.datetime.now(dt.UTC).replace(tzinfo=None),
-                        )
-                    )
-        except sa.exc.IntegrityError:
-            return False  # another process has written the same number
+            try:
+                with self._open().begin() as connection:
+                    if not self._has(connection, document):
+                        connection.execute(self._table.insert().values(_row(document)))
+            except (
+                sa.exc.IntegrityError
+            ):  # another process has written it, or a constraint of the store's table rejects it
+                with self._open().begin() as connection:
+                    if not self._has(connection, document):
+                        raise
         except sa.exc.SQLAlchemyError as error:
             raise self._trouble(error) from None
         return False
@@ -119,13 +107,35 @@ class Outbox:
             self._table.create(engine, checkfirst=True)
         return self._engine
 
+    def _has(self, connection: sa.Connection, document: Document) -> bool:
+        table = self._table
+        same_number = table.c.hand_over_id == document.hand_over_id
+        known = connection.execute(sa.select(table.c.order_id, table.c.kind).where(same_number)).one_or_none()
+        if known is not None and tuple(known) != (document.order_id, document.kind):
+            raise DataError(
+                f"the outbox has number {document.hand_over_id} already, for another order, so this one was not handed over. If the"
+                " ledger was restored from a backup, raise its numbers (docs/how-to/backup.md)."
+            )
+        return known is not None
+
     def _trouble(self, error: Exception) -> TryAgainError:
         """The text of the error may hold parameters or the address: only its class is reported."""
         self.close()
         return TryAgainError(
-            f"the outbox table {self._table.name} cannot be used: {type(error).__name__}. Look at the database of SHELFSYNC_ORDERS__HAND_OVER_URL "
-            "and at the rights of shelfsync on the table."
+            f"the outbox table {self._table.name} cannot be used: {type(error).__name__}. Look at the database of SHELFSYNC_ORDERS__HAND_OVER_URL, "
+            "at the constraints of the table and at the rights of shelfsync on it."
         )
+
+
+def _row(document: Document) -> dict[str, Any]:
+    return {
+        "hand_over_id": document.hand_over_id,
+        "order_id": document.order_id,
+        "kind": document.kind,
+        "vendor": document.vendor,
+        "document": document.text,
+        "written_at": dt.datetime.now(dt.UTC).replace(tzinfo=None),
+    }
 
 
 def _timeout_options(driver: str, timeout_s: float) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import re
 import shutil
@@ -15,12 +16,14 @@ import pytest
 import sqlalchemy as sa
 from pydantic import SecretStr
 
-from shelfsync.errors import TryAgainError
+from shelfsync.errors import DataError, TryAgainError
 from shelfsync.orders.document import Document
 from shelfsync.orders.ledger import handovers
 from shelfsync.orders.steps.channels import Files, SignedHttp
+from shelfsync.orders.steps.outbox import Outbox
 
 BACKUP = Path(__file__).resolve().parents[4] / "docs/how-to/backup.md"
+ORDERS = BACKUP.with_name("orders.md")
 
 
 @pytest.fixture
@@ -86,6 +89,46 @@ def test_a_number_that_the_outbox_has_for_another_order_is_an_error_and_is_not_t
     documents = [json.loads(row.document) for row in outbox(erp_url)]
     assert [one["order_id"] for one in documents] == [order["order_id"]] * 2
     assert documents[1]["hand_over_id"] > documents[0]["hand_over_id"] + 100_000
+
+
+def test_an_order_that_the_stores_table_rejects_is_not_taken_and_comes_once_the_table_accepts_it(make_world, erp_url):
+    world = make_world(orders={"hand_over": "outbox", "hand_over_url": erp_url})
+    documented = re.search(r"CREATE TABLE shelfsync_order_outbox .*?;", ORDERS.read_text("utf-8"), re.DOTALL)
+    outbox(erp_url, documented.group())
+    outbox(erp_url, "ALTER TABLE shelfsync_order_outbox ADD CONSTRAINT ours CHECK (vendor = 'another store')")
+    world.place("MILK")
+    world.receive_events()
+
+    counts = world.app.orders.hand_over()
+
+    assert (counts["written"], counts["taken"], len(counts["failed"])) == (0, 0, 1)
+    assert "cannot be used: IntegrityError" in next(iter(counts["failed"].values()))
+    outbox(erp_url, "ALTER TABLE shelfsync_order_outbox DROP CONSTRAINT ours")
+    assert world.app.orders.hand_over()["written"] == 1
+    assert len(outbox(erp_url)) == 1
+
+
+@pytest.mark.parametrize("kind", ["new", "cancelled"])
+def test_a_row_that_another_process_writes_meanwhile_is_the_document_if_it_is_of_the_same_order_and_kind(
+    tmp_path, kind
+):
+    url, document = f"sqlite:///{tmp_path / 'outbox.db'}", Document(1, "o", "new", "store-1", "{}")
+    late, early = Outbox(url, "t", 5), Outbox(url, "t", 5)
+    between = []
+
+    def write_first(_connection, _cursor, statement, *_):
+        if statement.startswith("INSERT") and not between:
+            between.append(early.write(dataclasses.replace(document, kind=kind)))
+
+    sa.event.listen(late._open(), "before_cursor_execute", write_first)
+    if kind == "new":
+        assert late.write(document) is False
+    else:
+        with pytest.raises(DataError, match="another order"):
+            late.write(document)
+    assert between == [False]
+    for channel in (late, early):
+        channel.close()
 
 
 def test_an_outbox_that_a_store_keeps_locked_delays_other_stores_only_for_a_time(make_world, erp_url):
