@@ -34,7 +34,7 @@ _NAMES = {
     "active": ("active",),
     "max_sales_quantity": ("maximum_sales_quantity", "max_sales_quantity"),
 }
-_TRUE, _FALSE = pa.array(["1", "true", "t", "yes", "y"]), pa.array(["0", "false", "f", "no", "n"])
+_TRUE, _FALSE = pa.array(number.TRUE), pa.array(number.FALSE)
 _RETRY = "export this vendor again"
 _KIND = Kind(
     "the export",

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from shelfsync.catalog.number import Mask
     from shelfsync.settings import NormaliseSettings
 
-_TRUE = ("true", "1", "t", "yes", "y")
-_FALSE = ("false", "0", "f", "no", "n")
 RAW_CHARACTERS_MAX = 250
 """How many characters of each value of a quarantined row are stored: ten values of six bytes a character are less than 16 KiB."""
 _SKU_KEPT_CHARACTERS = 500
@@ -171,8 +169,8 @@ def _sales_buffer(came: pa.Array) -> pa.Array:
 
 def _active(came: pa.Array, findings: quarantine_reason.Findings) -> pa.Array:
     words = pc.utf8_lower(pc.utf8_trim_whitespace(came))
-    true = pc.is_in(words, value_set=pa.array(_TRUE))
-    false = pc.is_in(words, value_set=pa.array(_FALSE))
+    true = pc.is_in(words, value_set=pa.array(number.TRUE))
+    false = pc.is_in(words, value_set=pa.array(number.FALSE))
     known = pc.or_(true, false)
     findings.note("active_not_a_truth_value", mask(pc.and_(pc.not_equal(words, ""), pc.invert(known))))
     return pc.if_else(known, true, pa.scalar(None, pa.bool_()))

@@ -104,6 +104,11 @@ def of_vendors(off: Sequence[Stop], vendors: Iterable[str], *, chain: str | None
     return stop or next((switch for switch in off if "*" in names and switch.scope == "vendor"), None)
 
 
+def lines(connection: Connection) -> list[str]:
+    """One line for each switch that is off: who stopped what and why."""
+    return [str(stop) for stop in stops(connection)]
+
+
 def stops(connection: Connection) -> list[Stop]:
     """Every switch that is off now, the widest first."""
     newest = sa.select(switch).ext(distinct_on(switch.c.scope, switch.c.name))

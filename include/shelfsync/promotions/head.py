@@ -30,7 +30,6 @@ SUBTYPES = {"interface": ("FINAL_PRICE",), "spec": ("FINAL_PRICE", "PERCENTAGE",
 
 _LOCALE = re.compile(r"[a-z]{2}_[A-Z]{2}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ufffd]")
-_TRUE, _FALSE = ("true", "1", "t", "yes", "y"), ("false", "0", "f", "no", "n", "")
 _NAME_LENGTH_MAX = 1000
 
 
@@ -168,6 +167,8 @@ class Heads:
 
 
 def _head(texts: Mapping[str, str | None], settings: PromotionSettings) -> Head:
+    from shelfsync.catalog.number import FALSE, TRUE
+
     campaign = _text(texts.get("campaign"))
     if campaign is None:
         raise _FaultyError("campaign", "campaign_missing", "the row names no campaign")
@@ -191,7 +192,7 @@ def _head(texts: Mapping[str, str | None], settings: PromotionSettings) -> Head:
             "end_time", "end_before_start", f"it ends at {instant(end)}, before its start at {instant(start)}"
         )
     overlap = (_text(texts.get("overlap")) or "").lower()
-    if overlap not in {*_TRUE, *_FALSE}:
+    if overlap not in {*TRUE, *FALSE, ""}:
         raise _FaultyError(
             "overlap", "overlap_not_a_truth_value", f"overlap {_shown(overlap)} is neither true nor false"
         )
@@ -206,7 +207,7 @@ def _head(texts: Mapping[str, str | None], settings: PromotionSettings) -> Head:
         discounted_quantity=counts[1],
         max_discount_per_order=_amount("max_discount_per_order", texts),
         max_items_per_order=_count("max_items_per_order", texts),
-        may_overlap=overlap in _TRUE or settings.overlap == "later_start_wins",
+        may_overlap=overlap in TRUE or settings.overlap == "later_start_wins",
         pieces=pieces,
     )
 

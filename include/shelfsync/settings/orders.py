@@ -8,6 +8,9 @@ from pydantic import Field, SecretStr
 
 from shelfsync.settings.section import Section, SharedSecret
 
+RETRY_MAX_S = 300.0
+"""The longest wait before a retry of the work of an order."""
+
 
 class OrdersSettings(Section):
     """Orders (interface.md 2.5, 4.8 to 4.10, 6; docs/how-to/orders.md)."""
@@ -70,6 +73,10 @@ class OrdersSettings(Section):
     """Seconds that a reading ends before now, so that an event on its way is no gap."""
     history_alarm_days: int = Field(50, ge=1, le=59)
     """Days of unknown history after which a vendor is an alarm. The platform keeps 60 days."""
+
+    def retry_after_s(self, attempts: int) -> float:
+        """Wait before the next retry of the work of an order, after so many attempts."""
+        return float(min(RETRY_MAX_S, self.retry_first_s * 2.0 ** min(attempts, 10)))
 
     @property
     def hands_over(self) -> bool:

@@ -95,6 +95,10 @@ class Lake:
         with self.open(path) as file:
             return pq.ParquetFile(file).read(columns=columns)
 
+    def read_or_empty(self, path: str | None, schema: pa.Schema, columns: list[str] | None = None) -> pa.Table:
+        """As `read_table`; None: there is no such file yet, which is an empty table of the schema."""
+        return schema.empty_table() if path is None else self.read_table(path, columns)
+
     def find(self, path: str, sku: str) -> dict[str, Any] | None:
         """The row of one SKU in a table that is sorted by SKU; only the row groups that can have it are read."""
         import pyarrow.parquet as pq

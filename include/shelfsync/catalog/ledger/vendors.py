@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, final
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
@@ -32,6 +32,7 @@ class Vendor:
 
 
 @dataclass(frozen=True)
+@final  # never false, so that `base and base.path` is a path or None
 class BaselineVersion:
     """One version of the acknowledged state."""
 

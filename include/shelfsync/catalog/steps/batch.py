@@ -73,7 +73,7 @@ def bodies(
     from shelfsync.schemas import BASELINE
 
     settings = context.settings
-    base = BASELINE.empty_table() if base_path is None else context.lake.read_table(base_path)
+    base = context.lake.read_or_empty(base_path, BASELINE)
     for part in _urgent_first(context, rows, base):
         urgent = part.urgent
         for some, halved_from in split_at(part.rows, suspects):

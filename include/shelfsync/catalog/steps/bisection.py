@@ -46,7 +46,7 @@ def write_halves(context: Context, batch: PlannedBatch) -> list[tuple[str, int, 
     platform = context.settings.platform
     with context.engine.connect() as connection:
         base = vendors.current_baseline(connection, batch.vendor)
-    held = BASELINE.empty_table() if base is None else context.lake.read_table(base.path)
+    held = context.lake.read_or_empty(base and base.path, BASELINE)
     found = []
     for piece in halves(context.lake.read_table(batch.items_path)):
         half = with_active_if_single(piece, held)

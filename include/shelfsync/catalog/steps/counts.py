@@ -88,8 +88,8 @@ def _count(context: Context, facts: Facts) -> Counts:
         return Counts(erp_rows=rows_quarantined, quarantined=rows_quarantined)
     columns = ["sku", "barcode", *FIELDS]
     snapshot = lake.read_table(facts.snapshot_path, columns)
-    baseline = BASELINE.empty_table() if facts.baseline_path is None else lake.read_table(facts.baseline_path, columns)
-    quarantined = QUARANTINE.empty_table() if facts.quarantine_path is None else lake.read_table(facts.quarantine_path)
+    baseline = lake.read_or_empty(facts.baseline_path, BASELINE, columns)
+    quarantined = lake.read_or_empty(facts.quarantine_path, QUARANTINE)
     key = context.settings.platform.item_key
     differs = differing(snapshot, baseline, quarantined, complete=facts.complete, key=key)
     return count(

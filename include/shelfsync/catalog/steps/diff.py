@@ -75,7 +75,8 @@ def _diff_vendor(context: Context, row: VendorRun, snapshot_path: str, facts: _F
     from shelfsync.catalog.diff import diff as pure
 
     run, _, base, complete, rejected = facts
-    snapshot, baseline = context.lake.read_table(snapshot_path), _baseline_table(context, base)
+    snapshot = context.lake.read_table(snapshot_path)
+    baseline = context.lake.read_or_empty(base and base.path, BASELINE)
     quarantined = None if row.quarantine_path is None else context.lake.read_table(row.quarantine_path)
     delta = pure(
         snapshot,
@@ -139,10 +140,6 @@ def _why_busy(connection: Connection, run: Run, row: VendorRun) -> str | None:
     if full is None:
         return None
     return f"the full sync of run {full} is at work with this vendor; the next run sends what changed since"
-
-
-def _baseline_table(context: Context, base: BaselineVersion | None) -> pa.Table:
-    return BASELINE.empty_table() if base is None else context.lake.read_table(base.path)
 
 
 def _without_removals(delta: pa.Table) -> pa.Table:

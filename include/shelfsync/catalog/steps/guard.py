@@ -207,7 +207,7 @@ def read_case(
     base, known_path, past, rows, first = facts
     settings = context.settings.guards
     snapshot_path = row.snapshot_path or ""
-    baseline = BASELINE.empty_table() if base is None else context.lake.read_table(base)
+    baseline = context.lake.read_or_empty(base, BASELINE)
     snapshot = context.lake.read_table(snapshot_path)
     known = None if past.categories_path is None else context.lake.read_table(past.categories_path)
     categories = last_categories(known, snapshot, baseline)

@@ -130,7 +130,7 @@ def with_before(context: Context, rows: Any, base_path: str | None) -> Any:
     from shelfsync.catalog.alignment import aligned, column
     from shelfsync.schemas import BASELINE, FIELDS
 
-    baseline = BASELINE.empty_table() if base_path is None else context.lake.read_table(base_path)
+    baseline = context.lake.read_or_empty(base_path, BASELINE)
     before = aligned(baseline, column(rows, "sku"), FIELDS)
     for name in FIELDS:
         rows = rows.append_column(f"{name}_before", before[name])

@@ -219,7 +219,7 @@ def _pieces(context: Context, hold: Hold, base_path: str | None) -> list[batches
     from shelfsync.catalog.steps.batch import pieces
     from shelfsync.schemas import BASELINE
 
-    baseline = BASELINE.empty_table() if base_path is None else context.lake.read_table(base_path)
+    baseline = context.lake.read_or_empty(base_path, BASELINE)
     return pieces(
         context, hold.vendor, with_active_if_single(context.lake.read_table(hold.rows_path), baseline), base_path
     )

@@ -88,7 +88,7 @@ def _urgent_accepted(context: Context, batch: PlannedBatch, items: pa.Table, out
     with context.engine.connect() as connection:
         path = vendors.baseline_of_version(connection, batch.vendor, batch.base_version)
     known = path is not None and context.lake.exists(path)
-    base = context.lake.read_table(path) if path is not None and known else BASELINE.empty_table()
+    base = context.lake.read_or_empty(path if known else None, BASELINE)
     of_priority = pc.equal(priorities(items, base, at_buffer=context.settings.suppression.at_buffer), batch.priority)
     found: int = pc.sum(pc.and_(of_priority, pc.is_in(items["sku"].combine_chunks(), value_set=accepted))).as_py() or 0
     return min(found, batch.urgent_count, len(accepted))
@@ -180,7 +180,7 @@ def _leave_unconfirmed(context: Context, lease: Lease, job_id: int, why: str) ->
         base = vendors.current_baseline(connection, job.vendor)
     items = context.lake.read_table(batch.items_path)
     outcomes = all_alike(items, "unaccounted", why)
-    held = BASELINE.empty_table() if base is None else context.lake.read_table(base.path)
+    held = context.lake.read_or_empty(base and base.path, BASELINE)
     moved = with_unconfirmed(held, items, outcomes)
     path = context.lake.write_table("baseline", job.vendor, moved)
     known_path = write_known(context, job.vendor, moved, base, held, items)

@@ -30,14 +30,13 @@ log = logging.getLogger(__name__)
 def paused(context: Context) -> list[str]:
     """One line for each switch: who stopped what and why."""
     with context.engine.connect() as connection:
-        return [str(stop) for stop in kill_switch.stops(connection)]
+        return kill_switch.lines(connection)
 
 
 def turns(context: Context) -> dict[str, Any]:
     """`{"paused": [...], "turns": [...]}`: what is stopped, and the last turns of every switch."""
     with context.engine.connect() as connection:
-        stops = [str(stop) for stop in kill_switch.stops(connection)]
-        return {"paused": stops, "turns": kill_switch.history(connection)}
+        return {"paused": kill_switch.lines(connection), "turns": kill_switch.history(connection)}
 
 
 def pause(
@@ -98,7 +97,7 @@ def give_up_old_plans(connection: Connection, vendor: str | None, why: str) -> N
 
 
 def _result(connection: Connection) -> dict[str, Any]:
-    return {"paused": [str(stop) for stop in kill_switch.stops(connection)]}
+    return {"paused": kill_switch.lines(connection)}
 
 
 def _name(context: Context, scope: str, vendor: str | None) -> str:

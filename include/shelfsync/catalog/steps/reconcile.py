@@ -15,7 +15,7 @@ from shelfsync.catalog.steps.diff import buffers_of, rules_of
 from shelfsync.catalog.steps.each_vendor import Skip, StepReport
 from shelfsync.catalog.steps.evidence import evidence_of
 from shelfsync.catalog.steps.export import LaterError, each_export
-from shelfsync.catalog.steps.outcomes import write_known
+from shelfsync.catalog.steps.outcomes import SWAPS, write_known
 from shelfsync.catalog.warehouse import baseline_history
 from shelfsync.catalog.warehouse import drift as drift_tables
 from shelfsync.platform.jobs.table import State
@@ -35,9 +35,6 @@ if TYPE_CHECKING:
     from shelfsync.store.leases import Lease
 
 log = logging.getLogger(__name__)
-
-SWAPS = 3
-"""How often a baseline that changed meanwhile is read again before the schedule retries."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +106,7 @@ def _gathered(context: Context, name: str, observation_id: int) -> _Vendor | Non
         last=last,
         before=before,
         observed=lake.read_table(seen.path),
-        baseline=BASELINE.empty_table() if base is None else completed(lake.read_table(base.path), BASELINE),
+        baseline=completed(lake.read_or_empty(base and base.path, BASELINE), BASELINE),
         desired=None if last is None else completed(lake.read_table(last.snapshot_path), SNAPSHOT),
         quarantined=None
         if last is None or last.quarantine_path is None

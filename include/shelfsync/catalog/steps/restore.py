@@ -232,8 +232,6 @@ def follow_unrestored(
     from shelfsync.catalog.guard import guard as pure
     from shelfsync.catalog.unrestored import next_unrestored, without_restorations
 
-    if not is_concerned(row, case):
-        return Unrestored()
     erp = context.lake.read_table(row.erp_path or row.snapshot_path or "")
     quarantined = None if row.quarantine_path is None else context.lake.read_table(row.quarantine_path)
     with context.engine.connect() as connection:

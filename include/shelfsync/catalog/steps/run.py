@@ -87,7 +87,7 @@ def report(context: Context, run_id: int) -> dict[str, Any]:
         held = holds.in_force(connection, run_id=run_id)
         polled, ended = record.polled_instead(connection, run_id)
         needed = status.bound(context, connection, run_id, counted["jobs"])
-        paused = [str(stop) for stop in kill_switch.stops(connection)]
+        paused = kill_switch.lines(connection)
     now = None if run.dry_run else counts.together(context, [row["vendor"] for row in shown])
     status.record(context)
     about = {

@@ -29,7 +29,6 @@ log = logging.getLogger(__name__)
 AT_ONCE = 500
 TRIES = 5
 """Attempts at a result that raises an unexpected error, with growing pauses; then it is quarantined."""
-_PAUSE_MAX_S = 300.0
 
 
 def retry(context: Context, order_id: str) -> int:
@@ -109,6 +108,4 @@ def _advance(context: Context, pending: Result, lease: Lease, failed: dict[str, 
 
 def _pause_s(context: Context, pending: Result, error: Exception) -> float:
     named = error.after_s if isinstance(error, TryAgainError) else getattr(error, "retry_after_s", None) or 0.0
-    return float(
-        max(named, min(_PAUSE_MAX_S, context.settings.orders.retry_first_s * 2.0 ** min(pending.postponements, 10)))
-    )
+    return float(max(named, context.settings.orders.retry_after_s(pending.postponements)))

@@ -20,6 +20,7 @@ from shelfsync.orders.steps.apply import current
 from shelfsync.orders.steps.channels import open_channel
 from shelfsync.orders.steps.result_state import read_back
 from shelfsync.orders.warehouse.record import encrypted_customer
+from shelfsync.settings.orders import RETRY_MAX_S
 from shelfsync.store.engine import reason
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ log = logging.getLogger(__name__)
 
 AT_ONCE = 500
 """Attempts a run, and hand-overs a query. The next run starts within a minute."""
-_PAUSE_MAX_S = 300.0
 _OF_ONE_ORDER = (NotFoundError, InvalidRequestError, UnexpectedAnswerError, DataError)
 _RUN_S = 60.0
 """Seconds for a run. The next one starts within a minute, and picking results are sent after it."""
@@ -139,7 +139,7 @@ def _request_vendors(context: Context) -> None:
     requests of this run.
     """
     with context.engine.connect() as connection:
-        order_ids = handovers.without_vendor(connection, again_after_s=_PAUSE_MAX_S, at_most=AT_ONCE)
+        order_ids = handovers.without_vendor(connection, again_after_s=RETRY_MAX_S, at_most=AT_ONCE)
     for order_id in order_ids:
         try:
             read_back(context, order_id)
@@ -148,7 +148,7 @@ def _request_vendors(context: Context) -> None:
             log.warning("hand_over: order %s names no store, and the read-back failed: %s", order_id, why)
             its_own = isinstance(error, _OF_ONE_ORDER) or not isinstance(error, PartnerError | ShelfsyncError)
             with context.engine.begin() as connection:
-                orders.record_missing_vendor(connection, order_id, again_after_s=_PAUSE_MAX_S if its_own else 0)
+                orders.record_missing_vendor(connection, order_id, again_after_s=RETRY_MAX_S if its_own else 0)
             if not its_own:
                 return
 
@@ -218,5 +218,4 @@ def _find_taken(context: Context, channel: HandOverChannel, at_once: int) -> int
 
 
 def _pause_s(context: Context, handover: HandOver) -> float:
-    attempts = max(handover.attempts, handover.postponements)
-    return float(min(_PAUSE_MAX_S, context.settings.orders.retry_first_s * 2.0 ** min(attempts, 10)))
+    return context.settings.orders.retry_after_s(max(handover.attempts, handover.postponements))

@@ -70,7 +70,7 @@ def report(context: Context, run_id: int) -> dict[str, Any]:
     findings = look(context, run_id)
     with context.engine.begin() as connection:
         run = promotion_runs.read(connection, run_id)
-        paused = [str(stop) for stop in kill_switch.stops(connection)]
+        paused = kill_switch.lines(connection)
         jobs = promotion_jobs.of_run(connection, run_id)
         troubles = [_trouble(job) for job in jobs if job.state in (_TROUBLES if paused else (*_TROUBLES, *_UNFINISHED))]
         pairs = _pairs(connection, run_id)

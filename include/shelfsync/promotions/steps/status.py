@@ -168,7 +168,7 @@ def status(
             "findings": {row["cause"]: row["found"] for row in causes},
             "meanings": [{**row, "meaning": CAUSES[row["cause"]]} for row in causes],
             "runs": [dict(row) for row in connection.execute(sa.text(_RUNS)).mappings()],
-            "paused": [str(stop) for stop in kill_switch.stops(connection)],
+            "paused": kill_switch.lines(connection),
         }
 
 
