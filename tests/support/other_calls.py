@@ -63,10 +63,10 @@ class PromotionCalls:
         return promotions_status.decide_hold(self.context, hold_id, approve=approve, by=by)
 
     def decide(self, campaign: str, *, rule: str | None, approve: bool, by: str) -> int:
-        return promotions_status.decide_campaign(self.context, campaign, rule=rule, approve=approve, by=by)
+        return promotions_status.decide(self.context, campaign, rule=rule, approve=approve, by=by)
 
     def decide_rule(self, rule: str, *, approve: bool, by: str) -> int:
-        return promotions_status.decide_rule(self.context, rule, approve=approve, by=by)
+        return promotions_status.decide(self.context, None, rule=rule, approve=approve, by=by)
 
     def sync(self, run_id: int) -> dict[str, Any]:
         return promotions_report.sync(self.context, run_id)

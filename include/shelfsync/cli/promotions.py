@@ -140,16 +140,13 @@ def decline(campaign: Campaign = None, rule: Rule = None, user: User = None) -> 
 
 
 def _decide(campaign: str | None, rule: str | None, user: str | None, *, approve: bool) -> Answer:
-    from shelfsync.promotions.steps.status import decide_campaign, decide_rule
+    from shelfsync.promotions.steps.status import decide
 
     if campaign is None and rule is None:
         raise typer.BadParameter("name a CAMPAIGN, or a cause by --rule")
     of = f"campaign {campaign}" if campaign is not None else f"rule {rule}"
     with opened() as context:
-        if campaign is not None:
-            done = decide_campaign(context, campaign, rule=rule, approve=approve, by=user_or(user))
-        else:
-            done = decide_rule(context, rule or "", approve=approve, by=user_or(user))
+        done = decide(context, campaign, rule=rule, approve=approve, by=user_or(user))
     if not done:
         raise DataError(f"nothing of {of} is held. `shelfsync promotions status` lists what is.")
     outcome = "approved; the next run sends it" if approve else "declined; the platform keeps what it has"

@@ -12,7 +12,7 @@ from starlette.status import HTTP_404_NOT_FOUND, HTTP_409_CONFLICT
 
 from shelfsync.errors import DataError
 from shelfsync.pages.shell import Decider, First, Form, Number, Page, Text, context, lead_to, newest_shown, show
-from shelfsync.promotions.steps.status import STATES, decide_hold, decide_rule, one, status
+from shelfsync.promotions.steps.status import STATES, decide, decide_hold, one, status
 
 PROMOTIONS = Page("/promotions", "Promotions", ("promotions_sync", "promotions_recover"))
 
@@ -89,7 +89,7 @@ def _zone(request: Request) -> ZoneInfo:
 
 
 def _decided_rule(request: Request, rule: str, form: dict[str, str], *, approve: bool, who: str) -> RedirectResponse:
-    if not decide_rule(context(request), rule, approve=approve, by=who, newest=newest_shown(form)):
+    if not decide(context(request), None, rule=rule, approve=approve, by=who, newest=newest_shown(form)):
         raise HTTPException(HTTP_409_CONFLICT, f"no hold of rule {rule!r} is open any more")
     return lead_to(request, "/promotions")
 

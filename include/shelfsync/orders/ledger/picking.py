@@ -18,6 +18,7 @@ from shelfsync.store.metadata import after, instant
 if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Collection, Iterable, Sequence
+    from decimal import Decimal
 
     from sqlalchemy.engine import Connection
 
@@ -46,17 +47,33 @@ class Result:
     """The store whose secret was sent with it; None: it was not sent over HTTP."""
 
 
-def put(connection: Connection, result: dict[str, Any]) -> str:
-    """Stores a result; returns new, known (a repeat) or conflict (the result_id belongs to another content).
-
-    `result`: order_id, result_id, source, vendor, digest, body and action.
-    """
-    insertion = insert(picking_result).values(result).on_conflict_do_nothing().returning(picking_result.c.result_no)
-    if connection.execute(insertion).one_or_none() is not None:
+def put(
+    connection: Connection,
+    order_id: str,
+    result_id: str,
+    *,
+    source: str,
+    vendor: str | None,
+    digest: str,
+    body: str,
+    action: str,
+) -> str:
+    """Stores a result; returns new, known (a repeat) or conflict (the result_id belongs to another content)."""
+    insertion = insert(picking_result).values(
+        order_id=order_id,
+        result_id=result_id,
+        source=source,
+        vendor=vendor,
+        digest=digest,
+        body=body,
+        action=action,
+    )
+    new = insertion.on_conflict_do_nothing().returning(picking_result.c.result_no)
+    if connection.execute(new).one_or_none() is not None:
         return "new"
-    same = [picking_result.c[name] == result[name] for name in ("order_id", "result_id")]
+    same = (picking_result.c.order_id == order_id, picking_result.c.result_id == result_id)
     stored = connection.execute(sa.select(picking_result.c.digest, picking_result.c.vendor).where(*same)).one()
-    known = stored.digest == result["digest"] and stored.vendor in {None, result["vendor"]}
+    known = stored.digest == digest and stored.vendor in {None, vendor}
     return "known" if known else "conflict"
 
 
@@ -225,9 +242,18 @@ def recent(connection: Connection, vendor: str, skus: Collection[str], *, within
     return connection.execute(query).all()
 
 
-def keep(connection: Connection, vendor: str, sku: str, values: dict[str, Any]) -> None:
-    """Stores `known`, `price`, `by_weight`, `name` from the platform's listing."""
-    columns = {**values, "asked_at": instant()}
+def keep(
+    connection: Connection,
+    vendor: str,
+    sku: str,
+    *,
+    known: bool,
+    price: Decimal | None,
+    by_weight: bool | None,
+    name: str | None,
+) -> None:
+    """Stores what the platform's listing has of a SKU."""
+    columns = {"known": known, "price": price, "by_weight": by_weight, "name": name, "asked_at": instant()}
     insertion = insert(order_product).values(vendor=vendor, sku=sku, **columns)
     connection.execute(
         insertion.on_conflict_do_update(index_elements=[order_product.c.vendor, order_product.c.sku], set_=columns)

@@ -86,15 +86,12 @@ def store(engine: Engine, ready: Prepared, source: str, vendor: str | None = Non
         connection.execute(_ON_DISK)
         status = picking.put(
             connection,
-            {
-                "order_id": ready.result.order_id,
-                "result_id": ready.result.result_id,
-                "source": source,
-                "vendor": vendor,
-                "digest": ready.digest,
-                "body": as_json(ready.body),
-                "action": ready.result.action,
-            },
+            *ready.name,
+            source=source,
+            vendor=vendor,
+            digest=ready.digest,
+            body=as_json(ready.body),
+            action=ready.result.action,
         )
         connection.execute(_NOTIFY, {"channel": ORDER_CHANNEL})
     return status

@@ -57,14 +57,16 @@ def products(context: Context, vendor: str, skus: Collection[str]) -> dict[str, 
     unknown = rejected_skus.unknown_now(context, vendor) if asked else {}
     for sku in asked:
         entry = _listed(context, vendor, sku)
-        values = {
-            "known": entry is not None,
-            "price": entry.price if entry else None,
-            "by_weight": entry.is_sold_by_weight if entry else None,
-            "name": entry.title if entry else None,
-        }
         with context.engine.begin() as connection:
-            picking.keep(connection, vendor, sku, values)
+            picking.keep(
+                connection,
+                vendor,
+                sku,
+                known=entry is not None,
+                price=entry.price if entry else None,
+                by_weight=entry.is_sold_by_weight if entry else None,
+                name=entry.title if entry else None,
+            )
         if entry is not None:
             rejected_skus.release_listed(context, vendor, unknown, [sku])
             products_by_sku[sku] = Product(sku, entry.price, entry.is_sold_by_weight, entry.title)

@@ -178,19 +178,19 @@ def decide_hold(context: Context, hold_id: int, *, approve: bool, by: str) -> bo
         return promotion_holds.decide_one(connection, hold_id, state=_state(approve), by=by)
 
 
-def decide_campaign(context: Context, campaign: str, *, rule: str | None, approve: bool, by: str) -> int:
-    """Approves or declines the holds of a campaign; where none waits, it reverses the earlier decisions. Returns how many."""
-    with context.engine.begin() as connection:
-        done = promotion_holds.decide(connection, campaign, rule=rule, state=_state(approve), by=by)
-        return done or promotion_holds.decide(
-            connection, campaign, rule=rule, state=_state(approve), by=by, before=_state(not approve)
-        )
+def decide(
+    context: Context, campaign: str | None, *, rule: str | None, approve: bool, by: str, newest: int | None = None
+) -> int:
+    """Approves or declines the holds of a campaign (None: of all), of one rule alone, if given, up to the hold `newest`; returns how many.
 
-
-def decide_rule(context: Context, rule: str, *, approve: bool, by: str, newest: int | None = None) -> int:
-    """Approves or declines all holds of one cause, up to the hold `newest`; returns how many."""
+    Where none of a campaign waits, it reverses the earlier decisions.
+    """
+    state, earlier = _state(approve), _state(not approve)
     with context.engine.begin() as connection:
-        return promotion_holds.decide(connection, None, rule=rule, state=_state(approve), by=by, newest=newest)
+        done = promotion_holds.decide(connection, campaign, rule=rule, state=state, by=by, newest=newest)
+        if done or campaign is None:
+            return done
+        return promotion_holds.decide(connection, campaign, rule=rule, state=state, by=by, before=earlier)
 
 
 def _state(approve: bool) -> str:
