@@ -144,7 +144,7 @@ class Calls:
         return pause_or_forget_vendor.resume(self.context, scope, vendor, why=why, who=who)
 
     def switches(self) -> dict[str, Any]:
-        return pause_or_forget_vendor.turns(self.context)
+        return pause_or_forget_vendor.switch_history(self.context)
 
     def paused(self) -> list[str]:
         return pause_or_forget_vendor.paused(self.context)

@@ -89,7 +89,7 @@ def order(request: Request, order_id: str) -> HTMLResponse:
 @SWITCHES.router.get("/switches")
 def switches(request: Request) -> HTMLResponse:
     """What is paused now, the last changes, and two forms."""
-    found = pause_or_forget_vendor.turns(context(request))
+    found = pause_or_forget_vendor.switch_history(context(request))
     return show(request, "switches.html", title="Pause", **found)
 
 

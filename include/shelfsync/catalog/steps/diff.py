@@ -43,12 +43,14 @@ def diff(context: Context, run_id: int, names: Iterable[str]) -> StepReport:
         if row.batched_at is not None:
             raise Skip("its batches are committed; they stay as they are")
         run = runs.read_run(connection, run_id)
+        busy = None if run.dry_run else _why_busy(connection, run, row)
+        rejected_skus.release_seen(context, connection, row.vendor)
         return _Facts(
             run,
-            None if run.dry_run else _why_busy(connection, run, row),
+            busy,
             vendors.current_baseline(connection, row.vendor),
             runs.is_complete(connection, row.extract_id),
-            rejected_skus.in_force(context, connection, row.vendor),
+            rejected_skus.in_force(connection, row.vendor),
         )
 
     def work(row: VendorRun, facts: _Facts) -> None:

@@ -33,10 +33,10 @@ def paused(context: Context) -> list[str]:
         return kill_switch.lines(connection)
 
 
-def turns(context: Context) -> dict[str, Any]:
-    """`{"paused": [...], "turns": [...]}`: what is stopped, and the last turns of every switch."""
+def switch_history(context: Context) -> dict[str, Any]:
+    """`{"paused": [...], "history": [...]}`: what is stopped, and the last changes of every switch."""
     with context.engine.connect() as connection:
-        return {"paused": kill_switch.lines(connection), "turns": kill_switch.history(connection)}
+        return {"paused": kill_switch.lines(connection), "history": kill_switch.history(connection)}
 
 
 def pause(

@@ -53,7 +53,7 @@ def recover(context: Context) -> dict[str, Any]:
     with context.engine.connect() as connection:
         left = len(catalog_jobs.open_jobs(connection))
     record_late_events(context)
-    status.record(context)
+    status.report_gauges(context)
     return {"runs": len(run_ids), **result, "open": left}
 
 

@@ -19,25 +19,35 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from sqlalchemy.engine import Connection
 
-    from shelfsync.catalog.ledger.observations import Observation
     from shelfsync.context import Context
 
 log = logging.getLogger(__name__)
 
 
-def in_force(context: Context, connection: Connection, vendor: str) -> pa.Table:
-    """SKU, barcode and the four values of every rejection that a delta does not repeat now.
+def release_seen(context: Context, connection: Connection, vendor: str) -> None:
+    """Releases SKUs that were unknown to the platform and are in its newest listing or export, in a transaction of its own.
 
-    A SKU that was unknown to the platform and is in its newest listing or export is released first, in a transaction of its own.
+    The next delta sends them again.
     """
+    seen = observations.newest(connection, vendor)
+    unknown = [] if seen is None else rejections.unknown_before(connection, seen)
+    if seen is None or not unknown:
+        return
+    shown = set(context.lake.read_table(seen.path, columns=["sku"])["sku"].to_pylist())
+    known = [sku for sku in unknown if sku in shown]
+    with context.engine.begin() as writing:
+        rejections.looked_at(writing, seen, unknown)
+        rejections.let_go(writing, vendor, known, seen.how)
+    if known:
+        log.info("diff: vendor %s: %d SKUs that were unknown are in the newest %s", vendor, len(known), seen.how)
+
+
+def in_force(connection: Connection, vendor: str) -> pa.Table:
+    """SKU, barcode and the four values of every rejection that a delta does not repeat now; call `release_seen` first."""
     import pyarrow as pa
 
     from shelfsync.schemas import FIELDS, SNAPSHOT
 
-    seen = observations.newest(connection, vendor)
-    unknown = [] if seen is None else rejections.unknown_before(connection, seen)
-    if seen is not None and unknown:
-        _release_those_seen(context, seen, unknown)
     rows = rejections.of_vendor(connection, vendor)
     return pa.Table.from_pylist(rows, schema=pa.schema([SNAPSHOT.field(name) for name in ("sku", "barcode", *FIELDS)]))
 
@@ -130,14 +140,3 @@ def release_listed(context: Context, vendor: str, before: dict[str, int], shown:
     with context.engine.begin() as connection:
         released = rejections.let_go_unchanged(connection, vendor, known, "listing")
     log.info("vendor %s: %d SKUs that were unknown are in the listing and are sent again", vendor, released)
-
-
-def _release_those_seen(context: Context, seen: Observation, unknown: Sequence[str]) -> None:
-    """Releases those of the unknown SKUs that the observation shows; the next delta sends them again."""
-    shown = set(context.lake.read_table(seen.path, columns=["sku"])["sku"].to_pylist())
-    known = [sku for sku in unknown if sku in shown]
-    with context.engine.begin() as connection:
-        rejections.looked_at(connection, seen, unknown)
-        rejections.let_go(connection, seen.vendor, known, seen.how)
-    if known:
-        log.info("diff: vendor %s: %d SKUs that were unknown are in the newest %s", seen.vendor, len(known), seen.how)

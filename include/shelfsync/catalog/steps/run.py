@@ -89,7 +89,7 @@ def report(context: Context, run_id: int) -> dict[str, Any]:
         needed = status.bound(context, connection, run_id, counted["jobs"])
         paused = kill_switch.lines(connection)
     now = None if run.dry_run else counts.together(context, [row["vendor"] for row in shown])
-    status.record(context)
+    status.report_gauges(context)
     about = {
         "run": run_id,
         "key": run.run_key,

@@ -158,7 +158,7 @@ def bound(context: Context, connection: Connection, run_id: int, jobs: int) -> d
     return {"requests": requests, "bound_s": bound_s, "took_s": float(connection.execute(took_s).scalar_one())}
 
 
-def record(context: Context) -> None:
+def report_gauges(context: Context) -> None:
     """Reports sums over all vendors and the greatest age; reads nothing if no metrics sink is configured."""
     if not metrics.listened_to():
         return
