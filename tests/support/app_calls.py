@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -108,7 +109,9 @@ class Calls:
         return plan.plan_of(self.context, run_id)
 
     def apply(self, document: dict[str, Any], run_id: int, progress: Callable[[str, int, int], None]) -> dict[str, Any]:
-        return apply.apply(self.context, document, run_id, progress)
+        read = json.loads(json.dumps(document, default=str))
+        read.pop("checksum", None)
+        return apply.apply(self.context, plan.Plan.model_validate(read), run_id, progress)
 
     def sync(self, run_id: int, *, dry_run: bool, progress: Callable[[str, int, int], None]) -> dict[str, Any]:
         return sync.sync(self.context, run_id, dry_run=dry_run, progress=progress)

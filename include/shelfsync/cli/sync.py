@@ -92,13 +92,13 @@ def apply(file: File) -> Answer:
     from shelfsync.catalog.steps.plan import read
     from shelfsync.check import check as check_all
 
-    document = read(file)
-    vendors = tuple(found["vendor"] for found in document["vendors"])
+    plan = read(file)
+    vendors = tuple(found.vendor for found in plan.vendors)
     with opened() as context:
         check_all(context, vendors)
-        run_id = _open_run(context, document["kind"], vendors)
+        run_id = _open_run(context, plan.kind, vendors)
         with progress() as report:
-            summary = _reported(context, run_id, lambda: send(context, document, run_id, report))
+            summary = _reported(context, run_id, lambda: send(context, plan, run_id, report))
     return summed(summary)
 
 

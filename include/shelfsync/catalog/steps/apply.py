@@ -20,6 +20,7 @@ from shelfsync.store.lake import segment
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from shelfsync.catalog.steps.plan import Plan
     from shelfsync.context import Context
 
 log = logging.getLogger(__name__)
@@ -29,7 +30,7 @@ SHOWN_MAX = 20
 
 def apply(
     context: Context,
-    plan: dict[str, Any],
+    plan: Plan,
     run_id: int,
     progress: Callable[[str, int, int], None],
 ) -> dict[str, Any]:
@@ -53,9 +54,9 @@ def apply(
         return finish(context, run_id, shards, progress)
 
 
-def settings_moved(context: Context, plan: dict[str, Any]) -> list[str]:
+def settings_moved(context: Context, plan: Plan) -> list[str]:
     """Sections of the settings that have changed since the plan."""
-    now, then = plans.fingerprints(context.settings), plan["configuration"]
+    now, then = plans.fingerprints(context.settings), plan.configuration
     return [
         f"configuration: the section {name} has changed"
         for name in sorted(now | then)
@@ -63,24 +64,24 @@ def settings_moved(context: Context, plan: dict[str, Any]) -> list[str]:
     ]
 
 
-def baselines_moved(context: Context, plan: dict[str, Any]) -> list[str]:
+def baselines_moved(context: Context, plan: Plan) -> list[str]:
     """Vendors whose baseline has changed since the plan."""
     changes = []
     with context.engine.connect() as connection:
-        for vendor in plan["vendors"]:
-            base = vendors.current_baseline(connection, vendor["vendor"])
+        for one in plan.vendors:
+            base = vendors.current_baseline(connection, one.vendor)
             now = 0 if base is None else base.version
-            then = vendor["baseline"]["version"] or 0
+            then = one.baseline.version or 0
             if now != then:
-                changes.append(f"baseline: vendor {vendor['vendor']} has moved from version {then} to {now}")
-            elif vendor["baseline"]["path"] != (None if base is None else base.path):
-                changes.append(f"baseline: vendor {vendor['vendor']} has another file for version {now}")
+                changes.append(f"baseline: vendor {one.vendor} has moved from version {then} to {now}")
+            elif one.baseline.path != (base and base.path):
+                changes.append(f"baseline: vendor {one.vendor} has another file for version {now}")
     return changes
 
 
-def rows_moved(context: Context, plan: dict[str, Any], run_id: int, names: list[str]) -> list[str]:
+def rows_moved(context: Context, plan: Plan, run_id: int, names: list[str]) -> list[str]:
     """What the ERP, the guards or an open job change compared with the plan, by vendor."""
-    planned = {vendor["vendor"]: vendor for vendor in plan["vendors"]}
+    planned = {one.vendor: one for one in plan.vendors}
     changes = [f"snapshot: the ERP has no vendor {name} any more" for name in sorted(set(planned) - set(names))]
     changes += [
         f"snapshot: the ERP has a vendor {name} that is not in the plan" for name in sorted(set(names) - set(planned))
@@ -89,17 +90,15 @@ def rows_moved(context: Context, plan: dict[str, Any], run_id: int, names: list[
         rows = {row.vendor: row for row in vendor_runs.read_all(connection, run_id)}
     for name in sorted(set(names) & set(planned)):
         row, then = rows[name], planned[name]
-        if row.snapshot_path != then["snapshot"]:
-            changes.append(
-                f"snapshot: vendor {name}: {_difference(context, name, row.snapshot_path, then['snapshot'])}"
-            )
-        elif row.state in {VendorState.BUSY, VendorState.FAILED, VendorState.SUPERSEDED} and then["state"] != row.state:
+        if row.snapshot_path != then.snapshot:
+            changes.append(f"snapshot: vendor {name}: {_difference(context, name, row.snapshot_path, then.snapshot)}")
+        elif row.state in {VendorState.BUSY, VendorState.FAILED, VendorState.SUPERSEDED} and then.state != row.state:
             changes.append(f"vendor {name} is {row.state}: {row.error or 'its last job is still open'}")
-        elif row.released_path != then["released"]:
+        elif row.released_path != then.released:
             changes.append(f"guards: vendor {name}: its holds or rejections have changed since")
         elif (
             row.released_path is not None
-            and plans.bodies(context, row.released_path, then["baseline"]["path"]) != then["batches"]
+            and plans.bodies(context, row.released_path, then.baseline.path) != then.batches
         ):
             changes.append(f"vendor {name}: the request bodies are not the planned ones")
     return changes

@@ -11,7 +11,7 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
 
 from shelfsync.catalog.ledger import runs, vendor_runs, vendors
 from shelfsync.catalog.state import VendorState
@@ -82,7 +82,15 @@ class Vendor(_Strict):
     adjusted: dict[str, Adjusted]
 
 
+def _each_once(vendors: list[Vendor]) -> list[Vendor]:
+    if len({one.vendor for one in vendors}) < len(vendors):
+        raise ValueError("a vendor is there twice")
+    return vendors
+
+
 class Plan(_Strict):
+    """The document without its checksum: all that `apply` uses."""
+
     format: int
     kind: Literal["full", "delta"]
     made_at: Line
@@ -91,17 +99,7 @@ class Plan(_Strict):
     minutes: float
     minutes_at_floor: float
     in_time: bool
-    vendors: list[Vendor]
-
-
-def is_plan(document: Any) -> bool:
-    """Whether this document (without its checksum) has all that `apply` uses, and no vendor twice."""
-    try:
-        plan = Plan.model_validate(document)
-    except (ValidationError, RecursionError):
-        return False
-    names = [one.vendor for one in plan.vendors]
-    return len(names) == len(set(names))
+    vendors: Annotated[list[Vendor], AfterValidator(_each_once)]
 
 
 FORMAT = 3
@@ -174,22 +172,21 @@ def write(plan: dict[str, Any], file: Path) -> None:
         ) from None
 
 
-def read(file: Path) -> dict[str, Any]:
+def read(file: Path) -> Plan:
     """Reads a plan from a file; a DataError if it is no plan, or was changed."""
     try:
         readable = file.stat().st_size <= FILE_BYTES_MAX and file.is_file()
-        plan: dict[str, Any] = json.loads(file.read_text("utf-8") if readable else "")
-        checksum = plan.pop("checksum")
-        known = plan["format"] == FORMAT and checksum == _checksum(plan) and is_plan(plan)
+        document: dict[str, Any] = json.loads(file.read_text("utf-8") if readable else "")
+        checksum = document.pop("checksum")
+        if document["format"] == FORMAT and checksum == _checksum(document):
+            return Plan.model_validate(document)
     except FileNotFoundError:
         raise DataError(f"apply: there is no file {str(file)!r}; make one with `shelfsync plan --out {file}`") from None
     except (ValueError, KeyError, TypeError, AttributeError, OSError, RecursionError):
-        known = False
-    if not known:
-        raise DataError(
-            f"apply: {str(file)!r} is no plan of this version, or was changed; make a new one with `shelfsync plan --out {file}`"
-        )
-    return {**plan, "checksum": checksum}
+        pass
+    raise DataError(
+        f"apply: {str(file)!r} is no plan of this version, or was changed; make a new one with `shelfsync plan --out {file}`"
+    )
 
 
 def lines(plan: dict[str, Any]) -> list[str]:
@@ -216,15 +213,15 @@ def _vendor_lines(vendor: dict[str, Any]) -> Iterator[str]:
         yield f"{name}: {one['rows']} {ADJUSTMENT_MEANING[kind]}: {'; '.join(one['examples'])}"
 
 
-def bodies(context: Context, released_path: str, base_path: str | None) -> list[dict[str, Any]]:
+def bodies(context: Context, released_path: str, base_path: str | None) -> list[Batch]:
     """The request bodies that a released delta makes, in the order of leaving: priority, items, bytes, hash of each."""
     return [
-        {
-            "priority": one.priority,
-            "items": one.piece.items.num_rows,
-            "body_bytes": one.piece.body_bytes,
-            "sha256": _body_hash(one.piece.body),
-        }
+        Batch(
+            priority=one.priority,
+            items=one.piece.items.num_rows,
+            body_bytes=one.piece.body_bytes,
+            sha256=_body_hash(one.piece.body),
+        )
         for one in cut_up(context, context.lake.read_table(released_path), base_path)
     ]
 
@@ -242,7 +239,7 @@ def _vendor(context: Context, row: VendorRun) -> dict[str, Any]:
         "baseline": {"version": row.base_version, "path": base_path},
         "released": released,
         "changes": changes,
-        "batches": [] if released is None else bodies(context, released, base_path),
+        "batches": [] if released is None else [one.model_dump() for one in bodies(context, released, base_path)],
         "held": _held(context, row.held_path),
         "top": [] if released is None else _top(context, released, base_path),
         "quarantined": _quarantined(context, row.quarantine_path),
