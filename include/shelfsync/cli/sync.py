@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shelfsync.catalog.state import RunState
 from shelfsync.cli.command import Answer, Full, Skus, Vendors, opened, print_answer, progress
 from shelfsync.errors import PartlyFailedError, PassedOverError, RunFailedError, ShelfsyncError, StaleRunError
 
@@ -28,10 +29,10 @@ Watch = Annotated[
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A plan that `plan --out` wrote.")]
 
 _ENDED: dict[str, type[ShelfsyncError]] = {
-    "partly": PassedOverError,
-    "partly_failed": PartlyFailedError,
-    "failed": RunFailedError,
-    "superseded": StaleRunError,
+    RunState.PARTLY: PassedOverError,
+    RunState.PARTLY_FAILED: PartlyFailedError,
+    RunState.FAILED: RunFailedError,
+    "superseded": StaleRunError,  # a run of promotions alone
 }
 """The error of a run that ended in this state."""
 

@@ -8,6 +8,7 @@ from fastapi import HTTPException, Request
 from starlette.responses import HTMLResponse, RedirectResponse
 from starlette.status import HTTP_400_BAD_REQUEST, HTTP_404_NOT_FOUND
 
+from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps import pause_or_forget_vendor
 from shelfsync.catalog.steps.status import status
 from shelfsync.errors import DataError, ShelfsyncError
@@ -27,7 +28,7 @@ EXPLAIN = Page(
 ORDERS = Page("/orders", "Orders", ("orders_fulfilment", "orders_history"))
 SWITCHES = Page("/switches", "Pause")
 
-_IN_PROGRESS = frozenset({"open", "planned", "busy", "superseded"})
+_IN_PROGRESS = frozenset({VendorState.OPEN, VendorState.PLANNED, VendorState.BUSY, VendorState.SUPERSEDED})
 """States of a vendor in its newest run that a later step or run ends by itself."""
 
 

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from shelfsync.catalog.ledger.tables import batch, extract, plan_sequence, run, vendor_run
 from shelfsync.catalog.state import PRIORITIES, BatchState
 from shelfsync.catalog.turn import Turn
-from shelfsync.platform.jobs.table import OPEN_STATES, job
+from shelfsync.platform.jobs.table import OPEN_STATES, State, job
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -133,7 +133,7 @@ def is_last(connection: Connection, one: PlannedBatch) -> bool:
 def searched(connection: Connection, batch_ids: Iterable[int]) -> set[int]:
     """The batches that these are halves of and whose job ended without an outcome."""
     mine = sa.select(batch.c.halved_from).where(batch.c.batch_id.in_(list(batch_ids)))
-    failed = sa.select(job.c.batch_id).where(job.c.batch_id.in_(mine), job.c.state == "unconfirmed")
+    failed = sa.select(job.c.batch_id).where(job.c.batch_id.in_(mine), job.c.state == State.UNCONFIRMED)
     return set(connection.execute(failed).scalars())
 
 

@@ -54,7 +54,7 @@ def open_run(
     """The number of the run of this key, new or known: a task that runs again is the same run, open again."""
     asked = {"kind": kind, "dry_run": dry_run, "vendors": list(vendors), "skus": list(skus)}
     values = {**asked, "run_key": key, "started_at": instant()}
-    again = {**asked, "state": "running", "error": None, "finished_at": None}
+    again = {**asked, "state": RunState.RUNNING, "error": None, "finished_at": None}
     statement = insert(run).values(values).on_conflict_do_update(index_elements=[run.c.run_key], set_=again)
     return int(connection.execute(statement.returning(run.c.run_id)).scalar_one())
 

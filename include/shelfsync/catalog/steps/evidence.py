@@ -54,7 +54,7 @@ def evidence_of(
 
 def _jobs(connection: sa.Connection, seen: Observation, before: Observation | None, propagation_s: float) -> list[Any]:
     """(number, state, items, outcomes, late) of the vendor's jobs that the observation before could not show, oldest first."""
-    left = job.c.state != "superseded"  # it was never sent, or an identical one was
+    left = job.c.state != State.SUPERSEDED  # it was never sent, or an identical one was
     statement = (
         sa.select(
             job.c.job_id, job.c.state, batch.c.items_path, job.c.outcomes_path, _late(seen, propagation_s).label("late")

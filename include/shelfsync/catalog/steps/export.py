@@ -16,6 +16,7 @@ import sqlalchemy as sa
 from partner_api.errors import PartnerError
 from shelfsync.catalog.ledger import exports as export_jobs
 from shelfsync.catalog.ledger import tables
+from shelfsync.catalog.state import RunState
 from shelfsync.catalog.steps.each_vendor import ForbiddenTriage, Skip, StepReport
 from shelfsync.catalog.steps.extract import shards
 from shelfsync.catalog.warehouse.drift import drift_counts, too_young
@@ -138,9 +139,9 @@ def report_exports(context: Context, run_key: str) -> dict[str, Any]:
         found = export_jobs.of_run(connection, run_key)
         drift = drift_counts(connection, [one.observation_id for one in found if one.observation_id is not None])
     failed = [one for one in found if one.state != State.ACKNOWLEDGED]
-    state = "succeeded" if found and not failed else "failed" if len(failed) == len(found) else "partly_failed"
-    error = None
+    state, error = RunState.SUCCEEDED if found else RunState.FAILED, None
     if failed:
+        state = RunState.FAILED if len(failed) == len(found) else RunState.PARTLY_FAILED
         error = f"{len(failed)} of {len(found)} exports did not end: {failed[0].vendor}: {_why(failed[0])}"
     shown = [
         {

@@ -21,7 +21,7 @@ from shelfsync.catalog.steps.counts import counts
 from shelfsync.catalog.warehouse import quarantine
 from shelfsync.inbox import events
 from shelfsync.platform import kill_switch
-from shelfsync.platform.jobs.table import job
+from shelfsync.platform.jobs.table import State, job
 from shelfsync.platform.rate_limit import RateLimiter
 from shelfsync.platform.rate_limit.forecast import Requests
 from shelfsync.platform.rate_limit.tables import counted
@@ -236,7 +236,7 @@ def _freshness(connection: Connection, where: sa.ColumnElement[bool]) -> list[di
             sa.func.max(took_s).label("seconds_max"),
         )
         .join(job, job.c.batch_id == batch.c.batch_id)
-        .where(where, job.c.state == "acknowledged", accepted > 0, batch.c.wanted_at.is_not(None))
+        .where(where, job.c.state == State.ACKNOWLEDGED, accepted > 0, batch.c.wanted_at.is_not(None))
         .group_by(batch.c.priority)
         .order_by(sa.func.min(rank()))
     )
