@@ -31,10 +31,10 @@ class Going:
     left: list[tuple[str, list[str]]] = field(default_factory=list)
 
 
-def begin(app: Calls, kind: str, key: str) -> Going:
+def begin(app: Calls, kind: str, key: str, of: tuple[str, ...] = ()) -> Going:
     """check, open, recover and extract."""
     app.check((), fresh=kind == "full")
-    run_id = app.open_run(kind, key)
+    run_id = app.open_run(kind, key, of)
     shards = [list(shard["vendors"]) for shard in app.extract(run_id)]
     going = Going(run_id, shards)
     going.left = [(word, shard) for word in STEPS for shard in shards]
@@ -62,9 +62,11 @@ def take(app: Calls, word: str, run_id: int, vendors: list[str]) -> None:
         app.step(word, run_id, vendors)
 
 
-def whole_run(world: World, app: Calls, kind: str, key: str, upto: str | None = None) -> Going:
-    """A run from check to report, or as far as one step; a step that fails is tried once more, as the scheduler would."""
-    going = begin(app, kind, key)
+def whole_run(
+    world: World, app: Calls, kind: str, key: str, upto: str | None = None, of: tuple[str, ...] = ()
+) -> Going:
+    """A run from check to report, or as far as one step, of all vendors or `of` some; a step that fails is tried once more, as the scheduler would."""
+    going = begin(app, kind, key, of)
     while going.left:
         word, vendors = going.left[0]
         try:

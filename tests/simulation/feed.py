@@ -45,15 +45,18 @@ class FeedErp(Erp):
         self.database.unlink(missing_ok=True)
         self.now = 1_700_000_000
         self._written: dict[Any, list[str]] = {}
+        self.is_followed = True
+        """False: the settings of the changes are taken away."""
         for name in ("stock", "feed"):
             self._execute(_TABLE.format(name=name, columns=_COLUMNS))
 
     @property
     def settings(self) -> dict[str, Any]:
         """Section `erp`."""
-        return {
-            "url": f"sqlite:///{self.database}",
-            "sql": f"SELECT {_COLUMNS} FROM stock",
+        whole = {"url": f"sqlite:///{self.database}", "sql": f"SELECT {_COLUMNS} FROM stock"}
+        if not self.is_followed:
+            return whole
+        return whole | {
             "changes_sql": f"SELECT {_COLUMNS}, changed FROM feed WHERE changed >= :since",
             "changes_column": "changed",
             "changes_kind": "number",
@@ -165,10 +168,10 @@ class FeedRun:
         self._live("full", None)
         for _ in range(actions):
             self._erp_acts(erp, chance)
-            kind = chance.choice(("delta", "delta", "delta", "none", "full"))
+            kind = chance.choice(("delta", "delta", "delta", "none", "full", "named", "silent"))
             if kind != "none":
                 death = Death(chance.randint(1, 30), chance.random() < 0.5) if chance.random() < 0.3 else None
-                self._live(kind, death)
+                self._live(kind, death, chance.choice(VENDORS))
                 model.check()
             self._pass(erp, chance.choice((1, 60, 600)))
         self._before_repair(chance)
@@ -206,18 +209,36 @@ class FeedRun:
             erp.restore(chance.randint(1, 50_000))
         erp.write(fault, chance.getrandbits(32))
 
-    def _live(self, kind: str, death: Death | None) -> FaultPoint:
-        """A run in a process of its own, to its end or to its death."""
+    def _live(self, kind: str, death: Death | None, vendor: str = VENDORS[0]) -> FaultPoint:
+        """A run in a process of its own, to its end or to its death: named (of one vendor), or while the feed is switched off (silent)."""
         self._note_reported(kind)
         fault_point = FaultPoint(death)
+        self._feed_erp.is_followed = kind != "silent"
         try:
             with self.world.app(fault_point) as app:
                 key = f"feed/{kind}/{self.world.clock.monotonic_s()}"
-                day.tolerated(partial(day.whole_run, self.world, app, kind, key))
+                of = (vendor,) if kind == "named" else ()
+                what = kind if kind == "full" else "delta"
+                failed = day.tolerated(partial(day.whole_run, self.world, app, what, key, of=of))
+            self._check_landed(kind, vendor, failed)
         except Killed:
             self.deaths += 1
+        self._feed_erp.is_followed = True
         self.effects += fault_point.effects
         return fault_point
+
+    def _check_landed(self, kind: str, vendor: str, failed: str | None) -> None:
+        """What the next changes are laid over after a run that ended."""
+        if failed is not None:
+            return
+        if kind == "silent" and self.world.rows("SELECT FROM ledger.reading UNION ALL SELECT FROM ledger.position"):
+            raise Broken("I14", "the changes go on after a reading of the whole that knew nothing of them")
+        if kind == "named":
+            held = self._held_prices().get(vendor)
+            if held is not None and held != self._true_prices(vendor):
+                raise Broken(
+                    "I4", f"vendor {vendor}: the next changes are laid over rows from before a run that named it"
+                )
 
     def _note_reported(self, kind: str) -> None:
         """A delta may send what a faulty feed reports."""
@@ -239,13 +260,20 @@ class FeedRun:
             raise Broken("I3", f"the schedule still fails: {left[0]}")
         if lines := converged(self.world, may_be_rejected=False):
             raise Broken("I3", f"{len(lines)} differences, the first {lines[0]}")
+        for vendor, found in self._held_prices().items():
+            wanted = self._true_prices(vendor)
+            if wanted and found != wanted:  # a vendor without a row in the whole keeps those that it had
+                raise Broken("I14", f"vendor {vendor}: the last rows are {found}, and the ERP has {wanted}")
+
+    def _held_prices(self) -> dict[str, dict[str, str]]:
+        """The rows that the next changes are laid over: vendor -> SKU -> price."""
         lake = Lake("memory://simulation")
-        for row in self.world.rows("SELECT vendor, raw_path FROM ledger.reading ORDER BY vendor"):
-            found = {one["sku"]: one["price"] for one in lake.read_table(row.raw_path).to_pylist()}
-            wanted = {
-                sku: one.cells((vendor, sku), buffer_known=False)[3]
-                for (vendor, sku), one in erp.rows.items()
-                if vendor == row.vendor
-            }
-            if found != wanted:
-                raise Broken("I14", f"vendor {row.vendor}: the last rows are {found}, and the ERP has {wanted}")
+        return {
+            row.vendor: {one["sku"]: one["price"] for one in lake.read_table(row.raw_path).to_pylist()}
+            for row in self.world.rows("SELECT vendor, raw_path FROM ledger.reading ORDER BY vendor")
+        }
+
+    def _true_prices(self, wanted: str) -> dict[str, str]:
+        """The ERP's own, SKU -> price."""
+        rows = self._feed_erp.rows.items()
+        return {sku: one.cells((vendor, sku), buffer_known=False)[3] for (vendor, sku), one in rows if vendor == wanted}

@@ -67,11 +67,8 @@ class FolderErp(FeedErp):
         """Section `erp`."""
         address = self.drop_off / "{vendor}" / "*.csv" if self.by_vendor else self.drop_off
         columns = ", ".join(HEADER)
-        return {
-            "url": f"sqlite:///{self.database}",
-            "sql": f"SELECT {columns} FROM stock",
-            "changes_files": str(address),
-        }
+        whole = {"url": f"sqlite:///{self.database}", "sql": f"SELECT {columns} FROM stock"}
+        return whole | ({"changes_files": str(address)} if self.is_followed else {})
 
     def write(self, damage: str | None = None, seed: int = 0) -> None:
         """Commits what changed, then puts it into files; `damage` is a fault of these."""
@@ -197,9 +194,14 @@ class FileFeedRun(FeedRun):
     def _note_reported(self, kind: str) -> None:
         self._erp.stale(self._states())
 
-    def _live(self, kind: str, death: Death | None) -> FaultPoint:
+    def _live(self, kind: str, death: Death | None, vendor: str = VENDORS[0]) -> FaultPoint:
         before = self._states()
-        fault_point = super()._live(kind, death)
+        if not self.world.rows(
+            "SELECT FROM ledger.position"
+        ):  # a reading of the whole has all of them, so none is read
+            for arrival in self._erp.files.values():
+                arrival.struck.add("covered")
+        fault_point = super()._live(kind, death, vendor)
         if fault_point.dead and "rename changes" in fault_point.trail and self._states() == before:
             self.unlanded += 1
         return fault_point
@@ -223,7 +225,7 @@ class FileFeedRun(FeedRun):
             state = states.get(str(path), "unknown")
             if state not in _DONE:
                 raise Broken("I10", f"{path.name} with {arrival.struck} is {state}, although nothing has written to it")
-            if arrival.struck <= {"none", "lies", "stops", "bad_row", "gone"} and state != "taken":
+            if arrival.struck <= {"none", "lies", "stops", "bad_row", "gone", "covered"} and state != "taken":
                 raise Broken("I14", f"{path.name} is {state}, and nothing was wrong with it: {self._reason(path)}")
             if arrival.struck == {"poisoned"} and state != "quarantined":
                 raise Broken("I14", f"{path.name} is {state}, and it cannot be read")

@@ -31,8 +31,8 @@ def test_files_with_faults_and_processes_that_die_converge(world):
 class Forgetful(FileFeedRun):
     """A shelfsync that forgets which files it has taken."""
 
-    def _live(self, kind, death):
-        fault_point = super()._live(kind, death)
+    def _live(self, kind, death, *vendor):
+        fault_point = super()._live(kind, death, *vendor)
         self.world.execute("DELETE FROM ledger.change_file")
         return fault_point
 

@@ -21,7 +21,7 @@ from shelfsync.erp.session import read_statement
 from shelfsync.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     import pyarrow as pa
@@ -38,6 +38,8 @@ CHANGES_COLUMN = "SHELFSYNC_ERP__CHANGES_COLUMN"
 CHANGES_KIND = "SHELFSYNC_ERP__CHANGES_KIND"
 _SINCE = re.compile(r"(?<![:\w]):since\b")
 _START = {"timestamp": "1970-01-01 00:00:00", "number": "0"}
+_AHEAD = dt.timedelta(days=2)
+"""Later than any clock of any zone. One row with such a time would keep all others from being read, so the cursor stops before it."""
 
 
 @dataclass(frozen=True)
@@ -152,8 +154,14 @@ class Feed:
             )
         self._named(names)
 
+    def begin(self, session: Session, changes: Changes) -> None:
+        """Finds where the reading after one of the whole begins. Do this first: without a snapshot, what commits meanwhile comes again."""
+        last = self._counted(session, None)[1]
+        cursor = str(self._value(_START[self.kind]) if last is None else last)
+        changes.position = Position(cursor, self.mark(session, cursor))
+
     def take(self, session: Session, layout: Layout, changes: Changes, chunk_rows: int) -> None:
-        """Reads the rows since the cursor and hands them on; then finds where the next reading begins.
+        """Reads the rows since the cursor and hands them on; then finds where the next reading begins, unless `begin` did.
 
         With a snapshot, rows and position are of one instant. Without one the position is the greatest value that was read.
         """
@@ -161,22 +169,52 @@ class Feed:
         stamps = [] if since is None or changes.restart else [self._value(since)]
         if since is not None:
             for number, (names, rows) in enumerate(session.stream(self._sql(session, since), chunk_rows), 1):
-                place = names.index(self._named(names))
-                stamps = self._latest([*stamps, *(self._value(row[place]) for row in rows if row[place] is not None)])
+                if not changes.restart:
+                    stamps = self._latest([*stamps, *self._stamps(rows, names.index(self._named(names)))])
                 chunk = Chunk(names, list(zip(*rows, strict=True)), len(rows), "the SELECT of the changes")
                 changes.add(layout.raw(chunk, number=number, first_row=changes.rows + 1))
                 changes.rows += len(rows)
-        if not stamps or changes.restart:
-            found = session.count_and_last(self._sql(session, None), self.column)[1]
-            stamps = [self._value(_START[self.kind] if found is None else found)]
-        cursor = str(stamps[0])
-        changes.position = Position(cursor, self.mark(session, cursor))
+        if stamps:
+            changes.position = self._position(session, stamps[0])
         changes.same_instant = session.snapshot
 
     def mark(self, session: Session, cursor: str) -> str:
         """How many rows a reading from this cursor would take, and the last change among them."""
-        count, last = session.count_and_last(self._sql(session, cursor), self.column)
-        return f"{count} {'' if last is None else self._value(last)}"
+        count, last = self._counted(session, cursor)
+        return f"{count} {'' if last is None else last}"
+
+    def _counted(self, session: Session, cursor: str | None) -> tuple[int, Any]:
+        """How many rows there are from a cursor on, and the last change among them as a value; None: there is none."""
+        sql = self._sql(session, cursor)
+        count, last = session.count_and_last(sql, self.column)
+        value = None if last is None else self._value(last)
+        if value is None or not self._is_ahead(value):
+            return count, value
+        count, last = session.count_and_last(sql, self.column, until=self._literal(session, value.ahead()))
+        return count, None if last is None else self._value(last)
+
+    def _position(self, session: Session, last: Any) -> Position:
+        """The position after a reading whose greatest value is `last`. What came after it without a snapshot leaves it without a mark."""
+        count, newest = self._counted(session, str(last))
+        is_newer = not session.snapshot and newest is not None and newest > last
+        return Position(str(last), "" if is_newer else f"{count} {'' if newest is None else newest}")
+
+    def _stamps(self, rows: Sequence[Any], place: int) -> list[Any]:
+        """The values of a chunk's rows that count for the cursor."""
+        stamps = [self._value(row[place]) for row in rows if row[place] is not None]
+        return [stamp for stamp in stamps if not self._is_ahead(stamp)]
+
+    def _is_ahead(self, stamp: Any) -> bool:
+        return self.kind == "timestamp" and stamp.moment > stamp.ahead().moment
+
+    def _literal(self, session: Session, value: Any) -> str:
+        """A value as it stands in SQL: digits and signs of ISO 8601 alone, see `_value`."""
+        if self.kind == "number":
+            return str(value)
+        dialect = session.url.get_backend_name()
+        # The form that a datetime of SQL Server takes in every language of a login: T, and three decimals at most.
+        text = value.moment.isoformat("T", "milliseconds") if dialect == "mssql" else str(value)
+        return f"TIMESTAMP '{text}'" if dialect == "oracle" else f"'{text}'"
 
     def _sql(self, session: Session, cursor: str | None) -> str:
         """The SELECT with the literal from which it reads on."""
@@ -185,11 +223,8 @@ class Feed:
             raise ConfigurationError(
                 self.given[0], "it has no :since", "Compare the column of the changes with it: changed_at >= :since."
             )
-        literal = _START[self.kind] if cursor is None else str(self._value(cursor).before(self.overlap))
-        if self.kind != "number":
-            literal = f"'{literal}'"  # digits and signs of ISO 8601 alone, see _value
-        if self.kind == "timestamp" and session.url.get_backend_name() == "oracle":
-            literal = f"TIMESTAMP {literal}"
+        since = self._value(_START[self.kind]) if cursor is None else self._value(cursor).before(self.overlap)
+        literal = self._literal(session, since)
         return _SINCE.sub(lambda _: literal, sql)
 
     def _named(self, names: tuple[str, ...]) -> str:
@@ -277,6 +312,11 @@ class _Time:
             return type(self)(self.moment - dt.timedelta(seconds=float(overlap)), self.sign)
         except OverflowError:
             return self
+
+    def ahead(self) -> Self:
+        """The latest time that can be true now, in the same form."""
+        now = dt.datetime.now(self.moment.tzinfo).replace(microsecond=0)
+        return type(self)(now + _AHEAD, self.sign)
 
     def __str__(self) -> str:
         return self.moment.isoformat(sep=self.sign)

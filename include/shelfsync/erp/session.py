@@ -155,11 +155,13 @@ class Session:
         with self._time_limit():
             return self._execute(sql, stream=False).scalar()
 
-    def count_and_last(self, sql: str, column: str) -> tuple[Any, Any]:
-        """How many rows a SELECT returns, and the greatest value of one of its columns."""
+    def count_and_last(self, sql: str, column: str, until: str | None = None) -> tuple[Any, Any]:
+        """How many rows a SELECT returns, and the greatest value of one of its columns. `until`: of those up to this literal."""
         name = self._connection.dialect.identifier_preparer.quote(column)
         with self._time_limit():
-            found = self._execute(f"SELECT count(*), max({name}) FROM (\n{sql}\n) shelfsync_extract", stream=False)  # noqa: S608
+            whose = "" if until is None else f" WHERE {name} <= {until}"
+            counted = f"SELECT count(*), max({name}) FROM (\n{sql}\n) shelfsync_extract{whose}"  # noqa: S608
+            found = self._execute(counted, stream=False)
             count, last = tuple(found.one())
         return count, last
 

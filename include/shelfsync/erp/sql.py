@@ -148,6 +148,9 @@ class SqlSource:
         with self._reading() as session:
             if vendors and self._layout.hook is None and self._settings.count_sql is None:
                 sql = self._of_vendors(session, sql, vendors)
+            if changes is not None:
+                with self._feed_errors(session):
+                    self._followed_feed().begin(session, changes)
             yield from self._stream(session, sql, self._settings.chunk_rows)
             claim = self._claim(session, sql)
             if changes is not None:

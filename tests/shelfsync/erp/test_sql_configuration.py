@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
+from decimal import Decimal
+from types import SimpleNamespace
 
 import pytest
 import sqlalchemy as sa
@@ -11,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shelfsync.erp import diagnosis
+from shelfsync.erp.changes import Feed
 from shelfsync.erp.open import open_source
 from shelfsync.errors import ConfigurationError, UnreachableError
 from shelfsync.settings import ErpSettings
@@ -237,3 +240,24 @@ def test_a_missing_right_is_reported_as_one(erp_url):
 )
 def test_a_comment_after_the_select_is_no_second_statement(sqlite_url, end):
     open_source(ErpSettings(url=sqlite_url, sql=SQL + end)).check()
+
+
+@pytest.mark.parametrize(
+    ("dialect", "cursor", "literal"),
+    [
+        ("postgresql", "2026-03-04 05:06:07.123456", "'2026-03-04 05:05:07.123456'"),
+        ("sqlite", "2026-03-04T05:06:07", "'2026-03-04T05:05:07'"),
+        ("oracle", "2026-03-04 05:06:07", "TIMESTAMP '2026-03-04 05:05:07'"),
+        (
+            "mssql",
+            "2026-03-04 05:06:07.123999",
+            "'2026-03-04T05:05:07.123'",
+        ),  # in any language of the login, and never later
+        ("mssql", "2026-03-04 05:06:07+02:00", "'2026-03-04T05:05:07.000+02:00'"),
+        ("mssql", None, "'1970-01-01T00:00:00.000'"),
+    ],
+)
+def test_since_is_written_as_the_database_reads_it_without_doubt(dialect, cursor, literal):
+    feed = Feed(("SHELFSYNC_ERP__CHANGES_SQL", "x >= :since"), ("", None), "changed_at", "timestamp", Decimal(60))
+    session = SimpleNamespace(url=sa.URL.create(dialect))
+    assert feed._sql(session, cursor) == f"x >= {literal}"

@@ -106,6 +106,13 @@ def unmark(connection: Connection, feed: str) -> None:
     connection.execute(position.update().where(position.c.feed == feed).values(mark=""))
 
 
+def forget(connection: Connection, *, but: str | None = None) -> None:
+    """Forgets the positions of all feeds `but` one; without one, all rows too. Rows landed that these feeds know nothing of."""
+    connection.execute(position.delete().where(sa.true() if but is None else position.c.feed != but))
+    if but is None:
+        connection.execute(reading.delete())
+
+
 def move(connection: Connection, feed: str, before: At | None, *, cursor: str, mark: str) -> None:
     """Moves the position. Raises TryAgainError if another reading has moved it since `before`: its rows are newer."""
     version = 1 if before is None else before.version + 1
@@ -121,7 +128,15 @@ def move(connection: Connection, feed: str, before: At | None, *, cursor: str, m
 
 def put(connection: Connection, vendor: str, found: Reading) -> None:
     """The newest rows of a vendor."""
-    values = {**vars(found), "read_at": instant()}
+    _put(connection, vendor, {**vars(found), "read_at": instant()})
+
+
+def put_whole(connection: Connection, vendor: str, path: str, rows: int, *, complete: bool) -> None:
+    """The newest rows of a vendor that was read whole, without its changes: those that were reported before still count once."""
+    _put(connection, vendor, {"raw_path": path, "rows": rows, "complete": complete, "read_at": instant()})
+
+
+def _put(connection: Connection, vendor: str, values: dict[str, Any]) -> None:
     statement = insert(reading).values(vendor=vendor, **values)
     connection.execute(statement.on_conflict_do_update(index_elements=[reading.c.vendor], set_=values))
 
@@ -143,12 +158,12 @@ def every(connection: Connection) -> dict[str, Reading]:
 
 def due(connection: Connection, *, every_s: float, rested_s: float = 0.0) -> set[str]:
     """Vendors to compare although their rows did not change: their last run did not end with "unchanged" against the baseline in force,
-    or it is longer ago than `every_s`, in which a rejection, a restoration or a setting may have ended. `rested_s`: only those whose last run
-    wrote nothing for so long.
+    or it is longer ago than `every_s`, in which a rejection, a restoration or a setting may have ended. A vendor whose rows the last run could not
+    read waits for its next change, or for the next whole reading. `rested_s`: only those whose last run wrote nothing for so long.
     """
     row = tables.vendor_run
     last = (
-        sa.select(row.c.state, row.c.base_version, row.c.updated_at)
+        sa.select(row.c.state, row.c.failed_step, row.c.base_version, row.c.updated_at)
         .join(tables.run, tables.run.c.run_id == row.c.run_id)
         .where(row.c.vendor == reading.c.vendor, sa.not_(tables.run.c.dry_run))
         .order_by(row.c.generation.desc())
@@ -160,13 +175,14 @@ def due(connection: Connection, *, every_s: float, rested_s: float = 0.0) -> set
         sa.func.coalesce(last.c.base_version, 0) == tables.vendor.c.baseline_version,
         last.c.updated_at > after(-every_s),
     )
+    has_no_rows = sa.and_(last.c.state == VendorState.FAILED, last.c.failed_step == "extract")
     statement = (
         sa.select(reading.c.vendor)
         .join(tables.vendor, tables.vendor.c.vendor == reading.c.vendor)
         .outerjoin(last, sa.true())
         .where(
             tables.vendor.c.forgotten.is_(None),
-            sa.not_(sa.func.coalesce(in_step, sa.false())),
+            sa.not_(sa.func.coalesce(sa.or_(in_step, has_no_rows), sa.false())),
             sa.func.coalesce(last.c.updated_at <= after(-rested_s), sa.true()),
         )
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from shelfsync.catalog.ledger import change_files, readings, runs, vendor_runs
 from shelfsync.catalog.ledger.readings import Reading
@@ -28,6 +28,14 @@ if TYPE_CHECKING:
     from shelfsync.store.lake import Lake
 
 log = logging.getLogger(__name__)
+
+
+class Land(Protocol):
+    """Lands the rows of a reading, vendor -> (path, rows), in the transaction at hand."""
+
+    def __call__(self, connection: Connection, files: dict[str, tuple[str, int]], /, *, complete: bool) -> None:
+        """Writes them."""
+
 
 FILES = "files"
 """The feed of changes that come as files."""
@@ -81,6 +89,8 @@ def read_changed(context: Context, run: Run, erp: FollowedErp, before: At) -> li
             vendor_runs.begin(connection, run.run_id, name, extract_id=number, generation=generation, **values)
         for name, one in laid.items():
             readings.put(connection, name, one.reading)
+        if settings.sync.vendors:  # the position moves past the changes of all others
+            readings.keep(connection, settings.sync.vendors)
         if not broken:  # the rows of a vendor that has failed have to come again
             readings.move(connection, before.feed, before, cursor=changes.position.cursor, mark=changes.position.mark)
             change_files.write(connection, run.run_id, known_files, changes.files)
@@ -163,8 +173,9 @@ class ReportedChanges:
     `paths`: vendor -> the rows as the changes had reported them, for each vendor that a reading had before.
     """
 
-    def __init__(self, context: Context, feed: str, before: At | None, *, partial: bool = False) -> None:
+    def __init__(self, context: Context, run: Run, feed: str, before: At | None, *, partial: bool = False) -> None:
         self._context = context
+        self._run = run
         self._feed = feed
         self._before = before
         self._partial = partial
@@ -176,6 +187,7 @@ class ReportedChanges:
         self.changes = Changes(cursor, self._partition.add, restart=True, files=dict(self._known_files))
         self.paths: dict[str, str] = {}
         self._changed: dict[str, str] = {}
+        self._missing: dict[str, Reading] = {}
 
     def __enter__(self) -> Self:
         self._partition.__enter__()
@@ -200,6 +212,8 @@ class ReportedChanges:
         before = compared | {name: one.reading for name, one in reported.items()}
         self._changed = changed
         self.paths = {name: before[name].raw_path for name in files if name in before and name not in broken}
+        takes_part = self._context.settings.sync.vendors or before
+        self._missing = {name: before[name] for name in set(before) & set(takes_part) - set(files) - set(broken)}
         if self.changes.same_instant:
             return files, {}
         wholes = {
@@ -214,13 +228,17 @@ class ReportedChanges:
         laid = {name: (one.reading.raw_path, one.reading.rows) for name, one in newer.items()}
         return {name: one for name, one in (files | laid).items() if name not in failed}, failed
 
-    def land(self, connection: Connection, run_id: int, files: dict[str, tuple[str, int]], *, complete: bool) -> None:
-        """Makes these rows the ones that changes are laid over, and moves the position, in the transaction at hand."""
-        if self._partial:
-            return
+    def land(self, connection: Connection, files: dict[str, tuple[str, int]], *, complete: bool) -> None:
+        """Makes these rows the ones that changes are laid over, and moves the position, in the transaction at hand.
+
+        A vendor without a row here keeps those that it had, with its changes over them: so it is followed when it comes back.
+        """
         for name, (path, rows) in files.items():
             readings.put(connection, name, Reading(path, rows, complete, self._changed.get(name)))
-        readings.keep(connection, files)
+        for name, one in self._missing.items():
+            readings.put(connection, name, one)
+        readings.keep(connection, files.keys() | self._missing.keys())
+        readings.forget(connection, but=self._feed)
         found = self.changes.position
         assert found is not None
         if self._before is not None and found.cursor != self._before.cursor:
@@ -229,8 +247,14 @@ class ReportedChanges:
             )
         readings.move(connection, self._feed, self._before, cursor=found.cursor, mark=found.mark)
         if self._feed == FILES:
-            change_files.write(connection, run_id, self._known_files, self.changes.files)
+            change_files.write(connection, self._run.run_id, self._known_files, self.changes.files)
             change_files.close(connection, self.changes.present, self.changes.covered)
+
+
+def land_some(connection: Connection, files: dict[str, tuple[str, int]], *, complete: bool) -> None:
+    """Lands the rows of some vendors, vendor -> (path, rows). The changes before them come again: the position stays."""
+    for name, (path, rows) in files.items():
+        readings.put_whole(connection, name, path, rows, complete=complete)
 
 
 def replay(context: Context, path: str) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from shelfsync.catalog.ledger import readings, runs, vendor_runs, vendors
 from shelfsync.catalog.state import VendorState
-from shelfsync.catalog.steps.changes import ReportedChanges, read_changed
+from shelfsync.catalog.steps.changes import ReportedChanges, land_some, read_changed
 from shelfsync.catalog.steps.partition import Partition
 from shelfsync.catalog.warehouse import record
 from shelfsync.erp.complete_extract import none_of
@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import pyarrow as pa
+    from sqlalchemy.engine import Connection
 
     from shelfsync.catalog.ledger.runs import Run
+    from shelfsync.catalog.steps.changes import Land
     from shelfsync.context import Context
     from shelfsync.erp.complete_extract import Extract, Proof
 
@@ -37,24 +39,45 @@ def extract(context: Context, run_id: int) -> list[dict[str, Any]]:
     erp = context.open_erp()
     followed = erp.followed()
     partial = bool(run.dry_run or run.vendors or run.skus)
-    if followed is None or (partial and not followed.dumped):
-        return _whole(context, run, erp.read)
+    if run.dry_run and (followed is None or not followed.dumped):
+        return _whole(context, run, erp.read, _land_nothing)
+    if followed is None:
+        return _whole(context, run, erp.read, _begin_anew)
     with readings.alone(context.engine, context.clock, wait_s=context.settings.erp.timeout_s):
         with context.engine.connect() as connection:
             before = readings.at(connection, followed.feed)
         if before is not None and not run.full and not partial:
             names = read_changed(context, run, followed, before)
             return shards(names, run_id, context.settings.sync.vendors_per_shard, context.settings.sync.shards_max)
-        with ReportedChanges(context, followed.feed, before, partial=partial) as reported:
+        if partial and not followed.dumped:
+            return _whole(context, run, erp.read, land_some)
+        with ReportedChanges(context, run, followed.feed, before, partial=partial) as reported:
             return _whole(
-                context, run, lambda of: followed.read_with(reported.changes, of if partial else ()), reported
+                context,
+                run,
+                lambda of: followed.read_with(reported.changes, of if partial else ()),
+                _land_nothing if run.dry_run else land_some if partial else reported.land,
+                reported,
             )
 
 
+def _land_nothing(_connection: Connection, _files: dict[str, tuple[str, int]], *, complete: bool) -> None:
+    """A plan reads only."""
+
+
+def _begin_anew(connection: Connection, _files: dict[str, tuple[str, int]], *, complete: bool) -> None:  # noqa: ARG001
+    """If the changes are read again one day, they need a reading of the whole first."""
+    readings.forget(connection)
+
+
 def _whole(
-    context: Context, run: Run, read: Callable[[tuple[str, ...]], Extract], reported: ReportedChanges | None = None
+    context: Context,
+    run: Run,
+    read: Callable[[tuple[str, ...]], Extract],
+    land: Land,
+    reported: ReportedChanges | None = None,
 ) -> list[dict[str, Any]]:
-    """Reads all rows. `reported`: the changes at the same instant, so that what they missed is found."""
+    """Reads all rows, and lands them by `land`. `reported`: the changes at the same instant, so that what they missed is found."""
     run_id = run.run_id
     wanted = run.vendors or context.settings.sync.vendors
     failed: dict[str, tuple[str, int]] = {}
@@ -83,7 +106,7 @@ def _whole(
         rows_of = {name: rows for name, (_, rows) in files.items()}
         files, unlaid = reported.compare(files)
         failed |= {name: (error, rows_of[name]) for name, error in unlaid.items()}
-    _write(context, run, proof, files, failed, nameless, reported)
+    _write(context, run, proof, files, failed, nameless, land, {} if reported is None else reported.paths)
     if nameless_rows:
         log.warning(
             "extract: %d rows name no usable vendor and were quarantined; `shelfsync quarantine` shows them",
@@ -121,7 +144,8 @@ def _write(
     files: dict[str, tuple[str, int]],
     failed: dict[str, tuple[str, int]],
     nameless: pa.Table,
-    reported: ReportedChanges | None,
+    land: Land,
+    reported: dict[str, str],
 ) -> None:
     asked = set(run.vendors or context.settings.sync.vendors)
     came = set(files) | set(failed)
@@ -144,10 +168,9 @@ def _write(
                 generation=generation,
                 raw_path=path,
                 rows_raw=rows,
-                reported_path=None if reported is None else reported.paths.get(name),
+                reported_path=reported.get(name),
             )
-        if reported is not None:
-            reported.land(connection, run.run_id, files, complete=proof.complete)
+        land(connection, files, complete=proof.complete)
         for name, (error, _) in sorted(failed.items()):
             _fail(connection, run.run_id, name, number, f"its rows could not be written: {error}")
         for name, skus in vendors.known_vendors(connection).items():

@@ -9,6 +9,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from shelfsync.catalog.ledger import readings, runs
+from shelfsync.catalog.state import RunState
 from shelfsync.errors import ConfigurationError, ShelfsyncError, TryAgainError, UnreachableError
 
 if TYPE_CHECKING:
@@ -76,9 +77,13 @@ def watch(
             why = news(context)
             if why is not None:
                 log.info("watch: %s", why)
-                ended(start())
+                report = start()
+                ended(report)
                 number += 1
-                continue
+                if report["sent"]:
+                    continue  # what changed meanwhile waits already
+                if report["state"] in {RunState.FAILED, RunState.PARTLY_FAILED}:
+                    context.clock.sleep(REST_S)  # the same rows would fail at once again
         except TryAgainError as error:
             log.warning("watch: %s", error)
             context.clock.sleep(min(max(error.after_s, every_s), REST_S))

@@ -13,7 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shelfsync.catalog.ledger import readings
+from shelfsync.catalog.steps import watch as watching
+from shelfsync.catalog.steps.run import open_run
 from shelfsync.erp import connection as connections
+from shelfsync.erp.session import Session
 from shelfsync.errors import ConfigurationError, TryAgainError
 from shelfsync.store.lake import Lake
 from stamped_erp import NUMBERS, TIMES, StampedErp
@@ -192,6 +195,96 @@ def test_a_run_of_named_vendors_and_a_plan_read_the_whole_and_move_nothing(world
     assert world.sync("delta", "store-001")["sent"] == 1
     world.sync("delta", dry_run=True)
     assert world.rows("SELECT cursor, version FROM ledger.position") == position
+
+
+@pytest.mark.parametrize("skus", [(), ("b",)], ids=["named", "urgent"])
+def test_what_a_run_of_named_vendors_reads_is_what_the_next_changes_are_laid_over(world, erp, skus):
+    """Otherwise the next delta compares the rows before it with the new baseline, and takes its prices back."""
+    extracted(world, "full")
+    erp.put("store-001", "b", price="7.00", began_s_ago=5_000)  # a change that the query does not report
+    key = f"changes/{next(_keys)}"
+    run = open_run(world.app.context, kind="delta", key=key, vendors=("store-001",), skus=skus, dry_run=False)
+    world.app.extract(run)
+    erp.now += 1_000
+    erp.put("store-001", "a", quantity=3)
+    extracted(world)
+    assert held(world.app, "store-001") == theirs(erp, "store-001")
+
+
+def test_after_a_reading_that_knew_nothing_of_the_changes_they_begin_anew(make_world, world, erp):
+    """They were switched off for a while: what changed meanwhile may be in no feed any more."""
+    extracted(world, "full")
+    without = make_world(erp={"url": erp.url, "sql": TIMES["sql"]})
+    erp.put("store-001", "b", price="7.00", began_s_ago=5_000)
+    extracted(without)
+    extracted(world)
+    assert held(world.app, "store-001") == theirs(erp, "store-001")
+
+
+def test_a_store_that_a_whole_reading_missed_goes_on_with_its_changes(world, erp):
+    extracted(world, "full")
+    gone = erp.execute("DELETE FROM stock WHERE vendor = 'store-002' RETURNING *")
+    assert extracted(world, "full") == ["store-001"]
+    for row in gone:
+        erp.execute("INSERT INTO stock VALUES (?, ?, ?, ?, ?, ?, ?, ?)", *row)
+    erp.now += 1_000
+    erp.put("store-002", "b", quantity=0)
+    assert extracted(world) == ["store-001", "store-002"]
+    assert held(world.app, "store-002") == theirs(erp, "store-002")
+
+
+@pytest.mark.slow
+def test_a_store_that_a_whole_reading_missed_stays_failed_until_it_changes(world, erp):
+    for kind in ("full", "delta", "delta"):
+        world.sync(kind)
+    gone = erp.execute("DELETE FROM stock WHERE vendor = 'store-002' RETURNING *")
+    assert world.sync("full")["state"] == "partly_failed"
+    assert "store-002" not in [row["vendor"] for row in world.sync()["vendors"]]
+    assert watching.news(world.app.context) is None
+    for row in gone:
+        erp.execute("INSERT INTO stock VALUES (?, ?, ?, ?, ?, ?, ?, ?)", *row)
+    erp.now += 1_000
+    erp.put("store-002", "b", quantity=0, active=0)
+    assert world.sync()["sent"] == 1
+    assert not world.shown("store-002")["b"]["active"]
+
+
+def test_without_a_snapshot_what_commits_during_the_whole_reading_comes_with_the_changes(make_world, erp, monkeypatch):
+    begin, whole = connections.begin, Session.columns_of
+    erp.put("store-001", "a")
+    erp.put("store-001", "b")
+    world = make_world(erp={"url": erp.url, "changes_overlap": 0, **NUMBERS})
+
+    def no_snapshot(connection, timeout_s):
+        begin(connection, timeout_s)
+        connection.exec_driver_sql("COMMIT")
+        return False
+
+    def and_then_a_sale(session, *given):
+        yield from list(whole(session, *given))
+        for sku in ("a", "b"):
+            erp.now += 1
+            erp.put("store-001", sku, quantity=7)
+
+    monkeypatch.setattr(connections, "begin", no_snapshot)
+    monkeypatch.setattr(Session, "columns_of", and_then_a_sale)
+    extracted(world, "full")
+    assert watching.news(world.app.context), "the look sees it"
+    extracted(world)
+    assert held(world.app, "store-001") == theirs(erp, "store-001")
+
+
+@pytest.mark.parametrize("reading", ["full", "delta"])
+def test_a_row_of_the_far_future_does_not_move_the_cursor_there(world, erp, reading):
+    extracted(world, "full")
+    erp.put("store-001", "a", quantity=1, began_s_ago=-3_650 * 86_400)
+    extracted(world, reading)
+    assert held(world.app, "store-001") == theirs(erp, "store-001")
+    erp.now += 1_000
+    erp.put("store-001", "b", quantity=2)
+    assert watching.news(world.app.context)
+    extracted(world)
+    assert held(world.app, "store-001") == theirs(erp, "store-001")
 
 
 def test_a_vendor_whose_last_rows_are_lost_fails_alone_and_the_cursor_waits(world, erp):

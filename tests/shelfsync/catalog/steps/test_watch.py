@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -28,11 +29,25 @@ def world(make_world, platform, erp):
     return make_world(erp={"url": erp.url, "changes_overlap": 60, **TIMES})
 
 
-def watched(world, looks, ended=lambda _: None, start=None):
+class Pauses:
+    """A clock that notes its pauses and takes none."""
+
+    def __init__(self):
+        self.taken_s = []
+
+    def sleep(self, seconds):
+        self.taken_s.append(seconds)
+
+    def monotonic_s(self):
+        return 0.0
+
+
+def watched(world, looks, ended=lambda _: None, start=None, clock=None):
     """How many runs so many looks made."""
     left = iter(range(looks))
+    context = world.app.context
     return watching.watch(
-        world.app.context,
+        context if clock is None else replace(context, clock=clock),
         start or world.sync,
         every_s=0.01,
         stopping=lambda: next(left, None) is None,
@@ -129,8 +144,25 @@ def test_a_watch_goes_on_after_what_may_pass_and_ends_at_a_wrong_setting(world):
     def start():
         raise next(errors)
 
+    pauses = Pauses()
     with pytest.raises(ConfigurationError, match="it is wrong"):
-        watched(world, 9, start=start)
+        watched(world, 9, start=start, clock=pauses)
+    assert pauses.taken_s == [pytest.approx(30.0, abs=30.0), 0.01, 60.0, 0.01]
+
+
+@pytest.mark.parametrize(
+    ("report", "pauses_s"),
+    [
+        ({"sent": 3, "state": "succeeded"}, []),
+        ({"sent": 0, "state": "succeeded"}, [0.01]),  # a file that is not whole yet
+        ({"sent": 0, "state": "partly"}, [0.01]),
+        ({"sent": 0, "state": "partly_failed"}, [60.0, 0.01]),  # a vendor whose rows cannot be laid over
+    ],
+)
+def test_a_run_that_sent_nothing_is_not_followed_by_another_at_once(world, report, pauses_s):
+    pauses = Pauses()
+    assert watched(world, 1, start=lambda: report, clock=pauses) == 1
+    assert pauses.taken_s == pauses_s
 
 
 def test_without_a_query_for_changes_there_is_nothing_to_watch(make_world, erp):
