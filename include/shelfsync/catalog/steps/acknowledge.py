@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+_NO_LOG = "no log came, and the platform reported no result"
+
 
 def acknowledge(context: Context, run_id: int, names: Iterable[str], *, comes_back: bool = True) -> StepReport:
     """Moves the baseline of each vendor by its confirmed jobs of this run."""
@@ -68,7 +70,8 @@ def _ending(context: Context, job: CatalogJob, unaccounted: int) -> str:
         return f"{ended_without_log(status)}: none of its {job.sent} SKUs is confirmed"
     if job.result_path is None and job.feedback is None:
         return f"no log came, and the listing does not show {unaccounted} of {job.sent} SKUs as they were sent"
-    missing = f"the platform's log has no line for {unaccounted} of {job.sent} SKUs that were sent"
+    log_or_status = "the platform's log has no line" if job.result_path else _NO_LOG
+    missing = f"{log_or_status} for {unaccounted} of {job.sent} SKUs that were sent"
     return f"the platform reported the job as FAILED, and {missing}" if status == "FAILED" else missing
 
 

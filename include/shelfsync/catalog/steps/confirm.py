@@ -16,7 +16,7 @@ from shelfsync.catalog.steps.outcomes import all_alike, ended_without_log, leave
 from shelfsync.catalog.steps.vendor_lease import each_open_job
 from shelfsync.errors import DataError, StaleRunError, TryAgainError
 from shelfsync.platform.jobs import job as job_row
-from shelfsync.platform.jobs.job import blames_the_file, database_is_away, reason_of
+from shelfsync.platform.jobs.job import blames_the_file, database_is_away, is_final, reason_of
 from shelfsync.platform.jobs.poll import Report, known, poll, received
 from shelfsync.platform.jobs.result import download, first_usable
 from shelfsync.platform.jobs.table import State
@@ -139,8 +139,12 @@ def _log_lines(context: Context, job: CatalogJob, news: Report, lease: Lease) ->
         _keep(context, job, path, lease)
         return _read_log(context, job, path, lease)
 
+    def known_without(trouble: Exception | None) -> bool:
+        # the status may list the rejected SKUs alone: only the log, if it can still come, confirms the others
+        return news.feedback is not None and (trouble is None or job.overdue or is_final(trouble))
+
     ask = partial(poll, context, job)
-    return first_usable(context, news.links, use, ask, what=what, else_nothing=news.feedback is not None)
+    return first_usable(context, news.links, use, ask, what=what, known_without=known_without)
 
 
 def _read_log(context: Context, job: CatalogJob, path: str, lease: Lease) -> pa.Table:

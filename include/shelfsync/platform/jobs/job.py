@@ -17,6 +17,7 @@ from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError, SQL
 from partner_api.errors import (
     CredentialsError,
     DownloadTooLargeError,
+    LinkExpiredError,
     LinkNotAllowedError,
     PartnerError,
     ThrottledError,
@@ -274,6 +275,11 @@ def blames_the_file(error: Exception) -> bool:
     if isinstance(error, ShelfsyncError):
         return isinstance(error, DataError)
     return not isinstance(error, OSError | SQLAlchemyError)
+
+
+def is_final(error: Exception) -> bool:
+    """Whether no later try gets a file from the same link: the file cannot be used, or the link has expired."""
+    return blames_the_file(error) or isinstance(error, LinkExpiredError)
 
 
 def stops_every_link(error: Exception) -> bool:

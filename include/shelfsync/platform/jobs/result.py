@@ -7,7 +7,7 @@ import logging
 import tempfile
 from typing import TYPE_CHECKING, TypeVar
 
-from shelfsync.platform.jobs.job import blames_the_file, reason_of, stops_every_link
+from shelfsync.platform.jobs.job import blames_the_file, is_final, reason_of, stops_every_link
 from shelfsync.platform.jobs.poll import quarantine
 
 if TYPE_CHECKING:
@@ -28,13 +28,13 @@ def first_usable(
     poll: Callable[[], Report],
     *,
     what: str,
-    else_nothing: bool = False,
+    known_without: Callable[[Exception | None], bool] = lambda _trouble: False,
 ) -> T | None:
     """What `use` makes of the first of the links whose file can be used, the best first; None when the job has no link at all.
 
     An event whose link leads to no such file is quarantined, so that only a later event or the platform's own answer counts. Where no
-    link will do, the platform is polled once for the one it has now. `else_nothing`: the job's result is known without a file, so
-    the platform is only polled when a link failed, and no failure is raised.
+    link will do, the platform is polled once for the one it has now. `known_without`: whether the job's result is known without a file,
+    so that no failure is raised; None: whether it is so without a failure, and no poll is needed.
     """
     trouble: Exception | None = None
     seen: set[str] = set()
@@ -50,11 +50,12 @@ def first_usable(
                 log.error("%s: %s", what, reason_of(error))  # noqa: TRY400  expected, in a line
                 if link.event_id is not None and blames_the_file(error):
                     quarantine(context, link.event_id, reason_of(error))
-                trouble = error
-        if polled or (trouble is None and else_nothing):
+                if trouble is None or is_final(trouble):
+                    trouble = error
+        if polled or (trouble is None and known_without(None)):
             break
         polled, links = True, [link for link in poll().links if link.url not in seen]
-    if trouble is not None and not else_nothing:
+    if trouble is not None and not known_without(trouble):
         raise trouble
     return None
 

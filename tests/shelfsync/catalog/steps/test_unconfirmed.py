@@ -132,3 +132,39 @@ def test_a_vendor_whose_confirmation_was_done_by_a_process_that_then_died_is_not
     shelf.app.recover()
     assert _state(shelf) == "acknowledged"
     assert shelf.app.report(run_id)["state"] == "succeeded"
+
+
+@pytest.fixture
+def partly_rejected(make_world):
+    """A world whose status call lists the one rejected SKU alone, as the sandbox does, and three accepted ones."""
+    world = make_world(sync={"poll_first_s": 0.05, "poll_max_s": 0.1, "readback_requests_max": 0})
+    world.platform.put_products("store-001", [{**A, "sku": sku} for sku in ("a", "b", "c")])
+    for sku in ("a", "b", "c", "unknown"):
+        world.erp.put("store-001", sku, "2.00")
+    return world
+
+
+_COUNTS = "SELECT accepted, rejected, unaccounted FROM ledger.job ORDER BY job_id"
+
+
+def test_a_log_that_cannot_be_fetched_for_a_moment_is_fetched_later_though_the_rejections_are_known(partly_rejected):
+    world = partly_rejected
+    world.platform.faults({"at": "log", "kind": "status_503"})
+    assert world.sync("full")["state"] != "succeeded"
+    assert (_state(world), world.rows(_COUNTS)) == ("open", [(None, None, None)])
+    world.platform.faults()
+    world.app.recover()
+    assert (_state(world), world.rows(_COUNTS)) == ("acknowledged", [(3, 1, 0)])
+
+
+@pytest.mark.parametrize("final", ["expired", "overdue"])
+def test_a_log_that_never_comes_leaves_the_rejections_that_the_status_lists(partly_rejected, final):
+    world = partly_rejected
+    world.platform.faults({"at": "log", "kind": "expired" if final == "expired" else "status_503"})
+    lines = world.sync("full")["lines"]
+    if final == "overdue":
+        with world.app.context.engine.begin() as connection:
+            connection.execute(sa.text("UPDATE ledger.job SET deadline_at = created_at"))
+        lines = world.app.recover()["failed"].values()
+    assert (_state(world), world.rows(_COUNTS)) == ("acknowledged", [(0, 1, 3)])
+    assert [line for line in lines if "no log came, and the platform reported no result for 3 of 4 SKUs" in line]
