@@ -65,10 +65,11 @@ def _acknowledge(context: Context, job: CatalogJob, lease: Lease) -> None:
 
 def _ending(context: Context, job: CatalogJob, unaccounted: int) -> str:
     """How the platform ended a job with SKUs without an outcome. A missing log differs from a log without some SKUs."""
-    status = (known(context, job).status or "").upper()
-    if unaccounted == job.sent and job.result_path is None and job.feedback is None:
+    news = known(context, job)
+    status, nothing_came = (news.status or "").upper(), job.result_path is None and news.feedback is None
+    if unaccounted == job.sent and nothing_came:
         return f"{ended_without_log(status)}: none of its {job.sent} SKUs is confirmed"
-    if job.result_path is None and job.feedback is None:
+    if nothing_came:
         return f"no log came, and the listing does not show {unaccounted} of {job.sent} SKUs as they were sent"
     log_or_status = "the platform's log has no line" if job.result_path else _NO_LOG
     missing = f"{log_or_status} for {unaccounted} of {job.sent} SKUs that were sent"

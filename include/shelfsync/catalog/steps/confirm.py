@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
 import pyarrow.compute as pc
@@ -107,7 +106,7 @@ def _outcomes(context: Context, job: CatalogJob, news: Report, items: pa.Table, 
     from shelfsync.catalog.outcome import match, parse_feedback, unmatched
 
     key = context.settings.platform.item_key
-    lines = _log_lines(context, job, news, lease)
+    lines, news = _log_lines(context, job, news, lease)
     if lines is None and news.feedback is None:
         return all_alike(items, "unaccounted", ended_without_log(news.status))
     if lines is None:
@@ -123,12 +122,12 @@ def _outcomes(context: Context, job: CatalogJob, news: Report, items: pa.Table, 
     return match(items, lines, key)
 
 
-def _log_lines(context: Context, job: CatalogJob, news: Report, lease: Lease) -> pa.Table | None:
-    """The lines of the job's log, downloaded once and stored; None if the job has none."""
+def _log_lines(context: Context, job: CatalogJob, news: Report, lease: Lease) -> tuple[pa.Table | None, Report]:
+    """The lines of the job's log, downloaded once and stored, or None if the job has none; and the platform's last report of the job."""
     what = f"confirm: vendor {job.vendor}, job {job.job_id}"
     if job.result_path is not None:
         try:
-            return _read_log(context, job, job.result_path, lease)
+            return _read_log(context, job, job.result_path, lease), news
         except Exception as error:
             if not blames_the_file(error):
                 raise
@@ -139,12 +138,19 @@ def _log_lines(context: Context, job: CatalogJob, news: Report, lease: Lease) ->
         _keep(context, job, path, lease)
         return _read_log(context, job, path, lease)
 
-    def known_without(trouble: Exception | None) -> bool:
-        # the status may list the rejected SKUs alone: only the log, if it can still come, confirms the others
-        return news.feedback is not None and (trouble is None or job.overdue or is_final(trouble))
+    def ask() -> Report:
+        nonlocal news
+        news = poll(context, job)
+        return news
 
-    ask = partial(poll, context, job)
-    return first_usable(context, news.links, use, ask, what=what, known_without=known_without)
+    def known_without(trouble: Exception | None) -> bool:
+        # status and event may list the rejected SKUs alone: only the log, if it can still come, confirms the others
+        if trouble is None:
+            return job.feedback is not None
+        return news.ended and news.feedback is not None and (job.overdue or is_final(trouble))
+
+    lines = first_usable(context, news.links, use, ask, what=what, known_without=known_without)
+    return lines, news
 
 
 def _read_log(context: Context, job: CatalogJob, path: str, lease: Lease) -> pa.Table:

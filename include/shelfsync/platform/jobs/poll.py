@@ -153,7 +153,10 @@ def known(context: Context, job: Job, rows: Sequence[Any] | None = None) -> Repo
     if event is not None and event.download_url and (status or "").upper() not in kind.ended:
         status = None  # a link to the log takes precedence over an older report without it
     ended = (status or "").upper() in kind.ended or (status is None and bool(links))
-    return Report(status, tuple(links.values()), job.feedback, ended)
+    feedback = job.feedback
+    if feedback is None and event is not None and isinstance(event.feedback, list):
+        feedback = storable(event.feedback)
+    return Report(status, tuple(links.values()), feedback, ended)
 
 
 def _believable(context: Context, job: Job, rows: Sequence[Any]) -> list[JobEvent]:

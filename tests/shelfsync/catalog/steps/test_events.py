@@ -100,6 +100,54 @@ def test_an_event_that_came_before_its_job_was_known_is_found_when_it_is(webhook
     assert webhook_world.rows(f"SELECT state FROM ledger.job WHERE platform_job_id = '{number}'") == [("confirmed",)]
 
 
+@pytest.fixture
+def end_event(make_world, receiver):
+    """Sends a request of two SKUs, of which the platform knows one, and then an event of the job's end without a link."""
+
+    def end(body: dict, **platform: str):
+        world = make_world(sync=NEVER_ASKED | {"readback_requests_max": 0}, platform=platform)
+        world.platform.put_webhook(catalog_url="http://127.0.0.1:1/nowhere", secret="canary-webhook-1")
+        world.platform.put_products("store-001", [A])
+        for sku in ("a", "unknown"):
+            world.erp.put("store-001", sku, "2.00")
+        run_id, vendors = world.begin("full", upto="deliver")
+        world.platform.until_quiescent()
+        world.platform.faults({"at": "log", "kind": "expired"})
+        sent = {"job_id": _job_number(world), "job_status": "COMPLETED", **body}
+        assert httpx.post(receiver.url, json=sent, headers={"Authorization": "canary-webhook-1"}).status_code == 200
+        for step in ("confirm", "acknowledge"):
+            world.app.step(step, run_id, vendors)
+        counts = world.rows("SELECT accepted, rejected, unaccounted FROM ledger.job")
+        return counts, [row.reason for row in world.rows("SELECT reason FROM ledger.rejection")]
+
+    return end
+
+
+def test_an_end_without_a_link_leaves_the_results_that_the_platform_is_polled_for(end_event):
+    counts, reasons = end_event({})
+    assert (counts, len(reasons)) == ([(0, 1, 1)], 1)
+
+
+def test_an_end_without_a_link_has_results_of_its_own_that_count_where_there_is_no_log(end_event):
+    results = [
+        {"sku": "a", "status": "success"},
+        {"sku": "unknown", "status": "failed", "rejection_reasons": [{"rejected_reason": "no such product"}]},
+    ]
+    counts, reasons = end_event({"result": {"item_level_feedback": results}}, job_status_path="")
+    assert (counts, reasons) == ([(1, 1, 0)], ["no such product"])
+
+
+def test_the_log_counts_before_the_results_of_an_event(webhook_world, receiver):
+    """The event may list the rejected SKUs alone."""
+    webhook_world.platform.put_webhook(catalog_url="http://127.0.0.1:1/nowhere", secret="canary-webhook-1")
+    run_id, vendors = webhook_world.begin("full", upto="deliver")
+    webhook_world.platform.until_quiescent()
+    end = {"job_id": _job_number(webhook_world), "job_status": "COMPLETED", "result": {"item_level_feedback": []}}
+    assert httpx.post(receiver.url, json=end, headers={"Authorization": "canary-webhook-1"}).status_code == 200
+    webhook_world.app.step("confirm", run_id, vendors)
+    assert webhook_world.rows("SELECT accepted, unaccounted FROM ledger.job") == [(1, 0)]
+
+
 def test_a_forged_event_is_rejected_and_changes_nothing(webhook_world, receiver):
     webhook_world.platform.put_webhook(catalog_url="http://127.0.0.1:1/nowhere", secret="canary-webhook-1")
     webhook_world.begin("full", upto="deliver")
