@@ -56,6 +56,16 @@ def unwanted(case: Case, declined: Iterable[pa.Table]) -> pa.Array:
     return rows
 
 
+def unseen(declined: pa.Table, shown: pa.Array, quarantined: pa.Array, *, complete: bool) -> pa.Table:
+    """The declined rows about which an extract proves nothing: the ERP may have these values still.
+
+    `shown`: the SKUs of its snapshot. A SKU that is not among them is quarantined, or the extract is not complete.
+    """
+    skus = column(declined, "sku")
+    may_be_there = pc.is_in(skus, value_set=quarantined.drop_null()) if complete else True
+    return declined.filter(pc.and_(pc.invert(pc.is_in(skus, value_set=shown)), may_be_there))
+
+
 def _new_in(case: Case, decided: dict[str, pa.Array]) -> pa.Array:
     """A mask of the rows of products that are new now and were new when a person decided about them."""
     new = pc.equal(column(case.delta, "change"), "new")

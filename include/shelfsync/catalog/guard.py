@@ -86,6 +86,19 @@ def guard(
     return Guarded(_released(case, held), _held(held_changes), tuple(held_changes))
 
 
+def with_unseen(held_changes: Iterable[HeldChanges], unseen: Iterable[HeldChanges]) -> list[HeldChanges]:
+    """The held changes together with the rows of the same declined holds (by `carried`) that the extract does not show."""
+    left = {one.carried: one for one in unseen if one.rows.num_rows}
+    whole = []
+    for one in held_changes:
+        more = None if one.carried is None else left.pop(one.carried, None)
+        if more is not None:
+            rest = more.rows.filter(pc.invert(pc.is_in(more.rows["sku"], value_set=column(one.rows, "sku"))))
+            one = replace(one, rows=pa.concat_tables([one.rows, rest]).sort_by("sku"))  # noqa: PLW2901
+        whole.append(one)
+    return [*whole, *left.values()]
+
+
 def _free_of(case: Case, finding: Finding) -> dict[str, pa.Array]:
     """Field -> mask of the finding's values that no guard holds yet; a new product and one that left are held whole or not at all."""
     whole = pc.or_(case.removed, pc.equal(column(case.delta, "change"), "new"))

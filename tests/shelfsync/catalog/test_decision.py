@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from catalog_rows import fields_by_sku, shelf, snapshot
 from catalog_strategies import shelves
-from shelfsync.catalog.decision import identity, pending, with_current_quantities, without_held
+from shelfsync.catalog.decision import identity, pending, unseen, with_current_quantities, without_held
 from shelfsync.catalog.diff import apply, diff
 from shelfsync.schemas import DELTA, FIELDS
 
@@ -48,6 +48,18 @@ OTHER = {"sku": "b", "price": "1.00", "quantity": 5, "active": True}
 def _new(**values):
     """The delta of one new product and one known product."""
     return diff(snapshot({**ROW, **values}, OTHER), shelf({**OTHER, "quantity": 4}), full=False)
+
+
+@given(now=shelves(), before=shelves(), shown=shelves(), unreadable=shelves(), complete=st.booleans())
+def test_a_declined_row_stays_as_long_as_an_extract_does_not_show_its_sku_and_does_not_prove_it_gone(
+    now, before, shown, unreadable, complete
+):
+    declined = diff(now, before, full=True)
+    quarantined = pa.concat_arrays([unreadable["sku"].combine_chunks(), pa.array([None], pa.string())])
+    rows = unseen(declined, shown["sku"].combine_chunks(), quarantined, complete=complete)
+    absent = set(declined["sku"].to_pylist()) - set(shown["sku"].to_pylist())
+    assert set(rows["sku"].to_pylist()) == (absent & set(unreadable["sku"].to_pylist()) if complete else absent)
+    assert [row for row in declined.to_pylist() if row in rows.to_pylist()] == rows.to_pylist()
 
 
 @given(quantity=st.integers(0, 1000))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from shelfsync.catalog.ledger import extracts, holds, runs, vendor_runs, vendors
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from sqlalchemy.engine import Connection
 
-    from shelfsync.catalog.guard import Guarded, HeldChanges
+    from shelfsync.catalog.guard import HeldChanges
     from shelfsync.catalog.guard_case import Case
     from shelfsync.catalog.ledger.holds import Hold
     from shelfsync.catalog.ledger.runs import Run
@@ -53,20 +54,23 @@ def guard(context: Context, run_id: int, names: Iterable[str]) -> StepReport:
         # unchanged: set by the diff, or by this step before, if it held everything
         if row.state == VendorState.UNCHANGED and context.lake.read_table(path, ["sku"]).num_rows == 0:
             if not run.dry_run:
-                _nothing_left(context, run, row, path, facts)
+                _nothing_left(context, run, row, path, facts, decided)
             raise Skip("nothing changed")
         _guard_vendor(context, run, row, path, facts, decided)
 
     return each_vendor(context, run_id, names, "guard", read, work)
 
 
-def _nothing_left(context: Context, run: Run, row: VendorRun, delta_path: str, facts: CaseFacts) -> None:
-    """Ends the vendor's holds and approvals, because nothing differs any more.
+def _nothing_left(
+    context: Context, run: Run, row: VendorRun, delta_path: str, facts: CaseFacts, decided: _Decided
+) -> None:
+    """Ends the vendor's holds and approvals, because nothing differs any more, as far as the extract shows.
 
     Beneath a restoration the ERP may have changed nevertheless.
     """
     case, categories_path = read_case(context, row, delta_path, facts)
     beneath = _beneath(context, row, case)
+    found = written(context, case, _with_unseen(context, row, (), decided.read(context)[1], beneath))
     with context.engine.begin() as connection:
         vendors.lock(connection, row.vendor)
         holds.renew(
@@ -74,8 +78,8 @@ def _nothing_left(context: Context, run: Run, row: VendorRun, delta_path: str, f
             row.vendor,
             run_id=row.run_id,
             generation=row.generation,
-            found=(),
-            hours=0,
+            found=found,
+            hours=context.settings.guards.hold_hours,
             kept=beneath.carried,
         )
         if restore.is_concerned(row, case):
@@ -111,7 +115,8 @@ def _guard_vendor(
         "held_path": context.lake.write_table("held", row.vendor, held) if held.num_rows else None,
         "changes_held": len(held["sku"].unique()),
     }
-    found = [] if run.dry_run else written(context, case, verdict)
+    all_held = _with_unseen(context, row, verdict.held_changes, declined, beneath)
+    found = [] if run.dry_run else written(context, case, all_held)
     held_by = "rows would be held by" if run.dry_run else "rows held by"
     for one in verdict.held_changes:
         log.warning("guard: vendor %s: %d %s %s: %s", row.vendor, one.rows.num_rows, held_by, one.rule, one.message)
@@ -134,7 +139,36 @@ def _guard_vendor(
                 kept=beneath.carried,
             )
             _spend(connection, row, done)
-        _record(connection, run, row, case, categories_path, beneath, found)
+        _record(connection, run, row, case, categories_path, beneath, verdict.held_changes)
+
+
+def _with_unseen(
+    context: Context,
+    row: VendorRun,
+    held_changes: Iterable[HeldChanges],
+    declined: Iterable[HeldChanges],
+    beneath: Unrestored,
+) -> list[HeldChanges]:
+    """The held changes, and the rows of declined or expired holds that this extract does not show although the ERP may have them.
+
+    Otherwise a row that is unreadable for one run would end the decision about it.
+    """
+    from shelfsync.catalog.alignment import column
+    from shelfsync.catalog.decision import unseen
+    from shelfsync.catalog.guard import with_unseen
+    from shelfsync.schemas import QUARANTINE
+
+    left = [one for one in declined if one.carried not in beneath.carried]
+    if not left:
+        return list(held_changes)
+    shown = column(context.lake.read_table(row.erp_path or row.snapshot_path or "", ["sku"]), "sku")
+    path = row.quarantine_path
+    quarantined = QUARANTINE.empty_table() if path is None else context.lake.read_table(path, ["sku"])
+    with context.engine.connect() as connection:
+        complete = runs.is_complete(connection, row.extract_id)
+    skus = column(quarantined, "sku")
+    rows = [replace(one, rows=unseen(one.rows, shown, skus, complete=complete)) for one in left]
+    return with_unseen(held_changes, rows)
 
 
 def _beneath(context: Context, row: VendorRun, case: Case) -> Unrestored:
@@ -154,7 +188,7 @@ def _record(
     case: Case,
     categories_path: str | None,
     beneath: Unrestored,
-    found: Iterable[Found],
+    held_changes: Iterable[HeldChanges],
 ) -> None:
     """Records the ERP's extract, without the effect of restorations."""
     extracts.record(
@@ -165,7 +199,7 @@ def _record(
         snapshot_path=row.erp_path or row.snapshot_path or "",
         rows=case.extract_rows,
         categories_path=categories_path,
-        trusted=FEED_RULES.isdisjoint({*beneath.rules, *(one.rule for one in found)}),
+        trusted=FEED_RULES.isdisjoint({*beneath.rules, *(one.rule for one in held_changes)}),
         unrestored_path=beneath.path,
     )
 
@@ -280,7 +314,7 @@ def approved_rows(context: Context, vendor: str) -> list[tuple[Hold, pa.Table]]:
     return [(one, context.lake.read_table(one.rows_path)) for one in approved]
 
 
-def written(context: Context, case: Case, verdict: Guarded) -> list[Found]:
+def written(context: Context, case: Case, held_changes: Iterable[HeldChanges]) -> list[Found]:
     """Writes the held changes and the values they were compared with to the lake."""
     from shelfsync.catalog.decision import identity, known_before
 
@@ -296,5 +330,5 @@ def written(context: Context, case: Case, verdict: Guarded) -> list[Found]:
             one.rows.num_rows,
             one.carried,
         )
-        for one in verdict.held_changes
+        for one in held_changes
     ]

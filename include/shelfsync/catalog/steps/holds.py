@@ -116,7 +116,7 @@ def _parted(
     if let.num_rows == 0:
         return None, []
     path = context.lake.write_table("hold", hold.vendor, let)
-    return _Let(path, identity(let), let.num_rows), written(context, case, verdict)
+    return _Let(path, identity(let), let.num_rows), written(context, case, verdict.held_changes)
 
 
 def _add_declined(connection: Connection, hold: Hold, rest: Found, *, hours: float, who: str) -> None:

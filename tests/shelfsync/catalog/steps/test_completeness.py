@@ -64,3 +64,27 @@ def test_an_unproven_extract_ends_no_approval_of_removals(files):
     write(left, proven=True)
     proven.sync("delta")
     assert {sku for sku, row in proven.shown().items() if row["active"]} == set(left)
+
+
+def test_an_unproven_extract_ends_no_decision_against_removals(files):
+    """A file without most of its rows, declined; then one that proves nothing; then the same accident again, a little at a time."""
+    write, open_with = files
+    skus = "abcdefghijkl"
+    write(skus, proven=True)
+    proven, doubted = open_with(control_file=True), open_with(control_file=False)
+    proven.platform.put_products(
+        "store-001", [{"sku": sku, "title": sku, "price": 9.0, "active": True} for sku in skus]
+    )
+    assert proven.sync("full")["accepted"] == 12
+    write("abcdef", proven=True)
+    proven.sync("delta")
+    (hold,) = proven.app.holds.listed("open")
+    proven.app.holds.decide(hold["hold_id"], approve=False, who="ada")
+    write("abcdef", proven=False)
+    assert doubted.sync("delta")["state"] == "succeeded"
+    write("abcdefghijk", proven=True)
+    assert proven.sync("delta")["sent"] == 0, "l stays declined"
+    assert {row["active"] for row in proven.shown().values()} == {True}
+    write(skus, proven=True)
+    proven.sync("delta")
+    assert proven.rows("SELECT count(*) FROM ledger.hold WHERE superseded_by IS NULL") == [(0,)]
