@@ -31,7 +31,14 @@ from shelfsync.erp.changes import (
 from shelfsync.erp.columns import CATALOG, CATALOG_CHANGES, Layout
 from shelfsync.erp.csvfile import CsvFile
 from shelfsync.erp.files import FilesSource
-from shelfsync.errors import ConfigurationError, DataError, EmptyFileError, IncompleteExtractError, TryAgainError
+from shelfsync.errors import (
+    ConfigurationError,
+    EmptyFileError,
+    IncompleteExtractError,
+    ShelfsyncError,
+    TryAgainError,
+    without_stop,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -215,15 +222,16 @@ class FollowedFiles:
         landed = known.rows if known is not None else 0
         rested = known is not None and known.rested and known.stamp == file.listed
         stamp = file.stamp()
+        layout = self._layout(f"{file.path} {stamp}")
         try:
-            self._read_to_its_end(file)
+            self._read_to_its_end(file, layout)
         except EmptyFileError as error:
             state = FileState.TAKEN if rested else FileState.WAITING
             return ChangeFile(file.path, sequence, file.listed, state, str(error), 0 if rested else landed)
-        except (DataError, ConfigurationError) as error:
+        except Exception as error:  # noqa: BLE001  whatever it is, the files behind it go on (I10)
             state = FileState.QUARANTINED if rested else FileState.WAITING
-            return ChangeFile(file.path, sequence, file.listed, state, str(error), landed)
-        layout, before = self._layout(f"{file.path} {stamp}"), changes.rows
+            return ChangeFile(file.path, sequence, file.listed, state, _why(error), landed)
+        before = changes.rows
         for number, chunk in enumerate(self._files.reader(file).chunks(self._settings.chunk_rows), 1):
             changes.add(layout.raw(chunk, number=number, first_row=changes.rows + 1))
             changes.rows += chunk.rows
@@ -231,12 +239,12 @@ class FollowedFiles:
             raise TryAgainError(f"{file.name} changed while it was read; the next run takes it", after_s=REST_S)
         return ChangeFile(file.path, sequence, file.listed, FileState.TAKEN, rows=changes.rows - before)
 
-    def _read_to_its_end(self, file: FoundFile) -> None:
-        """Raises a DataError or a ConfigurationError if the file is not whole, or has not the columns."""
+    def _read_to_its_end(self, file: FoundFile, layout: Layout) -> None:
+        """Raises an error of any kind if the file is not whole, has not the columns, or the hook does not accept its rows."""
         reader: CsvFile | ParquetFile = self._files.reader(file)
         self._check_columns(file, reader.names())
-        for _ in reader.chunks(self._settings.chunk_rows):
-            pass
+        for number, chunk in enumerate(reader.chunks(self._settings.chunk_rows), 1):
+            layout.raw(chunk, number=number, first_row=1)
         if isinstance(reader, CsvFile) and reader.unterminated:
             raise IncompleteExtractError(
                 f"{file.name} does not end with a line break, so its last row may have been cut inside its last field."
@@ -279,6 +287,10 @@ class SourceWithChangeFiles:
 
     def followed(self) -> FollowedFiles:
         return self._followed
+
+
+def _why(error: Exception) -> str:
+    return str(error) if isinstance(error, ShelfsyncError) else f"{type(error).__name__}: {without_stop(error, 300)}"
 
 
 def _text(file: FoundFile) -> str:

@@ -24,6 +24,8 @@ DELIMITER = "SHELFSYNC_ERP__CSV_DELIMITER"
 ENCODING = "SHELFSYNC_ERP__CSV_ENCODING"
 _LINE_CHARACTERS_MAX = 1024 * 1024
 _SHOWN_CHARACTERS = 160
+_CUT = (EOFError, zlib.error, OSError)
+"""What reading a packed file that is not whole raises."""
 _DOS_END = "\x1a"
 """Programs of old end a file with it."""
 
@@ -43,9 +45,12 @@ class CsvFile:
             raise ConfigurationError(DELIMITER, f"{delimiter!r} is no delimiter", "Give one character, or `tab`.")
 
     def names(self) -> tuple[str, ...]:
-        """The header."""
+        """The header. Raises IncompleteExtractError if the file was cut inside it or is empty."""
         with self._open() as file:
-            return self._header(csv.reader(_Lines(file, self._found.name), delimiter=self._delimiter, strict=True))
+            try:
+                return self._header(csv.reader(_Lines(file, self._found.name), delimiter=self._delimiter, strict=True))
+            except _CUT as error:
+                raise self._broken_off("before its header", error) from None
 
     def chunks(self, rows: int) -> Generator[Chunk]:
         """The rows below the header, up to `rows` at a time. Raises IncompleteExtractError if the file was cut or is empty."""
@@ -73,10 +78,8 @@ class CsvFile:
                         self._found.vendor,
                         tuple(damaged),
                     )
-            except (EOFError, zlib.error, OSError) as error:
-                raise IncompleteExtractError(
-                    f"{self._found.name} broke off after {total} rows: {without_stop(error)}. Nothing was sent; let the ERP write it again."
-                ) from None
+            except _CUT as error:
+                raise self._broken_off(f"after {total} rows", error) from None
         if not total:
             raise EmptyFileError(
                 f"{self._found.name} has a header and no row. An empty file is taken for a broken one: nothing was sent."
@@ -118,6 +121,11 @@ class CsvFile:
                 f"{self._found.name} was cut in the middle of the row that begins in line {line} ({problem}). "
                 "Nothing was sent; let the ERP write it again."
             )
+
+    def _broken_off(self, where: str, error: Exception) -> IncompleteExtractError:
+        return IncompleteExtractError(
+            f"{self._found.name} broke off {where}: {without_stop(error)}. Nothing was sent; let the ERP write it again."
+        )
 
     def _header(self, reader: Any) -> tuple[str, ...]:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import itertools
 
 import pytest
@@ -11,11 +12,13 @@ from hypothesis import strategies as st
 
 from shelfsync.catalog.ledger import readings
 from shelfsync.catalog.steps import changes, watch
+from shelfsync.erp.csvfile import CsvFile
 from shelfsync.errors import ConfigurationError, DataError
 from stamped_erp import TIMES, StampedErp
 
 PART = "sku,barcode,price,quantity,active,max_sales_quantity\n"
 HEADER = "vendor,sku,price,quantity,active,barcode,max_sales_quantity\n"
+PACKED = gzip.compress((HEADER + "store-001,a,1,5,1,,\n").encode(), mtime=0)
 STORES = ("store-001", "store-002")
 _keys = itertools.count(1)
 
@@ -39,6 +42,13 @@ def world(make_world, platform, erp, folder):
         for sku in "abc":
             erp.put(vendor, sku)
     return make_world(erp={"url": erp.url, "sql": TIMES["sql"], "changes_files": str(folder)})
+
+
+@pytest.fixture
+def hook(tmp_path):
+    """The file of a mapping hook, writable for its owner alone."""
+    (tmp_path / "hook.py").touch(mode=0o600)
+    return tmp_path / "hook.py"
 
 
 def drop(folder, name, *rows, end="\n"):
@@ -143,6 +153,54 @@ def test_a_poisoned_file_is_quarantined_with_its_reason_and_those_behind_it_go_o
     (alarm,) = world.app.status()["alarms"]
     assert "1 files of changes are quarantined" in alarm
     assert "0001.csv" in alarm
+
+
+@pytest.mark.parametrize(
+    "content",
+    [PACKED[:10], PACKED[:10] + b"\xff" * 40, PACKED[:-9], b"vendor,sku\n", b""],
+    ids=["no header", "no deflate", "no end", "not packed", "empty"],
+)
+def test_a_packed_file_that_is_not_whole_stops_no_reading_and_is_quarantined(world, folder, content):
+    extracted(world, "full")
+    (folder / "0001.csv.gz").write_bytes(content)
+    drop(folder, "0002.csv", ("store-001", "b", 1, 6, 1))
+    extracted(world)
+    rest(world)
+    extracted(world, "full")
+    extracted(world)
+    assert states(world) == {"0001.csv.gz": "quarantined", "0002.csv": "taken"}
+
+
+def test_whatever_the_reading_of_a_file_raises_concerns_this_file_alone(world, folder, monkeypatch):
+    def names(self):
+        if "0001" in self._found.path:
+            raise RuntimeError("an error that no library names")
+        return whole(self)
+
+    whole = CsvFile.names
+    monkeypatch.setattr(CsvFile, "names", names)
+    extracted(world, "full")
+    drop(folder, "0001.csv", ("store-001", "a", 1, 5, 1))
+    drop(folder, "0002.csv", ("store-001", "b", 1, 6, 1))
+    extracted(world)
+    rest(world)
+    extracted(world)
+    assert (held(world)["b"], states(world)) == (6, {"0001.csv": "quarantined", "0002.csv": "taken"})
+    (alarm,) = world.app.status()["alarms"]
+    assert "RuntimeError: an error that no library names" in alarm
+
+
+def test_a_file_that_the_mapping_hook_does_not_accept_is_quarantined(make_world, world, erp, folder, hook):
+    hook.write_text("def hook(frame):\n    assert 'bad' not in set(frame.sku)\n    return frame\n")
+    feed = {"url": erp.url, "sql": TIMES["sql"], "changes_files": str(folder)}
+    hooked = make_world(erp={**feed, "mapping": f"{hook}:hook"})
+    extracted(hooked, "full")
+    drop(folder, "0001.csv", ("store-001", "bad", 1, 5, 1))
+    drop(folder, "0002.csv", ("store-001", "b", 1, 6, 1))
+    extracted(hooked)
+    rest(hooked)
+    extracted(hooked)
+    assert (held(hooked)["b"], states(hooked)) == (6, {"0001.csv": "quarantined", "0002.csv": "taken"})
 
 
 def test_poisoned_files_in_a_row_rest_together_and_those_behind_them_go_on(world, folder):
