@@ -37,6 +37,7 @@ from shelfsync.errors import (
     IncompleteExtractError,
     ShelfsyncError,
     TryAgainError,
+    UnreachableError,
     without_stop,
 )
 
@@ -69,7 +70,7 @@ class FollowedFiles:
         if self.dumped:
             self._last_of_dump()
         for file in sorted(self._files.found(may_be_empty=True), key=lambda file: place_of(file.path))[-1:]:
-            self._check_columns(file, self._files.reader(file).names())
+            self._check_columns(file, self._files.reader(file).names(), self._needed)
 
     def read_with(self, changes: Changes, vendors: Sequence[str] = ()) -> Extract:
         """All present rows, which are newer than the files that were there before; of a dump, with the files since to lay over them."""
@@ -223,8 +224,13 @@ class FollowedFiles:
         rested = known is not None and known.rested and known.stamp == file.listed
         stamp = file.stamp()
         layout = self._layout(f"{file.path} {stamp}")
+        needed = (
+            self._needed
+        )  # outside of the net: an ERP that is away, or a hook that is missing, is not the file's fault
         try:
-            self._read_to_its_end(file, layout)
+            self._read_to_its_end(file, layout, needed)
+        except (TryAgainError, UnreachableError):
+            raise
         except EmptyFileError as error:
             state = FileState.TAKEN if rested else FileState.WAITING
             return ChangeFile(file.path, sequence, file.listed, state, str(error), 0 if rested else landed)
@@ -239,10 +245,10 @@ class FollowedFiles:
             raise TryAgainError(f"{file.name} changed while it was read; the next run takes it", after_s=REST_S)
         return ChangeFile(file.path, sequence, file.listed, FileState.TAKEN, rows=changes.rows - before)
 
-    def _read_to_its_end(self, file: FoundFile, layout: Layout) -> None:
+    def _read_to_its_end(self, file: FoundFile, layout: Layout, needed: set[str]) -> None:
         """Raises an error of any kind if the file is not whole, has not the columns, or the hook does not accept its rows."""
         reader: CsvFile | ParquetFile = self._files.reader(file)
-        self._check_columns(file, reader.names())
+        self._check_columns(file, reader.names(), needed)
         for number, chunk in enumerate(reader.chunks(self._settings.chunk_rows), 1):
             layout.raw(chunk, number=number, first_row=1)
         if isinstance(reader, CsvFile) and reader.unterminated:
@@ -251,11 +257,11 @@ class FollowedFiles:
                 " Let the ERP end the file with a line break."
             )
 
-    def _check_columns(self, file: FoundFile, names: Sequence[str]) -> None:
-        """Raises ConfigurationError if the file has not the columns of all rows; a hook may add them."""
+    def _check_columns(self, file: FoundFile, names: Sequence[str], needed: set[str]) -> None:
+        """Raises ConfigurationError if the file has not the columns of all rows."""
         layout = self._layout("")
         found = {*layout.sources(names, file.name, vendor=file.vendor), *self._settings.constants}
-        if layout.hook is None and (missing := self._needed - found - ({"vendor"} if file.vendor else set())):
+        if missing := needed - found - ({"vendor"} if file.vendor else set()):
             raise ConfigurationError(
                 CHANGES_FILES,
                 f"{file.name} has no column {min(missing)!r}, which the SELECT of all rows has",
@@ -264,6 +270,10 @@ class FollowedFiles:
 
     @cached_property
     def _needed(self) -> set[str]:
+        """The columns of all rows, which a file must have; none with a hook, which may add them."""
+        if hook := self._layout("").hook:
+            hook.load()
+            return set()
         return set(CATALOG.names) - set(self._source.absent_columns())
 
     def _layout(self, stamp: str) -> Layout:

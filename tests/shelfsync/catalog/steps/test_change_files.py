@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from shelfsync.catalog.ledger import readings
 from shelfsync.catalog.steps import changes, watch
 from shelfsync.erp.csvfile import CsvFile
-from shelfsync.errors import ConfigurationError, DataError
+from shelfsync.erp.sql import SqlSource
+from shelfsync.errors import ConfigurationError, DataError, TryAgainError, UnreachableError
 from stamped_erp import TIMES, StampedErp
 
 PART = "sku,barcode,price,quantity,active,max_sales_quantity\n"
@@ -201,6 +202,48 @@ def test_a_file_that_the_mapping_hook_does_not_accept_is_quarantined(make_world,
     rest(hooked)
     extracted(hooked)
     assert (held(hooked)["b"], states(hooked)) == (6, {"0001.csv": "quarantined", "0002.csv": "taken"})
+
+
+@pytest.mark.parametrize(
+    "error", [UnreachableError("SHELFSYNC_ERP__URL", "it does not answer", "Wait."), TryAgainError("later")]
+)
+def test_a_good_file_is_not_blamed_for_an_erp_that_is_away(world, folder, monkeypatch, error):
+    def away(self):
+        raise error
+
+    extracted(world, "full")
+    drop(folder, "0001.csv", ("store-001", "b", 1, 6, 1))
+    with monkeypatch.context() as patch:
+        patch.setattr(SqlSource, "absent_columns", away)
+        for _ in range(2):
+            with pytest.raises(type(error)):
+                extracted(world)
+            rest(world)
+    assert states(world) == {}
+    extracted(world)
+    assert (held(world)["b"], states(world)) == (6, {"0001.csv": "taken"})
+
+
+def test_a_file_is_not_blamed_for_a_storage_that_asks_to_try_again(world, folder, monkeypatch):
+    def busy(self):
+        raise TryAgainError("later")
+
+    extracted(world, "full")
+    drop(folder, "0001.csv", ("store-001", "b", 1, 6, 1))
+    monkeypatch.setattr(CsvFile, "names", busy)
+    with pytest.raises(TryAgainError):
+        extracted(world)
+    assert states(world) == {}
+
+
+def test_a_file_is_not_blamed_for_a_mapping_hook_that_cannot_be_loaded(make_world, world, erp, folder, hook):
+    hook.write_text("def hook(frame):\n    return frame\n")
+    feed = {"url": erp.url, "sql": TIMES["sql"], "changes_files": str(folder)}
+    extracted(make_world(erp={**feed, "mapping": f"{hook}:hook"}), "full")
+    drop(folder, "0001.csv", ("store-001", "b", 1, 6, 1))
+    with pytest.raises(ConfigurationError, match="no function 'other'"):
+        extracted(make_world(erp={**feed, "mapping": f"{hook}:other"}))
+    assert states(world) == {}
 
 
 def test_poisoned_files_in_a_row_rest_together_and_those_behind_them_go_on(world, folder):
