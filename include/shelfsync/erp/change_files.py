@@ -145,8 +145,9 @@ class FollowedFiles:
                 raise TryAgainError(f"{known.path!r} is not whole: {now.reason}", after_s=REST_S)
             why = now.reason if known.path in changes.present else "it is not in the folder any more"
             raise IncompleteExtractError(
-                f"{known.path!r} {why.removeprefix('it ') if why else 'cannot be read'}, and {self._settings.files!r} has not its rows"
-                f" ({CHANGES_SINCE_FILE}). Nothing was sent. Put the file back as it was, or let the ERP write all rows anew."
+                f"{known.path!r} {why.removeprefix('it ') if why else 'cannot be read'}, and {self._settings.files!r} has not its rows."
+                " Nothing was sent. Put the file back as it was, or let the ERP write all rows anew,"
+                f" with this name or a later one in {CHANGES_SINCE_FILE}."
             )
 
     def _last_of_dump(self) -> Callable[[str], str]:
@@ -174,15 +175,14 @@ class FollowedFiles:
         return last
 
     def _take_sequence(self, sequence: str, files: Sequence[FoundFile], changes: Changes) -> None:
-        mine = [known for known in changes.files.values() if known.sequence == sequence and known.state in DONE]
-        last = max((known.place for known in mine), default=None)
+        mine = [known for known in changes.files.values() if known.sequence == sequence]
+        last = max((known.place for known in mine if _has_landed(known)), default=None)
         for number, file in enumerate(files, 1):
             known = changes.files.get(file.path)
             if known is not None and known.state in DONE and known.stamp == file.listed:
                 continue
             if last is not None and place_of(file.path) < last:
-                changed = "it changed" if known is not None and known.state in DONE else "it came"
-                why = f"{changed} after {last[1]!r} was taken, whose name is behind its own, so its rows may be older"
+                why = self._why_late(last[1], changed=known is not None and known.state in DONE)
                 rows = known.rows if known is not None else 0
                 one = ChangeFile(file.path, sequence, file.listed, FileState.QUARANTINED, why, rows)
             else:
@@ -191,7 +191,19 @@ class FollowedFiles:
             if one.state == FileState.WAITING:
                 self._rest_behind(one, files[number:], changes)
                 return
-            last = one.place if last is None else max(last, one.place)
+            if _has_landed(one):
+                last = one.place if last is None else max(last, one.place)
+
+    def _why_late(self, last: str, *, changed: bool) -> str:
+        why = f"it {'changed' if changed else 'came'} after {last!r} was taken, whose name is behind its own, so its rows may be older"
+        if changed:
+            return why
+        remedy = (
+            "see docs/how-to/reading-changes.md#a-name-that-sorts-too-high"
+            if self.dumped
+            else "remove it and run `shelfsync sync --full`"
+        )
+        return f"{why}; if the name of that file is wrong, {remedy}"
 
     @staticmethod
     def _rest_behind(first: ChangeFile, files: Sequence[FoundFile], changes: Changes) -> None:
@@ -297,6 +309,15 @@ class SourceWithChangeFiles:
 
     def followed(self) -> FollowedFiles:
         return self._followed
+
+
+def _has_landed(known: ChangeFile) -> bool:
+    """Whether a file with an earlier name comes too late: rows of this one, or newer ones, are in place.
+
+    One that is quarantined and never gave a row keeps no other out, whatever its name. Of one that a person lets be taken again the rows do
+    not count until then.
+    """
+    return known.state == FileState.TAKEN or (known.rows > 0 and known.state != FileState.AGAIN)
 
 
 def _why(error: Exception) -> str:

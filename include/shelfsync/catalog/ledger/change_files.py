@@ -59,12 +59,25 @@ def write(connection: Connection, run_id: int, before: Mapping[str, ChangeFile],
 
 
 def close(connection: Connection, present: set[str], covered: set[str]) -> None:
-    """A reading of the whole has the rows of the covered files. Forgets those that are gone, but for the last name of each sequence."""
-    every = connection.execute(sa.select(_FILE.file, _FILE.sequence).where(_FILE.state.in_(DONE))).all()
-    last: dict[str, str] = {}
-    for path, sequence in every:
-        last[sequence] = max(last.get(sequence, path), path, key=lambda one: (one.rsplit("/", 1)[-1], one))
-    gone = [path for path, sequence in every if path in covered and path not in present and last[sequence] != path]
+    """A reading of the whole has the rows of the covered files. Forgets those that are gone, but for the last name of each sequence.
+
+    By the last name a file that comes late is known. It is forgotten too if files are there and each has an earlier name: an ERP removes its
+    oldest files first, so a person has removed this one, because its name was wrong. An empty folder shows nothing.
+    """
+    files = known(connection)
+    last: dict[str, ChangeFile] = {}
+    there: dict[str, ChangeFile] = {}
+    for one in sorted(files.values(), key=lambda file: file.place):
+        if one.state == FileState.TAKEN or one.rows:
+            last[one.sequence] = one
+        if one.path in present:
+            there[one.sequence] = one
+    kept = {one.path for one in last.values() if one.sequence not in there or there[one.sequence].place > one.place}
+    gone = [
+        one.path
+        for one in files.values()
+        if one.state in DONE and one.path in covered and one.path not in present and one.path not in kept
+    ]
     connection.execute(change_file.delete().where(_FILE.file.in_(gone)))
     mine = (_FILE.state != FileState.WAITING, _FILE.file.in_(covered))
     connection.execute(change_file.update().where(*mine).values(closed=True))

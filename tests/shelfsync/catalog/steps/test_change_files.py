@@ -340,6 +340,92 @@ def test_a_file_that_comes_late_is_quarantined_because_its_rows_may_be_older(wor
     assert row.reason.startswith("it came after")
 
 
+def test_a_name_that_sorts_too_high_is_forgotten_once_its_file_is_removed_and_the_whole_is_read(world, folder):
+    extracted(world, "full")
+    drop(folder, "20261125.csv", ("store-001", "a", 1, 1, 1))
+    drop(folder, "20361126.csv", ("store-001", "a", 1, 2, 1))  # the ERP's clock was wrong
+    extracted(world)
+    drop(folder, "20261127.csv", ("store-001", "a", 1, 3, 1))
+    extracted(world)
+    (row,) = world.rows("SELECT reason FROM ledger.change_file WHERE state = 'quarantined'")
+    assert row.reason.endswith("if the name of that file is wrong, remove it and run `shelfsync sync --full`")
+    (folder / "20361126.csv").unlink()
+    extracted(world, "full")
+    assert states(world) == {"20261125.csv": "taken", "20261127.csv": "quarantined"}
+    assert world.app.status()["alarms"] == []
+    drop(folder, "20261128.csv", ("store-001", "a", 1, 4, 1))
+    drop(folder, "20261126.csv", ("store-001", "a", 1, 9, 1))
+    extracted(world)
+    assert (held(world)["a"], states(world)["20261128.csv"]) == (4, "taken")
+    drop(folder, "20261126x.csv", ("store-001", "a", 1, 9, 1))
+    extracted(world)
+    assert (held(world)["a"], states(world)["20261126x.csv"]) == (4, "quarantined"), "later names count again"
+
+
+def test_the_last_name_stays_if_the_erp_removes_its_oldest_files_first(world, folder):
+    extracted(world, "full")
+    for number in (1, 2, 3):
+        drop(folder, f"000{number}.csv", ("store-001", "a", 1, number, 1))
+    extracted(world)
+    (folder / "0001.csv").unlink()
+    (folder / "0003.csv").write_text(HEADER + "store-001,a,1,7")
+    extracted(world, "full")
+    (folder / "0002.csv").unlink()
+    (folder / "0003.csv").unlink()
+    extracted(world, "full")
+    extracted(world, "full")
+    drop(folder, "0002x.csv", ("store-001", "a", 1, 9, 1))
+    extracted(world)
+    assert (held(world)["a"], states(world)) == (10, {"0002x.csv": "quarantined", "0003.csv": "taken"})
+
+
+def test_a_quarantined_file_of_which_nothing_was_taken_keeps_no_later_one_out(world, folder):
+    extracted(world, "full")
+    (folder / "readme.txt").write_text("Files of changes.\n")
+    extracted(world)
+    rest(world)
+    extracted(world)
+    drop(folder, "0001.csv", ("store-001", "a", 1, 1, 1))
+    extracted(world)
+    drop(folder, "0002.csv", ("store-001", "a", 1, 2, 1))
+    extracted(world)
+    assert (held(world)["a"], states(world)) == (
+        2,
+        {"0001.csv": "taken", "0002.csv": "taken", "readme.txt": "quarantined"},
+    )
+    changes.replay(world.app.context, str(folder / "0001.csv"))
+    extracted(world)
+    assert states(world)["0001.csv"] == "taken"
+
+
+def test_the_last_name_of_a_taken_file_stays_although_a_quarantined_one_is_removed_with_it(world, folder):
+    extracted(world, "full")
+    drop(folder, "0001.csv", ("store-001", "a", 1, 1, 1))
+    drop(folder, "0003.csv", ("store-001", "a", 1, 3, 1))
+    (folder / "readme.txt").write_text("Files of changes.\n")
+    extracted(world)
+    rest(world)
+    extracted(world)
+    for path in folder.iterdir():
+        path.unlink()
+    extracted(world, "full")
+    assert states(world) == {"0003.csv": "taken"}
+    drop(folder, "0002.csv", ("store-001", "a", 1, 2, 1))
+    extracted(world)
+    assert (held(world)["a"], states(world)["0002.csv"]) == (10, "quarantined")
+
+
+def test_a_late_file_is_quarantined_also_while_the_last_one_is_written_anew(world, folder):
+    extracted(world, "full")
+    drop(folder, "0002.csv", ("store-001", "a", 1, 2, 1))
+    extracted(world)
+    (folder / "0002.csv").write_text(HEADER + "store-001,a,1,2")
+    extracted(world)
+    drop(folder, "0001.csv", ("store-001", "a", 1, 1, 1))
+    extracted(world)
+    assert (held(world)["a"], states(world)) == (2, {"0001.csv": "quarantined", "0002.csv": "waiting"})
+
+
 def test_files_of_a_store_are_in_an_order_of_their_own(make_world, world, erp, folder):
     stores = make_world(
         erp={"url": erp.url, "sql": TIMES["sql"], "changes_files": str(folder / "{vendor}" / "*.csv")},

@@ -204,6 +204,24 @@ def test_a_quarantined_file_is_reported_until_a_dump_has_it(world, folder):
     assert world.app.status()["alarms"] == []
 
 
+def test_a_name_that_sorts_too_high_is_forgotten_with_a_dump_that_has_it(world, folder):
+    extracted(world, "full")
+    drop(folder, "20261125.csv", a=1)
+    drop(folder, "20361126.csv", a=2)
+    extracted(world)
+    (folder / "feed" / "20361126.csv").unlink()
+    with pytest.raises(IncompleteExtractError, match=r"all rows anew, with this name or a later one .*SINCE_FILE"):
+        extracted(world, "full")
+    dump(folder, "20361126.csv", a=3)
+    extracted(world, "full")
+    dump(folder, "20261125.csv", a=3)
+    drop(folder, "20261127.csv", a=4)
+    extracted(world)
+    assert (held(world)["a"], states(world)["20261127.csv"]) == (4, ("taken", False))
+    extracted(world, "full")
+    assert held(world)["a"] == 4
+
+
 def test_the_watch_looks_at_the_folder(world, folder):
     assert watch.news(world.app.context) == "the whole ERP was never read"
     extracted(world, "full")
