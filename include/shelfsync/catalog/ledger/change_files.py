@@ -10,6 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 from shelfsync.catalog.ledger import readings
 from shelfsync.erp.changes import DONE, REST_S, ChangeFile, FileState
 from shelfsync.errors import Alarm, DataError
+from shelfsync.store.bulk import among
 from shelfsync.store.metadata import after, count, flag, instant, metadata, moment, number, text
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def known(connection: Connection) -> dict[str, ChangeFile]:
 
 def write(connection: Connection, run_id: int, before: Mapping[str, ChangeFile], now: Mapping[str, ChangeFile]) -> None:
     """Stores what a reading found; the time of a file whose stamp and state stay the same stays as well. Forgets what it leaves out."""
-    connection.execute(change_file.delete().where(_FILE.file.in_([*before.keys() - now.keys()])))
+    connection.execute(change_file.delete().where(among(_FILE.file, before.keys() - now.keys())))
     for path, one in now.items():
         was = before.get(path)
         if was is not None and (was.stamp, was.state) == (one.stamp, one.state):
@@ -78,8 +79,8 @@ def close(connection: Connection, present: set[str], covered: set[str]) -> None:
         for one in files.values()
         if one.state in DONE and one.path in covered and one.path not in present and one.path not in kept
     ]
-    connection.execute(change_file.delete().where(_FILE.file.in_(gone)))
-    mine = (_FILE.state != FileState.WAITING, _FILE.file.in_(covered))
+    connection.execute(change_file.delete().where(among(_FILE.file, gone)))
+    mine = (_FILE.state != FileState.WAITING, among(_FILE.file, covered))
     connection.execute(change_file.update().where(*mine).values(closed=True))
 
 
@@ -128,6 +129,6 @@ def again(connection: Connection, path: str, present: set[str]) -> list[str]:
     if gone := [name for name in taken if name not in present]:
         raise DataError(f"{gone[0]!r} is not in the folder any more. Run `shelfsync sync --full`: it reads everything.")
     values = {"state": FileState.AGAIN, "reason": None, "seen_at": instant()}
-    connection.execute(change_file.update().where(_FILE.file.in_(taken)).values(values))
+    connection.execute(change_file.update().where(among(_FILE.file, taken)).values(values))
     readings.unmark(connection, "files")
     return taken

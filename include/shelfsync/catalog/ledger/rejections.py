@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from shelfsync.catalog.ledger import tables
 from shelfsync.catalog.rejection import FOR_NOW
+from shelfsync.store.bulk import among
 from shelfsync.store.metadata import boolean, instant, metadata, moment, number, text
 
 if TYPE_CHECKING:
@@ -121,14 +123,14 @@ def release(connection: Connection, vendor: str, skus: Iterable[str]) -> None:
     """
     rejected = set(skus_of(connection, vendor))
     if named := [sku for sku in skus if sku in rejected]:
-        connection.execute(rejection.delete().where(rejection.c.vendor == vendor, _among(named)))
+        connection.execute(rejection.delete().where(rejection.c.vendor == vendor, among(rejection.c.sku, named)))
 
 
 def let_go(connection: Connection, vendor: str, skus: Iterable[str], by: str) -> int:
     """Lets a delta send these SKUs once more; returns their number. `by`: export, listing or a person."""
     values = {"next_try_at": instant(), "released_by": by}
     return connection.execute(
-        rejection.update().where(rejection.c.vendor == vendor, _among(skus)).values(values)
+        rejection.update().where(rejection.c.vendor == vendor, among(rejection.c.sku, list(skus))).values(values)
     ).rowcount
 
 
@@ -158,14 +160,20 @@ def unknown_now(connection: Connection, vendor: str) -> dict[str, int]:
 
 def let_go_unchanged(connection: Connection, vendor: str, jobs: dict[str, int], by: str) -> int:
     """`let_go` for SKUs that no other job has rejected since: an older listing proves nothing about a newer rejection (I17)."""
-    same = sa.tuple_(rejection.c.sku, rejection.c.job_id).in_(list(jobs.items()))
-    statement = rejection.update().where(rejection.c.vendor == vendor, rejection.c.next_try_at.is_(None), same)
-    return connection.execute(statement.values(next_try_at=instant(), released_by=by)).rowcount
+    of_job: dict[int, list[str]] = defaultdict(list)
+    for sku, job_id in jobs.items():
+        of_job[job_id].append(sku)
+    released = 0
+    for job_id, skus in of_job.items():
+        same = (rejection.c.vendor == vendor, rejection.c.job_id == job_id, among(rejection.c.sku, skus))
+        statement = rejection.update().where(*same, rejection.c.next_try_at.is_(None))
+        released += connection.execute(statement.values(next_try_at=instant(), released_by=by)).rowcount
+    return released
 
 
 def looked_at(connection: Connection, seen: Observation, skus: Iterable[str]) -> None:
     """Records that the observation was checked for these SKUs."""
-    statement = rejection.update().where(rejection.c.vendor == seen.vendor, _among(skus))
+    statement = rejection.update().where(rejection.c.vendor == seen.vendor, among(rejection.c.sku, list(skus)))
     connection.execute(statement.values(observation_id=seen.observation_id))
 
 
@@ -173,7 +181,3 @@ def skus_of(connection: Connection, vendor: str) -> list[str]:
     """Every rejected SKU of this vendor."""
     statement = sa.select(rejection.c.sku).where(rejection.c.vendor == vendor).order_by(rejection.c.sku)
     return list(connection.execute(statement).scalars())
-
-
-def _among(skus: Iterable[str]) -> sa.ColumnElement[bool]:
-    return rejection.c.sku == sa.any_(sa.literal(list(skus), sa.ARRAY(sa.Text)))

@@ -45,3 +45,15 @@ def test_tens_of_thousands_of_rejections_fit(ledger):
         assert len(rejections.of_vendor(connection, ledger.vendor)) == 20_000
         rejections.release(connection, ledger.vendor, [f"sku-{number:06}" for number in range(20_000)])
         assert rejections.of_vendor(connection, ledger.vendor) == []
+
+
+def test_a_listing_releases_tens_of_thousands_of_skus_and_none_that_another_job_has_rejected_since(ledger):
+    job_id = ledger.job(ledger.batch(*ledger.run())[0])
+    skus = [f"sku-{number:06}" for number in range(40_000)]
+    rows = [{**WANTED, "sku": sku, "reason": "unknown SKU", "kind": "unknown_sku"} for sku in skus]
+    with ledger.engine.begin() as connection:
+        rejections.remember(connection, ledger.vendor, job_id, rows)
+    with ledger.engine.begin() as connection:
+        jobs = {**dict.fromkeys(skus, job_id), skus[0]: job_id - 1}
+        assert rejections.let_go_unchanged(connection, ledger.vendor, jobs, "listing") == 39_999
+        assert rejections.let_go_unchanged(connection, ledger.vendor, jobs, "listing") == 0
