@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING
+
+from shelfsync.orders.picking_result import cut
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -37,7 +39,10 @@ class Matched:
 
 
 def matched(order: OrderState, result: PickingResult) -> Matched:
-    """A line matches the item with its `item_id` and SKU; without an id, the only item with its SKU."""
+    """A line matches the item with its `item_id` and SKU; without an id, the only item with its SKU.
+
+    A weight or price of the line that is the ordered one, cut as results are, is the ordered one.
+    """
     pairs: list[tuple[Line, OrderItem]] = []
     added: list[Line] = []
     unmatched: list[tuple[Line, str]] = []
@@ -50,7 +55,7 @@ def matched(order: OrderState, result: PickingResult) -> Matched:
         if isinstance(item_or_error, str):
             unmatched.append((line, item_or_error))
         else:
-            pairs.append((line, item_or_error))
+            pairs.append((replace(line, goods=_as_ordered(line.goods, item_or_error)), item_or_error))
             free = [item for item in free if item is not item_or_error]
     return Matched(tuple(pairs), tuple(added), tuple(unmatched), tuple(free))
 
@@ -71,6 +76,20 @@ def _meant(free: list[OrderItem], line: Line) -> OrderItem | str:
     if len(of_sku) > 1:
         return f"{sku} is {len(of_sku)} times in the order: name the item_id too"
     return of_sku[0] if of_sku else f"{sku} is not in the order, or has a line already: what is new to it is 'added'"
+
+
+def _as_ordered(goods: Goods, item: OrderItem) -> Goods:
+    pricing = item.pricing
+    return replace(
+        goods,
+        weight=_same(goods.weight, pricing.weight),
+        unit_price=_same(goods.unit_price, pricing.unit_price),
+        total_price=_same(goods.total_price, pricing.total_price),
+    )
+
+
+def _same(given: Decimal | None, ordered: Decimal | None) -> Decimal | None:
+    return ordered if given is not None and ordered is not None and given == cut(ordered) else given
 
 
 def is_weighed(item: OrderItem) -> bool:
@@ -112,8 +131,10 @@ def changed_total(item: OrderItem, goods: Goods) -> Decimal | None:
     """A total price that differs from the ordered one and from unit price times quantity; otherwise None."""
     quantity = item.pricing.quantity if goods.quantity is None else goods.quantity
     unit = item.pricing.unit_price
-    anyway = {item.pricing.total_price, None if quantity is None or unit is None else unit * quantity}
-    return None if goods.total_price is None or goods.total_price in anyway else goods.total_price
+    if goods.total_price in {None, item.pricing.total_price}:
+        return None
+    computed = None if quantity is None or unit is None else unit * quantity
+    return None if computed is not None and goods.total_price in {computed, cut(computed)} else goods.total_price
 
 
 def new_value(product: Product, goods: Goods) -> Decimal | None:

@@ -89,6 +89,11 @@ def is_order_id(text: str) -> bool:
     return _UUID.fullmatch(text) is not None
 
 
+def cut(number: Decimal) -> Decimal:
+    """The number as a weight or an amount of a result is read: cut after three decimals, never rounded."""
+    return number.quantize(_GRAIN, rounding=ROUND_DOWN)
+
+
 def digest(raw: Mapping[str, Any]) -> str:
     """The hash of the content."""
     return hashlib.sha256(
@@ -186,7 +191,7 @@ def _number(raw: Mapping[str, Any], name: str, where: str, troubles: list[str]) 
     if number is None or not 0 <= number <= NUMBER_MAX:
         troubles.append(f"{where}{name} is no number from 0 to {NUMBER_MAX:,}")
         return None
-    return number if name == "quantity" else number.quantize(_GRAIN, rounding=ROUND_DOWN)
+    return number if name == "quantity" else cut(number)
 
 
 ROW_COLUMNS = (

@@ -31,6 +31,7 @@ BASKETS = [
     [{"sku": "CHEESE"}, {"sku": "HONEY", "quantity": 1}],
     [{"sku": "MILK", "quantity": 1}, {"sku": "MILK", "quantity": 1}, {"sku": "BREAD", "quantity": 3}],
 ]
+ORDER = "6f1c0000-0000-4000-8000-000000000001"
 KINDS = [
     ("LOGISTICS_DELIVERY", "DELIVERY"),
     ("VENDOR_DELIVERY", "DELIVERY"),
@@ -112,3 +113,84 @@ def _assert_ended_as_reported(order, result, after, seen):
     )
     total = cart.total(order, parts, PRODUCTS)
     assert after.order_total == (total if result.confirmed_amount is None else result.confirmed_amount)
+
+
+def decimals(lowest="0.0001"):
+    """Prices and weights as the platform may have them: with more decimals than a result has."""
+    return st.decimals(Decimal(lowest), Decimal(1000), allow_nan=False, places=None).map(lambda one: one.normalize())
+
+
+@st.composite
+def pricings(draw):
+    unit, total, amount = draw(decimals()), draw(decimals()), draw(decimals())
+    if draw(st.booleans()):
+        return {
+            "pricing_type": "KG",
+            "quantity": 1,
+            "weight": amount,
+            "min_quantity": amount,
+            "max_quantity": amount,
+        } | {
+            "unit_price": unit,
+            "total_price": total,
+        }
+    quantity = draw(st.integers(1, 9))
+    whole = draw(st.sampled_from([total, unit * quantity, (unit * quantity).quantize(Decimal("0.001"))]))
+    return {"pricing_type": "UNIT", "quantity": quantity, "unit_price": unit, "total_price": whole}
+
+
+def ordered(pricing):
+    item = {"_id": "9a41", "sku": "MILK", "pricing": pricing}
+    raw = {"order_id": ORDER, "status": "RECEIVED", "transport_type": "LOGISTICS_DELIVERY", "order_type": "DELIVERY"}
+    return state([parse_version({**raw, "client": {"store_id": STORE}, "items": [item]}, "event")[0]])
+
+
+def fulfilled(order, **values):
+    line = {"sku": "MILK", "status": "picked", **values}
+    return read(order.order_id, {"action": "fulfil", "result_id": "r", "items": [line]})
+
+
+@pytest.mark.parametrize(
+    "pricing",
+    [
+        {
+            "pricing_type": "UNIT",
+            "quantity": 1,
+            "unit_price": "2.1999999999999997",
+            "total_price": "2.1999999999999997",
+        },
+        {"pricing_type": "UNIT", "quantity": 3, "unit_price": "1.3333", "total_price": "4.0"},
+        {
+            "pricing_type": "KG",
+            "weight": "0.3335",
+            "min_quantity": "0.3335",
+            "max_quantity": "0.5",
+            "unit_price": "9.9999",
+        },
+    ],
+)
+def test_a_value_that_is_sent_back_unchanged_changes_nothing_beyond_three_decimals_too(pricing):
+    exact = {name: value if name == "pricing_type" else Decimal(value) for name, value in pricing.items()}
+    _assert_unchanged(exact)
+
+
+@given(pricings())
+def test_any_values_that_are_sent_back_unchanged_change_nothing(pricing):
+    _assert_unchanged(pricing)
+
+
+def _assert_unchanged(pricing):
+    order = ordered(pricing)
+    names = ("quantity", "weight", "unit_price", "total_price")
+    echoed = fulfilled(order, **{name: pricing[name] for name in names if name in pricing})
+    assert problems(order, echoed, {}) == ()
+    as_ordered = fulfilled(order)
+    assert request(order, echoed, {}) == request(order, as_ordered, {})
+    assert cart.total(order, matched(order, echoed), {}) == cart.total(order, matched(order, as_ordered), {})
+
+
+def test_a_total_that_is_the_ordered_price_times_another_quantity_is_no_other_price():
+    order = ordered({"pricing_type": "UNIT", "quantity": 3, "unit_price": Decimal("1.3333"), "total_price": Decimal(4)})
+    fewer = fulfilled(order, quantity=2, unit_price=Decimal("1.333"), total_price=Decimal("2.666"))
+    assert problems(order, fewer, {}) == ()
+    assert request(order, fewer, {}) == request(order, fulfilled(order, quantity=2), {})
