@@ -176,7 +176,7 @@ def test_every_entry_point_keeps_what_it_writes_from_other_users(tmp_path, start
 def test_an_order_file_is_for_our_user_and_group_alone(tmp_path):
     before = os.umask(0)
     try:
-        Files(str(tmp_path / "stores")).write(Document(7, "o-1", "order", "store-001", '{"name": "canary"}'))
+        Files(str(tmp_path)).write(Document(7, "o-1", "order", "store-001", '{"name": "canary"}'))
     finally:
         os.umask(before)
     (file,) = (path for path in tmp_path.rglob("*") if path.is_file())

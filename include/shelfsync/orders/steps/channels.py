@@ -7,9 +7,11 @@ secret; any 2xx means that the store has it.
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import hmac
 import logging
+import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -65,18 +67,20 @@ def open_channel(settings: Settings) -> HandOverChannel | None:
 
 
 class Files:
-    """A folder at any fsspec address. A file appears complete: it is written under another name first, and renamed."""
+    """A folder at any fsspec address. A file appears complete: it is written under another name first, and renamed.
+
+    The operator creates the folder: where it is missing, a share is not mounted. shelfsync creates the stores' folders in it.
+    """
 
     def __init__(self, address: str) -> None:
         self._address = address.rstrip("/")
 
     def write(self, document: Document) -> bool:
         """Writes the file. A repeat writes the same file again."""
-        name = _name(document.hand_over_id, document.vendor, document.kind)
+        system, root = self._open()
+        target = f"{root}/{_name(document.hand_over_id, document.vendor, document.kind)}"
         try:
-            system, root = fsspec.core.url_to_fs(self._address)
-            target = f"{root}/{name}"
-            system.makedirs(target.rpartition("/")[0], exist_ok=True)
+            _make_folder(system, target.rpartition("/")[0])
             _put(system, target, document.text)
         except OSError as error:
             raise _trouble(error) from None
@@ -85,8 +89,10 @@ class Files:
     def remove_customers(self, documents: Sequence[tuple[int, str, str]]) -> int:
         """Rewrites the files that still exist. Files that the store has taken belong to the store.
 
-        TryAgainError: a file cannot be used. The others are rewritten before it is raised.
+        TryAgainError: the folder is missing, or a file cannot be used. The others are rewritten before it is raised.
         """
+        if not documents:
+            return 0
         removed, failure = 0, None
         system, root = self._open()
         for number, vendor, kind in documents:
@@ -105,7 +111,10 @@ class Files:
         return removed
 
     def taken(self, written: Sequence[tuple[int, str, str]]) -> Collection[int]:
-        """The numbers whose files no longer exist. Lists each store's folder once; one that cannot be listed hides no other's."""
+        """The numbers whose files no longer exist. Lists each store's folder once; one that cannot be listed hides no other's.
+
+        TryAgainError: the folder of all stores is missing, so nothing is known.
+        """
         system, root = self._open()
         present: set[str] = set()
         hidden: set[str] = set()
@@ -114,7 +123,7 @@ class Files:
             try:
                 names = system.ls(f"{root}/{folder}", detail=False)
             except FileNotFoundError:  # a store may remove its empty folder
-                continue
+                self._open()  # unless all folders went away meanwhile
             except OSError as error:
                 log.warning("hand_over: what vendor %s has taken cannot be seen: %s", vendor, _trouble(error))
                 hidden.add(vendor)
@@ -130,13 +139,36 @@ class Files:
         """It has no connections."""
 
     def _open(self) -> tuple[Any, str]:
-        """The file system without what it remembers of folders, and the root."""
+        """The file system without what it remembers of folders, and the root. TryAgainError: the root is missing."""
         try:
             system, root = fsspec.core.url_to_fs(self._address)
             system.invalidate_cache()
+            if _has_folders(system) and not system.isdir(root):
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
         except OSError as error:
             raise _trouble(error) from None
         return system, root
+
+
+_WITH_FOLDERS = frozenset({"file", "sftp", "smb", "ftp", "hdfs", "webhdfs"})
+"""The file systems in which a folder exists without a file in it. In an object store it does not."""
+
+
+def _protocols(system: Any) -> set[str]:
+    return set(system.protocol) if isinstance(system.protocol, tuple | list) else {system.protocol}
+
+
+def _has_folders(system: Any) -> bool:
+    return not _WITH_FOLDERS.isdisjoint(_protocols(system))
+
+
+def _make_folder(system: Any, path: str) -> None:
+    """Creates a store's folder, and never the root: on an unmounted share it would hide that the share is missing."""
+    if not _has_folders(system):
+        system.makedirs(path, exist_ok=True)
+    elif not system.isdir(path):
+        with contextlib.suppress(FileExistsError):
+            system.mkdir(path, create_parents=False)
 
 
 def _put(system: Any, target: str, text: str) -> None:
@@ -157,14 +189,14 @@ def _name(number: int, vendor: str, kind: str) -> str:
 
 def _keep_private(system: Any, path: str) -> None:
     """Lets only the user and the group of shelfsync read a file with customer data, whatever the umask is."""
-    if "file" in (system.protocol if isinstance(system.protocol, tuple | list) else (system.protocol,)):
+    if "file" in _protocols(system):
         Path(path).chmod(0o640)
 
 
 def _trouble(error: OSError) -> TryAgainError:
     return TryAgainError(
         f"the folder of SHELFSYNC_ORDERS__HAND_OVER_URL cannot be used: {error.strerror or type(error).__name__}. "
-        "Check that it exists and that shelfsync may write to it."
+        "Check that its share is mounted, that it exists (shelfsync does not create it) and that shelfsync may write to it."
     )
 
 

@@ -9,6 +9,7 @@ import re
 import shutil
 import threading
 import time
+import uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -193,6 +194,7 @@ def test_a_file_that_was_written_before_the_process_died_comes_again_as_the_same
 def test_two_stores_never_share_a_folder_and_none_leaves_the_root(tmp_path):
     names = ["store/1", "store_1", "store%2F1", "..", ".", "%2E", ".hidden", "", "_", "Lager Süd", "a b", "store-1"]
     root = tmp_path / "stores"
+    root.mkdir()
     for number, vendor in enumerate(names, 1):
         assert Files(str(root)).write(Document(number, "o", "new", vendor, vendor)) is False
     folders = {file.parent.name: file.read_text() for file in root.rglob("*.json")}
@@ -221,6 +223,42 @@ def test_a_folder_that_cannot_be_used_hides_no_other_stores_documents(tmp_path):
     with pytest.raises(TryAgainError, match="cannot be used"):
         channel.remove_customers(written)
     assert "canary" not in (tmp_path / "store-2" / "000000000002-new.json").read_text()
+
+
+def test_while_the_folder_of_all_stores_is_missing_nothing_is_taken_written_or_created(world, tmp_path):
+    """A share that is not mounted."""
+    first, second = world.place("MILK"), world.place("JAM")
+    world.receive_events()
+    assert world.app.orders.hand_over()["written"] == 2
+    away = tmp_path / "away"
+    shutil.copytree(world.folder, away)
+    shutil.rmtree(world.folder)
+    third = world.place("MILK")
+    world.receive_events()
+
+    counts = world.app.orders.hand_over()
+
+    assert (counts["written"], counts["taken"], len(counts["failed"])) == (0, 0, 1)
+    assert "HAND_OVER_URL cannot be used: No such file or directory" in next(iter(counts["failed"].values()))
+    with pytest.raises(TryAgainError, match="share is mounted"):
+        world.app.orders.forget([first["order_id"]])
+    assert not world.folder.exists()
+
+    shutil.copytree(away, world.folder)
+    next((world.folder / "store-001").glob("*.json")).unlink()
+    counts = world.app.orders.hand_over()
+    assert (counts["written"], counts["taken"]) == (1, 1)
+    left = {document["order_id"] for document in world.documents()}
+    assert left < {first["order_id"], second["order_id"], third["order_id"]}
+    assert third["order_id"] in left
+
+
+def test_in_an_object_store_which_has_no_folders_a_store_without_a_file_has_taken_all():
+    """The memory of the process stands for it."""
+    channel = Files(f"memory://{uuid.uuid4()}/orders")
+    assert channel.taken([(1, "store-1", "new")]) == [1]
+    assert channel.write(Document(1, "o", "new", "store-1", "{}")) is False
+    assert channel.taken([(1, "store-1", "new"), (2, "store-2", "new")]) == [2]
 
 
 def test_a_store_that_answers_byte_by_byte_is_given_up_at_the_timeout():
