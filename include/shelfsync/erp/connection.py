@@ -52,29 +52,29 @@ _SLOWEST_READER_S = 3600
 """How long MySQL and MariaDB wait for shelfsync to take more rows; their default of a minute ends a busy run."""
 
 
-def create_engine(url_text: str, timeout_s: float) -> sa.Engine:
-    """An engine for the ERP; connects to nothing. A ConfigurationError names what is wrong with the URL.
+def create_engine(url_text: str, timeout_s: float, setting: str = diagnosis.URL) -> sa.Engine:
+    """An engine for the ERP; connects to nothing. A ConfigurationError names what is wrong with the URL, which is in `setting`.
 
     `timeout_s`: how long the driver may wait for an answer, if it is one that ends its wait itself.
     """
     if url_text.startswith("postgres://"):  # how many tools, Airflow among them, spell it
         url_text = url_text.replace("postgres://", "postgresql://", 1)
-    url = engine.parsed_url(url_text, diagnosis.URL)
+    url = engine.parsed_url(url_text, setting)
     if _sqlite_file(url) is not None and not Path(str(_sqlite_file(url))).is_file():
         raise ConfigurationError(
-            diagnosis.URL, f"there is no SQLite file {_sqlite_file(url)!r}", "Correct the path after sqlite:///."
+            setting, f"there is no SQLite file {_sqlite_file(url)!r}", "Correct the path after sqlite:///."
         )
     try:
         dialect = url.get_dialect()
         if dialect.is_async:
             raise ConfigurationError(
-                diagnosis.URL,
+                setting,
                 f"the driver of {url.drivername!r} is asynchronous",
                 "Name one that is not, such as postgresql+psycopg:// or mysql+pymysql://.",
             )
         if dialect.name in _MYSQL and not dialect.supports_server_side_cursors:
             raise ConfigurationError(
-                diagnosis.URL,
+                setting,
                 f"the driver of {url.drivername!r} keeps the whole result in memory",
                 f"Write {dialect.name}+pymysql:// instead.",
             )
@@ -87,7 +87,7 @@ def create_engine(url_text: str, timeout_s: float) -> sa.Engine:
         arguments = {name: value for name, value in wanted.items() if name is not None and name not in url.query}
         return sa.create_engine(url, poolclass=sa.NullPool, connect_args=arguments, hide_parameters=True)
     except (sa.exc.ArgumentError, ImportError) as error:  # ArgumentError: no such dialect
-        raise diagnosis.driver_error(error, url) from None
+        raise diagnosis.driver_error(error, url, setting) from None
 
 
 @contextlib.contextmanager

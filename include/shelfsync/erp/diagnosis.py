@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import sqlalchemy as sa
 
 URL = "SHELFSYNC_ERP__URL"
-_CONNECTION = "or the Airflow connection shelfsync_erp"
+"""The setting that is named, unless a database has its own."""
 
 _CREDENTIALS = (
     "password authentication failed",  # PostgreSQL
@@ -49,23 +49,25 @@ def driver_message(error: BaseException, url: sa.URL) -> str:
     return without_stop(words, 400)
 
 
-def connection_error(error: BaseException, url: sa.URL) -> ConfigurationError:
+def _the_url(setting: str) -> str:
+    return "the URL (or the Airflow connection shelfsync_erp)" if setting == URL else "the URL"
+
+
+def connection_error(error: BaseException, url: sa.URL, setting: str = URL) -> ConfigurationError:
     """Why the ERP's database could not be reached, as the setting to change."""
     words = driver_message(error, url)
     lowered = words.casefold()
     if any(sign in lowered for sign in _CREDENTIALS):
         problem = f"{place(url)} rejected the user or the password: {words}"
-        remedy = f"Correct user and password in the URL ({_CONNECTION})."
+        remedy = f"Correct user and password in {_the_url(setting)}."
     elif any(sign in lowered for sign in _DATABASE) and not any(sign in lowered for sign in _AWAY):
         problem = f"{place(url)} has no such database or user: {words}"
-        remedy = f"Correct the name in the URL ({_CONNECTION})."
+        remedy = f"Correct the name in {_the_url(setting)}."
     else:
         problem = f"{place(url)} cannot be reached: {words}"
-        remedy = (
-            f"Correct host and port in the URL ({_CONNECTION}), and see that the server runs and lets this machine in."
-        )
-        return UnreachableError(URL, problem, remedy)
-    return ConfigurationError(URL, problem, remedy)
+        remedy = f"Correct host and port in {_the_url(setting)}, and see that the server runs and lets this machine in."
+        return UnreachableError(setting, problem, remedy)
+    return ConfigurationError(setting, problem, remedy)
 
 
 _EXTRAS = {
@@ -77,7 +79,7 @@ _EXTRAS = {
 """Dialect -> the extra of shelfsync and the driver that it installs."""
 
 
-def driver_error(error: BaseException, url: sa.URL) -> ConfigurationError:
+def driver_error(error: BaseException, url: sa.URL, setting: str = URL) -> ConfigurationError:
     """Why there is no driver for a URL, as the setting to change."""
     if isinstance(error, ImportError) and error.name:
         problem = f"the driver of {url.drivername!r} is not installed: there is no module {error.name!r}"
@@ -86,13 +88,15 @@ def driver_error(error: BaseException, url: sa.URL) -> ConfigurationError:
     backend = url.get_backend_name()
     if backend not in _EXTRAS:
         remedy = "Install the driver beside shelfsync, or name another in the URL as dialect+driver://."
-        return ConfigurationError(URL, problem, remedy)
+        return ConfigurationError(setting, problem, remedy)
     extra, driver = _EXTRAS[backend]
     remedy = f"Write {backend}+{driver}:// and install {driver}: pip install -r requirements-erp.txt, or the extra shelfsync[{extra}]."
-    return ConfigurationError(URL, problem, remedy)
+    return ConfigurationError(setting, problem, remedy)
 
 
-def statement_error(error: BaseException, url: sa.URL, setting: str, what: str) -> ConfigurationError:
+def statement_error(
+    error: BaseException, url: sa.URL, setting: str, what: str, url_setting: str = URL
+) -> ConfigurationError:
     """Why the database does not accept a statement of the operator, as the setting to change."""
     words = driver_message(error, url)
     if timed_out(error):
@@ -102,7 +106,9 @@ def statement_error(error: BaseException, url: sa.URL, setting: str, what: str) 
             "Raise it, or look for what locks or slows the ERP's tables.",
         )
     if any(sign in words.casefold() for sign in _FORBIDDEN):
-        remedy = f"Let the ERP's administrator grant the right to the user of {URL}: GRANT SELECT on each table."
+        remedy = (
+            f"Let the ERP's administrator grant the right to the user of {url_setting}: GRANT SELECT on each table."
+        )
         return ConfigurationError(setting, f"{place(url)} does not allow {what}: {words}", remedy)
     return ConfigurationError(
         setting, f"{place(url)} does not accept {what}: {words}", "Correct it; it must be one single SELECT."

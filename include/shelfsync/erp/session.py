@@ -49,16 +49,16 @@ class Session:
 
     @classmethod
     @contextlib.contextmanager
-    def open(cls, url_text: str, timeout_s: float) -> Generator[Self]:
-        """A session, rolled back and closed at the end. Raises ConfigurationError if the database cannot be reached."""
-        engine = connections.create_engine(url_text, timeout_s)
+    def open(cls, url_text: str, timeout_s: float, setting: str = diagnosis.URL) -> Generator[Self]:
+        """A session, rolled back and closed at the end. Raises ConfigurationError with `setting` if the database cannot be reached."""
+        engine = connections.create_engine(url_text, timeout_s, setting)
         with contextlib.ExitStack() as stack:
             stack.callback(engine.dispose)
             try:
                 connection = stack.enter_context(connections.closing(engine.connect()))
                 session = cls(connection, timeout_s, snapshot=connections.begin(connection, timeout_s))
             except sa.exc.SQLAlchemyError as error:
-                raise diagnosis.connection_error(error, engine.url) from None
+                raise diagnosis.connection_error(error, engine.url, setting) from None
             yield session
 
     def columns(self, sql: str) -> tuple[str, ...]:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 PICKING_SQL = "SHELFSYNC_ORDERS__PICKING_SQL"
+PICKING_URL = "SHELFSYNC_ORDERS__PICKING_URL"
 _ROWS_AT_ONCE = 10_000
 _ROWS_MAX = 200_000
 """The limit of rows in memory: some hundred megabytes."""
@@ -163,10 +164,11 @@ def _rows(context: Context) -> Iterator[dict[str, Any]]:
     url = settings.orders.picking_url or settings.erp.url
     if url is None:
         raise ConfigurationError(
-            "SHELFSYNC_ORDERS__PICKING_URL", "is not set, and neither is the ERP's", "Name the database of the SELECT."
+            PICKING_URL, "is not set, and neither is the ERP's", "Name the database of the SELECT."
         )
+    url_setting = diagnosis.URL if settings.orders.picking_url is None else PICKING_URL
     read_so_far = 0
-    with Session.open(url.get_secret_value(), _TIMEOUT_S) as session:
+    with Session.open(url.get_secret_value(), _TIMEOUT_S, url_setting) as session:
         try:
             for names, part in session.stream(sql, _ROWS_AT_ONCE):
                 read_so_far += len(part)
@@ -181,7 +183,7 @@ def _rows(context: Context) -> Iterator[dict[str, Any]]:
         except sa.exc.SQLAlchemyError as error:
             if not read_so_far and not diagnosis.timed_out(error):
                 raise diagnosis.statement_error(
-                    error, session.url, PICKING_SQL, "the SELECT of picking results"
+                    error, session.url, PICKING_SQL, "the SELECT of picking results", url_setting
                 ) from None
             raise TryAgainError("reading the picking results failed; the next run reads them again") from None
 

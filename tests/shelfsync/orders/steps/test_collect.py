@@ -7,7 +7,7 @@ import json
 import pytest
 import sqlalchemy as sa
 
-from shelfsync.errors import ConfigurationError
+from shelfsync.errors import ConfigurationError, UnreachableError
 
 TABLE = """CREATE TABLE picking (order_id TEXT, result_id TEXT, action TEXT, line_no INT, line_count INT, item_id TEXT, sku TEXT, status TEXT,
     quantity NUMERIC, weight NUMERIC, unit_price NUMERIC, by_sku TEXT, by_quantity NUMERIC, accepted_for TEXT, reason TEXT)"""
@@ -182,3 +182,19 @@ def test_an_order_whose_result_never_becomes_whole_is_an_alarm_when_it_is_due(wo
     world.until(order, "done")
     world.app.orders.watch_stores()
     assert world.app.orders.today()["alarms"] == []
+
+
+@pytest.mark.parametrize(
+    ("url", "fault"),
+    [("postgresql://u:canary@127.0.0.1:1/picking", UnreachableError), ("sqlite:////no/such/file", ConfigurationError)],
+)
+@pytest.mark.parametrize("own", [True, False])
+def test_a_database_that_cannot_be_read_is_named_by_its_own_setting(make_world, url, fault, own):
+    sections = {"orders": {"picking_url": url}} if own else {"erp": {"url": url}}
+    sections["orders"] = {"picking_sql": "SELECT * FROM picking", **sections.get("orders", {})}
+    world = make_world(**sections)
+    with pytest.raises(fault) as raised:
+        world.app.orders.collect()
+    assert str(raised.value).startswith("SHELFSYNC_ORDERS__PICKING_URL: " if own else "SHELFSYNC_ERP__URL: ")
+    assert ("shelfsync_erp" in str(raised.value)) == (not own and fault is UnreachableError)
+    assert "canary" not in str(raised.value)
