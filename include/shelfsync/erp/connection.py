@@ -6,6 +6,7 @@ import contextlib
 import math
 import os
 import socket
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from shelfsync.errors import ConfigurationError
 from shelfsync.store import engine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 APPLICATION_NAME = "shelfsync extract"
 """The name of shelfsync's session for the ERP's database administrator, where the database shows such a name."""
@@ -32,9 +33,11 @@ _CONNECT_ARGUMENT = {
     "mysqldb": "connect_timeout",
     "pymssql": "login_timeout",
     "oracledb": "tcp_connect_timeout",
+    "pyodbc": "timeout",
 }
 _READ_ARGUMENT = {"pymysql": "read_timeout", "mysqldb": "read_timeout", "pymssql": "timeout"}
 """Drivers that end a wait themselves. Their connection may not be closed by another thread while one waits."""
+_WRITE_ARGUMENT = {"pymysql": "write_timeout", "mysqldb": "write_timeout"}
 _ENCODING_ARGUMENT = {"psycopg": "client_encoding"}
 """A database that does not know its own encoding (SQL_ASCII) would give bytes for each text, and this driver does not expect that."""
 _NAME_ARGUMENT = {"psycopg": "application_name", "psycopg2": "application_name", "pymssql": "appname"}
@@ -78,16 +81,39 @@ def create_engine(url_text: str, timeout_s: float, setting: str = diagnosis.URL)
                 f"the driver of {url.drivername!r} keeps the whole result in memory",
                 f"Write {dialect.name}+pymysql:// instead.",
             )
-        wanted = {
-            _CONNECT_ARGUMENT.get(dialect.driver): _CONNECT_S,
-            _READ_ARGUMENT.get(dialect.driver): math.ceil(timeout_s + GRACE_S),
+        wanted = time_limits(dialect.driver, connect_s=_CONNECT_S, wait_s=timeout_s + GRACE_S) | {
             _NAME_ARGUMENT.get(dialect.driver): APPLICATION_NAME,
             _ENCODING_ARGUMENT.get(dialect.driver): "utf8",
         }
         arguments = {name: value for name, value in wanted.items() if name is not None and name not in url.query}
-        return sa.create_engine(url, poolclass=sa.NullPool, connect_args=arguments, hide_parameters=True)
+        made = sa.create_engine(url, poolclass=sa.NullPool, connect_args=arguments, hide_parameters=True)
     except (sa.exc.ArgumentError, ImportError) as error:  # ArgumentError: no such dialect
         raise diagnosis.driver_error(error, url, setting) from None
+    limit_calls(made, timeout_s)
+    return made
+
+
+def time_limits(driver: str, *, connect_s: float, wait_s: float) -> dict[str | None, Any]:
+    """The arguments by which this driver ends its wait for a connection, and for an answer if it is one that does."""
+    return {
+        _CONNECT_ARGUMENT.get(driver): math.ceil(connect_s),
+        _READ_ARGUMENT.get(driver): math.ceil(wait_s),
+        _WRITE_ARGUMENT.get(driver): math.ceil(wait_s),
+    }
+
+
+def limit_calls(made: sa.Engine, timeout_s: float) -> None:
+    """Lets each call on a connection of this engine time out, with drivers that are told so on the connection itself."""
+
+    def connect(dialect: Any, _record: object, arguments: Any, options: Any) -> Any:
+        driver = dialect.connect(*arguments, **options)
+        if dialect.driver == "oracledb":
+            driver.call_timeout = int(timeout_s * 1000)  # of each round trip
+        elif dialect.driver == "pyodbc":
+            driver.timeout = math.ceil(timeout_s)
+        return driver
+
+    sa.event.listen(made, "do_connect", connect)
 
 
 @contextlib.contextmanager
@@ -119,8 +145,6 @@ def begin(connection: sa.Connection, timeout_s: float) -> bool:
     elif name in _MYSQL:
         connection.exec_driver_sql(f"SET SESSION net_write_timeout = {_SLOWEST_READER_S}")
         connection.exec_driver_sql("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY")
-    elif connection.dialect.driver == "oracledb":
-        driver.call_timeout = int(timeout_s * 1000)  # type: ignore[union-attr]  # of each round trip
     elif name == "sqlite":
         driver.text_factory = decode  # type: ignore[union-attr]  # one broken text is a broken row, not a broken extract
         connection.exec_driver_sql("PRAGMA query_only = ON")
@@ -150,15 +174,32 @@ def limit_postgresql(connection: sa.Connection, timeout_s: float) -> None:
     connection.execution_options(stream_results=False).exec_driver_sql(f"SET LOCAL statement_timeout = {limit_ms}")
 
 
+@contextlib.contextmanager
+def time_limit(connection: sa.Connection, driver: Any, timeout_s: float) -> Iterator[None]:
+    """Cuts the connection if the block takes longer than the timeout and the grace, unless its driver itself gives up."""
+    if connection.dialect.driver in _READ_ARGUMENT:
+        yield
+        return
+    with after(timeout_s + GRACE_S, lambda: hang_up(driver)):
+        yield
+
+
+@contextlib.contextmanager
+def after(seconds: float, act: Callable[[], None]) -> Iterator[None]:
+    """Acts from another thread if the block takes longer."""
+    timer = threading.Timer(seconds, act)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
 def cancel(driver: Any) -> None:
     """Asks PostgreSQL to end the statement of a psycopg connection, from another thread."""
     with contextlib.suppress(Exception):
         driver.cancel_safe(timeout=GRACE_S)
-
-
-def ends_its_wait(connection: sa.Connection) -> bool:
-    """Whether the driver itself gives up a server that does not answer."""
-    return connection.dialect.driver in _READ_ARGUMENT
 
 
 def hang_up(driver: Any) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import threading
 import warnings
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Self
@@ -21,6 +20,7 @@ from shelfsync.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
 DISTINCT_MAX = 20_000
@@ -181,29 +181,11 @@ class Session:
             self._canceled = True
             connections.cancel(self._driver)
 
-        with _after(self._timeout_s, cancel), self._time_limit():
+        with connections.after(self._timeout_s, cancel), self._time_limit():
             yield
 
-    @contextlib.contextmanager
-    def _time_limit(self) -> Iterator[None]:
-        """Cuts the connection if the block takes longer than the timeout and the grace."""
-        if connections.ends_its_wait(self._connection):
-            yield
-            return
-        with _after(self._timeout_s + connections.GRACE_S, lambda: connections.hang_up(self._driver)):
-            yield
-
-
-@contextlib.contextmanager
-def _after(seconds: float, act: Callable[[], None]) -> Iterator[None]:
-    """Acts from another thread if the block takes longer."""
-    timer = threading.Timer(seconds, act)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
+    def _time_limit(self) -> AbstractContextManager[None]:
+        return connections.time_limit(self._connection, self._driver, self._timeout_s)
 
 
 def read_statement(given: tuple[str, str | None], in_file: tuple[str, Path | None]) -> str:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
-import math
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from shelfsync.erp import connection as connections
 from shelfsync.errors import ConfigurationError, DataError, TryAgainError
 from shelfsync.orders.document import without_customer
 from shelfsync.store.engine import make_engine, parsed_url
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from shelfsync.orders.document import Document
 
@@ -41,13 +42,13 @@ class Outbox:
         """Inserts a row, unless the document is there. DataError: another document has its number, and the store would never see this one."""
         try:
             try:
-                with self._open().begin() as connection:
+                with self._transaction() as connection:
                     if not self._has(connection, document):
                         connection.execute(self._table.insert().values(_row(document)))
             except (
                 sa.exc.IntegrityError
             ):  # another process has written it, or a constraint of the store's table rejects it
-                with self._open().begin() as connection:
+                with self._transaction() as connection:
                     if not self._has(connection, document):
                         raise
         except sa.exc.SQLAlchemyError as error:
@@ -59,7 +60,7 @@ class Outbox:
         numbers = [number for number, _, _ in written]
         table = self._table
         try:
-            with self._open().connect() as connection:
+            with self._transaction() as connection:
                 open_rows = sa.select(table.c.hand_over_id).where(
                     table.c.hand_over_id.in_(numbers), table.c.taken_at.is_(None)
                 )
@@ -73,8 +74,8 @@ class Outbox:
         table = self._table
         removed = 0
         try:
-            with self._open().begin() as connection:
-                for number, _, _ in documents:
+            for number, _, _ in documents:
+                with self._transaction() as connection:
                     same_number = table.c.hand_over_id == number
                     text = connection.execute(sa.select(table.c.document).where(same_number)).scalar_one_or_none()
                     if text is not None and (stripped := without_customer(text)) is not None:
@@ -90,21 +91,31 @@ class Outbox:
             self._engine.dispose()
             self._engine = None
 
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[sa.Connection]:
+        """A transaction that ends after the timeout, also if the database does not answer: it must not delay the other stores."""
+        with self._open().connect() as connection:
+            driver = connection.connection.driver_connection
+            with connections.time_limit(connection, driver, self._timeout_s), connection.begin():
+                if connection.dialect.name == "postgresql":
+                    connections.limit_postgresql(connection, self._timeout_s)
+                yield connection
+
     def _open(self) -> sa.Engine:
         if self._engine is None:
             try:
                 url = parsed_url(self._url, "SHELFSYNC_ORDERS__HAND_OVER_URL")
-                timeouts = _timeout_options(url.get_dialect().driver, self._timeout_s)
-                timeouts = {name: value for name, value in timeouts.items() if name not in url.query}
-                engine = make_engine(url, pool_pre_ping=True, connect_args=timeouts)
+                engine = make_engine(url, connect_args=self._time_limits(url))
             except (sa.exc.ArgumentError, ValueError, ImportError):
                 raise ConfigurationError(
                     "SHELFSYNC_ORDERS__HAND_OVER_URL",
                     "is no database URL with an installed driver",
                     "Write dialect+driver://user:password@host:port/database.",
                 ) from None
+            connections.limit_calls(engine, self._timeout_s)
             self._engine = engine
-            self._table.create(engine, checkfirst=True)
+            with self._transaction() as connection:
+                self._table.create(connection, checkfirst=True)
         return self._engine
 
     def _has(self, connection: sa.Connection, document: Document) -> bool:
@@ -117,6 +128,13 @@ class Outbox:
                 " ledger was restored from a backup, raise its numbers (docs/how-to/backup.md)."
             )
         return known is not None
+
+    def _time_limits(self, url: sa.URL) -> dict[str, Any]:
+        driver = url.get_dialect().driver
+        limits = connections.time_limits(driver, connect_s=self._timeout_s, wait_s=self._timeout_s)
+        if driver == "pysqlite":
+            limits["timeout"] = self._timeout_s  # how long it waits for another writer
+        return {name: value for name, value in limits.items() if name is not None and name not in url.query}
 
     def _trouble(self, error: Exception) -> TryAgainError:
         """The text of the error may hold parameters or the address: only its class is reported."""
@@ -136,13 +154,3 @@ def _row(document: Document) -> dict[str, Any]:
         "document": document.text,
         "written_at": dt.datetime.now(dt.UTC).replace(tzinfo=None),
     }
-
-
-def _timeout_options(driver: str, timeout_s: float) -> dict[str, Any]:
-    """Options that make this driver time out: a lock in one store's database must not delay the other stores."""
-    whole_s = max(1, math.ceil(timeout_s))
-    if driver in {"psycopg", "psycopg2"}:
-        return {"connect_timeout": whole_s, "options": f"-c statement_timeout={int(timeout_s * 1000)}"}
-    if driver in {"pymysql", "mysqldb"}:
-        return {"connect_timeout": whole_s, "read_timeout": whole_s, "write_timeout": whole_s}
-    return {"timeout": timeout_s} if driver in {"pysqlite", "pymssql"} else {}

@@ -5,14 +5,17 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
+import os
 import re
 import shutil
+import signal
 import threading
 import time
 import uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import oracledb
 import pytest
 import sqlalchemy as sa
 from pydantic import SecretStr
@@ -149,6 +152,53 @@ def test_an_outbox_that_a_store_keeps_locked_delays_other_stores_only_for_a_time
     assert (counts["written"], len(counts["failed"])) == (0, 1)
     assert "shelfsync_order_outbox cannot be used" in next(iter(counts["failed"].values()))
     assert world.app.orders.hand_over()["written"] == 1
+
+
+def test_an_outbox_whose_server_no_longer_answers_is_hung_up_on(erp_url):
+    """SIGSTOP: the server cannot even run its own timeout."""
+    channel = Outbox(erp_url.replace("postgresql://", "postgresql+psycopg://", 1), "shelfsync_order_outbox", 0.3)
+    channel.write(Document(1, "o", "new", "store-1", "{}"))
+    others = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    ((pid,),) = outbox(erp_url, others)
+    os.kill(pid, signal.SIGSTOP)
+    began = time.monotonic()
+    try:
+        with pytest.raises(TryAgainError, match="cannot be used: OperationalError"):
+            channel.write(Document(2, "o", "new", "store-1", "{}"))
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    assert time.monotonic() - began < 20
+    assert channel.write(Document(2, "o", "new", "store-1", "{}")) is False
+    channel.close()
+
+
+def test_an_outbox_on_oracle_times_out_at_connecting_and_in_each_call(monkeypatch):
+    """No server: the driver's connection is the test's own, and its first statement fails."""
+    given = {}
+
+    class Connection:
+        version = "23.0.0"
+
+        def __setattr__(self, name, value):
+            given[name] = value
+
+        def cursor(self):
+            raise oracledb.OperationalError("DPY-4024: call timeout exceeded")
+
+        def rollback(self):
+            """Nothing to take back."""
+
+        close = rollback
+
+    def connect(*_, **options):
+        given.update(options)
+        return Connection()
+
+    monkeypatch.setattr(oracledb, "connect", connect)
+    channel = Outbox("oracle+oracledb://u:p@stores.example.com/?service_name=hub", "shelfsync_order_outbox", 2.5)
+    with pytest.raises(TryAgainError, match="cannot be used"):
+        channel.taken([(1, "store-1", "new")])
+    assert (given["tcp_connect_timeout"], given["call_timeout"]) == (3, 2500)
 
 
 @pytest.mark.slow
