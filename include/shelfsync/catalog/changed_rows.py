@@ -70,10 +70,14 @@ def lay_over(base: pa.Table, reported: pa.Table, reported_before: pa.Table | Non
 
 
 def of_last_file(reported: pa.Table) -> pa.Table:
-    """The changed rows (CHANGED), of each SKU those of the last file that has it: all rows of a file have its name in `stamp`."""
+    """The changed rows (CHANGED), of each SKU those of the last file that has it: all rows of a file have its name in `stamp`.
+
+    The files are in the order in which they were read.
+    """
     keys = _keys(reported)
-    last = pa.table({"key": keys, "number": reported["row_number"]}).group_by("key").aggregate([("number", "max")])
-    of_last = column(reported, "stamp").take(pc.index_in(last["number_max"], value_set=column(reported, "row_number")))
+    places = pa.array(range(reported.num_rows), pa.int64())
+    last = pa.table({"key": keys, "place": places}).group_by("key").aggregate([("place", "max")])
+    of_last = column(reported, "stamp").take(column(last, "place_max"))
     theirs = of_last.take(pc.index_in(keys, value_set=column(last, "key")))
     return reported.filter(pc.equal(column(reported, "stamp"), theirs))
 

@@ -251,8 +251,9 @@ class FollowedFiles:
             return ChangeFile(file.path, sequence, file.listed, state, _why(error), landed)
         before = changes.rows
         for number, chunk in enumerate(self._files.reader(file).chunks(self._settings.chunk_rows), 1):
-            changes.add(layout.raw(chunk, number=number, first_row=changes.rows + 1))
-            changes.rows += chunk.rows
+            rows = layout.raw(chunk, number=number, first_row=changes.rows + 1)
+            changes.add(rows)
+            changes.rows += rows.num_rows  # a hook may have made more of them than the file has
         if file.stamp() != stamp:
             raise TryAgainError(f"{file.name} changed while it was read; the next run takes it", after_s=REST_S)
         return ChangeFile(file.path, sequence, file.listed, FileState.TAKEN, rows=changes.rows - before)

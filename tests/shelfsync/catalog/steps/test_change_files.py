@@ -246,6 +246,24 @@ def test_a_file_is_not_blamed_for_a_mapping_hook_that_cannot_be_loaded(make_worl
     assert states(world) == {}
 
 
+def test_the_later_file_counts_although_the_mapping_hook_makes_several_rows_of_one(
+    make_world, world, erp, folder, hook
+):
+    hook.write_text(
+        "import pandas as pd\n"
+        "def hook(frame):\n"
+        "    return pd.concat([frame.assign(vendor=store) for store in ('store-001', 'store-002')])\n"
+    )
+    feed = {"url": erp.url, "sql": TIMES["sql"], "changes_files": str(folder)}
+    extracted(world, "full")
+    hooked = make_world(erp={**feed, "mapping": f"{hook}:hook"})
+    drop(folder, "0001.csv", *(("", sku, 1, 1, 1) for sku in ("x", "y", "z", "a")))
+    drop(folder, "0002.csv", ("", "a", 1, 2, 1))
+    extracted(hooked)
+    assert (held(hooked)["a"], held(hooked, "store-002")["a"]) == (2, 2)
+    assert hooked.rows("SELECT sum(rows) FROM ledger.change_file") == [(10,)]
+
+
 def test_poisoned_files_in_a_row_rest_together_and_those_behind_them_go_on(world, folder):
     extracted(world, "full")
     for name in ("0001.csv", "0002.csv", "0003.csv"):
