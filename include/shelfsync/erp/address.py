@@ -138,23 +138,29 @@ def _stamp(info: Mapping[str, Any]) -> str:
 
 
 def _expression(pattern: str) -> re.Pattern[str]:
-    """The glob pattern as a regular expression that also takes the vendor out of the name."""
-    parts, named = [], False
+    """The glob pattern as a regular expression that also takes the vendor out of the name.
+
+    As in a shell, only a dot of the pattern itself matches the dot before a name: a file that is still being written has such a name.
+    """
+    parts, named, begins = [], False, True
     for token in _TOKENS.finditer(pattern):
         match token.lastgroup:
             case "vendor":
-                parts.append("(?P=vendor)" if named else "(?P<vendor>[^/]+?)")
+                part = "(?P=vendor)" if named else "(?P<vendor>[^/]+?)"
                 named = True
             case "deep":
-                parts.append(".*")
+                part = r"(?:(?!/\.).)*"
             case "star":
-                parts.append("[^/]*")
+                part = "[^/]*"
             case "one":
-                parts.append("[^/]")
+                part = "[^/]"
             case "set":
-                parts.append(token.group().replace("[!", "[^", 1))
+                part = token.group().replace("[!", "[^", 1)
             case _:
-                parts.append(re.escape(token.group()))
+                part = re.escape(token.group())
+        hidden = r"(?!\.)" if begins and token.lastgroup != "text" else ""
+        parts.append(hidden + part)
+        begins = token.group() == "/"
     return re.compile("".join(parts))
 
 

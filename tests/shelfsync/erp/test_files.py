@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shelfsync.erp import address
 from shelfsync.erp.open import open_source
 from shelfsync.errors import ConfigurationError, IncompleteExtractError
 from shelfsync.settings import ErpSettings
@@ -220,3 +221,28 @@ def test_two_sources_for_the_vendor_raise(erp):
     files = f"{erp}/stock-{{vendor}}.csv"
     assert error_of(files=files, constants={"vendor": "v"}).setting == "SHELFSYNC_ERP__CONSTANTS"
     assert error_of(files=files, columns={"vendor": "shop"}).setting == "SHELFSYNC_ERP__COLUMNS"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        ("*.csv", ["a.csv"]),
+        ("?.csv", ["a.csv"]),
+        ("[!b]*.csv", ["a.csv"]),
+        ("{vendor}.csv", ["a.csv"]),
+        ("{vendor}/*.csv", ["v/a.csv"]),
+        ("*/*.csv", ["v/a.csv"]),
+        ("**/*.csv", ["v/a.csv"]),
+        (".*.csv", [".a.csv"]),
+        (".new/*.csv", [".new/a.csv"]),
+        ("v/.a.csv", ["v/.a.csv"]),
+    ],
+)
+def test_a_pattern_finds_no_file_that_is_still_written_under_a_name_with_a_dot(tmp_path, pattern, expected):
+    root = tmp_path / ".home"  # a folder that the address names is not hidden
+    for place in (root, root / "v", root / ".new"):
+        place.mkdir(parents=True)
+        (place / "a.csv").touch()
+        (place / ".a.csv").touch()
+    found = [file.path.removeprefix(f"{root}/") for file in address.find(f"{root}/{pattern}", endings=())]
+    assert found == expected
