@@ -29,7 +29,7 @@ class FoundFile:
     path: str
     vendor: str | None
     listed: str = field(default="", compare=False)
-    """Its stamp as the listing has it, at no further price; a storage may leave marks out there that `stamp` has."""
+    """Its size and time as the listing has them, at no further price: the same from day to day as long as it is not written."""
 
     @property
     def name(self) -> str:
@@ -37,7 +37,7 @@ class FoundFile:
         return f"the file {self.path!r}"
 
     def stamp(self) -> str:
-        """What identifies the file's current state in any storage: its size and what the storage reports of its version; `gone` without it."""
+        """Its state at this moment: what changes with any write or replacement while it is read; `gone` without it."""
         self.fs.invalidate_cache()
         try:
             info = self.fs.info(self.path)
@@ -121,20 +121,34 @@ def _files(fs: Any, pattern: str, endings: tuple[str, ...]) -> Iterator[FoundFil
         for path, info in fs.glob(pattern.replace(VENDOR, "*"), detail=True).items():
             fits = name.fullmatch(path)
             if fits and info.get("type") != "directory":
-                yield FoundFile(fs, path, fits.groupdict().get("vendor"), _stamp(info))
+                yield FoundFile(fs, path, fits.groupdict().get("vendor"), _lasting(info))
     elif fs.isdir(pattern):
         for info in fs.ls(pattern, detail=True):
             path = str(info["name"])
             hidden = path.rsplit("/", 1)[-1].startswith((".", "_"))
             if info.get("type") != "directory" and not hidden and path.casefold().endswith(endings):
-                yield FoundFile(fs, path, None, _stamp(info))
+                yield FoundFile(fs, path, None, _lasting(info))
     elif fs.exists(pattern):
-        yield FoundFile(fs, pattern, None, _stamp(fs.info(pattern)))
+        yield FoundFile(fs, pattern, None, _lasting(fs.info(pattern)))
 
 
-def _stamp(info: Mapping[str, Any]) -> str:
-    marks = ("size", "mtime", "ino", "created", "LastModified", "last_modified", "updated", "ETag", "etag")
+_MARKS = ("size", "mtime", "LastModified", "last_modified", "updated", "ETag", "etag")
+_MARKS_OF_PLACE = ("ino", "created")
+"""Of a disk: the inode, and the time at which anything about the file changed."""
+
+
+def _stamp(info: Mapping[str, Any], marks: Sequence[str] = (*_MARKS, *_MARKS_OF_PLACE)) -> str:
     return " ".join(f"{mark}={info[mark]}" for mark in marks if info.get(mark) is not None)
+
+
+def _lasting(info: Mapping[str, Any]) -> str:
+    """Whether a file is the one of an earlier day: its size and when it was written, or a storage's version of it, as rsync compares.
+
+    New rights, a hard link of a backup, a copy back to the disk and a new mount change the marks of its place and not its content. So these
+    count only while it is read, and where nothing else tells the time. The price: a file that is written anew is not noticed if it has the
+    same size and the disk's clock did not move since, or if a program set the old time again.
+    """
+    return _stamp(info, _MARKS) if info.get("mtime") is not None else _stamp(info)
 
 
 def _expression(pattern: str) -> re.Pattern[str]:

@@ -158,6 +158,18 @@ def test_a_file_that_was_changed_after_it_was_taken_stops_the_whole_reading_too(
     assert held(world) == {"a": 1, "b": 2, "c": 10}
 
 
+def test_a_file_whose_rights_were_changed_is_still_the_same(world, folder):
+    extracted(world, "full")
+    drop(folder, "0001.csv", a=1)
+    drop(folder, "0002.csv", b=2)
+    extracted(world)
+    (folder / "feed" / "0001.csv").chmod(0o600)
+    extracted(world)
+    assert states(world)["0001.csv"] == ("taken", False)
+    extracted(world, "full")
+    assert held(world) == {"a": 1, "b": 2, "c": 10}
+
+
 def test_the_last_file_that_is_written_anew_while_the_whole_is_read_is_waited_for(world, folder):
     extracted(world, "full")
     drop(folder, "0001.csv", a=1)
