@@ -16,6 +16,8 @@ VENDOR = "{vendor}"
 """The placeholder for the vendor in an address; the vendor is then read from the name of the file."""
 
 _GLOB = re.compile(r"[*?\[]")
+_NO_TEXT = re.compile("[\ud800-\udfff]")
+"""Python reads a byte of a name that is not UTF-8 as such a character, which no other text has."""
 _TOKENS = re.compile(
     r"(?P<vendor>\{vendor\})|(?P<deep>\*\*)|(?P<star>\*)|(?P<one>\?)|(?P<set>\[[^\]]+\])|(?P<text>.)", re.DOTALL
 )
@@ -35,6 +37,11 @@ class FoundFile:
     def name(self) -> str:
         """For a person."""
         return f"the file {self.path!r}"
+
+    @property
+    def readable(self) -> str:
+        """Its path as a database stores it: the bytes of a disk's name that are not UTF-8 are escaped."""
+        return _NO_TEXT.sub(lambda found: f"\\x{ord(found.group()) & 0xFF:02x}", self.path)
 
     def stamp(self) -> str:
         """Its state at this moment: what changes with any write or replacement while it is read; `gone` without it."""

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 
 
 _NAME_BYTES_MAX = 4096
+_NO_TEXT_NAME = "its name is not UTF-8; rename it"
 
 
 class FollowedFiles:
@@ -69,7 +70,8 @@ class FollowedFiles:
         """Raises ConfigurationError if the newest file has not the columns, or the folder or the dump's last file cannot be read."""
         if self.dumped:
             self._last_of_dump()
-        for file in sorted(self._files.found(may_be_empty=True), key=lambda file: place_of(file.path))[-1:]:
+        found = filter(_has_text_name, self._files.found(may_be_empty=True))
+        for file in sorted(found, key=lambda file: place_of(file.path))[-1:]:
             self._check_columns(file, self._files.reader(file).names(), self._needed)
 
     def read_with(self, changes: Changes, vendors: Sequence[str] = ()) -> Extract:
@@ -89,10 +91,11 @@ class FollowedFiles:
     def _find(self, changes: Changes, last_of_dump: Callable[[str], str] | None) -> None:
         """`last_of_dump`: sequence -> the last name that the dump has; files behind it are taken even if they were taken before."""
         found = self._files.found(may_be_empty=True)
-        changes.present = {file.path for file in found}
+        changes.present = {file.readable for file in found}
         self._wait_no_more(changes)
+        self._set_aside([file for file in found if not _has_text_name(file)], changes)
         sequences: dict[str, list[FoundFile]] = defaultdict(list)
-        for file in sorted(found, key=lambda file: place_of(file.path)):
+        for file in sorted(filter(_has_text_name, found), key=lambda file: place_of(file.path)):
             sequences[file.vendor or ""].append(file)
         landed = [known for known in changes.files.values() if known.rows]
         for sequence, files in sequences.items():
@@ -159,9 +162,9 @@ class FollowedFiles:
                 f"it holds {VENDOR}, which {CHANGES_FILES} does not",
                 "Name one file for all stores.",
             )
-        names = {
-            file.vendor or "": _text(file) for file in address.find(where, endings=("",), setting=CHANGES_SINCE_FILE)
-        }
+        names = {"": ""}  # what was set aside is of no vendor
+        for file in address.find(where, endings=("",), setting=CHANGES_SINCE_FILE):
+            names[file.vendor or ""] = _text(file)
 
         def last(sequence: str) -> str:
             name = names.get(sequence if VENDOR in where else "")
@@ -229,6 +232,17 @@ class FollowedFiles:
                     changes.files[path] = replace(known, state=FileState.TAKEN, stamp="", reason=None)
                 else:
                     del changes.files[path]
+
+    @staticmethod
+    def _set_aside(files: Sequence[FoundFile], changes: Changes) -> None:
+        """Files whose names no database stores. They are in no sequence: what the escaped name sorts before or behind means nothing."""
+        for path, known in list(changes.files.items()):
+            if known.reason == _NO_TEXT_NAME and path not in changes.present:
+                del changes.files[path]
+        for file in files:
+            changes.files[file.readable] = ChangeFile(
+                file.readable, "", file.listed, FileState.QUARANTINED, _NO_TEXT_NAME
+            )
 
     def _take(self, file: FoundFile, sequence: str, known: ChangeFile | None, changes: Changes) -> ChangeFile:
         """Hands on the rows of a file after it was read to its end once; a file that is not whole gives none."""
@@ -312,6 +326,10 @@ class SourceWithChangeFiles:
         return self._followed
 
 
+def _has_text_name(file: FoundFile) -> bool:
+    return file.readable == file.path
+
+
 def _has_landed(known: ChangeFile) -> bool:
     """Whether a file with an earlier name comes too late: rows of this one, or newer ones, are in place.
 
@@ -335,5 +353,5 @@ def _text(file: FoundFile) -> str:
 
 
 def _mark(found: Sequence[FoundFile]) -> str:
-    texts = "\n".join(sorted(f"{file.path} {file.listed}" for file in found))
+    texts = "\n".join(sorted(f"{file.readable} {file.listed}" for file in found))
     return f"{len(found)} {hashlib.sha256(texts.encode()).hexdigest()[:16]}"

@@ -444,6 +444,51 @@ def test_a_late_file_is_quarantined_also_while_the_last_one_is_written_anew(worl
     assert (held(world)["a"], states(world)) == (2, {"0001.csv": "quarantined", "0002.csv": "waiting"})
 
 
+UNREADABLE = "zz\udcc4\udcd6.csv"
+"""A name in Latin-1, as Python has it; it sorts behind all others."""
+
+
+def test_a_file_whose_name_is_not_utf_8_is_set_aside_alone(world, folder):
+    extracted(world, "full")
+    drop(folder, UNREADABLE, ("store-001", "a", 1, 9, 1))
+    assert watch.news(world.app.context, rested_s=1e9) is not None
+    drop(folder, "0001.csv", ("store-001", "a", 1, 1, 1))
+    extracted(world)
+    drop(folder, "0002.csv", ("store-001", "a", 1, 2, 1))
+    extracted(world)
+    shown = r"zz\xc4\xd6.csv"
+    assert states(world) == {"0001.csv": "taken", "0002.csv": "taken", shown: "quarantined"}
+    assert held(world)["a"] == 2
+    (alarm,) = world.app.status()["alarms"]
+    assert "its name is not UTF-8" in alarm
+    assert watch.news(world.app.context, rested_s=1e9) is None
+    extracted(world, "full")
+    extracted(world)
+    assert world.app.status()["alarms"] == [], "the whole has its rows"
+    (folder / UNREADABLE).rename(folder / "0003.csv")
+    extracted(world)
+    assert states(world) == {"0001.csv": "taken", "0002.csv": "taken", "0003.csv": "taken"}
+    world.app.check()
+
+
+def test_a_file_in_a_folder_whose_name_is_not_utf_8_is_set_aside_too(make_world, world, erp, folder):
+    feed = {"url": erp.url, "sql": TIMES["sql"], "changes_files": str(folder / "{vendor}" / "*.csv")}
+    stores = make_world(erp=feed)
+    for store in ("store-001", "\udcc4"):
+        (folder / store).mkdir()
+    extracted(stores, "full")
+    (folder / "\udcc4" / "1.csv").write_text(PART + "a,,1,9,1,\n")
+    (folder / "store-001" / "1.csv").write_text(PART + "a,,1,1,1,\n")
+    stores.app.check()
+    extracted(stores)
+    assert held(stores)["a"] == 1
+    rows = stores.rows("SELECT file, state, sequence FROM ledger.change_file ORDER BY file")
+    assert [tuple(row) for row in rows] == [
+        (str(folder / r"\xc4" / "1.csv"), "quarantined", ""),
+        (str(folder / "store-001" / "1.csv"), "taken", "store-001"),
+    ]
+
+
 def test_files_of_a_store_are_in_an_order_of_their_own(make_world, world, erp, folder):
     stores = make_world(
         erp={"url": erp.url, "sql": TIMES["sql"], "changes_files": str(folder / "{vendor}" / "*.csv")},

@@ -201,6 +201,25 @@ def test_stores_with_folders_of_their_own_may_have_a_last_file_each(make_world, 
         extracted(stores, "full")
 
 
+@pytest.mark.parametrize("feed", ["feed", "feed/{vendor}/*.csv"])
+def test_a_file_whose_name_is_not_utf_8_stops_no_dump(make_world, world, files, folder, feed):
+    since = "since-{vendor}.txt" if "{" in feed else "since.txt"
+    for store in STORES:
+        (folder / "dump" / f"since-{store}.txt").write_text("")
+    more = {"changes_files": str(folder / feed), "changes_since_file": str(folder / "dump" / since)}
+    stores = make_world(erp=files | more)
+    place = folder / "feed" / "\udcc4" if "{" in feed else folder / "feed"
+    place.mkdir(exist_ok=True)
+    (place / "\udcc4.csv").write_text(HEADER + "store-001,a,1.00,9,1\n")
+    for kind in ("full", "delta", "full"):
+        extracted(stores, kind)
+    assert held(stores)["a"] == 10
+    assert len(stores.app.status()["alarms"]) == 1
+    (place / "\udcc4.csv").unlink()
+    extracted(stores, "full")
+    assert (stores.app.status()["alarms"], states(stores)) == ([], {})
+
+
 def test_a_quarantined_file_is_reported_until_a_dump_has_it(world, folder):
     extracted(world, "full")
     drop(folder, "0002.csv", a=2)
