@@ -54,6 +54,11 @@ class KnownPromotion:
         return (self.campaign, *self.header.get("also", ()))
 
 
+def campaigns_of(header: Mapping[str, Any]) -> set[str]:
+    """The campaigns that a header names: more than one if they are merged."""
+    return {header["campaign"], *header.get("also", ())} if "campaign" in header else set()
+
+
 @dataclass(frozen=True)
 class Step:
     """One action on one promotion; a `change` may be empty once the entries are compared."""
@@ -194,13 +199,14 @@ def lacks(known: KnownPromotion, not_created: Mapping[str, Collection[str]]) -> 
 def _not_created(asked: Iterable[Wanted], known: Mapping[str, KnownPromotion]) -> dict[str, set[str]]:
     """Vendors, by campaign, of promotions whose creation was tried, and is not tried again in this plan.
 
-    A promotion that the platform may or may not have counts as not created.
+    A promotion that the platform may or may not have counts as not created. So does one that it has without this campaign.
     """
     found: dict[str, set[str]] = {}
     for want in asked:
         have = known.get(want.identity)
-        if have is not None and (have.busy or have.waits) and not (have.there and have.wanted_path is not None):
-            for campaign in want.campaigns:
+        if have is not None and (have.busy or have.waits):
+            made = campaigns_of(have.header) if have.there and have.wanted_path is not None else set()
+            for campaign in set(want.campaigns) - made:
                 found.setdefault(campaign, set()).update(want.vendors)
     return found
 

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import ARRAY
 
 from shelfsync.platform.jobs import job as row
 from shelfsync.platform.jobs.table import WAITING, Kind, State, job
 from shelfsync.promotions.ledger.tables import promotion, promotion_request
+from shelfsync.promotions.plan import campaigns_of
 from shelfsync.store.bulk import among, insertion
 from shelfsync.store.metadata import after, instant
 
@@ -110,14 +112,24 @@ def open_jobs(connection: Connection, *, run_id: int | None = None) -> list[Prom
 
 
 def makings(connection: Connection, of: PromotionJob) -> list[Making]:
-    """The requests that make promotions of the same campaign in the same run: what this one may be replaced by."""
-    unknown = sa.and_(_REQUEST.action == "change", promotion.c.wanted_path.is_(None))
-    statement = _joined(job.c.state, promotion.c.vendors, (promotion.c.state == "sent").label("there")).where(
-        _REQUEST.run_id == of.run_id,
-        promotion.c.campaign == of.campaign,
-        sa.or_(_REQUEST.action == "create", unknown),
+    """The requests of the same run that make promotions of a campaign of this one: what this one may be replaced by.
+
+    A change counts if the promotion is not known to be there, or if the change adds such a campaign to it.
+    """
+    leaving = {of.campaign, *campaigns_of(of.header)}
+    header = _REQUEST.header
+    of_campaign = sa.or_(
+        header["campaign"].astext.in_(leaving), header["also"].has_any(sa.cast(list(leaving), ARRAY(sa.Text)))
     )
-    return [Making(State(state), tuple(vendors), there) for state, vendors, there in connection.execute(statement)]
+    unknown = sa.or_(_REQUEST.action == "create", promotion.c.wanted_path.is_(None)).label("unknown")
+    there = (promotion.c.state == "sent").label("there")
+    columns = (job.c.state, promotion.c.vendors, there, unknown, header, promotion.c.header.label("before"))
+    statement = _joined(*columns).where(_REQUEST.run_id == of.run_id, _REQUEST.action != "end", of_campaign)
+    return [
+        Making(State(row.state), tuple(row.vendors), row.there)
+        for row in connection.execute(statement)
+        if row.unknown or leaving & campaigns_of(row.header) - campaigns_of(row.before)
+    ]
 
 
 def read_all(connection: Connection, job_ids: Sequence[int]) -> list[PromotionJob]:

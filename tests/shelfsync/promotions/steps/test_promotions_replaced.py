@@ -65,6 +65,26 @@ def test_the_old_promotion_stays_while_the_platform_rejects_every_sku_of_its_rep
     assert (shop.seen(), shop.states()) == ({"a": 8.0}, ["Cancelled", "Running"])
 
 
+@pytest.mark.parametrize("fault", [{"at": "job", "kind": "failed"}, {"at": "put_promotion", "kind": "status_400"}])
+@pytest.mark.parametrize("name", ["Spring", "Offer c1"], ids=["created", "joined"])
+def test_the_promotions_of_campaigns_that_are_merged_stay_until_the_merged_one_is_made(shop, name, fault):
+    """Created: neither promotion has the new name. Joined: the first one has it, and gets the SKUs of the second."""
+    shop.erp.put("c1", "a", "8")
+    shop.erp.put("c2", "b", "7")
+    shop.sync()
+    for campaign in ("c1", "c2"):
+        shop.erp.change(campaign, name=name)
+    shop.world.platform.faults({**fault, "times": 1})
+    for _ in range(2):
+        shop.sync()
+        assert (shop.seen(), shop.states()) == ({"a": 8.0, "b": 7.0}, ["Running", "Running"])
+    _forget_the_wait(shop)
+    assert shop.sync()["state"] == "succeeded"
+    assert shop.seen() == {"a": 8.0, "b": 7.0}
+    running = [row["display_name"]["en_GB"] for row in shop.portal() if row["state"] == "Running"]
+    assert running == [name]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("again", [False, True])
 def test_a_vendor_that_the_platform_rejects_blocks_no_promotion_of_other_vendors(shop, again):
