@@ -17,6 +17,7 @@ import pytest
 from croniter import croniter_range
 
 from scripts.reference import program
+from shelfsync.catalog.ledger.exports import RUN_MAX_S
 from shelfsync.settings import GuardSettings
 from shelfsync_airflow.options import OPTIONS
 
@@ -140,6 +141,12 @@ def test_one_run_at_a_time_and_no_run_for_times_gone_by(dag_bag: DagBag, dag_id:
     assert dag.dagrun_timeout is not None
     assert "shelfsync" in dag.tags
     assert len(dag.tags & {"catalog", "promotions", "orders", "housekeeping"}) == 1
+
+
+def test_the_ledger_keeps_an_export_as_long_as_its_run_may_last(dag_bag: DagBag) -> None:
+    limit = dag_bag.dags["assortment_export"].dagrun_timeout
+    assert limit is not None
+    assert limit.total_seconds() == RUN_MAX_S
 
 
 def test_unanswered_questions_block_no_other_question(dag_bag: DagBag) -> None:

@@ -9,8 +9,10 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, insert
 
 from shelfsync.catalog.ledger import observations
+from shelfsync.inbox.event_body import ENDED_STATUSES
+from shelfsync.inbox.events import event
 from shelfsync.platform.jobs import job as row
-from shelfsync.platform.jobs.table import OPEN_STATES, UNENDED_STATES, Kind, State, job
+from shelfsync.platform.jobs.table import OPEN_STATES, UNENDED_STATES, WAITING, Kind, State, job
 from shelfsync.store.metadata import after, identity, instant, metadata, moment, number, text
 
 if TYPE_CHECKING:
@@ -48,6 +50,8 @@ export = sa.Table(
 
 LOST_AFTER_S = 600.0
 """A living process ends its export within this time after the deadline."""
+RUN_MAX_S = 6 * 3600.0
+"""The DAG ends a run of exports after so long. Until then an export may wait for its turn in the rate limit."""
 _LOST = "no process has ended it by its deadline; the next export requests it anew"
 
 
@@ -84,8 +88,8 @@ def _select() -> sa.Select[Any]:
     return statement.join(export, export.c.export_id == job.c.export_id).where(job.c.kind == Kind.EXPORT)
 
 
-def plan(connection: Connection, run_key: str, vendors: Iterable[str], *, deadline_s: float) -> None:
-    """Commits which vendors are to be exported; one that is known in this run stays as it is."""
+def plan(connection: Connection, run_key: str, vendors: Iterable[str]) -> None:
+    """Commits which vendors are to be exported; one that is known in this run stays as it is. The deadline begins with the request."""
     rows = [{"run_key": run_key, "vendor": name} for name in vendors]
     if not rows:
         return
@@ -95,16 +99,30 @@ def plan(connection: Connection, run_key: str, vendors: Iterable[str], *, deadli
         for number in connection.execute(statement).scalars()
     ]
     if planned:
-        connection.execute(job.insert().values(created_at=instant(), deadline_at=after(deadline_s)), planned)
+        connection.execute(job.insert().values(created_at=instant()), planned)
 
 
 def end_lost(connection: Connection) -> list[str]:
-    """Ends the exports that are past their deadline and that no process has ended; their vendors."""
-    statement = _select().where(job.c.state.in_(UNENDED_STATES), job.c.deadline_at < after(-LOST_AFTER_S))
+    """Ends the exports that no process has ended; their vendors.
+
+    The deadline is that of the platform's answer. Before its request, and after its end on the platform, an export waits for its turn as
+    long as its run may last.
+    """
+    unanswered = sa.and_(job.c.state.in_(WAITING), sa.not_(_ended_by_platform()))
+    overdue = sa.and_(unanswered, job.c.deadline_at < after(-LOST_AFTER_S))
+    run_is_over = job.c.created_at < after(-RUN_MAX_S - LOST_AFTER_S)
+    statement = _select().where(job.c.state.in_(UNENDED_STATES), sa.or_(overdue, run_is_over))
     lost = row.read_all(connection, statement, ExportJob)
     for one in lost:
         fail(connection, one, one.failed_step or "wait", one.error or _LOST, over=True)
     return sorted(one.vendor for one in lost)
+
+
+def _ended_by_platform() -> sa.ColumnElement[bool]:
+    """SQL: whether the platform has reported the end, by an event or when it was polled."""
+    of_job = sa.exists().where(event.c.platform_job_id == job.c.platform_job_id, event.c.quarantine_reason.is_(None))
+    status = sa.func.coalesce(sa.func.upper(job.c.platform_status), "")
+    return sa.or_(status.in_(ENDED_STATUSES), job.c.result_url.is_not(None), of_job.where(event.c.kind == "job"))
 
 
 def of_run(connection: Connection, run_key: str, vendors: Iterable[str] | None = None) -> list[ExportJob]:

@@ -42,7 +42,7 @@ def plan_exports(context: Context, run_key: str, vendors: tuple[str, ...]) -> li
     """The shards of an export: the requested vendors, else those of the settings, else every vendor that was in an extract."""
     with context.engine.begin() as connection:
         names = vendors or context.settings.sync.vendors or seen(connection)
-        export_jobs.plan(connection, run_key, dict.fromkeys(names), deadline_s=context.settings.export.deadline_s)
+        export_jobs.plan(connection, run_key, dict.fromkeys(names))
         planned = [one.vendor for one in export_jobs.of_run(connection, run_key)]
     if not planned:
         raise NothingSyncedError("export: no vendor is known yet. Run a sync first, or name the vendors.")

@@ -137,21 +137,63 @@ def test_an_empty_export_of_a_store_with_a_baseline_is_reported_and_ignored(worl
     assert world.rows("SELECT count(*) FROM warehouse.product WHERE on_platform") == [(3,)]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("steps", [(), ("export",), ("export", "wait", "observe")])
-def test_an_export_whose_process_has_died_is_ended_after_its_deadline_and_the_next_one_goes_on(world, steps):
-    world.app.plan_exports("lost", ())
+def _take(world, key, steps):
     for step in steps:
         if step == "wait":
-            world.app.wait_exports("lost", ["store-001"])
+            world.app.wait_exports(key, ["store-001"])
+        elif step == "event":
+            _put_event(world)
         else:
-            world.app.export_step(step, "lost", ["store-001"])
-    world.app.recover()
-    state = "SELECT state FROM ledger.job JOIN ledger.export USING (export_id) WHERE run_key = 'lost'"
-    assert world.rows(state) != [("failed",)]
+            world.app.export_step(step, key, ["store-001"])
+
+
+def _put_event(world):
+    """The event of the export's end is in the inbox."""
+    body = """'{"job_id": "' || platform_job_id || '", "job_status": "COMPLETED"}'"""
     with world.app.context.engine.begin() as connection:
-        connection.exec_driver_sql("UPDATE ledger.job SET deadline_at = deadline_at - interval '1 day'")
+        connection.exec_driver_sql(
+            "INSERT INTO inbox.event (kind, identity, platform_job_id, body)"
+            f" SELECT 'job', 'end', platform_job_id, convert_to({body}, 'UTF8') FROM ledger.job WHERE kind = 'export'"
+        )
+
+
+def _pass_time(world, length):
+    with world.app.context.engine.begin() as connection:
+        past = ", ".join(f"{name} = {name} - interval '{length}'" for name in ("created_at", "deadline_at"))
+        connection.exec_driver_sql(f"UPDATE ledger.job SET {past} WHERE kind = 'export'")
+
+
+_STATE = "SELECT state FROM ledger.job JOIN ledger.export USING (export_id) WHERE run_key = 'lost'"
+
+
+@pytest.mark.parametrize("steps", [(), ("export", "wait"), ("export", "event"), ("export", "wait", "observe")])
+def test_an_export_that_waits_for_its_turn_is_not_lost_before_its_run_is_over(world, steps):
+    """Before its request, and before its download, it may wait for the rate limit longer than the platform may work on it."""
+    world.app.plan_exports("lost", ())
+    _take(world, "lost", steps)
+    _pass_time(world, "71 minutes")
     world.app.recover()
-    assert world.rows(state) == [("failed",)]
+    _take(world, "lost", [step for step in ("export", "wait", "observe", "reconcile") if step not in steps])
+    assert world.rows(_STATE) == [("acknowledged",)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("steps", "after"),
+    [
+        ((), "7 hours"),
+        (("export",), "71 minutes"),
+        (("export", "event"), "7 hours"),
+        (("export", "wait", "observe"), "7 hours"),
+    ],
+)
+def test_an_export_whose_process_has_died_is_ended_after_its_deadline_and_the_next_one_goes_on(world, steps, after):
+    world.app.plan_exports("lost", ())
+    _take(world, "lost", steps)
+    world.app.recover()
+    assert world.rows(_STATE) != [("failed",)]
+    _pass_time(world, after)
+    world.app.recover()
+    assert world.rows(_STATE) == [("failed",)]
     assert "the next export requests it anew" in world.app.report_exports("lost")["error"]
     assert _export(world)["state"] == "succeeded"
