@@ -229,6 +229,11 @@ class FileFeedRun(FeedRun):
                 raise Broken("I14", f"{path.name} is {state}, and nothing was wrong with it: {self._reason(path)}")
             if arrival.struck == {"poisoned"} and state != "quarantined":
                 raise Broken("I14", f"{path.name} is {state}, and it cannot be read")
+        if not self.world.rows("SELECT FROM ledger.reading WHERE vendor = :v", v=key[0]):
+            last = "SELECT state FROM ledger.vendor_run WHERE vendor = :v ORDER BY generation DESC LIMIT 1"
+            if [row.state for row in self.world.rows(last, v=key[0])] != ["failed"]:
+                raise Broken("I15", f"vendor {key[0]} has rows in the last file and in no reading, and has not failed")
+            return
         wanted = erp.rows[key].cells(key, buffer_known=False)[3]
         found = self._held(key)
         if found != wanted:

@@ -6,7 +6,7 @@ import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
-from shelfsync.catalog.ledger import change_files, readings, runs, vendor_runs
+from shelfsync.catalog.ledger import change_files, readings, runs, vendor_runs, vendors
 from shelfsync.catalog.ledger.readings import Reading
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps.partition import Partition
@@ -39,6 +39,7 @@ class Land(Protocol):
 
 FILES = "files"
 """The feed of changes that come as files."""
+_UNREAD = "the changes have rows of it, and the last reading of the whole had none that they belong over; `shelfsync sync --full` reads it anew"
 
 
 def read_changed(context: Context, run: Run, erp: FollowedErp, before: At) -> list[str]:
@@ -66,6 +67,9 @@ def read_changed(context: Context, run: Run, erp: FollowedErp, before: At) -> li
     here = {name: known[name] for name in due if name not in broken} | changed
     assert changes.position is not None
     with context.engine.begin() as connection:
+        strange = set(files) - set(known)
+        unread = strange & vendors.known_vendors(connection).keys()
+        failures = broken | dict.fromkeys(unread, _UNREAD)
         number = runs.record_extract(
             connection,
             run.run_id,
@@ -75,11 +79,11 @@ def read_changed(context: Context, run: Run, erp: FollowedErp, before: At) -> li
             complete=all(one.complete for one in here.values()),
             since=before.cursor,
         )
-        for name in sorted({*here, *broken}):
+        for name in sorted({*here, *failures}):
             generation = vendor_runs.next_generation(connection)
             values: dict[str, Any] = (
-                {"state": VendorState.FAILED, "failed_step": "extract", "error": broken[name]}
-                if name in broken
+                {"state": VendorState.FAILED, "failed_step": "extract", "error": failures[name]}
+                if name in failures
                 else {
                     "raw_path": here[name].raw_path,
                     "rows_raw": here[name].rows,
@@ -96,11 +100,11 @@ def read_changed(context: Context, run: Run, erp: FollowedErp, before: At) -> li
             change_files.write(connection, run.run_id, known_files, changes.files)
         record.record_run(connection, run.run_id)
         record.replace_quarantine(connection, run.run_id, None, nameless)
-    if strange := sorted(set(files) - set(known)):
+    if new := sorted(strange - unread):
         log.warning(
             "extract: the changes have rows of %d vendors that no reading of the whole had yet, the first is %s; the next full sync takes them in",
-            len(strange),
-            strange[0],
+            len(new),
+            new[0],
         )
     log.info(
         "extract: %d changed rows since %s; %d vendors differ, %d are due",

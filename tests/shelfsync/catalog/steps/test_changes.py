@@ -249,6 +249,21 @@ def test_a_store_that_a_whole_reading_missed_stays_failed_until_it_changes(world
     assert not world.shown("store-002")["b"]["active"]
 
 
+@pytest.mark.slow
+def test_a_store_that_the_platform_has_fails_if_its_changes_can_be_laid_over_nothing(world, erp):
+    world.sync("full")
+    with world.app.context.engine.begin() as connection:
+        readings.keep(connection, ["store-001"])
+    erp.now += 1_000
+    erp.put("store-002", "b", quantity=0)
+    erp.put("store-003", "b", quantity=0)
+    summary = world.sync()
+    (failed,) = [row for row in summary["vendors"] if row["state"] == "failed"]
+    assert (failed["vendor"], summary["state"]) == ("store-002", "partly_failed")
+    assert "shelfsync sync --full" in failed["error"]
+    assert watching.news(world.app.context) is None, "the full sync reads all of it"
+
+
 def test_without_a_snapshot_what_commits_during_the_whole_reading_comes_with_the_changes(make_world, erp, monkeypatch):
     begin, whole = connections.begin, Session.columns_of
     erp.put("store-001", "a")
