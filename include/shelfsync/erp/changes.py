@@ -176,6 +176,8 @@ class Feed:
                 changes.rows += len(rows)
         if stamps:
             changes.position = self._position(session, stamps[0])
+        elif changes.position is None:
+            self.begin(session, changes)
         changes.same_instant = session.snapshot
 
     def mark(self, session: Session, cursor: str) -> str:
