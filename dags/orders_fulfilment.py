@@ -13,8 +13,7 @@ when an event or a picking result comes.
 * `watch` fails once for each stall: orders that no store takes, orders without a configured hand-over, orders that are taken and not
   picked, results that do not reach the platform, and what is quarantined.
 
-Airflow repeats no task of it: the next run does the same work a minute later, and a retry would delay it. A failure here never cancels an
-order. A pause of the catalog (`shelfsync pause`) does not stop orders. Every task may run again at any
+A failure here never cancels an order. A pause of the catalog (`shelfsync pause`) does not stop orders. Every task may run again at any
 time. The schedule is the option `orders_schedule`.
 """
 
@@ -35,7 +34,7 @@ from shelfsync_airflow.order_tasks import collect, fulfil, hand_over, orders_sch
     catchup=False,
     max_active_runs=1,
     dagrun_timeout=dt.timedelta(minutes=30),
-    default_args=task_defaults() | {"retries": 0},  # a retry would only delay the next run, which does the same
+    default_args=task_defaults(),
     tags=["shelfsync", "orders"],
     owner_links=owner_links(),
     doc_md=__doc__,

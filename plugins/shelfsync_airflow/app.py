@@ -78,7 +78,7 @@ class AfterItsTime(RetryPolicy):
 
 
 def task_defaults() -> dict[str, Any]:
-    """`default_args` of every DAG: each task may run twice, so each is repeated. A DAG of every minute leaves that to its next run."""
+    """`default_args` of every DAG: each task may run twice, so each is repeated."""
     return {
         "owner": options.SECTION,
         "retries": options.retries(),

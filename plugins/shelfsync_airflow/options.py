@@ -72,10 +72,7 @@ OPTIONS = {
         "*/15 * * * *", "string", "When orders_history runs: a cron expression in UTC, or none."
     ),
     "retries": Option(
-        "3",
-        "integer",
-        "How often a task is tried again; below 3 an API server that is away for a minute ends a run. Tasks of orders_fulfilment "
-        "are not: its next run, a minute later, does their work.",
+        "3", "integer", "How often a task is tried again; below 3 an API server that is away for a minute ends a run."
     ),
     "retry_delay_s": Option(
         "60", "float", "Seconds before a task is tried again, unless the platform names a longer wait."

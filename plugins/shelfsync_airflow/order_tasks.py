@@ -37,9 +37,12 @@ def hand_over() -> dict[str, Any]:
     return _hand_over()
 
 
-@task(trigger_rule="all_done")
+@task(trigger_rule="all_done", retries=0)
 def collect() -> dict[str, Any]:
-    """Reads picking results from the store's database; fails once for each rejected one."""
+    """Reads picking results from the store's database; fails once for each rejected one.
+
+    If that database is away, the next run reads it: one run goes on at a time, and a retry would delay the orders of every store.
+    """
     from shelfsync.orders.steps.receive import collect as collect_results
 
     with open_app(PLATFORM, ORDERS) as app:

@@ -250,9 +250,8 @@ class FollowedFiles:
         rested = known is not None and known.rested and known.stamp == file.listed
         stamp = file.stamp()
         layout = self._layout(f"{file.path} {stamp}")
-        needed = (
-            self._needed
-        )  # outside of the net: an ERP that is away, or a hook that is missing, is not the file's fault
+        # Outside of the net: an ERP that is away, or a hook that is missing, is not the file's fault.
+        needed = self._needed
         try:
             self._read_to_its_end(file, layout, needed)
         except (TryAgainError, UnreachableError):
