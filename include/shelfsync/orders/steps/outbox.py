@@ -45,9 +45,8 @@ class Outbox:
                 with self._transaction() as connection:
                     if not self._has(connection, document):
                         connection.execute(self._table.insert().values(_row(document)))
-            except (
-                sa.exc.IntegrityError
-            ):  # another process has written it, or a constraint of the store's table rejects it
+            except sa.exc.IntegrityError:
+                # Another process has written it, or a constraint of the store's table rejects it.
                 with self._transaction() as connection:
                     if not self._has(connection, document):
                         raise
