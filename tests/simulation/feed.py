@@ -174,6 +174,10 @@ class FeedRun:
                 self._live(kind, death, chance.choice(VENDORS))
                 model.check()
             self._pass(erp, chance.choice((1, 60, 600)))
+        for vendor in VENDORS:  # of a store without a row nothing is concluded
+            if not self._true_prices(vendor):
+                erp.put((vendor, KNOWN_SKUS[0]), chance)
+        erp.write()
         self._before_repair(chance)
         erp.repair_feed()
         with world.app(FaultPoint()) as app:
