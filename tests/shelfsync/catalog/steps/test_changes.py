@@ -264,6 +264,22 @@ def test_a_store_that_the_platform_has_fails_if_its_changes_can_be_laid_over_not
     assert watching.news(world.app.context) is None, "the full sync reads all of it"
 
 
+@pytest.mark.slow
+def test_stores_whose_rows_come_from_several_readings_each_keep_their_own_quarantine(world, erp):
+    """A changed row is counted on from its store's last one, so that several stores have rows of one number."""
+    erp.put("store-002", "a", price="no price", began_s_ago=500)
+    world.sync("full")
+    erp.now += 1_000
+    for sku in "abc":
+        erp.put("store-001", sku, price="none either")
+    erp.put("store-001", "d")
+    erp.put("store-002", "b", quantity=3)
+    summary = world.sync()
+    assert [row["state"] for row in summary["vendors"] if row["state"] == "failed"] == []
+    found = world.rows("SELECT vendor, count(*) FROM warehouse.quarantine WHERE run_id = 2 GROUP BY 1 ORDER BY 1")
+    assert [tuple(row) for row in found] == [("store-001", 3), ("store-002", 1)]
+
+
 def test_without_a_snapshot_what_commits_during_the_whole_reading_comes_with_the_changes(make_world, erp, monkeypatch):
     begin, whole = connections.begin, Session.columns_of
     erp.put("store-001", "a")
