@@ -75,10 +75,9 @@ def of_last_file(reported: pa.Table) -> pa.Table:
     The files are in the order in which they were read.
     """
     keys = _keys(reported)
-    places = pa.array(range(reported.num_rows), pa.int64())
-    last = pa.table({"key": keys, "place": places}).group_by("key").aggregate([("place", "max")])
-    of_last = column(reported, "stamp").take(column(last, "place_max"))
-    theirs = of_last.take(pc.index_in(keys, value_set=column(last, "key")))
+    stamps = pa.table({"key": keys, "stamp": reported["stamp"]})
+    last = stamps.group_by("key", use_threads=False).aggregate([("stamp", "last")])  # by threads there is no last one
+    theirs = column(last, "stamp_last").take(pc.index_in(keys, value_set=column(last, "key")))
     return reported.filter(pc.equal(column(reported, "stamp"), theirs))
 
 

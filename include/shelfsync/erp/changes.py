@@ -157,8 +157,7 @@ class Feed:
     def begin(self, session: Session, changes: Changes) -> None:
         """Finds where the reading after one of the whole begins. Do this first: without a snapshot, what commits meanwhile comes again."""
         last = self._counted(session, None)[1]
-        cursor = str(self._value(_START[self.kind]) if last is None else last)
-        changes.position = Position(cursor, self.mark(session, cursor))
+        changes.position = self._position(session, self._value(_START[self.kind]) if last is None else last)
 
     def take(self, session: Session, layout: Layout, changes: Changes, chunk_rows: int) -> None:
         """Reads the rows since the cursor and hands them on; then finds where the next reading begins, unless `begin` did.
@@ -182,8 +181,7 @@ class Feed:
 
     def mark(self, session: Session, cursor: str) -> str:
         """How many rows a reading from this cursor would take, and the last change among them."""
-        count, last = self._counted(session, cursor)
-        return f"{count} {'' if last is None else last}"
+        return _mark(*self._counted(session, cursor))
 
     def _counted(self, session: Session, cursor: str | None) -> tuple[int, Any]:
         """How many rows there are from a cursor on, and the last change among them as a value; None: there is none."""
@@ -199,7 +197,7 @@ class Feed:
         """The position after a reading whose greatest value is `last`. What came after it without a snapshot leaves it without a mark."""
         count, newest = self._counted(session, str(last))
         is_newer = not session.snapshot and newest is not None and newest > last
-        return Position(str(last), "" if is_newer else f"{count} {'' if newest is None else newest}")
+        return Position(str(last), "" if is_newer else _mark(count, newest))
 
     def _stamps(self, rows: Sequence[Any], place: int) -> list[Any]:
         """The values of a chunk's rows that count for the cursor."""
@@ -273,6 +271,10 @@ class Feed:
                 f"{self.column} holds {str(raw)[:40]!r}, which is no {self.kind}",
                 "Choose timestamp or number, or let the SELECT convert the column (a row version to a whole number).",
             ) from None
+
+
+def _mark(count: int, last: Any) -> str:
+    return f"{count} {'' if last is None else last}"
 
 
 @dataclass(frozen=True, order=True)

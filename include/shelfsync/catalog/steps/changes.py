@@ -30,16 +30,16 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
+FILES = "files"
+"""The feed of changes that come as files."""
+_UNREAD = "the changes have rows of it, and the last reading of the whole had none that they belong over; `shelfsync sync --full` reads it anew"
+
+
 class Land(Protocol):
     """Lands the rows of a reading, vendor -> (path, rows), in the transaction at hand."""
 
     def __call__(self, connection: Connection, files: dict[str, tuple[str, int]], /, *, complete: bool) -> None:
         """Writes them."""
-
-
-FILES = "files"
-"""The feed of changes that come as files."""
-_UNREAD = "the changes have rows of it, and the last reading of the whole had none that they belong over; `shelfsync sync --full` reads it anew"
 
 
 def read_changed(context: Context, run: Run, erp: FollowedErp, before: At) -> list[str]:

@@ -162,8 +162,7 @@ def _with_unseen(
     if not left:
         return list(held_changes)
     shown = column(context.lake.read_table(row.erp_path or row.snapshot_path or "", ["sku"]), "sku")
-    path = row.quarantine_path
-    quarantined = QUARANTINE.empty_table() if path is None else context.lake.read_table(path, ["sku"])
+    quarantined = context.lake.read_or_empty(row.quarantine_path, QUARANTINE, ["sku"])
     with context.engine.connect() as connection:
         complete = runs.is_complete(connection, row.extract_id)
     skus = column(quarantined, "sku")
