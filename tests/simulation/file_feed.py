@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from shelfsync.store.lake import Lake
 from simulation.broken import Broken
 from simulation.erp import HEADER, VENDORS
 from simulation.feed import FeedErp, FeedRun
@@ -229,13 +228,13 @@ class FileFeedRun(FeedRun):
                 raise Broken("I14", f"{path.name} is {state}, and nothing was wrong with it: {self._reason(path)}")
             if arrival.struck == {"poisoned"} and state != "quarantined":
                 raise Broken("I14", f"{path.name} is {state}, and it cannot be read")
-        if not self.world.rows("SELECT FROM ledger.reading WHERE vendor = :v", v=key[0]):
+        held = self._held_prices().get(key[0])
+        if held is None:
             last = "SELECT state FROM ledger.vendor_run WHERE vendor = :v ORDER BY generation DESC LIMIT 1"
             if [row.state for row in self.world.rows(last, v=key[0])] != ["failed"]:
                 raise Broken("I15", f"vendor {key[0]} has rows in the last file and in no reading, and has not failed")
             return
-        wanted = erp.rows[key].cells(key, buffer_known=False)[3]
-        found = self._held(key)
+        found, wanted = held.get(key[1]), self._true_prices(key[0])[key[1]]
         if found != wanted:
             raise Broken("I10", f"{'/'.join(key)} has the price {found} after the last file, which has {wanted}")
 
@@ -256,11 +255,6 @@ class FileFeedRun(FeedRun):
 
     def _reason(self, path: Path) -> str:
         return str(self.world.rows("SELECT reason FROM ledger.change_file WHERE file = :f", f=str(path))[0].reason)
-
-    def _held(self, key: Key) -> str | None:
-        (row,) = self.world.rows("SELECT raw_path FROM ledger.reading WHERE vendor = :v", v=key[0])
-        rows = Lake("memory://simulation").read_table(row.raw_path).to_pylist()
-        return next((one["price"] for one in rows if one["sku"] == key[1]), None)
 
 
 def _inactive(cells: list[str]) -> list[str]:

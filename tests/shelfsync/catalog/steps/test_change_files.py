@@ -86,6 +86,13 @@ def rest(world):
         connection.execute(sa.text("UPDATE ledger.change_file SET seen_at = seen_at - interval '2 minutes'"))
 
 
+def read_until_set_aside(world):
+    """Two readings, so far apart that a file that is not whole is quarantined by the second."""
+    extracted(world)
+    rest(world)
+    extracted(world)
+
+
 def test_each_file_is_taken_once_and_the_last_name_counts(world, folder):
     drop(folder, "0001.csv", ("store-001", "a", 1, 99, 1))
     extracted(world, "full")
@@ -147,9 +154,7 @@ def test_a_poisoned_file_is_quarantined_with_its_reason_and_those_behind_it_go_o
     extracted(world, "full")
     (folder / "0001.csv").write_text(text)
     drop(folder, "0002.csv", ("store-001", "b", 1, 6, 1))
-    extracted(world)
-    rest(world)
-    extracted(world)
+    read_until_set_aside(world)
     assert (held(world)["b"], states(world)) == (6, {"0001.csv": "quarantined", "0002.csv": "taken"})
     (alarm,) = world.app.status()["alarms"]
     assert "1 files of changes are quarantined" in alarm
@@ -183,9 +188,7 @@ def test_whatever_the_reading_of_a_file_raises_concerns_this_file_alone(world, f
     extracted(world, "full")
     drop(folder, "0001.csv", ("store-001", "a", 1, 5, 1))
     drop(folder, "0002.csv", ("store-001", "b", 1, 6, 1))
-    extracted(world)
-    rest(world)
-    extracted(world)
+    read_until_set_aside(world)
     assert (held(world)["b"], states(world)) == (6, {"0001.csv": "quarantined", "0002.csv": "taken"})
     (alarm,) = world.app.status()["alarms"]
     assert "RuntimeError: an error that no library names" in alarm
@@ -198,9 +201,7 @@ def test_a_file_that_the_mapping_hook_does_not_accept_is_quarantined(make_world,
     extracted(hooked, "full")
     drop(folder, "0001.csv", ("store-001", "bad", 1, 5, 1))
     drop(folder, "0002.csv", ("store-001", "b", 1, 6, 1))
-    extracted(hooked)
-    rest(hooked)
-    extracted(hooked)
+    read_until_set_aside(hooked)
     assert (held(hooked)["b"], states(hooked)) == (6, {"0001.csv": "quarantined", "0002.csv": "taken"})
 
 
@@ -400,9 +401,7 @@ def test_the_last_name_stays_if_the_erp_removes_its_oldest_files_first(world, fo
 def test_a_quarantined_file_of_which_nothing_was_taken_keeps_no_later_one_out(world, folder):
     extracted(world, "full")
     (folder / "readme.txt").write_text("Files of changes.\n")
-    extracted(world)
-    rest(world)
-    extracted(world)
+    read_until_set_aside(world)
     drop(folder, "0001.csv", ("store-001", "a", 1, 1, 1))
     extracted(world)
     drop(folder, "0002.csv", ("store-001", "a", 1, 2, 1))
@@ -421,9 +420,7 @@ def test_the_last_name_of_a_taken_file_stays_although_a_quarantined_one_is_remov
     drop(folder, "0001.csv", ("store-001", "a", 1, 1, 1))
     drop(folder, "0003.csv", ("store-001", "a", 1, 3, 1))
     (folder / "readme.txt").write_text("Files of changes.\n")
-    extracted(world)
-    rest(world)
-    extracted(world)
+    read_until_set_aside(world)
     for path in folder.iterdir():
         path.unlink()
     extracted(world, "full")
