@@ -157,7 +157,8 @@ class Feed:
     def begin(self, session: Session, changes: Changes) -> None:
         """Finds where the reading after one of the whole begins. Do this first: without a snapshot, what commits meanwhile comes again."""
         last = self._counted(session, None)[1]
-        changes.position = self._position(session, self._value(_START[self.kind]) if last is None else last)
+        cursor = str(self._value(_START[self.kind]) if last is None else last)
+        changes.position = Position(cursor, self.mark(session, cursor))
 
     def take(self, session: Session, layout: Layout, changes: Changes, chunk_rows: int) -> None:
         """Reads the rows since the cursor and hands them on; then finds where the next reading begins, unless `begin` did.
