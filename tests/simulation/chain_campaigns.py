@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from app_calls import Calls
-    from simulation.seeds import _FirstError
 
 LATE = STORES[-1]
 """The catalog of this store is synced after the first promotions."""
@@ -68,7 +67,7 @@ class CampaignsRun(SimulationRun):
     pairs = 0
     """Compared so far."""
 
-    def _act(self, errors: _FirstError) -> None:
+    def _act(self) -> None:
         self._open()
         for number, action in enumerate(self.plan.actions):
             self.log(f"{number:3} +{self.world.clock.monotonic_s():.0f} s: {action}")
@@ -76,7 +75,7 @@ class CampaignsRun(SimulationRun):
                 self._change(action.kind)
             else:
                 self._do(action)
-            self._verify(errors)
+            self._verify()
 
     def _open(self) -> None:
         world, chance = self.world, random.Random(f"feed {self.plan.seed}")
@@ -116,11 +115,12 @@ class CampaignsRun(SimulationRun):
             self.feed.end()
         self.feed.write(self.file)
 
-    def _verify(self, errors: _FirstError) -> None:
+    def _verify(self) -> None:
         """The ledger of promotions at any time."""
+        self.world.unexpected.check()
         self.promotions.check_ledger()
 
-    def _converge(self, errors: _FirstError) -> None:
+    def _converge(self) -> None:
         self._run_until_quiescent()
 
     def _run_until_quiescent(self) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import OperationalError
 
 from partner_api.errors import PartnerError
 from shelfsync.errors import ShelfsyncError
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from simulation.world import World
 
 STEPS = ("normalise", "diff", "guard", "batch", "deliver", "wait", "confirm", "acknowledge")
-EXPECTED = (ShelfsyncError, PartnerError, DBAPIError)
+EXPECTED = (ShelfsyncError, PartnerError, OperationalError)
 """What a task may fail with: it is tried again by the schedule. Anything else is a bug."""
 
 

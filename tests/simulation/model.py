@@ -46,6 +46,7 @@ class Model:
 
     def check(self) -> None:
         """Everything that has to hold at any time."""
+        self._world.unexpected.check()
         for vendor in VENDORS:
             self.restorations.note(vendor)
         jobs = self.facts.jobs()

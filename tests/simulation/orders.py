@@ -272,6 +272,7 @@ class OrdersRun:
 
     def look(self) -> None:
         """O2, during the run: a store's folder has only orders of this store, and a new order can be picked."""
+        self.world.unexpected.check()
         shown = self._platform()
         for file in sorted(self.folder.glob("*/*.json")):
             paper = json.loads(file.read_text())

@@ -59,18 +59,6 @@ class Verdict:
     struck: Counter[str] = field(default_factory=Counter)
 
 
-class _FirstError(logging.Handler):
-    """Catches what a step calls an unexpected error."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.ERROR)
-        self.first: logging.LogRecord | None = None
-
-    def emit(self, record: logging.LogRecord) -> None:
-        if record.exc_info and self.first is None:
-            self.first = record
-
-
 class SimulationRun:
     """The actions of a plan as they are done."""
 
@@ -88,27 +76,18 @@ class SimulationRun:
 
     def run(self, *, converge: bool = True) -> None:
         """Performs all actions, then converges if wanted; raises Broken."""
-        errors = _FirstError()
-        logger = logging.getLogger("shelfsync.catalog.steps.each_vendor")
-        logger.addHandler(errors)
-        try:
-            self._act(errors)
-            if converge:
-                self._converge(errors)
-        finally:
-            logger.removeHandler(errors)
+        self._act()
+        if converge:
+            self._converge()
 
-    def _act(self, errors: _FirstError) -> None:
+    def _act(self) -> None:
         self.world.reset(self.plan.seed, self.plan.shape)
         for number, action in enumerate(self.plan.actions):
             self.log(f"{number:3} +{self.world.clock.monotonic_s():.0f} s: {action}")
             self._do(action)
-            self._verify(errors)
+            self._verify()
 
-    def _verify(self, errors: _FirstError) -> None:
-        if errors.first is not None and errors.first.exc_info:
-            error = errors.first.exc_info[1]
-            raise Broken("unexpected error", f"{errors.first.getMessage()}: {type(error).__name__}: {error}") from error
+    def _verify(self) -> None:
         self.model.check()
         self.promotions.check()
 
@@ -241,7 +220,7 @@ class SimulationRun:
         self._keys += 1
         return f"simulation/{action.seed}/{self._keys}"
 
-    def _converge(self, errors: _FirstError) -> None:
+    def _converge(self) -> None:
         """I3: the last fault is over."""
         world = self.world
         self.model.facts.note_faults()
@@ -251,21 +230,21 @@ class SimulationRun:
         self.log(f"quiescent +{world.clock.monotonic_s():.0f} s")
         with world.app(FaultPoint()) as app:
             pauses.end_all(app)
-            self._while_restored(app, errors)
+            self._while_restored(app)
             operator_actions.end_all(app)
-            self._while_one_fails(app, errors)
-            self._rounds(app, "delta", 2, errors)
+            self._while_one_fails(app)
+            self._rounds(app, "delta", 2)
             day.recover_until_quiescent(world, app)
             for _ in range(2 * BUSY_ROUNDS_MAX):
                 if self._passed_over():
-                    self._rounds(app, "delta", 1, errors)
+                    self._rounds(app, "delta", 1)
                 elif not self._open():
                     break
                 day.recover_until_quiescent(world, app)
             wrong = self._wrong()
             if not wrong:
                 _expect(converged(world, may_be_rejected=True), "I3 by delta runs")
-            self._rounds(app, "full", 1, errors)
+            self._rounds(app, "full", 1)
             for _ in range(BUSY_ROUNDS_MAX):  # each body whose link has died takes its deadline
                 day.recover_until_quiescent(world, app)
                 if not self._open():
@@ -285,20 +264,20 @@ class SimulationRun:
                 operator_actions.export(
                     world, app, f"quiescent/{world.clock.monotonic_s()}", (), operator_actions.STEPS
                 )
-                self._verify(errors)
+                self._verify()
                 if wrong:  # what has left the ERP is not repeated by a full sync; an export resends it
-                    self._rounds(app, "delta", 1, errors)
+                    self._rounds(app, "delta", 1)
                     day.recover_until_quiescent(world, app)
             if world.rows("SELECT 1 FROM ledger.hold WHERE state = 'open'"):
-                self._rounds(app, "delta", 1, errors)  # without rejected SKUs, a hold may be small enough to pass
+                self._rounds(app, "delta", 1)  # without rejected SKUs, a hold may be small enough to pass
                 day.recover_until_quiescent(world, app)
             for _ in range(BUSY_ROUNDS_MAX):
                 if not self._unconfirmed():
                     break
-                self._rounds(app, "delta", 1, errors)
+                self._rounds(app, "delta", 1)
                 day.recover_until_quiescent(world, app)
             before = len(world.platform_rows("SELECT seq FROM job"))
-            self._rounds(app, "delta", 1, errors)
+            self._rounds(app, "delta", 1)
             if len(world.platform_rows("SELECT seq FROM job")) != before:
                 raise Broken("I6", "a run without changes has sent something")
             self.promotions.check_when_quiescent(app, self.log)
@@ -325,19 +304,19 @@ class SimulationRun:
         """Whether the platform differs although it reported success."""
         return self.model.facts.has_struck(*BY_CHANCE_WRONG) or self.model.believed_too_early()
 
-    def _while_restored(self, app: Calls, errors: _FirstError) -> None:
+    def _while_restored(self, app: Calls) -> None:
         """I3 while a restoration lasts: the platform equals what was acknowledged then."""
         in_force = [self.model.restorations.in_force(vendor) for vendor in VENDORS]
         if not any(in_force):
             return
-        self._rounds(app, "delta", 2, errors)
+        self._rounds(app, "delta", 2)
         day.recover_until_quiescent(self.world, app)
         lasts = in_force == [self.model.restorations.in_force(vendor) for vendor in VENDORS]
         if lasts and not self._wrong() and not self.world.erp.coherent:
             wanted = self.model.restorations.wanted
             _expect(converged(self.world, may_be_rejected=True, restored=wanted), "I3 while restored")
 
-    def _while_one_fails(self, app: Calls, errors: _FirstError) -> None:
+    def _while_one_fails(self, app: Calls) -> None:
         """I10: while every call of one vendor fails, the same runs bring the other vendor in step."""
         chance = random.Random(f"one fails {self.plan.seed}")
         if chance.random() >= ONE_FAILS:
@@ -346,7 +325,7 @@ class SimulationRun:
         at, kind = chance.choice(OF_ONE_VENDOR)
         self._tick(chance, "")
         self.world.platform.faults({"at": at, "kind": kind, "vendor": first})
-        self._rounds(app, "delta", 2, errors)
+        self._rounds(app, "delta", 2)
         day.recover_until_quiescent(self.world, app)
         self.model.facts.note_faults()
         self.world.platform.faults()
@@ -354,10 +333,10 @@ class SimulationRun:
             lines = converged(self.world, may_be_rejected=True)
             _expect([line for line in lines if line.startswith(f"{second}/")], "I10")
 
-    def _rounds(self, app: Calls, kind: str, rounds: int, errors: _FirstError) -> None:
+    def _rounds(self, app: Calls, kind: str, rounds: int) -> None:
         for line in day.quiescent_rounds(self.world, app, rounds, kind):
             self.log(f"      {line}")
-        self._verify(errors)
+        self._verify()
 
 
 def _expect(lines: list[str], invariant: str) -> None:

@@ -47,3 +47,14 @@ def test_the_model_sees_a_file_that_is_taken_twice(world):
     with pytest.raises(Broken) as broken:
         forgotten(world)
     assert broken.value.invariant in {"I4", "I10", "I14"}
+
+
+@pytest.mark.slow
+def test_a_seed_sees_an_error_that_no_one_expected_although_only_its_vendor_fails(world, monkeypatch):
+    def unlucky(*_: object, **__: object) -> None:
+        raise LookupError("a bug")
+
+    monkeypatch.setattr("shelfsync.catalog.diff.diff", unlucky)
+    with pytest.raises(Broken, match="LookupError: a bug") as broken:
+        FeedRun(world, 1).run()
+    assert broken.value.invariant == "unexpected error"

@@ -9,7 +9,6 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from simulation import day
 from simulation.abandoned import PROCESSES, Case
@@ -18,9 +17,6 @@ from simulation.fault_point import Death, FaultPoint, Killed
 from simulation.plan import Action, Plan
 from simulation.seeds import SimulationRun
 from simulation.shape import Shape, switched
-
-if TYPE_CHECKING:
-    from simulation.seeds import _FirstError
 
 LATER = ("full", "delta", "delta", "urgent", "recover", "export", "promotions", "promotions-recover", "housekeeping")
 """What comes after the first: these find work in any state."""
@@ -63,7 +59,7 @@ def _dies(chance: random.Random, name: str) -> Action:
 class UnattendedRun(SimulationRun):
     """The processes of a plan, each to its death, and the schedule after the last."""
 
-    def _act(self, errors: _FirstError) -> None:
+    def _act(self) -> None:
         first = self.plan.actions[0]
         self._case = PROCESSES[first.kind].case(self.world, self.plan.shape, self.plan.seed)
         if isinstance(self._case, Case):
@@ -71,10 +67,10 @@ class UnattendedRun(SimulationRun):
         for action in self.plan.actions:
             if action is not first:
                 self._meanwhile(action.seed)
-            self._die(action, errors)
+            self._die(action)
         if not self.deaths:
             self._meanwhile(self.plan.seed)
-            self._die(SURE_OF_ORDERS if isinstance(self._case, OrdersCase) else SURE, errors)
+            self._die(SURE_OF_ORDERS if isinstance(self._case, OrdersCase) else SURE)
 
     def _meanwhile(self, seed: int) -> None:
         """The ERP changes, or a customer orders."""
@@ -83,14 +79,14 @@ class UnattendedRun(SimulationRun):
         else:
             self._tick(random.Random(seed), "")
 
-    def _verify(self, errors: _FirstError) -> None:
+    def _verify(self) -> None:
         """A world of orders has rules of its own, and no catalog."""
         if isinstance(self._case, OrdersCase):
             self._case.run.look()
         else:
-            super()._verify(errors)
+            super()._verify()
 
-    def _die(self, action: Action, errors: _FirstError) -> None:
+    def _die(self, action: Action) -> None:
         self.log(f"+{self.world.clock.monotonic_s():.0f} s: {action}")
         fault_point = FaultPoint(action.death)
         try:
@@ -100,9 +96,9 @@ class UnattendedRun(SimulationRun):
             line = f"killed: {fault_point.trail[-1]}"
         self.effects += fault_point.effects
         self.log(f"      {line or 'lived'}")
-        self._verify(errors)
+        self._verify()
         self.world.clock.sleep(action.seconds)
 
-    def _converge(self, errors: _FirstError) -> None:
+    def _converge(self) -> None:
         self._case.follow()
-        self._verify(errors)
+        self._verify()

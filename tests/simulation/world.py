@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import logging
 import random
 import uuid
 from typing import TYPE_CHECKING, Any, Self
@@ -40,6 +41,7 @@ from simulation.fault_point import (
 )
 from simulation.listed import Listed
 from simulation.shape import BARCODES, KNOWN_SKUS, REQUESTS_PER_MINUTE, Shape
+from simulation.unexpected import UnexpectedErrors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,6 +76,7 @@ class World:
         self.erp = Erp(folder)
         self.campaigns = Campaigns(folder)
         self.listed = Listed(self.clock.now)
+        self.unexpected = UnexpectedErrors()
         self.observer = sa.create_engine(self.url, poolclass=sa.StaticPool)
         self._compiled: sa.util.LRUCache[Any, Any] = sa.util.LRUCache(STATEMENTS_MAX)
         self._network = httpx.HTTPTransport(limits=httpx.Limits(max_keepalive_connections=0), verify=False)
@@ -86,6 +89,9 @@ class World:
         self.receiver_url = self._closing.enter_context(serving(config(app))) + "/webhook"
         self._closing.callback(self._network.close)
         self._closing.callback(self.observer.dispose)
+        logger = logging.getLogger("shelfsync")
+        logger.addHandler(self.unexpected)
+        self._closing.callback(logger.removeHandler, self.unexpected)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -93,6 +99,7 @@ class World:
 
     def reset(self, seed: int, shape: Shape) -> None:
         """As if nothing had ever happened."""
+        self.unexpected.first = None
         self._truncate()
         memory = fsspec.filesystem("memory")
         if memory.exists("/simulation"):
