@@ -29,7 +29,8 @@ SUBTYPES = {"interface": ("FINAL_PRICE",), "spec": ("FINAL_PRICE", "PERCENTAGE",
 """By `promotions.values`: what interface.md names, and what the published specification adds (field notes)."""
 
 _LOCALE = re.compile(r"[a-z]{2}_[A-Z]{2}")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ufffd]")
+_UNUSABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ufffd\ud800-\udfff]")
+"""Control characters, and damaged text: an unknown character, or half of one (JSON can escape a half alone)."""
 _NAME_LENGTH_MAX = 1000
 
 
@@ -227,9 +228,9 @@ def _name(raw: str | None, locale: str) -> tuple[tuple[str, str], ...]:
     for place, text in names.items():
         if _LOCALE.fullmatch(place) is None:
             raise _FaultyError("name", "name_locale", f"{_shown(place)} is no locale of the form xx_YY")
-        if not isinstance(text, str) or not text.strip() or len(text) > _NAME_LENGTH_MAX or _CONTROL.search(text):
+        if not isinstance(text, str) or not text.strip() or len(text) > _NAME_LENGTH_MAX or _UNUSABLE.search(text):
             raise _FaultyError(
-                "name", "name_text", f"the name in {place} is empty, too long, or has a control character"
+                "name", "name_text", f"the name in {place} is empty, too long, damaged, or has a control character"
             )
     if not names:
         raise _FaultyError("name", "name_missing", "the promotion has no name in any locale")
@@ -291,7 +292,7 @@ def _amount(field: str, texts: Mapping[str, str | None]) -> Decimal | None:
 
 
 def _is_identifier(text: str) -> bool:
-    return _CONTROL.search(text) is None and len(text) <= 255
+    return _UNUSABLE.search(text) is None and len(text) <= 255
 
 
 def _text(value: str | None) -> str | None:

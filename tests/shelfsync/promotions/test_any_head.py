@@ -45,10 +45,18 @@ STANDARD = dict.fromkeys(HEAD) | GOOD
 @given(changes=st.dictionaries(st.sampled_from(HEAD), texts))
 @example(changes={"purchased_quantity": "000000000001" + "9" * 5_000})
 @example(changes={"name": '{"a":' * 2_000})
+@example(changes={"name": r'{"en_GB": "\ud83c"}'})
 @example(changes={"max_discount_per_order": "1e-999999999"})
 def test_any_head_is_one_or_a_fault(changes):
-    found = Heads(PromotionSettings()).find(STANDARD | changes)
-    assert isinstance(found, (int, Fault))
+    every = Heads(PromotionSettings())
+    found = every.find(STANDARD | changes)
+    assert isinstance(found, Fault) or every.all[found].identity(["store-001"])
+
+
+def test_a_name_with_half_of_a_character_is_a_fault_of_its_campaign():
+    """A tool that cuts a name after so many UTF-16 units leaves half of an emoji."""
+    found = Heads(PromotionSettings()).find(STANDARD | {"name": r'{"en_GB": "Spring \ud83c"}'})
+    assert (found.campaign, found.reason) == ("c1", "name_text")
 
 
 def test_a_head_that_raises_anything_is_a_fault_of_its_campaign(monkeypatch):
