@@ -13,6 +13,8 @@ from shelfsync.cli.sync import partly, summed
 from shelfsync.errors import DataError, ShelfsyncError
 
 if TYPE_CHECKING:
+    import datetime as dt
+
     from shelfsync.context import Context
 
 app = typer.Typer(
@@ -73,7 +75,7 @@ def status(
         zone = zoneinfo.ZoneInfo(context.settings.promotions.timezone)
     lines = [
         f"{row['state']:9} {row['campaign']} ({row['name']}): {row['skus']} SKUs at {len(row['vendors'])} vendors,"
-        f" {row['start_time'].astimezone(zone):%Y-%m-%d %H:%M} to {row['end_time'].astimezone(zone):%Y-%m-%d %H:%M} {zone.key}"
+        f" {_window(row['start_time'], row['end_time'], zone)}"
         + (f", {row['in_flight']} requests in flight" if row["in_flight"] else "")
         + (f", {row['rejected']} pairs rejected" if row["rejected"] else "")
         + (f", {row['doubtful']} SKUs unconfirmed" if row["doubtful"] else "")
@@ -137,6 +139,14 @@ def approve(campaign: Campaign = None, rule: Rule = None, user: User = None) -> 
 def decline(campaign: Campaign = None, rule: Rule = None, user: User = None) -> Answer:
     """Decline what a guard holds of a campaign, or what one rule holds of all; it is not shown again until it changes."""
     return _decide(campaign, rule, user, approve=False)
+
+
+def _window(start: dt.datetime, end: dt.datetime, zone: zoneinfo.ZoneInfo) -> str:
+    """The times in this zone; in UTC if the end is so late in the year 9999 that the zone has no time for it."""
+    try:
+        return f"{start.astimezone(zone):%Y-%m-%d %H:%M} to {end.astimezone(zone):%Y-%m-%d %H:%M} {zone.key}"
+    except OverflowError:
+        return _window(start, end, zoneinfo.ZoneInfo("UTC"))
 
 
 def _decide(campaign: str | None, rule: str | None, user: str | None, *, approve: bool) -> Answer:

@@ -93,9 +93,13 @@ def create_engine(url: str, *, pool_size: int = 5) -> Engine:
 
 
 def _bound(session: Any, _record: object) -> None:
-    """Sent to the server once a session; as an option of the connection it would not pass every connection pooler."""
+    """Sent to the server once a session; as an option of the connection it would not pass every connection pooler.
+
+    In UTC, Python can hold the last instants of the year 9999, with which an ERP means "no end"; east of it, they are in the year 10000.
+    """
     session.autocommit = True
     session.execute(f"SET idle_in_transaction_session_timeout = '{IDLE_IN_TRANSACTION_S}s'")
+    session.execute("SET TIME ZONE 'UTC'")
     session.autocommit = False
 
 

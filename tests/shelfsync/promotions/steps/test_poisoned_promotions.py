@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 
+from shelfsync.cli import promotions
 from shelfsync.platform.jobs import wait
 
 STATES = "SELECT p.campaign, j.state FROM ledger.promotion_request JOIN ledger.job AS j USING (request_id) JOIN ledger.promotion AS p USING (promotion_id) ORDER BY p.campaign"
@@ -90,3 +93,19 @@ def test_a_question_that_raises_anything_stops_no_other_campaign(shop, path, mon
     _ask(shop, path)
     assert set(asked) == {"c1", "c2"}
     assert dict(shop.rows(STATES)) == {"c1": "open", "c2": "acknowledged"}
+
+
+def test_a_campaign_without_an_end_stops_no_other_whatever_the_zone_of_the_server_is(make_shop, monkeypatch):
+    shop = make_shop(promotions={"timezone": "Asia/Kolkata"})
+    engine = shop.world.app.context.engine
+    _write(shop, f"ALTER DATABASE {engine.url.database} SET timezone TO 'Europe/Warsaw'")
+    engine.dispose()
+    shop.erp.put("c1", "a", "8", start_time="2026-03-01T10:00:00Z", end_time="9999-12-31T23:59:59Z")
+    shop.erp.put("c2", "b", "8")
+    shop.sync()
+    assert shop.seen() == {"a": 8.0, "b": 8.0}
+    reason = shop.world.app.explain("store-001", "a").paid.reason
+    assert "from 2026-03-01 10:00 to 9999-12-31 23:59 UTC" in reason
+    monkeypatch.setattr(promotions, "opened", lambda: contextlib.nullcontext(shop.world.app.context))
+    (line,) = [line for line in promotions.status().lines if "c1 (Offer c1)" in line]
+    assert line.endswith("2026-03-01 10:00 to 9999-12-31 23:59 UTC")
