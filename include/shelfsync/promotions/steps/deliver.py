@@ -80,7 +80,7 @@ def _deliver_all(context: Context, lease: Lease, sent: Sent, progress: Callable[
             continue
         try:
             done = _may_leave(context, lease, job) and _deliver(context, lease, job)
-        except (ConfigurationError, TryAgainError, UnavailableError, StaleRunError):
+        except (ConfigurationError, TryAgainError, StaleRunError):
             raise
         except StoppedError as error:  # an operator paused it while it waited for a permit
             sent.paused[job.campaign] = str(error)
@@ -121,6 +121,8 @@ def _deliver(context: Context, lease: Lease, job: PromotionJob) -> bool:
         return False
     except AmbiguousError:  # it stays as it is until an identical resend is answered, or its deadline passes
         return False
+    except UnavailableError as error:  # the platform is away, for every campaign
+        raise TryAgainError(f"promotions, deliver: {error}") from error
     return True
 
 

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+import contextlib
+import dataclasses
 
+import pytest
+from pydantic import SecretStr
+
+from partner_api import ClientCredentials, PartnerClient
+from shelfsync.cli import promotions
 from shelfsync.errors import TryAgainError
 
 OPEN = "SELECT p.campaign, j.state FROM ledger.promotion_request JOIN ledger.job AS j USING (request_id) JOIN ledger.promotion AS p USING (promotion_id) ORDER BY j.job_id"
@@ -40,3 +46,20 @@ def test_a_job_past_its_deadline_is_polled_once_more_before_it_is_unconfirmed(sh
         connection.exec_driver_sql("UPDATE ledger.job SET deadline_at = now() - interval '1 second'")
     assert getattr(path, step)()["failed"] == {}
     assert shop.rows(OPEN) == [("c1", "acknowledged")]
+
+
+def test_a_command_that_finds_no_platform_ends_its_run_and_says_try_again(shop, monkeypatch):
+    shop.erp.put("c1", "a", "8")
+    credentials = ClientCredentials("demo-client", SecretStr("demo-secret"))
+    with PartnerClient("http://127.0.0.1:9", "demo-chain", credentials) as away:
+        context = dataclasses.replace(shop.world.app.context, open_platform=lambda: away)
+        monkeypatch.setattr(promotions, "opened", lambda: contextlib.nullcontext(context))
+        with pytest.raises(TryAgainError, match=r"Connection refused"):
+            promotions.sync()
+        ((state, why, finished),) = shop.rows("SELECT state, error, finished_at FROM ledger.promotion_run")
+        assert (state, finished is not None) == ("failed", True)
+        assert "promotions_recover sends it" in why
+        with pytest.raises(TryAgainError):
+            promotions.recover()
+    shop.world.app.promotions.recover()
+    assert shop.seen() == {"a": 8.0}
