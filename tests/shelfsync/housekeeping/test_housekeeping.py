@@ -455,6 +455,27 @@ def test_what_is_in_use_is_never_swept(world):
     assert sweep(world.app.context, grace=timedelta(hours=1), recent=timedelta(days=1)).removed == 0
 
 
+def test_an_approval_stays_as_long_as_a_run_of_promotions_finds_what_it_is_for(shop):
+    for number, sku in enumerate("abc"):
+        shop.erp.put(f"c{number}", sku, "1", end=24 * 90)
+    shop.sync()
+    path = shop.world.app.promotions
+    assert path.decide_rule("discount", approve=True, by="ada") == 3
+    shop.sync()
+    for campaign in ("c1", "c2"):
+        shop.erp.drop(campaign)
+    shop.sync()
+    assert path.decide_rule("ended", approve=True, by="ada") == 1
+    for _ in range(2):
+        with shop.world.app.context.engine.begin() as connection:
+            months = "last_at = now() - interval '31 days', decided_at = now() - interval '31 days'"
+            connection.exec_driver_sql(f"UPDATE ledger.promotion_hold SET {months}")
+        summary = shop.sync()
+        shop.world.app.remove_expired()
+        assert summary["counts"]["held"] == 0, "a person is asked once"
+    assert shop.rows("SELECT campaign, state FROM ledger.promotion_hold") == [("c0", "approved")]
+
+
 @pytest.mark.slow
 def test_promotions_go_when_their_time_is_over_and_not_before(make_shop):
     days = ("run_days", "snapshot_days", "quarantine_days", "history_days")

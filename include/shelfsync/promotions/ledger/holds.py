@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from shelfsync.promotions.ledger.tables import promotion_hold
-from shelfsync.store.bulk import insertion
+from shelfsync.store.bulk import among, insertion
 from shelfsync.store.metadata import instant
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from sqlalchemy.engine import Connection
 
@@ -28,8 +28,13 @@ def declined(connection: Connection) -> set[str]:
     return _fingerprints(connection, "declined")
 
 
-def note(connection: Connection, holds: Sequence[dict[str, Any]]) -> None:
-    """Holds of the newest plan (campaign, rule, vendor, fingerprint, skus, message); holds that the plan no longer finds become `gone`."""
+def note(connection: Connection, holds: Sequence[dict[str, Any]], *, approved: Collection[str]) -> None:
+    """Holds of the newest plan (campaign, rule, vendor, fingerprint, skus, message); holds that the plan no longer finds become `gone`.
+
+    `approved`: fingerprints that the plan found and an operator has approved. As long as a plan finds them, housekeeping keeps the decision.
+    """
+    found = promotion_hold.update().where(among(_ROW.fingerprint, list(approved)))
+    connection.execute(found.values(last_at=instant()))
     connection.execute(promotion_hold.update().where(_ROW.state == "held").values(state="gone"))
     if not holds:
         return

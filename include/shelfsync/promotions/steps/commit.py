@@ -13,14 +13,12 @@ from shelfsync.promotions.plan import lacks
 from shelfsync.promotions.warehouse import record
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sqlalchemy.engine import Connection
 
-    from shelfsync.promotions.guard import Hold
     from shelfsync.promotions.ledger.promotions import Promotion
     from shelfsync.promotions.ledger.runs import PromotionRun
     from shelfsync.promotions.plan import Step
+    from shelfsync.promotions.steps.prepare import Prepared
 
 _MOVED = "another process has moved it meanwhile; the next run sends what is left"
 
@@ -36,7 +34,7 @@ class Request:
 
 
 def commit(
-    connection: Connection, run: PromotionRun, holds: Sequence[Hold], requests: list[Request], report: dict[str, Any]
+    connection: Connection, run: PromotionRun, prepared: Prepared, requests: list[Request], report: dict[str, Any]
 ) -> None:
     """All rows of the plan in one transaction, in the order of sending. Campaigns that were passed over are added to `report`.
 
@@ -44,7 +42,8 @@ def commit(
     confirmed. The difference then lacks what that request changed, and must not count as complete.
     """
     promotion_jobs.supersede_planned(connection)
-    promotion_holds.note(connection, [dataclasses.asdict(hold) for hold in holds])
+    holds = [dataclasses.asdict(hold) for hold in prepared.holds]
+    promotion_holds.note(connection, holds, approved=prepared.approved)
     numbers = _promotions_of(connection, [request.step for request in requests])
     now = ledger_promotions.read_all(connection, numbers.values())
     rows, creations = [], []

@@ -60,7 +60,7 @@ def plan(context: Context, run_id: int) -> dict[str, Any]:
         elif not promotion_runs.pass_fence(connection, run.generation):
             promotion_runs.close(connection, run_id, state="superseded", error="a newer run has planned")
         else:
-            commit(connection, run, prepared.holds, requests, report)
+            commit(connection, run, prepared, requests, report)
         record.record_run(connection, run_id)
         stale = promotion_runs.read(connection, run_id).state == "superseded"
     if stale:
@@ -91,7 +91,9 @@ def _steps(context: Context, run: PromotionRun, prepared: Prepared) -> tuple[Pla
     share = context.settings.promotions.ended_share_max
     if len(planned.absent) > 1 and len(planned.absent) > share * live:
         hold = _hold_of_ends(planned.absent, live)
-        if hold.fingerprint not in approved:
+        if hold.fingerprint in approved:
+            prepared.approved.add(hold.fingerprint)
+        else:
             prepared.holds.append(hold)
             kept = {promotion.identity for promotion in planned.absent}
             steps = [

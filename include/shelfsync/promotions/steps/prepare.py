@@ -43,6 +43,8 @@ class Prepared:
     frozen: dict[str, str] = field(default_factory=dict)
     """Campaigns that this plan does not change, and why."""
     holds: list[Hold] = field(default_factory=list)
+    approved: set[str] = field(default_factory=set)
+    """Fingerprints of what the guards found and an operator has approved."""
     again: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
     """Promotion -> SKUs that were rejected and may be accepted now."""
     vendors_known: tuple[str, ...] = ()
@@ -148,7 +150,7 @@ class _Preparation:
             assortment,
             self._settings,
             vendor=vendor,
-            approved=lambda hold: hold.fingerprint in self._approved,
+            approved=self._is_approved,
         )
         quarantine = own.quarantine
         if len(judged.row_numbers):
@@ -186,6 +188,12 @@ class _Preparation:
         ]
         prepared.unoffered |= {(campaign, vendor) for campaign in campaigns[0].difference(*campaigns[1:])}
         self._release_rejections(vendor, assortment)
+
+    def _is_approved(self, hold: Hold) -> bool:
+        if hold.fingerprint not in self._approved:
+            return False
+        self._prepared.approved.add(hold.fingerprint)
+        return True
 
     def _group(self, vendor: str, rows: pa.Table, unsure: pa.Table, senseless: pa.Table, unoffered: pa.Table) -> None:
         """`unsure` (KEPT): an operator or the ERP must decide. `senseless`: not possible. Both keep their acknowledged values.
