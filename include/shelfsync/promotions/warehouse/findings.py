@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from sqlalchemy.engine import Connection
 
+    from shelfsync.catalog.ledger.observations import Observation
     from shelfsync.context import Context
 
 _CHUNK = 5_000
@@ -151,12 +152,15 @@ def ended(connection: Connection, vendor: str, seen_at: dt.datetime) -> dict[str
     return {row.sku: row.promotion_id for row in connection.execute(sa.text(statement), values)}
 
 
-def base_prices(connection: Connection, vendor: str, skus: list[str]) -> dict[str, Decimal]:
-    """The acknowledged prices of these SKUs."""
-    statement = sa.text(
-        "SELECT sku, price FROM warehouse.baseline WHERE vendor = :vendor AND sku = ANY(:skus) AND price IS NOT NULL"
-    )
-    return {row.sku: row.price for row in connection.execute(statement, {"vendor": vendor, "skus": skus})}
+def base_prices(connection: Connection, vendor: str, skus: list[str], seen: Observation) -> dict[str, Decimal]:
+    """The acknowledged prices of these SKUs, without those that `seen` may be too old to show."""
+    statement = sa.text("""
+        SELECT sku, price FROM warehouse.baseline AS b WHERE vendor = :vendor AND sku = ANY(:skus) AND price IS NOT NULL
+            AND NOT EXISTS (SELECT FROM warehouse.sku_outcome AS o WHERE o.vendor = :vendor AND o.sku = b.sku
+                AND (o.job_id > :job OR o.job_id = ANY(:open)) AND o.state = 'accepted' AND o.price IS NOT NULL)
+    """)
+    values = {"vendor": vendor, "skus": skus, "job": seen.last_job_id or 0, "open": seen.open_job_ids or []}
+    return {row.sku: row.price for row in connection.execute(statement, values)}
 
 
 def note(connection: Connection, run_id: int, rows: Sequence[dict[str, Any]]) -> None:
@@ -189,7 +193,7 @@ def look(context: Context, run_id: int) -> dict[str, int]:
 
 
 def after_end(context: Context, run_id: int, vendor: str) -> None:
-    """What the platform showed of a SKU after its promotion had ended, against the price it acknowledged."""
+    """What the platform showed of a SKU after its promotion had ended, against the price that it had acknowledged by then."""
     from shelfsync.catalog.ledger import observations
 
     with context.engine.connect() as connection:
@@ -197,7 +201,7 @@ def after_end(context: Context, run_id: int, vendor: str) -> None:
         if seen is None:
             return
         over = ended(connection, vendor, seen.observed_at)
-        held = base_prices(connection, vendor, list(over)) if over else {}
+        held = base_prices(connection, vendor, list(over), seen) if over else {}
     if not held:
         return
     shown = context.lake.read_table(seen.path, columns=["sku", "price"])

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 from decimal import Decimal
 
 import pytest
 
 from promotion_erp import HOUR
+from promotion_shop import SKUS, STORES
 from shelfsync.promotions.warehouse.customer_price import customer_price
+
+_keys = itertools.count(1)
 
 
 def paid(shop, vendor="store-001", at=None):
@@ -75,3 +79,26 @@ def test_an_unconfirmed_promotion_is_reported_as_unknown_and_never_as_none(make_
     assert price.price == Decimal(10)
     assert "is unconfirmed, because job" in price.reason
     assert [row["known"] for row in price.promotions] == [False]
+
+
+def test_a_price_that_changed_after_the_last_export_is_no_finding_of_an_ended_promotion(shop):
+    shop.erp.put("c1", "a", "8")
+    shop.sync()
+    with shop.world.app.context.engine.begin() as connection:
+        hours_ago = "start_time = now() - interval '3 hours', end_time = now() - interval '2 hours'"
+        for schema in ("ledger", "warehouse"):
+            connection.exec_driver_sql(f"UPDATE {schema}.promotion SET {hours_ago}")
+    shop.erp.drop("c1")
+    _export(shop)
+    shop.world.erp.put("store-001", "a", "12.00")
+    shop.world.sync()
+    assert shop.sync()["findings"] == {}
+    products = [{"sku": sku, "title": sku, "price": 9.0, "active": True} for sku in SKUS]
+    shop.world.platform.put_products("store-001", products)
+    _export(shop)
+    assert shop.sync()["findings"] == {"price_after_end": 1}
+    assert "shows 9; acknowledged is 12" in shop.rows("SELECT message FROM warehouse.promotion_finding")[0][0]
+
+
+def _export(shop):
+    shop.world.app.export(f"prices/{next(_keys)}", STORES[:1], progress=lambda *_: None)
