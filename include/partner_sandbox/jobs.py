@@ -10,24 +10,8 @@ import hmac
 from dataclasses import dataclass
 from typing import Any
 
+import sqlalchemy as sa
 from fastapi import Request
-from sqlalchemy import (
-    JSON,
-    Boolean,
-    Column,
-    ColumnElement,
-    Connection,
-    ForeignKey,
-    Index,
-    Integer,
-    Row,
-    Table,
-    Text,
-    delete,
-    func,
-    select,
-    update,
-)
 
 from partner_sandbox.clock import SECOND_US, to_us
 from partner_sandbox.errors import ApiError
@@ -35,47 +19,47 @@ from partner_sandbox.sandbox import Sandbox
 from partner_sandbox.storage import metadata
 from partner_sandbox.vendors import Vendor
 
-job = Table(
+job = sa.Table(
     "job",
     metadata,
-    Column("seq", Integer, primary_key=True),
-    Column("job_id", Text, nullable=False, unique=True),
-    Column("chain", Text, nullable=False),
-    Column("vendor_key", Integer, comment="null for jobs of the whole chain"),
-    Column("vendor", Text),
-    Column("kind", Text, nullable=False, comment="update, export, creation, promotion"),
-    Column("state", Text, nullable=False, comment="RECEIVING, QUEUED, IN_PROGRESS, COMPLETED, FAILED, DUPLICATE"),
-    Column("created_us", Integer, nullable=False),
-    Column("due_us", Integer, comment="when its next step falls due; null: never"),
-    Column("finish_us", Integer, nullable=False, comment="when it is to be done"),
-    Column("ended_us", Integer),
-    Column("items", Integer, nullable=False, default=0),
-    Column("rejected", Integer, nullable=False, default=0),
-    Column("address", Text, nullable=False, comment="the service's address as the request knew it"),
-    Column("file", Text, comment="the name its log or export is fetched by"),
-    Column("link_ends_us", Integer, comment="when the link stops working"),
-    Column("link", Text, comment="an address to give instead of the real one"),
-    Column("announced", Boolean, nullable=False, default=False, comment="its event went out before it ended"),
-    Column("payload", JSON, comment="what the job was asked, for kinds without items"),
-    Column("result", JSON, comment="what came out besides the items"),
-    Index("job_by_due", "due_us"),
+    sa.Column("seq", sa.Integer, primary_key=True),
+    sa.Column("job_id", sa.Text, nullable=False, unique=True),
+    sa.Column("chain", sa.Text, nullable=False),
+    sa.Column("vendor_key", sa.Integer, comment="null for jobs of the whole chain"),
+    sa.Column("vendor", sa.Text),
+    sa.Column("kind", sa.Text, nullable=False, comment="update, export, creation, promotion"),
+    sa.Column("state", sa.Text, nullable=False, comment="RECEIVING, QUEUED, IN_PROGRESS, COMPLETED, FAILED, DUPLICATE"),
+    sa.Column("created_us", sa.Integer, nullable=False),
+    sa.Column("due_us", sa.Integer, comment="when its next step falls due; null: never"),
+    sa.Column("finish_us", sa.Integer, nullable=False, comment="when it is to be done"),
+    sa.Column("ended_us", sa.Integer),
+    sa.Column("items", sa.Integer, nullable=False, default=0),
+    sa.Column("rejected", sa.Integer, nullable=False, default=0),
+    sa.Column("address", sa.Text, nullable=False, comment="the service's address as the request knew it"),
+    sa.Column("file", sa.Text, comment="the name its log or export is fetched by"),
+    sa.Column("link_ends_us", sa.Integer, comment="when the link stops working"),
+    sa.Column("link", sa.Text, comment="an address to give instead of the real one"),
+    sa.Column("announced", sa.Boolean, nullable=False, default=False, comment="its event went out before it ended"),
+    sa.Column("payload", sa.JSON, comment="what the job was asked, for kinds without items"),
+    sa.Column("result", sa.JSON, comment="what came out besides the items"),
+    sa.Index("job_by_due", "due_us"),
     sqlite_autoincrement=True,
 )
 
-job_item = Table(
+job_item = sa.Table(
     "job_item",
     metadata,
-    Column("job_seq", Integer, ForeignKey("job.seq"), primary_key=True),
-    Column("number", Integer, primary_key=True, comment="position in the request, from 0"),
-    Column("sku", Text),
-    Column("barcode", Text, comment="padded to 14 digits"),
-    Column("quantity", Integer, comment="compared with the buffer, then forgotten"),
-    Column("price_milli", Integer),
-    Column("active", Boolean),
-    Column("sales_limit", Integer),
-    Column("error", Text, comment="null while and when all is well"),
-    Column("product_id", Integer, comment="found when the job runs"),
-    Column("wave", Integer, comment="1 for the first item of a product within a piece, 2 for the next"),
+    sa.Column("job_seq", sa.Integer, sa.ForeignKey("job.seq"), primary_key=True),
+    sa.Column("number", sa.Integer, primary_key=True, comment="position in the request, from 0"),
+    sa.Column("sku", sa.Text),
+    sa.Column("barcode", sa.Text, comment="padded to 14 digits"),
+    sa.Column("quantity", sa.Integer, comment="compared with the buffer, then forgotten"),
+    sa.Column("price_milli", sa.Integer),
+    sa.Column("active", sa.Boolean),
+    sa.Column("sales_limit", sa.Integer),
+    sa.Column("error", sa.Text, comment="null while and when all is well"),
+    sa.Column("product_id", sa.Integer, comment="found when the job runs"),
+    sa.Column("wave", sa.Integer, comment="1 for the first item of a product within a piece, 2 for the next"),
     sqlite_with_rowid=False,
 )
 
@@ -114,7 +98,7 @@ class Job:
 
 
 def receive(
-    connection: Connection,
+    connection: sa.Connection,
     sandbox: Sandbox,
     kind: str,
     address: str,
@@ -147,7 +131,7 @@ def receive(
     return by_seq(connection, made[0])
 
 
-def queue(connection: Connection, sandbox: Sandbox, seq: int, items: int, seconds: float | None = None) -> Job:
+def queue(connection: sa.Connection, sandbox: Sandbox, seq: int, items: int, seconds: float | None = None) -> Job:
     """QUEUED from now, with its end `seconds` (job_seconds) away; wake the platform's work after the transaction."""
     now_us = sandbox.clock.now_us()
     whole_us = to_us(sandbox.behaviour.job_seconds if seconds is None else seconds)
@@ -158,11 +142,11 @@ def queue(connection: Connection, sandbox: Sandbox, seq: int, items: int, second
         "due_us": now_us + whole_us // 2,
         "finish_us": now_us + whole_us,
     }
-    connection.execute(update(job).where(job.c.seq == seq).values(values))
+    connection.execute(sa.update(job).where(job.c.seq == seq).values(values))
     return by_seq(connection, seq)
 
 
-def by_seq(connection: Connection, seq: int) -> Job:
+def by_seq(connection: sa.Connection, seq: int) -> Job:
     """A job by its number; 503 if a reset deleted it during a request."""
     found = _first(connection, job.c.seq == seq)
     if found is None:
@@ -170,31 +154,33 @@ def by_seq(connection: Connection, seq: int) -> Job:
     return found
 
 
-def by_id(connection: Connection, chain: str, job_id: str) -> Job | None:
+def by_id(connection: sa.Connection, chain: str, job_id: str) -> Job | None:
     """A job of this chain that has been queued."""
     return _first(connection, job.c.chain == chain, job.c.job_id == job_id, job.c.state != "RECEIVING")
 
 
-def by_file(connection: Connection, file: str) -> Job | None:
+def by_file(connection: sa.Connection, file: str) -> Job | None:
     """The job whose log or export has this name."""
     return _first(connection, job.c.file == file)
 
 
-def due(connection: Connection, now_us: int) -> list[Job]:
+def due(connection: sa.Connection, now_us: int) -> list[Job]:
     """Jobs with a step that is due, in the order of their creation."""
     rows = connection.execute(
-        select(job).where(job.c.due_us <= now_us, job.c.state.in_(OPEN)).order_by(job.c.due_us, job.c.seq)
+        sa.select(job).where(job.c.due_us <= now_us, job.c.state.in_(OPEN)).order_by(job.c.due_us, job.c.seq)
     )
     return [_job(row) for row in rows]
 
 
-def next_due_us(connection: Connection) -> int | None:
+def next_due_us(connection: sa.Connection) -> int | None:
     """When the next step of any job falls due."""
-    found: int | None = connection.execute(select(func.min(job.c.due_us)).where(job.c.state.in_(OPEN))).scalar_one()
+    found: int | None = connection.execute(
+        sa.select(sa.func.min(job.c.due_us)).where(job.c.state.in_(OPEN))
+    ).scalar_one()
     return found
 
 
-def before(connection: Connection, of: Job) -> Job:
+def before(connection: sa.Connection, of: Job) -> Job:
     """The previous job of the same chain; the job itself if it is the first."""
     return _first(connection, job.c.chain == of.chain, job.c.seq < of.seq, job.c.kind == of.kind) or of
 
@@ -209,20 +195,20 @@ def file_name(sandbox: Sandbox) -> str:
     return f"{sandbox.ids.uuid()}.csv"
 
 
-def change(connection: Connection, seq: int, **values: Any) -> bool:
+def change(connection: sa.Connection, seq: int, **values: Any) -> bool:
     """Changes a job; False if a reset deleted it."""
-    return bool(connection.execute(update(job).where(job.c.seq == seq).values(values)).rowcount)
+    return bool(connection.execute(sa.update(job).where(job.c.seq == seq).values(values)).rowcount)
 
 
-def end(connection: Connection, seq: int, **values: Any) -> bool:
+def end(connection: sa.Connection, seq: int, **values: Any) -> bool:
     """Ends an open job; False if it has ended already or a reset deleted it."""
-    ended = update(job).where(job.c.seq == seq, job.c.state.in_(OPEN)).values(values)
+    ended = sa.update(job).where(job.c.seq == seq, job.c.state.in_(OPEN)).values(values)
     return bool(connection.execute(ended).rowcount)
 
 
-def forget_unqueued(connection: Connection) -> None:
+def forget_unqueued(connection: sa.Connection) -> None:
     """Deletes the jobs of requests that a stopped server did not read to their end."""
-    for row in connection.execute(select(job.c.seq).where(job.c.state == "RECEIVING")).all():
+    for row in connection.execute(sa.select(job.c.seq).where(job.c.state == "RECEIVING")).all():
         forget(connection, row.seq)
 
 
@@ -230,40 +216,42 @@ JOBS_MAX = 10_000
 """Ended jobs that the platform remembers, so that a soak needs no more memory."""
 
 
-def forget_old(connection: Connection, seq: int) -> None:
+def forget_old(connection: sa.Connection, seq: int) -> None:
     """Deletes ended jobs far behind this one, from time to time."""
     if seq % 1_000:
         return
-    old = select(job.c.seq).where(job.c.seq <= seq - JOBS_MAX, job.c.state.not_in((*OPEN, "RECEIVING")))
-    connection.execute(delete(job_item).where(job_item.c.job_seq.in_(old)))
-    connection.execute(delete(job).where(job.c.seq.in_(old)))
+    old = sa.select(job.c.seq).where(job.c.seq <= seq - JOBS_MAX, job.c.state.not_in((*OPEN, "RECEIVING")))
+    connection.execute(sa.delete(job_item).where(job_item.c.job_seq.in_(old)))
+    connection.execute(sa.delete(job).where(job.c.seq.in_(old)))
 
 
-def forget(connection: Connection, seq: int) -> None:
+def forget(connection: sa.Connection, seq: int) -> None:
     """Deletes the job, as if the request never arrived."""
-    connection.execute(delete(job_item).where(job_item.c.job_seq == seq))
-    connection.execute(delete(job).where(job.c.seq == seq))
+    connection.execute(sa.delete(job_item).where(job_item.c.job_seq == seq))
+    connection.execute(sa.delete(job).where(job.c.seq == seq))
 
 
-def count_rejected(connection: Connection, seq: int) -> None:
+def count_rejected(connection: sa.Connection, seq: int) -> None:
     """Stores the number of items that the job rejected."""
-    rejected = select(func.count()).where(job_item.c.job_seq == seq, job_item.c.error.is_not(None)).scalar_subquery()
-    connection.execute(update(job).where(job.c.seq == seq).values(rejected=rejected))
+    rejected = (
+        sa.select(sa.func.count()).where(job_item.c.job_seq == seq, job_item.c.error.is_not(None)).scalar_subquery()
+    )
+    connection.execute(sa.update(job).where(job.c.seq == seq).values(rejected=rejected))
 
 
-def _first(connection: Connection, *where: ColumnElement[bool]) -> Job | None:
+def _first(connection: sa.Connection, *where: sa.ColumnElement[bool]) -> Job | None:
     """The newest job that fits."""
-    row = connection.execute(select(job).where(*where).order_by(job.c.seq.desc()).limit(1)).one_or_none()
+    row = connection.execute(sa.select(job).where(*where).order_by(job.c.seq.desc()).limit(1)).one_or_none()
     return None if row is None else _job(row)
 
 
-def _job(row: Row[Any]) -> Job:
+def _job(row: sa.Row[Any]) -> Job:
     return Job(**row._mapping)  # noqa: SLF001  SQLAlchemy's documented name
 
 
 def has_sku(sandbox: Sandbox, seq: int, sku: str) -> bool:
     """Whether a job has an item of this SKU."""
-    asked = select(func.count()).select_from(job_item).where(job_item.c.job_seq == seq, job_item.c.sku == sku)
+    asked = sa.select(sa.func.count()).select_from(job_item).where(job_item.c.job_seq == seq, job_item.c.sku == sku)
     with sandbox.storage.begin() as connection:
         return bool(connection.execute(asked).scalar_one())
 

@@ -5,22 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
+import sqlalchemy as sa
 from fastapi import APIRouter, Depends, Request
 from pydantic import Field
-from sqlalchemy import (
-    Boolean,
-    Column,
-    Connection,
-    ForeignKey,
-    Integer,
-    Row,
-    Table,
-    Text,
-    UniqueConstraint,
-    func,
-    select,
-    update,
-)
 
 from partner_sandbox import bodies
 from partner_sandbox.bodies import Body, InstantUs
@@ -30,27 +17,27 @@ from partner_sandbox.sandbox import TheSandbox
 from partner_sandbox.storage import metadata
 from partner_sandbox.tokens import ChainOfToken, client_table
 
-chain_table = Table(
+chain_table = sa.Table(
     "chain",
     metadata,
-    Column("chain", Text, primary_key=True),
-    Column("enabled", Boolean, nullable=False, comment="false: 404 Platform Not Found"),
-    Column("creation_enabled", Boolean, nullable=False, comment="inside the pilot of product creation"),
+    sa.Column("chain", sa.Text, primary_key=True),
+    sa.Column("enabled", sa.Boolean, nullable=False, comment="false: 404 Platform Not Found"),
+    sa.Column("creation_enabled", sa.Boolean, nullable=False, comment="inside the pilot of product creation"),
 )
 
-vendor_table = Table(
+vendor_table = sa.Table(
     "vendor",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("chain", Text, ForeignKey("chain.chain"), nullable=False),
-    Column("vendor", Text, nullable=False),
-    Column("name", Text, nullable=False),
-    Column("external_partner_config_id", Text, comment="the partner's own store identifier"),
-    Column("sales_buffer", Integer, nullable=False, comment="for products without a buffer of their own"),
-    Column("status", Text, nullable=False, comment="OPEN, CLOSED_TODAY, CLOSED_UNTIL, CHECKIN"),
-    Column("closed_reason", Text),
-    Column("closed_until", Text, comment="when it opens by itself, ISO 8601 with milliseconds"),
-    UniqueConstraint("chain", "vendor"),
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("chain", sa.Text, sa.ForeignKey("chain.chain"), nullable=False),
+    sa.Column("vendor", sa.Text, nullable=False),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("external_partner_config_id", sa.Text, comment="the partner's own store identifier"),
+    sa.Column("sales_buffer", sa.Integer, nullable=False, comment="for products without a buffer of their own"),
+    sa.Column("status", sa.Text, nullable=False, comment="OPEN, CLOSED_TODAY, CLOSED_UNTIL, CHECKIN"),
+    sa.Column("closed_reason", sa.Text),
+    sa.Column("closed_until", sa.Text, comment="when it opens by itself, ISO 8601 with milliseconds"),
+    sa.UniqueConstraint("chain", "vendor"),
 )
 
 
@@ -62,9 +49,9 @@ CLIENT_ID = "demo-client"
 CLIENT_SECRET = "demo-secret"  # noqa: S105  the sandbox's published example
 
 
-def plant(connection: Connection) -> None:
+def plant(connection: sa.Connection) -> None:
     """Adds the seed to an empty database; a database that has chains is left as it is."""
-    if connection.execute(select(func.count()).select_from(chain_table)).scalar_one():
+    if connection.execute(sa.select(sa.func.count()).select_from(chain_table)).scalar_one():
         return
     connection.execute(chain_table.insert().values(chain=CHAIN, enabled=True, creation_enabled=False))
     connection.execute(client_table.insert().values(client_id=CLIENT_ID, client_secret=CLIENT_SECRET, chain=CHAIN))
@@ -72,7 +59,7 @@ def plant(connection: Connection) -> None:
         add_vendor(connection, CHAIN, name)
 
 
-def add_vendor(connection: Connection, chain_id: str, vendor_id: str, **values: object) -> None:
+def add_vendor(connection: sa.Connection, chain_id: str, vendor_id: str, **values: object) -> None:
     """A new vendor with the platform's defaults and, on top of them, `values`."""
     row = {"chain": chain_id, "vendor": vendor_id, "name": vendor_id, "sales_buffer": SALES_BUFFER, "status": "OPEN"}
     connection.execute(vendor_table.insert().values({**row, **values}))
@@ -98,14 +85,14 @@ class Vendor:
     sales_buffer: int
 
 
-def find_vendor(connection: Connection, chain_id: str, vendor_id: str) -> Vendor | None:
+def find_vendor(connection: sa.Connection, chain_id: str, vendor_id: str) -> Vendor | None:
     """A vendor by its platform identifier."""
-    mine = select(vendor_table).where(vendor_table.c.chain == chain_id, vendor_table.c.vendor == vendor_id)
+    mine = sa.select(vendor_table).where(vendor_table.c.chain == chain_id, vendor_table.c.vendor == vendor_id)
     row = connection.execute(mine).one_or_none()
     return None if row is None else _vendor(row)
 
 
-def named_vendor(connection: Connection, chain_id: str, vendor_id: str) -> Vendor:
+def named_vendor(connection: sa.Connection, chain_id: str, vendor_id: str) -> Vendor:
     """The same; 404 if the chain has no such vendor."""
     found = find_vendor(connection, chain_id, vendor_id)
     if found is None:
@@ -113,24 +100,24 @@ def named_vendor(connection: Connection, chain_id: str, vendor_id: str) -> Vendo
     return found
 
 
-def store_named(connection: Connection, chain_id: str, name: str) -> Vendor:
+def store_named(connection: sa.Connection, chain_id: str, name: str) -> Vendor:
     """By the partner's own store identifier, or by the platform's (interface.md 2.5, 4.10); 404 for neither."""
     own_first = vendor_table.c.external_partner_config_id == name
-    mine = select(vendor_table).where(vendor_table.c.chain == chain_id, own_first | (vendor_table.c.vendor == name))
-    row = connection.execute(mine.order_by(func.coalesce(own_first, False).desc()).limit(1)).one_or_none()
+    mine = sa.select(vendor_table).where(vendor_table.c.chain == chain_id, own_first | (vendor_table.c.vendor == name))
+    row = connection.execute(mine.order_by(sa.func.coalesce(own_first, False).desc()).limit(1)).one_or_none()
     if row is None:
         raise not_found("Vendor")
     return _vendor(row)
 
 
-def _vendor(row: Row[Any]) -> Vendor:
+def _vendor(row: sa.Row[Any]) -> Vendor:
     return Vendor(row.id, row.chain, row.vendor, row.name, row.external_partner_config_id, row.sales_buffer)
 
 
 def chain(chain_id: str, sandbox: TheSandbox, own: ChainOfToken) -> Chain:
     """The chain of the path; 404 unless it is the chain of the token."""
     with sandbox.storage.begin() as connection:
-        row = connection.execute(select(chain_table).where(chain_table.c.chain == chain_id)).one_or_none()
+        row = connection.execute(sa.select(chain_table).where(chain_table.c.chain == chain_id)).one_or_none()
     if row is None or row.chain != own:
         raise not_found("Chain")
     if not row.enabled:
@@ -177,9 +164,9 @@ class OutletStatus(Body):
         }
 
 
-def outlet(connection: Connection, vendor: Vendor, now_us: int) -> dict[str, Any]:
+def outlet(connection: sa.Connection, vendor: Vendor, now_us: int) -> dict[str, Any]:
     """The status as it is now: a closed outlet opens by itself when its time is over."""
-    row = connection.execute(select(vendor_table).where(vendor_table.c.id == vendor.key)).one()
+    row = connection.execute(sa.select(vendor_table).where(vendor_table.c.id == vendor.key)).one()
     status, reason, until = row.status, row.closed_reason, row.closed_until
     if until is not None and until <= iso(now_us):
         status, reason, until = "OPEN", None, None
@@ -200,6 +187,6 @@ async def put_status(request: Request, sandbox: TheSandbox, vendor: TheVendor) -
     body = await bodies.read_body(request, OutletStatus)
     now_us = sandbox.clock.now_us()
     with sandbox.storage.begin() as connection:
-        mine = update(vendor_table).where(vendor_table.c.id == vendor.key)
+        mine = sa.update(vendor_table).where(vendor_table.c.id == vendor.key)
         connection.execute(mine.values(body.closing(now_us)))
         return outlet(connection, vendor, now_us)

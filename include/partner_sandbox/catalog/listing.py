@@ -11,22 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+import sqlalchemy as sa
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
-from sqlalchemy import (
-    Boolean,
-    Column,
-    ColumnElement,
-    Connection,
-    ForeignKey,
-    Integer,
-    Row,
-    Table,
-    Text,
-    exists,
-    select,
-    text,
-)
 
 from partner_sandbox import bodies, job_runner, jobs, money, storage
 from partner_sandbox.catalog.products import barcodes_of, category, has_term, product, product_category
@@ -46,9 +33,9 @@ class Wanted:
     active: bool | None = None
 
 
-def read(connection: Connection, vendor: Vendor, wanted: Wanted, page: int, page_size: int) -> dict[str, Any]:
+def read(connection: sa.Connection, vendor: Vendor, wanted: Wanted, page: int, page_size: int) -> dict[str, Any]:
     """One page, products in the order of their SKUs."""
-    query = select(product).where(*_filter(vendor, wanted)).order_by(product.c.sku)
+    query = sa.select(product).where(*_filter(vendor, wanted)).order_by(product.c.sku)
     total, rows = storage.page(connection, query, (page - 1) * page_size, page_size)
     return {
         "page_number": page,
@@ -58,12 +45,12 @@ def read(connection: Connection, vendor: Vendor, wanted: Wanted, page: int, page
     }
 
 
-def categories(connection: Connection, vendor: Vendor, *, only_leaves: bool) -> list[dict[str, Any]]:
+def categories(connection: sa.Connection, vendor: Vendor, *, only_leaves: bool) -> list[dict[str, Any]]:
     """The category records of a vendor."""
     child = category.alias("child")
-    query = select(category).where(category.c.vendor_key == vendor.key).order_by(category.c.global_id)
+    query = sa.select(category).where(category.c.vendor_key == vendor.key).order_by(category.c.global_id)
     if only_leaves:
-        has_child = exists().where(
+        has_child = sa.exists().where(
             child.c.vendor_key == category.c.vendor_key, child.c.parent_global_id == category.c.global_id
         )
         query = query.where(~has_child)
@@ -73,26 +60,26 @@ def categories(connection: Connection, vendor: Vendor, *, only_leaves: bool) -> 
     ]
 
 
-def _filter(vendor: Vendor, wanted: Wanted) -> list[ColumnElement[bool]]:
-    clauses: list[ColumnElement[bool]] = [product.c.vendor_key == vendor.key]
+def _filter(vendor: Vendor, wanted: Wanted) -> list[sa.ColumnElement[bool]]:
+    clauses: list[sa.ColumnElement[bool]] = [product.c.vendor_key == vendor.key]
     if wanted.active is not None:
         clauses.append(product.c.active == wanted.active)
     if wanted.term is not None:
         clauses.append(has_term(wanted.term))
     if wanted.categories:
         within = product_category.c.global_id.in_(wanted.categories)
-        clauses.append(exists().where(product_category.c.product_id == product.c.id, within))
+        clauses.append(sa.exists().where(product_category.c.product_id == product.c.id, within))
     return clauses
 
 
 def _records(
-    connection: Connection, vendor: Vendor, rows: Sequence[Row[Any]], locale: str | None
+    connection: sa.Connection, vendor: Vendor, rows: Sequence[sa.Row[Any]], locale: str | None
 ) -> list[dict[str, Any]]:
     ids = [row.id for row in rows]
     codes = barcodes_of(connection, ids)
     within: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)
     joined = (
-        select(product_category.c.product_id, category)
+        sa.select(product_category.c.product_id, category)
         .join(category, category.c.global_id == product_category.c.global_id)
         .where(category.c.vendor_key == vendor.key, product_category.c.product_id.in_(ids))
         .order_by(product_category.c.position)
@@ -102,7 +89,7 @@ def _records(
     return [_record(row, codes[row.id], within[row.id], locale) for row in rows]
 
 
-def _record(row: Row[Any], codes: list[str], within: list[dict[str, Any]], locale: str | None) -> dict[str, Any]:
+def _record(row: sa.Row[Any], codes: list[str], within: list[dict[str, Any]], locale: str | None) -> dict[str, Any]:
     details: dict[str, Any] = row.details
     translations: dict[str, str] = details.get("translations", {})
     if locale is not None:
@@ -121,7 +108,7 @@ def _record(row: Row[Any], codes: list[str], within: list[dict[str, Any]], local
     }
 
 
-def _category(row: Row[Any]) -> dict[str, Any]:
+def _category(row: sa.Row[Any]) -> dict[str, Any]:
     return {"global_id": row.global_id, "details": {"name": row.name, "description": row.description}}
 
 
@@ -179,34 +166,34 @@ def _locale(value: str | None) -> str | None:
     return value
 
 
-export_row = Table(
+export_row = sa.Table(
     "export_row",
     metadata,
-    Column("job_seq", Integer, ForeignKey("job.seq"), primary_key=True),
-    Column("number", Integer, primary_key=True, comment="from 0, in the order of the SKUs"),
-    Column("sku", Text, nullable=False),
-    Column("barcode", Text, comment="the first one, 14 digits"),
-    Column("price_milli", Integer),
-    Column("active", Boolean, nullable=False),
-    Column("sales_limit", Integer),
+    sa.Column("job_seq", sa.Integer, sa.ForeignKey("job.seq"), primary_key=True),
+    sa.Column("number", sa.Integer, primary_key=True, comment="from 0, in the order of the SKUs"),
+    sa.Column("sku", sa.Text, nullable=False),
+    sa.Column("barcode", sa.Text, comment="the first one, 14 digits"),
+    sa.Column("price_milli", sa.Integer),
+    sa.Column("active", sa.Boolean, nullable=False),
+    sa.Column("sales_limit", sa.Integer),
     sqlite_with_rowid=False,
 )
 HEADER = '"sku","barcode","price","active","maximum_sales_quantity"\r\n'
 READ_ROWS = 20_000
-_TAKE = text("""
+_TAKE = sa.text("""
     INSERT INTO export_row (job_seq, number, sku, barcode, price_milli, active, sales_limit)
     SELECT :job, row_number() OVER (ORDER BY sku) - 1, sku,
         (SELECT barcode FROM barcode WHERE barcode.product_id = product.id ORDER BY position LIMIT 1),
         price_milli, active, sales_limit
     FROM product WHERE vendor_key = :vendor
 """)
-_COUNT = text("SELECT count(*) FROM export_row WHERE job_seq = :job")
-_FORGET = text("""
+_COUNT = sa.text("SELECT count(*) FROM export_row WHERE job_seq = :job")
+_FORGET = sa.text("""
     DELETE FROM export_row WHERE job_seq = :job OR job_seq IN (
         SELECT seq FROM job WHERE kind = 'export' AND link_ends_us <= :now)
         OR job_seq NOT IN (SELECT seq FROM job)
 """)
-_PAGE = text("""
+_PAGE = sa.text("""
     SELECT sku, barcode, price_milli, active, sales_limit FROM export_row
     WHERE job_seq = :job AND number >= :first AND number < :beyond ORDER BY number
 """)

@@ -7,24 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import (
-    JSON,
-    Boolean,
-    Column,
-    Connection,
-    ForeignKey,
-    Index,
-    Integer,
-    LargeBinary,
-    Row,
-    Table,
-    Text,
-    UniqueConstraint,
-    delete,
-    select,
-    text,
-    update,
-)
+import sqlalchemy as sa
 
 from partner_sandbox import money
 from partner_sandbox.jobs import OPEN, job
@@ -33,73 +16,73 @@ from partner_sandbox.storage import metadata
 
 REASON = "COMPETITIVENESS"
 """Of a promotion whose request has none."""
-promotion = Table(
+promotion = sa.Table(
     "promotion",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("chain", Text, nullable=False),
-    Column("identity", Text, nullable=False, comment="digest of display name, vendors, start and end"),
-    Column("vendors", JSON, nullable=False, comment="as they were sent, * for all"),
-    Column("display_name", JSON, nullable=False, comment="locale -> text"),
-    Column("type", Text, nullable=False, comment="STRIKETHROUGH, SAME_ITEM_BUNDLE"),
-    Column("reason", Text, nullable=False),
-    Column("start_us", Integer, nullable=False),
-    Column("end_us", Integer, nullable=False),
-    Column("purchased_quantity", Integer, comment="of a bundle"),
-    Column("discounted_quantity", Integer, comment="of a bundle"),
-    Column("max_discount_milli", Integer, comment="limits.max_discount_per_order"),
-    Column("max_items", Integer, comment="limits.max_items_per_order"),
-    Column("active", Boolean, nullable=False, comment="false: deactivated as a whole"),
-    Column("cancelled_us", Integer, comment="when it was deactivated"),
-    Column("seen_from_us", Integer, nullable=False, comment="from when the app shows it at the earliest"),
-    Column("seen_until_us", Integer, comment="until when the app shows it although it is deactivated"),
-    Column("created_us", Integer, nullable=False),
-    Column("updated_us", Integer, nullable=False),
-    UniqueConstraint("chain", "identity"),
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("chain", sa.Text, nullable=False),
+    sa.Column("identity", sa.Text, nullable=False, comment="digest of display name, vendors, start and end"),
+    sa.Column("vendors", sa.JSON, nullable=False, comment="as they were sent, * for all"),
+    sa.Column("display_name", sa.JSON, nullable=False, comment="locale -> text"),
+    sa.Column("type", sa.Text, nullable=False, comment="STRIKETHROUGH, SAME_ITEM_BUNDLE"),
+    sa.Column("reason", sa.Text, nullable=False),
+    sa.Column("start_us", sa.Integer, nullable=False),
+    sa.Column("end_us", sa.Integer, nullable=False),
+    sa.Column("purchased_quantity", sa.Integer, comment="of a bundle"),
+    sa.Column("discounted_quantity", sa.Integer, comment="of a bundle"),
+    sa.Column("max_discount_milli", sa.Integer, comment="limits.max_discount_per_order"),
+    sa.Column("max_items", sa.Integer, comment="limits.max_items_per_order"),
+    sa.Column("active", sa.Boolean, nullable=False, comment="false: deactivated as a whole"),
+    sa.Column("cancelled_us", sa.Integer, comment="when it was deactivated"),
+    sa.Column("seen_from_us", sa.Integer, nullable=False, comment="from when the app shows it at the earliest"),
+    sa.Column("seen_until_us", sa.Integer, comment="until when the app shows it although it is deactivated"),
+    sa.Column("created_us", sa.Integer, nullable=False),
+    sa.Column("updated_us", sa.Integer, nullable=False),
+    sa.UniqueConstraint("chain", "identity"),
     sqlite_autoincrement=True,
 )
 
-promotion_sku = Table(
+promotion_sku = sa.Table(
     "promotion_sku",
     metadata,
-    Column("vendor_key", Integer, ForeignKey("vendor.id"), primary_key=True),
-    Column("sku", Text, primary_key=True),
-    Column("promotion_id", Integer, ForeignKey("promotion.id"), primary_key=True),
-    Column("seen_from_us", Integer, primary_key=True, comment="from when the app shows this value"),
-    Column("seen_until_us", Integer, comment="null: the value in force; otherwise replaced or removed"),
-    Column("subtype", Text, nullable=False, comment="FINAL_PRICE, PERCENTAGE, ABSOLUTE"),
-    Column("value_milli", Integer, nullable=False, comment="thousandths of a price or of a per cent"),
-    Column("max_quantity", Integer),
-    Index("promotion_sku_by_promotion", "promotion_id", "vendor_key"),
+    sa.Column("vendor_key", sa.Integer, sa.ForeignKey("vendor.id"), primary_key=True),
+    sa.Column("sku", sa.Text, primary_key=True),
+    sa.Column("promotion_id", sa.Integer, sa.ForeignKey("promotion.id"), primary_key=True),
+    sa.Column("seen_from_us", sa.Integer, primary_key=True, comment="from when the app shows this value"),
+    sa.Column("seen_until_us", sa.Integer, comment="null: the value in force; otherwise replaced or removed"),
+    sa.Column("subtype", sa.Text, nullable=False, comment="FINAL_PRICE, PERCENTAGE, ABSOLUTE"),
+    sa.Column("value_milli", sa.Integer, nullable=False, comment="thousandths of a price or of a per cent"),
+    sa.Column("max_quantity", sa.Integer),
+    sa.Index("promotion_sku_by_promotion", "promotion_id", "vendor_key"),
     sqlite_with_rowid=False,
 )
 
-promotion_request = Table(
+promotion_request = sa.Table(
     "promotion_request",
     metadata,
-    Column("job_seq", Integer, ForeignKey("job.seq"), primary_key=True),
-    Column("body", LargeBinary, nullable=False, comment="until the job has run"),
+    sa.Column("job_seq", sa.Integer, sa.ForeignKey("job.seq"), primary_key=True),
+    sa.Column("body", sa.LargeBinary, nullable=False, comment="until the job has run"),
 )
 
 
-_PRICES = text("""
+_PRICES = sa.text("""
     SELECT sku, price_milli FROM product
     WHERE vendor_key = :vendor AND sku IN (SELECT value FROM json_each(:skus))
 """)
-_IN_FORCE = text("""
+_IN_FORCE = sa.text("""
     SELECT sku, subtype, value_milli, max_quantity, seen_from_us FROM promotion_sku
     WHERE vendor_key = :vendor AND promotion_id = :promotion AND seen_until_us IS NULL
         AND sku IN (SELECT value FROM json_each(:skus))
 """)
-_END = text("""
+_END = sa.text("""
     UPDATE promotion_sku SET seen_until_us = :until
     WHERE vendor_key = :vendor AND sku = :sku AND promotion_id = :promotion AND seen_until_us IS NULL
 """)
-_FORGET = text("""
+_FORGET = sa.text("""
     DELETE FROM promotion_sku
     WHERE vendor_key = :vendor AND sku = :sku AND promotion_id = :promotion AND seen_until_us <= :now
 """)
-_ADD = text("""
+_ADD = sa.text("""
     INSERT OR REPLACE INTO promotion_sku
         (vendor_key, sku, promotion_id, seen_from_us, seen_until_us, subtype, value_milli, max_quantity)
     VALUES (:vendor, :sku, :promotion, :from, NULL, :subtype, :value_milli, :max_quantity)
@@ -115,24 +98,24 @@ class Value:
     max_quantity: int | None
 
 
-def keep_request(connection: Connection, job_seq: int, body: bytes) -> None:
+def keep_request(connection: sa.Connection, job_seq: int, body: bytes) -> None:
     connection.execute(promotion_request.insert().values(job_seq=job_seq, body=body))
 
 
-def requested(connection: Connection, job_seq: int) -> bytes:
-    found = connection.execute(select(promotion_request.c.body).where(promotion_request.c.job_seq == job_seq))
+def requested(connection: sa.Connection, job_seq: int) -> bytes:
+    found = connection.execute(sa.select(promotion_request.c.body).where(promotion_request.c.job_seq == job_seq))
     return bytes(found.scalar_one())
 
 
-def forget_request(connection: Connection, job_seq: int) -> None:
+def forget_request(connection: sa.Connection, job_seq: int) -> None:
     """Deletes the body of this job, and those of jobs that ended without a run or are gone."""
-    others = promotion_request.c.job_seq.not_in(select(job.c.seq).where(job.c.state.in_(OPEN)))
-    connection.execute(delete(promotion_request).where(others | (promotion_request.c.job_seq == job_seq)))
+    others = promotion_request.c.job_seq.not_in(sa.select(job.c.seq).where(job.c.state.in_(OPEN)))
+    connection.execute(sa.delete(promotion_request).where(others | (promotion_request.c.job_seq == job_seq)))
 
 
-def find(connection: Connection, chain: str, identity: str) -> Row[Any] | None:
+def find(connection: sa.Connection, chain: str, identity: str) -> sa.Row[Any] | None:
     """The promotion of this identity."""
-    mine = select(promotion).where(promotion.c.chain == chain, promotion.c.identity == identity)
+    mine = sa.select(promotion).where(promotion.c.chain == chain, promotion.c.identity == identity)
     return connection.execute(mine).one_or_none()
 
 
@@ -150,7 +133,7 @@ def header(body: PromotionBody) -> dict[str, Any]:
     }
 
 
-def add(connection: Connection, chain: str, body: PromotionBody, now_us: int, seen_from_us: int) -> int:
+def add(connection: sa.Connection, chain: str, body: PromotionBody, now_us: int, seen_from_us: int) -> int:
     """A new promotion without SKUs; its number."""
     row = {
         "chain": chain,
@@ -171,27 +154,27 @@ def add(connection: Connection, chain: str, body: PromotionBody, now_us: int, se
     return int(made[0])
 
 
-def change(connection: Connection, promotion_id: int, **values: Any) -> None:
-    connection.execute(update(promotion).where(promotion.c.id == promotion_id).values(values))
+def change(connection: sa.Connection, promotion_id: int, **values: Any) -> None:
+    connection.execute(sa.update(promotion).where(promotion.c.id == promotion_id).values(values))
 
 
-def forget(connection: Connection, promotion_id: int) -> None:
-    connection.execute(delete(promotion_sku).where(promotion_sku.c.promotion_id == promotion_id))
-    connection.execute(delete(promotion).where(promotion.c.id == promotion_id))
+def forget(connection: sa.Connection, promotion_id: int) -> None:
+    connection.execute(sa.delete(promotion_sku).where(promotion_sku.c.promotion_id == promotion_id))
+    connection.execute(sa.delete(promotion).where(promotion.c.id == promotion_id))
 
 
-def has_skus(connection: Connection, promotion_id: int) -> bool:
-    mine = select(promotion_sku.c.sku).where(promotion_sku.c.promotion_id == promotion_id).limit(1)
+def has_skus(connection: sa.Connection, promotion_id: int) -> bool:
+    mine = sa.select(promotion_sku.c.sku).where(promotion_sku.c.promotion_id == promotion_id).limit(1)
     return connection.execute(mine).first() is not None
 
 
-def prices(connection: Connection, vendor_key: int, skus: Iterable[str]) -> dict[str, int | None]:
+def prices(connection: sa.Connection, vendor_key: int, skus: Iterable[str]) -> dict[str, int | None]:
     """The catalog prices of those SKUs that the vendor has."""
     rows = connection.execute(_PRICES, {"vendor": vendor_key, "skus": json.dumps(list(skus))})
     return {row.sku: row.price_milli for row in rows}
 
 
-def in_force(connection: Connection, promotion_id: int, vendor_key: int, skus: Iterable[str]) -> dict[str, Value]:
+def in_force(connection: sa.Connection, promotion_id: int, vendor_key: int, skus: Iterable[str]) -> dict[str, Value]:
     """What the platform holds for these SKUs in this promotion."""
     wanted = {"vendor": vendor_key, "promotion": promotion_id, "skus": json.dumps(list(skus))}
     rows = connection.execute(_IN_FORCE, wanted)
@@ -199,7 +182,7 @@ def in_force(connection: Connection, promotion_id: int, vendor_key: int, skus: I
 
 
 def replace(
-    connection: Connection,
+    connection: sa.Connection,
     promotion_id: int,
     vendor_key: int,
     held: dict[str, Value],
