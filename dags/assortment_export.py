@@ -19,27 +19,14 @@ Reads what the delivery platform really shows of every store, once a day, and co
 
 from __future__ import annotations
 
-import datetime as dt
-
 from airflow.sdk import dag
 
-from shelfsync_airflow.app import task_defaults
+from shelfsync_airflow.app import every_dag
 from shelfsync_airflow.export_tasks import export_form, look_again, plan, report, shard
-from shelfsync_airflow.options import owner_links, schedule
+from shelfsync_airflow.options import schedule
 
 
-@dag(
-    schedule=schedule("export"),
-    start_date=dt.datetime(2025, 1, 1, tzinfo=dt.UTC),
-    catchup=False,
-    max_active_runs=1,
-    dagrun_timeout=dt.timedelta(hours=6),
-    default_args=task_defaults(),
-    params=export_form(),
-    tags=["shelfsync", "catalog"],
-    owner_links=owner_links(),
-    doc_md=__doc__,
-)
+@dag(schedule=schedule("export"), params=export_form(), **every_dag(__doc__, "catalog", hours=6))
 def assortment_export() -> None:
     shards = plan()
     shard.expand(shard=shards) >> look_again(shards) >> report(shards)

@@ -19,28 +19,14 @@ With `SHELFSYNC_ERP__CHANGES_SQL` the run reads only what changed, and `check` s
 
 from __future__ import annotations
 
-import datetime as dt
-
 from airflow.sdk import dag
 
-from shelfsync_airflow.app import task_defaults
-from shelfsync_airflow.options import owner_links
+from shelfsync_airflow.app import every_dag
 from shelfsync_airflow.tasks import check, extract, recover_first, report, shard, sync_form
 from shelfsync_airflow.wait import delta_schedule
 
 
-@dag(
-    schedule=delta_schedule(),
-    start_date=dt.datetime(2025, 1, 1, tzinfo=dt.UTC),
-    catchup=False,
-    max_active_runs=1,
-    dagrun_timeout=dt.timedelta(hours=3),
-    default_args=task_defaults(),
-    params=sync_form(),
-    tags=["shelfsync", "catalog"],
-    owner_links=owner_links(),
-    doc_md=__doc__,
-)
+@dag(schedule=delta_schedule(), params=sync_form(), **every_dag(__doc__, "catalog", hours=3))
 def catalog_delta_sync() -> None:
     run = check("delta")
     shards = extract(run)

@@ -16,27 +16,14 @@ ledger records what was sent and acknowledged, so shelfsync sends nothing old ag
 
 from __future__ import annotations
 
-import datetime as dt
-
 from airflow.sdk import dag
 
-from shelfsync_airflow.app import task_defaults
-from shelfsync_airflow.options import owner_links, schedule
+from shelfsync_airflow.app import every_dag
+from shelfsync_airflow.options import schedule
 from shelfsync_airflow.tasks import check, extract, recover_first, report, shard, sync_form
 
 
-@dag(
-    schedule=schedule("full"),
-    start_date=dt.datetime(2025, 1, 1, tzinfo=dt.UTC),
-    catchup=False,
-    max_active_runs=1,
-    dagrun_timeout=dt.timedelta(hours=12),
-    default_args=task_defaults(),
-    params=sync_form(),
-    tags=["shelfsync", "catalog"],
-    owner_links=owner_links(),
-    doc_md=__doc__,
-)
+@dag(schedule=schedule("full"), params=sync_form(), **every_dag(__doc__, "catalog", hours=12))
 def catalog_full_sync() -> None:
     run = check("full")
     shards = extract(run)

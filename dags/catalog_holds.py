@@ -19,26 +19,17 @@ A waiting question occupies no worker and no triggerer. A run without a new ques
 
 from __future__ import annotations
 
-import datetime as dt
-
 from airflow.sdk import dag
 
-from shelfsync_airflow.app import task_defaults
+from shelfsync_airflow.app import every_dag
 from shelfsync_airflow.holds import ask, held_changes
-from shelfsync_airflow.options import owner_links, schedule
+from shelfsync_airflow.options import schedule
 
 
 @dag(
     schedule=schedule("holds"),
-    start_date=dt.datetime(2025, 1, 1, tzinfo=dt.UTC),
-    catchup=False,
-    max_active_runs=320,  # a run waits up to a day for a decision: more than start in one day
-    max_active_tasks=256,
-    dagrun_timeout=dt.timedelta(days=8),
-    default_args=task_defaults(),
-    tags=["shelfsync", "catalog"],
-    owner_links=owner_links(),
-    doc_md=__doc__,
+    # a run waits up to a day for a decision: more than start in one day
+    **every_dag(__doc__, "catalog", hours=192, max_active_runs=320, max_active_tasks=256),
 )
 def catalog_holds() -> None:
     held_changes.expand(hold=ask())

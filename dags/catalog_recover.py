@@ -11,26 +11,14 @@ A run with nothing to do ends at once. The schedule is the option `recover_sched
 
 from __future__ import annotations
 
-import datetime as dt
-
 from airflow.sdk import dag
 
-from shelfsync_airflow.app import task_defaults
-from shelfsync_airflow.options import owner_links, schedule
+from shelfsync_airflow.app import every_dag
+from shelfsync_airflow.options import schedule
 from shelfsync_airflow.tasks import recover
 
 
-@dag(
-    schedule=schedule("recover"),
-    start_date=dt.datetime(2025, 1, 1, tzinfo=dt.UTC),
-    catchup=False,
-    max_active_runs=1,
-    dagrun_timeout=dt.timedelta(hours=1),
-    default_args=task_defaults(),
-    tags=["shelfsync", "catalog"],
-    owner_links=owner_links(),
-    doc_md=__doc__,
-)
+@dag(schedule=schedule("recover"), **every_dag(__doc__, "catalog", hours=1))
 def catalog_recover() -> None:
     recover()
 

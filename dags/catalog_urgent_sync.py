@@ -16,27 +16,13 @@ The command line does the same: `shelfsync sync --vendor store-001 --sku 4711`. 
 
 from __future__ import annotations
 
-import datetime as dt
-
 from airflow.sdk import dag
 
-from shelfsync_airflow.app import task_defaults
-from shelfsync_airflow.options import owner_links
+from shelfsync_airflow.app import every_dag
 from shelfsync_airflow.tasks import check, extract, recover_first, report, shard, urgent_form
 
 
-@dag(
-    schedule=None,
-    start_date=dt.datetime(2025, 1, 1, tzinfo=dt.UTC),
-    catchup=False,
-    max_active_runs=1,
-    dagrun_timeout=dt.timedelta(hours=1),
-    default_args=task_defaults(),
-    params=urgent_form(),
-    tags=["shelfsync", "catalog"],
-    owner_links=owner_links(),
-    doc_md=__doc__,
-)
+@dag(schedule=None, params=urgent_form(), **every_dag(__doc__, "catalog", hours=1))
 def catalog_urgent_sync() -> None:
     run = check("delta")
     shards = extract(run)

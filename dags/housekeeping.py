@@ -10,26 +10,14 @@ Keeps ledger, warehouse and lake bounded: it removes what is older than its rete
 
 from __future__ import annotations
 
-import datetime as dt
-
 from airflow.sdk import dag
 
-from shelfsync_airflow.app import task_defaults
-from shelfsync_airflow.options import owner_links, schedule
+from shelfsync_airflow.app import every_dag
+from shelfsync_airflow.options import schedule
 from shelfsync_airflow.tasks import remove_expired
 
 
-@dag(
-    schedule=schedule("housekeeping"),
-    start_date=dt.datetime(2025, 1, 1, tzinfo=dt.UTC),
-    catchup=False,
-    max_active_runs=1,
-    dagrun_timeout=dt.timedelta(hours=6),
-    default_args=task_defaults(),
-    tags=["shelfsync", "housekeeping"],
-    owner_links=owner_links(),
-    doc_md=__doc__,
-)
+@dag(schedule=schedule("housekeeping"), **every_dag(__doc__, "housekeeping", hours=6))
 def housekeeping() -> None:
     remove_expired()
 

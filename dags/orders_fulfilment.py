@@ -19,26 +19,13 @@ time. The schedule is the option `orders_schedule`.
 
 from __future__ import annotations
 
-import datetime as dt
-
 from airflow.sdk import chain, dag
 
-from shelfsync_airflow.app import task_defaults
-from shelfsync_airflow.options import owner_links
+from shelfsync_airflow.app import every_dag
 from shelfsync_airflow.order_tasks import collect, fulfil, hand_over, orders_schedule, reply, take, watch
 
 
-@dag(
-    schedule=orders_schedule(),
-    start_date=dt.datetime(2025, 1, 1, tzinfo=dt.UTC),
-    catchup=False,
-    max_active_runs=1,
-    dagrun_timeout=dt.timedelta(minutes=30),
-    default_args=task_defaults(),
-    tags=["shelfsync", "orders"],
-    owner_links=owner_links(),
-    doc_md=__doc__,
-)
+@dag(schedule=orders_schedule(), **every_dag(__doc__, "orders", hours=0.5))
 def orders_fulfilment() -> None:
     chain(take(), hand_over(), collect(), fulfil(), reply(), watch())
 

@@ -16,26 +16,14 @@ Clear a task to go on. The schedule is the option `history_schedule`.
 
 from __future__ import annotations
 
-import datetime as dt
-
 from airflow.sdk import chain, dag
 
-from shelfsync_airflow.app import task_defaults
-from shelfsync_airflow.options import owner_links, schedule
+from shelfsync_airflow.app import every_dag
+from shelfsync_airflow.options import schedule
 from shelfsync_airflow.order_tasks import history, watch_history
 
 
-@dag(
-    schedule=schedule("history"),
-    start_date=dt.datetime(2025, 1, 1, tzinfo=dt.UTC),
-    catchup=False,
-    max_active_runs=1,
-    dagrun_timeout=dt.timedelta(hours=2),
-    default_args=task_defaults(),
-    tags=["shelfsync", "orders"],
-    owner_links=owner_links(),
-    doc_md=__doc__,
-)
+@dag(schedule=schedule("history"), **every_dag(__doc__, "orders", hours=2))
 def orders_history() -> None:
     chain(history(), watch_history())
 

@@ -11,26 +11,14 @@ The schedule is the option `promotions_recover_schedule`.
 
 from __future__ import annotations
 
-import datetime as dt
-
 from airflow.sdk import dag
 
-from shelfsync_airflow.app import task_defaults
-from shelfsync_airflow.options import owner_links, schedule
+from shelfsync_airflow.app import every_dag
+from shelfsync_airflow.options import schedule
 from shelfsync_airflow.promotion_tasks import recover
 
 
-@dag(
-    schedule=schedule("promotions_recover"),
-    start_date=dt.datetime(2025, 1, 1, tzinfo=dt.UTC),
-    catchup=False,
-    max_active_runs=1,
-    dagrun_timeout=dt.timedelta(hours=1),
-    default_args=task_defaults(),
-    tags=["shelfsync", "promotions"],
-    owner_links=owner_links(),
-    doc_md=__doc__,
-)
+@dag(schedule=schedule("promotions_recover"), **every_dag(__doc__, "promotions", hours=1))
 def promotions_recover() -> None:
     recover()
 

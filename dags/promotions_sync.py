@@ -17,12 +17,10 @@ and ended. **Clear any task** to go on from there. The schedule is the option `p
 
 from __future__ import annotations
 
-import datetime as dt
-
 from airflow.sdk import chain, dag
 
-from shelfsync_airflow.app import task_defaults
-from shelfsync_airflow.options import owner_links, schedule_or_asset
+from shelfsync_airflow.app import every_dag
+from shelfsync_airflow.options import schedule_or_asset
 from shelfsync_airflow.promotion_tasks import (
     CHANGED,
     check,
@@ -38,15 +36,8 @@ from shelfsync_airflow.promotion_tasks import (
 
 @dag(
     schedule=schedule_or_asset("promotions", CHANGED),
-    start_date=dt.datetime(2025, 1, 1, tzinfo=dt.UTC),
-    catchup=False,
-    max_active_runs=1,
-    dagrun_timeout=dt.timedelta(hours=3),
-    default_args=task_defaults(),
     params=promotion_form(),
-    tags=["shelfsync", "promotions"],
-    owner_links=owner_links(),
-    doc_md=__doc__,
+    **every_dag(__doc__, "promotions", hours=3),
 )
 def promotions_sync() -> None:
     run = check()

@@ -77,13 +77,26 @@ class AfterItsTime(RetryPolicy):
         return RetryDecision.default()
 
 
-def task_defaults() -> dict[str, Any]:
-    """`default_args` of every DAG: each task may run twice, so each is repeated."""
+def every_dag(text: str | None, tag: str, *, hours: float, **more: Any) -> dict[str, Any]:
+    """The arguments that all DAGs share, and `more`. `text`: the page of the DAG. `hours`: how long a run may last.
+
+    Each task may run twice, so each is repeated.
+    """
     return {
-        "owner": options.SECTION,
-        "retries": options.retries(),
-        "retry_delay": options.retry_delay(),
-        "retry_policy": AfterItsTime(),
+        "start_date": dt.datetime(2025, 1, 1, tzinfo=dt.UTC),
+        "catchup": False,
+        "max_active_runs": 1,
+        "dagrun_timeout": dt.timedelta(hours=hours),
+        "default_args": {
+            "owner": options.SECTION,
+            "retries": options.retries(),
+            "retry_delay": options.retry_delay(),
+            "retry_policy": AfterItsTime(),
+        },
+        "tags": [options.SECTION, tag],
+        "owner_links": options.owner_links(),
+        "doc_md": text,
+        **more,
     }
 
 
