@@ -25,14 +25,16 @@ class Option(NamedTuple):
     example: str | None = None
 
 
+def _cron(default: str, runs: str, more: str = "", example: str | None = None) -> Option:
+    return Option(default, "string", f"When {runs}: a cron expression in UTC, or none{more}.", example)
+
+
 OPTIONS = {
-    "full_schedule": Option(
-        "7 3 * * *", "string", "When catalog_full_sync runs: a cron expression in UTC, or none.", "30 2 * * *"
-    ),
-    "delta_schedule": Option(
+    "full_schedule": _cron("7 3 * * *", "catalog_full_sync runs", example="30 2 * * *"),
+    "delta_schedule": _cron(
         "*/15 * * * *",
-        "string",
-        "When catalog_delta_sync runs: a cron expression in UTC, or none; with delta_watch = changes, a change in the ERP starts it too.",
+        "catalog_delta_sync runs",
+        "; with delta_watch = changes, a change in the ERP starts it too",
     ),
     "delta_watch": Option(
         "none",
@@ -40,37 +42,18 @@ OPTIONS = {
         "changes: start catalog_delta_sync also within seconds of a change in the ERP; needs SHELFSYNC_ERP__CHANGES_SQL or _FILES. none: do not.",
         "changes",
     ),
-    "export_schedule": Option(
-        "37 4 * * *", "string", "When assortment_export runs: a cron expression in UTC, or none.", "15 5 * * *"
-    ),
-    "holds_schedule": Option(
-        "1-59/5 * * * *",
-        "string",
-        "When catalog_holds asks about what the guards hold: a cron expression in UTC, or none.",
-    ),
-    "recover_schedule": Option(
-        "*/5 * * * *", "string", "When catalog_recover runs: a cron expression in UTC, or none."
-    ),
-    "promotions_schedule": Option(
-        "17 * * * *",
-        "string",
-        "When promotions_sync runs: a cron expression in UTC, or none; an event of its asset always starts it.",
-    ),
-    "promotions_recover_schedule": Option(
-        "*/10 * * * *", "string", "When promotions_recover runs: a cron expression in UTC, or none."
-    ),
-    "housekeeping_schedule": Option(
-        "17 5 * * *", "string", "When housekeeping runs: a cron expression in UTC, or none."
-    ),
-    "orders_schedule": Option(
+    "export_schedule": _cron("37 4 * * *", "assortment_export runs", example="15 5 * * *"),
+    "holds_schedule": _cron("1-59/5 * * * *", "catalog_holds asks about what the guards hold"),
+    "recover_schedule": _cron("*/5 * * * *", "catalog_recover runs"),
+    "promotions_schedule": _cron("17 * * * *", "promotions_sync runs", "; an event of its asset always starts it"),
+    "promotions_recover_schedule": _cron("*/10 * * * *", "promotions_recover runs"),
+    "housekeeping_schedule": _cron("17 5 * * *", "housekeeping runs"),
+    "orders_schedule": _cron(
         "* * * * *",
-        "string",
-        "When orders_fulfilment runs: a cron expression in UTC, or none; events and picking results start it too. With none, "
-        "nothing starts it but a person: orders stop.",
+        "orders_fulfilment runs",
+        "; events and picking results start it too. With none, nothing starts it but a person: orders stop",
     ),
-    "history_schedule": Option(
-        "*/15 * * * *", "string", "When orders_history runs: a cron expression in UTC, or none."
-    ),
+    "history_schedule": _cron("*/15 * * * *", "orders_history runs"),
     "retries": Option(
         "3", "integer", "How often a task is tried again; below 3 an API server that is away for a minute ends a run."
     ),

@@ -6,11 +6,11 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Any
 
-from airflow.sdk import Asset, AssetOrTimeSchedule, AssetWatcher, CronTriggerTimetable, task
+from airflow.sdk import Asset, AssetWatcher, task
 from airflow.triggers.base import BaseEventTrigger, TriggerEvent
 
 from shelfsync_airflow.app import ORDERS, PLATFORM, open_app
-from shelfsync_airflow.options import schedule
+from shelfsync_airflow.options import schedule, schedule_or_asset
 from shelfsync_airflow.tasks import SHOWN_MAX, failed_tasks, stop_for
 
 if TYPE_CHECKING:
@@ -56,11 +56,7 @@ def fulfil() -> dict[str, Any]:
     """Sends picking results; fails on errors that a retry cannot correct."""
     from shelfsync.orders.steps.fulfil import fulfil as fulfil_orders
 
-    with open_app(PLATFORM, ORDERS) as app:
-        counts = fulfil_orders(app)
-    failed: dict[str, str] = counts.pop("failed")
-    stop_for([f"order {order_id}: {why}" for order_id, why in failed.items()])
-    return counts
+    return _counts(fulfil_orders, "order")
 
 
 @task(trigger_rule="all_done")
@@ -82,11 +78,7 @@ def history() -> dict[str, Any]:
     """Reads the order history; fails if the history of a store cannot be read, after all others."""
     from shelfsync.orders.steps.history import history as read_history
 
-    with open_app(PLATFORM, ORDERS) as app:
-        counts = read_history(app)
-    failed: dict[str, str] = counts.pop("failed")
-    stop_for([f"vendor {vendor}: {why}" for vendor, why in failed.items()])
-    return counts
+    return _counts(read_history, "vendor")
 
 
 @task(trigger_rule="all_done")
@@ -95,6 +87,15 @@ def watch_history() -> None:
     from shelfsync.orders.steps.watch import watch_history as watch_histories
 
     _stop_for_alarms(watch_histories)
+
+
+def _counts(step: Callable[[Context], dict[str, Any]], of: str) -> dict[str, Any]:
+    """What the step counted; fails the task for each order or vendor (`of`) that failed."""
+    with open_app(PLATFORM, ORDERS) as app:
+        counts = step(app)
+    failed: dict[str, str] = counts.pop("failed")
+    stop_for([f"{of} {name}: {why}" for name, why in failed.items()])
+    return counts
 
 
 def _stop_for_alarms(watch: Callable[[Context], list[str]]) -> None:
@@ -137,9 +138,7 @@ def _waiting_work() -> tuple[Context, Callable[[Context], AsyncIterator[int]]]:
 
 def orders_schedule() -> Any:
     """The schedule of the DAG: the cron of the option, and the asset. Without a cron, the DAG is only started by hand."""
-    cron = schedule("orders")
-    if cron is None:
+    if schedule("orders") is None:
         return None
     trigger = WaitingOrdersTrigger()  # type: ignore[no-untyped-call]  # Airflow's constructor
-    asset = Asset(ASSET, watchers=[AssetWatcher(name="inbox", trigger=trigger)])
-    return AssetOrTimeSchedule(timetable=CronTriggerTimetable(cron, timezone="UTC"), assets=[asset])
+    return schedule_or_asset("orders", Asset(ASSET, watchers=[AssetWatcher(name="inbox", trigger=trigger)]))
