@@ -15,7 +15,6 @@ import json
 import random
 import re
 import signal
-import socket
 import sys
 import tempfile
 import threading
@@ -34,6 +33,7 @@ from orders_bodies import body, item
 from receiver_fixture import LiveReceiver, request
 from shelfsync.app import open_app
 from shelfsync.inbox.event_body import read
+from shelfsync.local.place import next_free_port
 from shelfsync.local.postgres import EmbeddedPostgres
 from shelfsync.migrations import upgrade
 from shelfsync.orders.order_state import as_json
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 CONNECTIONS = 64
 KILLS = 6
+FIRST_PORT = 28_480
 AWAY_S = 1.0
 """So long a killed PostgreSQL stays away; the receiver is started again at once."""
 TRY_TIMEOUT_S = 10.0
@@ -95,7 +96,7 @@ def run(home: Path, seconds: float, rate: float, kills: int, orders: int) -> dic
         upgrade(engine)
         engine.dispose()
         deliveries, stop = Deliveries(), threading.Event()
-        port = _free_port()
+        port = next_free_port(FIRST_PORT)
         with LiveReceiver(url, SHELFSYNC_WEBHOOK__PORT=str(port)) as first:
             victims = _Victims(home, server, url, port, first)
             killer = threading.Thread(target=victims.kill_all, args=(kills, seconds, stop))
@@ -249,12 +250,6 @@ async def _try(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, call:
 
 def _ms(waited: list[float], share: float) -> float | None:
     return round(waited[min(len(waited) - 1, int(len(waited) * share))] * 1000, 1) if waited else None
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ from shelfsync.store.engine import create_engine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
     from sqlalchemy.engine import Connection, Engine
 
@@ -81,6 +82,18 @@ def cpu_of_server(home: Path) -> Callable[[], float]:
         return float(times.children_user + times.children_system + living)
 
     return seconds
+
+
+def copy_out(connection: Connection, query: str) -> bytes:
+    """The rows of a query as CSV."""
+    with connection.connection.cursor().copy(f"COPY ({query}) TO STDOUT (FORMAT csv)") as out:
+        return b"".join(out)
+
+
+def copy_in(connection: Connection, table: str, ready: bytes) -> None:
+    """Rows that are ready as CSV, into a table."""
+    with connection.connection.cursor().copy(f"COPY {table} FROM STDIN (FORMAT csv)") as copy:
+        copy.write(ready)
 
 
 def open_jobs(engine: Engine, vendors: list[str], sent: int) -> dict[str, int]:
@@ -150,25 +163,16 @@ _BUFFER_BYTES = 1 << 20
 def receive() -> None:
     """A platform that reads any body as fast as possible and returns its length and, if the path asks for it, its hash; serves for ever."""
     listener = socket.create_server(("127.0.0.1", 0))
-    print(listener.getsockname()[1], flush=True)
+    print(f"http://127.0.0.1:{listener.getsockname()[1]}", flush=True)
     while True:
         connection, _ = listener.accept()
         with connection, contextlib.suppress(OSError):
             _serve(connection)
 
 
-@contextlib.contextmanager
-def receiving() -> Iterator[int]:
-    """The port of such a platform in a process of its own, which runs for as long as the block."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "benchmarks.server"], stdout=subprocess.PIPE, text=True, env=os.environ.copy()
-    )
-    try:
-        assert process.stdout is not None
-        yield int(process.stdout.readline())
-    finally:
-        process.kill()
-        process.wait()
+def receiving(folder: Path) -> AbstractContextManager[str]:
+    """The address of such a platform in a process of its own, which runs for as long as the block."""
+    return running(folder, [sys.executable, "-m", "benchmarks.server"], {})
 
 
 def _serve(connection: socket.socket) -> None:

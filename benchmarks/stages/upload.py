@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import socket
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from benchmarks.chain import full_delta
 from benchmarks.server import receiving
@@ -36,9 +37,9 @@ class Ready:
             left -= len(chunk)
 
 
-def ours(_chain: Chain, meter: Meter) -> Answer:
+def ours(chain: Chain, meter: Meter) -> Answer:
     """The client, a body that streams."""
-    return _client(meter, Ready(), BODY_BYTES)
+    return _client(chain, meter, Ready(), BODY_BYTES)
 
 
 def whole(chain: Chain, meter: Meter) -> Answer:
@@ -47,31 +48,30 @@ def whole(chain: Chain, meter: Meter) -> Answer:
 
     items = _items(chain)
     counted = stream(items, **_NAMES)
-    return _client(meter, stream(items, body_bytes=len(counted), **_NAMES), len(counted))
+    return _client(chain, meter, stream(items, body_bytes=len(counted), **_NAMES), len(counted))
 
 
-def one_object(_chain: Chain, meter: Meter) -> Answer:
+def one_object(chain: Chain, meter: Meter) -> Answer:
     """Through httpx as one bytes object, as most programs send it."""
     import httpx
 
-    with receiving() as port, httpx.Client(timeout=60, trust_env=False) as client:
+    with receiving(chain.folder) as address, httpx.Client(timeout=60, trust_env=False) as client:
         for number in range(TIMES):
             path = "checked" if number == 0 else "plain"
             with meter if number else contextlib.nullcontext():
                 body = b"".join(Ready())
-                answer = client.put(
-                    f"http://127.0.0.1:{port}/{path}", content=body, headers={"Content-Type": "application/json"}
-                )
+                answer = client.put(f"{address}/{path}", content=body, headers={"Content-Type": "application/json"})
             if number == 0:
                 _check(answer.json()["job_id"], Ready(), BODY_BYTES)
     return {"rows": TIMES - 1, "bytes": (TIMES - 1) * BODY_BYTES}
 
 
-def raw_socket(_chain: Chain, meter: Meter) -> Answer:
+def raw_socket(chain: Chain, meter: Meter) -> Answer:
     """Calls sendall with the same chunks, without HTTP but for the head."""
-    with receiving() as port:
+    with receiving(chain.folder) as address:
+        to = urlsplit(address)
         for _ in range(TIMES - 1):
-            with meter, socket.create_connection(("127.0.0.1", port)) as connection:
+            with meter, socket.create_connection((to.hostname, to.port)) as connection:
                 connection.sendall(b"PUT /plain HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % BODY_BYTES)
                 for chunk in Ready():
                     connection.sendall(chunk)
@@ -79,21 +79,21 @@ def raw_socket(_chain: Chain, meter: Meter) -> Answer:
     return {"rows": TIMES - 1, "bytes": (TIMES - 1) * BODY_BYTES}
 
 
-def _client(meter: Meter, chunks: Any, body_bytes: int) -> Answer:
+def _client(chain: Chain, meter: Meter, chunks: Any, body_bytes: int) -> Answer:
     from pydantic import SecretStr
 
     from partner_api import PartnerClient, StaticToken, StreamedBody
 
-    with receiving() as port:
-        address = f"http://127.0.0.1:{port}"
-        with PartnerClient(
-            address, "chain", StaticToken(SecretStr("token")), private_hosts=("127.0.0.1",), timeout_s=60
-        ) as client:
-            checked = client.update_catalog("checked", StreamedBody(chunks, body_bytes))
-            _check(str(checked.job_id), chunks, body_bytes)
-            for _ in range(TIMES - 1):
-                with meter:
-                    client.update_catalog("plain", StreamedBody(chunks, body_bytes))
+    token = StaticToken(SecretStr("token"))
+    with (
+        receiving(chain.folder) as address,
+        PartnerClient(address, "chain", token, private_hosts=("127.0.0.1",), timeout_s=60) as client,
+    ):
+        checked = client.update_catalog("checked", StreamedBody(chunks, body_bytes))
+        _check(str(checked.job_id), chunks, body_bytes)
+        for _ in range(TIMES - 1):
+            with meter:
+                client.update_catalog("plain", StreamedBody(chunks, body_bytes))
     return {"rows": TIMES - 1, "bytes": (TIMES - 1) * body_bytes}
 
 
