@@ -8,7 +8,7 @@ import io
 import zlib
 from typing import TYPE_CHECKING
 
-from benchmarks.server import cpu_of, database
+from benchmarks.server import copy_in, copy_out, cpu_of, database
 from benchmarks.stage import Meter, Stage, Target, Way
 
 if TYPE_CHECKING:
@@ -89,19 +89,11 @@ def _copied(chain: Chain, meter: Meter, table: str) -> Answer:
         connection.commit()
         for vendor, then, _ in _files(chain):
             rows += _load(connection, Meter(), vendor, then, FIRST, None)[0]
-            query = (
-                f"COPY (SELECT * FROM warehouse.assortment_history WHERE vendor = '{vendor}') TO STDOUT (FORMAT csv)"
-            )
-            with connection.connection.cursor().copy(query) as out:
-                ready = b"".join(out)
+            ready = copy_out(connection, f"SELECT * FROM warehouse.assortment_history WHERE vendor = '{vendor}'")
             connection.exec_driver_sql(f"DELETE FROM warehouse.assortment_history WHERE vendor = '{vendor}'")
             connection.commit()
-            with (
-                meter,
-                connection.begin(),
-                connection.connection.cursor().copy(f"COPY {table} FROM STDIN (FORMAT csv)") as copy,
-            ):
-                copy.write(ready)
+            with meter, connection.begin():
+                copy_in(connection, table, ready)
         return {"rows": rows, "sample": _state_hash(connection)} if table != "bare" else {"rows": rows}
 
 
@@ -148,21 +140,15 @@ STAGE = Stage(
         _way("plain_copy", "bound", "a plain COPY of the same rows, same table and key", plain_copy),
         _way("bare_copy", "bound", "the same into a table without keys or indexes", bare_copy, rounds_max=1),
     ),
-    targets=(
+    targets=tuple(
         Target.ratio(
-            "export file to history, first: wall against a plain COPY of the same rows, same table",
-            "first",
+            f"export file to history, {when}: wall against a plain COPY of the same rows, same table",
+            way,
             "plain_copy",
             "wall_s",
             at_most=3,
-        ),
-        Target.ratio(
-            "export file to history, a day later: wall against a plain COPY of the same rows, same table",
-            "next_day",
-            "plain_copy",
-            "wall_s",
-            at_most=3,
-        ),
+        )
+        for way, when in (("first", "first"), ("next_day", "a day later"))
     ),
     same={"sample": "the histories of the first vendor"},
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -131,6 +132,8 @@ def _agree(answers: Mapping[str, Answer]) -> None:
     assert answers["copied"]["bytes"] == answers["ours"]["bytes"]
 
 
+_row_way = functools.partial(Way, share=ROW_BY_ROW, vendors_max=4, rounds_max=2)
+
 STAGE = Stage(
     name="full",
     title="the first full sync: tables in memory to the bytes of every body",
@@ -139,24 +142,8 @@ STAGE = Stage(
         Way("distinct", "ours", "the same, no two values of a vendor alike (worst case)", distinct, rounds_max=2),
         Way("copied", "bound", "merely handing the ready bytes on", copied),
         Way("duckdb", "peer", "DuckDB to_json (nulls written, decimals unshortened)", duckdb, rounds_max=1),
-        Way(
-            "orjson",
-            "peer",
-            "a dictionary a row, orjson, on 4 vendors at most",
-            orjson,
-            share=ROW_BY_ROW,
-            vendors_max=4,
-            rounds_max=2,
-        ),
-        Way(
-            "standard",
-            "usual",
-            "a dictionary a row, json.dumps, on 4 vendors at most",
-            standard,
-            share=ROW_BY_ROW,
-            vendors_max=4,
-            rounds_max=2,
-        ),
+        _row_way("orjson", "peer", "a dictionary a row, orjson, on 4 vendors at most", orjson),
+        _row_way("standard", "usual", "a dictionary a row, json.dumps, on 4 vendors at most", standard),
         Way("slow", "check", "dictionaries, on a sample", check, rounds_max=1),
     ),
     targets=(

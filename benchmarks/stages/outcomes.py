@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.chain import full_delta
-from benchmarks.server import cpu_of, cpu_of_process, database, open_jobs
+from benchmarks.server import copy_in, copy_out, cpu_of, cpu_of_process, database, open_jobs
 from benchmarks.stage import Stage, Target, Way, peers_on_path
 
 if TYPE_CHECKING:
@@ -50,20 +50,12 @@ def parse(chain: Chain, meter: Meter) -> Answer:
 
 def plain_copy(chain: Chain, meter: Meter) -> Answer:
     """The same rows as ready CSV bytes by COPY into the same table: keys, indexes and all."""
-
-    def copy(connection: Connection, ready: bytes) -> None:
-        _copy(connection, "warehouse.sku_outcome", ready)
-
-    return _copied(chain, meter, copy)
+    return _copied(chain, meter, "warehouse.sku_outcome")
 
 
 def bare_copy(chain: Chain, meter: Meter) -> Answer:
     """The same bytes into a table without any key or index."""
-
-    def copy(connection: Connection, ready: bytes) -> None:
-        _copy(connection, "bare", ready)
-
-    return _copied(chain, meter, copy, "CREATE TABLE bare (LIKE warehouse.sku_outcome)")
+    return _copied(chain, meter, "bare")
 
 
 def adbc(chain: Chain, meter: Meter) -> Answer:
@@ -171,7 +163,7 @@ def _loaded(chain: Chain, meter: Meter, load: Callable[[Connection, int, str, pa
             return {**_counts(connection, min(numbers.values())), "bytes": log_bytes}
 
 
-def _copied(chain: Chain, meter: Meter, copy: Callable[[Connection, bytes], None], before: str = "SELECT 1") -> Answer:
+def _copied(chain: Chain, meter: Meter, table: str) -> Answer:
     """The rows that ours writes, taken out as CSV, rolled back, and put there again by a plain COPY."""
     from shelfsync.catalog.warehouse.record import load_outcomes
 
@@ -179,14 +171,13 @@ def _copied(chain: Chain, meter: Meter, copy: Callable[[Connection, bytes], None
     with database(chain.folder) as engine:
         numbers = open_jobs(engine, [shelf.vendor for shelf in chain.first(JOBS_MAX).shelves], 1)
         with engine.connect() as connection:
-            connection.exec_driver_sql(before)
+            connection.exec_driver_sql("CREATE TABLE bare (LIKE warehouse.sku_outcome)")
             meter.others = cpu_of(connection)
             connection.commit()
             for vendor, items, log in _jobs(chain):
                 load_outcomes(connection, numbers[vendor], vendor, _outcomes(items, log))
-                query = f"COPY (SELECT * FROM warehouse.sku_outcome WHERE job_id = {numbers[vendor]}) TO STDOUT (FORMAT csv)"
-                with connection.connection.cursor().copy(query) as out:
-                    ready.append(b"".join(out))
+                query = f"SELECT * FROM warehouse.sku_outcome WHERE job_id = {numbers[vendor]}"
+                ready.append(copy_out(connection, query))
                 connection.rollback()
                 rows += items.num_rows
             # what was rolled back leaves dead entries in every index, and would make the plain COPY look slow
@@ -194,15 +185,10 @@ def _copied(chain: Chain, meter: Meter, copy: Callable[[Connection, bytes], None
             connection.commit()
             for one in ready:
                 with meter, connection.begin():
-                    copy(connection, one)
-            if "bare" in before:
+                    copy_in(connection, table, one)
+            if table == "bare":
                 return {"rows": rows}
             return _counts(connection, min(numbers.values()))
-
-
-def _copy(connection: Connection, table: str, ready: bytes) -> None:
-    with connection.connection.cursor().copy(f"COPY {table} FROM STDIN (FORMAT csv)") as copy:
-        copy.write(ready)
 
 
 def _counts(connection: Connection, first_job: int) -> Answer:

@@ -5,6 +5,7 @@ And what a team writes with pandas, for other stages: whole tables in frames, an
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import shutil
@@ -97,20 +98,15 @@ def _only_before(chain: Chain) -> int:
     return sum(len(set(old["sku"].to_pylist()) - set(new["sku"].to_pylist())) for _, new, old in chain.tables())
 
 
+_way = functools.partial(Way, vendors_max=VENDORS)
+
 STAGE = Stage(
     name="tools",
     title="what changed in 100,000 rows, by tools that people reach for",
     ways=(
-        Way("ours", "ours", "shelfsync: both files to what changed", ours, vendors_max=VENDORS),
-        Way(
-            "postgres",
-            "peer",
-            "full join in PostgreSQL, tables loaded before",
-            postgres,
-            vendors_max=VENDORS,
-            rounds_max=1,
-        ),
-        Way("dlt", "peer", "dlt, merge into DuckDB, baseline loaded before", dlt, vendors_max=VENDORS, rounds_max=1),
+        _way("ours", "ours", "shelfsync: both files to what changed", ours),
+        _way("postgres", "peer", "full join in PostgreSQL, tables loaded before", postgres, rounds_max=1),
+        _way("dlt", "peer", "dlt, merge into DuckDB, baseline loaded before", dlt, rounds_max=1),
     ),
     same={"changes": "the numbers of changes"},
 )
