@@ -45,6 +45,13 @@ _PARTS = {
     "dag_processor": "dag-processor",
 }
 TIMEOUT_S = 5.0
+TASKS_AT_ONCE = 6
+"""A task is a process of some 150 MB; more at once than cores only makes all of them late."""
+TASK_SILENT_S = 90
+"""A task that reports nothing for so long is dead: Airflow repeats it. Airflow's own value, 300 s, is five minutes without a price change
+after each kill of the scheduler; a living task reports every five seconds."""
+IDLE_SLEEP_S = "0.3"
+"""How long an idle scheduler sleeps before it looks for a task that has ended. A sync is eight tasks in sequence."""
 CHANGEABLE = frozenset(
     {
         "AIRFLOW__CORE__PARALLELISM",
@@ -140,18 +147,7 @@ def services(
         "SHELFSYNC_WEBHOOK__PORT": str(addresses.receiver_port),
         **more,
     }
-    airflow = airflow_home.environment(
-        airflow_home=f"{addresses.home}/airflow",
-        project=addresses.project,
-        database_url=addresses.airflow_database_url,
-        keys=keys,
-        api_host=addresses.listen,
-        api_port=addresses.api_port,
-        api_url=addresses.api_url,
-        public_url=addresses.public_url,
-        test_connection=addresses.listen == LOOPBACK,
-    )
-    both = airflow | ours
+    both = _airflow(addresses, keys) | ours
     receiver_url = addresses.receiver_database_url or addresses.database_url
     receiving = {name: value for name, value in ours.items() if name.startswith(("PYTHONPATH", *RECEIVED_WITH))}
     receiving["SHELFSYNC_DATABASE_URL"] = receiver_url
@@ -165,6 +161,38 @@ def services(
         Service(SANDBOX, _sandbox(addresses), {}, f"{addresses.sandbox_url}/"),
     ]
     return {service.name: service for service in table}
+
+
+def _airflow(addresses: Addresses, keys: AirflowKeys) -> dict[str, str]:
+    """The environment of every Airflow process: all of its settings. The airflow.cfg that Airflow writes into its home is left as it comes.
+
+    A user who may edit a connection can make the API server call any address by its test: it is off but on one's own machine.
+    """
+    return {
+        "AIRFLOW_HOME": f"{addresses.home}/airflow",
+        "AIRFLOW__CORE__EXECUTOR": "LocalExecutor",
+        "AIRFLOW__CORE__PARALLELISM": str(TASKS_AT_ONCE),
+        "AIRFLOW__CORE__DAGS_FOLDER": f"{addresses.project}/dags",
+        "AIRFLOW__CORE__PLUGINS_FOLDER": f"{addresses.project}/plugins",
+        "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+        "AIRFLOW__CORE__FERNET_KEY": keys.fernet,
+        "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS": f"{airflow_home.USER}:admin",
+        "AIRFLOW__CORE__TEST_CONNECTION": "Enabled" if addresses.listen == LOOPBACK else "Disabled",
+        "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"{addresses.api_url}/execution/",
+        "AIRFLOW__API__HOST": addresses.listen,
+        "AIRFLOW__API__PORT": str(addresses.api_port),
+        "AIRFLOW__API__BASE_URL": addresses.public_url,
+        "AIRFLOW__API__SECRET_KEY": keys.session,
+        "AIRFLOW__API_AUTH__JWT_SECRET": keys.jwt,
+        "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": addresses.airflow_database_url,
+        "AIRFLOW__SCHEDULER__SCHEDULER_IDLE_SLEEP_TIME": IDLE_SLEEP_S,
+        "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT": str(TASK_SILENT_S),
+        "AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL": "15",
+        "AIRFLOW__DAG_PROCESSOR__PARSING_PROCESSES": "1",
+        "AIRFLOW__LOGGING__FILE_TASK_HANDLER_NEW_FOLDER_PERMISSIONS": "0o750",
+        "AIRFLOW__LOGGING__FILE_TASK_HANDLER_NEW_FILE_PERMISSIONS": "0o640",
+        "AIRFLOW__USAGE_DATA_COLLECTION__ENABLED": "False",
+    }
 
 
 def stand_in(name: str, table: dict[str, Service]) -> Service:
