@@ -12,7 +12,6 @@ from shelfsync.errors import DataError, IncompleteExtractError, some_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
-    from types import TracebackType
 
     import pyarrow as pa
 
@@ -121,9 +120,7 @@ class Extract:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __iter__(self) -> Iterator[pa.Table]:

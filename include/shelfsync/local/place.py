@@ -21,7 +21,6 @@ from shelfsync.settings import PROJECT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
-    from types import TracebackType
 
 LOOPBACK = "127.0.0.1"
 _TRIED_MAX = 500
@@ -157,9 +156,7 @@ class PortClaims:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for held in self._held.values():
             if held is not None:
                 held.close()
