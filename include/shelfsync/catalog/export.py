@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from shelfsync.catalog import number
 from shelfsync.catalog.alignment import aligned, ascending, column, padded
-from shelfsync.catalog.result_csv import JsonText, Kind, Source, Unreadable, batches, names_of
+from shelfsync.catalog.result_csv import JsonText, Kind, Source, Unreadable, batches, columns_of
 from shelfsync.errors import DataError
 from shelfsync.schemas import OBSERVED
 
@@ -38,6 +38,7 @@ _TRUE, _FALSE = pa.array(number.TRUE), pa.array(number.FALSE)
 _RETRY = "export this vendor again"
 _KIND = Kind(
     "the export",
+    "sku and price or active",
     _RETRY,
     "which no vendor's assortment has; nothing of it counts. SHELFSYNC_EXPORT__FILE_MAX_BYTES allows more",
 )
@@ -60,7 +61,7 @@ def parse_export(file: BinaryIO, known: pa.Table | None = None, *, file_max_byte
     """
     source = Source(file, _KIND, file_max_bytes)
     header = source.header()
-    names = [] if source.cut_off else _header(header)
+    names = [] if source.cut_off else columns_of(header, _KIND, _is_export)
     if names and source.at_end() and not source.cut_off:
         return Export(OBSERVED.empty_table(), EXTRA.empty_table(), ())
     bad, lines = Unreadable(), _Lines(names)
@@ -104,22 +105,8 @@ class _Lines:
         return found if self._json.is_whole else [*found, "its further columns are too long to be stored"]
 
 
-def _header(line: bytes) -> list[str]:
-    """The names in the first line; a DataError describes a file that is no export."""
-    text = line.decode("utf-8", "replace").strip()
-    if not text:
-        raise DataError(f"the export is empty, without even a header; {_RETRY}")
-    if text.startswith("<"):
-        raise DataError(
-            f"the export is a web page, not CSV (it begins {text[:60]!r}); the link may have expired: {_RETRY}"
-        )
-    names = names_of(line)
-    folded = {name.casefold() for name in names}
-    if text[0] in "{[" or "sku" not in folded or not folded & {"price", "active"}:
-        raise DataError(
-            f"the export has no header with sku and price or active; it begins {text[:60]!r}. Look at the file: its format is new"
-        )
-    return names
+def _is_export(names: set[str]) -> bool:
+    return "sku" in names and bool(names & {"price", "active"})
 
 
 def _first(names: list[str], theirs: tuple[str, ...]) -> int | None:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.catalog import item
-from shelfsync.catalog.result_csv import JsonText, Kind, Source, Unreadable, batches, names_of
+from shelfsync.catalog.result_csv import JsonText, Kind, Source, Unreadable, batches, columns_of
 from shelfsync.errors import DataError
 from shelfsync.schemas import LOG
 from shelfsync.storable import REPLACEMENT
@@ -32,7 +32,7 @@ _NAMES = {
     "errors": ("errors", "error"),
 }
 _RETRY = "fetch it again"
-_KIND = Kind("the job log", _RETRY, "which no log of one job has; nothing of it counts")
+_KIND = Kind("the job log", "sku and state", _RETRY, "which no log of one job has; nothing of it counts")
 
 
 class TruncatedLogError(DataError):
@@ -57,7 +57,7 @@ def read(file: BinaryIO, *, whole: bool = False, expanded_max_bytes: int = EXPAN
     header = source.header()
     if source.cut_off:  # before the end of its first line
         raise TruncatedLogError(source.cut_off)
-    columns = _columns(header)
+    columns = columns_of(header, _KIND, _is_log)
     if source.at_end():
         if source.cut_off:
             raise TruncatedLogError(source.cut_off)
@@ -80,25 +80,8 @@ def read(file: BinaryIO, *, whole: bool = False, expanded_max_bytes: int = EXPAN
         raise TruncatedLogError(end.cut_off)
 
 
-def _columns(header: bytes) -> list[str]:
-    """The names in the first line; a DataError describes a file that is no log."""
-    text = header.decode("utf-8", "replace").strip()
-    if not text:
-        raise DataError(f"the job log is empty, without even a header; {_RETRY}")
-    if text.startswith("<"):
-        raise DataError(
-            f"the job log is a web page, not CSV (it begins {text[:60]!r}); the link may have expired: {_RETRY}"
-        )
-    names = names_of(header)
-    if (
-        text[0] in "{["
-        or not ({"sku", *_NAMES["barcode"]} & _folded(names))
-        or not (set(_NAMES["state"]) & _folded(names))
-    ):
-        raise DataError(
-            f"the job log has no header with sku and state; it begins {text[:60]!r}. Look at the file: its format is new"
-        )
-    return names
+def _is_log(names: set[str]) -> bool:
+    return bool({"sku", *_NAMES["barcode"]} & names and set(_NAMES["state"]) & names)
 
 
 class _End:
@@ -148,10 +131,6 @@ def _unreadable(bad: Unreadable, columns: int) -> pa.Table:
 def _without_blanks(texts: pa.Array) -> pa.Array:
     """The texts, null where they are blank: such a line names no SKU."""
     return pc.if_else(pc.equal(pc.utf8_trim_whitespace(texts), ""), pa.scalar(None, pa.string()), texts)
-
-
-def _folded(names: list[str]) -> set[str]:
-    return {name.casefold() for name in names}
 
 
 _SUCCESS = pa.array(["success", "successful", "succeeded", "ok", "accepted"])

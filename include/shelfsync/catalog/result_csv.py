@@ -25,7 +25,7 @@ from shelfsync.catalog import item
 from shelfsync.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 HEADER_BYTES_MAX = 16 * 1024
 COLUMNS_MAX = 256
@@ -50,6 +50,8 @@ class Kind:
     """What a file is called in messages, and what to do when it cannot be read."""
 
     name: str
+    columns: str
+    """What its header has."""
     retry: str
     too_long: str
     """The end of the message about a file with too many bytes."""
@@ -88,12 +90,24 @@ class Unreadable:
         self.count -= 1
 
 
-def names_of(header: bytes) -> list[str]:
-    """The names in a header; none where it is no CSV."""
+def columns_of(header: bytes, kind: Kind, fits: Callable[[set[str]], bool]) -> list[str]:
+    """The names in the first line; a DataError describes a file that is not of this kind. `fits` gets them in lower case."""
+    text = header.decode("utf-8", "replace").strip()
+    if not text:
+        raise DataError(f"{kind.name} is empty, without even a header; {kind.retry}")
+    if text.startswith("<"):
+        raise DataError(
+            f"{kind.name} is a web page, not CSV (it begins {text[:60]!r}); the link may have expired: {kind.retry}"
+        )
     try:
-        return [name.strip() for name in next(csv.reader([header.decode("utf-8", "replace").strip()]))]
+        names = [name.strip() for name in next(csv.reader([text]))]
     except (csv.Error, StopIteration):
-        return []
+        names = []
+    if text[0] in "{[" or not fits({name.casefold() for name in names}):
+        raise DataError(
+            f"{kind.name} has no header with {kind.columns}; it begins {text[:60]!r}. Look at the file: its format is new"
+        )
+    return names
 
 
 def batches(source: Source, columns: int, unreadable: Unreadable) -> Iterator[pa.RecordBatch]:
