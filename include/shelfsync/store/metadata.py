@@ -67,6 +67,11 @@ def count(name: str, comment: str) -> sa.Column[Any]:
     return number(name, comment, nullable=False, server_default="0")
 
 
+def tries(name: str, comment: str) -> sa.Column[Any]:
+    """How often something was tried: a small count, 0 by default."""
+    return sa.Column(name, sa.Integer, nullable=False, server_default="0", comment=comment)
+
+
 def boolean(name: str, comment: str, **options: Any) -> sa.Column[Any]:
     """True, false, or null if it may be."""
     return sa.Column(name, sa.Boolean, comment=comment, **options)

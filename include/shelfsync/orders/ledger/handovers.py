@@ -108,21 +108,13 @@ def drop_closed(connection: Connection) -> int:
     moved_on = sa.exists().where(
         customer_order.c.order_id == hand_over.c.order_id, customer_order.c.status.not_in(OPEN)
     )
-    return connection.execute(
-        hand_over.update()
-        .where(hand_over.c.kind == "new", hand_over.c.state == "waiting", moved_on)
-        .values(state="dropped")
-    ).rowcount
+    return _change_new(connection, "waiting", "dropped", moved_on)
 
 
 def drop_late(connection: Connection, *, late_hours: float) -> int:
     """Drops new orders that are long past their time; returns how many. Tried ones stay: a store may have seen them."""
     late = sa.exists().where(customer_order.c.order_id == hand_over.c.order_id, _due() <= after(-late_hours * 3600))
-    return connection.execute(
-        hand_over.update()
-        .where(hand_over.c.kind == "new", hand_over.c.state == "waiting", hand_over.c.attempts == 0, late)
-        .values(state="dropped")
-    ).rowcount
+    return _change_new(connection, "waiting", "dropped", hand_over.c.attempts == 0, late)
 
 
 def _requeue_rescheduled(connection: Connection, late_hours: float) -> int:
@@ -132,11 +124,13 @@ def _requeue_rescheduled(connection: Connection, late_hours: float) -> int:
         customer_order.c.status.in_(OPEN),
         _due() > after(-late_hours * 3600),
     )
-    return connection.execute(
-        hand_over.update()
-        .where(hand_over.c.kind == "new", hand_over.c.state == "dropped", hand_over.c.attempts == 0, in_time)
-        .values(state="waiting")
-    ).rowcount
+    return _change_new(connection, "dropped", "waiting", hand_over.c.attempts == 0, in_time)
+
+
+def _change_new(connection: Connection, before: str, state: str, *where: sa.ColumnElement[bool]) -> int:
+    """Moves documents of new orders from one state to another; returns how many."""
+    chosen = hand_over.update().where(hand_over.c.kind == "new", hand_over.c.state == before, *where)
+    return connection.execute(chosen.values(state=state)).rowcount
 
 
 def due(connection: Connection, *, at_most: int, behind: int = 0) -> list[HandOver]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 
-from shelfsync.store.metadata import boolean, count, flag, identity, metadata, moment, number, text, written
+from shelfsync.store.metadata import boolean, count, flag, identity, metadata, moment, number, text, tries, written
 
 customer_order = sa.Table(
     "customer_order",
@@ -71,19 +71,13 @@ hand_over = sa.Table(
         nullable=False,
         server_default="waiting",
     ),
-    sa.Column("attempts", sa.Integer, nullable=False, server_default="0", comment="How often writing was attempted"),
+    tries("attempts", "How often writing was attempted"),
     moment("next_try_at", "When to try again"),
     written("created_at", "When it was planned"),
     moment("written_at", "When the store could first see it"),
     moment("taken_at", "When the store was known to have it"),
     text("error", "Why the last attempt failed, in one line"),
-    sa.Column(
-        "postponements",
-        sa.Integer,
-        nullable=False,
-        server_default="0",
-        comment="How often it was postponed, also before the first attempt",
-    ),
+    tries("postponements", "How often it was postponed, also before the first attempt"),
     sa.UniqueConstraint("order_id", "kind", "result_no"),
     sa.CheckConstraint("kind IN ('new', 'cancelled', 'reply')", name="kind"),
     sa.CheckConstraint("state IN ('waiting', 'written', 'taken', 'dropped')", name="state"),
@@ -113,14 +107,8 @@ picking_result = sa.Table(
     sa.Column("problems", JSONB, comment="Why it was rejected: a list of rule and message"),
     sa.Column("feedback", JSONB, comment="The answer to UPDATE_CART: items with their prices, and totals"),
     moment("base_updated_at", "The platform's instant of the order before the request was sent"),
-    sa.Column("attempts", sa.Integer, nullable=False, server_default="0", comment="How often a request was sent"),
-    sa.Column(
-        "postponements",
-        sa.Integer,
-        nullable=False,
-        server_default="0",
-        comment="How often it was postponed since its last progress",
-    ),
+    tries("attempts", "How often a request was sent"),
+    tries("postponements", "How often it was postponed since its last progress"),
     moment("next_try_at", "When to go on with it; null: now"),
     text("error", "Why the last attempt failed, in one line"),
     written("received_at", "When it was stored"),
@@ -171,7 +159,7 @@ order_history = sa.Table(
     moment("window_end", "Its end"),
     sa.Column("next_page", sa.Integer, nullable=False, server_default="1", comment="The page to read next"),
     sa.Column("pages", sa.Integer, comment="Pages of the window, as the first page reports"),
-    sa.Column("tries", sa.Integer, nullable=False, server_default="0", comment="How often the window was restarted"),
+    tries("tries", "How often the window was restarted"),
     text("page_digest", "Hash of the orders of the last page; a page with the same hash is rejected"),
     written("since", "When this store's history was first requested"),
     moment("read_at", "When a page was last read"),

@@ -108,6 +108,9 @@ order_customer = sa.Table(
 
 FORGOTTEN = b""
 """The value for a customer who was forgotten on request."""
+_ENCRYPTED = sa.select(order_customer.c.order_id, order_customer.c.encrypted).where(
+    order_customer.c.encrypted != FORGOTTEN
+)
 
 
 def write(connection: Connection, orders: Collection[OrderState]) -> None:
@@ -163,15 +166,8 @@ def _item(order: OrderState, position: int, item: OrderItem) -> dict[str, Any]:
     if item.status == "ADDITION" or item.replaced_id is not None:
         ordered = None  # the platform gives such an item an original pricing too, but it was not ordered
     elif ordered is None:
-        first = next(
-            (
-                ordered_item
-                for ordered_item in order.ordered
-                if ordered_item.item_id == item.item_id and ordered_item.sku == item.sku
-            ),
-            None,
-        )
-        ordered = first.pricing if first else None
+        named = (item.item_id, item.sku)
+        ordered = next((first.pricing for first in order.ordered if (first.item_id, first.sku) == named), None)
     return {
         "order_id": order.order_id,
         "position": position,
@@ -199,19 +195,14 @@ def encrypted_customer(connection: Connection, order_id: str) -> bytes | None:
 
 def all_encrypted_customers(connection: Connection) -> Iterator[tuple[str, bytes]]:
     """(order_id, encrypted customer data) of every order with customer data."""
-    query = sa.select(order_customer.c.order_id, order_customer.c.encrypted).where(
-        order_customer.c.encrypted != FORGOTTEN
-    )
-    for row in connection.execution_options(yield_per=1000).execute(query.order_by(order_customer.c.order_id)):
+    by_order = _ENCRYPTED.order_by(order_customer.c.order_id)
+    for row in connection.execution_options(yield_per=1000).execute(by_order):
         yield row.order_id, bytes(row.encrypted)
 
 
 def encrypted_customers(connection: Connection, order_ids: Collection[str]) -> dict[str, bytes]:
     """order_id -> encrypted customer data. Orders without it are absent."""
-    query = sa.select(order_customer.c.order_id, order_customer.c.encrypted).where(
-        order_customer.c.encrypted != FORGOTTEN
-    )
-    rows = connection.execute(query.where(bulk.among(order_customer.c.order_id, order_ids)))
+    rows = connection.execute(_ENCRYPTED.where(bulk.among(order_customer.c.order_id, order_ids)))
     return {row.order_id: bytes(row.encrypted) for row in rows}
 
 
