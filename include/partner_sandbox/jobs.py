@@ -118,9 +118,6 @@ def receive(
         "state": "RECEIVING",
         "created_us": now_us,
         "finish_us": now_us,
-        "items": 0,
-        "rejected": 0,
-        "announced": False,
         "address": address,
         "payload": payload,
     }

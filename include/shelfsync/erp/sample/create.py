@@ -56,7 +56,8 @@ def create(engine: sa.Engine, *, seed: int = 1, vendors: int = 6, skus_per_vendo
             tables.store,
             ((store, name, f"Store {store}") for store, name in zip(stores, names, strict=True)),
         )
-        copy(connection, tables.product, map(_product_row, chain))
+        names_of_product = [column.name for column in tables.product.columns]
+        copy(connection, tables.product, ([getattr(item, name) for name in names_of_product] for item in chain))
         copy(
             connection,
             tables.barcode,
@@ -91,19 +92,6 @@ def _make_room(connection: sa.Connection) -> None:
         )
     connection.exec_driver_sql(f"DROP SCHEMA IF EXISTS {tables.SCHEMA} CASCADE")
     connection.exec_driver_sql(f"CREATE SCHEMA {tables.SCHEMA}")
-
-
-def _product_row(item: Product) -> tuple[Any, ...]:
-    return (
-        item.product_id,
-        item.item_code,
-        item.name,
-        item.department,
-        item.sold_by_weight,
-        item.list_price,
-        item.max_per_order,
-        item.active,
-    )
 
 
 def _listing_rows(chance: Random, chain: list[Product], listed: dict[int, list[int]]) -> Iterator[tuple[Any, ...]]:
