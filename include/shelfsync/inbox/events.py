@@ -164,20 +164,17 @@ def mark_processed(connection: Connection, platform_job_id: str, *, up_to: int) 
 
 def replay(connection: Connection, platform_job_id: str) -> int:
     """Marks the events of a job as unprocessed; returns how many. Idempotent: processing them twice has one effect."""
-    return connection.execute(
-        sa.update(event)
-        .where(event.c.kind == "job", event.c.platform_job_id == platform_job_id)
-        .values(processed_at=None, quarantine_reason=None)
-    ).rowcount
+    return _replayed(connection, event.c.kind == "job", event.c.platform_job_id == platform_job_id)
 
 
 def replay_orders(connection: Connection, event_ids: Collection[int]) -> int:
     """Marks quarantined order events as unprocessed; returns how many."""
-    return connection.execute(
-        sa.update(event)
-        .where(event.c.event_id.in_(list(event_ids)), event.c.quarantine_reason.is_not(None))
-        .values(processed_at=None, quarantine_reason=None)
-    ).rowcount
+    return _replayed(connection, event.c.event_id.in_(list(event_ids)), event.c.quarantine_reason.is_not(None))
+
+
+def _replayed(connection: Connection, *where: sa.ColumnElement[bool]) -> int:
+    replayed = sa.update(event).where(*where).values(processed_at=None, quarantine_reason=None)
+    return connection.execute(replayed).rowcount
 
 
 def quarantined_jobs(connection: Connection, *, run_id: int | None = None) -> list[str]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _EDGE = dt.timedelta(days=1)
 _GONE = dt.timedelta(minutes=10)
 """A margin for the platform's clock: orders this close to the end of its range may be gone."""
+_FIRST_PAGE: dict[str, Any] = {"next_page": 1, "pages": None, "page_digest": None}
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ def open_window(
     connection.execute(
         order_history.update()
         .where(order_history.c.vendor == vendor)
-        .values(window_start=start, window_end=end, next_page=1, pages=None, page_digest=None)
+        .values(window_start=start, window_end=end, **_FIRST_PAGE)
     )
     return HistoryWindow(vendor, start, end, 1, None, is_last=end == latest)
 
@@ -100,51 +101,34 @@ def lock(connection: Connection, window: HistoryWindow) -> Any | None:
 
 def next_page(connection: Connection, window: HistoryWindow, pages: int | None, digest: str) -> HistoryWindow:
     """Moves the cursor past a stored page."""
-    values = {
-        "next_page": window.next_page + 1,
-        "pages": pages,
-        "page_digest": digest,
-        "read_at": instant(),
-        "error": None,
-    }
-    connection.execute(order_history.update().where(order_history.c.vendor == window.vendor).values(values))
+    _note_reading(
+        connection, window.vendor, next_page=window.next_page + 1, pages=pages, page_digest=digest, error=None
+    )
     return dataclasses.replace(window, next_page=window.next_page + 1, pages=pages)
 
 
 def close_window(connection: Connection, window: HistoryWindow) -> None:
     """Ends a completely read window: moves the watermark and counts the days."""
-    values = {
-        "covered_to": sa.func.greatest(sa.func.coalesce(order_history.c.covered_to, window.end), window.end),
-        "window_start": None,
-        "window_end": None,
-        "next_page": 1,
-        "pages": None,
-        "page_digest": None,
-        "tries": 0,
-        "read_at": instant(),
-        "error": None,
-    }
-    connection.execute(order_history.update().where(order_history.c.vendor == window.vendor).values(values))
+    covered_to = sa.func.greatest(sa.func.coalesce(order_history.c.covered_to, window.end), window.end)
+    ended = {"window_start": None, "window_end": None, "tries": 0, "error": None}
+    _note_reading(connection, window.vendor, covered_to=covered_to, **ended, **_FIRST_PAGE)
     _count_days(connection, window)
 
 
 def restart_window(connection: Connection, vendor: str, why: str) -> None:
     """The next run reads the window again from its first page."""
-    values = {
-        "next_page": 1,
-        "pages": None,
-        "page_digest": None,
-        "tries": order_history.c.tries + 1,
-        "error": why,
-        "read_at": instant(),
-    }
-    connection.execute(order_history.update().where(order_history.c.vendor == vendor).values(values))
+    _note_reading(connection, vendor, tries=order_history.c.tries + 1, error=why, **_FIRST_PAGE)
 
 
 def record_failure(connection: Connection, vendor: str, why: str) -> None:
     """Stores why the reading failed. The next run reads other stores first."""
-    values = {"error": why, "read_at": instant()}
-    connection.execute(order_history.update().where(order_history.c.vendor == vendor).values(values))
+    _note_reading(connection, vendor, error=why)
+
+
+def _note_reading(connection: Connection, vendor: str, **values: Any) -> None:
+    """Changes the row of a store that was read, or was tried to be read, just now."""
+    of_store = order_history.update().where(order_history.c.vendor == vendor)
+    connection.execute(of_store.values(read_at=instant(), **values))
 
 
 def first_event() -> sa.Select[Any]:
