@@ -28,7 +28,18 @@ def interface(base_url: str) -> dict[str, Any]:
     return {**_interface(), "servers": [{"url": base_url}]}
 
 
+def seen(document: dict[str, Any], one: dict[str, Any]) -> dict[str, Any]:
+    """What a reference of the document leads to; what is no reference, as it is."""
+    if "$ref" not in one:
+        return one
+    found: Any = document
+    for part in one["$ref"].removeprefix("#/").split("/"):
+        found = found[part]
+    return dict(found)
+
+
 SCHEMAS = "#/components/schemas/"
+METHODS = ("get", "put", "post", "delete", "patch")
 ABOUT_CONTROL = (
     "Steers the sandbox from outside the interface: assortments, orders, clock, faults, dialect. No platform has it. It has no"
     " login and answers this machine only, unless the sandbox is started with --expose-control. It rejects what it does not know."

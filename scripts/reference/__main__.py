@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 from sqlalchemy.dialects import postgresql
 
+from partner_sandbox.contract import METHODS, seen
 from scripts.reference import program
 from shelfsync.warehouse.every_table import SCHEMAS, metadata
 from shelfsync.warehouse.views import VIEWS
@@ -31,7 +32,6 @@ DOCS = ROOT / "docs"
 MARK = "`make docs` writes the rest of this page from the code."
 DIALECT = postgresql.dialect()
 CONTRACT = ROOT / "contract/openapi.yaml"
-METHODS = ("get", "put", "post", "delete", "patch")
 LEDGER = tuple(name for name in SCHEMAS if name not in {"warehouse", "partition"})
 
 
@@ -117,20 +117,20 @@ def _operation(whole: dict[str, Any], path: str, method: str, one: dict[str, Any
     text = [f"### {one['operationId']}\n\n`{method.upper()} {path}`\n\n{_line(one.get('summary', ''))}.\n"]
     if told := one.get("description"):
         text.append(f"{told.strip()}\n")
-    if parameters := [_seen(whole, parameter) for parameter in (*shared, *one.get("parameters", []))]:
+    if parameters := [seen(whole, parameter) for parameter in (*shared, *one.get("parameters", []))]:
         rows = "".join(
             f"| `{given['name']}` | {given['in']} | {_type(given.get('schema', {}))} | {_line(given.get('description', ''))} |\n"
             for given in parameters
         )
         text.append(f"| parameter | in | type | |\n|---|---|---|---|\n{rows}")
     if body := one.get("requestBody"):
-        shapes = [f"{_type(shape['schema'])} (`{kind}`)" for kind, shape in _seen(whole, body)["content"].items()]
+        shapes = [f"{_type(shape['schema'])} (`{kind}`)" for kind, shape in seen(whole, body)["content"].items()]
         text.append(f"Body: {', '.join(shapes)}.\n")
     rows = ""
     for status, answer in one["responses"].items():
-        seen = _seen(whole, answer)
-        shapes = ", ".join(sorted({_type(shape.get("schema", {})) for shape in seen.get("content", {}).values()}))
-        rows += f"| {status} | {_line(seen['description'])} | {shapes} |\n"
+        told = seen(whole, answer)
+        shapes = ", ".join(sorted({_type(shape.get("schema", {})) for shape in told.get("content", {}).values()}))
+        rows += f"| {status} | {_line(told['description'])} | {shapes} |\n"
     return "\n".join([*text, f"| status | meaning | body |\n|---|---|---|\n{rows}"])
 
 
@@ -142,16 +142,6 @@ def _shape(name: str, one: dict[str, Any]) -> str:
         for field, shape in one.get("properties", {}).items()
     )
     return text + (f"| field | type | required | |\n|---|---|---|---|\n{rows}" if rows else f"Type: {_type(one)}.\n")
-
-
-def _seen(whole: dict[str, Any], one: dict[str, Any]) -> dict[str, Any]:
-    """What a reference leads to."""
-    if "$ref" not in one:
-        return one
-    found: Any = whole
-    for part in one["$ref"].removeprefix("#/").split("/"):
-        found = found[part]
-    return dict(found)
 
 
 def _type(shape: Any) -> str:  # noqa: PLR0911  one line a kind of shape

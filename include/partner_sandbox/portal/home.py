@@ -73,7 +73,6 @@ def control_reference(request: Request, sandbox: TheSandbox) -> HTMLResponse:
 router.include_router(steered)
 
 
-METHODS = ("get", "put", "post", "delete", "patch")
 _LIMITS = (
     ("minimum", "at least"),
     ("exclusiveMinimum", "more than"),
@@ -107,7 +106,7 @@ class _Reader:
 
     def operations(self, part: str) -> Iterator[dict[str, Any]]:
         for path, item in self._document.get(part, {}).items():
-            for method in METHODS:
+            for method in contract.METHODS:
                 if method in item:
                     yield self._operation(path, method, item[method], item.get("parameters", []))
 
@@ -205,13 +204,7 @@ class _Reader:
         return escape(f" ({', '.join(limits)})" if limits else "") + pattern
 
     def _seen(self, one: dict[str, Any]) -> dict[str, Any]:
-        """What a reference leads to."""
-        if "$ref" not in one:
-            return one
-        found: Any = self._document
-        for part in one["$ref"].removeprefix("#/").split("/"):
-            found = found[part]
-        return dict(found)
+        return contract.seen(self._document, one)
 
 
 def _description_of(schema: Any) -> dict[str, str]:
