@@ -184,8 +184,6 @@ class Shown(NamedTuple):
 
 def provable(items: pa.Table) -> pa.Table:
     """The items (DELTA schema) that a listing can confirm."""
-    import pyarrow.compute as pc
-
     mask = pa.repeat(pa.scalar(True), items.num_rows)
     for name in FIELDS:
         if name not in PROVABLE:

@@ -127,8 +127,7 @@ class Processes:
 
     def alive(self, name: str) -> bool:
         """Whether the first process of the service lives."""
-        leader = self._leader(name)
-        return leader is not None and _is(leader)
+        return self.pid(name) is not None
 
     def pid(self, name: str) -> int | None:
         leader = self._leader(name)
