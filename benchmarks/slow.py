@@ -78,12 +78,6 @@ def bodies(found: dict[str, tuple[str, Row]], body_max_bytes: int) -> list[bytes
     return [('{"products":[' + ",".join(part) + "]}").encode() for part in cut]
 
 
-def read(body: bytes) -> list[Row]:
-    """The items of a body, numbers as decimals."""
-    found: list[Row] = json.loads(body, parse_float=Decimal)["products"]
-    return found
-
-
 def _text(item: Row) -> str:
     """One item without spaces; a price as the shortest text of its decimal."""
     members = []
