@@ -11,6 +11,7 @@ from shelfsync.catalog.ledger import batches, extracts, holds, vendor_runs, vend
 from shelfsync.catalog.state import HoldState, VendorState
 from shelfsync.catalog.steps.guard import FEED_RULES, approved_rows, read_case, written
 from shelfsync.errors import DataError
+from shelfsync.platform.jobs.job import reason_of, stops_every_job
 from shelfsync.store.metadata import instant
 
 if TYPE_CHECKING:
@@ -181,12 +182,20 @@ def _released_nothing(hold: Hold, why: str) -> dict[str, Any]:
     return {"run": hold.run_id, "vendors": [], "label": hold.label, "line": why}
 
 
-def release_waiting(context: Context) -> None:
-    """Plans the approved holds that no process has planned, for example those approved on a page."""
+def release_waiting(context: Context) -> dict[str, str]:
+    """Plans the approved holds that no process has planned, for example those approved on a page; {vendor: reason} of those that failed."""
     with context.engine.connect() as connection:
         found = holds.waiting(connection)
+    failed: dict[str, str] = {}
     for hold in found:
-        release(context, hold.hold_id)
+        try:
+            release(context, hold.hold_id)
+        except Exception as error:
+            if stops_every_job(error):
+                raise
+            failed[hold.vendor] = f"hold {hold.hold_id} ({hold.label}) cannot be released: {reason_of(error)}"
+            log.exception("holds: %s", failed[hold.vendor])
+    return failed
 
 
 def _plan(connection: Connection, hold: Hold, state: vendors.Vendor, pieces: list[batches.Piece]) -> None:

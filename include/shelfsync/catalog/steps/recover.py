@@ -31,7 +31,7 @@ def recover(context: Context) -> dict[str, Any]:
 
     Returns `{"runs": n, "confirmed": n, "acknowledged": n, "delivered": n, "failed": {vendor: reason}, "open": n}`.
     """
-    holds.release_waiting(context)
+    unreleased = holds.release_waiting(context)
     with context.engine.begin() as connection:
         lost_exports = export_jobs.end_lost(connection)
     if lost_exports:
@@ -46,6 +46,7 @@ def recover(context: Context) -> dict[str, Any]:
         delivered = deliver(context, run_id, sorted(names), comes_back=False)  # the schedule tries again
         result["delivered"] += len(delivered.done)
         result["failed"] |= delivered.failed
+    result["failed"] = unreleased | result["failed"]
     run_ids = sorted(set(result.pop("run_ids")) | set(planned_by_run))
     with context.engine.begin() as connection:
         for run_id in run_ids:

@@ -483,3 +483,20 @@ def test_a_declined_hold_stays_in_the_history_of_the_approval_after_it(shop):
         f"hold {number} was declined by ada (a typing error)",
         f"hold {number} was approved by bob (it is right after all)",
     ]
+
+
+def test_an_approved_hold_whose_file_cannot_be_read_keeps_no_other_vendor_from_the_recovery(shop, tmp_path):
+    shop.erp.put(V, "s001", "25.00")
+    shop.sync("delta")
+    other = "store-002"
+    shop.platform.put_products(other, [{"sku": "a", "barcodes": [], "title": "a", "price": 1.0, "active": True}])
+    shop.erp.put(other, "a", "3.00", 10)
+    shop.begin("delta", upto="deliver")
+    (hold,) = waiting(shop)
+    shop.app.holds.decide(hold["hold_id"], approve=True, who="ada")
+    (tmp_path / "lake" / hold["rows_path"]).write_bytes(b"cut")
+    shop.platform.until_quiescent()
+    result = shop.app.recover()
+    assert (result["confirmed"], result["acknowledged"], result["open"]) == (1, 1, 0)
+    assert list(result["failed"]) == [V]
+    assert f"hold {hold['hold_id']}" in result["failed"][V]
