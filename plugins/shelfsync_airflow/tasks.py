@@ -234,7 +234,8 @@ def shard(shard: dict[str, Any]) -> None:
         prepare(shard=shard),
         deliver(shard=shard),
         WaitOperator(
-            task_id="wait", doc_md="Waits in the triggerer until every job has ended or its deadline has passed."
+            task_id="wait",
+            doc_md="Waits in the triggerer until every job has ended or its deadline has passed; a delta at most until the next one is due.",
         ),
         confirm(shard=shard),
     )

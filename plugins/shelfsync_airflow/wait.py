@@ -39,7 +39,8 @@ AWAY_S, LOOK_AGAIN_S = 600.0, 10.0
 
 
 class JobsTrigger(BaseTrigger):
-    """Fires when every open job of a shard has ended, or its deadline has passed. It only reads and polls, so it may run anywhere, even twice.
+    """Fires when every open job of a shard has ended, or its deadline has passed; of a delta also when the next delta is due. It only reads
+    and polls, so it may run anywhere, even twice.
 
     `shard` is the shard as JSON text (`{"run": 7, "vendors": ["store-001"], ...}`), or the template that gives it; promotions have no
     vendors in it. `kind`: catalog, export or promotion.
@@ -65,15 +66,15 @@ class JobsTrigger(BaseTrigger):
 
     async def facts(self, shard: dict[str, Any]) -> dict[str, Any]:
         """Waits, and returns counts."""
-        app, until_ended = await self._begun()
+        app, until_ended = await self._begun(shard["run"])
         return await until_ended(app, run=shard["run"], vendors=tuple(shard.get("vendors", ())))
 
-    async def _begun(self) -> tuple[AppContext, Callable[..., Awaitable[dict[str, Any]]]]:
+    async def _begun(self, run: int | str) -> tuple[AppContext, Callable[..., Awaitable[dict[str, Any]]]]:
         """What waits, once the database can be reached. A triggerer that starts while it is away must not end every wait."""
         until_s = time.monotonic() + AWAY_S
         while True:
             try:
-                return await asyncio.to_thread(_wait, self.kind)
+                return await asyncio.to_thread(_wait, self.kind, run)
             except UnreachableError as error:
                 if time.monotonic() > until_s:
                     raise
@@ -119,12 +120,15 @@ class WaitOperator(BaseOperator):
 # Imports, settings and context are made on a thread: the triggerer's loop belongs to all waits.
 
 
-def _wait(kind: str) -> tuple[AppContext, Callable[..., Awaitable[dict[str, Any]]]]:
+def _wait(kind: str, run: int | str) -> tuple[AppContext, Callable[..., Awaitable[dict[str, Any]]]]:
+    from shelfsync.catalog.steps.watch import wait_s
     from shelfsync.platform.jobs.table import Kind
     from shelfsync.platform.jobs.wait import until_ended
     from shelfsync_airflow.app import PLATFORM, shared_app
 
-    return shared_app(PLATFORM), partial(until_ended, kind=Kind(kind))
+    app = shared_app(PLATFORM)
+    most_s = wait_s(app, int(run), watching=watches()) if kind == Kind.CATALOG else None
+    return app, partial(until_ended, kind=Kind(kind), wait_s=most_s)
 
 
 ASSET = "shelfsync_erp_changes"

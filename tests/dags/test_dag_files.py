@@ -136,8 +136,8 @@ def test_the_docstring_of_a_file_is_its_page_in_the_ui(dag_bag: DagBag, dag_id: 
 @pytest.mark.parametrize("dag_id", sorted(DAG_IDS))
 def test_one_run_at_a_time_and_no_run_for_times_gone_by(dag_bag: DagBag, dag_id: str) -> None:
     dag = dag_bag.dags[dag_id]
-    runs = 320 if dag_id == "catalog_holds" else 1
-    assert (dag.catchup, dag.max_active_runs) == (False, runs)
+    runs = {"catalog_holds": 320, "catalog_urgent_sync": 4}
+    assert (dag.catchup, dag.max_active_runs) == (False, runs.get(dag_id, 1))
     assert dag.dagrun_timeout is not None
     assert "shelfsync" in dag.tags
     assert len(dag.tags & {"catalog", "promotions", "orders", "housekeeping"}) == 1
@@ -147,6 +147,11 @@ def test_the_ledger_keeps_an_export_as_long_as_its_run_may_last(dag_bag: DagBag)
     limit = dag_bag.dags["assortment_export"].dagrun_timeout
     assert limit is not None
     assert limit.total_seconds() == RUN_MAX_S
+
+
+def test_an_urgent_run_whose_job_hangs_keeps_no_other_urgent_run_waiting(dag_bag: DagBag) -> None:
+    """An urgent run waits up to five minutes for an earlier job of its vendor, and for its own until the deadline."""
+    assert dag_bag.dags["catalog_urgent_sync"].max_active_runs > 1
 
 
 def test_unanswered_questions_block_no_other_question(dag_bag: DagBag) -> None:

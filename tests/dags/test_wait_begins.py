@@ -1,4 +1,4 @@
-"""A wait that begins while the database is away, as after a restart of the triggerer and of the database together."""
+"""A wait that begins while the database is away, as after a restart of the triggerer and of the database together; and one for a job that hangs."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import asyncio
 import json
 from typing import TYPE_CHECKING
 
+import pytest
 from airflow.triggers.base import TaskFailedEvent, TaskSuccessEvent
 
+from app_calls import open_calls
+from shelfsync.catalog.steps import watch
+from shelfsync.settings import read_settings
 from shelfsync_airflow import wait
 
 if TYPE_CHECKING:
-    import pytest
-
     from airflow_world import World
 
 SHARD = json.dumps({"run": 1, "vendors": ["store-001"]})
@@ -41,3 +43,43 @@ def test_it_looks_again_and_fails_only_after_its_time(
 
     monkeypatch.setattr(wait, "AWAY_S", 60.0)
     assert isinstance(asyncio.run(back_meanwhile()), TaskSuccessEvent)
+
+
+def _sent(kind: str, skus: tuple[str, ...] = ()) -> str:
+    """The shard of a run whose only job has been accepted and never ends."""
+    with open_calls(read_settings()) as app:
+        run = app.open_run(kind, f"a {kind} run whose job hangs", ("store-002",), skus=skus)
+        app.extract(run)
+        for word in ("normalise", "diff", "guard", "batch", "deliver"):
+            app.step(word, run, ["store-002"])
+    return json.dumps({"run": run, "vendors": ["store-002"]})
+
+
+async def _within_s(shard: str, seconds: float) -> dict[str, int] | None:
+    """What the wait found; None: it goes on."""
+    try:
+        return await asyncio.wait_for(wait.JobsTrigger(shard).facts(json.loads(shard)), seconds)
+    except TimeoutError:
+        return None
+
+
+@pytest.mark.parametrize("watching", ["none", "changes"])
+def test_a_job_that_never_ends_keeps_no_other_store_from_the_next_delta(
+    world: World, monkeypatch: pytest.MonkeyPatch, watching: str
+) -> None:
+    monkeypatch.setenv("AIRFLOW__SHELFSYNC__DELTA_WATCH", watching)
+    monkeypatch.setenv("SHELFSYNC_SYNC__DELTA_INTERVAL_S", "900" if watching == "changes" else "0.5")
+    monkeypatch.setattr(watch, "WAIT_S", 0.5)
+    world.platform.faults({"at": "job", "kind": "stuck"})
+    assert asyncio.run(_within_s(_sent("delta"), 20)) == {"ended": 0, "left": 1}
+    assert world.rows("SELECT state FROM ledger.job") == [("open",)], "the next run or catalog_recover ends it"
+
+
+@pytest.mark.parametrize(("kind", "skus"), [("full", ()), ("delta", ("a",))])
+def test_a_full_sync_and_an_urgent_run_wait_for_their_outcome(
+    world: World, monkeypatch: pytest.MonkeyPatch, kind: str, skus: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("SHELFSYNC_SYNC__DELTA_INTERVAL_S", "0.5")
+    monkeypatch.setattr(watch, "WAIT_S", 0.5)
+    world.platform.faults({"at": "job", "kind": "stuck"})
+    assert asyncio.run(_within_s(_sent(kind, skus), 3)) is None

@@ -140,6 +140,14 @@ def any_delta_alive(connection: Connection) -> bool:
     return bool(connection.execute(sa.select(sa.select(run.c.run_id).where(*mine).exists())).scalar_one())
 
 
+def next_delta_s(connection: Connection, run_id: int, *, every_s: float) -> float | None:
+    """Seconds until the delta after this one is due; None: this is no open delta of whole vendors, so no other delta waits for it."""
+    left = sa.extract("epoch", run.c.started_at - after(-every_s))
+    mine = (run.c.kind == "delta", run.c.state == RunState.RUNNING, sa.func.cardinality(run.c.skus) == 0)
+    found = connection.execute(sa.select(left).where(run.c.run_id == run_id, *mine)).scalar_one_or_none()
+    return None if found is None else float(found)
+
+
 def alive() -> sa.ColumnElement[bool]:
     """SQL: whether the run of the row at hand (of `ledger.run`) is alive."""
     locked = sa.text(
