@@ -32,12 +32,15 @@ SENT_OF_THIS_INDEX = "{{ ti.xcom_pull(task_ids='held_changes.release', map_index
 
 @task
 def ask() -> list[dict[str, Any]]:
-    """Selects the open holds without a question; a repeat selects the same ones."""
+    """Selects the open holds without a question, as many as Airflow maps at once; a repeat selects the same ones, the next run the others."""
+    from airflow.sdk.configuration import conf
+
     from shelfsync.catalog.steps import hold_lists
 
     context = get_current_context()
+    most = int(conf.get("core", "max_map_length", fallback="1024"))
     with open_app(PLATFORM) as app:
-        found = hold_lists.ask(app, f"{context['dag'].dag_id}/{context['run_id']}")
+        found = hold_lists.ask(app, f"{context['dag'].dag_id}/{context['run_id']}", most=most)
     for hold in found:
         log.info("hold %d: %s", hold["hold"], hold["label"])
     return found

@@ -133,6 +133,18 @@ def test_an_approval_in_airflow_is_delivered_and_a_declined_hold_is_not(mistyped
 
 
 @pytest.mark.slow
+def test_more_holds_than_airflow_maps_at_once_are_asked_by_the_next_runs(
+    mistyped: World, server: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A wrong price list of the chain is a hold at each store, and Airflow maps a task at most 1,024 times."""
+    monkeypatch.setenv("AIRFLOW__CORE__MAX_MAP_LENGTH", "1")
+    for decided in (1, 2):
+        run, person = _ask(mistyped, server, ("Decline", {}))
+        assert (run.state, len(person.asked)) == ("success", 1)
+        assert mistyped.rows("SELECT count(*) FROM ledger.hold WHERE state = 'declined'") == [(decided,)]
+
+
+@pytest.mark.slow
 def test_an_unanswered_hold_expires_and_the_ledger_records_it(mistyped: World) -> None:
     """The event that the scheduler passes to the task after the timeout, created by Airflow; `dag.test()` has no scheduler."""
     unanswered = HITLDetail(

@@ -184,10 +184,13 @@ def released(connection: Connection, hold_id: int) -> None:
     connection.execute(hold.update().where(hold.c.hold_id == hold_id).values(released_at=instant()))
 
 
-def ask(connection: Connection, key: str) -> list[Hold]:
-    """The open holds that this caller asks a person about. A repeated call returns the same holds."""
-    unasked = hold.update().where(hold.c.state == HoldState.OPEN, hold.c.asked_by.is_(None))
-    connection.execute(unasked.values(asked_by=key))
+def ask(connection: Connection, key: str, *, most: int) -> list[Hold]:
+    """The open holds that this caller asks a person about, at most so many, the oldest first. A repeated call returns the same holds."""
+    asked = sa.select(sa.func.count()).where(hold.c.asked_by == key)
+    left = max(0, most - connection.execute(asked).scalar_one())
+    unasked = sa.and_(hold.c.state == HoldState.OPEN, hold.c.asked_by.is_(None))
+    oldest = sa.select(hold.c.hold_id).where(unasked).order_by(hold.c.hold_id).limit(left)
+    connection.execute(hold.update().where(unasked, hold.c.hold_id.in_(oldest)).values(asked_by=key))
     return _holds(connection, sa.select(*_COLUMNS).where(hold.c.asked_by == key).order_by(hold.c.hold_id))
 
 

@@ -86,10 +86,13 @@ def _sentence(found: list[Hold]) -> str:
     return f"{sum(hold.rows for hold in found):,} changes are held by a guard ({'; '.join(parts)})"
 
 
-def ask(context: Context, key: str) -> list[dict[str, Any]]:
-    """Assigns the open holds without a question to this caller: `{"hold", "label"}` each. The same key gets the same holds again."""
+def ask(context: Context, key: str, *, most: int = 1024) -> list[dict[str, Any]]:
+    """Assigns the open holds without a question to this caller: `{"hold", "label"}` each. The same key gets the same holds again.
+
+    `most`: how many a caller can ask about. The next caller gets the others.
+    """
     with context.engine.begin() as connection:
-        return [{"hold": hold.hold_id, "label": hold.label} for hold in holds.ask(connection, key)]
+        return [{"hold": hold.hold_id, "label": hold.label} for hold in holds.ask(connection, key, most=most)]
 
 
 def as_values(hold: Hold) -> dict[str, Any]:
