@@ -39,7 +39,10 @@ Rule = Annotated[
 ]
 State = Annotated[
     Literal["open", "held", "approved", "declined", "expired", "superseded", "any"],
-    typer.Option("--state", help="Only holds of this state; held: open, declined or expired, and still in the ERP."),
+    typer.Option(
+        "--state",
+        help="Only holds of this state; held: open, declined or expired, and still in the ERP. Open and held list all, the others the last 200.",
+    ),
 ]
 Rows = Annotated[int, typer.Option("--limit", metavar="N", min=0, help="How many rows at most; 0: all.")]
 Past = Annotated[

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 V = "store-001"
+COLUMNS = """SELECT column_name FROM information_schema.columns
+WHERE table_schema = 'ledger' AND table_name = 'hold' AND column_name <> 'hold_id'"""
 
 
 @pytest.fixture
@@ -154,3 +156,17 @@ def test_a_decision_that_comes_too_late_is_reported(held, browse):
     assert answer.status_code == 409
     assert "superseded by the newer extract of run 3" in answer.text
     assert "Approve" not in pages.get("/holds/1").text
+
+
+def test_an_open_hold_is_shown_however_many_newer_ones_are_decided(held, browse):
+    columns = [name for (name,) in held.rows(COLUMNS)]
+    values = ", ".join("'declined'" if name == "state" else name for name in columns)
+    copies = f"INSERT INTO ledger.hold ({', '.join(columns)}) SELECT {values} FROM ledger.hold, generate_series(1, 220)"
+    with held.app.context.engine.begin() as connection:
+        connection.exec_driver_sql(copies)
+    pages = browse(held.app)
+    assert "No hold waits" not in pages.get("/holds").text
+    assert '/holds/1">1</a>' in pages.get("/holds").text
+    with held.app.context.engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE ledger.hold SET state = 'open'")
+    assert len(held.app.holds.listed("open")) == 221

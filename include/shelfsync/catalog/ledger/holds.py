@@ -227,9 +227,11 @@ def of_run(connection: Connection, run_id: int) -> list[Hold]:
 
 
 def newest(connection: Connection, *states: str, holds: int = 200) -> list[Hold]:
-    """The last holds, newest first; of any state when none is named."""
-    statement = sa.select(*_COLUMNS).order_by(hold.c.hold_id.desc()).limit(holds)
-    return _holds(connection, statement.where(hold.c.state.in_(states)) if states else statement)
+    """The last holds and every open one, newest first; of any state when none is named."""
+    of_states = hold.c.state.in_(states) if states else sa.true()
+    last = sa.select(hold.c.hold_id).where(of_states).order_by(hold.c.hold_id.desc()).limit(holds)
+    shown = sa.and_(of_states, sa.or_(hold.c.hold_id.in_(last), hold.c.state == HoldState.OPEN))
+    return _holds(connection, sa.select(*_COLUMNS).where(shown).order_by(hold.c.hold_id.desc()))
 
 
 def in_force(connection: Connection, *, run_id: int | None = None) -> list[Hold]:

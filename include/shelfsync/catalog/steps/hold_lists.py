@@ -23,7 +23,7 @@ TOP_ROWS = 50
 
 
 def listed(context: Context, *, states: tuple[str, ...] = ()) -> list[dict[str, Any]]:
-    """The last holds, newest first: every column of the ledger."""
+    """The last holds and every open one, newest first: every column of the ledger."""
     with context.engine.connect() as connection:
         return [as_values(hold) for hold in holds.newest(connection, *states)]
 
