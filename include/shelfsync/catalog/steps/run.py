@@ -83,12 +83,12 @@ def report(context: Context, run_id: int) -> dict[str, Any]:
         record.record_run(connection, run_id)
         counted = sums(connection, run_id)
         fresh = status.freshness_of_run(connection, run_id)
-        became = urgent.lines(connection, run)
         held = holds.in_force(connection, run_id=run_id)
         polled, ended = record.polled_instead(connection, run_id)
         needed = status.bound(context, connection, run_id, counted["jobs"])
         paused = kill_switch.lines(connection)
     now = None if run.dry_run else counts.together(context, [row["vendor"] for row in shown])
+    became = urgent.lines(context, run)
     status.report_gauges(context)
     about = {
         "run": run_id,

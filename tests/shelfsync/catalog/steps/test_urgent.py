@@ -194,3 +194,42 @@ def test_an_urgent_run_names_its_vendors_and_is_no_full_sync(world):
         world.app.open_run("delta", "x", skus=("a",))
     with pytest.raises(ConfigurationError, match="sends every SKU"):
         world.app.open_run("full", "x", ("store-001",), skus=("a",))
+
+
+def _lines_of(summary):
+    return {
+        line.split("'")[1]: line.partition(": ")[2]
+        for line in summary["lines"]
+        if line.startswith("vendor store-001, SKU")
+    }
+
+
+@pytest.mark.parametrize("held", [False, True])
+def test_the_report_does_not_call_equal_what_is_on_its_way_or_could_not_be_sent(shop, held):
+    """A recall: whoever reads "it equals the baseline" believes that the product is off sale."""
+    shop.platform.faults({"at": "job", "kind": "stuck"})
+    shop.erp.put("store-001", "a", "1.20", 0, 1, 5)
+    shop.erp.put("store-001", "b", "100.00" if held else "1.00", 10, 1, 5)
+    sent = _lines_of(_until_sent(shop, "a", "b"))
+    assert sent["a"] == "sent, without an outcome yet: `shelfsync recover` reads that of job 3"
+    assert sent["b"].startswith("not sent: it equals the baseline, or is held")
+    shop.erp.put("store-001", "c", "1.10", 10, 1, 5)
+    busy = _lines_of(_until_sent(shop, "c"))
+    assert busy["c"].startswith("not sent: the vendor is busy: job 3 of run ")
+
+
+def test_the_report_does_not_call_equal_what_a_pause_keeps_from_leaving(shop):
+    shop.erp.put("store-001", "a", "1.20", 0, 1, 5)
+    shop.app.pause("vendor", "store-001", why="stocktaking", who="ada")
+    assert _lines_of(_until_sent(shop, "a")) == {
+        "a": "not sent yet: its request is planned, and the next run sends its newest values"
+    }
+
+
+def _until_sent(world, *skus):
+    """The report of an urgent run whose wait has ended without an outcome."""
+    run_id = world.app.open_run("delta", f"urgent/{next(_keys)}", ("store-001",), skus=skus)
+    world.app.extract(run_id)
+    for word in ("normalise", "diff", "guard", "batch", "deliver"):
+        world.app.step(word, run_id, ["store-001"])
+    return world.app.report(run_id)
