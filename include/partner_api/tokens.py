@@ -22,6 +22,7 @@ from partner_api import exchange, json_values
 from partner_api.errors import (
     BlockedError,
     CredentialsError,
+    MisconfiguredError,
     PartnerError,
     ThrottledError,
     UnavailableError,
@@ -169,7 +170,8 @@ def can_renew(session: Session) -> bool:
 def token(session: Session, priority: str, rejected: SecretStr | None = None) -> SecretStr:
     """A token other than the rejected one. While another caller renews, a token that has not yet expired is used.
 
-    Raises the PartnerError of the last attempt if the platform gives no token.
+    The same token is used if the platform gives no new one now; the next call tries again. Without one, the PartnerError of the last
+    attempt is raised. Credentials that the platform rejects are an error at once.
     """
     if isinstance(session.credentials, StaticToken):
         return session.credentials.token
@@ -183,6 +185,9 @@ def token(session: Session, priority: str, rejected: SecretStr | None = None) ->
         try:
             renewed = _renew(session, priority, turn)
         except PartnerError as error:
+            held = session.tokens.load()
+            if held is not None and held.remaining_s > 0 and not isinstance(error, MisconfiguredError):
+                return held.secret
             attempt += 1
             pause_s = _again_s(session, error, attempt)
             if pause_s is None:

@@ -144,6 +144,50 @@ def test_while_another_caller_renews_the_valid_token_is_used(tools):
     assert len(server.of("POST")) == 2
 
 
+@pytest.mark.parametrize("trouble", [(503, b""), (200, b""), (200, "<!doctype html><p>down")])
+def test_a_token_that_is_still_valid_serves_while_the_platform_gives_no_new_one(tools, trouble):
+    down = threading.Event()
+
+    class Failing(tools.Platform):
+        def __call__(self, seen, send):
+            if seen.method == "POST" and down.is_set():
+                send(tools.http(*trouble))
+                return
+            super().__call__(seen, send)
+
+    clock = ManualClock()
+    server = tools.server(Failing(tools.http(200, LISTING)))
+    client = tools.client(server, token_store=MemoryTokenStore(clock))
+    client.list_catalog("v")
+    down.set()
+    clock.now_s += 7200 - 200  # within the margin before its end
+    client.list_catalog("v")
+    assert [seen.headers["authorization"] for seen in server.of("GET")] == ["Bearer canary-token-1"] * 2
+    clock.now_s += 201  # it has expired
+    with pytest.raises((UnavailableError, UnexpectedAnswerError)):
+        client.list_catalog("v")
+
+
+def test_credentials_that_the_platform_rejects_are_reported_although_the_old_token_is_still_valid(tools):
+    wrong = threading.Event()
+
+    class Rejecting(tools.Platform):
+        def __call__(self, seen, send):
+            if seen.method == "POST" and wrong.is_set():
+                send(tools.http(401, {"message": "the client is unknown"}))
+                return
+            super().__call__(seen, send)
+
+    clock = ManualClock()
+    server = tools.server(Rejecting(tools.http(200, LISTING)))
+    client = tools.client(server, token_store=MemoryTokenStore(clock))
+    client.list_catalog("v")
+    wrong.set()
+    clock.now_s += 7200 - 200
+    with pytest.raises(CredentialsError):
+        client.list_catalog("v")
+
+
 def test_the_wait_for_the_renewal_of_another_caller_ends(tools):
     store = MemoryTokenStore(ManualClock())  # time stands still: the lease never ends
     assert store.lease(60)
