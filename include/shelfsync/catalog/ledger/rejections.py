@@ -103,7 +103,8 @@ def remember(
     }
     statement = statement.on_conflict_do_update(index_elements=[rejection.c.vendor, rejection.c.sku], set_=again)
     connection.execute(statement, [{"kind": "unclear", **row, "vendor": vendor, "job_id": job_id} for row in rows])
-    for_now = (rejection.c.vendor == vendor, rejection.c.job_id == job_id, rejection.c.kind.in_(FOR_NOW))
+    these = among(rejection.c.sku, [row["sku"] for row in rows])  # the others of the job keep their waits
+    for_now = (rejection.c.vendor == vendor, these, rejection.c.kind.in_(FOR_NOW))
     connection.execute(rejection.update().where(*for_now).values(next_try_at=_next_try(backoff or Backoff())))
 
 

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+import sqlalchemy as sa
+
 from shelfsync.catalog.ledger import rejections
 from shelfsync.catalog.ledger.rejections import rejection
 
@@ -36,6 +38,21 @@ def test_the_same_job_counts_once_however_often_it_is_recorded(ledger):
     _remember(ledger, job_id, ["a"])
     with ledger.engine.connect() as connection:
         assert connection.execute(rejection.select()).one().times == 1
+
+
+def test_a_rejection_that_is_recorded_leaves_the_waits_of_the_others_of_its_job(ledger):
+    """An export that finds drift records it with the vendor's newest job."""
+    job_id = ledger.job(ledger.batch(*ledger.run())[0])
+    _remember(ledger, job_id, ["a", "b"])
+    with ledger.engine.begin() as connection:
+        rejections.let_go(connection, ledger.vendor, ["a"], "a person")
+        before = dict(connection.execute(sa.select(rejection.c.sku, rejection.c.next_try_at)).all())
+    with ledger.engine.begin() as connection:
+        drifted = {**WANTED, "sku": "c", "reason": "drift returned", "kind": "drifted"}
+        rejections.remember(connection, ledger.vendor, job_id, [drifted])
+        after = dict(connection.execute(sa.select(rejection.c.sku, rejection.c.next_try_at)).all())
+        assert after == {**before, "c": None}
+        assert [row["sku"] for row in rejections.of_vendor(connection, ledger.vendor)] == ["b", "c"]
 
 
 def test_tens_of_thousands_of_rejections_fit(ledger):
