@@ -54,6 +54,7 @@ BASELINE = pa.schema(
         pa.field("barcode", pa.string()),
         *_VALUES,
         _BUFFER,  # the buffer in force when the quantity was sent; null: unknown
+        pa.field("left", pa.bool_()),  # true: it was switched off because it left the ERP, not by a value of the ERP
     ]
 )
 """The last acknowledged state of one vendor: unique by sku, sorted by sku in byte order."""
@@ -68,7 +69,7 @@ SNAPSHOT = pa.schema(
         _BUFFER,  # the platform's buffer, as the ERP knows it
     ]
 )
-"""Canonical rows of one vendor at one instant: the baseline's columns in its order, so that a diff is a walk along both, and UNSENT."""
+"""Canonical rows of one vendor at one instant: the baseline's columns but `left` in its order, so that a diff is a walk along both, and UNSENT."""
 
 OBSERVED = pa.schema(
     [

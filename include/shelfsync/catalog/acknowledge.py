@@ -43,11 +43,13 @@ def with_unconfirmed(baseline: pa.Table, items: pa.Table, outcomes: pa.Table) ->
     columns = {name: column(baseline, name) for name in BASELINE.names}
     for name in FIELDS:
         columns[name] = pc.if_else(values[name].is_valid(), pa.scalar(None, columns[name].type), columns[name])
+    removed = column(sent, "sku").filter(pc.equal(column(sent, "change"), "removed"))
+    columns["left"] = pc.if_else(pc.is_in(known, value_set=removed), True, columns["left"])
     result = pa.Table.from_arrays([columns[name] for name in BASELINE.names], schema=BASELINE)
     new = sent.filter(pc.invert(pc.is_in(column(sent, "sku"), value_set=known)))
     if not new.num_rows:
         return result
-    nothing = {name: pa.nulls(new.num_rows, BASELINE.field(name).type) for name in (*FIELDS, "sales_buffer")}
+    nothing = {name: pa.nulls(new.num_rows, BASELINE.field(name).type) for name in (*FIELDS, "sales_buffer", "left")}
     keys = {name: column(new, name) for name in ("sku", "barcode")}
     rows = pa.Table.from_arrays([(keys | nothing)[name] for name in BASELINE.names], schema=BASELINE)
     whole = pa.concat_tables([result, rows])

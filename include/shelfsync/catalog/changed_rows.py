@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from shelfsync.catalog.alignment import aligned, column
 from shelfsync.catalog.diff import diff
-from shelfsync.schemas import BASELINE, CHANGED, FIELDS, RAW
+from shelfsync.schemas import CHANGED, FIELDS, RAW
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,7 +86,7 @@ def missed(known: Normalised, found: Normalised) -> pa.Table:
 
     Values are compared as they would be sent, so that 1.10 and 1.1 are one price.
     """
-    delta = diff(found.snapshot, known.snapshot.select(BASELINE.names), full=False, quarantined=found.quarantine)
+    delta = diff(found.snapshot, known.snapshot, full=False, quarantined=found.quarantine)
     skus = column(delta, "sku")
     before, now = aligned(known.snapshot, skus, FIELDS), aligned(found.snapshot, skus, FIELDS)
     differs = [

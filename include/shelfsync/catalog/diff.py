@@ -1,7 +1,8 @@
 """diff: what must be sent to the platform so that it holds what the ERP holds.
 
 Properties: apply(diff(snapshot, baseline), baseline) is the baseline overlaid with every value of the snapshot; SKUs that left the snapshot
-are inactive in it. The diff of that result and the same snapshot is empty. A null of the snapshot is never sent.
+are inactive in it. The diff of that result and the same snapshot is empty. A null of the snapshot is never sent, except that a SKU that was
+switched off because it left is switched on when it comes back: its presence is the ERP's only statement about `active` then.
 """
 
 from __future__ import annotations
@@ -76,22 +77,40 @@ def apply(delta: pa.Table, baseline: pa.Table) -> pa.Table:
     delta, baseline = completed(delta, DELTA), completed(baseline, BASELINE)
     changes, known = column(delta, "sku"), column(baseline, "sku")
     places = positions(known, changes)
-    sent = placed(delta, places, BASELINE.names[1:])
-    values = {name: pc.coalesce(sent[name], column(baseline, name)) for name in BASELINE.names[1:-1]}
+    sent = placed(delta, places, [*BASELINE.names[1:-1], "change"])
+    values = {name: pc.coalesce(sent[name], column(baseline, name)) for name in BASELINE.names[1:-2]}
     buffer_before = column(baseline, "sales_buffer")  # it belongs to the quantity and goes with it, unknown or not
     values["sales_buffer"] = pc.if_else(sent["quantity"].is_valid(), sent["sales_buffer"], buffer_before)
+    values["left"] = _left(sent, column(baseline, "left"))
     result = pa.Table.from_arrays([known, *values.values()], schema=BASELINE)
     new = unmentioned(places, len(changes))
     if not pc.any(new).as_py():
         return result
-    result = pa.concat_tables([result, delta.select(BASELINE.names).filter(new).cast(BASELINE)])
+    result = pa.concat_tables(
+        [result, completed(delta.select(BASELINE.names[:-1]).filter(new), BASELINE).cast(BASELINE)]
+    )
     return result.take(pc.array_sort_indices(column(result, "sku")))
+
+
+def _left(sent: dict[str, pa.Array], before: pa.Array) -> pa.Array:
+    """The column `left` after a delta: true for what it removes, null for any other `active`.
+
+    A full sync switches off again what left earlier (`same`, `active` alone): that changes nothing.
+    """
+    removed = pc.equal(sent["change"], "removed").fill_null(False)
+    again = pc.equal(sent["change"], "same").fill_null(False)
+    for name in FIELDS:
+        again = pc.and_(again, pc.or_(sent[name].is_null(), name == "active"))
+    stated = pc.and_(sent["active"].is_valid(), pc.invert(again))
+    return pc.if_else(removed, True, pc.if_else(stated, pa.scalar(None, pa.bool_()), before))
 
 
 def _present(snapshot: pa.Table, baseline: pa.Table, places: pa.Array, *, full: bool, key: Key) -> pa.Table:
     """The delta's rows about SKUs of the snapshot; `places`: the row of each in the baseline, null where it has none."""
     before = placed(baseline, places, FIELDS)
     now = {name: column(snapshot, name) for name in ("barcode", *FIELDS)}
+    back = placed(baseline, places, ["left"])["left"].fill_null(False)
+    now["active"] = pc.if_else(pc.and_(back, now["active"].is_null()), True, now["active"])
     again = (
         _barcode_moved(now["barcode"], placed(baseline, places, ["barcode"])["barcode"]) if key == "barcode" else None
     )
@@ -149,8 +168,10 @@ def _repeats(rows: pa.Table, baseline: pa.Table, rejected: pa.Table, key: Key) -
     """Rows that only repeat rejected values, while the ERP still wants every value that was rejected with them."""
     skus = column(rows, "sku")
     wanted_then = _wanted_then(rejected, skus, key)
-    before = aligned(baseline, skus, FIELDS)
+    before = aligned(baseline, skus, (*FIELDS, "left"))
     repeats = wanted_then["sku"].is_valid()
+    came_back = pc.and_(before["left"].fill_null(False), pc.and_(repeats, wanted_then["active"].is_null()))
+    wanted_then["active"] = pc.if_else(came_back, True, wanted_then["active"])  # the ERP had no value then either
     for name in FIELDS:
         then, now = wanted_then[name], column(rows, name)
         desired = pc.coalesce(now, before[name])

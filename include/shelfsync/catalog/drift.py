@@ -52,7 +52,7 @@ def differences(
     skus = _union(column(baseline, "sku"), column(wanted, "sku"))
     here = pc.is_in(skus, value_set=column(observed, "sku"))
     pictured = pc.is_in(skus, value_set=column(before, "sku"))
-    base, want = aligned(baseline, skus, BASELINE.names), aligned(wanted, skus, BASELINE.names)
+    base, want = (aligned(table, skus, BASELINE.names[:-1]) for table in (baseline, wanted))
     shown, then = aligned(observed, skus, SHOWN), aligned(before, skus, SHOWN)
     buffers = buffers or Buffers(KNOWN_BUFFERS.empty_table())
     buffer = buffers.of(skus)

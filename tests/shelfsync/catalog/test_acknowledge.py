@@ -83,3 +83,10 @@ def test_changed_rows_are_those_with_another_value_and_new_ones():
     assert changed_rows(blank, BEFORE)["sku"].to_pylist() == ["A", "D"]
     assert changed_rows(BEFORE, blank)["sku"].to_pylist() == ["A"]
     assert changed_rows(BEFORE, BEFORE).num_rows == 0
+
+
+def test_a_removal_without_a_result_is_undone_when_the_sku_comes_back():
+    before = shelf({"sku": "a", "price": "1", "quantity": 3}, {"sku": "b", "price": "1"})
+    items = diff(shelf({"sku": "b", "price": "1"}), before, full=False)
+    after = with_unconfirmed(before, items, match(items, log()))
+    assert fields_by_sku(diff(before, after, full=False)) == {"a": {"active": True, "quantity": 3}}

@@ -68,6 +68,36 @@ def test_a_sku_that_comes_back_is_switched_on_with_its_quantity():
     }
 
 
+def test_a_sku_that_comes_back_without_active_is_switched_on_if_leaving_had_switched_it_off():
+    before = two({"sku": "A", "price": "4.5", "quantity": 3})
+    gone = apply(diff(two(), before, full=False), before)
+    after = two({"sku": "A", "price": "4.5", "quantity": 3})
+    for full in (False, True):
+        repeated = apply(diff(two(), gone, full=full), gone)  # a full sync switches it off again
+        back = diff(after, repeated, full=False)
+        assert fields_by_sku(back) == {"A": {"active": True, "quantity": 3}}
+        assert back["change"].to_pylist() == ["changed"]
+        assert diff(after, apply(back, repeated), full=False).num_rows == 0
+
+
+def test_a_sku_that_the_erp_had_switched_off_stays_off_without_active():
+    off = two({"sku": "A", **FULL_ROW, "active": False})
+    left = apply(diff(two(), off, full=True), off)
+    assert changes(two({"sku": "A", "price": "4.5", "quantity": 3}), left) == {}
+    on = two({"sku": "A", **FULL_ROW})
+    gone = apply(diff(two(), on, full=False), on)
+    stated = apply(diff(off, gone, full=True), gone)  # it comes back, and the ERP has it as off
+    assert changes(two({"sku": "A", "price": "4.5", "quantity": 3}), stated) == {}
+
+
+def test_a_sku_that_comes_back_is_not_sent_with_the_values_that_were_rejected_then():
+    before = two({"sku": "A", "price": "4.5", "quantity": 3})
+    gone = apply(diff(two(), before, full=False), before)
+    rejected = shelf({"sku": "A", "price": "4.5", "quantity": 3}).select(["sku", *FIELDS])
+    assert changes(two({"sku": "A", "price": "4.5", "quantity": 3}), gone, rejected=rejected) == {}
+    assert "A" in changes(two({"sku": "A", "price": "5", "quantity": 3}), gone, rejected=rejected)
+
+
 def test_active_true_is_sent_with_the_last_known_quantity_if_the_erp_has_none():
     before = two({"sku": "A", "quantity": 7, "active": False})
     assert changes(two({"sku": "A", "active": True}), before)["A"][1] == {"active": True, "quantity": 7}

@@ -109,16 +109,13 @@ def _difference(context: Context, vendor: str, now: str | None, then: str | None
     own = f"snapshot/{segment(vendor)}/"
     if now is None or then is None or not then.startswith(own) or not context.lake.exists(then):
         return "the ERP's rows have changed"
-    import pyarrow as pa
     import pyarrow.compute as pc
 
-    from shelfsync.catalog.alignment import column
     from shelfsync.catalog.diff import diff
-    from shelfsync.schemas import BASELINE
 
     new = context.lake.read_table(now)
     old = context.lake.read_table(then)
-    delta = diff(new, pa.Table.from_arrays([column(old, name) for name in BASELINE.names], schema=BASELINE), full=False)
+    delta = diff(new, old, full=False)
     first = ", ".join(delta["sku"][:3].to_pylist())
     count = pc.count(delta["sku"], mode="all").as_py()
     return (

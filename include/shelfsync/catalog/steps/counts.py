@@ -88,7 +88,7 @@ def _count(context: Context, facts: Facts) -> Counts:
         return Counts(erp_rows=rows_quarantined, quarantined=rows_quarantined)
     columns = ["sku", "barcode", *FIELDS]
     snapshot = lake.read_table(facts.snapshot_path, columns)
-    baseline = lake.read_or_empty(facts.baseline_path, BASELINE, columns)
+    baseline = lake.read_or_empty(facts.baseline_path, BASELINE, [*columns, "left"])
     quarantined = lake.read_or_empty(facts.quarantine_path, QUARANTINE)
     key = context.settings.platform.item_key
     differs = differing(snapshot, baseline, quarantined, complete=facts.complete, key=key)

@@ -101,7 +101,7 @@ def state_at(connection: Connection, vendor: str, at: dt.datetime, now: pa.Table
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from shelfsync.schemas import BASELINE
+    from shelfsync.schemas import BASELINE, completed
 
     bound = {"vendor": vendor, "at": at}
     rows = list(connection.execute(sa.text(_STATE_AT), bound).mappings())
@@ -109,7 +109,7 @@ def state_at(connection: Connection, vendor: str, at: dt.datetime, now: pa.Table
     then = pa.Table.from_pylist([dict(row) for row in rows], schema=BASELINE)
     known = pa.array([*(row["sku"] for row in rows), *later], pa.string())
     same = now.filter(pc.invert(pc.is_in(now["sku"], value_set=known)))
-    state = pa.concat_tables([then, same.select(BASELINE.names).cast(BASELINE)])
+    state = pa.concat_tables([then, completed(same, BASELINE).select(BASELINE.names).cast(BASELINE)])
     return state.take(pc.sort_indices(state["sku"])).combine_chunks()
 
 
