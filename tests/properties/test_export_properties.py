@@ -99,3 +99,10 @@ def test_a_barcode_comes_back_in_the_spelling_of_the_erp(rows, shape):
     padded = pa.table({"sku": known["sku"], "barcode": pa.array(spelt, pa.string())})
     again = parse_export(io.BytesIO(_file(rows, shape)), padded)
     assert again.rows["barcode"].to_pylist() == padded["barcode"].to_pylist()
+
+
+def test_a_sku_keeps_the_blanks_that_it_is_sent_with():
+    """normalise removes spaces around a SKU, and no other blank: `a` and `a` with a no-break space are two products."""
+    read = parse_export(io.BytesIO("sku,price,active\na,1,1\na\u00a0,2,1\n\u3000b,3,1\n d ,4,1\n".encode()))
+    assert read.rows["sku"].to_pylist() == ["a", "a\u00a0", "d", "\u3000b"]
+    assert not read.problems

@@ -115,8 +115,9 @@ def _first(names: list[str], theirs: tuple[str, ...]) -> int | None:
 
 
 def _read(name: str, texts: pa.Array, strange: Counter[str]) -> pa.Array:
-    """One column in its type; what cannot be read is null, and counted."""
-    texts = pc.utf8_trim_whitespace(texts.fill_null(""))
+    """One column in its type; what cannot be read is null, and counted. A SKU loses only spaces, as in normalise."""
+    texts = texts.fill_null("")
+    texts = pc.utf8_trim(texts, characters=" ") if name == "sku" else pc.utf8_trim_whitespace(texts)
     not_blank = pc.not_equal(texts, "")
     values = _typed(name, texts)
     if name in {"sku", "barcode"}:
