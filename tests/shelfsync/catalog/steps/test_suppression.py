@@ -128,6 +128,7 @@ def test_a_file_sets_buffers_by_sku_category_and_vendor(make_world, shop, tmp_pa
     ("text", "message"),
     [
         ("sku,sales_buffer\na,three\n", "line 2: 'three' is no whole number"),
+        ("sku,sales_buffer\na,4006381333931000000001\n", "line 2: '4006381333931000000001' is no whole number"),
         ("sku,buffer\na,3\n", "has no column sales_buffer"),
         ("sku,sales_buffer,shop\na,3,1\n", "has a column 'shop'"),
         (None, "cannot be read"),
