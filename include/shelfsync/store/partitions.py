@@ -6,20 +6,28 @@ Partitions live in a schema of their own, so that people who look at the warehou
 from __future__ import annotations
 
 import datetime as dt
+import logging
 from typing import TYPE_CHECKING
 
+import psycopg
 import sqlalchemy as sa
+from sqlalchemy.exc import OperationalError
 
 from shelfsync.store.metadata import instant
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
+log = logging.getLogger(__name__)
+
 SCHEMA = "partition"
 TABLES = ("sku_outcome", "baseline_history")
 """The tables of the warehouse that are partitioned, each by the month (UTC) of a time."""
 
 _LOCK = 7_305_002  # any fixed number: two loads that need the same new month make it one after the other
+
+_DROP_WAIT_S = 5
+"""The time that a DROP waits for its lock. Loads wait behind it."""
 
 
 def ensure(connection: Connection, table: str, at: dt.datetime) -> None:
@@ -45,16 +53,17 @@ def ensure(connection: Connection, table: str, at: dt.datetime) -> None:
 
 
 def retire(connection: Connection, *, months: int) -> list[str]:
-    """Drops the partitions that ended more than so many whole months before the present one; their names."""
+    """Drops the partitions that ended more than so many whole months before the present one; their names.
+
+    One that a transaction still reads stays until the next time: every load would wait behind a DROP that waits.
+    """
     now = connection.execute(sa.select(instant())).scalar_one()
     oldest = _later(month_of(now), -months)
     names = connection.execute(
         sa.text("SELECT tablename FROM pg_tables WHERE schemaname = :schema ORDER BY tablename"), {"schema": SCHEMA}
     ).scalars()
     old = [name for name in names if _month_in(name) < oldest]
-    for name in old:
-        connection.execute(sa.text(f'DROP TABLE {SCHEMA}."{name}"'))
-    return old
+    return [name for name in old if _dropped(connection, name)]
 
 
 def kept_from(connection: Connection, table: str) -> dt.datetime | None:
@@ -78,6 +87,23 @@ def _later(month: dt.date, months: int) -> dt.date:
 def _month_in(name: str) -> dt.date:
     year, month = name.rsplit("_", 2)[1:]
     return dt.date(int(year), int(month), 1)
+
+
+def _dropped(connection: Connection, name: str) -> bool:
+    try:
+        with connection.begin_nested():  # its end gives the locks back, if the DROP failed
+            connection.execute(sa.text(f"SET LOCAL lock_timeout = '{_DROP_WAIT_S}s'"))
+            connection.execute(sa.text(f'DROP TABLE {SCHEMA}."{name}"'))
+    except OperationalError as error:
+        if not isinstance(error.orig, psycopg.errors.LockNotAvailable):
+            raise
+        log.warning(
+            "warehouse: partition %s stays, because a transaction still reads its table; the next housekeeping drops it."
+            " If this repeats, end that transaction (see pg_stat_activity)",
+            name,
+        )
+        return False
+    return True
 
 
 def _there(connection: Connection, name: str) -> bool:
