@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import os
 import re
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -26,7 +27,6 @@ from shelfsync.warehouse.views import VIEWS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     import duckdb
     import pyarrow as pa
@@ -75,32 +75,25 @@ def write(engine: Engine, lake: Lake, file: Path) -> dict[str, int]:
     """Writes the file, in place of an existing one. Returns the rows by table. ConfigurationError if it cannot be written."""
     duckdb = _duckdb()
     tables = copied()
-    temporary = file.parent / f".{file.name}.{os.getpid()}"
     try:
-        with contextlib.closing(duckdb.connect(str(temporary))) as duck, engine.connect() as connection:
-            _reject_ambiguous(duck, file)
-            connection.execution_options(isolation_level="REPEATABLE READ")  # one instant for all tables
-            _make(duck, tables)
-            for name, columns in tables.items():
-                for rows in _read(connection, columns):
-                    _insert(duck, name, rows)
-            vendors = sa.select(ledger.vendor.c.vendor).order_by(ledger.vendor.c.vendor)
-            for vendor in connection.execute(vendors).scalars().all():
-                for name, rows in _of_vendor(connection, lake, vendor):
-                    _insert(duck, name, rows)
-            duck.execute(_BASELINE)
-            for view in VIEWS:
-                duck.execute(f"CREATE VIEW warehouse.{view.name} AS {view.sql}")
-            counts = {
-                name: duck.execute(f"SELECT count(*) FROM {name}").fetchall()[0][0] for name in (*tables, *OF_LAKE)
-            }
-        temporary.replace(file)
+        # a folder of its own: in a container, a process that was killed had the number that this one has
+        with tempfile.TemporaryDirectory(prefix=f".{file.name}.", dir=file.parent) as folder:
+            incomplete = Path(folder) / file.name
+            with contextlib.closing(duckdb.connect(str(incomplete))) as duck:
+                _reject_ambiguous(duck, file)
+                _make(duck, tables)
+                _fill(duck, engine, lake, tables)
+                duck.execute(_BASELINE)
+                for view in VIEWS:
+                    duck.execute(f"CREATE VIEW warehouse.{view.name} AS {view.sql}")
+                counts = {
+                    name: duck.execute(f"SELECT count(*) FROM {name}").fetchall()[0][0] for name in (*tables, *OF_LAKE)
+                }
+            incomplete.replace(file)
     except (OSError, duckdb.IOException) as error:
         raise ConfigurationError(
             "FILE", f"{file} cannot be written: {error}", "Name a file in a folder that you may write to."
         ) from None
-    finally:
-        temporary.unlink(missing_ok=True)
     return counts
 
 
@@ -135,6 +128,18 @@ def _make(duck: duckdb.DuckDBPyConnection, tables: dict[str, list[sa.Column[Any]
         duck.register("incoming", _schema(columns).empty_table())
         duck.execute(f"CREATE TABLE {name} AS SELECT * FROM incoming")
         duck.unregister("incoming")
+
+
+def _fill(duck: duckdb.DuckDBPyConnection, engine: Engine, lake: Lake, tables: dict[str, list[sa.Column[Any]]]) -> None:
+    with engine.connect() as connection:
+        connection.execution_options(isolation_level="REPEATABLE READ")  # one instant for all tables
+        for name, columns in tables.items():
+            for rows in _read(connection, columns):
+                _insert(duck, name, rows)
+        vendors = sa.select(ledger.vendor.c.vendor).order_by(ledger.vendor.c.vendor)
+        for vendor in connection.execute(vendors).scalars().all():
+            for name, rows in _of_vendor(connection, lake, vendor):
+                _insert(duck, name, rows)
 
 
 def _insert(duck: duckdb.DuckDBPyConnection, name: str, rows: pa.Table) -> None:
