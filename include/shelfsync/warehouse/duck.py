@@ -54,6 +54,8 @@ OF_LAKE = (
 _VALUES = ("price", "quantity", "active", "max_sales_quantity")
 _ROWS = 20_000
 _EXACT = sa.Numeric(38, 9)
+_STILL_READING = sa.text("SELECT 1")
+"""Between two files of the lake: the server ends a transaction without a statement for a minute (`IDLE_IN_TRANSACTION_S`)."""
 
 
 def copied() -> dict[str, list[sa.Column[Any]]]:
@@ -140,6 +142,7 @@ def _fill(duck: duckdb.DuckDBPyConnection, engine: Engine, lake: Lake, tables: d
         for vendor in connection.execute(vendors).scalars().all():
             for name, rows in _of_vendor(connection, lake, vendor):
                 _insert(duck, name, rows)
+                connection.execute(_STILL_READING)
 
 
 def _insert(duck: duckdb.DuckDBPyConnection, name: str, rows: pa.Table) -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import time
 
 import duckdb
 import pytest
 
+from shelfsync.store import engine as store_engine
+from shelfsync.store.lake import Lake
 from shelfsync.warehouse.duck import write
 
 
@@ -25,6 +28,24 @@ def synced(world):
 def _rows(file):
     with duckdb.connect(str(file), read_only=True) as opened:
         return opened.execute("SELECT count(*) FROM warehouse.sku_outcome").fetchall()[0][0]
+
+
+class SlowLake(Lake):
+    """A lake far away: each file of it takes a while, all files of a vendor take longer than a transaction may be idle."""
+
+    def read_table(self, path, columns=None):
+        time.sleep(0.6)
+        return super().read_table(path, columns)
+
+
+def test_a_lake_that_needs_longer_than_a_transaction_may_be_idle_is_read_to_its_end(synced, tmp_path, monkeypatch):
+    monkeypatch.setattr(store_engine, "IDLE_IN_TRANSACTION_S", 2)
+    engine = store_engine.create_engine(synced.settings.database_url.get_secret_value())
+    try:
+        counts = write(engine, SlowLake(synced.settings.lake), tmp_path / "today.duckdb")
+    finally:
+        engine.dispose()
+    assert counts["warehouse.sku_outcome"] == _rows(tmp_path / "today.duckdb") == 3
 
 
 def test_what_a_killed_process_with_the_same_number_left_stops_no_later_one(synced, tmp_path):
