@@ -27,6 +27,8 @@ _POSTGRES = {"postgres", "postgresql"}
 
 IDLE_IN_TRANSACTION_S = 60
 """If a process freezes in a transaction, it loses its session and its row locks after this time."""
+SILENT_MAX_S = 120
+"""After this time without a sign of life of the server's machine, a statement fails. Otherwise it takes the system up to two hours."""
 _ABOUT_VALUES = ("22", "23", "54")
 """Classes of SQLSTATE that are about the values themselves: data, a rule of the table, a limit of the program."""
 _LENGTH_MAX = 500
@@ -79,9 +81,9 @@ def database_url(url: str) -> sa.URL:
 
 
 def create_engine(url: str, *, pool_size: int = 5) -> Engine:
-    """An engine that survives a server's restart: a dead connection is found before it is used."""
+    """An engine that survives a server's restart: a dead connection is found before it is used, and one whose machine vanished in time."""
     engine = make_engine(
-        database_url(url),
+        _with_signs_of_life(database_url(url)),
         pool_size=pool_size,
         max_overflow=pool_size,
         pool_pre_ping=True,
@@ -90,6 +92,18 @@ def create_engine(url: str, *, pool_size: int = 5) -> Engine:
     )
     sa.event.listen(engine, "connect", _bound)
     return engine
+
+
+def _with_signs_of_life(url: sa.URL) -> sa.URL:
+    """The address with the options of libpq that find a vanished machine; what the address itself has stays."""
+    options = {
+        "keepalives_idle": SILENT_MAX_S // 4,
+        "keepalives_interval": SILENT_MAX_S // 12,
+        "keepalives_count": 9,
+        "tcp_user_timeout": SILENT_MAX_S
+        * 1000,  # of bytes that it does not confirm; the others are about a silent connection
+    }
+    return url.update_query_dict({name: str(value) for name, value in options.items() if name not in url.query})
 
 
 def _bound(session: Any, _record: object) -> None:

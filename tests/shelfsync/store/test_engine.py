@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import os
 import socket
+import sys
 
+import psycopg
 import pytest
 
 from shelfsync.errors import ConfigurationError, UnreachableError
@@ -31,3 +34,37 @@ def test_a_server_that_is_not_there_is_one_line_with_the_remedy():
     assert "\n" not in line
     assert "SHELFSYNC_DATABASE_URL" in line
     assert "hidden" not in line
+
+
+def _options(session: psycopg.Connection) -> dict[str, int]:
+    """The options of the session's socket that decide when its kernel gives a silent server up."""
+    with socket.socket(fileno=os.dup(session.fileno())) as used:
+        names = ("TCP_KEEPIDLE", "TCP_KEEPINTVL", "TCP_KEEPCNT", "TCP_USER_TIMEOUT")
+        return {name: used.getsockopt(socket.IPPROTO_TCP, getattr(socket, name)) for name in names}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the names of these options are Linux's")
+@pytest.mark.parametrize("own", [False, True], ids=["engine", "connection of one's own"])
+def test_a_server_whose_machine_vanished_is_given_up_after_two_minutes(database_url, own):
+    """By default the kernel waits two hours for an answer, and a quarter of an hour for the receipt of a statement."""
+    used = engine.create_engine(database_url)
+    try:
+        if own:
+            with psycopg.connect(engine.libpq_url(used)) as session:
+                found = _options(session)
+        else:
+            with used.connect() as connection:
+                found = _options(connection.connection.driver_connection)
+    finally:
+        used.dispose()
+    assert found["TCP_USER_TIMEOUT"] == 120_000
+    assert found["TCP_KEEPIDLE"] + found["TCP_KEEPINTVL"] * found["TCP_KEEPCNT"] == 120
+
+
+def test_what_the_address_has_about_signs_of_life_stays():
+    url = engine.create_engine("postgresql://u:p@h/d?tcp_user_timeout=5000&sslmode=require").url
+    assert (url.query["tcp_user_timeout"], url.query["sslmode"], url.query["keepalives_idle"]) == (
+        "5000",
+        "require",
+        "30",
+    )
