@@ -6,7 +6,9 @@ default. A number that cannot be delivered never disturbs the work.
 
 from __future__ import annotations
 
+import functools
 import logging
+import threading
 from typing import TYPE_CHECKING, Protocol
 
 from shelfsync.errors import ConfigurationError
@@ -14,7 +16,12 @@ from shelfsync.errors import ConfigurationError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from statsd import StatsClient
+
 log = logging.getLogger(__name__)
+
+RESOLVE_AGAIN_S = 60.0
+"""Time between two attempts to resolve the name of the StatsD server."""
 
 
 class Sink(Protocol):
@@ -31,31 +38,63 @@ class Sink(Protocol):
 
 
 class Statsd:
-    """A StatsD server by UDP. If it does not receive a number, the number is lost; no caller waits."""
+    """A StatsD server by UDP. If it does not receive a number, the number is lost; no caller waits.
+
+    The same holds while its name cannot be resolved: a monitoring system that is away keeps no command and no receiver from starting.
+    """
 
     def __init__(self, address: str, prefix: str) -> None:
         from statsd import StatsClient
 
         host, _, port = address.rpartition(":")
+        self._client: StatsClient | None = None
+        self._closed = threading.Event()
         try:
-            self._client = StatsClient(host, int(port), prefix=prefix)
-        except (ValueError, OSError) as error:
+            connect = functools.partial(StatsClient, host, int(port), prefix=prefix)
+            self._client = connect()
+        except ValueError as error:
             raise ConfigurationError(
                 "SHELFSYNC_METRICS__STATSD", f"{address!r} cannot be sent to: {error}", "Write HOST:PORT."
             ) from None
+        except OSError as error:
+            log.warning(
+                "SHELFSYNC_METRICS__STATSD: %r cannot be sent to: %s. No number is sent until it can be; if this repeats, correct the name",
+                address,
+                error,
+            )
+            threading.Thread(target=self._connect_later, args=(connect,), name="statsd", daemon=True).start()
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether numbers are sent."""
+        return self._client is not None
 
     def count(self, name: str, by: int) -> None:
-        self._client.incr(name, by)
+        if self._client is not None:
+            self._client.incr(name, by)
 
     def gauge(self, name: str, value: float) -> None:
-        self._client.gauge(name, value)
+        if self._client is not None:
+            self._client.gauge(name, value)
 
     def timing(self, name: str, seconds: float) -> None:
-        self._client.timing(name, seconds * 1000)
+        if self._client is not None:
+            self._client.timing(name, seconds * 1000)
 
     def close(self) -> None:
         """Gives the socket back."""
-        self._client.close()
+        self._closed.set()
+        if self._client is not None:
+            self._client.close()
+
+    def _connect_later(self, connect: Callable[[], StatsClient]) -> None:
+        while not self._closed.wait(RESOLVE_AGAIN_S):
+            try:
+                self._client = connect()
+            except OSError as error:
+                log.debug("metrics: not connected: %s", error)
+            else:
+                return
 
 
 _sink: Sink | None = None

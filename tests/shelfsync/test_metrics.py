@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,35 @@ def test_a_sink_that_fails_disturbs_no_caller():
 def test_an_address_that_is_none_is_a_wrong_setting(address):
     with pytest.raises(ConfigurationError, match="SHELFSYNC_METRICS__STATSD"):
         metrics.Statsd(address, "shelfsync")
+
+
+def test_a_server_whose_name_is_unknown_for_now_stops_no_process_and_gets_numbers_once_it_is_known(
+    listener, monkeypatch, caplog
+):
+    known = socket.getaddrinfo
+
+    def resolve(host, *more):
+        if host == "statsd" and not there:
+            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+        return known("127.0.0.1" if host == "statsd" else host, *more)
+
+    there: list[bool] = []
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    monkeypatch.setattr(metrics, "RESOLVE_AGAIN_S", 0.05, raising=False)
+    sink = metrics.Statsd(f"statsd:{listener.port}", "shelfsync")
+    metrics.use(sink)
+    try:
+        metrics.count("lost")
+        assert "SHELFSYNC_METRICS__STATSD" in caplog.text
+        there.append(True)
+        deadline = time.monotonic() + 20
+        while not sink.is_connected and time.monotonic() < deadline:
+            time.sleep(0.02)
+        metrics.count("end")
+        assert listener.lines("shelfsync.end") == ["shelfsync.end:1|c"]
+    finally:
+        metrics.use(None)
+        sink.close()
 
 
 @pytest.mark.slow
