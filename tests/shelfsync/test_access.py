@@ -120,6 +120,23 @@ def test_a_file_of_another_user_is_rejected(elsewhere, what):
         reject_shared(link if what == "link" else file, "SHELFSYNC_CONFIG")
 
 
+@pytest.mark.parametrize("closed", ["file", "folder"])
+def test_a_file_that_the_user_may_not_read_is_named_with_what_to_do(elsewhere, monkeypatch, reachable_folder, closed):
+    if os.geteuid() != 0:
+        pytest.skip("only root may act for another user")
+    file = write(reachable_folder / f"closed-{closed}" / "shelfsync.toml")
+    (file if closed == "file" else file.parent).chmod(0o700)
+    file.parent.chmod(0o755 if closed == "file" else 0o700)
+    monkeypatch.setenv("SHELFSYNC_CONFIG", str(file))
+    os.seteuid(OTHER_USER)
+    try:
+        with pytest.raises(ConfigurationError, match=r"shelfsync\.toml cannot be read: Permission denied") as error:
+            read_settings()
+    finally:
+        os.seteuid(0)
+    assert "Let the user of this process read it" in str(error.value)
+
+
 def test_a_mapping_hook_that_others_can_write_is_not_run(elsewhere):
     file = write(elsewhere / "hook.py", HOOK)
     assert MappingHook(f"{file}:shape").load() is not None

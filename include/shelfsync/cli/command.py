@@ -126,6 +126,7 @@ def _printing(function: Callable[..., Answer]) -> Callable[..., None]:
         root = logging.getLogger()
         before = root.level
         set_level(quiet=quiet, verbose=verbose)
+        _reject_too_large(options)
         try:
             answer = function(**options)
             print_answer(answer, as_json=as_json)
@@ -154,6 +155,16 @@ def _with_block(shown: TyperCommand | TyperGroup, show: Callable[..., None], ctx
         formatter.write(f"{block}\n")
 
 
+def _reject_too_large(options: dict[str, Any]) -> None:
+    for value in options.values():
+        for number in value if isinstance(value, list) else (value,):
+            if isinstance(number, int) and abs(number) > _NUMBER_MAX:
+                raise typer.BadParameter(f"{number} is larger than any number that shelfsync has")
+
+
+_NUMBER_MAX = 2**63 - 1
+"""The largest number of a row in PostgreSQL."""
+_DURATION_MAX = dt.timedelta(days=3650)
 _UNITS = {"m": "minutes", "min": "minutes", "h": "hours", "d": "days"}
 
 
@@ -161,11 +172,13 @@ def read_instant(text: str) -> dt.datetime:
     """An ISO instant; UTC where no offset is given."""
     try:
         read = dt.datetime.fromisoformat(text)
-    except ValueError:
+        read = read if read.tzinfo else read.replace(tzinfo=dt.UTC)
+        read.astimezone(dt.UTC)
+    except (ValueError, OverflowError):  # before the year 1 or after 9999, seen from Greenwich
         raise typer.BadParameter(
             f"{text!r} is no instant; write 2026-03-01T10:42 (UTC) or 2026-03-01T11:42+01:00"
         ) from None
-    return read if read.tzinfo else read.replace(tzinfo=dt.UTC)
+    return read
 
 
 def read_past(text: str) -> dt.datetime:
@@ -177,11 +190,12 @@ def read_past(text: str) -> dt.datetime:
 
 
 def read_duration(text: str) -> dt.timedelta:
-    """`90m`, `4h`, `2d`."""
-    found = re.fullmatch(r"\s*(\d+)\s*(m|min|h|d)\s*", text)
-    if found is None:
-        raise typer.BadParameter(f"{text!r} is no duration; write 90m, 4h or 2d")
-    return dt.timedelta(**{_UNITS[found[2]]: int(found[1])})
+    """`90m`, `4h`, `2d`; ten years at most."""
+    found = re.fullmatch(r"\s*(\d{1,7})\s*(m|min|h|d)\s*", text)
+    duration = dt.timedelta(**{_UNITS[found[2]]: int(found[1])}) if found else None
+    if duration is None or duration > _DURATION_MAX:
+        raise typer.BadParameter(f"{text!r} is no duration of at most {_DURATION_MAX.days}d; write 90m, 4h or 2d")
+    return duration
 
 
 def user_or(name: str | None) -> str:

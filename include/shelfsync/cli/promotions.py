@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import uuid
 import zoneinfo
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -98,7 +99,7 @@ def status(
         lines.append(f"… and {more:,} more holds")
     lines += [
         f"declined by {row['decided_by']}: {row['campaign']}, {row['rule']}, vendor {row['vendor'] or '*'};"
-        f" `shelfsync promotions approve {row['campaign']}` takes it back"
+        f" `shelfsync promotions approve {shlex.quote(row['campaign'])}` takes it back"
         for row in result["decided"]
         if row["state"] == "declined"
     ]

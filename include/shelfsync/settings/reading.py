@@ -48,6 +48,17 @@ _PARAMETER = re.compile(
 
 def read_settings(**overrides: Any) -> Settings:
     """The settings of this process; a ConfigurationError names the first that is wrong, and how it is spelled in the environment."""
+    try:
+        return _read(overrides)
+    except OSError as error:
+        raise ConfigurationError(
+            "SHELFSYNC_CONFIG",
+            f"{error.filename} cannot be read: {error.strerror}",
+            "Let the user of this process read it.",
+        ) from None
+
+
+def _read(overrides: dict[str, Any]) -> Settings:
     named = os.environ.get("SHELFSYNC_CONFIG")
     if named and not Path(named).is_file():
         raise ConfigurationError(

@@ -7,9 +7,11 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
+import typer
 
 from command_tree import ROOT, commands, options, parse
 from shelfsync.cli.app import run
+from shelfsync.cli.command import read_duration, read_instant
 from shelfsync.errors import ExitCode
 
 COMMANDS = dict(commands())
@@ -78,3 +80,29 @@ def test_the_documentation_has_the_same_table():
     page = (Path(__file__).resolve().parents[3] / "docs/reference/cli.md").read_text("utf-8")
     rows = [line for line in page.splitlines() if re.match(r"\| \d+ \|", line)]
     assert rows == [f"| {code:d} | {code.name.lower()} | {code.meaning} | {code.remedy} |" for code in ExitCode]
+
+
+@pytest.mark.parametrize("text", ["99999999999d", "9999999d", "3651d", "5", "h", ""])
+def test_a_duration_that_is_none_or_longer_than_any_is_rejected(text):
+    with pytest.raises(typer.BadParameter, match="no duration of at most 3650d"):
+        read_duration(text)
+
+
+@pytest.mark.parametrize("text", ["0001-01-01T00:00+14:00", "9999-12-31T23:59-12:00", "noon"])
+def test_an_instant_that_no_clock_shows_is_rejected(text):
+    with pytest.raises(typer.BadParameter, match="is no instant"):
+        read_instant(text)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("holds", "show", f"{2**63}"),
+        ("holds", "approve", "1", f"{2**63}"),
+        ("runs", "list", "--limit", f"{2**63}"),
+        ("inbox", "replay", f"{2**63}"),
+    ],
+)
+def test_a_number_that_no_row_has_is_rejected_as_such(capsys, words):
+    assert run(list(words)) == ExitCode.USAGE
+    assert f"{2**63} is larger than any number that shelfsync has" in capsys.readouterr().err
