@@ -491,11 +491,11 @@ def test_an_approved_hold_whose_file_cannot_be_read_keeps_no_other_vendor_from_t
     other = "store-002"
     shop.platform.put_products(other, [{"sku": "a", "barcodes": [], "title": "a", "price": 1.0, "active": True}])
     shop.erp.put(other, "a", "3.00", 10)
-    shop.begin("delta", upto="deliver")
+    run_id, vendors = shop.begin("delta", upto="deliver")
     (hold,) = waiting(shop)
     shop.app.holds.decide(hold["hold_id"], approve=True, who="ada")
     (tmp_path / "lake" / hold["rows_path"]).write_bytes(b"cut")
-    shop.platform.until_quiescent()
+    shop.app.wait(run_id, vendors)
     result = shop.app.recover()
     assert (result["confirmed"], result["acknowledged"], result["open"]) == (1, 1, 0)
     assert list(result["failed"]) == [V]
