@@ -100,8 +100,8 @@ def _with_signs_of_life(url: sa.URL) -> sa.URL:
         "keepalives_idle": SILENT_MAX_S // 4,
         "keepalives_interval": SILENT_MAX_S // 12,
         "keepalives_count": 9,
-        "tcp_user_timeout": SILENT_MAX_S
-        * 1000,  # of bytes that it does not confirm; the others are about a silent connection
+        # the others are about a silent connection, this one about bytes that are not confirmed
+        "tcp_user_timeout": SILENT_MAX_S * 1000,
     }
     return url.update_query_dict({name: str(value) for name, value in options.items() if name not in url.query})
 

@@ -8,7 +8,18 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB
 
-from shelfsync.store.metadata import identity, instant, lake_file, metadata, moment, number, one_of, text, written
+from shelfsync.store.metadata import (
+    identity,
+    instant,
+    lake_file,
+    metadata,
+    moment,
+    number,
+    one_of,
+    text,
+    tries,
+    written,
+)
 
 
 class Kind(enum.StrEnum):
@@ -77,10 +88,6 @@ def _seconds_until(moment: sa.ColumnElement[Any], *, unset: str) -> sa.ColumnEle
     return sa.func.greatest(0.0, sa.func.coalesce(ahead_s, sa.cast(unset, sa.Double)))
 
 
-def _number(name: str, comment: str) -> sa.Column[int]:
-    return sa.Column(name, sa.Integer, nullable=False, server_default="0", comment=comment)
-
-
 def _of_kind() -> str:
     """Each job has the request of its own kind and no other; only a catalog job has vendor and plan, and it begins by submitting."""
     kinds = ", ".join(f"'{kind}'" for kind in Kind)
@@ -119,8 +126,8 @@ job = sa.Table(
         "urgent_accepted",
         "Catalog: SKUs of its priority with a success line; null: not ended, or ended before this was kept",
     ),
-    _number("attempts", "How often the request left"),
-    _number("polls", "How often the platform was polled about it"),
+    tries("attempts", "How often the request left"),
+    tries("polls", "How often the platform was polled about it"),
     moment("next_poll_at", "When to poll next; null: at once"),
     text("platform_status", "The platform's own name for its state, as last reported"),
     sa.Column("feedback", JSONB, comment="Per-SKU results of the status call, if it returns them"),
