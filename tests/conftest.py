@@ -16,6 +16,7 @@ import pytest
 from hypothesis import settings
 
 import canaries
+from garbage import collect_less
 from memory_folder import throwaway_root
 from shelfsync.local.place import FileLock
 from shelfsync.local.postgres import EmbeddedPostgres
@@ -30,18 +31,16 @@ if TYPE_CHECKING:
 EXAMPLES = 60
 """Of a property: more would cost `make test` its eight CPU-minutes."""
 # A busy machine must not fail a property; CI repeats the same examples, a local run searches for new ones.
-settings.register_profile("local", deadline=None, max_examples=EXAMPLES)
+settings.register_profile("local", deadline=None, max_examples=EXAMPLES, print_blob=True)
 settings.register_profile("ci", deadline=None, max_examples=EXAMPLES, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 
-# Modules and collected tests stay to the end: to search them again and again was a seventh of the CPU.
-gc.set_threshold(50_000, 20, 20)
+collect_less()
 
 
 def pytest_collection_finish() -> None:
-    gc.collect()
-    gc.freeze()
+    collect_less()
 
 
 def pytest_unconfigure() -> None:

@@ -144,23 +144,29 @@ def test_while_another_caller_renews_the_valid_token_is_used(tools):
     assert len(server.of("POST")) == 2
 
 
-@pytest.mark.parametrize("trouble", [(503, b""), (200, b""), (200, "<!doctype html><p>down")])
-def test_a_token_that_is_still_valid_serves_while_the_platform_gives_no_new_one(tools, trouble):
-    down = threading.Event()
+def _within_the_margin(tools, *answer):
+    """Clock, server and client; the token of the client ends soon, and each request for a new one has this answer."""
+    soon = threading.Event()
 
-    class Failing(tools.Platform):
+    class Refusing(tools.Platform):
         def __call__(self, seen, send):
-            if seen.method == "POST" and down.is_set():
-                send(tools.http(*trouble))
+            if seen.method == "POST" and soon.is_set():
+                send(tools.http(*answer))
                 return
             super().__call__(seen, send)
 
     clock = ManualClock()
-    server = tools.server(Failing(tools.http(200, LISTING)))
+    server = tools.server(Refusing(tools.http(200, LISTING)))
     client = tools.client(server, token_store=MemoryTokenStore(clock))
     client.list_catalog("v")
-    down.set()
-    clock.now_s += 7200 - 200  # within the margin before its end
+    soon.set()
+    clock.now_s += 7200 - 200
+    return clock, server, client
+
+
+@pytest.mark.parametrize("trouble", [(503, b""), (200, b""), (200, "<!doctype html><p>down")])
+def test_a_token_that_is_still_valid_serves_while_the_platform_gives_no_new_one(tools, trouble):
+    clock, server, client = _within_the_margin(tools, *trouble)
     client.list_catalog("v")
     assert [seen.headers["authorization"] for seen in server.of("GET")] == ["Bearer canary-token-1"] * 2
     clock.now_s += 201  # it has expired
@@ -169,21 +175,7 @@ def test_a_token_that_is_still_valid_serves_while_the_platform_gives_no_new_one(
 
 
 def test_credentials_that_the_platform_rejects_are_reported_although_the_old_token_is_still_valid(tools):
-    wrong = threading.Event()
-
-    class Rejecting(tools.Platform):
-        def __call__(self, seen, send):
-            if seen.method == "POST" and wrong.is_set():
-                send(tools.http(401, {"message": "the client is unknown"}))
-                return
-            super().__call__(seen, send)
-
-    clock = ManualClock()
-    server = tools.server(Rejecting(tools.http(200, LISTING)))
-    client = tools.client(server, token_store=MemoryTokenStore(clock))
-    client.list_catalog("v")
-    wrong.set()
-    clock.now_s += 7200 - 200
+    *_, client = _within_the_margin(tools, 401, {"message": "the client is unknown"})
     with pytest.raises(CredentialsError):
         client.list_catalog("v")
 

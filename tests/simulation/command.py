@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import gc
 import multiprocessing
 import queue
 import shutil
@@ -22,6 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from garbage import collect_less
 from memory_folder import throwaway_root
 from shelfsync.local.postgres import EmbeddedPostgres
 from shelfsync.migrations import upgrade
@@ -60,7 +60,7 @@ def main() -> int:
     parser.add_argument("--no-shrink", action="store_true", help="leave a failing seed as long as it is")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the server is stopped
-    _collect_less()
+    collect_less()
     began_s = time.monotonic()
     with _server() as server:
         if options.crash_points or options.abandoned is not None:
@@ -75,13 +75,6 @@ def main() -> int:
         else:
             verdicts = _many(server, options)
     return _summary(verdicts, time.monotonic() - began_s)
-
-
-def _collect_less() -> None:
-    """Modules stay for ever: the garbage collector need not search them again and again, which was a tenth of a seed."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 20)
 
 
 def _died(options: argparse.Namespace, world: World) -> int:
@@ -162,7 +155,7 @@ def _many(server: EmbeddedPostgres, options: argparse.Namespace) -> list[Verdict
 
 
 def _work(url: str, seeds: multiprocessing.Queue, verdicts: multiprocessing.Queue, options: argparse.Namespace) -> None:
-    _collect_less()
+    collect_less()
     with _folder() as folder, World(url, folder) as world:
         while (seed := seeds.get()) is not None:
             verdicts.put(_run_seed(world, seed, options))

@@ -20,6 +20,7 @@ from partner_api import ClientCredentials, Dialect, PartnerClient, StaticToken
 from partner_sandbox.settings import SandboxSettings
 from sandbox_fixture import LiveSandbox
 from serving import serving
+from shared_statements import SharedStatements
 from shelfsync.app import assemble
 from shelfsync.inbox.store import InboxStore
 from shelfsync.platform.rate_limit import RateLimiter
@@ -51,8 +52,6 @@ if TYPE_CHECKING:
 
 SECRET = "a genuine secret"
 TOKEN = "portal-token"
-STATEMENTS_MAX = 3000
-"""Compiled statements that the processes of a world share. Each is the same program, and compiling is a tenth of a seed."""
 
 
 class World:
@@ -78,7 +77,7 @@ class World:
         self.listed = Listed(self.clock.now)
         self.unexpected = UnexpectedErrors()
         self.observer = sa.create_engine(self.url, poolclass=sa.StaticPool)
-        self._compiled: sa.util.LRUCache[Any, Any] = sa.util.LRUCache(STATEMENTS_MAX)
+        self._statements = SharedStatements(self.observer)  # compiling is a tenth of a seed
         self._network = httpx.HTTPTransport(limits=httpx.Limits(max_keepalive_connections=0), verify=False)
         self._closing = contextlib.ExitStack()
         self._lake = "memory://simulation"
@@ -143,9 +142,8 @@ class World:
                 pool_size=5,
                 max_overflow=5,
                 pool_reset_on_return="rollback",
-                execution_options={"compiled_cache": self._compiled},
             )
-            engine.dialect = self.observer.dialect  # a compiled statement belongs to its dialect
+            self._statements.join(engine)
             closing.callback(engine.dispose)
             sa.event.listen(engine, "begin", self._set_instant)
             sa.event.listen(engine, "commit", _keep_instant)

@@ -1,4 +1,4 @@
-"""Compiled statements that the engines of a session share: each test has an engine of its own, and the statements are the same."""
+"""Compiled statements that engines share: each test, and each process of a simulation, has an engine of its own, and the statements are the same."""
 
 from __future__ import annotations
 
@@ -14,16 +14,27 @@ if TYPE_CHECKING:
 STATEMENTS_MAX = 3000
 
 
+class SharedStatements:
+    """The dialect of one engine, which has been connected, and one cache for all that join it."""
+
+    def __init__(self, first: Engine) -> None:
+        self._dialect = first.dialect
+        self._compiled: sa.util.LRUCache[Any, Any] = sa.util.LRUCache(STATEMENTS_MAX)
+
+    def join(self, engine: Engine) -> None:
+        """From now on this engine compiles no statement that another one has compiled."""
+        engine.dialect = self._dialect  # a compiled statement belongs to its dialect
+        engine.update_execution_options(compiled_cache=self._compiled)
+
+
 def share(first: Engine) -> None:
-    """From now on `create_engine` gives each engine the dialect of `first`, which has been connected, and one cache."""
-    make = shelfsync.store.engine.make_engine
-    compiled: sa.util.LRUCache[Any, Any] = sa.util.LRUCache(STATEMENTS_MAX)
+    """From now on all engines of `create_engine` share their statements."""
+    make, statements = shelfsync.store.engine.make_engine, SharedStatements(first)
 
     def make_engine(url: sa.URL, **options: Any) -> Engine:
         engine = make(url, **options)
         if "json_serializer" in options:
-            engine.dialect = first.dialect  # a compiled statement belongs to its dialect
-            engine.update_execution_options(compiled_cache=compiled)
+            statements.join(engine)
         return engine
 
     shelfsync.store.engine.make_engine = make_engine
