@@ -245,10 +245,11 @@ def _check(snapshot: pa.Table, baseline: pa.Table, outcomes: pa.Table, moved: pa
     accepted = {row["sku"] for row in outcomes.to_pylist() if row["state"] == "accepted"}
     expected = {row["sku"]: row for row in baseline.to_pylist()}
     barcodes = dict(zip(snapshot["sku"].to_pylist(), snapshot["barcode"].to_pylist(), strict=True))
-    for sku, (_, sent) in slow.changes(snapshot, baseline).items():
+    for sku, (change, sent) in slow.changes(snapshot, baseline).items():
         if sku in accepted:
-            known = expected.get(sku, dict.fromkeys(baseline.column_names) | {"sku": sku})
-            expected[sku] = {**known, **sent, "barcode": barcodes.get(sku, known["barcode"])}
+            known = expected.get(sku, dict.fromkeys(moved.column_names) | {"sku": sku})
+            left = True if change == "removed" else None if "active" in sent else known.get("left")
+            expected[sku] = {**known, **sent, "barcode": barcodes.get(sku, known["barcode"]), "left": left}
     assert moved.to_pylist() == [expected[sku] for sku in sorted(expected, key=str.encode)], "the new baseline is wrong"
 
 

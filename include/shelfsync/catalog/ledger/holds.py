@@ -230,7 +230,8 @@ def newest(connection: Connection, *states: str, holds: int = 200) -> list[Hold]
     """The last holds and every open one, newest first; of any state when none is named."""
     of_states = hold.c.state.in_(states) if states else sa.true()
     last = sa.select(hold.c.hold_id).where(of_states).order_by(hold.c.hold_id.desc()).limit(holds)
-    shown = sa.and_(of_states, sa.or_(hold.c.hold_id.in_(last), hold.c.state == HoldState.OPEN))
+    still_open = sa.select(hold.c.hold_id).where(of_states, hold.c.state == HoldState.OPEN)
+    shown = hold.c.hold_id.in_(sa.union(last, still_open))  # each is found by an index
     return _holds(connection, sa.select(*_COLUMNS).where(shown).order_by(hold.c.hold_id.desc()))
 
 
