@@ -21,6 +21,8 @@ from shelfsync.catalog.state import RunState
 from shelfsync.catalog.steps.run import unfinished
 from shelfsync.catalog.warehouse import record
 from shelfsync.housekeeping.rules import rules
+from shelfsync.promotions.ledger import runs as promotion_runs
+from shelfsync.promotions.warehouse import record as promotion_record
 from shelfsync.store.metadata import instant
 from shelfsync.store.partitions import retire
 from shelfsync.warehouse.every_table import metadata
@@ -60,6 +62,15 @@ AND NOT EXISTS (SELECT 1 FROM ledger.batch AS b JOIN ledger.job AS j USING (batc
 ORDER BY run_id
 """
 """A repeated task keeps the start of its run, so the query reads its vendors too. A run with open work is left to `recover`."""
+_LOST_PROMOTIONS = """
+SELECT run_id FROM ledger.promotion_run WHERE state IN ('running', 'planned') AND coalesce(planned_at, started_at) < :cutoff
+AND NOT EXISTS (SELECT 1 FROM ledger.promotion_request AS q JOIN ledger.job AS j USING (request_id)
+                WHERE q.run_id = promotion_run.run_id AND j.state IN ('planned', 'submitting', 'open', 'confirmed'))
+ORDER BY run_id
+"""
+_NO_REPORT = (
+    "it never came to its report: its process was killed, timed out or was marked failed; housekeeping closed it"
+)
 
 
 def prune(engine: Engine, rule: Rule, *, dry_run: bool = False) -> int:
@@ -122,17 +133,24 @@ def thin(engine: Engine, *, older_than: dt.timedelta, dry_run: bool = False) -> 
 
 
 def close_lost_runs(context: Context, *, older_than: dt.timedelta, dry_run: bool = False) -> int:
-    """How many were closed as failed, or with `dry_run` would be; their vendors that did not end are reported as the report reports them."""
+    """How many runs of catalog and promotions were closed as failed, or with `dry_run` would be.
+
+    The vendors of a catalog run that did not end are reported as the report reports them.
+    """
     with context.engine.connect() as connection:
         cutoff = connection.execute(sa.select(instant() - older_than)).scalar_one()
         lost = list(connection.execute(sa.text(_LOST), {"cutoff": cutoff}).scalars())
+        of_promotions = list(connection.execute(sa.text(_LOST_PROMOTIONS), {"cutoff": cutoff}).scalars())
     for run_id in () if dry_run else lost:
         with context.engine.begin() as connection:
             unfinished(connection, run_id)
-            error = "it never came to its report: its process was killed, timed out or was marked failed; housekeeping closed it"
-            runs.close_run(connection, run_id, state=RunState.FAILED, error=error)
+            runs.close_run(connection, run_id, state=RunState.FAILED, error=_NO_REPORT)
             record.record_run(connection, run_id)
-    return len(lost)
+    for run_id in () if dry_run else of_promotions:
+        with context.engine.begin() as connection:
+            promotion_runs.close(connection, run_id, state="failed", error=_NO_REPORT)
+            promotion_record.record_run(connection, run_id)
+    return len(lost) + len(of_promotions)
 
 
 _RECENT = """

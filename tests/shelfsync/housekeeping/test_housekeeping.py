@@ -455,6 +455,34 @@ def test_what_is_in_use_is_never_swept(world):
     assert sweep(world.app.context, grace=timedelta(hours=1), recent=timedelta(days=1)).removed == 0
 
 
+@pytest.mark.parametrize("upto", ["open", "extract", "plan"])
+def test_a_run_of_promotions_that_was_killed_is_closed_once_no_request_of_it_is_open(shop, upto):
+    shop.erp.put("c1", "a", "8")
+    path = shop.world.app.promotions
+    run_id = path.open_run("killed", dry_run=False)
+    if upto != "open":
+        path.extract(run_id)
+    if upto == "plan":
+        path.plan(run_id)
+    with shop.world.app.context.engine.begin() as connection:
+        connection.exec_driver_sql(
+            "UPDATE ledger.promotion_run SET started_at = started_at - interval '3 days', planned_at = planned_at - interval '3 days'"
+        )
+    state = "SELECT state FROM {}.promotion_run"
+    if upto == "plan":
+        assert shop.world.app.remove_expired()["runs_closed"] == 0, "its requests are yet to be sent"
+        assert shop.rows(state.format("ledger")) == [("planned",)]
+        path.deliver()
+        path.wait(run_id)
+        path.confirm()
+    assert shop.world.app.remove_expired(dry_run=True)["runs_closed"] == 1
+    assert shop.world.app.remove_expired()["runs_closed"] == 1
+    for schema in ("ledger", "warehouse"):
+        ((found, error),) = shop.rows(f"SELECT state, error FROM {schema}.promotion_run")
+        assert (found, error.split(":")[0]) == ("failed", "it never came to its report")
+    assert shop.world.app.remove_expired()["runs_closed"] == 0
+
+
 def test_an_approval_stays_as_long_as_a_run_of_promotions_finds_what_it_is_for(shop):
     for number, sku in enumerate("abc"):
         shop.erp.put(f"c{number}", sku, "1", end=24 * 90)
