@@ -94,16 +94,19 @@ def approve(
     thresholds: Thresholds = None,
 ) -> Answer:
     """Approve holds, and send their changes at once. With --thresholds: approve what they let through, and decline the rest."""
-    from shelfsync.catalog.steps.holds import decide, reconsider
+    from shelfsync.catalog.steps.holds import check_thresholds, decide, reconsider
     from shelfsync.catalog.steps.sync import deliver_holds
 
     given, who = _thresholds(thresholds), user_or(user)
     with opened() as context:
+        chosen = _chosen(context, number, rule, vendor)
+        if given is not None:
+            check_thresholds(context, chosen, given)
         results = [
             decide(context, hold_id, approve=True, who=who, why=reason)
             if given is None
             else reconsider(context, hold_id, given, who=who, why=reason)
-            for hold_id in _chosen(context, number, rule, vendor)
+            for hold_id in chosen
         ]
         sent = deliver_holds(context, [one["hold"] for one in results if one["state"] == "approved"])
     lines = [one["line"] for one in results]

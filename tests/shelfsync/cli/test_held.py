@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 SKUS = [f"s{number:02}" for number in range(60)]
@@ -124,3 +126,17 @@ def test_one_mistake_at_many_vendors_is_decided_and_sent_by_one_command(tmp_path
     assert sandbox.products("store-003")["s01"]["price"] == 1.0
     code, _, error = here("holds", "approve", "--rule", "shifted_decimal")
     assert (code, "no hold of rule 'shifted_decimal' waits" in error) == (4, True)
+
+
+def test_thresholds_that_one_of_the_holds_does_not_have_decide_none_of_them(stock, here):
+    stock(**dict.fromkeys(SKUS[:11], (10, 5)), **dict.fromkeys(SKUS[11:23], (1.6, 5)))
+    assert here("sync")[0] == 0
+    _, listed, _ = here("holds", "list", "--json")
+    number = {hold["rule"]: str(hold["hold_id"]) for hold in json.loads(listed)["data"]["holds"]}
+    assert sorted(number) == ["price_change", "shifted_decimal"]
+    both = (number["price_change"], number["shifted_decimal"])
+    code, _, error = here("holds", "approve", *both, "--thresholds", '{"move": 0.9}')
+    assert (code, f"hold {number['shifted_decimal']}: these thresholds are invalid" in error) == (4, True)
+    assert here("holds", "list")[1].count(" open ") == 2
+    code, approved, _ = here("holds", "approve", number["price_change"], "--thresholds", '{"move": 0.9}')
+    assert (code, "12 SKUs sent: 12 accepted" in approved) == (0, True)

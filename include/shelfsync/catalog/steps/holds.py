@@ -15,6 +15,8 @@ from shelfsync.platform.jobs.job import reason_of, stops_every_job
 from shelfsync.store.metadata import instant
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from sqlalchemy.engine import Connection
 
     from shelfsync.catalog.ledger.holds import Found, Hold
@@ -55,22 +57,11 @@ def reconsider(
     The rest becomes a separate hold, declined by the same person. A declined hold may be checked again too. A DataError describes
     wrong thresholds; then nothing is decided.
     """
-    with context.engine.connect() as connection:
-        hold = _known(connection, hold_id)
-        row = vendor_runs.read(connection, hold.run_id, hold.vendor)
-    if not hold.may_be_approved or row is None or row.delta_path is None:
+    hold, row, limits = _with_thresholds(context, hold_id, thresholds)
+    if row is None:
         return _decision(hold, done=False)
-    if not thresholds:
-        raise DataError(f"hold {hold_id}: no threshold was given, so nothing was decided; it has {hold.thresholds}")
-    try:
-        limits = context.settings.guards.with_thresholds(hold.vendor, hold.category, hold.rule, thresholds)
-    except ValueError as error:
-        raise DataError(f"hold {hold_id}: these thresholds are invalid: {error}") from None
-    let, rest = _parted(context, hold, row, row.delta_path, limits)
-    used = limits.limit(hold.rule, hold.vendor, hold.category).model_dump()
-    if used == hold.thresholds:
-        raise DataError(f"hold {hold_id}: these thresholds are the present ones, so nothing was decided; give others")
-    decided = {"who": who, "why": why, "thresholds": used}
+    let, rest = _parted(context, hold, row, row.delta_path or "", limits)
+    used = _used(hold, limits)
     with context.engine.begin() as connection:
         vendors.lock(connection, hold.vendor)  # first: the same lock order as renewing and releasing holds
         now = holds.read(connection, hold_id, lock=True)
@@ -85,12 +76,44 @@ def reconsider(
                 holds.narrow(connection, hold_id, rows_path=let.path, identity=let.identity, rows=let.rows)
                 for one in rest:
                     _add_declined(connection, now, one, hours=context.settings.guards.hold_hours, who=who)
-            done = _decided(connection, now, approve=let is not None, **decided)
+            done = _decided(connection, now, approve=let is not None, who=who, why=why, thresholds=used)
         now = _known(connection, hold_id)
     if now.state == hold.state and not (done or as_seen):
         # new products have sold since: check the newer quantities
         return reconsider(context, hold_id, thresholds, who=who, why=why)
     return _decision(now, done=done)
+
+
+def check_thresholds(context: Context, hold_ids: Iterable[int], thresholds: dict[str, Any]) -> None:
+    """Raises the DataError of the first hold for which `reconsider` would reject these thresholds; so several are decided all or none."""
+    for hold_id in hold_ids:
+        _with_thresholds(context, hold_id, thresholds)
+
+
+def _with_thresholds(
+    context: Context, hold_id: int, thresholds: dict[str, Any]
+) -> tuple[Hold, VendorRun | None, GuardSettings]:
+    """The hold, its vendor's run (None: it can no longer be approved) and the guards with these thresholds for its rule."""
+    guards = context.settings.guards
+    with context.engine.connect() as connection:
+        hold = _known(connection, hold_id)
+        row = vendor_runs.read(connection, hold.run_id, hold.vendor)
+    if not hold.may_be_approved or row is None or row.delta_path is None:
+        return hold, None, guards
+    if not thresholds:
+        raise DataError(f"hold {hold_id}: no threshold was given, so nothing was decided; it has {hold.thresholds}")
+    try:
+        limits = guards.with_thresholds(hold.vendor, hold.category, hold.rule, thresholds)
+    except ValueError as error:
+        raise DataError(f"hold {hold_id}: these thresholds are invalid: {error}") from None
+    if _used(hold, limits) == hold.thresholds:
+        raise DataError(f"hold {hold_id}: these thresholds are the present ones, so nothing was decided; give others")
+    return hold, row, limits
+
+
+def _used(hold: Hold, limits: GuardSettings) -> dict[str, Any]:
+    used: dict[str, Any] = limits.limit(hold.rule, hold.vendor, hold.category).model_dump()
+    return used
 
 
 @dataclass(frozen=True)
