@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from croniter import croniter_range
+from pydantic import ValidationError
 
 from scripts.reference import program
 from shelfsync.catalog.ledger.exports import RUN_MAX_S
@@ -160,6 +161,15 @@ def test_unanswered_questions_block_no_other_question(dag_bag: DagBag) -> None:
     ends = begins + dt.timedelta(hours=GuardSettings().hold_hours)
     runs = [*croniter_range(begins, ends, OPTIONS["holds_schedule"].default)]
     assert dag_bag.dags["catalog_holds"].max_active_runs > len(runs) > 1
+
+
+def test_no_setting_lets_a_question_wait_longer_than_its_run(dag_bag: DagBag) -> None:
+    limit = dag_bag.dags["catalog_holds"].dagrun_timeout
+    assert limit is not None
+    longest = dt.timedelta(hours=GuardSettings(hold_hours=168).hold_hours)
+    assert limit >= longest + dt.timedelta(days=1)
+    with pytest.raises(ValidationError):
+        GuardSettings(hold_hours=168.1)
 
 
 @pytest.mark.parametrize("dag_id", SYNCS)

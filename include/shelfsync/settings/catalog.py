@@ -206,8 +206,8 @@ class GuardSettings(Rules):
 
     overrides: dict[str, dict[str, dict[str, Any]]] = Field(default_factory=dict)
     """`{"store-001": {"new_skus": {"max_rows": 500}}, "*/tobacco": {"price_change": {"move": 0.1}}, "store-001/dairy": {…}}`."""
-    hold_hours: float = Field(24.0, gt=0)
-    """Hours that an open hold waits for a decision. After that it expires: its changes stay held, and shelfsync does not ask again."""
+    hold_hours: float = Field(24.0, gt=0, le=168)
+    """Hours that an open hold waits for a decision, at most a week. After that it expires: its changes stay held, and shelfsync does not ask again."""
     approval_hours: float = Field(24.0, gt=0)
     """Hours that an approval is valid for exactly these values. It ends earlier, when the platform has acknowledged them."""
     history_feeds: int = Field(20, ge=1)
