@@ -9,17 +9,12 @@ from decimal import Decimal
 import pytest
 
 from shelfsync.housekeeping.remove_expired import sweep
-from sixty_products import NEW, SKUS, V, fill, price, renumber, waiting
+from sixty_products import SKUS, V, fill, price, waiting
 
 
 @pytest.fixture
 def shop(world):
     return fill(world)
-
-
-@pytest.fixture
-def renumbered(shop):
-    return renumber(shop)
 
 
 @pytest.mark.slow
@@ -201,64 +196,6 @@ def test_a_declined_value_stays_held_without_another_question_until_the_erp_chan
     assert price(shop, "s001") == Decimal("2.6")
 
 
-DEAR = SKUS[:14]
-"""Prices that are doubled: more than the 10 rows that always flow. A few of them alone would flow."""
-
-
-def _decide(shop, how):
-    """Declines the open holds, or lets them expire."""
-    if how == "expired":
-        with shop.app.context.engine.begin() as connection:
-            connection.exec_driver_sql("UPDATE ledger.hold SET expires_at = ledger.instant() - interval '1 s'")
-    else:
-        for hold in waiting(shop):
-            shop.app.holds.decide(hold["hold_id"], approve=False, who="ada")
-    assert shop.sync("delta")["sent"] == 0
-
-
-def _in_force(shop):
-    return [(row.state, row.rows) for row in shop.rows(_IN_FORCE)]
-
-
-_IN_FORCE = "SELECT state, rows FROM ledger.hold WHERE superseded_by IS NULL ORDER BY hold_id"
-
-
-def _put(shop, skus, text):
-    for number, sku in enumerate(skus):
-        shop.erp.put(V, sku, text or f"{2 * (number + 1) + 1}.00", 10)
-
-
-@pytest.mark.parametrize("how", ["declined", "expired"])
-def test_declined_prices_stay_held_while_some_of_them_cannot_be_read_for_a_run(shop, how):
-    _put(shop, DEAR, None)
-    shop.sync("delta")
-    _decide(shop, how)
-    _put(shop, DEAR[:4], "12,x")
-    assert shop.sync("delta")["sent"] == 0
-    assert _in_force(shop) == [(how, 14)]
-    _put(shop, DEAR, None)
-    assert shop.sync("delta")["sent"] == 0
-    assert _in_force(shop) == [(how, 14)]
-    assert price(shop, DEAR[0]) == Decimal("1.50")
-
-
-def test_declined_prices_stay_held_though_all_of_them_cannot_be_read_and_what_the_erp_corrects_is_held_no_more(shop):
-    _put(shop, DEAR, None)
-    shop.sync("delta")
-    _decide(shop, "declined")
-    _put(shop, DEAR, "12,x")
-    shop.sync("delta")
-    assert _in_force(shop) == [("declined", 14)]
-    for number, sku in list(enumerate(DEAR))[4:]:
-        shop.erp.put(V, sku, f"{number + 1}.50", 10)
-    shop.sync("delta")
-    assert _in_force(shop) == [("declined", 4)]
-    for sku in DEAR[:4]:
-        shop.erp.put(V, sku, "1.60", 10)
-    assert shop.sync("delta")["sent"] > 0
-    assert (_in_force(shop), price(shop, DEAR[0])) == ([], Decimal("1.6"))
-
-
 @pytest.mark.slow
 def test_a_full_sync_holds_what_a_delta_holds(shop):
     shop.erp.put(V, "s001", "25.00")
@@ -282,107 +219,6 @@ def test_a_hold_without_a_decision_in_time_expires(make_world, shop):
     assert shop.app.holds.decide(hold["hold_id"], approve=True, who="ada")["state"] == "approved", "late is not never"
     shop.app.holds.deliver(hold["hold_id"])
     assert price(shop, "s001") == 25
-
-
-def _sold(shop, pieces=1, skus="t%"):
-    shop.erp.execute(f"UPDATE stock SET quantity = quantity - {pieces} WHERE sku LIKE '{skus}'")
-
-
-def _new(shop):
-    return {(row["price"], row["active"]) for sku, row in shop.shown().items() if sku in NEW}
-
-
-@pytest.mark.slow
-def test_new_products_that_go_on_selling_stay_one_question_and_its_answer_sends_the_newest_quantities(renumbered):
-    shop = renumbered
-    (asked,) = shop.app.holds.ask("ada")
-    for skus in ("t000", "t00%"):
-        _sold(shop, skus=skus)
-        run = shop.sync("delta")["run"]
-    (hold,) = waiting(shop)
-    assert (hold["hold_id"], hold["rule"], hold["rows"], hold["run_id"]) == (asked["hold"], "new_skus", 60, run)
-    assert {row["sku"]: row["quantity"] for row in shop.app.holds.show(asked["hold"])["rows_shown"]}["t000"] == 8
-    assert shop.app.holds.ask("bob") == []
-    result = shop.app.holds.decide(asked["hold"], approve=True, who="ada")
-    assert result["state"] == "approved", result["line"]
-    shop.app.holds.deliver(asked["hold"])
-    assert _new(shop) == {(2.5, True)}
-    assert shop.rows(
-        "SELECT sku, quantity FROM warehouse.baseline WHERE sku IN ('t000', 't001', 't010') ORDER BY 1"
-    ) == [
-        ("t000", 8),
-        ("t001", 9),
-        ("t010", 10),
-    ]
-    assert shop.sync("delta")["sent"] == 0
-
-
-@pytest.mark.slow
-def test_an_approval_of_new_products_passes_whatever_quantity_they_have_by_now(renumbered):
-    shop = renumbered
-    (hold,) = waiting(shop)
-    _sold(shop)
-    newer = shop.app.open_run("delta", "test/newer")
-    shop.app.extract(newer)
-    shop.app.holds.decide(hold["hold_id"], approve=True, who="ada")
-    assert shop.app.holds.deliver(hold["hold_id"])["vendors"] == []
-    for word in ("normalise", "diff", "guard", "batch", "deliver"):
-        shop.app.step(word, newer, [V])
-    shop.platform.until_quiescent()
-    assert _new(shop) == {(2.5, True)}
-    assert waiting(shop) == []
-
-
-@pytest.mark.slow
-def test_another_price_of_a_new_product_is_another_question(renumbered):
-    shop = renumbered
-    (hold,) = waiting(shop)
-    shop.erp.put(V, "t000", "2.60", 10)
-    shop.sync("delta")
-    (now,) = waiting(shop)
-    assert now["hold_id"] != hold["hold_id"]
-    assert shop.app.holds.decide(hold["hold_id"], approve=True, who="ada")["state"] == "superseded"
-
-
-@pytest.mark.slow
-def test_a_question_that_is_open_from_before_holds_had_an_identity_stays_the_same(shop):
-    shop.erp.put(V, "s001", "25.00")
-    shop.sync("delta")
-    (hold,) = waiting(shop)
-    with shop.app.context.engine.begin() as connection:
-        connection.exec_driver_sql("UPDATE ledger.hold SET identity = NULL")
-    shop.sync("delta")
-    assert [one["hold_id"] for one in waiting(shop)] == [hold["hold_id"]]
-    assert shop.rows("SELECT count(*) FROM ledger.hold WHERE identity IS NULL") == [(0,)]
-
-
-def _ids(shop):
-    return [(one["hold_id"], one["run_id"], one["rule"]) for one in waiting(shop)]
-
-
-@pytest.mark.slow
-def test_the_guards_again_in_an_older_run_change_no_question_of_a_newer_one(shop):
-    shop.erp.put(V, "s001", "25.00")
-    older = shop.sync("delta")["run"]
-    shop.erp.put(V, "s001", "26.00")
-    shop.sync("delta")
-    before = _ids(shop)
-    assert len(before) == 1
-    shop.app.step("guard", older, [V])
-    assert _ids(shop) == before
-
-
-@pytest.mark.slow
-def test_an_older_run_that_is_guarded_late_changes_no_question_of_a_newer_one(shop):
-    shop.erp.put(V, "s001", "25.00")
-    shop.erp.put(V, "s002", "3.60")
-    older, _ = shop.begin("delta", upto="diff")
-    shop.erp.put(V, "s001", "26.00")
-    shop.sync("delta")
-    before = _ids(shop)
-    assert len(before) == 1
-    shop.app.step("guard", older, [V])
-    assert _ids(shop) == before
 
 
 def test_a_dry_run_asks_no_person(shop):
