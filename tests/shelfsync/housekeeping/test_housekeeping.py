@@ -8,13 +8,9 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import ARRAY
 
-from shelfsync.housekeeping.remove_expired import needed_paths, path_columns, prune, sweep
-from shelfsync.housekeeping.rules import rules
-from shelfsync.settings import HousekeepingSettings
+from shelfsync.housekeeping.remove_expired import needed_paths, sweep
 from shelfsync.store.lake import Lake
-from shelfsync.warehouse.every_table import metadata
 
 PRODUCTS = [{"sku": sku, "barcodes": [], "title": sku, "price": 9.99, "active": True} for sku in ("a", "b")]
 MOMENT = 1e-7
@@ -210,32 +206,6 @@ def test_an_observation_is_deleted_together_with_its_drift_and_its_rows(make_wor
     )
 
 
-def test_a_lost_run_is_reported_as_failed_with_its_step(world):
-    world.platform.put_products("store-001", PRODUCTS)
-    world.erp.put("store-001", "a", "1.00")
-    run_id, _ = world.begin("delta", upto="diff")
-    with world.app.context.engine.begin() as connection:
-        for table, column in (("run", "started_at"), ("vendor_run", "updated_at")):
-            connection.execute(sa.text(f"UPDATE ledger.{table} SET {column} = {column} - interval '3 days'"))
-    world.app.remove_expired()
-    for table in ("ledger.run", "warehouse.sync_run"):
-        (row,) = world.rows(f"SELECT state, error FROM {table} WHERE run_id = {run_id}")
-        assert (row.state, row.error.split(":")[0]) == ("failed", "it never came to its report")
-    assert world.rows("SELECT state, failed_step FROM ledger.vendor_run") == [("failed", "guard")]
-    assert world.sync("delta")["accepted"] == 1
-
-
-def test_a_run_that_was_taken_up_again_is_not_lost(world):
-    """It is as old as it began; what is being done for its vendors is young."""
-    world.platform.put_products("store-001", PRODUCTS)
-    world.erp.put("store-001", "a", "1.00")
-    world.begin("delta", upto="diff")
-    with world.app.context.engine.begin() as connection:
-        connection.execute(sa.text("UPDATE ledger.run SET started_at = started_at - interval '3 days'"))
-    assert world.app.remove_expired()["runs_closed"] == 0
-    assert world.rows("SELECT state FROM ledger.run") == [("running",)]
-
-
 @pytest.mark.slow
 def test_neither_a_dry_run_nor_a_busy_vendor_keeps_its_assortment(make_world):
     world = make_world(
@@ -358,85 +328,6 @@ def test_nothing_goes_before_its_time(world):
     assert (result["rows"], result["files_removed"]) == ({}, 0)
 
 
-def test_every_rule_can_be_asked_of_the_database(engine):
-    for rule in rules(HousekeepingSettings(), customer_days=30):
-        assert prune(engine, rule) == 0
-        with engine.connect() as connection:
-            assert connection.execute(sa.text("SELECT to_regclass(:table)"), {"table": rule.table}).scalar_one(), rule
-
-
-def test_every_column_named_like_a_path_of_the_lake_declares_it():
-    named = {
-        column
-        for table in metadata.tables.values()
-        for column in table.columns
-        if column.name.split("_")[-1] in {"path", "paths"}
-    }
-    declared = {column for table in metadata.tables.values() for column in table.columns if "lake" in column.info}
-    assert {_full(column) for column in named} == {_full(column) for column in declared}
-    assert {_full(column) for column in path_columns()} < {_full(column) for column in declared}
-    assert all(isinstance(column.type, sa.Text) for column in declared), "the sweep reads one path a row"
-
-
-@pytest.mark.slow
-def test_no_other_column_names_a_file_of_the_lake(make_shop):
-    """After syncs, a quarantined row, a hold, promotions, an export and a restoration: a column with a path in it declares it."""
-    shop = make_shop()
-    world = shop.world
-    world.erp.put("store-001", "b", "oops")
-    shop.erp.put("offer", "a", "8")
-    shop.erp.put("offer", "c", "oops")
-    shop.sync()
-    before = world.app.explain("store-001", "a").at
-    for price in ("11.00", "900.00"):
-        world.erp.put("store-001", "a", price)
-        world.sync("delta")
-    world.app.export("test/export", ("store-001",), progress=lambda *_: None)
-    order = {"span": timedelta(hours=1), "skus": None, "why": "a mistake", "who": "ada", "dry_run": False}
-    world.app.restore("store-001", at=before, **order)
-    world.sync("delta")
-    found = _columns_that_name(world, sorted(_files(world)))
-    story = ("vendor_run.raw_path", "vendor_run.quarantine_path", "hold.rows_path", "promotion_run.manifest_path")
-    assert {f"ledger.{column}" for column in (*story, "observation.path", "restoration.path")} <= found
-    declared = {
-        _full(column) for table in metadata.tables.values() for column in table.columns if "lake" in column.info
-    }
-    assert found <= declared
-
-
-def _full(column: sa.Column) -> str:
-    return f"{column.table.fullname}.{column.name}"
-
-
-def _columns_that_name(world, paths: list[str]) -> set[str]:
-    """Columns of any type of which a value contains one of these paths."""
-    found = set()
-    asked = sa.func.unnest(sa.literal(paths, ARRAY(sa.Text))).table_valued("file", name="asked").render_derived()
-    with world.app.context.engine.connect() as connection:
-        for table in metadata.tables.values():
-            named = [sa.func.bool_or(sa.cast(column, sa.Text).contains(asked.c.file)) for column in table.columns]
-            output = connection.execute(sa.select(*named).select_from(table.join(asked, sa.true()))).one()
-            found |= {_full(column) for column, names in zip(table.columns, output, strict=True) if names}
-    return found
-
-
-def test_no_foreign_key_makes_the_removal_of_a_row_read_a_whole_table(engine):
-    """Removing a row searches every table that points to it; without an index that reads all its rows."""
-    unindexed = sa.text(
-        "SELECT c.conrelid::regclass::text || ' (' || c.conname || ')' FROM pg_constraint AS c"
-        " WHERE c.contype = 'f' AND c.conparentid = 0 AND c.confrelid = to_regclass(:table) AND NOT EXISTS ("
-        "   SELECT 1 FROM pg_index AS i WHERE i.indrelid = c.conrelid AND i.indpred IS NULL"
-        "   AND (i.indkey::int2[])[0:array_length(c.conkey, 1) - 1] @> c.conkey)"
-    )
-    with engine.connect() as connection:
-        found = {
-            name
-            for rule in rules(HousekeepingSettings(), customer_days=30)
-            for name in connection.execute(unindexed, {"table": rule.table}).scalars()
-        }
-    assert found == set()
-
-
 def test_a_remote_lake_reports_the_age_of_its_files_too():
     lake = Lake("memory://swept")
     path = lake.write_bytes("log", "store-001", ".csv", b"x")
@@ -453,34 +344,6 @@ def test_what_is_in_use_is_never_swept(world):
     world.sync("full")
     _age(world)
     assert sweep(world.app.context, grace=timedelta(hours=1), recent=timedelta(days=1)).removed == 0
-
-
-@pytest.mark.parametrize("upto", ["open", "extract", "plan"])
-def test_a_run_of_promotions_that_was_killed_is_closed_once_no_request_of_it_is_open(shop, upto):
-    shop.erp.put("c1", "a", "8")
-    path = shop.world.app.promotions
-    run_id = path.open_run("killed", dry_run=False)
-    if upto != "open":
-        path.extract(run_id)
-    if upto == "plan":
-        path.plan(run_id)
-    with shop.world.app.context.engine.begin() as connection:
-        connection.exec_driver_sql(
-            "UPDATE ledger.promotion_run SET started_at = started_at - interval '3 days', planned_at = planned_at - interval '3 days'"
-        )
-    state = "SELECT state FROM {}.promotion_run"
-    if upto == "plan":
-        assert shop.world.app.remove_expired()["runs_closed"] == 0, "its requests are yet to be sent"
-        assert shop.rows(state.format("ledger")) == [("planned",)]
-        path.deliver()
-        path.wait(run_id)
-        path.confirm()
-    assert shop.world.app.remove_expired(dry_run=True)["runs_closed"] == 1
-    assert shop.world.app.remove_expired()["runs_closed"] == 1
-    for schema in ("ledger", "warehouse"):
-        ((found, error),) = shop.rows(f"SELECT state, error FROM {schema}.promotion_run")
-        assert (found, error.split(":")[0]) == ("failed", "it never came to its report")
-    assert shop.world.app.remove_expired()["runs_closed"] == 0
 
 
 def test_an_approval_stays_as_long_as_a_run_of_promotions_finds_what_it_is_for(shop):
