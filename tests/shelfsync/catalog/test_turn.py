@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from shelfsync.catalog.state import PRIORITIES
@@ -44,6 +44,7 @@ def test_four_turns_of_five_go_to_the_most_urgent_and_the_oldest_of_them(waiting
 
 
 @given(turns)
+@example([*(turn(f"store-{n}", "stop_sell", n) for n in range(9)), turn("store-9", "catalog", 60)])
 def test_a_turn_comes_within_five_times_the_number_of_the_older_ones(waiting):
     for place, one in enumerate(in_order(waiting), 1):
         older = sum(since(other) <= since(one) for other in waiting)
