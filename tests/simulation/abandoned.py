@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from shelfsync.catalog.ledger.exports import LOST_AFTER_S, RUN_MAX_S
 from simulation import abandoned_orders as orders
 from simulation import day, operator_actions, pauses, promotions
 from simulation.broken import Broken
@@ -37,8 +38,8 @@ FIRST = VENDORS[0]
 RUN_AFTER_S = 60.0
 RECOVERED_AFTER_S = (300.0, 300.0, 300.0, 300.0, 900.0)
 """The schedule of recovery, until the deadline of a job (1,800 s) has passed."""
-EXPORT_OVER_S = 4300.0
-"""Beyond the deadline of an export, which is longer: until then a lost export may be open."""
+EXPORT_OVER_S = RUN_MAX_S + LOST_AFTER_S + 60.0
+"""Beyond the end of a run of exports, which is longer: until then a lost export may be open."""
 OPEN = {
     "jobs": "SELECT job_id FROM ledger.job WHERE kind = 'catalog' AND state IN ('submitting', 'open', 'confirmed')",
     "batches": "SELECT batch_id FROM ledger.batch WHERE state = 'planned'",
@@ -235,11 +236,14 @@ def dies_at(world: World, process: Process, point: Point) -> None:
 def abandoned(
     world: World, names: Iterable[str], every: int = 1, log: Callable[[str], None] = lambda _: None
 ) -> tuple[int, list[str]]:
-    """Each of the named kinds dies at every N-th of its points: how many there were, and a line for each that went wrong."""
+    """Each of the named kinds dies at every N-th of its points: how many there were, and a line for each that went wrong.
+
+    The first point is before any effect, where nothing is left to follow; so one of N begins with the second.
+    """
     tried, wrong = 0, []
     for name in names:
         process = PROCESSES[name]
-        chosen = points(effects_of(world, process))[::every]
+        chosen = points(effects_of(world, process))[every > 1 :: every]
         found = [f"{name} {line}" for line in crash_sweep(chosen, partial(dies_at, world, process), log)]
         tried, wrong = tried + len(chosen), wrong + found
         log(f"{name}: {len(chosen) - len(found)} of {len(chosen)} deaths are followed up by the schedule")
