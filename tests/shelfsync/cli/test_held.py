@@ -128,6 +128,7 @@ def test_one_mistake_at_many_vendors_is_decided_and_sent_by_one_command(tmp_path
     assert (code, "no hold of rule 'shifted_decimal' waits" in error) == (4, True)
 
 
+@pytest.mark.slow
 def test_thresholds_that_one_of_the_holds_does_not_have_decide_none_of_them(stock, here):
     stock(**dict.fromkeys(SKUS[:11], (10, 5)), **dict.fromkeys(SKUS[11:23], (1.6, 5)))
     assert here("sync")[0] == 0

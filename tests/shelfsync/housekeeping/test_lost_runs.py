@@ -34,6 +34,7 @@ def test_a_run_that_was_taken_up_again_is_not_lost(world):
     assert world.rows("SELECT state FROM ledger.run") == [("running",)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("upto", ["open", "extract", "plan"])
 def test_a_run_of_promotions_that_was_killed_is_closed_once_no_request_of_it_is_open(shop, upto):
     shop.erp.put("c1", "a", "8")
