@@ -57,7 +57,7 @@ class NormaliseSettings(Section):
     """Longest SKU in characters; a longer one is quarantined."""
 
 
-Pieces = Annotated[int, Field(ge=0)]
+Pieces = Annotated[int, Field(ge=0, le=9_999_999_999)]
 
 
 class SuppressionSettings(Section):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, SecretStr
+from pydantic import AfterValidator, BaseModel, ConfigDict, SecretStr, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 SECRET_LENGTH_MIN = 16
@@ -32,7 +32,21 @@ def items(value: Any) -> Any:
     return value
 
 
+CENTURY = {"s": 36_525 * 86_400, "hours": 36_525 * 24, "days": 36_525, "months": 1_200}
+"""A hundred years, by the unit at the end of a setting's name: no instant so far from now leaves a database's calendar."""
+
+
 class Section(BaseModel):
-    """A section: frozen; an unknown name is an error."""
+    """A section: frozen; an unknown name is an error, and so is a time of more than a hundred years."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @field_validator("*")
+    @classmethod
+    def _within_a_century(cls, value: Any, info: ValidationInfo) -> Any:
+        most = CENTURY.get(str(info.field_name).rpartition("_")[2])
+        if most is not None and isinstance(value, int | float) and not value <= most:
+            raise PydanticCustomError(
+                "longer_than_a_century", "should be at most {most}, a hundred years", {"most": most}
+            )
+        return value

@@ -81,6 +81,12 @@ def test_a_database_that_does_not_let_us_in_is_named_without_its_password(make_s
         ("SHELFSYNC_SYNC__BODY_MAX_BYTES", "many"),
         ("SHELFSYNC_PLATFORM__ITEM_KEY", "ean"),
         ("SHELFSYNC_RATE_LIMIT__REQUESTS_PER_MINUTE", "0"),
+        ("SHELFSYNC_HOUSEKEEPING__RUN_DAYS", "1000000"),
+        ("SHELFSYNC_GUARDS__APPROVAL_HOURS", "1e9"),
+        ("SHELFSYNC_SYNC__JOB_DEADLINE_S", "inf"),
+        ("SHELFSYNC_SYNC__WATCH_S", "nan"),
+        ("SHELFSYNC_WAREHOUSE__OUTCOME_MONTHS", "100000"),
+        ("SHELFSYNC_SUPPRESSION__SALES_BUFFER", "4006381333931000000001"),
     ],
 )
 def test_a_setting_that_cannot_be_read_is_named_as_it_is_written(monkeypatch, name, value):
