@@ -22,6 +22,7 @@ from simulation.restored import Restorations
 from simulation.trail import Trail
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Callable
 
     from simulation.erp import Key, Row
@@ -225,12 +226,13 @@ class Model:
                         "I1", f"run {run.run_id} is {run.state} for {run.vendor}, and {row['sku']} differs in {differs}"
                     )
 
-    def no_job_is_overdue(self) -> None:
-        """I15, after recovery: without a lease on its vendor, no job is open beyond its deadline."""
+    def no_job_is_overdue(self, begun_at: dt.datetime) -> None:
+        """I15, after a recovery that began then: without a lease on its vendor, no job is open that was overdue by then."""
         late = self._world.rows(
             "SELECT j.job_id, j.vendor, j.state, j.deadline_at FROM ledger.job j LEFT JOIN ledger.lease l USING (vendor)"
-            " WHERE j.kind = 'catalog' AND j.state IN ('submitting', 'open', 'confirmed') AND j.deadline_at < :now"
+            " WHERE j.kind = 'catalog' AND j.state IN ('submitting', 'open', 'confirmed') AND j.deadline_at < :begun_at"
             " AND (l.vendor IS NULL OR l.until_at < :now)",
+            begun_at=begun_at,
             now=self._world.clock.now(),
         )
         for job in late:

@@ -144,6 +144,7 @@ class SimulationRun:
     def _process(self, action: Action, fault_point: FaultPoint) -> None:
         """A process of shelfsync performs one action, or dies during it."""
         line: str | None
+        begun_at = self.world.clock.now()
         try:
             with self.world.app(fault_point) as app:
                 line = day.tolerated(lambda: self._work(action, app))
@@ -154,7 +155,7 @@ class SimulationRun:
         if line:
             self.log(f"      {line}")
         elif action.verb == "recover" and fault_point.turns is None:
-            self.model.no_job_is_overdue()
+            self.model.no_job_is_overdue(begun_at)
 
     def _work(self, action: Action, app: Calls) -> None:
         match action.verb:

@@ -203,12 +203,12 @@ def test_the_model_detects_a_sent_price_that_the_erp_never_had(synced, price):
 @pytest.mark.slow
 def test_the_model_sees_a_job_that_waits_beyond_its_deadline(synced):
     model = Model(synced)
-    model.no_job_is_overdue()
+    model.no_job_is_overdue(synced.clock.now())
     with synced.observer.begin() as connection:
         connection.exec_driver_sql("UPDATE ledger.job SET state = 'open', deadline_at = '2026-01-01' WHERE job_id = 1")
         connection.exec_driver_sql("DELETE FROM ledger.lease")
     with pytest.raises(Broken) as broken:
-        model.no_job_is_overdue()
+        model.no_job_is_overdue(synced.clock.now())
     assert broken.value.invariant == "I15"
 
 
