@@ -9,6 +9,8 @@ import sqlalchemy as sa
 from shelfsync.catalog.ledger import readings
 
 HEADER = "vendor,sku,price,quantity,active,barcode,max_sales_quantity\n"
+PART = "sku,barcode,price,quantity,active,max_sales_quantity\n"
+"""Of a file in a folder that is named as its store."""
 STORES = ("store-001", "store-002")
 _keys = itertools.count(1)
 

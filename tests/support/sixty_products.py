@@ -44,6 +44,14 @@ def waiting(world):
     return world.app.holds.listed("open")
 
 
+def slip(world):
+    """The decimal point of one price slips: ten times 2.50. The hold of it."""
+    world.erp.put(V, "s001", "25.00")
+    world.sync("delta")
+    (hold,) = waiting(world)
+    return hold
+
+
 class Apart(threading.Thread):
     """Something done by another process at the same time, with its answer."""
 

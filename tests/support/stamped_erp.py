@@ -7,6 +7,7 @@ import sqlite3
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 _COLUMNS = "vendor, sku, barcode, price, quantity, active, max_sales_quantity"
@@ -51,6 +52,14 @@ class StampedErp:
         stamp = self.now - began_s_ago
         values = (vendor, sku, price, quantity, active, stamp)
         self.execute("INSERT OR REPLACE INTO stock VALUES (?, ?, NULL, ?, ?, ?, NULL, ?)", *values)
+
+    def fill(self, platform: Any, vendors: Iterable[str]) -> None:
+        """The products a, b and c of each vendor, here and, at another price, on the platform."""
+        known = [{"sku": sku, "barcodes": [], "title": sku, "price": 9.99, "active": True} for sku in "abc"]
+        for vendor in vendors:
+            platform.put_products(vendor, known)
+            for sku in "abc":
+                self.put(vendor, sku)
 
     def remove(self, vendor: str, sku: str) -> None:
         """Takes the row out, which leaves no stamp."""

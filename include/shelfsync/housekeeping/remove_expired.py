@@ -137,20 +137,27 @@ def close_lost_runs(context: Context, *, older_than: dt.timedelta, dry_run: bool
 
     The vendors of a catalog run that did not end are reported as the report reports them.
     """
-    with context.engine.connect() as connection:
-        cutoff = connection.execute(sa.select(instant() - older_than)).scalar_one()
-        lost = list(connection.execute(sa.text(_LOST), {"cutoff": cutoff}).scalars())
-        of_promotions = list(connection.execute(sa.text(_LOST_PROMOTIONS), {"cutoff": cutoff}).scalars())
-    for run_id in () if dry_run else lost:
-        with context.engine.begin() as connection:
-            unfinished(connection, run_id)
-            runs.close_run(connection, run_id, state=RunState.FAILED, error=_NO_REPORT)
-            record.record_run(connection, run_id)
-    for run_id in () if dry_run else of_promotions:
-        with context.engine.begin() as connection:
-            promotion_runs.close(connection, run_id, state="failed", error=_NO_REPORT)
-            promotion_record.record_run(connection, run_id)
-    return len(lost) + len(of_promotions)
+    closed = 0
+    for of_kind, close in ((_LOST, _close_run), (_LOST_PROMOTIONS, _close_run_of_promotions)):
+        with context.engine.connect() as connection:
+            cutoff = connection.execute(sa.select(instant() - older_than)).scalar_one()
+            lost = list(connection.execute(sa.text(of_kind), {"cutoff": cutoff}).scalars())
+        for run_id in () if dry_run else lost:
+            with context.engine.begin() as connection:
+                close(connection, run_id)
+        closed += len(lost)
+    return closed
+
+
+def _close_run(connection: Connection, run_id: int) -> None:
+    unfinished(connection, run_id)
+    runs.close_run(connection, run_id, state=RunState.FAILED, error=_NO_REPORT)
+    record.record_run(connection, run_id)
+
+
+def _close_run_of_promotions(connection: Connection, run_id: int) -> None:
+    promotion_runs.close(connection, run_id, state="failed", error=_NO_REPORT)
+    promotion_record.record_run(connection, run_id)
 
 
 _RECENT = """

@@ -57,7 +57,9 @@ class NormaliseSettings(Section):
     """Longest SKU in characters; a longer one is quarantined."""
 
 
-Pieces = Annotated[int, Field(ge=0, le=9_999_999_999)]
+PIECES_MAX = 9_999_999_999
+"""No quantity is larger."""
+Pieces = Annotated[int, Field(ge=0, le=PIECES_MAX)]
 
 
 class SuppressionSettings(Section):

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from lake_files import lake_files
 from shelfsync.housekeeping.remove_expired import needed_paths, sweep
 from shelfsync.store.lake import Lake
 
@@ -41,13 +42,8 @@ def lived(make_world):
     return world
 
 
-def _files(world) -> set[str]:
-    root = Path(world.settings.lake)
-    return {str(file.relative_to(root)) for file in root.rglob("*") if file.is_file()}
-
-
 def _age(world, hours: float = 2) -> None:
-    for name in _files(world):
+    for name in lake_files(world):
         file = Path(world.settings.lake, name)
         then = file.stat().st_mtime - hours * 3600
         os.utime(file, (then, then))
@@ -67,13 +63,13 @@ def _used(world) -> set[str]:
 @pytest.mark.slow
 def test_old_runs_go_and_the_state_in_force_stays(lived):
     _age(lived)
-    before = _files(lived)
+    before = lake_files(lived)
     result = lived.app.remove_expired()
     counts = _counts(lived)
     assert counts["ledger.vendor_run"] == 1, "the newest run has what the ERP wants"
     assert counts["ledger.baseline"] == 1
-    assert result["files_removed"] == len(before) - len(_files(lived)) > 0
-    assert _used(lived) <= _files(lived), "no row points to a file that went"
+    assert result["files_removed"] == len(before) - len(lake_files(lived)) > 0
+    assert _used(lived) <= lake_files(lived), "no row points to a file that went"
 
 
 @pytest.mark.slow
@@ -150,7 +146,7 @@ def test_whole_assortments_go_earlier_than_what_was_sent_of_them(make_world):
         world.sync("delta")
     _age(world)
     result = world.app.remove_expired()
-    kinds = [name.split("/")[0] for name in _files(world)]
+    kinds = [name.split("/")[0] for name in lake_files(world)]
     assert result["rows"] == {}
     assert (kinds.count("raw"), kinds.count("snapshot")) == (1, 1), "the newest of each"
     assert (kinds.count("delta"), kinds.count("outcome")) == (3, 1), "three times the same outcome is one content"
@@ -169,7 +165,9 @@ def test_a_run_that_never_came_to_its_report_is_closed_and_goes(lived, upto):
     assert result["runs_closed"] == 1
     assert any("1 runs that never came to their report were closed" in line for line in result["lines"])
     assert lived.rows(f"SELECT count(*) FROM ledger.run WHERE run_id = {run_id}") == [(0,)]
-    assert len([name for name in _files(lived) if name.startswith(("raw/", "snapshot/"))]) == 2, "the newest of each"
+    assert len([name for name in lake_files(lived) if name.startswith(("raw/", "snapshot/"))]) == 2, (
+        "the newest of each"
+    )
 
 
 @pytest.mark.slow
@@ -233,7 +231,7 @@ def test_neither_a_dry_run_nor_a_busy_vendor_keeps_its_assortment(make_world):
     assert {"busy", "planned"} <= states
     _age(world)
     world.app.remove_expired()
-    kinds = [name.split("/")[0] for name in _files(world)]
+    kinds = [name.split("/")[0] for name in lake_files(world)]
     assert (kinds.count("raw"), kinds.count("snapshot")) == (1, 1), "the newest of each"
 
 
@@ -312,10 +310,10 @@ def test_what_a_dead_process_left_half_written_goes(lived):
 @pytest.mark.slow
 def test_a_dry_run_counts_and_removes_nothing(lived):
     _age(lived)
-    before = _files(lived), _counts(lived)
+    before = lake_files(lived), _counts(lived)
     result = lived.app.remove_expired(dry_run=True)
     assert sum(result["rows"].values()) > 0
-    assert (_files(lived), _counts(lived)) == before
+    assert (lake_files(lived), _counts(lived)) == before
 
 
 @pytest.mark.slow
@@ -389,7 +387,7 @@ def test_promotions_go_when_their_time_is_over_and_not_before(make_shop):
     assert shop.rows("SELECT campaign FROM warehouse.promotion") == [("runs",)]
     assert shop.rows("SELECT count(*) FROM warehouse.promotion_quarantine") == [(0,)]
     assert shop.rows("SELECT sku FROM warehouse.promotion_outcome") == [("a",)]
-    assert _used(shop.world) <= _files(shop.world)
+    assert _used(shop.world) <= lake_files(shop.world)
     assert shop.sync()["counts"]["requests"] == 0
     shop.erp.drop("runs")
     assert shop.sync()["pairs"]["accepted"] == 1, "it can still be ended with the body of its creation"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY
 
+from lake_files import lake_files
 from shelfsync.housekeeping.remove_expired import path_columns, prune
 from shelfsync.housekeeping.rules import rules
 from shelfsync.settings import HousekeepingSettings
@@ -52,8 +52,7 @@ def test_no_other_column_names_a_file_of_the_lake(make_shop):
     order = {"span": timedelta(hours=1), "skus": None, "why": "a mistake", "who": "ada", "dry_run": False}
     world.app.restore("store-001", at=before, **order)
     world.sync("delta")
-    root = Path(world.settings.lake)
-    found = _columns_that_name(world, sorted(str(file.relative_to(root)) for file in root.rglob("*") if file.is_file()))
+    found = _columns_that_name(world, sorted(lake_files(world)))
     story = ("vendor_run.raw_path", "vendor_run.quarantine_path", "hold.rows_path", "promotion_run.manifest_path")
     assert {f"ledger.{column}" for column in (*story, "observation.path", "restoration.path")} <= found
     declared = {

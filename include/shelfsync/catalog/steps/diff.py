@@ -17,6 +17,7 @@ from shelfsync.catalog.steps import rejected_skus
 from shelfsync.catalog.steps.each_vendor import Skip, StepReport, each_vendor
 from shelfsync.errors import ConfigurationError, DataError
 from shelfsync.schemas import BASELINE
+from shelfsync.settings.catalog import PIECES_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -154,8 +155,6 @@ def _counts(delta: pa.Table) -> dict[str, int]:
 
 
 BUFFERS_FILE = "SHELFSYNC_SUPPRESSION__BUFFERS_FILE"
-_DIGITS_MAX = 10
-"""Of a buffer: no quantity has more."""
 _BUFFER_COLUMNS = ("vendor", "category", "sku", "sales_buffer")
 
 
@@ -208,7 +207,7 @@ def _rules_in(path: Path) -> Iterator[Rule]:
                 raise ConfigurationError(BUFFERS_FILE, f"{str(path)!r} has a column {strange[0]!r}", remedy)
             for line in lines:
                 text = (line["sales_buffer"] or "").strip()
-                if not text.isdecimal() or len(text) > _DIGITS_MAX:
+                if not text.isdecimal() or len(text) > len(str(PIECES_MAX)):
                     problem = f"{str(path)!r}, line {lines.line_num}: {text[:40]!r} is no whole number of pieces"
                     raise ConfigurationError(BUFFERS_FILE, problem, remedy)
                 named = {name: (line.get(name) or "").strip() or None for name in _BUFFER_COLUMNS[:3]}

@@ -60,7 +60,7 @@ def reconsider(
     hold, row, limits = _with_thresholds(context, hold_id, thresholds)
     if row is None:
         return _decision(hold, done=False)
-    let, rest = _parted(context, hold, row, row.delta_path or "", limits)
+    let, rest = _parted(context, hold, row, limits)
     used = _used(hold, limits)
     with context.engine.begin() as connection:
         vendors.lock(connection, hold.vendor)  # first: the same lock order as renewing and releasing holds
@@ -125,14 +125,12 @@ class _Let:
     rows: int
 
 
-def _parted(
-    context: Context, hold: Hold, row: VendorRun, delta_path: str, limits: GuardSettings
-) -> tuple[_Let | None, list[Found]]:
+def _parted(context: Context, hold: Hold, row: VendorRun, limits: GuardSettings) -> tuple[_Let | None, list[Found]]:
     """The rows of a hold that these thresholds release (None: none), and the changes that they still hold."""
     from shelfsync.catalog.decision import identity, without_held
     from shelfsync.catalog.guard import guard as pure
 
-    case = dataclasses.replace(read_case(context, row, delta_path)[0], limits=limits)
+    case = dataclasses.replace(read_case(context, row, row.delta_path or "")[0], limits=limits)
     held = context.lake.read_table(hold.rows_path)
     passing = [rows for _, rows in approved_rows(context, hold.vendor)]
     verdict = pure(case, approved=[*passing, without_held(case.delta, held)], only=hold.rule)

@@ -41,11 +41,7 @@ def kind():
 
 @pytest.fixture
 def world(kind, make_world, platform, erp):
-    known = [{"sku": sku, "barcodes": [], "title": sku, "price": 9.99, "active": True} for sku in "abc"]
-    for vendor in STORES:
-        platform.put_products(vendor, known)
-        for sku in "abc":
-            erp.put(vendor, sku)
+    erp.fill(platform, STORES)
     return make_world(erp={"url": erp.url, "changes_overlap": OVERLAP_S, **kind})
 
 

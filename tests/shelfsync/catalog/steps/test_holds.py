@@ -9,7 +9,7 @@ from decimal import Decimal
 import pytest
 
 from shelfsync.housekeeping.remove_expired import sweep
-from sixty_products import SKUS, V, fill, price, waiting
+from sixty_products import SKUS, V, fill, price, slip, waiting
 
 
 @pytest.fixture
@@ -74,9 +74,7 @@ def test_what_is_approved_while_the_rest_of_its_skus_is_with_the_platform_leaves
 
 @pytest.mark.slow
 def test_delivering_twice_sends_once(shop):
-    shop.erp.put(V, "s001", "25.00")
-    shop.sync("delta")
-    (hold,) = waiting(shop)
+    hold = slip(shop)
     shop.app.holds.decide(hold["hold_id"], approve=True, who="ada")
     before = len(shop.sent())
     for _ in range(3):
@@ -86,9 +84,7 @@ def test_delivering_twice_sends_once(shop):
 
 @pytest.mark.slow
 def test_an_approval_is_kept_when_a_newer_extract_came_and_its_run_sends_it(shop):
-    shop.erp.put(V, "s001", "25.00")
-    shop.sync("delta")
-    (hold,) = waiting(shop)
+    hold = slip(shop)
     newer = shop.app.open_run("delta", "test/newer")
     shop.app.extract(newer)
     shop.app.holds.decide(hold["hold_id"], approve=True, who="ada")
@@ -244,9 +240,7 @@ def test_a_hold_shows_the_largest_moves_first_with_what_was_before(shop):
 
 @pytest.mark.slow
 def test_what_was_compared_stays_as_it_was_asked_after_the_approval_was_sent(shop):
-    shop.erp.put(V, "s001", "25.00")
-    shop.sync("delta")
-    (hold,) = waiting(shop)
+    hold = slip(shop)
     asked = shop.app.holds.show(hold["hold_id"])["rows_shown"]
     assert [(row["sku"], row["price_before"], row["price"]) for row in asked] == [("s001", Decimal("2.5"), 25)]
     shop.app.holds.decide(hold["hold_id"], approve=True, who="ada")
@@ -259,9 +253,7 @@ def test_what_was_compared_stays_as_it_was_asked_after_the_approval_was_sent(sho
 
 @pytest.mark.slow
 def test_what_was_compared_is_kept_by_housekeeping_as_long_as_the_hold(shop):
-    shop.erp.put(V, "s001", "25.00")
-    shop.sync("delta")
-    (hold,) = waiting(shop)
+    hold = slip(shop)
     context = shop.app.context
     swept = sweep(context, grace=dt.timedelta(seconds=-60), recent=dt.timedelta(0))
     assert swept.removed > 0
@@ -271,9 +263,7 @@ def test_what_was_compared_is_kept_by_housekeeping_as_long_as_the_hold(shop):
 
 @pytest.mark.slow
 def test_a_decided_hold_of_a_version_that_kept_no_comparison_shows_none_rather_than_a_wrong_one(shop):
-    shop.erp.put(V, "s001", "25.00")
-    shop.sync("delta")
-    (hold,) = waiting(shop)
+    hold = slip(shop)
     with shop.app.context.engine.begin() as connection:
         connection.exec_driver_sql("UPDATE ledger.hold SET before_path = NULL")
     (row,) = shop.app.holds.show(hold["hold_id"])["rows_shown"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sixty_products import NEW, V, fill, renumber, waiting
+from sixty_products import NEW, V, fill, renumber, slip, waiting
 
 
 @pytest.fixture
@@ -79,14 +79,20 @@ def test_another_price_of_a_new_product_is_another_question(renumbered):
 
 @pytest.mark.slow
 def test_a_question_that_is_open_from_before_holds_had_an_identity_stays_the_same(shop):
-    shop.erp.put(V, "s001", "25.00")
-    shop.sync("delta")
-    (hold,) = waiting(shop)
+    hold = slip(shop)
     with shop.app.context.engine.begin() as connection:
         connection.exec_driver_sql("UPDATE ledger.hold SET identity = NULL")
     shop.sync("delta")
     assert [one["hold_id"] for one in waiting(shop)] == [hold["hold_id"]]
     assert shop.rows("SELECT count(*) FROM ledger.hold WHERE identity IS NULL") == [(0,)]
+
+
+def _guards_change_nothing(shop, older):
+    """The guards in an older run, while a newer one has a question."""
+    before = _ids(shop)
+    assert len(before) == 1
+    shop.app.step("guard", older, [V])
+    assert _ids(shop) == before
 
 
 def _ids(shop):
@@ -99,10 +105,7 @@ def test_the_guards_again_in_an_older_run_change_no_question_of_a_newer_one(shop
     older = shop.sync("delta")["run"]
     shop.erp.put(V, "s001", "26.00")
     shop.sync("delta")
-    before = _ids(shop)
-    assert len(before) == 1
-    shop.app.step("guard", older, [V])
-    assert _ids(shop) == before
+    _guards_change_nothing(shop, older)
 
 
 @pytest.mark.slow
@@ -112,7 +115,4 @@ def test_an_older_run_that_is_guarded_late_changes_no_question_of_a_newer_one(sh
     older, _ = shop.begin("delta", upto="diff")
     shop.erp.put(V, "s001", "26.00")
     shop.sync("delta")
-    before = _ids(shop)
-    assert len(before) == 1
-    shop.app.step("guard", older, [V])
-    assert _ids(shop) == before
+    _guards_change_nothing(shop, older)

@@ -21,11 +21,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def world(make_world, platform, erp, folder):
-    known = [{"sku": sku, "barcodes": [], "title": sku, "price": 9.99, "active": True} for sku in "abc"]
-    for vendor in STORES:
-        platform.put_products(vendor, known)
-        for sku in "abc":
-            erp.put(vendor, sku)
+    erp.fill(platform, STORES)
     return make_world(erp={"url": erp.url, "sql": TIMES["sql"], "changes_files": str(folder)})
 
 

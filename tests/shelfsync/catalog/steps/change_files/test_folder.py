@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from change_folder import HEADER, drop, extracted, held, rest, states
+from change_folder import HEADER, PART, drop, extracted, held, rest, states
 from shelfsync.catalog.steps import watch
 from shelfsync.errors import ConfigurationError
 from stamped_erp import TIMES
-
-PART = "sku,barcode,price,quantity,active,max_sales_quantity\n"
-
 
 UNREADABLE = "zz\udcc4\udcd6.csv"
 """A name in Latin-1, as Python has it; it sorts behind all others."""

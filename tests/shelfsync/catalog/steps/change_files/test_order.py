@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from change_folder import HEADER, STORES, drop, extracted, held, read_until_set_aside, rest, states
+from change_folder import HEADER, PART, STORES, drop, extracted, held, read_until_set_aside, rest, states
 from shelfsync.catalog.steps import changes, watch
 from shelfsync.errors import DataError
 from stamped_erp import TIMES
-
-PART = "sku,barcode,price,quantity,active,max_sales_quantity\n"
 
 
 def test_the_later_file_counts_although_the_mapping_hook_makes_several_rows_of_one(
