@@ -82,14 +82,27 @@ def test_no_product_is_in_two_campaigns_at_a_time_and_each_price_is_below_every_
         assert connection.execute(sa.text(dearer)).all() == []
 
 
-def test_done_again_at_the_same_time_nothing_is_added_and_weeks_later_something_is(erp_engine, now):
-    sample.campaigns(erp_engine, now)
+def test_done_again_on_the_same_day_nothing_is_added_and_weeks_later_something_is(erp_engine, now):
+    noon = now.replace(hour=12)
+    sample.campaigns(erp_engine, noon)
     before = campaigns(erp_engine)
-    assert sample.campaigns(erp_engine, now + dt.timedelta(minutes=2)) == 0
+    assert sample.campaigns(erp_engine, noon + dt.timedelta(minutes=2)) == 0
     assert campaigns(erp_engine) == before
-    later = now + dt.timedelta(days=60)
+    later = noon + dt.timedelta(days=60)
     assert sample.campaigns(erp_engine, later) > 0
     assert [row for row in campaigns(erp_engine) if row.starts_at <= later < row.ends_at]
+
+
+def test_done_again_after_midnight_the_day_that_came_into_view_is_added_and_nothing_is_changed(erp_engine, now):
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0) + dt.timedelta(days=1)
+    sample.campaigns(erp_engine, midnight - dt.timedelta(minutes=1))
+    before = campaigns(erp_engine)
+    assert sample.campaigns(erp_engine, midnight + dt.timedelta(minutes=1)) > 0
+    after = campaigns(erp_engine)
+    assert [row for row in after if row in before] == before
+    added = [row for row in after if row not in before]
+    assert all(row.ends_at > midnight for row in added)
+    assert sample.campaigns(erp_engine, midnight + dt.timedelta(minutes=2)) == 0
 
 
 @pytest.mark.slow
