@@ -1,6 +1,6 @@
 # What people do with the project; `make help` lists it. Every target makes the environment it needs.
 .DEFAULT_GOAL := help
-.PHONY: help setup lock test test-slow test-installation crash soak fuzz simulate crash-sweep mutation bench bench-freshness load cost check docs audit sbom sandbox-package demo up down
+.PHONY: help setup lock test test-slow test-installation test-postgres crash soak fuzz simulate crash-sweep mutation bench bench-freshness load cost check docs audit sbom sandbox-package demo up down
 BIN := .venv/bin
 # Where a machine forbids cached bytecode, each of the many processes would compile Airflow anew, for seconds.
 export PYTHONDONTWRITEBYTECODE :=
@@ -22,6 +22,9 @@ test-slow: setup   ## the long ones, most of an hour: a whole installation, real
 
 test-installation: setup   ## of these, the installation alone: every DAG, command and page, and a short soak; ARGS="-k word"
 	@$(BIN)/python -m pytest -m "installation and slow" $(ARGS)
+
+test-postgres: setup   ## migrations, ledger and query plans on another PostgreSQL, Debian's by default; FOLDER=/usr/lib/postgresql/15
+	@scripts/test_postgres.sh "$(FOLDER)" $(ARGS)
 
 crash: setup   ## real processes killed with -9 at seeded instants; KILLS=50 SEED=1, some half an hour
 	@PYTHONPATH=tests:tests/support:include $(BIN)/python -m crash --kills $(or $(KILLS),50) --seed $(or $(SEED),1)

@@ -18,6 +18,7 @@ from hypothesis import settings
 import canaries
 from garbage import collect_less
 from memory_folder import throwaway_root
+from shelfsync.local import postgres_binaries
 from shelfsync.local.place import FileLock
 from shelfsync.local.postgres import EmbeddedPostgres
 
@@ -47,7 +48,16 @@ def pytest_unconfigure() -> None:
     gc.unfreeze()  # a module that is not collected at the end is reported as a leak by its binding
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--postgres", type=Path, metavar="FOLDER", help="test on the PostgreSQL of this folder (bin, lib)")
+
+
 def pytest_configure(config: pytest.Config) -> None:
+    if root := config.getoption("--postgres"):
+        found = postgres_binaries.at(root)
+        if found is None:
+            raise pytest.UsageError(f"--postgres: no PostgreSQL runs in {root}")
+        postgres_binaries.find = lambda _major=None: found
     config.pluginmanager.register(canaries.Watch(config), "canaries")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import sqlalchemy as sa
@@ -88,8 +89,8 @@ HISTORY = {
         FROM ledger.run
     """,
     "warehouse.catalog_job": """
-        (job_id, run_id, vendor, state, generation, body_bytes, sent, accepted, sent_at, ended_at)
-        SELECT job_id, run_id, j.vendor, j.state, generation, body_bytes, 9, 9, j.created_at, j.ended_at
+        (job_id, run_id, vendor, state, generation, body_bytes, sent, accepted, sent_at, ended_at, repeats_removed)
+        SELECT job_id, run_id, j.vendor, j.state, generation, body_bytes, 9, 9, j.created_at, j.ended_at, 0
         FROM ledger.job AS j JOIN ledger.batch USING (batch_id)
     """,
     "ledger.customer_order": """
@@ -204,3 +205,100 @@ def _read_whole(plan: list[dict[str, Any]], small: set[str]) -> set[str]:
         if node["Node Type"] == "Seq Scan" or (along and "Index Cond" not in node and "Filter" in node):
             whole.add(f"{node['Schema']}.{node['Relation Name']}")
     return whole
+
+
+OF_A_VENDOR = {
+    "ledger.run": """
+        (run_id, run_key, kind, state, started_at, finished_at)
+        SELECT -n, 'month/' || n, 'delta', 'succeeded', at, at
+        FROM generate_series(1, :runs) AS n, LATERAL (SELECT now() - interval '1 day' - n * interval '10 minutes' AS at) AS t
+    """,
+    "ledger.vendor_run": """
+        (run_id, vendor, extract_id, generation, state, raw_path, snapshot_path, updated_at)
+        SELECT run.run_id, last.vendor, last.extract_id, run.run_id, 'acknowledged', last.raw_path, last.snapshot_path, run.finished_at
+        FROM ledger.run, (SELECT * FROM ledger.vendor_run WHERE vendor = :vendor ORDER BY generation DESC LIMIT 1) AS last
+        WHERE run.run_id < 0
+    """,
+    "ledger.batch": """
+        (batch_id, run_id, vendor, generation, base_version, sequence, items_path, snapshot_path, item_count, body_bytes, state, wanted_at)
+        SELECT run_id, run_id, vendor, generation, 0, 1, raw_path, snapshot_path, 9, 99, 'done', updated_at
+        FROM ledger.vendor_run WHERE run_id < 0
+    """,
+    "ledger.job": """
+        (job_id, kind, batch_id, vendor, plan, platform_job_id, state, sent, accepted, rejected, unaccounted, attempts, created_at, answered_at,
+        deadline_at, ended_at)
+        SELECT batch_id, 'catalog', batch_id, vendor, plan, 'month-' || batch_id, 'acknowledged', 9, 9, 0, 0, 1, wanted_at, wanted_at, wanted_at,
+        wanted_at
+        FROM ledger.batch WHERE run_id < 0
+    """,
+    "ledger.baseline": """
+        (vendor, version, path, rows, generation, job_id, created_at)
+        SELECT job.vendor, job.job_id, last.path, 9, job.job_id, job.job_id, job.created_at
+        FROM ledger.job, (SELECT path FROM ledger.baseline WHERE vendor = :vendor ORDER BY version DESC LIMIT 1) AS last WHERE job.job_id < 0
+    """,
+    "ledger.feed": """
+        (vendor, generation, run_id, snapshot_path, rows, trusted, read_at)
+        SELECT vendor, generation, run_id, snapshot_path, 1, true, updated_at
+        FROM ledger.vendor_run WHERE run_id < 0
+    """,
+    "ledger.hold": """
+        (vendor, first_run_id, run_id, generation, rule, message, thresholds, rows_path, rows, state, held_at, expires_at, decided_at)
+        SELECT vendor, run_id, run_id, generation, 'price_move', 'm', '{}', snapshot_path, 9, 'superseded', updated_at, updated_at, updated_at
+        FROM ledger.vendor_run WHERE run_id < 0
+    """,
+    "ledger.observation": """
+        (observation_id, vendor, how, path, rows, observed_at, ended_at)
+        SELECT run_id, vendor, 'export', snapshot_path, 9, updated_at, updated_at
+        FROM ledger.vendor_run WHERE run_id < 0
+    """,
+    "ledger.export": """
+        (export_id, run_key, vendor, observation_id, requested_at)
+        SELECT observation_id, 'month/' || observation_id, vendor, observation_id, observed_at
+        FROM ledger.observation WHERE observation_id < 0
+    """,
+    "inbox.event": """
+        (kind, identity, platform_job_id, vendor, body, received_at, processed_at)
+        SELECT 'job', platform_job_id, platform_job_id, vendor, 'x', created_at, created_at
+        FROM ledger.job WHERE job_id < 0
+    """,
+    "warehouse.sync_run": """
+        (run_id, run_key, kind, dry_run, state, started_at, finished_at)
+        SELECT run_id, run_key, kind, dry_run, state, started_at, finished_at
+        FROM ledger.run WHERE run_id < 0
+    """,
+    "warehouse.catalog_job": """
+        (job_id, run_id, vendor, state, generation, body_bytes, sent, accepted, sent_at, ended_at, repeats_removed)
+        SELECT job_id, run_id, j.vendor, j.state, generation, body_bytes, 9, 9, j.created_at, j.ended_at, 0
+        FROM ledger.job AS j JOIN ledger.batch USING (batch_id) WHERE job_id < 0
+    """,
+}
+"""What older delta runs of one vendor, ten minutes apart, have left; they keep the names of its files."""
+
+
+def fill_vendor(engine: sa.Engine, vendor: str, runs: int) -> list[str]:
+    """Puts so many older runs of one vendor into the tables, and analyses them: the tables that have a row of each run and vendor."""
+    with engine.begin() as connection:
+        for table, what in OF_A_VENDOR.items():
+            names, rows = what.split(")", 1)
+            connection.execute(
+                sa.text(f"INSERT INTO {table} {names}) OVERRIDING SYSTEM VALUE {rows}"),
+                {"runs": runs, "vendor": vendor},
+            )
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.exec_driver_sql("ANALYZE")
+    return [table for table in OF_A_VENDOR if table not in {"ledger.run", "warehouse.sync_run"}]
+
+
+def rows_read(engine: sa.Engine) -> dict[str, int]:
+    """Table -> how many of its rows have been read so far. Ends all connections: a session reports what it read at its end."""
+    others = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    found = "SELECT schemaname || '.' || relname, seq_tup_read + coalesce(idx_tup_fetch, 0) FROM pg_stat_user_tables"
+    engine.dispose()
+    alone = sa.create_engine(engine.url, poolclass=sa.NullPool, isolation_level="AUTOCOMMIT")
+    with alone.connect() as connection:
+        until = time.monotonic() + 30
+        while connection.exec_driver_sql(others).scalar_one():
+            assert time.monotonic() < until, "something besides this engine is connected"
+            time.sleep(0.01)
+    with alone.connect() as connection:
+        return {table: int(rows) for table, rows in connection.exec_driver_sql(found)}

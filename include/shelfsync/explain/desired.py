@@ -59,8 +59,8 @@ _FAILED = """
 SELECT 'the next run completes the step ' || vr.failed_step || '. Run ' || vr.run_id || ' failed there: ' || vr.error
 FROM ledger.vendor_run AS vr JOIN ledger.run AS r USING (run_id)
 WHERE vr.vendor = :vendor AND NOT r.dry_run AND vr.generation = (
-    SELECT max(last.generation) FROM ledger.vendor_run AS last JOIN ledger.run USING (run_id)
-    WHERE last.vendor = :vendor AND NOT run.dry_run)
+    SELECT last.generation FROM ledger.vendor_run AS last JOIN ledger.run USING (run_id)
+    WHERE last.vendor = :vendor AND NOT run.dry_run ORDER BY last.generation DESC LIMIT 1)
   AND vr.state = 'failed'
 """
 

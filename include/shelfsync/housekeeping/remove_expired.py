@@ -164,8 +164,9 @@ _RECENT = """
 updated_at > :recent
 OR NOT (SELECT planning.dry_run FROM ledger.run AS planning WHERE planning.run_id = vendor_run.run_id) AND (
     state NOT IN ('acknowledged', 'unchanged', 'superseded', 'failed', 'busy')
-    OR generation >= (SELECT max(newer.generation) FROM ledger.vendor_run AS newer JOIN ledger.run USING (run_id)
-                      WHERE newer.vendor = vendor_run.vendor AND NOT run.dry_run AND newer.snapshot_path IS NOT NULL)
+    OR generation >= (SELECT newer.generation FROM ledger.vendor_run AS newer JOIN ledger.run USING (run_id)
+                      WHERE newer.vendor = vendor_run.vendor AND NOT run.dry_run AND newer.snapshot_path IS NOT NULL
+                      ORDER BY newer.generation DESC LIMIT 1)
     OR EXISTS (SELECT 1 FROM ledger.hold WHERE hold.run_id = vendor_run.run_id AND hold.vendor = vendor_run.vendor AND hold.state = 'open'))
 """
 _ONLY = {

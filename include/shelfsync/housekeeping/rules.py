@@ -65,8 +65,9 @@ class Rule:
 
 _ENDED_RUN = "EXISTS (SELECT 1 FROM ledger.run AS r WHERE r.run_id = old.run_id AND r.state <> 'running' AND r.finished_at < :cutoff)"
 _NEWEST_RUN = """
-    old.generation < (SELECT max(newer.generation) FROM ledger.vendor_run AS newer JOIN ledger.run USING (run_id)
-                        WHERE newer.vendor = old.vendor AND NOT run.dry_run AND newer.snapshot_path IS NOT NULL)
+    old.generation < (SELECT newer.generation FROM ledger.vendor_run AS newer JOIN ledger.run USING (run_id)
+                        WHERE newer.vendor = old.vendor AND NOT run.dry_run AND newer.snapshot_path IS NOT NULL
+                        ORDER BY newer.generation DESC LIMIT 1)
 """
 _OLD_SYNC = "EXISTS (SELECT 1 FROM warehouse.sync_run AS r WHERE r.run_id = old.run_id AND r.started_at < :cutoff)"
 _OVER = "{row}.state NOT IN ('open', 'declined') AND {row}.decided_at < :cutoff"

@@ -121,7 +121,7 @@ def find(major: int | None = None) -> Binaries:
             "SHELFSYNC_DATABASE_URL", f"is not set and the package {WHEEL} is not installed", _REMEDY
         )
     package = Path(next(iter(spec.submodule_search_locations)))
-    found = {have.major: have for root in package.glob("pginstall*") if (have := _installation(root))}
+    found = {have.major: have for root in package.glob("pginstall*") if (have := at(root))}
     chosen = found.get(major) if major else found.get(max(found, default=0))
     if chosen is None:
         wanted = f"PostgreSQL {major}" if major else "PostgreSQL"
@@ -176,7 +176,8 @@ def _copy(package: Path, target: Path) -> None:
         shutil.rmtree(partial, ignore_errors=True)
 
 
-def _installation(root: Path) -> Binaries | None:
+def at(root: Path) -> Binaries | None:
+    """The PostgreSQL in a folder that has bin, lib and share; None if none runs there."""
     try:
         program = str(root / "bin" / "postgres")
         given = subprocess.run([program, "--version"], check=True, capture_output=True, text=True)  # noqa: S603

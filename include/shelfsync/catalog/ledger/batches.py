@@ -188,16 +188,18 @@ def wanted_since(connection: Connection, vendor: str, generation: int) -> dt.dat
     """
     row, of = vendor_run.c, run.c
     in_step = (
-        sa.select(sa.func.coalesce(sa.func.max(row.generation), 0))
+        sa.select(row.generation)
         .join(run, of.run_id == row.run_id)
         .where(row.vendor == vendor, row.state.in_(("acknowledged", "unchanged")), sa.not_(of.dry_run), of.skus == [])
+        .order_by(row.generation.desc())
+        .limit(1)
     )
     statement = (
         sa.select(sa.func.min(sa.func.least(extract.c.read_at, row.changed_at)))
         .join(vendor_run, row.extract_id == extract.c.extract_id)
         .join(run, of.run_id == row.run_id)
         .where(row.vendor == vendor, sa.not_(of.dry_run), row.generation <= generation)
-        .where(row.generation > in_step.scalar_subquery())
+        .where(row.generation > sa.func.coalesce(in_step.scalar_subquery(), 0))
     )
     return connection.execute(statement).scalar_one_or_none()
 

@@ -40,6 +40,8 @@ feed = sa.Table(
     ),
     moment("read_at", "When the guards read it", nullable=False),
     sa.Index("ix_feed_vendor_snapshot_path", "vendor", "snapshot_path"),
+    # An ERP without categories has none in any row: without this index each guard would look through all of the vendor's.
+    sa.Index("ix_feed_categories", "vendor", "generation", postgresql_where=sa.text("categories_path IS NOT NULL")),
     schema="ledger",
     comment="One row a guarded extract of a vendor: what is usual",
 )
@@ -95,8 +97,8 @@ def _approved_since(
 
 def newer(connection: Connection, vendor: str, generation: int) -> bool:
     """Whether the guards have read a newer extract."""
-    statement = sa.select(feed.c.run_id).where(feed.c.vendor == vendor, feed.c.generation > generation).limit(1)
-    return connection.execute(statement).first() is not None
+    statement = sa.select(feed.c.run_id).where(feed.c.vendor == vendor, feed.c.generation > generation)
+    return connection.execute(statement.order_by(feed.c.generation.desc()).limit(1)).first() is not None
 
 
 def categories_of(connection: Connection, vendor: str) -> str | None:

@@ -109,7 +109,7 @@ vendor_run = sa.Table(
     "vendor_run",
     metadata,
     number("run_id", "The run", sa.ForeignKey("ledger.run.run_id"), primary_key=True),
-    text("vendor", "The vendor", sa.ForeignKey("ledger.vendor.vendor"), primary_key=True, index=True),
+    text("vendor", "The vendor", sa.ForeignKey("ledger.vendor.vendor"), primary_key=True),
     number("extract_id", "The reading these rows came from", sa.ForeignKey("ledger.extract.extract_id"), index=True),
     number("generation", "Order of this snapshot among all of the vendor's", nullable=False),
     text(
@@ -158,6 +158,7 @@ vendor_run = sa.Table(
     count("plan_batches", "Request bodies planned"),
     count("plan_bytes", "Their length together"),
     written("updated_at", "Last change of this row"),
+    sa.Index("ix_vendor_run_vendor_generation", "vendor", "generation"),
     schema="ledger",
     comment="What one run does for one vendor: the files of each step, and the state",
 )

@@ -190,14 +190,14 @@ def full_on_its_way(connection: Connection, row: VendorRun) -> int | None:
     A newer delta would supersede the day's full sync of this vendor. A delta does not wait for a dead run,
     or for a run that a newer one has superseded.
     """
+    fence = sa.select(vendor.c.fence).where(vendor.c.vendor == row.vendor).scalar_subquery()
     statement = (
         sa.select(run.c.run_id)
         .join(vendor_run, vendor_run.c.run_id == run.c.run_id)
-        .join(vendor, vendor.c.vendor == vendor_run.c.vendor)
         .where(
             vendor_run.c.vendor == row.vendor,
             vendor_run.c.state == VendorState.OPEN,
-            vendor_run.c.generation >= vendor.c.fence,
+            vendor_run.c.generation >= fence,
             run.c.run_id != row.run_id,
             run.c.kind == "full",
             run.c.state == RunState.RUNNING,

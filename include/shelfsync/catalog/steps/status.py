@@ -61,16 +61,19 @@ LEFT JOIN LATERAL (
     WHERE vr.vendor = v.vendor AND NOT run.dry_run ORDER BY vr.generation DESC LIMIT 1
 ) AS l ON true
 LEFT JOIN LATERAL (
-    SELECT max(done.generation) AS generation FROM ledger.vendor_run AS done JOIN ledger.run USING (run_id)
+    SELECT done.generation, done.run_id FROM ledger.vendor_run AS done JOIN ledger.run USING (run_id)
     WHERE done.vendor = v.vendor AND NOT run.dry_run AND run.skus = '{}' AND done.state IN ('acknowledged', 'unchanged')
+    ORDER BY done.generation DESC LIMIT 1
 ) AS d ON true
+LEFT JOIN LATERAL (
+    SELECT true AS unaccounted FROM ledger.job JOIN ledger.batch USING (batch_id)
+    WHERE batch.run_id = d.run_id AND batch.vendor = v.vendor AND batch.generation = d.generation AND job.unaccounted > 0 LIMIT 1
+) AS u ON true
 LEFT JOIN LATERAL (
     SELECT min(coalesce(e.read_at, vr.updated_at)) AS waiting_since
     FROM ledger.vendor_run AS vr JOIN ledger.run USING (run_id) LEFT JOIN ledger.extract AS e ON e.extract_id = vr.extract_id
-    WHERE vr.vendor = v.vendor AND NOT run.dry_run AND (vr.generation > coalesce(d.generation, 0)
-        OR vr.generation = d.generation AND EXISTS (
-            SELECT FROM ledger.job JOIN ledger.batch USING (batch_id)
-            WHERE batch.vendor = v.vendor AND batch.generation = d.generation AND job.unaccounted > 0))
+    WHERE vr.vendor = v.vendor AND NOT run.dry_run AND vr.generation >= coalesce(d.generation, 0)
+        AND (vr.generation > coalesce(d.generation, 0) OR u.unaccounted)
 ) AS w ON true
 WHERE v.forgotten IS NULL
 ORDER BY v.vendor

@@ -148,6 +148,7 @@ job = sa.Table(
         ["ledger.vendor.vendor", "ledger.vendor.open_plan"],
         name="fk_job_one_open_plan",
     ),
+    sa.Index("ix_job_open_plan", "vendor", "open_plan", postgresql_where=sa.text("open_plan IS NOT NULL")),
     sa.Index("uq_job_open_batch", "batch_id", unique=True, postgresql_where=sa.text(one_of(OPEN_STATES))),
     sa.Index("ix_job_unended", "kind", "job_id", postgresql_where=sa.text(one_of(UNENDED_STATES))),
     sa.Index(

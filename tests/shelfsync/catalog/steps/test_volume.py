@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import collections
 import itertools
 
 import pytest
 
-from long_history import Planner, fill
+from long_history import Planner, fill, fill_vendor, rows_read
 
 _keys = itertools.count(1)
 pytestmark = pytest.mark.slow
 ROWS = 100_000
+RUNS = 2_000
 A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
 
 
@@ -50,3 +52,40 @@ def test_a_day_of_promotions_reads_no_table_of_years_from_end_to_end(world, make
     shop.world.app.promotions.recover()
     shop.world.app.promotions.status()
     assert sorted(planner.whole) == []
+
+
+def test_what_a_vendor_did_in_a_month_is_read_by_housekeeping_alone_and_only_a_few_times(world):
+    engine = world.app.context.engine
+    rows: collections.Counter[str] = collections.Counter()
+    for name, count in fill(engine, ROWS // 2).items():
+        rows[name.split()[0]] += count
+    world.platform.put_products("store-001", [{**A, "sku": "001"}])
+    world.erp.put("store-001", "001", "1", 10, 1, 5)
+    world.sync("full")
+    left = fill_vendor(engine, "store-001", RUNS)
+    world.erp.put("store-001", "001", "9.10", 10, 1, 5)
+    steps = {
+        "delta, held": lambda: world.sync("delta"),
+        "status": world.app.status,
+        "explain": lambda: world.app.explain("store-001", "001"),
+        "holds": world.app.holds.listed,
+        "approve": lambda: world.app.holds.decide(
+            world.app.holds.listed()[0]["hold_id"], approve=True, who="me", why="it is so"
+        ),
+        "delta, sent": lambda: world.sync("delta"),
+        "delta, unchanged": lambda: world.sync("delta"),
+        "full": lambda: world.sync("full"),
+        "recover": world.app.recover,
+        "export": lambda: world.app.export(f"export/{next(_keys)}", ("store-001",), progress=lambda *_: None),
+        "housekeeping": world.app.remove_expired,
+    }
+    much, before = [], rows_read(engine)
+    for name, step in steps.items():
+        step()
+        after = rows_read(engine)
+        for table in left:
+            read = after[table] - before[table]
+            if read > (20 * (rows[table] + RUNS) if name == "housekeeping" else RUNS / 2):
+                much.append(f"{name}: {table}: {read} rows")
+        before = after
+    assert much == []

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# What depends on the version of PostgreSQL, on the server in FOLDER (bin, lib): migrations, the ledger, which index a query uses. The
+# wheel brings the newest version alone; the docs promise older ones. Without FOLDER: the oldest of Debian's.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+folder=${1:-}
+shift || true
+if [[ -z $folder ]]; then
+    folder=$(find /usr/lib/postgresql -mindepth 1 -maxdepth 1 2>/dev/null | sort -V | head -n 1)
+fi
+if [[ -z $folder ]]; then
+    echo "test-postgres: no PostgreSQL in /usr/lib/postgresql: apt-get install postgresql, or FOLDER=/path/to/another" >&2
+    exit 1
+fi
+"$folder/bin/postgres" --version
+exec .venv/bin/python -m pytest -n 2 --dist loadfile --timeout=600 --postgres "$folder" \
+    tests/shelfsync/store tests/shelfsync/catalog/steps/test_volume.py tests/shelfsync/orders/steps/test_volume.py "$@"
