@@ -344,6 +344,21 @@ def test_what_is_in_use_is_never_swept(world):
     assert sweep(world.app.context, grace=timedelta(hours=1), recent=timedelta(days=1)).removed == 0
 
 
+def test_a_file_that_many_runs_name_counts_once(world):
+    world.platform.put_products("store-001", PRODUCTS)
+    world.erp.put("store-001", "a", "1.00")
+    world.sync("full")
+    for price in ("1.10", "1.00", "1.10"):
+        world.erp.put("store-001", "a", price)
+        world.sync("delta")
+    rows, files = world.rows("SELECT count(snapshot_path), count(DISTINCT snapshot_path) FROM ledger.feed")[0]
+    assert rows > files
+    with world.app.context.engine.connect() as connection:
+        for select in needed_paths(connection, timedelta(days=1)):
+            paths = connection.execute(select).scalars().all()
+            assert len(paths) == len(set(paths)), str(select)
+
+
 def test_an_approval_stays_as_long_as_a_run_of_promotions_finds_what_it_is_for(shop):
     for number, sku in enumerate("abc"):
         shop.erp.put(f"c{number}", sku, "1", end=24 * 90)
