@@ -7,10 +7,11 @@ cd "$(dirname "$0")/.."
 folder=${1:-}
 shift || true
 if [[ -z $folder ]]; then
-    folder=$(find /usr/lib/postgresql -mindepth 1 -maxdepth 1 2>/dev/null | sort -V | head -n 1)
+    oldest=$(printf '%s\n' /usr/lib/postgresql/*/bin/postgres | sort -V | head -n 1)
+    folder=${oldest%/bin/postgres}
 fi
-if [[ -z $folder ]]; then
-    echo "test-postgres: no PostgreSQL in /usr/lib/postgresql: apt-get install postgresql, or FOLDER=/path/to/another" >&2
+if ! [[ -x $folder/bin/postgres ]]; then
+    echo "test-postgres: no server in $folder: apt-get install postgresql, or FOLDER=/path/to/another (bin, lib)" >&2
     exit 1
 fi
 "$folder/bin/postgres" --version
