@@ -69,6 +69,7 @@ def test_what_a_vendor_did_in_a_month_is_read_by_housekeeping_alone_and_only_a_f
         "status": world.app.status,
         "explain": lambda: world.app.explain("store-001", "001"),
         "holds": world.app.holds.listed,
+        "ask": lambda: world.app.holds.ask("month/ask"),
         "approve": lambda: world.app.holds.decide(
             world.app.holds.listed()[0]["hold_id"], approve=True, who="me", why="it is so"
         ),
