@@ -160,9 +160,13 @@ def fill(engine: sa.Engine, rows: int) -> dict[str, int]:
             ).rowcount
             for table, what in HISTORY.items()
         }
+    _analyse(engine)
+    return counts
+
+
+def _analyse(engine: sa.Engine) -> None:
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.exec_driver_sql("ANALYZE")
-    return counts
 
 
 class Planner:
@@ -209,7 +213,7 @@ def _read_whole(plan: list[dict[str, Any]], small: set[str]) -> set[str]:
 
 OF_A_VENDOR = {
     "ledger.run": """
-        (run_id, run_key, kind, state, started_at, finished_at)
+        (run_id, run_key, kind, state, started_at, finished_at) OVERRIDING SYSTEM VALUE
         SELECT -n, 'month/' || n, 'delta', 'succeeded', at, at
         FROM generate_series(1, :runs) AS n, LATERAL (SELECT now() - interval '1 day' - n * interval '10 minutes' AS at) AS t
     """,
@@ -220,13 +224,13 @@ OF_A_VENDOR = {
         WHERE run.run_id < 0
     """,
     "ledger.batch": """
-        (batch_id, run_id, vendor, generation, base_version, sequence, items_path, snapshot_path, item_count, body_bytes, state, wanted_at)
+        (batch_id, run_id, vendor, generation, base_version, sequence, items_path, snapshot_path, item_count, body_bytes, state, wanted_at) OVERRIDING SYSTEM VALUE
         SELECT run_id, run_id, vendor, generation, 0, 1, raw_path, snapshot_path, 9, 99, 'done', updated_at
         FROM ledger.vendor_run WHERE run_id < 0
     """,
     "ledger.job": """
         (job_id, kind, batch_id, vendor, plan, platform_job_id, state, sent, accepted, rejected, unaccounted, attempts, created_at, answered_at,
-        deadline_at, ended_at)
+        deadline_at, ended_at) OVERRIDING SYSTEM VALUE
         SELECT batch_id, 'catalog', batch_id, vendor, plan, 'month-' || batch_id, 'acknowledged', 9, 9, 0, 0, 1, wanted_at, wanted_at, wanted_at,
         wanted_at
         FROM ledger.batch WHERE run_id < 0
@@ -247,12 +251,12 @@ OF_A_VENDOR = {
         FROM ledger.vendor_run WHERE run_id < 0
     """,
     "ledger.observation": """
-        (observation_id, vendor, how, path, rows, observed_at, ended_at)
+        (observation_id, vendor, how, path, rows, observed_at, ended_at) OVERRIDING SYSTEM VALUE
         SELECT run_id, vendor, 'export', snapshot_path, 9, updated_at, updated_at
         FROM ledger.vendor_run WHERE run_id < 0
     """,
     "ledger.export": """
-        (export_id, run_key, vendor, observation_id, requested_at)
+        (export_id, run_key, vendor, observation_id, requested_at) OVERRIDING SYSTEM VALUE
         SELECT observation_id, 'month/' || observation_id, vendor, observation_id, observed_at
         FROM ledger.observation WHERE observation_id < 0
     """,
@@ -279,13 +283,8 @@ def fill_vendor(engine: sa.Engine, vendor: str, runs: int) -> list[str]:
     """Puts so many older runs of one vendor into the tables, and analyses them: the tables that have a row of each run and vendor."""
     with engine.begin() as connection:
         for table, what in OF_A_VENDOR.items():
-            names, rows = what.split(")", 1)
-            connection.execute(
-                sa.text(f"INSERT INTO {table} {names}) OVERRIDING SYSTEM VALUE {rows}"),
-                {"runs": runs, "vendor": vendor},
-            )
-    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        connection.exec_driver_sql("ANALYZE")
+            connection.execute(sa.text(f"INSERT INTO {table} {what}"), {"runs": runs, "vendor": vendor})
+    _analyse(engine)
     return [table for table in OF_A_VENDOR if table not in {"ledger.run", "warehouse.sync_run"}]
 
 

@@ -20,7 +20,7 @@ from shelfsync.catalog.ledger import runs
 from shelfsync.catalog.state import RunState
 from shelfsync.catalog.steps.run import unfinished
 from shelfsync.catalog.warehouse import record
-from shelfsync.housekeeping.rules import rules
+from shelfsync.housekeeping.rules import NEWEST_SNAPSHOT, rules
 from shelfsync.promotions.ledger import runs as promotion_runs
 from shelfsync.promotions.warehouse import record as promotion_record
 from shelfsync.store.metadata import instant
@@ -160,15 +160,13 @@ def _close_run_of_promotions(connection: Connection, run_id: int) -> None:
     promotion_record.record_run(connection, run_id)
 
 
-_RECENT = """
+_RECENT = f"""
 updated_at > :recent
 OR NOT (SELECT planning.dry_run FROM ledger.run AS planning WHERE planning.run_id = vendor_run.run_id) AND (
     state NOT IN ('acknowledged', 'unchanged', 'superseded', 'failed', 'busy')
-    OR generation >= (SELECT newer.generation FROM ledger.vendor_run AS newer JOIN ledger.run USING (run_id)
-                      WHERE newer.vendor = vendor_run.vendor AND NOT run.dry_run AND newer.snapshot_path IS NOT NULL
-                      ORDER BY newer.generation DESC LIMIT 1)
+    OR generation >= {NEWEST_SNAPSHOT.format(row="vendor_run")}
     OR EXISTS (SELECT 1 FROM ledger.hold WHERE hold.run_id = vendor_run.run_id AND hold.vendor = vendor_run.vendor AND hold.state = 'open'))
-"""
+"""  # noqa: S608  constants of ours
 _ONLY = {
     ("ledger.vendor_run", "raw_path"): _RECENT,
     ("ledger.vendor_run", "reported_path"): "missed IS NULL AND updated_at > :recent",

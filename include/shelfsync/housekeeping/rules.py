@@ -64,11 +64,12 @@ class Rule:
 
 
 _ENDED_RUN = "EXISTS (SELECT 1 FROM ledger.run AS r WHERE r.run_id = old.run_id AND r.state <> 'running' AND r.finished_at < :cutoff)"
-_NEWEST_RUN = """
-    old.generation < (SELECT newer.generation FROM ledger.vendor_run AS newer JOIN ledger.run USING (run_id)
-                        WHERE newer.vendor = old.vendor AND NOT run.dry_run AND newer.snapshot_path IS NOT NULL
-                        ORDER BY newer.generation DESC LIMIT 1)
+NEWEST_SNAPSHOT = """
+    (SELECT newer.generation FROM ledger.vendor_run AS newer JOIN ledger.run USING (run_id)
+     WHERE newer.vendor = {row}.vendor AND NOT run.dry_run AND newer.snapshot_path IS NOT NULL
+     ORDER BY newer.generation DESC LIMIT 1)
 """
+"""The generation of a vendor's newest snapshot. Each row asks, so the answer ends at the first row of an index: a max() would read all runs."""
 _OLD_SYNC = "EXISTS (SELECT 1 FROM warehouse.sync_run AS r WHERE r.run_id = old.run_id AND r.started_at < :cutoff)"
 _OVER = "{row}.state NOT IN ('open', 'declined') AND {row}.decided_at < :cutoff"
 _NEWER_OBSERVATION = """
@@ -101,7 +102,9 @@ def rules(keep: HousekeepingSettings, *, customer_days: int) -> tuple[Rule, ...]
             "old.kind = 'catalog' AND old.ended_at < :cutoff AND old.state NOT IN ('submitting', 'open', 'confirmed')",
         ),
         Rule("ledger.batch", keep.run_days, "old.created_at < :cutoff AND old.state <> 'planned'"),
-        Rule("ledger.vendor_run", keep.run_days, f"{_ENDED_RUN} AND {_NEWEST_RUN}"),
+        Rule(
+            "ledger.vendor_run", keep.run_days, f"{_ENDED_RUN} AND old.generation < {NEWEST_SNAPSHOT.format(row='old')}"
+        ),
         Rule("ledger.extract", keep.run_days, "old.read_at < :cutoff"),
         Rule("ledger.run", keep.run_days, "old.finished_at < :cutoff AND old.state <> 'running'"),
         Rule(
