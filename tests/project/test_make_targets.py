@@ -15,7 +15,7 @@ from installation.process import run
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.slow
+slow = pytest.mark.slow
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,7 @@ TARGETS: dict[str, Here | Elsewhere] = {
     "soak": Elsewhere("tests/soak/test_soak.py", '"make", "soak"'),
     "test": Elsewhere(".ci/run", "step make test 2>&1"),
     "test-slow": Elsewhere(".ci/run", "make test-slow 2>&1"),
+    "test-postgres": Elsewhere(".ci/run", "step make test-postgres"),
     "test-installation": Elsewhere("scripts/test_slow.sh", 'python -m pytest -m "installation and slow"'),
     "check": Elsewhere(".ci/run", "step make check"),
     "demo": Elsewhere(".ci/run", "step make demo"),
@@ -116,6 +117,7 @@ def test_a_long_target_is_run_in_the_file_of_the_table(name: str) -> None:
     assert target.line in (PROJECT / target.file).read_text("utf-8")
 
 
+@slow
 @pytest.mark.parametrize("name", [name for name, target in HERE.items() if not target.in_copy])
 def test_a_target_does_its_smallest_work(name: str, environment: dict[str, str], tmp_path: Path) -> None:
     words = [word.format(folder=tmp_path) for word in HERE[name].words]
@@ -124,6 +126,7 @@ def test_a_target_does_its_smallest_work(name: str, environment: dict[str, str],
     assert HERE[name].prints in done.stdout
 
 
+@slow
 @pytest.mark.parametrize("name", [name for name, target in HERE.items() if target.in_copy])
 def test_a_target_that_writes_into_the_project_does_so_in_a_copy(
     name: str, environment: dict[str, str], copy: Path
