@@ -7,6 +7,7 @@ fate of a request ambiguous.
 from __future__ import annotations
 
 import contextlib
+import functools
 import socket
 import threading
 from collections.abc import Iterable, Iterator
@@ -19,6 +20,7 @@ from partner_api.errors import InvalidRequestError
 from partner_api.receivers import StopReceiving
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import Mapping
 
     from pydantic import SecretStr
@@ -230,9 +232,15 @@ class Deadline:
         self._timer.cancel()
 
 
+@functools.cache
+def trusted_authorities() -> ssl.SSLContext:
+    """The certificate authorities of SSL_CERT_FILE, else the bundled ones; read once a process, for that costs 20 ms of CPU."""
+    return httpx.create_ssl_context()
+
+
 def _tls(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a transport; the certificate authorities are those of SSL_CERT_FILE, else the bundled ones."""
-    return {"verify": given.get("verify") or httpx.create_ssl_context(), "proxy": given.get("proxy")}
+    """The options of a transport."""
+    return {"verify": given.get("verify") or trusted_authorities(), "proxy": given.get("proxy")}
 
 
 def _http(request: Request, timeout_s: float, extensions: dict[str, Any]) -> httpx.Request:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import tls_certificate
 from partner_api import Dialect, links
 from partner_api.errors import LinkNotAllowedError, UnavailableError
 
@@ -273,35 +274,8 @@ def test_a_name_without_an_address_is_unavailable(tools):
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory):
     """TLS for cdn.example: a server context, and a client context that trusts it alone."""
-    import datetime as dt
-
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "cdn.example")])
-    now = dt.datetime.now(dt.UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - dt.timedelta(days=1))
-        .not_valid_after(now + dt.timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("cdn.example")]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    file = tmp_path_factory.mktemp("tls") / "tools.pem"
-    private = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    file.write_bytes(private + certificate.public_bytes(serialization.Encoding.PEM))
-    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    server.load_cert_chain(file)
-    return server, ssl.create_default_context(cafile=str(file))
+    file = tls_certificate.write(tmp_path_factory.mktemp("tls") / "tools.pem", "cdn.example")
+    return tls_certificate.server_context(file), ssl.create_default_context(cafile=str(file))
 
 
 def test_a_pinned_connection_still_proves_the_hosts_name_by_tls(tools, certificates):

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 import fsspec
 import httpx
 
-from partner_api.sender import NO_REUSE, Deadline
+from partner_api.sender import NO_REUSE, Deadline, trusted_authorities
 from shelfsync.errors import ConfigurationError, TryAgainError
 from shelfsync.orders.document import URL, without_customer
 from shelfsync.store.lake import segment
@@ -220,7 +220,9 @@ class SignedHttp:
         self._url = url
         self._secret = secret
         self._timeout_s = timeout_s
-        self._client = httpx.Client(timeout=timeout_s, follow_redirects=False, trust_env=False, limits=NO_REUSE)
+        self._client = httpx.Client(
+            timeout=timeout_s, follow_redirects=False, trust_env=False, limits=NO_REUSE, verify=trusted_authorities()
+        )
 
     def write(self, document: Document) -> bool:
         """True if the store answers 2xx. TryAgainError: any other answer, or none within the timeout."""

@@ -20,6 +20,8 @@ import pytest
 import sqlalchemy as sa
 from pydantic import SecretStr
 
+import tls_certificate
+from partner_api.sender import trusted_authorities
 from shelfsync.errors import DataError, TryAgainError
 from shelfsync.orders.document import Document
 from shelfsync.orders.ledger import handovers
@@ -333,6 +335,37 @@ def test_a_store_that_answers_byte_by_byte_is_given_up_at_the_timeout():
     assert SignedHttp(address, secret, 60.0, ()).write(document) is True
     with pytest.raises(TryAgainError, match="did not answer"):
         SignedHttp(address, secret, 0.5, ()).write(document)
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_stores_address_with_a_certificate_of_the_chains_own_authority_is_trusted_if_ssl_cert_file_names_it(
+    tmp_path, monkeypatch
+):
+    class Till(BaseHTTPRequestHandler):
+        def do_POST(self):
+            self.rfile.read(int(self.headers["content-length"]))
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_):
+            """Quiet."""
+
+    file = tls_certificate.write(tmp_path / "authority.pem", "127.0.0.1")
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Till)
+    server.socket = tls_certificate.server_context(file).wrap_socket(server.socket, server_side=True)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    address, secret = f"https://127.0.0.1:{server.server_port}/orders", SecretStr("shared by all of us")
+    document = Document(1, "o", "new", "store-1", "{}")
+    with pytest.raises(TryAgainError, match="did not answer"):
+        SignedHttp(address, secret, 60.0, ()).write(document)
+    monkeypatch.setenv("SSL_CERT_FILE", str(file))
+    trusted_authorities.cache_clear()  # read once a process
+    try:
+        assert SignedHttp(address, secret, 60.0, ()).write(document) is True
+    finally:
+        trusted_authorities.cache_clear()
     server.shutdown()
     server.server_close()
 
