@@ -227,7 +227,7 @@ def test_a_whole_number_may_be_written_in_any_way(platform, partner, quantity):
     assert partner.put(f"/v2/chains/demo-chain/vendors/{STORE}/catalog", content=body).status_code == 202
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(
     st.dictionaries(
         st.sampled_from(["sku", "barcode", "quantity", "price", "active", "maximum_sales_quantity", "other"]),

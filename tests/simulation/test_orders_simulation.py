@@ -27,9 +27,9 @@ def test_no_order_is_lost_handed_over_in_a_wrong_state_or_cancelled_by_us(world)
 def test_many_seeds_of_orders(world):
     ends: Counter[str] = Counter()
     deaths = orders = illegal = 0
-    for seed in range(100, 120):
+    for seed in range(100, 110):
         verdict = play(world, seed)
         ends += verdict.ends
         deaths, orders, illegal = deaths + verdict.deaths, orders + verdict.orders, illegal + verdict.illegal
     print(f"{orders} orders, {illegal} illegal results, {deaths} deaths, {dict(ends)}")
-    assert min(deaths, illegal, ends["CANCELLED"], ends["DISPATCHED"], ends["READY_FOR_PICKUP"]) > 8
+    assert min(deaths, illegal, ends["CANCELLED"], ends["DISPATCHED"], ends["READY_FOR_PICKUP"]) > 4

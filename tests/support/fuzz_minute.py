@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 MINUTE_S = float(os.environ.get("FUZZ_S") or 60)
 """`make fuzz SECONDS=360` makes it longer."""
 CHECKS_OFF = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.data_too_large]
-BRIEFLY = settings(max_examples=60, deadline=None, suppress_health_check=CHECKS_OFF)
+BRIEFLY = settings(max_examples=45, deadline=None, suppress_health_check=CHECKS_OFF)
 
 
 def for_a_minute(check: Callable[..., Any], *fixtures: Any) -> int:

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from pydantic import SecretStr
 
 from order_picker import ASSORTMENT, STORE
+from partner_sandbox.running import NO_TLS
 from shelfsync.receiver.secret import StoreSecrets
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class OrdersWorld:
     receiver_url: str
     folder: Path
     till: httpx.Client = field(
-        default_factory=lambda: httpx.Client(trust_env=False, headers={"Authorization": PICKING_SECRET})
+        default_factory=lambda: httpx.Client(trust_env=False, verify=NO_TLS, headers={"Authorization": PICKING_SECRET})
     )
 
     def set_up(self, *vendors: str) -> None:

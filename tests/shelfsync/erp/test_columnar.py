@@ -59,7 +59,7 @@ def typed(erp_engine):
     return erp_engine
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rows=st.lists(st.tuples(*(st.none() | values for values in TYPES.values())), min_size=1, max_size=7),
     chunk_rows=st.integers(1, 4),

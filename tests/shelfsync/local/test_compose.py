@@ -111,6 +111,7 @@ def test_on_a_machine_and_in_a_container_a_service_differs_in_addresses_only(tab
         assert machine["scheduler"].environment[name] == table["scheduler"].environment[name]
 
 
+@pytest.mark.slow
 def test_a_dead_task_is_repeated_long_before_the_five_minutes_that_airflow_waits_by_itself(table) -> None:
     environment = os.environ | {
         name: value for name, value in table["scheduler"].environment.items() if "TIMEOUT" in name

@@ -15,7 +15,7 @@ from promotion_feed import HELD, SQL, Feed, NaiveModel, differences, on_platform
 from promotion_shop import STORES
 from shelfsync.errors import TryAgainError
 
-CAMPAIGNS = int(os.environ.get("FEED_CAMPAIGNS", "300"))
+CAMPAIGNS = int(os.environ.get("FEED_CAMPAIGNS", "150"))
 """A chain of three supermarkets has 6,000, which takes some 15 minutes of CPU: `make test-slow ARGS="-s -k rules_give"`."""
 FAULTS = (
     {"at": "put_promotion", "kind": "status_500", "times": 3},

@@ -23,12 +23,14 @@ def full(ledger):
     return ledger
 
 
+@pytest.mark.slow
 def test_a_whole_reading_closes_any_number_of_files(full):
     with full.engine.begin() as connection:
         change_files.close(connection, set(PATHS), set(PATHS))
         assert {row.closed for row in connection.execute(change_file.select())} == {True}
 
 
+@pytest.mark.slow
 def test_a_whole_reading_forgets_any_number_of_files(full):
     with full.engine.begin() as connection:
         change_files.close(connection, set(), set(PATHS))
@@ -37,6 +39,7 @@ def test_a_whole_reading_forgets_any_number_of_files(full):
         assert change_files.known(connection) == {}
 
 
+@pytest.mark.slow
 def test_any_number_of_files_is_replayed(full):
     with full.engine.begin() as connection:
         assert change_files.again(connection, PATHS[0], set(PATHS)) == PATHS

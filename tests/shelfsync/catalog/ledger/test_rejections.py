@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+import pytest
 import sqlalchemy as sa
 
 from shelfsync.catalog.ledger import rejections
@@ -55,6 +56,7 @@ def test_a_rejection_that_is_recorded_leaves_the_waits_of_the_others_of_its_job(
         assert [row["sku"] for row in rejections.of_vendor(connection, ledger.vendor)] == ["b", "c"]
 
 
+@pytest.mark.slow
 def test_tens_of_thousands_of_rejections_fit(ledger):
     job_id = ledger.job(ledger.batch(*ledger.run())[0])
     _remember(ledger, job_id, [f"sku-{number:06}" for number in range(20_000)])
@@ -64,6 +66,7 @@ def test_tens_of_thousands_of_rejections_fit(ledger):
         assert rejections.of_vendor(connection, ledger.vendor) == []
 
 
+@pytest.mark.slow
 def test_a_listing_releases_tens_of_thousands_of_skus_and_none_that_another_job_has_rejected_since(ledger):
     job_id = ledger.job(ledger.batch(*ledger.run())[0])
     skus = [f"sku-{number:06}" for number in range(40_000)]

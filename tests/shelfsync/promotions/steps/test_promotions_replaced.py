@@ -65,7 +65,13 @@ def test_the_old_promotion_stays_while_the_platform_rejects_every_sku_of_its_rep
     assert (shop.seen(), shop.states()) == ({"a": 8.0}, ["Cancelled", "Running"])
 
 
-@pytest.mark.parametrize("fault", [{"at": "job", "kind": "failed"}, {"at": "put_promotion", "kind": "status_400"}])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"at": "job", "kind": "failed"},
+        pytest.param({"at": "put_promotion", "kind": "status_400"}, marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.parametrize("name", ["Spring", "Offer c1"], ids=["created", "joined"])
 def test_the_promotions_of_campaigns_that_are_merged_stay_until_the_merged_one_is_made(shop, name, fault):
     """Created: neither promotion has the new name. Joined: the first one has it, and gets the SKUs of the second."""
