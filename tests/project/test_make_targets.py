@@ -15,8 +15,6 @@ from installation.process import run
 if TYPE_CHECKING:
     from pathlib import Path
 
-slow = pytest.mark.slow
-
 
 @dataclass(frozen=True)
 class Here:
@@ -117,7 +115,7 @@ def test_a_long_target_is_run_in_the_file_of_the_table(name: str) -> None:
     assert target.line in (PROJECT / target.file).read_text("utf-8")
 
 
-@slow
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, target in HERE.items() if not target.in_copy])
 def test_a_target_does_its_smallest_work(name: str, environment: dict[str, str], tmp_path: Path) -> None:
     words = [word.format(folder=tmp_path) for word in HERE[name].words]
@@ -126,7 +124,7 @@ def test_a_target_does_its_smallest_work(name: str, environment: dict[str, str],
     assert HERE[name].prints in done.stdout
 
 
-@slow
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, target in HERE.items() if target.in_copy])
 def test_a_target_that_writes_into_the_project_does_so_in_a_copy(
     name: str, environment: dict[str, str], copy: Path

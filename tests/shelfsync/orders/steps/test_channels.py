@@ -48,6 +48,20 @@ def died_after_writing(world):
         )
 
 
+@contextlib.contextmanager
+def listening(till, tls=None):
+    """The port of a store's own HTTP server, whose requests go to this handler."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), till)
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    try:
+        yield server.server_port
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
 def outbox(url, statement="SELECT hand_over_id, kind, vendor, document, taken_at FROM shelfsync_order_outbox"):
     engine = sa.create_engine(url.replace("postgresql://", "postgresql+psycopg://", 1))
     with engine.begin() as connection:
@@ -218,15 +232,14 @@ def test_a_call_whose_answer_was_lost_is_repeated_with_the_same_number(make_worl
         def log_message(self, *_):
             """Quiet."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Till)
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    url = f"http://127.0.0.1:{server.server_port}/orders"
-    world = make_world(orders={"hand_over": "http", "hand_over_url": url, "hand_over_secret": "shared by all of us"})
-    world.place("MILK")
-    world.receive_events()
-    reports = [world.app.orders.hand_over() for _ in range(3)]
-    server.shutdown()
-    server.server_close()
+    with listening(Till) as port:
+        url = f"http://127.0.0.1:{port}/orders"
+        world = make_world(
+            orders={"hand_over": "http", "hand_over_url": url, "hand_over_secret": "shared by all of us"}
+        )
+        world.place("MILK")
+        world.receive_events()
+        reports = [world.app.orders.hand_over() for _ in range(3)]
     assert [one["written"] for one in reports] == [0, 1, 0]
     assert len(got) == 2
     assert got[0] == got[1]
@@ -328,15 +341,12 @@ def test_a_store_that_answers_byte_by_byte_is_given_up_at_the_timeout():
         def log_message(self, *_):
             """Quiet."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Till)
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    address, secret = f"http://127.0.0.1:{server.server_port}/orders", SecretStr("shared by all of us")
-    document = Document(1, "o", "new", "store-1", "{}")
-    assert SignedHttp(address, secret, 60.0, ()).write(document) is True
-    with pytest.raises(TryAgainError, match="did not answer"):
-        SignedHttp(address, secret, 0.5, ()).write(document)
-    server.shutdown()
-    server.server_close()
+    with listening(Till) as port:
+        address, secret = f"http://127.0.0.1:{port}/orders", SecretStr("shared by all of us")
+        document = Document(1, "o", "new", "store-1", "{}")
+        assert SignedHttp(address, secret, 60.0, ()).write(document) is True
+        with pytest.raises(TryAgainError, match="did not answer"):
+            SignedHttp(address, secret, 0.5, ()).write(document)
 
 
 def test_a_stores_address_with_a_certificate_of_the_chains_own_authority_is_trusted_if_ssl_cert_file_names_it(
@@ -353,21 +363,17 @@ def test_a_stores_address_with_a_certificate_of_the_chains_own_authority_is_trus
             """Quiet."""
 
     file = tls_certificate.write(tmp_path / "authority.pem", "127.0.0.1")
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Till)
-    server.socket = tls_certificate.server_context(file).wrap_socket(server.socket, server_side=True)
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    address, secret = f"https://127.0.0.1:{server.server_port}/orders", SecretStr("shared by all of us")
-    document = Document(1, "o", "new", "store-1", "{}")
-    with pytest.raises(TryAgainError, match="did not answer"):
-        SignedHttp(address, secret, 60.0, ()).write(document)
-    monkeypatch.setenv("SSL_CERT_FILE", str(file))
-    trusted_authorities.cache_clear()  # read once a process
-    try:
-        assert SignedHttp(address, secret, 60.0, ()).write(document) is True
-    finally:
-        trusted_authorities.cache_clear()
-    server.shutdown()
-    server.server_close()
+    with listening(Till, tls_certificate.server_context(file)) as port:
+        address, secret = f"https://127.0.0.1:{port}/orders", SecretStr("shared by all of us")
+        document = Document(1, "o", "new", "store-1", "{}")
+        with pytest.raises(TryAgainError, match="did not answer"):
+            SignedHttp(address, secret, 60.0, ()).write(document)
+        monkeypatch.setenv("SSL_CERT_FILE", str(file))
+        trusted_authorities.cache_clear()  # read once a process
+        try:
+            assert SignedHttp(address, secret, 60.0, ()).write(document) is True
+        finally:
+            trusted_authorities.cache_clear()
 
 
 def test_a_cancellation_has_a_higher_number_than_the_order_that_it_cancels(world):
