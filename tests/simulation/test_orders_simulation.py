@@ -32,4 +32,4 @@ def test_many_seeds_of_orders(world):
         ends += verdict.ends
         deaths, orders, illegal = deaths + verdict.deaths, orders + verdict.orders, illegal + verdict.illegal
     print(f"{orders} orders, {illegal} illegal results, {deaths} deaths, {dict(ends)}")
-    assert min(deaths, illegal, ends["CANCELLED"], ends["DISPATCHED"], ends["READY_FOR_PICKUP"]) > 4
+    assert min(deaths, illegal, ends["CANCELLED"], ends["DISPATCHED"], ends["READY_FOR_PICKUP"]) > 8
