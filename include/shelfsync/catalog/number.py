@@ -30,7 +30,7 @@ WHOLE_DIGITS_MAX = 17
 INT32_MAX = 2**31 - 1
 """The largest count of pieces that is sent: 32 bits are what a receiver can be trusted to have."""
 
-TRUE, FALSE = ("true", "1", "t", "yes", "y"), ("false", "0", "f", "no", "n")
+TRUE, FALSE = ("true", "1", "1.0", "t", "yes", "y"), ("false", "0", "0.0", "f", "no", "n")
 """The words for truth, in lower case."""
 
 _EXPONENT = r"^[+-]?(?:\d+\.?\d*|\.\d+)[eE][+-]?\d+$"

@@ -275,8 +275,9 @@ class FollowedFiles:
         """Raises an error of any kind if the file is not whole, has not the columns, or the hook does not accept its rows."""
         reader: CsvFile | ParquetFile = self._files.reader(file)
         self._check_columns(file, reader.names(), needed)
+        styles = layout.styles(file.name)
         for number, chunk in enumerate(reader.chunks(self._settings.chunk_rows), 1):
-            layout.raw(chunk, number=number, first_row=1)
+            layout.raw(chunk, number=number, first_row=1, styles=styles)
         if isinstance(reader, CsvFile) and reader.unterminated:
             raise IncompleteExtractError(
                 f"{file.name} does not end with a line break, so its last row may have been cut inside its last field."
@@ -305,7 +306,8 @@ class FollowedFiles:
     def _layout(self, stamp: str) -> Layout:
         whole = Layout.of(self._settings)
         constants = {**self._settings.constants, "stamp": stamp}
-        return Layout(self._settings.columns, constants, self._settings.mapping, CATALOG_CHANGES, whole.vendor_ids)
+        columns, mapping = self._settings.columns, self._settings.mapping
+        return Layout(columns, constants, mapping, CATALOG_CHANGES, whole.vendor_ids, whole.notation)
 
 
 class SourceWithChangeFiles:

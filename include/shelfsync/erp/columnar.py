@@ -24,6 +24,7 @@ PART_BYTES = 32 * 2**20
 """A part with long texts ends before its number of rows."""
 
 _TRUTH, _NUMERIC = 16, 1700
+_TEXTS = {18, 19, 25, 1042, 1043}
 _SAME_TEXT = {18, 19, 20, 21, 23, 25, 26, 1042, 1043, 2950}
 """PostgreSQL's types char, name, bigint, smallint, integer, text, oid, character(n), varchar, uuid."""
 
@@ -33,6 +34,13 @@ def gives_columns(connection: sa.Connection) -> bool:
     if (connection.dialect.name, connection.dialect.driver) != ("postgresql", "psycopg"):
         return False
     return bool(_driver(connection).info.encoding == "utf-8")
+
+
+def is_text(connection: sa.Connection, oid: int) -> bool:
+    """Whether values of this type are texts to the driver: those of a type that it does not know (money, an enum) are."""
+    from psycopg import pq
+
+    return oid in _TEXTS or _driver(connection).adapters.get_loader(oid, pq.Format.TEXT) is None
 
 
 class Copy:

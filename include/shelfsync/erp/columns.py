@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from shelfsync.erp.mapping_hook import SETTING as MAPPING
 from shelfsync.erp.mapping_hook import MappingHook
+from shelfsync.erp.notation import NUMBERS, Notation, Styles, is_written
 from shelfsync.erp.text import MARK, series_texts, texts
 from shelfsync.erp.vendor_ids import VendorIds
 from shelfsync.errors import ConfigurationError
@@ -32,7 +33,8 @@ class Chunk:
     """A part of an extract as its source gave it: columns of equal length under the ERP's names.
 
     `damaged` are rows whose fields cannot be separated, each as one text for a person; they count as rows. `where` names the source of the
-    chunk in messages. `vendor` is the vendor if the source names it (in the name of a file).
+    chunk in messages. `vendor` is the vendor if the source names it (in the name of a file). `typed`: columns of texts that the source has
+    as numbers or times, so that their notation is no question.
     """
 
     names: tuple[str, ...]
@@ -41,6 +43,7 @@ class Chunk:
     where: str
     vendor: str | None = None
     damaged: Sequence[str] = field(default=())
+    typed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,7 @@ class Layout:
         mapping: str | None = None,
         extract: ExtractSchema = CATALOG,
         vendor_ids: VendorIds | None = None,
+        notation: Notation | None = None,
     ) -> None:
         for setting, named in ((COLUMNS, columns), (CONSTANTS, constants)):
             for name in named:
@@ -88,10 +92,12 @@ class Layout:
         self.hook = MappingHook(mapping) if mapping else None
         self.extract = extract
         self.vendor_ids = vendor_ids or VendorIds({})
+        self.notation = notation or Notation()
 
     @classmethod
     def of(cls, settings: SourceSettings, extract: ExtractSchema = CATALOG) -> Layout:
-        return cls(settings.columns, settings.constants, settings.mapping, extract, VendorIds.of(settings))
+        ids, notation = VendorIds.of(settings), Notation.of(settings)
+        return cls(settings.columns, settings.constants, settings.mapping, extract, ids, notation)
 
     def sources(self, names: Sequence[str], where: str, *, vendor: str | None = None) -> dict[str, str]:
         """The name in shelfsync -> the ERP's name, for the columns of the ERP; a ConfigurationError names what is missing.
@@ -136,16 +142,29 @@ class Layout:
             return tuple(names)
         return tuple(dict.fromkeys(self.sources(names, where, vendor=vendor).values()))
 
-    def raw(self, chunk: Chunk, *, number: int, first_row: int, left_out: Counter[str] | None = None) -> pa.Table:
+    def styles(self, where: str) -> Styles:
+        """What finds two styles of numbers in one file; `raw` shows it each chunk of the file."""
+        return Styles(where, self.notation)
+
+    def raw(
+        self,
+        chunk: Chunk,
+        *,
+        number: int,
+        first_row: int,
+        left_out: Counter[str] | None = None,
+        styles: Styles | None = None,
+    ) -> pa.Table:
         """The chunk in the RAW schema under the platform's vendor ids, its rows counted on from `first_row`.
 
-        `number` is the chunk's own, from 1; `left_out` counts rows of stores that are not on the platform, by the ERP's id.
+        `number` is the chunk's own, from 1; `left_out` counts rows of stores that are not on the platform, by the ERP's id. Raises a DataError
+        if the chunks that `styles` has seen have numbers in two styles.
         """
         sources = self.sources(chunk.names, chunk.where, vendor=chunk.vendor)
         constants = {**self.constants, **({"vendor": chunk.vendor} if chunk.vendor is not None else {})}
         intact = chunk.rows - len(chunk.damaged)
         if self.hook is None:
-            values = {ours: texts(chunk.columns[chunk.names.index(theirs)]) for ours, theirs in sources.items()}
+            values = self._plain(sources, chunk, styles)
         elif intact:
             values, intact = self._mapped(chunk, sources, constants, number)
         else:
@@ -172,8 +191,24 @@ class Layout:
                     MAPPING, f"the hook {self.hook.name!r} returned {name!r} twice", "Let it return each column once."
                 )
         self._demand({*names, *constants}, names, f"what the hook {self.hook.name!r} returned")
-        values = {name: series_texts(answer.iloc[:, names.index(name)]) for name in self.extract.names if name in names}
-        return values, len(answer)
+        columns = {name: answer.iloc[:, names.index(name)] for name in self.extract.names if name in names}
+        notation = self.notation
+        return {
+            name: notation.plain(name, series_texts(column), is_written(_values(column)))
+            for name, column in columns.items()
+        }, len(answer)
+
+    def _plain(self, sources: Mapping[str, str], chunk: Chunk, styles: Styles | None) -> dict[str, Any]:
+        """The columns of the chunk as texts in plain notation."""
+        came = {ours: chunk.columns[chunk.names.index(theirs)] for ours, theirs in sources.items()}
+        values = {ours: texts(column) for ours, column in came.items()}
+        plain = {}
+        for ours, column in values.items():
+            written = sources[ours] not in chunk.typed and is_written(came[ours])
+            if styles is not None and ours in NUMBERS and written is not False:
+                styles.look(ours, column, values["sku"])
+            plain[ours] = self.notation.plain(ours, column, written)
+        return plain
 
     def _demand(self, have: set[str], names: Sequence[str], where: str) -> None:
         setting = COLUMNS if self.hook is None else MAPPING
@@ -252,6 +287,14 @@ def _series(values: Any) -> pd.Series[Any]:
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         return pd.Series(values.to_pandas(types_mapper=pd.ArrowDtype))
     return pd.Series(values, dtype=object)
+
+
+def _values(series: pd.Series[Any]) -> Sequence[Any] | pa.Array | pa.ChunkedArray:
+    """The values of a column that a hook returned."""
+    if series.dtype == object:
+        values: list[Any] = series.tolist()
+        return values
+    return pa.array(series, from_pandas=True)
 
 
 def _list(names: Sequence[str]) -> str:

@@ -109,6 +109,7 @@ class Extract:
         self._layout = layout
         self._may_be_empty = may_be_empty
         self._tables = self._read()
+        self._styles = layout.styles("")
         self._proof: Proof | None = None
         self.rows = 0
         """Rows read from the ERP so far, before any hook."""
@@ -157,7 +158,10 @@ class Extract:
                 self._proof = self._prove(end.value)
                 return
             number += 1
-            table = self._layout.raw(chunk, number=number, first_row=self.rows_out + 1, left_out=self.left_out)
+            if chunk.where != self._styles.where:
+                self._styles = self._layout.styles(chunk.where)
+            first, styles = self.rows_out + 1, self._styles
+            table = self._layout.raw(chunk, number=number, first_row=first, left_out=self.left_out, styles=styles)
             self.rows += chunk.rows
             self.rows_out += table.num_rows
             del chunk

@@ -126,8 +126,8 @@ class SqlSource:
     def _layout_of_changes(self) -> Layout:
         settings = self._settings
         columns = {**settings.columns, "stamp": self._followed_feed().column}
-        ids = self._layout.vendor_ids
-        return Layout(columns, settings.constants, settings.mapping, CATALOG_CHANGES, ids)
+        ids, notation = self._layout.vendor_ids, self._layout.notation
+        return Layout(columns, settings.constants, settings.mapping, CATALOG_CHANGES, ids, notation)
 
     def _followed_feed(self) -> Feed:
         assert self._feed is not None
@@ -161,9 +161,9 @@ class SqlSource:
         read, layout = 0, self._layout
         wanted = None if layout.hook is not None else lambda names: layout.wanted(names, "the SELECT")
         try:
-            for names, columns, count in session.columns_of(sql, rows, wanted):
+            for names, columns, count, typed in session.columns_of(sql, rows, wanted):
                 read += count
-                yield Chunk(names, columns, count, "the SELECT")
+                yield Chunk(names, columns, count, "the SELECT", typed=typed)
         except (sa.exc.SQLAlchemyError, ValueError, ArithmeticError, TypeError) as error:  # drivers raise their own too
             if not read and not getattr(error, "connection_invalidated", False) and not diagnosis.timed_out(error):
                 raise self._statement_error(error, session) from None

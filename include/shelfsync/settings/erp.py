@@ -29,6 +29,20 @@ class SourceSettings(Section):
     """One character, or `tab`."""
     csv_encoding: str = "utf-8-sig"
     """Encoding of CSV files, by its name in Python."""
+    decimal_mark: Literal[".", ","] = "."
+    """What stands before the decimals of numbers that are texts. Numbers of a database or of Parquet need no mark."""
+    thousands_mark: Literal[".", ",", "'", "space"] | None = None
+    """What groups their digits by three; unset: nothing does. `'` is also the typographic apostrophe, `space` is every kind of space."""
+    minus: Literal["leading", "any"] = "leading"
+    """Where their minus stands: before the digits, or `any` of `-3`, `3-` and `(3)`."""
+    currencies: list[str] = Field(default_factory=list)
+    """Signs and codes that may stand before or behind a number: `["€", "EUR"]`. A number with any other sign is no number."""
+    null_words: list[str] = Field(default_factory=list)
+    """Texts that mean "no value" in any column, besides the empty text: `["NULL", "#N/A", "-"]`. Case does not count."""
+    true_words: list[str] = Field(default_factory=list)
+    """Texts that mean true, besides true, 1, 1.0, t, yes and y: `["ja", "J", "X"]`. Case does not count."""
+    false_words: list[str] = Field(default_factory=list)
+    """Texts that mean false, besides false, 0, 0.0, f, no and n: `["nein", "N"]`. Case does not count."""
     columns: dict[str, str] = Field(default_factory=dict)
     """Column of shelfsync -> column of the ERP, if the names differ: `{"sku": "item_code", "price": "item_price"}`."""
     constants: dict[str, str] = Field(default_factory=dict)

@@ -141,7 +141,7 @@ def test_stock_beyond_32_bits_is_quarantined_not_wrapped():
     [
         *((text, True) for text in ("true", "TRUE", "1", "t", "Yes", "y", " True ")),
         *((text, False) for text in ("false", "False", "0", "F", "no", "N")),
-        *((text, "active_not_a_truth_value") for text in ("2", "on", "ja", "1.0", "truth")),
+        *((text, "active_not_a_truth_value") for text in ("2", "on", "ja", "1.00", "truth")),
     ],
 )
 def test_truth_values_are_few_words(text, found):

@@ -77,7 +77,7 @@ def test_each_value_by_copy_is_its_exact_text_by_cursor(typed, erp_url, read, ro
         by_cursor = [
             [texts(column) for column in zip(*part, strict=True)] for _, part in session.stream(sql, chunk_rows)
         ]
-        by_copy = [columns for _, columns, _ in session.columns_of(sql, chunk_rows, lambda names: names)]
+        by_copy = [columns for _, columns, _, _ in session.columns_of(sql, chunk_rows, lambda names: names)]
     assert [[column.to_pylist() for column in part] for part in by_copy] == [
         [column.to_pylist() for column in part] for part in by_cursor
     ]
