@@ -59,6 +59,7 @@ EXAMPLES = {
     "erp.changes_since_file": "s3://erp/dump/{vendor}/since.txt",
     "erp.files": "s3://example-erp/stock/*.parquet",
     "erp.file_format": "csv",
+    "erp.sheet": "Stock",
     "erp.thousands_mark": ",",
     "erp.currencies": '["€", "EUR"]',
     "erp.null_words": '["NULL", "-"]',

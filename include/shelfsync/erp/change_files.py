@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 
     from shelfsync.erp.address import FoundFile
     from shelfsync.erp.complete_extract import ErpSource, Extract
-    from shelfsync.erp.files import ParquetFile
     from shelfsync.settings import ErpSettings
 
 
@@ -273,7 +272,7 @@ class FollowedFiles:
 
     def _read_to_its_end(self, file: FoundFile, layout: Layout, needed: set[str]) -> None:
         """Raises an error of any kind if the file is not whole, has not the columns, or the hook does not accept its rows."""
-        reader: CsvFile | ParquetFile = self._files.reader(file)
+        reader = self._files.reader(file)
         self._check_columns(file, reader.names(), needed)
         styles = layout.styles(file.name)
         for number, chunk in enumerate(reader.chunks(self._settings.chunk_rows), 1):

@@ -33,10 +33,11 @@ _DOS_END = "\x1a"
 class CsvFile:
     """One file; after the last chunk, `unterminated` and `damaged` report possible losses."""
 
-    def __init__(self, found: FoundFile, delimiter: str, encoding: str) -> None:
+    def __init__(self, found: FoundFile, delimiter: str, encoding: str, header_row: int = 1) -> None:
         self._found = found
         self._delimiter = _DELIMITERS.get(delimiter, delimiter)
         self._encoding = encoding
+        self._header_row = header_row
         self.damaged = 0
         """How many rows have fields that could not be separated."""
         self.unterminated = False
@@ -48,7 +49,8 @@ class CsvFile:
         """The header. Raises IncompleteExtractError if the file was cut inside it or is empty."""
         with self._open() as file:
             try:
-                return self._header(csv.reader(_Lines(file, self._found.name), delimiter=self._delimiter, strict=True))
+                lines = _Lines(file, self._found.name, skipped=self._header_row - 1)
+                return self._header(csv.reader(lines, delimiter=self._delimiter, strict=True))
             except _CUT as error:
                 raise self._broken_off("before its header", error) from None
 
@@ -56,7 +58,7 @@ class CsvFile:
         """The rows below the header, up to `rows` at a time. Raises IncompleteExtractError if the file was cut or is empty."""
         total = 0
         with self._open() as file:
-            lines = _Lines(file, self._found.name)
+            lines = _Lines(file, self._found.name, skipped=self._header_row - 1)
             reader = csv.reader(lines, delimiter=self._delimiter, strict=True)
             try:
                 names = self._header(reader)
@@ -167,13 +169,15 @@ class CsvFile:
 class _Lines:
     """The lines of a text, with an eye on whether the last one ends; none longer than memory allows."""
 
-    def __init__(self, file: io.TextIOWrapper, name: str) -> None:
+    def __init__(self, file: io.TextIOWrapper, name: str, *, skipped: int = 0) -> None:
         self._file = file
         self._name = name
         self.number = 0
         self.last = ""
         self.terminated = True
         self.ended = False
+        for _ in range(skipped):
+            next(self, None)
 
     def __iter__(self) -> _Lines:
         return self

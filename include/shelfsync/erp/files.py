@@ -1,4 +1,4 @@
-"""The ERP as files: CSV or Parquet, local or on any fsspec address, one file a vendor or one for all."""
+"""The ERP as files: CSV, Parquet or workbooks, local or on any fsspec address, one file a vendor or one for all."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from shelfsync.erp.address import FILES, VENDOR, shown
 from shelfsync.erp.columns import COLUMNS, CONSTANTS, Chunk, Layout
 from shelfsync.erp.complete_extract import Claim, Extract, none_of
 from shelfsync.erp.csvfile import CsvFile
+from shelfsync.erp.workbook import Workbook
 from shelfsync.errors import ConfigurationError, EmptyFileError, IncompleteExtractError, without_stop
 
 if TYPE_CHECKING:
@@ -77,7 +78,11 @@ class ParquetFile:
 
 CONTROL_FILE = "SHELFSYNC_ERP__CONTROL_FILE"
 FILE_FORMAT = "SHELFSYNC_ERP__FILE_FORMAT"
-_ENDINGS = {"csv": (".csv", ".csv.gz", ".txt", ".tsv"), "parquet": (".parquet", ".pq")}
+_ENDINGS = {
+    "csv": (".csv", ".csv.gz", ".txt", ".tsv"),
+    "parquet": (".parquet", ".pq"),
+    "workbook": (".xlsx", ".xlsm", ".xls", ".ods"),
+}
 _CONTROL_BYTES_MAX = 4096
 _TRIAL_ROWS = 20
 
@@ -168,7 +173,7 @@ class FilesSource:
             if isinstance(reader, CsvFile):
                 damaged += reader.damaged
                 unterminated += [file.name] if reader.unterminated else []
-            else:
+            elif isinstance(reader, ParquetFile):
                 metadata_rows += reader.rows
         expected = self._expected(found, some=len(found) < len(every))
         return self._claim(expected, counted, metadata_rows, damaged, unterminated, found)
@@ -211,8 +216,9 @@ class FilesSource:
                 f"{unterminated[0]} does not end with a line break, so its last row may have been cut inside its last field. Nothing was sent. "
                 f"Let the ERP end the file with a line break, or write the true number of rows into a file and name it by {CONTROL_FILE}."
             )
-        if self._format(found[0]) == "csv":
-            how = f"a CSV without a control file proves nothing about what is absent (see {CONTROL_FILE})"
+        if (kind := self._format(found[0])) != "parquet":
+            what = "CSV" if kind == "csv" else kind
+            how = f"a {what} without a control file proves nothing about what is absent (see {CONTROL_FILE})"
             return Claim(None, how, caveat)
         if not address.names_each_file(self._address, found):
             how = f"a folder or a pattern does not give the number of files, so one may be missing (see {CONTROL_FILE})"
@@ -240,13 +246,13 @@ class FilesSource:
     def found(self, *, may_be_empty: bool = False) -> list[FoundFile]:
         """The files, sorted by path, all of one format; a ConfigurationError if there are none, unless there may be none."""
         format_ = self._settings.file_format
-        endings = _ENDINGS[format_] if format_ else (*_ENDINGS["csv"], *_ENDINGS["parquet"])
+        endings = _ENDINGS[format_] if format_ else [ending for each in _ENDINGS.values() for ending in each]
         found = address.find(self._address, endings=endings, setting=self._setting, may_be_empty=may_be_empty)
         formats = {self._format(file) for file in found}
         if len(formats) > 1:
             raise ConfigurationError(
                 self._setting,
-                f"{shown(self._address)} holds both CSV and Parquet files",
+                f"{shown(self._address)} holds files of several kinds: {' and '.join(sorted(formats))}",
                 f"Narrow the pattern, or set {FILE_FORMAT}.",
             )
         return found
@@ -258,14 +264,20 @@ class FilesSource:
             if file.path.casefold().endswith(endings):
                 return format_
         raise ConfigurationError(
-            FILE_FORMAT, f"the ending of {file.path!r} is that of no known format", "Set it to csv or parquet."
+            FILE_FORMAT,
+            f"the ending of {file.path!r} is that of no known format",
+            f"Set it to {', '.join(_ENDINGS)}.",
         )
 
-    def reader(self, file: FoundFile) -> CsvFile | ParquetFile:
+    def reader(self, file: FoundFile) -> CsvFile | ParquetFile | Workbook:
         """What reads one of the files."""
-        if self._format(file) == "parquet":
-            return ParquetFile(file, self._layout)
-        return CsvFile(file, self._settings.csv_delimiter, self._settings.csv_encoding)
+        settings = self._settings
+        match self._format(file):
+            case "parquet":
+                return ParquetFile(file, self._layout)
+            case "workbook":
+                return Workbook(file, self._layout, settings.sheet, settings.header_row)
+        return CsvFile(file, settings.csv_delimiter, settings.csv_encoding, settings.header_row)
 
 
 def _number(control: FoundFile) -> int:

@@ -23,8 +23,12 @@ class SourceSettings(Section):
     """A file with the SELECT, instead of `sql`. shelfsync rejects a file that other users can write."""
     files: str | None = None
     """A file, a folder or a pattern: `s3://bucket/stock/*.parquet`, `/data/{vendor}.csv`."""
-    file_format: Literal["csv", "parquet"] | None = None
+    file_format: Literal["csv", "parquet", "workbook"] | None = None
     """Format of the files; unset: decided by the file name's ending."""
+    sheet: str | None = None
+    """The sheet of a workbook; unset: its only visible one with any cell."""
+    header_row: int = Field(1, ge=1)
+    """The row, or the line of a CSV, with the names of the columns: what stands above it is a title and is not read."""
     csv_delimiter: str = ","
     """One character, or `tab`."""
     csv_encoding: str = "utf-8-sig"

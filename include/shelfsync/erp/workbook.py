@@ -1,0 +1,279 @@
+"""One sheet of a workbook (xlsx, xlsm, xls, ods), row by row, as calamine reads it.
+
+| cell | value here |
+|---|---|
+| text | itself |
+| number | the decimal that Excel shows, at most 15 significant digits: 4006381333931, 0.3 |
+| a code of more than 15 digits, typed as a number | the float, so that it is no key: its last digits are invented |
+| date, time, truth value | itself |
+| error (`#N/A`), or a formula that no program has calculated | broken text, so that its row is quarantined |
+| empty | null |
+
+calamine gives the same empty text for the last two lines. In xlsx and xlsm the sheet's own XML distinguishes them. In xls and ods nothing that
+is at hand does, so there an empty cell of a value that shelfsync sends counts as broken.
+
+A workbook is in memory as a whole; BYTES_MAX bounds it.
+"""
+
+from __future__ import annotations
+
+import io
+import posixpath
+import re
+import zipfile
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+from shelfsync.erp.columns import Chunk
+from shelfsync.erp.text import MARK
+from shelfsync.errors import (
+    ConfigurationError,
+    DataError,
+    EmptyFileError,
+    IncompleteExtractError,
+    some_of,
+    without_stop,
+)
+from shelfsync.schemas import FIELDS
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+
+    from python_calamine import CalamineSheet, CalamineWorkbook
+
+    from shelfsync.erp.address import FoundFile
+    from shelfsync.erp.columns import Layout
+
+SHEET = "SHELFSYNC_ERP__SHEET"
+HEADER_ROW = "SHELFSYNC_ERP__HEADER_ROW"
+BYTES_MAX = 512 * 2**20
+"""The most that a workbook may have unpacked; calamine needs some five times as much memory."""
+
+BROKEN = f"{MARK} error or formula without a value"
+_DIGITS_EXACT = 15
+_PACKED = b"PK\x03\x04"
+_PIECE = 4 * 2**20
+_CELL = re.compile(rb"<(?:\w+:)?c\b([^>]*?)(?:/>|>(.*?)</(?:\w+:)?c>)", re.DOTALL)
+_ERROR = re.compile(rb"""\bt=["']e["']""")
+_CALCULATED_TEXT = re.compile(rb"""\bt=["']str["']""")
+_FORMULA = re.compile(rb"<(?:\w+:)?f\b")
+_VALUE = re.compile(rb"<(?:\w+:)?v\b[^>]*>[^<]")
+_PLACE = re.compile(rb"""\br=["']([A-Z]+)(\d+)["']""")
+_R_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
+
+
+class Workbook:
+    """One file; `names` is the row `header_row` of its sheet, and the rows below it are read."""
+
+    def __init__(
+        self, found: FoundFile, layout: Layout, sheet: str | None, header_row: int, bytes_max: int = BYTES_MAX
+    ) -> None:
+        self._found = found
+        self._layout = layout
+        self._sheet_name = sheet
+        self._header_row = header_row
+        self._bytes_max = bytes_max
+
+    def names(self) -> tuple[str, ...]:
+        """The header."""
+        sheet, _ = self._open()
+        return self._header(_rows(sheet))
+
+    def chunks(self, rows: int) -> Generator[Chunk]:
+        """The rows below the header that have any cell, up to `rows` at a time."""
+        sheet, broken = self._open()
+        left = sheet.start[1] if sheet.start else 0
+        below = _rows(sheet)
+        names = self._header(below)
+        strict = frozenset(place + left for place in self._strict(names)) if broken is None else frozenset()
+        total = 0
+        part: list[list[Any]] = []
+        for number, cells in below:
+            faulty = strict if broken is None else broken.get(number, frozenset())
+            if all(cell == "" for cell in cells) and (broken is None or not faulty):
+                continue
+            part.append([_value(cell, place + left in faulty) for place, cell in enumerate(cells[: len(names)])])
+            if len(part) == rows:
+                total += len(part)
+                yield self._chunk(names, part)
+                part = []
+        if part:
+            total += len(part)
+            yield self._chunk(names, part)
+        if not total:
+            raise EmptyFileError(
+                f"{self._found.name} has a header and no row. An empty file is taken for a broken one: nothing was sent."
+            )
+
+    def _chunk(self, names: tuple[str, ...], rows: list[list[Any]]) -> Chunk:
+        return Chunk(names, list(zip(*rows, strict=True)), len(rows), self._found.name, self._found.vendor)
+
+    def _strict(self, names: tuple[str, ...]) -> frozenset[int]:
+        """Where an empty cell may be a broken one: the columns of values that are sent."""
+        sources = self._layout.sources(names, self._found.name, vendor=self._found.vendor)
+        return frozenset(names.index(theirs) for ours, theirs in sources.items() if ours in FIELDS)
+
+    def _header(self, below: Iterator[tuple[int, list[Any]]]) -> tuple[str, ...]:
+        for number, cells in below:
+            if number + 1 == self._header_row:
+                names = [str(_value(cell) or "").strip() for cell in cells]
+                while names and not names[-1]:
+                    names.pop()
+                if names:
+                    return tuple(name or f"column {place}" for place, name in enumerate(names, 1))
+                break
+        raise ConfigurationError(
+            HEADER_ROW,
+            f"row {self._header_row} of {self._found.name} is empty",
+            "Give the number of the row that has the names of the columns.",
+        )
+
+    def _open(self) -> tuple[CalamineSheet, dict[int, frozenset[int]] | None]:
+        """The sheet, and its broken cells: row -> columns, each from 0; None if they cannot be known."""
+        from python_calamine import CalamineError, CalamineWorkbook
+
+        try:
+            with self._found.fs.open(self._found.path, "rb") as file:
+                data = file.read(self._bytes_max + 1)
+        except OSError as error:
+            raise IncompleteExtractError(
+                f"{self._found.name} cannot be opened: {error.strerror or error}. Run it again."
+            ) from None
+        packed = self._packed(data)
+        try:
+            workbook = CalamineWorkbook.from_filelike(io.BytesIO(data))
+            name = self._chosen(workbook)
+            sheet = workbook.get_sheet_by_name(name)
+        except CalamineError as error:
+            raise IncompleteExtractError(
+                f"{self._found.name} is no whole workbook: {without_stop(error, 300)}. Nothing was sent; let the ERP write it again, without a"
+                " password."
+            ) from None
+        return sheet, None if packed is None else self._broken(packed, name)
+
+    def _packed(self, data: bytes) -> zipfile.ZipFile | None:
+        """The archive of an xlsx or xlsm; None for the other kinds. Raises DataError for a file that is too large."""
+        archive, size = None, len(data)
+        if size <= self._bytes_max and data.startswith(_PACKED):
+            try:
+                archive = zipfile.ZipFile(io.BytesIO(data))
+            except zipfile.BadZipFile as error:
+                raise IncompleteExtractError(
+                    f"{self._found.name} is no whole workbook: {without_stop(error)}. Nothing was sent; let the ERP write it again."
+                ) from None
+            size = sum(member.file_size for member in archive.infolist())
+        if size > self._bytes_max:
+            raise DataError(
+                f"{self._found.name} has more than {self._bytes_max:,} bytes unpacked, the most that a workbook may have. Nothing was sent; let the"
+                " ERP write CSV or Parquet."
+            )
+        return archive if archive is not None and "xl/workbook.xml" in archive.namelist() else None
+
+    def _chosen(self, workbook: CalamineWorkbook) -> str:
+        """The sheet that the setting names; without it, the only visible one that has cells."""
+        from python_calamine import SheetVisibleEnum
+
+        names = workbook.sheet_names
+        if self._sheet_name is not None:
+            if self._sheet_name in names:
+                return self._sheet_name
+            problem = f"{self._found.name} has no sheet {self._sheet_name!r}; it has {some_of(names)}"
+            raise ConfigurationError(SHEET, problem, "Name one of them.")
+        filled = [
+            one.name
+            for one in workbook.sheets_metadata
+            if one.visible == SheetVisibleEnum.Visible and workbook.get_sheet_by_name(one.name).start is not None
+        ]
+        if len(filled) == 1:
+            return filled[0]
+        if not filled:
+            raise IncompleteExtractError(
+                f"{self._found.name} has no cell. An empty file is taken for a broken one: nothing was sent."
+            )
+        raise ConfigurationError(SHEET, f"{self._found.name} has the sheets {some_of(filled)}", "Name one of them.")
+
+    def _broken(self, archive: zipfile.ZipFile, name: str) -> dict[int, frozenset[int]]:
+        with archive, archive.open(_sheet_path(archive, name)) as file:
+            return _broken_cells(file)
+
+
+def _rows(sheet: CalamineSheet) -> Iterator[tuple[int, list[Any]]]:
+    """The rows with their numbers in the sheet, from 0; calamine begins at its first row and at the first column that is filled."""
+    yield from enumerate(sheet.iter_rows())
+
+
+def _value(cell: Any, broken: bool = False) -> Any:
+    if cell == "":
+        return BROKEN if broken else None
+    if isinstance(cell, float):
+        return _number(cell)
+    return cell
+
+
+def _number(value: float) -> Any:
+    """The number as Excel shows it; a whole one beyond 15 digits stays a float, because its last digits are nowhere."""
+    if value.is_integer() and abs(value) < 10**_DIGITS_EXACT:
+        return int(value)
+    if abs(value) >= 10**_DIGITS_EXACT:
+        return value
+    return Decimal(f"{value:.{_DIGITS_EXACT}g}")
+
+
+def _sheet_path(archive: zipfile.ZipFile, name: str) -> str:
+    """Where the archive has the sheet of this name."""
+    folder = "xl"
+    book = ET.fromstring(archive.read("xl/workbook.xml"))  # noqa: S314  expat bounds what entities expand to
+    links = ET.fromstring(archive.read("xl/_rels/workbook.xml.rels"))  # noqa: S314
+    targets = {link.get("Id"): link.get("Target", "") for link in links}
+    for sheet in book.iter():
+        if sheet.tag.endswith("}sheet") and sheet.get("name") == name:
+            target = targets.get(_id(sheet), "")
+            return target.lstrip("/") if target.startswith("/") else posixpath.normpath(f"{folder}/{target}")
+    raise DataError(f"The sheet {name!r} of the workbook is nowhere in it. Nothing was sent; save it again.")
+
+
+def _id(sheet: ET.Element) -> str | None:
+    """The reference of a sheet; the strict form of the format has another name space for it."""
+    return sheet.get(_R_ID) or next((value for key, value in sheet.attrib.items() if key.endswith("}id")), None)
+
+
+def _broken_cells(file: Any) -> dict[int, frozenset[int]]:
+    """The cells of a sheet's XML that are errors, or formulas without a value: row -> columns, each from 0."""
+    found: dict[int, set[int]] = {}
+    rest = b""
+    while piece := file.read(_PIECE):
+        text = rest + piece
+        end = text.rfind(b"row>") + len(b"row>")
+        if end < len(b"row>"):
+            rest = text
+            continue
+        rest = text[end:]
+        _note_broken(text[:end], found)
+    _note_broken(rest, found)
+    return {row: frozenset(columns) for row, columns in found.items()}
+
+
+def _note_broken(text: bytes, found: dict[int, set[int]]) -> None:
+    if not (_FORMULA.search(text) or _ERROR.search(text)):
+        return
+    for cell in _CELL.finditer(text):
+        kind, inside = cell[1], cell[2] or b""
+        empty = _FORMULA.search(inside) and not _VALUE.search(inside) and not _CALCULATED_TEXT.search(kind)
+        if not (empty or _ERROR.search(kind)):
+            continue
+        place = _PLACE.search(kind)
+        if place is None:
+            raise DataError(
+                "A sheet of the workbook has an error or a formula without a value, and does not say in which cell. Nothing was sent; open it"
+                " in Excel or LibreOffice and save it again."
+            )
+        found.setdefault(int(place[2]) - 1, set()).add(_column(place[1].decode()))
+
+
+def _column(letters: str) -> int:
+    """The number of a column, from 0: A is 0, AA is 26."""
+    number = 0
+    for letter in letters:
+        number = number * 26 + ord(letter) - ord("A") + 1
+    return number - 1

@@ -1,0 +1,201 @@
+from __future__ import annotations
+
+import datetime as dt
+import io
+import tempfile
+import zipfile
+from decimal import Decimal
+from pathlib import Path
+
+import openpyxl
+import pytest
+import xlwt
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ods_file import ERROR, write_ods
+from shelfsync.erp.address import find
+from shelfsync.erp.columns import Layout
+from shelfsync.erp.text import MARK
+from shelfsync.erp.workbook import Workbook
+from shelfsync.errors import ConfigurationError, DataError, IncompleteExtractError
+
+HEADER = ["vendor", "sku", "barcode", "price", "quantity", "active"]
+
+
+def write(path, *rows, title="Stock", header=HEADER, above=0):
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.title = title
+    for _ in range(above):
+        sheet.append(["Price list of the day"])
+    for row in (header, *rows):
+        sheet.append(row)
+    book.save(path)
+    return str(path)
+
+
+def changed(path, old, new):
+    """The workbook with another text in its sheet, once the XML is written in one way."""
+    source = zipfile.ZipFile(io.BytesIO(Path(path).read_bytes()))
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in source.namelist():
+            data = source.read(name)
+            if name.endswith("sheet1.xml"):
+                data = data.replace(b" />", b"/>").replace(b"<v></v>", b"<v/>")
+                assert old in data
+                data = data.replace(old, new)
+            archive.writestr(name, data)
+
+
+_texts = st.text(
+    st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Cn"), exclude_characters="_"), min_size=1
+).filter(lambda text: text == text.strip() and not text.startswith("="))
+_cells = {
+    "sku": _texts | st.integers(0, 10**15 - 1),
+    "barcode": st.none() | _texts | st.integers(0, 10**14),
+    "price": st.none() | st.decimals(0, 10**9, places=3) | st.integers(0, 10**6),
+    "quantity": st.none() | st.integers(-(10**6), 10**9),
+    "active": st.none() | st.booleans(),
+}
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.lists(st.fixed_dictionaries(_cells), min_size=1, max_size=8), st.integers(0, 3), st.integers(1, 4))
+def test_what_excel_holds_comes_back_exactly(read, rows, above, chunk_rows):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "stock.xlsx"
+        write(path, *(["v", *(row[name] for name in HEADER[1:])] for row in rows), above=above)
+        found = read(files=str(path), header_row=above + 1, chunk_rows=chunk_rows).rows
+    assert [row["sku"] for row in found] == [str(row["sku"]) for row in rows]
+    for name, plain in (("barcode", str), ("price", Decimal), ("quantity", Decimal), ("active", lambda value: value)):
+        came = [row[name] if name in {"barcode", "active"} else row[name] and Decimal(row[name]) for row in found]
+        wanted = [None if row[name] is None else plain(row[name]) for row in rows]
+        assert came == [
+            {True: "true", False: "false"}.get(value, value) if name == "active" else value for value in wanted
+        ]
+
+
+def test_an_error_is_no_empty_cell(read, tmp_path):
+    """calamine gives the empty text for both, which would read as "no statement"."""
+    path = write(
+        tmp_path / "stock.xlsx",
+        ["v", "1", None, "#N/A", 3, True],
+        ["v", "2", None, None, 3, True],
+        ["v", "3", None, 4.5, "=1+1", True],
+        ["v", "4", None, 4.5, 7, True],
+    )
+    rows = {row["sku"]: row for row in read(files=path).rows}
+    assert rows["1"]["price"].startswith(MARK)
+    assert rows["2"]["price"] is None
+    assert rows["3"]["quantity"].startswith(MARK), "a formula that no program has calculated"
+    assert (rows["4"]["price"], rows["4"]["quantity"]) == ("4.5", "7")
+
+
+def test_a_formula_with_its_value_is_the_value(read, tmp_path):
+    path = write(tmp_path / "stock.xlsx", ["v", "1", None, "=2*2.25", "=3", True], ["v", "2", None, 5, 1, True])
+    changed(path, b"<f>2*2.25</f><v/>", b"<f>2*2.25</f><v>4.5</v>")
+    changed(path, b'<c r="E2"><f>3</f><v/></c>', b'<c r="E2" t="str"><f>3</f><v/></c>')
+    [first, _] = read(files=path).rows
+    assert (first["price"], first["quantity"]) == ("4.5", None), "a text that was calculated to be empty is empty"
+
+
+def test_a_broken_cell_without_its_place_stops_the_file(read, tmp_path):
+    path = write(tmp_path / "stock.xlsx", ["v", "1", None, "#N/A", 3, True])
+    changed(path, b'<c r="D2" t="e">', b'<c t="e">')
+    with pytest.raises(DataError, match="does not say in which cell"):
+        read(files=path)
+
+
+@pytest.mark.parametrize("sheet_at", ["A1", "C4"])
+def test_a_table_may_begin_anywhere_in_its_sheet(read, tmp_path, sheet_at):
+    book = openpyxl.Workbook()
+    column, row = (0, 1) if sheet_at == "A1" else (2, 4)
+    for down, cells in enumerate([HEADER, ["v", "1", None, "#REF!", 3, True], ["v", "2", None, 2, 3, True]]):
+        for right, cell in enumerate(cells):
+            book.active.cell(row + down, column + right + 1, cell)
+    book.save(tmp_path / "stock.xlsx")
+    first, second = read(files=str(tmp_path / "stock.xlsx"), header_row=row).rows
+    assert first["price"].startswith(MARK)
+    assert second["price"] == "2"
+
+
+def test_a_code_is_its_digits_as_long_as_excel_keeps_them(read, tmp_path):
+    path = write(
+        tmp_path / "stock.xlsx",
+        ["v", 4006381333931, 4006381333931, 0.1 + 0.2, 3, True],
+        ["v", 123456789012345, None, 1.1, 3, True],
+        ["v", 12345678901234567890, 12345678901234567890, 1.1, 3, True],
+        ["v", "0012", "00400638133393", 1.1, 3, True],
+    )
+    rows = read(files=path).rows
+    assert [row["sku"] for row in rows[:2]] == ["4006381333931", "123456789012345"]
+    assert rows[0]["price"] == "0.3"
+    assert (rows[2]["sku"], rows[2]["barcode"]) == ("1.234567890123457e+19",) * 2, "no digits that nobody wrote"
+    assert (rows[3]["sku"], rows[3]["barcode"]) == ("0012", "00400638133393")
+
+
+def test_dates_are_dates(tmp_path):
+    from shelfsync.erp.columns import ExtractSchema
+    from shelfsync.erp.open import open_source
+    from shelfsync.promotions.schemas import RAW, REQUIRED
+    from shelfsync.settings import ErpSettings
+
+    header = ["campaign", "vendor", "sku", "price", "name", "start_time", "end_time"]
+    row = ["C1", "v", "1", 1.49, "Spring", dt.date(2027, 3, 1), dt.datetime(2027, 3, 8, 23, 59)]
+    path = write(tmp_path / "promos.xlsx", row, header=header)
+    with open_source(ErpSettings(files=path), ExtractSchema(RAW, REQUIRED, ("price",))).read() as extract:
+        [found] = [row for chunk in extract for row in chunk.to_pylist()]
+    assert (found["start_time"], found["end_time"]) == ("2027-03-01", "2027-03-08T23:59:00")
+
+
+def test_the_old_formats_cannot_tell_an_error_from_an_empty_cell(read, tmp_path):
+    rows = [HEADER, ["v", "1", None, 1.5, 3, 1], ["v", "2", None, None, 3, 1], ["v", "4006381333931", None, 2, 3, 1]]
+    old = xlwt.Workbook()
+    sheet = old.add_sheet("Stock")
+    for down, row in enumerate(rows):
+        for right, cell in enumerate(row):
+            if cell is not None:
+                sheet.write(down, right, cell)
+    old.save(str(tmp_path / "stock.xls"))
+    write_ods(tmp_path / "stock.ods", [*rows, ["v", "5", None, ERROR, 3, 1]])
+    for ending in ("xls", "ods"):
+        found = {row["sku"]: row for row in read(files=str(tmp_path / f"stock.{ending}")).rows}
+        assert found["1"]["price"] == "1.5"
+        assert found["1"]["barcode"] is None
+        assert found["2"]["price"].startswith(MARK)
+        assert found["4006381333931"]["price"] == "2"
+    assert found["5"]["price"].startswith(MARK)
+
+
+def test_the_sheet_is_named_or_the_only_one(read, tmp_path):
+    path = write(tmp_path / "stock.xlsx", ["v", "1", None, 1.5, 3, True])
+    book = openpyxl.load_workbook(path)
+    book.create_sheet("Notes").sheet_state = "hidden"
+    book["Notes"]["A1"] = "hidden"
+    book.create_sheet("Empty")
+    book.save(path)
+    assert len(read(files=path).rows) == 1
+    book["Empty"]["A1"] = "x"
+    book.save(path)
+    with pytest.raises(ConfigurationError, match=r"SHEET: .*has the sheets Stock, Empty"):
+        read(files=path)
+    assert len(read(files=path, sheet="Stock").rows) == 1
+    with pytest.raises(ConfigurationError, match="has no sheet 'stock'"):
+        read(files=path, sheet="stock")
+    with pytest.raises(ConfigurationError, match="HEADER_ROW: row 9 of"):
+        read(files=path, sheet="Stock", header_row=9)
+
+
+def test_what_is_no_whole_workbook_is_no_empty_one(read, tmp_path):
+    path = Path(write(tmp_path / "stock.xlsx", ["v", "1", None, 1.5, 3, True]))
+    whole = path.read_bytes()
+    for data in (whole[: len(whole) // 2], b"vendor,sku\n", b"", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600):
+        path.write_bytes(data)
+        with pytest.raises(IncompleteExtractError, match="no whole workbook"):
+            read(files=str(path))
+    path.write_bytes(whole)
+    for bytes_max in (1_000, len(whole)):
+        [found] = find(str(path), endings=(".xlsx",))
+        with pytest.raises(DataError, match="unpacked, the most that a workbook may have"):
+            Workbook(found, Layout({}, {}), None, 1, bytes_max).names()
