@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import csv
 import io
+import lzma
 import zlib
 from typing import TYPE_CHECKING, Any
 
+from shelfsync.erp import first_bytes
 from shelfsync.erp.columns import Chunk
 from shelfsync.erp.text import ESCAPING, MARK
 from shelfsync.errors import ConfigurationError, DataError, EmptyFileError, IncompleteExtractError, without_stop
@@ -24,7 +26,7 @@ DELIMITER = "SHELFSYNC_ERP__CSV_DELIMITER"
 ENCODING = "SHELFSYNC_ERP__CSV_ENCODING"
 _LINE_CHARACTERS_MAX = 1024 * 1024
 _SHOWN_CHARACTERS = 160
-_CUT = (EOFError, zlib.error, OSError)
+_CUT = (EOFError, zlib.error, lzma.LZMAError, OSError)
 """What reading a packed file that is not whole raises."""
 _DOS_END = "\x1a"
 """Programs of old end a file with it."""
@@ -152,8 +154,13 @@ class CsvFile:
 
     def _open(self) -> io.TextIOWrapper:
         try:
-            binary = self._found.fs.open(self._found.path, "rb", compression="infer")
-            return io.TextIOWrapper(binary, encoding=self._encoding, errors=ESCAPING, newline="")
+            binary = first_bytes.open_unpacked(self._found)
+            try:
+                first_bytes.reject(self._found, self._head(binary))
+                return io.TextIOWrapper(binary, encoding=self._encoding, errors=ESCAPING, newline="")
+            except BaseException:
+                binary.close()
+                raise
         except LookupError:
             raise ConfigurationError(
                 ENCODING,
@@ -164,6 +171,12 @@ class CsvFile:
             raise IncompleteExtractError(
                 f"{self._found.name} cannot be opened: {error.strerror or error}. Run it again."
             ) from None
+
+    def _head(self, binary: io.BufferedReader) -> bytes:
+        try:
+            return binary.peek(first_bytes.HEAD_BYTES)
+        except _CUT as error:
+            raise self._broken_off("before its header", error) from None
 
 
 class _Lines:

@@ -79,7 +79,9 @@ class ParquetFile:
 CONTROL_FILE = "SHELFSYNC_ERP__CONTROL_FILE"
 FILE_FORMAT = "SHELFSYNC_ERP__FILE_FORMAT"
 _ENDINGS = {
-    "csv": (".csv", ".csv.gz", ".txt", ".tsv"),
+    "csv": tuple(
+        name + packed for name in (".csv", ".txt", ".tsv") for packed in ("", ".gz", ".zst", ".zip", ".bz2", ".xz")
+    ),
     "parquet": (".parquet", ".pq"),
     "workbook": (".xlsx", ".xlsm", ".xls", ".ods"),
 }

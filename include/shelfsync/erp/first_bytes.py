@@ -1,0 +1,125 @@
+"""What a file is by its first bytes, whatever its name says: unpacked where it is packed, named where it is of another kind.
+
+gz, zst, bz2 and xz are unpacked as a stream. A zip is unpacked if it has one file. A file that is packed in two ways is named, not unpacked.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import zipfile
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from shelfsync.errors import ConfigurationError, DataError, IncompleteExtractError, some_of
+
+if TYPE_CHECKING:
+    from shelfsync.erp.address import FoundFile
+
+FILE_FORMAT = "SHELFSYNC_ERP__FILE_FORMAT"
+HEAD_BYTES = 16
+_ZIP = b"PK\x03\x04"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of file: how it begins, its name with an article, and what the operator does about it."""
+
+    beginnings: tuple[bytes, ...]
+    name: str
+    remedy: str
+
+
+_SAVE = "Let the ERP write CSV, Parquet, JSON lines or a workbook."
+KINDS = (
+    Kind((b"PAR1",), "a Parquet file", f"Set {FILE_FORMAT} to parquet."),
+    Kind((_ZIP,), "a workbook or another zip archive", f"If it is a workbook, set {FILE_FORMAT} to workbook."),
+    Kind(
+        (b"\xd0\xcf\x11\xe0",),
+        "a document of an old Office program",
+        f"If it is a workbook, set {FILE_FORMAT} to workbook.",
+    ),
+    Kind((b"%PDF",), "a PDF", _SAVE),
+    Kind(
+        (b"SQLite format 3",),
+        "a database of SQLite",
+        "Name it by SHELFSYNC_ERP__URL=sqlite:////PATH, and give a SELECT.",
+    ),
+    Kind(
+        (b"<!DOCTYPE", b"<!doctype", b"<html", b"<HTML"),
+        "a page of HTML",
+        "Look at it: it may be the error page of a server.",
+    ),
+    Kind((b"<?xml", b"\xef\xbb\xbf<?xml"), "XML", _SAVE),
+    Kind((b'{"', b"{ ", b"{\n"), "JSON", f"If each line is one row, set {FILE_FORMAT} to jsonl."),
+    Kind((b'[{"', b"[ {", b"[\n"), "one list of JSON", "Let the ERP write one row a line (JSON lines)."),
+    Kind((b"7z\xbc\xaf", b"Rar!"), "an archive", "Let the ERP write gz, zst or zip."),
+    Kind((b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zXZ"), "a file that is packed twice", "Pack it once."),
+)
+"""The kinds that are named; what is packed once is unpacked before."""
+
+
+def of(head: bytes) -> Kind | None:
+    """The kind of a file that begins so; None for one that may be text."""
+    return next((kind for kind in KINDS if head.startswith(kind.beginnings)), None)
+
+
+def reject(found: FoundFile, head: bytes, *allowed: str) -> None:
+    """Raises ConfigurationError if the file is of a kind that is not one of the `allowed` names."""
+    kind = of(head)
+    if kind is not None and kind.name not in allowed:
+        raise ConfigurationError(FILE_FORMAT, f"{found.name} is {kind.name}, by its first bytes", kind.remedy)
+
+
+def open_unpacked(found: FoundFile) -> io.BufferedReader:
+    """The file as a binary stream, unpacked where its first bytes say that it is packed. Raises OSError if it cannot be opened."""
+    binary = found.fs.open(found.path, "rb")
+    try:
+        head = binary.read(HEAD_BYTES)
+        binary.seek(0)
+        return io.BufferedReader(_unpacked(found, binary, head))
+    except BaseException:
+        binary.close()
+        raise
+
+
+def _unpacked(found: FoundFile, binary: Any, head: bytes) -> Any:
+    if head.startswith(b"\x1f\x8b"):
+        return gzip.GzipFile(fileobj=binary)
+    if head.startswith(b"\x28\xb5\x2f\xfd"):
+        import pyarrow as pa
+
+        return pa.CompressedInputStream(pa.PythonFile(binary, "r"), "zstd")
+    if head.startswith(b"BZh"):
+        return bz2.BZ2File(binary)
+    if head.startswith(b"\xfd7zXZ"):
+        return lzma.LZMAFile(binary)
+    if head.startswith(_ZIP):
+        return _member(found, binary)
+    return binary
+
+
+def _member(found: FoundFile, binary: Any) -> Any:
+    """The one file of a zip archive; a workbook as it is. Raises DataError if the archive has several files, or a password."""
+    try:
+        archive = zipfile.ZipFile(binary)
+    except zipfile.BadZipFile:
+        raise IncompleteExtractError(
+            f"{found.name} is no whole zip archive. Nothing was sent; let the ERP write it again."
+        ) from None
+    if "[Content_Types].xml" in archive.namelist() or "content.xml" in archive.namelist():
+        binary.seek(0)
+        return binary
+    files = [one for one in archive.infolist() if not one.is_dir() and not one.filename.startswith("__MACOSX/")]
+    if len(files) != 1:
+        raise DataError(
+            f"{found.name} is a zip archive of {len(files)} files ({some_of([one.filename for one in files])}). Nothing was sent; let the ERP pack"
+            " one file in each."
+        )
+    if files[0].flag_bits & 1:
+        raise DataError(
+            f"{found.name} is a zip archive with a password. Nothing was sent; let the ERP pack it without one."
+        )
+    return archive.open(files[0])

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import zipfile
+
+import pyarrow as pa
+import pytest
+
+from shelfsync.errors import ConfigurationError, DataError, IncompleteExtractError
+
+CSV = "vendor,sku,price\n" + "".join(f"v,{number:05},1.5\n" for number in range(5000))
+
+
+def zipped(*members, password=False):
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members:
+            archive.writestr(name, content)
+    packed = bytearray(data.getvalue())
+    if password:  # the flag of the first member, in its own header and in the directory
+        packed[6] |= 1
+        packed[packed.index(b"PK\x01\x02") + 8] |= 1
+    return bytes(packed)
+
+
+PACKED = {
+    "gz": gzip.compress,
+    "zst": lambda data: bytes(pa.Codec("zstd").compress(data)),
+    "bz2": bz2.compress,
+    "xz": lzma.compress,
+    "zip": lambda data: zipped(("__MACOSX/._stock.csv", b"x"), ("stock.csv", data)),
+}
+
+
+@pytest.fixture
+def path(tmp_path):
+    def _written(data, name="stock.csv"):
+        (tmp_path / name).write_bytes(data)
+        return str(tmp_path / name)
+
+    return _written
+
+
+@pytest.mark.parametrize("kind", PACKED)
+@pytest.mark.parametrize("name", ["stock.csv", "stock.csv.gz"])
+def test_a_packed_file_is_unpacked_whatever_its_name_is(read, path, kind, name):
+    assert len(read(files=path(PACKED[kind](CSV.encode()), name)).rows) == 5000
+    assert len(read(files=path(CSV.encode(), name)).rows) == 5000
+
+
+@pytest.mark.parametrize("kind", PACKED)
+@pytest.mark.parametrize("share", [0.999, 0.5, 0.1])
+def test_a_packed_file_that_was_cut_is_no_shorter_file(read, path, kind, share):
+    whole = PACKED[kind](CSV.encode())
+    for chunk_rows in (10, 5000):
+        with pytest.raises(IncompleteExtractError, match=r"broke off|no whole zip"):
+            read(files=path(whole[: int(len(whole) * share)]), chunk_rows=chunk_rows)
+
+
+def test_an_archive_has_one_file_and_no_password(read, path):
+    with pytest.raises(DataError, match=r"zip archive of 2 files \(a.csv, b.csv\)"):
+        read(files=path(zipped(("a.csv", CSV), ("b.csv", CSV))))
+    with pytest.raises(DataError, match="with a password"):
+        read(files=path(zipped(("a.csv", CSV), password=True)))
+    with pytest.raises(ConfigurationError, match="packed twice"):
+        read(files=path(gzip.compress(gzip.compress(CSV.encode()))))
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (b"PAR1\x15\x04", r"FILE_FORMAT: .*is a Parquet file, by its first bytes. Set .*FILE_FORMAT to parquet"),
+        (zipped(("[Content_Types].xml", b""), ("xl/workbook.xml", b"")), "a workbook.*FILE_FORMAT to workbook"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600, "old Office program.*FILE_FORMAT to workbook"),
+        (b"%PDF-1.7\n", "is a PDF"),
+        (b"SQLite format 3\0", "sqlite:////PATH"),
+        (b"<!DOCTYPE html><title>502</title>", "error page of a server"),
+        (b'<?xml version="1.0"?>\n<list/>', "is XML"),
+        (b'{"vendor": "v"}\n', "FILE_FORMAT to jsonl"),
+        (b'[{"vendor": "v"}]', "one row a line"),
+        (b"Rar!\x1a\x07\x01\x00", "is an archive"),
+    ],
+)
+def test_a_file_of_another_kind_is_named_with_the_way_out(read, path, data, told):
+    with pytest.raises(ConfigurationError, match=told):
+        read(files=path(data))
