@@ -34,20 +34,24 @@ SAMPLE_ROWS = 2000
 _SHOWN = 10
 
 
-def check(context: Context, vendors: tuple[str, ...] = (), *, fresh: bool = True) -> None:
+def check(context: Context, vendors: tuple[str, ...] = (), *, fresh: bool = True) -> dict[str, str]:
     """Database, ERP, platform, in this order; ConfigurationError in one line at the first that does not work.
 
-    `vendors` are asked about first, so that a wrong one is found too; `fresh` asks the platform even when it answered lately.
+    `vendors` are asked about first, so that a wrong one is found too; `fresh` asks the platform even when it answered lately. Returns the stores
+    whose own files are broken, by the ERP's id, with the reason: a run goes on without them.
     """
     engine.check(context.engine)
-    context.open_erp().check()
+    broken = context.open_erp().check()
+    for store, why in broken.items():
+        log.warning("check: store %s fails alone, because its files are broken: %s", store, why)
     if not fresh and is_known_good(context, vendors):
-        return
+        return broken
     names = (vendors or context.settings.sync.vendors)[:1] or _known_vendors(context)
     if not names:
         log.info("check: no vendor is known yet; the platform is asked for a token only")
     check_platform(context, vendors, names or (None,))
     log.info("check: database, ERP and platform answer")
+    return broken
 
 
 def vendor_id_lines(context: Context, stores: Mapping[str, str | None]) -> list[str]:

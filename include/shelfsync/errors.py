@@ -60,6 +60,13 @@ def without_stop(text: object, characters_max: int = 1000) -> str:
     return " ".join(str(text).split())[:characters_max].rstrip(".")
 
 
+def in_one_line(error: BaseException) -> str:
+    """The message of an error of shelfsync; of any other its kind too. A database and a terminal can hold it."""
+    text = without_stop(error) if not isinstance(error, ShelfsyncError) else " ".join(str(error).split())
+    text = "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
+    return text if isinstance(error, ShelfsyncError) else f"{type(error).__name__}: {text}"
+
+
 def some_of(names: Iterable[str], most: int = 5) -> str:
     """The first of some names for a sentence, and a sign that there are more."""
     found = list(names)
@@ -149,7 +156,7 @@ class IncompleteExtractError(DataError):
 
 
 class BrokenOffError(IncompleteExtractError):
-    """A reading of the ERP's database broke off: the connection was lost, or a time limit ended the statement. Nothing is sent of it."""
+    """A reading of the ERP broke off: the connection was lost, or no answer came in time. Nothing is sent of it."""
 
     exit_code = ExitCode.TRY_AGAIN
 

@@ -51,7 +51,7 @@ def check(vendor: Vendors = None) -> Answer:
 
     vendors = tuple(vendor or ())
     with opened() as context:
-        check_all(context, vendors)
+        broken = check_all(context, vendors)
         stores = context.open_erp().stores()
         ids = vendor_id_lines(context, stores)
         found = [
@@ -61,8 +61,14 @@ def check(vendor: Vendors = None) -> Answer:
             *promotion_warnings(context),
             *warnings(context),
         ]
-    lines = ["database, ERP and platform answer; nothing was sent", *ids, *(f"warning: {line}" for line in found)]
-    return Answer({"ok": True, "stores": stores, "warnings": found}, lines)
+    lines = [
+        "database, ERP and platform answer; nothing was sent",
+        *ids,
+        *(f"store {store} fails: {why}" for store, why in broken.items()),
+        *(f"warning: {line}" for line in found),
+    ]
+    answer = {"ok": not broken, "stores": stores, "failed": broken, "warnings": found}
+    return Answer(answer, lines, partly({"failed": broken}))
 
 
 def plan(vendor: Vendors = None, full: Full = False, out: Out = None) -> Answer:

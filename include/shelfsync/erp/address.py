@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from shelfsync.erp.text import text
 from shelfsync.errors import ConfigurationError, without_stop
 
 if TYPE_CHECKING:
@@ -125,10 +126,14 @@ def _may_be_there(fs: Any, pattern: str) -> bool:
 def _files(fs: Any, pattern: str, endings: tuple[str, ...]) -> Iterator[FoundFile]:
     if VENDOR in pattern or _GLOB.search(pattern):
         name = _expression(pattern)
+        named = VENDOR in pattern.rsplit("/", 1)[-1]
         for path, info in fs.glob(pattern.replace(VENDOR, "*"), detail=True).items():
             fits = name.fullmatch(path)
-            if fits and info.get("type") != "directory":
-                yield FoundFile(fs, path, fits.groupdict().get("vendor"), _lasting(info))
+            is_folder = info.get("type") == "directory" and not (named and _ends(path, endings))
+            if (
+                fits and not is_folder
+            ):  # a folder in the place of a store's file is that store's fault, and is read as one
+                yield FoundFile(fs, path, text(fits.groupdict().get("vendor")), _lasting(info))
     elif fs.isdir(pattern):
         for info in fs.ls(pattern, detail=True):
             path = str(info["name"])
@@ -137,6 +142,10 @@ def _files(fs: Any, pattern: str, endings: tuple[str, ...]) -> Iterator[FoundFil
                 yield FoundFile(fs, path, None, _lasting(info))
     elif fs.exists(pattern):
         yield FoundFile(fs, pattern, None, _lasting(fs.info(pattern)))
+
+
+def _ends(path: str, endings: Sequence[str]) -> bool:
+    return any(ending and path.casefold().endswith(ending) for ending in endings)
 
 
 _MARKS = ("size", "mtime", "LastModified", "last_modified", "updated", "ETag", "etag")

@@ -9,10 +9,11 @@ last file that it has; each reading of the dump lays the files behind it over it
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections import defaultdict
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from shelfsync.erp import address
@@ -31,21 +32,24 @@ from shelfsync.erp.changes import (
 from shelfsync.erp.columns import CATALOG, CATALOG_CHANGES, Layout
 from shelfsync.erp.csvfile import CsvFile
 from shelfsync.erp.files import FilesSource
+from shelfsync.erp.time_limit import TimeLimit
 from shelfsync.errors import (
     ConfigurationError,
     EmptyFileError,
     IncompleteExtractError,
-    ShelfsyncError,
     TryAgainError,
     UnreachableError,
-    without_stop,
+    in_one_line,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Generator, Sequence
 
     from shelfsync.erp.address import FoundFile
+    from shelfsync.erp.columns import Chunk
     from shelfsync.erp.complete_extract import ErpSource, Extract
+    from shelfsync.erp.files import ParquetFile
+    from shelfsync.erp.workbook import Workbook
     from shelfsync.settings import ErpSettings
 
 
@@ -64,6 +68,7 @@ class FollowedFiles:
         self.dumped = settings.changes_since_file is not None
         files = settings.model_copy(update={"files": settings.changes_files, "control_file": None})
         self._files = FilesSource(files, self._layout(""), setting=CHANGES_FILES)
+        self._limit = TimeLimit(settings.timeout_s)
 
     def check(self) -> None:
         """Raises ConfigurationError if the newest file has not the columns, or the folder or the dump's last file cannot be read."""
@@ -71,7 +76,8 @@ class FollowedFiles:
             self._last_of_dump()
         found = filter(_has_text_name, self._files.found(may_be_empty=True))
         for file in sorted(found, key=lambda file: place_of(file.path))[-1:]:
-            self._check_columns(file, self._files.reader(file).names(), self._needed)
+            names = self._limit.answer(file.name, self._files.reader(file).names)
+            self._check_columns(file, names, self._needed)
 
     def read_with(self, changes: Changes, vendors: Sequence[str] = ()) -> Extract:
         """All present rows, which are newer than the files that were there before; of a dump, with the files since to lay over them."""
@@ -162,8 +168,10 @@ class FollowedFiles:
                 "Name one file for all stores.",
             )
         names = {"": ""}  # what was set aside is of no vendor
-        for file in address.find(where, endings=("",), setting=CHANGES_SINCE_FILE):
-            names[file.vendor or ""] = _text(file)
+        for file in self._limit.answer(
+            address.shown(where), lambda: address.find(where, endings=("",), setting=CHANGES_SINCE_FILE)
+        ):
+            names[file.vendor or ""] = self._limit.answer(file.name, partial(_text, file))
 
         def last(sequence: str) -> str:
             name = names.get(sequence if VENDOR in where else "")
@@ -247,11 +255,11 @@ class FollowedFiles:
         """Hands on the rows of a file after it was read to its end once; a file that is not whole gives none."""
         landed = known.rows if known is not None else 0
         rested = known is not None and known.rested and known.stamp == file.listed
-        stamp = file.stamp()
-        layout = self._layout(f"{file.path} {stamp}")
         # Outside of the net: an ERP that is away, or a hook that is missing, is not the file's fault.
         needed = self._needed
         try:
+            stamp = self._limit.answer(file.name, file.stamp)
+            layout = self._layout(f"{file.path} {stamp}")
             self._read_to_its_end(file, layout, needed)
         except (TryAgainError, UnreachableError):
             raise
@@ -260,28 +268,33 @@ class FollowedFiles:
             return ChangeFile(file.path, sequence, file.listed, state, str(error), 0 if rested else landed)
         except Exception as error:  # noqa: BLE001  whatever it is, the files behind it go on (I10)
             state = FileState.QUARANTINED if rested else FileState.WAITING
-            return ChangeFile(file.path, sequence, file.listed, state, _why(error), landed)
+            return ChangeFile(file.path, sequence, file.listed, state, in_one_line(error), landed)
         before = changes.rows
-        for number, chunk in enumerate(self._files.reader(file).chunks(self._settings.chunk_rows), 1):
-            rows = layout.raw(chunk, number=number, first_row=changes.rows + 1)
-            changes.add(rows)
-            changes.rows += rows.num_rows  # a hook may have made more of them than the file has
-        if file.stamp() != stamp:
+        with contextlib.closing(self._chunks(file, self._files.reader(file))) as chunks:
+            for number, chunk in enumerate(chunks, 1):
+                rows = layout.raw(chunk, number=number, first_row=changes.rows + 1)
+                changes.add(rows)
+                changes.rows += rows.num_rows  # a hook may have made more of them than the file has
+        if self._limit.answer(file.name, file.stamp) != stamp:
             raise TryAgainError(f"{file.name} changed while it was read; the next run takes it", after_s=REST_S)
         return ChangeFile(file.path, sequence, file.listed, FileState.TAKEN, rows=changes.rows - before)
 
     def _read_to_its_end(self, file: FoundFile, layout: Layout, needed: set[str]) -> None:
         """Raises an error of any kind if the file is not whole, has not the columns, or the hook does not accept its rows."""
         reader = self._files.reader(file)
-        self._check_columns(file, reader.names(), needed)
+        self._check_columns(file, self._limit.answer(file.name, reader.names), needed)
         styles = layout.styles(file.name)
-        for number, chunk in enumerate(reader.chunks(self._settings.chunk_rows), 1):
-            layout.raw(chunk, number=number, first_row=1, styles=styles)
+        with contextlib.closing(self._chunks(file, reader)) as chunks:
+            for number, chunk in enumerate(chunks, 1):
+                layout.raw(chunk, number=number, first_row=1, styles=styles)
         if isinstance(reader, CsvFile) and reader.unterminated:
             raise IncompleteExtractError(
                 f"{file.name} does not end with a line break, so its last row may have been cut inside its last field."
                 " Let the ERP end the file with a line break."
             )
+
+    def _chunks(self, file: FoundFile, reader: CsvFile | ParquetFile | Workbook) -> Generator[Chunk]:
+        return self._limit.answers(file.name, reader.chunks(self._settings.chunk_rows))
 
     def _check_columns(self, file: FoundFile, names: Sequence[str], needed: set[str]) -> None:
         """Raises ConfigurationError if the file has not the columns of all rows."""
@@ -318,9 +331,10 @@ class SourceWithChangeFiles:
         self.read, self.stores = source.read, source.stores
         self.unused_columns, self.absent_columns = source.unused_columns, source.absent_columns
 
-    def check(self) -> None:
-        self._source.check()
+    def check(self) -> dict[str, str]:
+        failed = self._source.check()
         self._followed.check()
+        return failed
 
     def followed(self) -> FollowedFiles:
         return self._followed
@@ -337,10 +351,6 @@ def _has_landed(known: ChangeFile) -> bool:
     not count until then.
     """
     return known.state == FileState.TAKEN or (known.rows > 0 and known.state != FileState.AGAIN)
-
-
-def _why(error: Exception) -> str:
-    return str(error) if isinstance(error, ShelfsyncError) else f"{type(error).__name__}: {without_stop(error, 300)}"
 
 
 def _text(file: FoundFile) -> str:

@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, Self
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync.errors import DataError, IncompleteExtractError, some_of
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
-
-    import pyarrow as pa
+    from collections.abc import Generator, Iterator, Mapping, Sequence
 
     from shelfsync.erp.changes import Changes
     from shelfsync.erp.columns import Chunk, Layout
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Claim:
     """The number of rows that a source expects, after its last chunk; None if it is unknown.
 
-    `how` names the origin of `expected` for a person. `caveat`: why an absent SKU may be in the ERP although the numbers agree.
+    `how` names the origin of `expected` for a person. `caveat`: why an absent SKU may be in the ERP although the numbers agree. `failed`:
+    the ERP's id of each store that has a source of its own and failed alone -> why; `expected` is without it.
     """
 
     expected: int | None
     how: str
     caveat: str | None = None
+    failed: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -48,8 +52,11 @@ class Proof:
 class ErpSource(Protocol):
     """One configured ERP."""
 
-    def check(self) -> None:
-        """Raises ConfigurationError with the setting and the remedy, before anything is read in bulk: connection, credentials, columns."""
+    def check(self) -> dict[str, str]:
+        """Raises ConfigurationError with the setting and the remedy, before anything is read in bulk: connection, credentials, columns.
+
+        Returns the stores whose own source is broken while others are in order: the ERP's id -> why.
+        """
 
     def read(self, vendors: Sequence[str] = ()) -> Extract:
         """The present rows; of these vendors alone (platform ids), if the source can select them. Nothing is read before the first chunk.
@@ -117,6 +124,9 @@ class Extract:
         """Rows handed on so far, after the hook; the highest `row_number`."""
         self.left_out: Counter[str] = Counter()
         """The ERP's id of a store that is not on the platform (`vendor_ids`) -> its rows so far."""
+        self.failed: dict[str, str] = {}
+        """After the last chunk: vendor -> why its own source failed. Rows of it may have been handed on before; none of them counts."""
+        self._rows_of: Counter[str | None] = Counter()
 
     def __enter__(self) -> Self:
         return self
@@ -150,23 +160,40 @@ class Extract:
         return found | dict.fromkeys(sorted(self.left_out))
 
     def _read(self) -> Generator[pa.Table, None, None]:
-        number = 0
+        number, error = 0, None
         while True:
             try:
-                chunk = next(self._chunks)
+                chunk = next(self._chunks) if error is None else self._chunks.throw(error)
             except StopIteration as end:
+                self._leave_failed_out(end.value)
                 self._proof = self._prove(end.value)
                 return
-            number += 1
+            number, error = number + 1, None
             if chunk.where != self._styles.where:
                 self._styles = self._layout.styles(chunk.where)
             first, styles = self.rows_out + 1, self._styles
-            table = self._layout.raw(chunk, number=number, first_row=first, left_out=self.left_out, styles=styles)
+            try:
+                table = self._layout.raw(chunk, number=number, first_row=first, left_out=self.left_out, styles=styles)
+            except Exception as raised:
+                if chunk.vendor is None:
+                    raise
+                error = raised  # the source knows what else is the store's
+                continue
             self.rows += chunk.rows
+            self._rows_of[chunk.vendor] += chunk.rows
             self.rows_out += table.num_rows
             del chunk
             if table.num_rows:
                 yield table
+
+    def _leave_failed_out(self, claim: Claim) -> None:
+        self.rows -= sum(self._rows_of[vendor] for vendor in claim.failed)
+        ids = self._layout.vendor_ids.platform_ids(pa.array(claim.failed, pa.string()))
+        for vendor, why in zip(ids.to_pylist(), claim.failed.values(), strict=True):
+            if vendor is not None:
+                self.failed[vendor] = why
+            else:
+                log.warning("extract: a store that SHELFSYNC_ERP__VENDOR_IDS leaves out cannot be read: %s", why)
 
     def _prove(self, claim: Claim) -> Proof:
         if not self.rows and not claim.expected and not (self._may_be_empty and claim.expected == 0):

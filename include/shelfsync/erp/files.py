@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+import logging
+from collections import defaultdict
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
 
@@ -12,11 +16,12 @@ from shelfsync.erp.address import FILES, VENDOR, shown
 from shelfsync.erp.columns import COLUMNS, CONSTANTS, Chunk, Layout
 from shelfsync.erp.complete_extract import Claim, Extract, none_of
 from shelfsync.erp.csvfile import CsvFile
+from shelfsync.erp.time_limit import TimeLimit
 from shelfsync.erp.workbook import Workbook
-from shelfsync.errors import ConfigurationError, EmptyFileError, IncompleteExtractError, without_stop
+from shelfsync.errors import ConfigurationError, EmptyFileError, IncompleteExtractError, in_one_line, without_stop
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 
     import pyarrow.parquet as pq
 
@@ -76,6 +81,10 @@ class ParquetFile:
         )
 
 
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
 CONTROL_FILE = "SHELFSYNC_ERP__CONTROL_FILE"
 FILE_FORMAT = "SHELFSYNC_ERP__FILE_FORMAT"
 _ENDINGS = {
@@ -89,8 +98,55 @@ _CONTROL_BYTES_MAX = 4096
 _TRIAL_ROWS = 20
 
 
+@dataclass
+class _Store:
+    """The files of one store, or of all where the address does not name it, and what was read of them.
+
+    `unterminated` are files without a line break at their end.
+    """
+
+    files: list[FoundFile] = field(default_factory=list)
+    rows: int = 0
+    metadata_rows: int = 0
+    damaged: int = 0
+    unterminated: list[str] = field(default_factory=list)
+
+
+class _Stores(dict[str | None, _Store]):
+    """The stores of an address by the ERP's id (None: all in one), each with a net of its own: whatever it raises, it fails alone (I10)."""
+
+    def __init__(self, found: Sequence[FoundFile]) -> None:
+        super().__init__()
+        for file in found:
+            self.setdefault(file.vendor, _Store()).files.append(file)
+        self.errors: dict[str, Exception] = {}
+
+    @contextlib.contextmanager
+    def net(self, vendor: str | None) -> Iterator[None]:
+        """Where no store is named, an error is about all rows and goes on."""
+        try:
+            yield
+        except Exception as error:
+            if vendor is None:
+                raise
+            self.errors[vendor] = error
+
+    def good(self) -> list[tuple[str | None, _Store]]:
+        """The stores without an error."""
+        return [(vendor, store) for vendor, store in self.items() if vendor not in self.errors]
+
+    def failed(self) -> dict[str, str]:
+        """The ERP's id -> why. If every store failed, its first error is raised."""
+        reasons = {vendor: shown(in_one_line(error)) for vendor, error in self.errors.items()}
+        if self.errors and not self.good():
+            for reason in reasons.values():
+                log.error("%s", reason)
+            raise next(iter(self.errors.values()))
+        return reasons
+
+
 class FilesSource:
-    """Reads every file of the address in the order of their names.
+    """Reads every file of the address, store by store, in the order of their names.
 
     The proof: the number in the control file; without one, the metadata of Parquet files, where it is plain which files there should be (one
     file, or one for each vendor). Anything else proves nothing, so nothing is concluded from what is absent there.
@@ -118,18 +174,22 @@ class FilesSource:
         self._settings = settings
         self._layout = layout
         self._may_be_empty = may_be_empty
+        self._limit = TimeLimit(settings.timeout_s)
 
-    def check(self) -> None:
+    def check(self) -> dict[str, str]:
         if self._layout.hook is not None:
             self._layout.hook.load()
-        found = self.found()
-        self._expected(found)
-        for file in found:
-            self._layout.sources(self.reader(file).names(), file.name, vendor=file.vendor)
+        stores = _Stores(self.found())
+        self._expected(stores)
+        self._read_names(stores, self._layout.sources)
         if self._layout.hook is not None:
-            for chunk in self.reader(found[0]).chunks(_TRIAL_ROWS):
-                self._layout.raw(chunk, number=1, first_row=1)
-                return
+            for vendor, store in stores.good():
+                with stores.net(vendor):
+                    for chunk in self._parts(store.files[0], _TRIAL_ROWS, store):
+                        self._layout.raw(chunk, number=1, first_row=1)
+                        break
+                break
+        return stores.failed()
 
     def read(self, vendors: Sequence[str] = ()) -> Extract:
         return Extract(self._chunks(tuple(vendors)), self._layout, may_be_empty=self._may_be_empty)
@@ -149,36 +209,56 @@ class FilesSource:
         return self._columns(self._layout.absent)
 
     def _columns(self, select: Callable[..., tuple[str, ...]]) -> tuple[str, ...]:
-        found: dict[str, None] = {}
-        for file in self.found():
-            found |= dict.fromkeys(select(self.reader(file).names(), file.name, vendor=file.vendor))
-        return tuple(found)
+        stores = _Stores(self.found())
+        columns = self._read_names(stores, select)
+        stores.failed()
+        return tuple(dict.fromkeys(name for found in columns for name in found))
+
+    def _read_names(self, stores: _Stores, select: Callable[..., T]) -> list[T]:
+        """What `select` makes of the columns of each file."""
+        found = []
+        for vendor, store in stores.good():
+            with stores.net(vendor):
+                for file in store.files:
+                    names = self._limit.answer(file.name, self.reader(file).names)
+                    found.append(select(names, file.name, vendor=file.vendor))
+        return found
 
     def _chunks(self, vendors: tuple[str, ...]) -> Generator[Chunk, None, Claim]:
-        counted: dict[str, int] = {}
-        metadata_rows = damaged = 0
-        unterminated: list[str] = []
+        if self._layout.hook is not None:
+            self._layout.hook.load()  # outside of the nets: a hook that is missing is no store's fault
         every = self.found()
         found = self._of_vendors(every, vendors)
-        for file in found:
-            reader = self.reader(file)
-            rows, stamp = 0, file.stamp()
-            for chunk in reader.chunks(self._settings.chunk_rows):
-                rows += chunk.rows
-                yield chunk
+        stores = _Stores(found)
+        for vendor, store in stores.items():
+            with stores.net(vendor):  # what the reader of a chunk throws comes here too
+                for file in store.files:
+                    yield from self._parts(file, self._settings.chunk_rows, store)
+        expected = self._expected(stores, some=len(found) < len(every))
+        return self._claim(expected, stores, found)
+
+    def _parts(self, file: FoundFile, rows: int, store: _Store) -> Generator[Chunk]:
+        """The chunks of one file, each within the time limit, counted for its store."""
+        reader = self.reader(file)
+
+        def parts() -> Generator[Chunk]:
+            stamp = file.stamp()
+            yield from reader.chunks(rows)
             if file.stamp() != stamp:
                 raise IncompleteExtractError(
                     f"{file.name} changed while it was read. Nothing was sent; run it again when the ERP has finished writing "
                     "(let it write under another name and rename the file at the end)."
                 )
-            counted[file.vendor or ""] = counted.get(file.vendor or "", 0) + rows
-            if isinstance(reader, CsvFile):
-                damaged += reader.damaged
-                unterminated += [file.name] if reader.unterminated else []
-            elif isinstance(reader, ParquetFile):
-                metadata_rows += reader.rows
-        expected = self._expected(found, some=len(found) < len(every))
-        return self._claim(expected, counted, metadata_rows, damaged, unterminated, found)
+
+        with contextlib.closing(self._limit.answers(file.name, parts())) as chunks:
+            for chunk in chunks:
+                store.rows += chunk.rows
+                yield chunk
+        if isinstance(reader, CsvFile):
+            store.damaged += reader.damaged
+            store.unterminated += [file.name] if reader.unterminated else []
+        elif isinstance(reader, ParquetFile):
+            store.metadata_rows += reader.rows
 
     def _of_vendors(self, found: list[FoundFile], vendors: tuple[str, ...]) -> list[FoundFile]:
         """The files of these vendors, if files are by vendor and no number is about all of them."""
@@ -195,61 +275,76 @@ class FilesSource:
         [vendor] = self._layout.vendor_ids.platform_ids(pa.array([file.vendor], pa.string())).to_pylist()
         return None if vendor is None else str(vendor)
 
-    def _claim(
-        self,
-        expected: dict[str, int] | None,
-        counted: dict[str, int],
-        metadata_rows: int,
-        damaged: int,
-        unterminated: list[str],
-        found: list[FoundFile],
-    ) -> Claim:
-        caveat = f"{damaged} rows could not be read, so an absent SKU may be in one of them" if damaged else None
+    def _claim(self, expected: dict[str | None, int] | None, stores: _Stores, found: list[FoundFile]) -> Claim:
+        for vendor, store in stores.good():
+            with stores.net(vendor):
+                self._check_end(vendor, store, expected)
+        failed = stores.failed()
+        good = [store for _, store in stores.good()]
+        caveat = _caveat(sum(store.damaged for store in good), failed if self._layout.hook is not None else {})
+        if expected is not None and None in expected and failed:
+            how = f"the control file ({CONTROL_FILE}) is about all stores, of which {len(failed)} could not be read"
+            return Claim(None, how, caveat, failed)
         if expected is not None:
-            for vendor in sorted(expected if "" not in expected else ()):
-                if counted.get(vendor) != expected[vendor]:
-                    raise IncompleteExtractError(
-                        f"{counted.get(vendor, 0)} rows of vendor {vendor!r} were read, and its control file ({CONTROL_FILE}) gives "
-                        f"{expected[vendor]}: nothing was sent. Let the ERP write both again."
-                    )
-            return Claim(sum(expected.values()), f"the control file ({CONTROL_FILE})", caveat)
-        if unterminated:
-            raise IncompleteExtractError(
-                f"{unterminated[0]} does not end with a line break, so its last row may have been cut inside its last field. Nothing was sent. "
-                f"Let the ERP end the file with a line break, or write the true number of rows into a file and name it by {CONTROL_FILE}."
-            )
+            rows = sum(number for vendor, number in expected.items() if vendor not in failed)
+            return Claim(rows, f"the control file ({CONTROL_FILE})", caveat, failed)
         if (kind := self._format(found[0])) != "parquet":
             what = "CSV" if kind == "csv" else kind
             how = f"a {what} without a control file proves nothing about what is absent (see {CONTROL_FILE})"
-            return Claim(None, how, caveat)
+            return Claim(None, how, caveat, failed)
         if not address.names_each_file(self._address, found):
             how = f"a folder or a pattern does not give the number of files, so one may be missing (see {CONTROL_FILE})"
-            return Claim(None, how, caveat)
-        return Claim(metadata_rows, "the row count in the metadata of the Parquet files", caveat)
+            return Claim(None, how, caveat, failed)
+        rows = sum(store.metadata_rows for store in good)
+        return Claim(rows, "the row count in the metadata of the Parquet files", caveat, failed)
 
-    def _expected(self, found: list[FoundFile], *, some: bool = False) -> dict[str, int] | None:
-        """Vendor -> its true number of rows; the empty vendor for all together; None without control files. `some`: of these files alone."""
-        if self._settings.control_file is None:
-            return None
-        controls = address.find(self._settings.control_file, endings=("",), setting=CONTROL_FILE)
-        if VENDOR not in self._settings.control_file:
-            return {"": sum(_number(control) for control in controls)}
-        vendors = {file.vendor for file in found}
-        expected = {
-            control.vendor or "": _number(control) for control in controls if not some or control.vendor in vendors
-        }
-        for vendor in sorted(vendors ^ set(expected), key=str):
-            there, missing = (CONTROL_FILE, FILES) if vendor in expected else (FILES, CONTROL_FILE)
+    @staticmethod
+    def _check_end(vendor: str | None, store: _Store, expected: dict[str | None, int] | None) -> None:
+        """Raises IncompleteExtractError if the store has other rows than its control file gives, or may have been cut at its end."""
+        if expected is None and store.unterminated:
             raise IncompleteExtractError(
-                f"Vendor {vendor!r} is in {there} but not in {missing}: a file is missing, and nothing was sent. Let the ERP write both."
+                f"{store.unterminated[0]} does not end with a line break, so its last row may have been cut inside its last field. Nothing was sent. "
+                f"Let the ERP end the file with a line break, or write the true number of rows into a file and name it by {CONTROL_FILE}."
             )
-        return expected
+        if expected is not None and vendor in expected and vendor is not None and store.rows != expected[vendor]:
+            raise IncompleteExtractError(
+                f"{store.rows} rows of vendor {vendor!r} were read, and its control file ({CONTROL_FILE}) gives "
+                f"{expected[vendor]}: nothing was sent. Let the ERP write both again."
+            )
+
+    def _expected(self, stores: _Stores, *, some: bool = False) -> dict[str | None, int] | None:
+        """Store -> its true number of rows; None for all together; no dictionary without control files. `some`: of these stores alone."""
+        where = self._settings.control_file
+        if where is None:
+            return None
+        controls = self._limit.answer(shown(where), lambda: address.find(where, endings=("",), setting=CONTROL_FILE))
+        numbers: dict[str | None, int] = defaultdict(int)
+        if VENDOR not in where:
+            for control in controls:
+                numbers[None] += self._limit.answer(control.name, partial(_number, control))
+            return numbers
+        for control in controls:
+            if control.vendor in stores and control.vendor not in stores.errors:
+                with stores.net(control.vendor):
+                    numbers[control.vendor] = self._limit.answer(control.name, partial(_number, control))
+        theirs = {control.vendor for control in controls}
+        alone = stores.keys() ^ theirs if not some else stores.keys() - theirs
+        for vendor in sorted(alone - stores.errors.keys(), key=str):
+            there, missing = (CONTROL_FILE, FILES) if vendor in theirs else (FILES, CONTROL_FILE)
+            with stores.net(vendor):
+                raise IncompleteExtractError(
+                    f"Vendor {vendor!r} is in {there} but not in {missing}: a file is missing, and nothing was sent. Let the ERP write both."
+                )
+        return numbers
 
     def found(self, *, may_be_empty: bool = False) -> list[FoundFile]:
         """The files, sorted by path, all of one format; a ConfigurationError if there are none, unless there may be none."""
         format_ = self._settings.file_format
         endings = _ENDINGS[format_] if format_ else [ending for each in _ENDINGS.values() for ending in each]
-        found = address.find(self._address, endings=endings, setting=self._setting, may_be_empty=may_be_empty)
+        found = self._limit.answer(
+            shown(self._address),
+            lambda: address.find(self._address, endings=endings, setting=self._setting, may_be_empty=may_be_empty),
+        )
         formats = {self._format(file) for file in found}
         if len(formats) > 1:
             raise ConfigurationError(
@@ -280,6 +375,15 @@ class FilesSource:
             case "workbook":
                 return Workbook(file, self._layout, settings.sheet, settings.header_row)
         return CsvFile(file, settings.csv_delimiter, settings.csv_encoding, settings.header_row)
+
+
+def _caveat(damaged: int, failed: Mapping[str, str]) -> str | None:
+    """Why an absent SKU may be in the ERP. `failed`: stores whose rows the hook may give to another one."""
+    parts = [f"{damaged} rows could not be read, so an absent SKU may be in one of them"] if damaged else []
+    parts += (
+        [f"{len(failed)} stores could not be read, whose rows the mapping hook may give to others"] if failed else []
+    )
+    return "; ".join(parts) or None
 
 
 def _number(control: FoundFile) -> int:

@@ -64,7 +64,7 @@ class MappingHook:
         schemas.with_pandas()
         try:
             answer = hook(frame)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             frames = traceback.extract_tb(error.__traceback__)
             at = ([one for one in frames if one.filename == _file_of(hook)] or frames)[-1]  # not of a library
             raise DataError(

@@ -55,7 +55,7 @@ class SqlSource:
         self._may_be_empty = may_be_empty
         self._feed = feed
 
-    def check(self) -> None:
+    def check(self) -> dict[str, str]:
         if self._layout.hook is not None:
             self._layout.hook.load()
         sql = self._sql()
@@ -70,6 +70,7 @@ class SqlSource:
                 self._feed.check(session, self._layout, sources)
         if self._layout.hook is not None:
             self._try_hook(sql)
+        return {}
 
     def read(self, vendors: Sequence[str] = ()) -> Extract:
         return Extract(self._chunks(tuple(vendors)), self._layout, may_be_empty=self._may_be_empty)

@@ -64,7 +64,8 @@ class SourceSettings(Section):
     chunk_rows: int = Field(50_000, ge=1)
     """Rows that shelfsync reads at a time."""
     timeout_s: float = Field(600.0, gt=0)
-    """Longest wait for one answer of the ERP's database: a statement, or a fetch of CHUNK_ROWS rows. A whole reading may take longer."""
+    """Longest wait for one answer of the ERP's database or file: a statement, an opening, or CHUNK_ROWS rows. A whole reading may take
+    longer."""
 
 
 class ErpSettings(SourceSettings):

@@ -179,3 +179,18 @@ def test_a_database_that_fails_in_the_middle_is_one_line_with_what_to_look_at(he
     assert (code, errors.count("\n")) == (5, 1), errors
     assert "the database of shelfsync failed: canceling statement due to lock timeout" in errors
     assert error(printed)["code"] == "try_again"
+
+
+def test_a_store_whose_file_is_broken_is_named_and_the_others_are_in_order(here, monkeypatch, tmp_path):
+    monkeypatch.setenv("SHELFSYNC_ERP__FILES", str(tmp_path / "{vendor}.csv"))
+    (tmp_path / "stock.csv").unlink()
+    (tmp_path / "store-001.csv").write_text("sku,price,quantity,active\na,1,4,1\n", encoding="utf-8")
+    (tmp_path / "store-002.csv").write_text("article,price\na,1\n", encoding="utf-8")
+    code, output, _ = here("check")
+    assert code == 9, output
+    [line] = [line for line in output.splitlines() if line.startswith("store store-002 fails: ")]
+    assert "store-002.csv' has no column 'sku'" in line
+    code, output, _ = here("sync")
+    assert code == 9, output
+    assert "1 accepted" in output
+    assert "vendor store-002 failed at extract: " in output

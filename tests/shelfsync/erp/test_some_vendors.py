@@ -121,7 +121,7 @@ def test_of_files_by_vendor_only_those_asked_for_are_opened(tmp_path):
     assert found == [("ST01", "a")]
     assert (proof.complete, proof.rows) == (True, 1)
     with pytest.raises(IncompleteExtractError, match="ST03"):
-        read_some(address)
+        read_some(address, "ST03")
     with pytest.raises(DataError, match="none of the vendors asked for"):
         read_some(address, "ST04")
 

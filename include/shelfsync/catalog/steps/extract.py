@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from shelfsync.catalog.ledger import readings, runs, vendor_runs, vendors
+from shelfsync.catalog.quarantine_reason import is_usable
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps.changes import ReportedChanges, land_some, read_changed
 from shelfsync.catalog.steps.partition import Partition
@@ -80,15 +81,19 @@ def _whole(
     """Reads all rows, and lands them by `land`. `reported`: the changes at the same instant, so that what they missed is found."""
     run_id = run.run_id
     wanted = run.vendors or context.settings.sync.vendors
-    failed: dict[str, tuple[str, int]] = {}
     with Partition(context.lake, wanted) as partition:
         with read(wanted) as extracted:
             for chunk in extracted:
                 partition.add(chunk)
             proof = extracted.proof()
             left_out = extracted.left_out
+            unread = {name: why for name, why in extracted.failed.items() if not wanted or name in wanted}
+        for name, why in unread.items():
+            log.error("extract: vendor %s: %s", name, why)
+            partition.leave_out(name)
         files = partition.finish()
-        nameless, nameless_rows, failed = partition.nameless, partition.nameless_rows, partition.failed
+        nameless, nameless_rows = partition.nameless, partition.nameless_rows
+        failed = {name: f"its rows could not be written: {why}" for name, (why, _) in partition.failed.items()}
         if nameless_rows and not partition.named_rows:
             raise DataError(
                 f"extract: not one of {nameless_rows:,} rows names a usable vendor, which looks like a wrong column and not like wrong rows."
@@ -99,13 +104,13 @@ def _whole(
             "extract: the ERP returned not one row, so nothing was concluded and nothing will be sent."
             " Check the SELECT or the file (SHELFSYNC_ERP__SQL, SHELFSYNC_ERP__FILES), then run again."
         )
-    if wanted and not files and not failed:
+    if wanted and not files and not failed and not unread:
         raise none_of(wanted, f"{proof.rows} rows")
     check_chain(context, sorted(files, key=lambda name: (-files[name][1], name)))
     if reported is not None:
-        rows_of = {name: rows for name, (_, rows) in files.items()}
         files, unlaid = reported.compare(files)
-        failed |= {name: (error, rows_of[name]) for name, error in unlaid.items()}
+        failed |= {name: f"its rows could not be written: {why}" for name, why in unlaid.items()}
+    failed |= {name: why for name, why in unread.items() if is_usable(name)}
     _write(context, run, proof, files, failed, nameless, land, {} if reported is None else reported.paths)
     if nameless_rows:
         log.warning(
@@ -142,7 +147,7 @@ def _write(
     run: Run,
     proof: Proof,
     files: dict[str, tuple[str, int]],
-    failed: dict[str, tuple[str, int]],
+    failed: dict[str, str],
     nameless: pa.Table,
     land: Land,
     reported: dict[str, str],
@@ -171,14 +176,14 @@ def _write(
                 reported_path=reported.get(name),
             )
         land(connection, files, complete=proof.complete)
-        for name, (error, _) in sorted(failed.items()):
-            _fail(connection, run.run_id, name, number, f"its rows could not be written: {error}")
+        for name, error in sorted(failed.items()):
+            _fail(connection, run.run_id, name, number, error)
         for name, skus in vendors.known_vendors(connection).items():
             if name not in came and (not asked or name in asked):
                 _fail(connection, run.run_id, name, number, _missing(skus))
         for name in sorted(asked - came - set(vendors.known_vendors(connection))):
             _fail(connection, run.run_id, name, number, _missing(0))
-        vendors.take_in(connection, came)
+        vendors.take_in(connection, files)
         record.record_vendors(connection, sorted(came))
         record.record_run(connection, run.run_id)
         record.replace_quarantine(connection, run.run_id, None, nameless)

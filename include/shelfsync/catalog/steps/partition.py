@@ -99,6 +99,12 @@ class Partition:
         while self._in_memory > self._limit:
             self._spill()
 
+    def leave_out(self, vendor: str) -> None:
+        """Drops the vendor's rows so far: they are not all of its rows."""
+        self._in_memory -= sum(piece.num_rows for piece in self._held.pop(vendor, []))
+        self._parts.pop(vendor, None)
+        self._rows.pop(vendor, None)
+
     def finish(self) -> dict[str, tuple[str, int]]:
         """Publishes every vendor's file: vendor -> (path, rows). One that cannot be written is `failed` and stops no other (I10)."""
         files: dict[str, tuple[str, int]] = {}

@@ -1,0 +1,59 @@
+"""The files of one store are broken: it fails alone with its reason, loses nothing, and the other stores get their changes."""
+
+from __future__ import annotations
+
+import pytest
+
+STORES = ("store-001", "store-002", "store-003")
+
+
+def write(folder, store, price, skus="ab"):
+    rows = "".join(f"{sku},{price},5,1\n" for sku in skus)
+    (folder / f"{store}.csv").write_text(f"sku,price,quantity,active\n{rows}")
+    (folder / f"{store}.count").write_text(str(len(skus)))
+
+
+@pytest.fixture
+def chain(make_world, tmp_path):
+    """Three stores with a file and a number each, all synced once."""
+    folder = tmp_path / "erp"
+    folder.mkdir()
+    files = {"files": f"{folder}/{{vendor}}.csv", "control_file": f"{folder}/{{vendor}}.count"}
+    world = make_world(erp={"url": None, "sql": None, **files})
+    for store in STORES:
+        write(folder, store, "1.50")
+        world.platform.put_products(store, [{"sku": sku, "title": sku, "price": 9.0, "active": True} for sku in "ab"])
+    assert world.sync("full")["state"] == "succeeded"
+    return world, folder
+
+
+def prices(world, store):
+    return {sku: (row["price"], row["active"]) for sku, row in world.shown(store).items()}
+
+
+def test_the_other_stores_get_their_changes_and_the_run_names_the_broken_one(chain):
+    world, folder = chain
+    write(folder, "store-001", "2.50")
+    write(folder, "store-003", "2.50", skus="a")
+    (folder / "store-002.csv").write_bytes(b"")
+    summary = world.sync("delta")
+    assert summary["state"] == "partly_failed"
+    assert "store-002" in summary["error"]
+    assert "is empty" in summary["error"]
+    assert [(row["vendor"], row["failed_step"]) for row in summary["vendors"] if row["state"] == "failed"] == [
+        ("store-002", "extract")
+    ]
+    assert prices(world, "store-001") == {"a": (2.5, True), "b": (2.5, True)}
+    assert prices(world, "store-002") == {"a": (1.5, True), "b": (1.5, True)}
+    assert prices(world, "store-003") == {"a": (2.5, True), "b": (1.5, False)}, "its own number proves that b has left"
+    write(folder, "store-002", "3.50")
+    assert world.sync("delta")["state"] == "succeeded"
+    assert prices(world, "store-002") == {"a": (3.5, True), "b": (3.5, True)}
+
+
+def test_a_broken_file_of_a_store_that_was_never_synced_makes_no_store(chain):
+    world, folder = chain
+    (folder / "notes.csv").write_text("call Ada\n")
+    assert world.sync("full")["state"] == "partly_failed"
+    (folder / "notes.csv").unlink()
+    assert world.sync("full")["state"] == "succeeded"

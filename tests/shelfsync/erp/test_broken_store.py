@@ -1,0 +1,266 @@
+"""One file a store: a store whose file is broken fails alone, whatever is wrong with it, and the others are read whole."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+
+from shelfsync.erp.open import open_source
+from shelfsync.errors import BrokenOffError, ConfigurationError, IncompleteExtractError
+from shelfsync.settings import ErpSettings
+
+GOOD = "sku,price\n1,1.50\n2,2.50\n"
+SECONDS = 0.5
+
+BROKEN = {
+    "empty": b"",
+    "a header alone": b"sku,price\n",
+    "cut in a row": b"sku,price\n1,1.50\n2",
+    "cut in its last field": b"sku,price\n1,1.50\n2,2.5",
+    "a wrong header": b"article,price\n1,1.50\n",
+    "a column twice": b"sku,sku,price\n1,1,1.50\n",
+    "another delimiter": b"sku;price\n1;1.50\n",
+    "UTF-16": GOOD.encode("utf-16"),
+    "NUL bytes": bytes(5000),
+    "a Parquet file": b"PAR1" + bytes(range(256)) * 20 + b"PAR1",
+    "an archive": b"PK\x03\x04" + bytes(range(256)) * 20,
+    "a page of a server": b"<!DOCTYPE html>\n<html><body>503</body></html>\n",
+    "an endless line": b"sku,price\n" + b"x" * 2_000_000,
+    "lines without an end": b"sku,price\n" + b"\n" * 2_000_000,
+}
+
+
+def reading(folder, ending="csv", **settings):
+    """What comes of reading the stores: (rows by vendor, why a store failed, the proof)."""
+    files = f"{folder}/{{vendor}}.{ending}"
+    with open_source(ErpSettings(files=files, timeout_s=SECONDS, chunk_rows=1, **settings)).read() as extract:
+        table = pa.concat_tables(extract)
+        failed = extract.failed
+    kept = table.filter(pc.invert(pc.is_in(table["vendor"], value_set=pa.array(failed, pa.string()))))
+    rows = {row["values"]: row["counts"] for row in pc.value_counts(kept["vendor"]).to_pylist()}
+    assert extract.rows == sum(rows.values()), "rows of a failed store do not count"
+    return rows, failed, extract.proof()
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Three stores in CSV, of which the tests break the second."""
+    for number in (1, 2, 3):
+        (tmp_path / f"s{number}.csv").write_text(GOOD)
+    return tmp_path
+
+
+def only_second_fails(folder, words="", **settings):
+    rows, failed, proof = reading(folder, **settings)
+    assert rows == {"s1": 2, "s3": 2}
+    assert list(failed) == ["s2"]
+    assert words in failed["s2"]
+    assert "\n" not in failed["s2"]
+    source = open_source(ErpSettings(files=f"{folder}/{{vendor}}.csv", timeout_s=SECONDS, **settings))
+    assert source.check().keys() <= {"s2"}
+    assert source.absent_columns() == source.absent_columns() != ()
+    assert set(source.stores()) >= {"s1", "s3"}
+    return proof
+
+
+@pytest.mark.parametrize("content", BROKEN.values(), ids=BROKEN)
+def test_a_broken_file_fails_its_store_alone(folder, content):
+    (folder / "s2.csv").write_bytes(content)
+    only_second_fails(folder)
+
+
+def test_a_file_that_cannot_be_opened_fails_its_store_alone(folder):
+    (folder / "s2.csv").unlink()
+    (folder / "s2.csv").mkdir()
+    only_second_fails(folder, "Is a directory")
+    (folder / "s2.csv").rmdir()
+    (folder / "s2.csv").symlink_to(folder / "gone")
+    only_second_fails(folder, "No such file")
+    (folder / "s2.csv").unlink()
+    (folder / "s2.csv").symlink_to("s2.csv")
+    only_second_fails(folder)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"no gzip", gzip.compress(GOOD.encode())[:-12], gzip.compress(GOOD.encode())[:-8] + bytes(8)],
+    ids=["empty", "not packed", "cut", "a wrong checksum"],
+)
+def test_a_packed_file_that_is_broken_fails_its_store_alone(tmp_path, content):
+    for number in (1, 2, 3):
+        (tmp_path / f"s{number}.csv.gz").write_bytes(gzip.compress(GOOD.encode()) if number != 2 else content)
+    rows, failed, _ = reading(tmp_path, "csv.gz")
+    assert (rows, list(failed)) == ({"s1": 2, "s3": 2}, ["s2"])
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda data: b"",
+        lambda data: data[:-1],
+        lambda data: data[:-4] + b"PARX",
+        lambda data: data[:4] + bytes(60) + data[64:],
+        lambda data: data[:-408] + bytes(400) + data[-8:],
+    ],
+    ids=["empty", "cut", "no magic", "a zeroed page", "a zeroed footer"],
+)
+def test_a_broken_parquet_file_fails_its_store_alone_and_the_others_are_proven(tmp_path, spoil):
+    for number in (1, 2, 3):
+        pq.write_table(pa.table({"sku": ["1", "2"], "price": [1.5, 2.5]}), tmp_path / f"s{number}.parquet")
+    second = tmp_path / "s2.parquet"
+    second.write_bytes(spoil(second.read_bytes()))
+    rows, failed, proof = reading(tmp_path, "parquet")
+    assert (rows, list(failed)) == ({"s1": 2, "s3": 2}, ["s2"])
+    assert (proof.complete, proof.expected) == (True, 4)
+
+
+@pytest.mark.parametrize("text", [None, "", "two", "1", "-2", "2\n2", "\ufffd"])
+def test_a_broken_control_file_fails_its_store_alone_and_the_others_are_proven(folder, text):
+    for number in (1, 3):
+        (folder / f"s{number}.count").write_text("2")
+    if text is not None:
+        (folder / "s2.count").write_text(text)
+    proof = only_second_fails(folder, control_file=f"{folder}/{{vendor}}.count")
+    assert (proof.complete, proof.expected) == (True, 4)
+
+
+def test_one_number_for_all_stores_proves_nothing_once_a_store_failed(folder):
+    (folder / "all.count").write_text("6")
+    assert reading(folder, control_file=f"{folder}/all.count")[2].complete
+    (folder / "s2.csv").write_bytes(b"")
+    assert not only_second_fails(folder, control_file=f"{folder}/all.count").complete
+
+
+@pytest.mark.slow
+def test_a_hook_that_fails_on_one_store_fails_it_alone_and_absence_is_not_believed(folder):
+    (folder / "hook.py").write_text(
+        "def map(frame):\n"
+        "    if (frame['vendor'] == 's2').any() and (frame['sku'] == '2').any():\n"
+        "        raise SystemExit(1)\n"
+        "    return frame\n"
+    )
+    for number in (1, 2, 3):
+        (folder / f"s{number}.count").write_text("2")
+    rows, failed, proof = reading(folder, mapping=f"{folder}/hook.py:map", control_file=f"{folder}/{{vendor}}.count")
+    assert rows == {"s1": 2, "s3": 2}
+    assert "SystemExit" in failed["s2"]
+    assert not proof.complete, "the hook may give rows of one store to another"
+
+
+def test_of_a_store_in_parts_no_part_counts_if_one_is_broken(tmp_path):
+    for number in (1, 2, 3):
+        for part in "ab":
+            (tmp_path / f"s{number}-{part}.csv").write_text(GOOD)
+    (tmp_path / "s2-b.csv").write_bytes(b"")
+    files = f"{tmp_path}/{{vendor}}-*.csv"
+    with open_source(ErpSettings(files=files)).read() as extract:
+        list(extract)
+        assert (list(extract.failed), extract.rows) == (["s2"], 8)
+
+
+def test_failures_have_the_platforms_ids_and_a_store_that_is_left_out_is_none(folder):
+    (folder / "s2.csv").write_bytes(b"")
+    (folder / "s3.csv").write_bytes(b"")
+    rows, failed, _ = reading(folder, vendor_ids={"s1": "store-001", "s2": "store-002"})
+    assert (rows, list(failed)) == ({"store-001": 2}, ["store-002"])
+
+
+def test_a_store_whose_name_is_no_text_stops_no_other(folder):
+    Path(os.fsdecode(bytes(folder) + b"/s\xe9.csv")).write_text(GOOD)
+    rows, failed, _ = reading(folder)
+    assert (rows, failed) == ({"s1": 2, "s2": 2, "s3": 2, "s\ufffd\\udce9": 2}, {})
+
+
+def test_the_first_error_is_raised_if_every_store_fails(folder):
+    for number in (1, 2, 3):
+        (folder / f"s{number}.csv").write_text("article,price\n1,2\n")
+    with pytest.raises(ConfigurationError, match=r"s1.csv' has no column 'sku'"):
+        reading(folder)
+    with pytest.raises(ConfigurationError, match=r"s1.csv' has no column 'sku'"):
+        open_source(ErpSettings(files=f"{folder}/{{vendor}}.csv")).check()
+
+
+def test_without_a_store_in_the_address_a_broken_file_stops_the_reading(folder):
+    (folder / "s2.csv").write_bytes(b"")
+    with (
+        pytest.raises(IncompleteExtractError, match=r"s2.csv' is empty"),
+        open_source(ErpSettings(files=str(folder), constants={"vendor": "v"})).read() as extract,
+    ):
+        list(extract)
+
+
+def let_go(pipe):
+    """Ends the threads that wait for a pipe."""
+    for thread in threading.enumerate():
+        while thread.name.startswith("shelfsync reads") and thread.is_alive():
+            os.close(os.open(pipe, os.O_RDWR))
+            thread.join(0.05)
+
+
+@pytest.fixture
+def pipe(folder):
+    """The second store's file is a named pipe that no program writes to."""
+    (folder / "s2.csv").unlink()
+    os.mkfifo(folder / "s2.csv")
+    os.link(folder / "s2.csv", folder / "pipe")
+    yield folder / "s2.csv"
+    let_go(folder / "pipe")
+
+
+def test_a_file_that_never_answers_meets_the_time_limit_and_the_others_go_on(folder, pipe):
+    only_second_fails(folder, "did not answer within 0.5 s (SHELFSYNC_ERP__TIMEOUT_S)")
+
+
+def test_a_file_that_falls_silent_in_its_middle_meets_the_time_limit(folder, pipe):
+    writer = os.open(pipe, os.O_RDWR)
+    os.write(writer, b"sku,price\n1,1.50\n2,2")
+    rows, failed, _ = reading(folder)
+    os.close(writer)
+    assert (rows, list(failed)) == ({"s1": 2, "s3": 2}, ["s2"])
+
+
+def test_what_is_silent_is_not_asked_twice_and_is_read_once_it_answers(folder, pipe):
+    assert "within" in reading(folder)[1]["s2"]
+    before = threading.active_count()
+    assert "still" in reading(folder)[1]["s2"]
+    assert threading.active_count() == before
+    let_go(pipe)
+    pipe.unlink()
+    pipe.write_text(GOOD)
+    assert reading(folder)[0] == {"s1": 2, "s2": 2, "s3": 2}
+
+
+def test_silent_control_files_meet_the_time_limit(folder):
+    os.mkfifo(folder / "s2.count")
+    for number in (1, 3):
+        (folder / f"s{number}.count").write_text("2")
+    assert only_second_fails(folder, "s2.count", control_file=f"{folder}/{{vendor}}.count").complete
+    let_go(folder / "s2.count")
+
+
+@pytest.mark.slow
+def test_a_process_ends_although_a_file_never_answered(folder, pipe):
+    program = (
+        "from shelfsync.erp.open import open_source\nfrom shelfsync.settings import ErpSettings\n"
+        f"with open_source(ErpSettings(files='{folder}/{{vendor}}.csv', timeout_s=0.2)).read() as extract:\n"
+        "    print(sum(chunk.num_rows for chunk in extract), list(extract.failed))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (0, "4 ['s2']\n"), done.stderr
+
+
+def test_one_silent_file_for_all_stores_is_an_error_to_try_again(folder, pipe):
+    with (
+        pytest.raises(BrokenOffError, match="did not answer within"),
+        open_source(ErpSettings(files=str(pipe), constants={"vendor": "v"}, timeout_s=SECONDS)).read() as extract,
+    ):
+        list(extract)
