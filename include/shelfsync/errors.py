@@ -73,6 +73,10 @@ def some_of(names: Iterable[str], most: int = 5) -> str:
     return ", ".join(found[:most]) + (", …" if len(found) > most else "")
 
 
+ABSENT_PAGE = "docs/how-to/connecting-your-erp.md#a-product-is-absent-and-stays-on-sale"
+"""Why a SKU that left the extract stays on sale, and what to do."""
+
+
 class Alarm(StrEnum):
     """What reports itself: an alarm or a stall. Its page has meaning, impact, check, fix and escalation; what it reports names the page."""
 

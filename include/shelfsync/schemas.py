@@ -109,6 +109,13 @@ DRIFT = pa.schema(
 )
 """Where the platform shows something else than is wanted or was acknowledged, each value with its cause. Sorted by sku and field."""
 
+ABSENT = pa.schema(
+    [
+        pa.field("sku", pa.string(), nullable=False),
+        pa.field("since", pa.timestamp("us", "UTC"), nullable=False),  # the first extract without it was read then
+    ]
+)
+
 QUARANTINE = pa.schema(
     [
         pa.field("row_number", pa.int64(), nullable=False),

@@ -31,6 +31,7 @@ _COUNTS = {
     "suppressed": "suppressed",
     "rejected": "rejected_for_good",
     "for now": "rejected_for_now",
+    "absent": "absent",
     "quarantined": "quarantined",
     "oldest change": "oldest_unacknowledged_s",
 }

@@ -30,7 +30,7 @@ NASTY = (
 )
 ACTING = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 COUNTS = ("erp_rows", "not_in_erp", "acknowledged", "pending", "in_flight", "unconfirmed", "held", "suppressed")
-COUNTS += ("rejected_for_good", "rejected_for_now", "quarantined")
+COUNTS += ("rejected_for_good", "rejected_for_now", "absent", "quarantined")
 
 
 def status_of(text: str) -> dict:

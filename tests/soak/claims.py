@@ -22,7 +22,7 @@ EDGE_S = 60.0
 REQUESTS_MAX = 60
 COLUMNS = (
     "acknowledged", "suppressed", "pending", "in_flight", "unconfirmed", "held", "rejected_for_good", "rejected_for_now",
-    "quarantined",
+    "absent", "quarantined",
 )  # fmt: skip
 ENDED = {"PICKED_UP", "CANCELLED"}
 DECLINED = "SELECT hold_id, vendor FROM ledger.hold WHERE state IN ('declined', 'expired')"

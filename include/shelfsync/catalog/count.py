@@ -7,13 +7,14 @@ The first of these that is true of a SKU names its column:
 | in_flight | a job that is open has sent it |
 | held | a guard holds it, and no person has approved it |
 | rejected_for_good, rejected_for_now | the platform rejects it, and it is not planned to be sent again |
+| absent | the platform has it on sale, and the extract does not have it and is not proven complete: it stays on sale |
 | unconfirmed | it differs from the baseline, and the last job that sent it ended without a result for it |
 | suppressed | it differs in a quantity that changes nothing for a customer and waits for the full sync |
 | pending | it differs from the baseline or is not in it, or it is planned to be sent |
 | acknowledged | none of these: the baseline has every value of the ERP, from success lines and observations |
 
 Rows in quarantine are a column of their own. A SKU without a row in the ERP counts too (`not_in_erp`): one that left the ERP and is not
-acknowledged as off sale, one that is in a job or a plan, one that the platform rejects, and one that a restoration brought back.
+acknowledged as off sale, one that is absent, one that is in a job or a plan, one that the platform rejects, and one that a restoration brought back.
 """
 
 from __future__ import annotations
@@ -57,6 +58,7 @@ class Counts:
     held: int = 0
     rejected_for_good: int = 0
     rejected_for_now: int = 0
+    absent: int = 0
     quarantined: int = 0
 
 
@@ -68,12 +70,16 @@ COLUMNS = NAMES[2:]
 def differing(
     snapshot: pa.Table, baseline: pa.Table, quarantined: pa.Table | None, *, complete: bool, key: Key
 ) -> pa.Table:
-    """What is not acknowledged as it is wanted: sku and change (new, changed, removed), sorted by sku.
+    """What is not acknowledged as it is wanted: sku and change (new, changed, removed, absent), sorted by sku.
 
-    `complete`: what is absent from the snapshot has left the ERP. `quarantined`: rows in QUARANTINE schema; their SKUs have not left it.
+    `complete`: what is absent from the snapshot has left the ERP; without it, `absent` stands for `removed`. `quarantined`: rows in
+    QUARANTINE schema; their SKUs have not left it.
     """
     delta = diff(snapshot, baseline, full=False, quarantined=quarantined, key=key).select(["sku", "change"])
-    return delta if complete else delta.filter(pc.not_equal(delta["change"], "removed"))
+    if complete:
+        return delta
+    change = column(delta, "change")
+    return delta.set_column(1, "change", pc.if_else(pc.equal(change, "removed"), "absent", change))
 
 
 def count(
@@ -96,7 +102,9 @@ def count(
     rejected = (carried.rejected_for_good, carried.rejected_for_now)
     beside = pc.unique(pa.concat_arrays([carried.in_flight, carried.planned, *rejected]))
     not_counted = pc.invert(pc.is_in(beside, value_set=pa.concat_arrays([skus, different, quarantined])))
-    gone = different.filter(pc.equal(column(differs, "change"), "removed"))
+    change = column(differs, "change")
+    absent = different.filter(pc.equal(change, "absent"))
+    gone = different.filter(pc.is_in(change, value_set=pa.array(["removed", "absent"])))
     every = pa.concat_arrays([skus, gone, beside.filter(not_counted)])
     planned = pc.is_in(every, value_set=carried.planned)
     differ = pc.is_in(every, value_set=different)
@@ -106,6 +114,7 @@ def count(
         "held": pc.is_in(every, value_set=carried.held),
         "rejected_for_good": pc.and_(rests, pc.is_in(every, value_set=carried.rejected_for_good)),
         "rejected_for_now": pc.and_(rests, pc.is_in(every, value_set=carried.rejected_for_now)),
+        "absent": pc.and_(rests, pc.is_in(every, value_set=absent)),
         "unconfirmed": pc.and_(differ, pc.is_in(every, value_set=unconfirmed)),
         "suppressed": pc.and_(pc.and_(differ, rests), pc.is_in(every, value_set=carried.suppressed)),
         "pending": pc.or_(pc.or_(differ, planned), pc.invert(pc.is_in(every, value_set=baseline))),
@@ -134,7 +143,7 @@ def sentence(counts: Counts) -> str:
     """For a person, with what is not zero."""
     words = {
         name.replace("_", " "): getattr(counts, name)
-        for name in ("suppressed", "pending", "in_flight", "unconfirmed", "held")
+        for name in ("suppressed", "pending", "in_flight", "unconfirmed", "held", "absent")
     }
     words |= {"rejected": counts.rejected_for_good + counts.rejected_for_now, "quarantined": counts.quarantined}
     rest = "".join(f", {number:,} {word}" for word, number in words.items() if number)

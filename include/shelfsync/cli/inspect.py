@@ -94,6 +94,7 @@ def _status_lines(result: dict[str, Any]) -> Iterator[str | Table]:
         ("PAUSED", result["paused"]),
         ("RESTORED", result["restorations"]),
         ("ALARM", result["alarms"]),
+        ("ABSENT", result["absent"]),
     ):
         yield from (f"{label}: {line}" for line in found)
     yield from status_tables(result)

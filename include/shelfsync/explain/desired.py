@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from shelfsync.catalog.ledger import holds
 from shelfsync.catalog.ledger.restorations import Restoration
 from shelfsync.catalog.state import HELD, HoldState
-from shelfsync.explain.explanation import Desired, Event, Values
+from shelfsync.explain.explanation import Desired, Event, Unproven, Values
 from shelfsync.platform import kill_switch
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from shelfsync.context import Context
 
 _NEWEST = """
-SELECT vr.run_id, vr.raw_path, vr.snapshot_path, e.read_at
+SELECT vr.run_id, vr.raw_path, vr.snapshot_path, e.read_at, e.complete, e.proof, vr.absent_path
 FROM ledger.vendor_run AS vr
 JOIN ledger.run AS r USING (run_id)
 JOIN ledger.extract AS e ON e.extract_id = vr.extract_id
@@ -77,13 +77,21 @@ def desired(context: Context, connection: Connection, vendor: str, sku: str, at:
     if found is None:
         bound = {"vendor": vendor, "sku": sku, "run": row.run_id}
         quarantined = connection.execute(sa.text(_QUARANTINED), bound).scalar()
+    unproven = None if found is not None or row.complete else Unproven(row.proof, _absent_since(context, row, sku))
     ordered = in_force(connection, vendor, sku, at)
     wanted = _restored(context, found, sku, ordered) if ordered else None
     if wanted is None:
-        return Desired(row.run_id, row.read_at, _values(found), quarantined=quarantined)
+        return Desired(row.run_id, row.read_at, _values(found), quarantined=quarantined, unproven=unproven)
     return Desired(
         row.run_id, row.read_at, _values(wanted), quarantined=quarantined, restored=str(ordered[-1]), erp=_values(found)
     )
+
+
+def _absent_since(context: Context, row: Row[Any], sku: str) -> dt.datetime | None:
+    """When the first extract without the SKU was read; None: unknown."""
+    known = row.absent_path is not None and context.lake.exists(row.absent_path)
+    found = context.lake.find(row.absent_path, sku) if known else None
+    return None if found is None else found["since"]
 
 
 def _values(row: pa.Table | None) -> Values | None:

@@ -59,7 +59,9 @@ def explain(
         kept_from = None if at is None else partitions.kept_from(connection, "baseline_history")
         offers = _promotions_wait(connection, vendor, sku) if at is None else ()
     if at is None:
-        obstacles = (*(line for _, line in holds if line), *obstacles)
+        waiting = tuple(line for _, line in holds if line)
+        absent = wanted is not None and wanted.unproven is not None  # then a hold alone can take it off sale
+        obstacles = waiting if absent else (*waiting, *obstacles)
     timeline = tuple(sorted((*timeline, *(event for event, _ in holds)), key=lambda event: event.at)[-events:])
     summary = sentence(
         acknowledged=confirmed, observed=seen, desired=wanted, waits_for=obstacles, now=until, kept_from=kept_from

@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from shelfsync.errors import ABSENT_PAGE
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -66,6 +68,16 @@ class Shown:
 
 
 @dataclass(frozen=True)
+class Unproven:
+    """The extract is not proven complete, so a SKU that it does not have may be in the ERP."""
+
+    proof: str
+    """Why it is not proven, and the setting that changes this."""
+    since: dt.datetime | None
+    """When the first extract without the SKU was read; null: unknown."""
+
+
+@dataclass(frozen=True)
 class Desired:
     """The wanted values, by the newest extract; `values` null: the extract has no usable row of the SKU (quarantined or missing)."""
 
@@ -78,6 +90,8 @@ class Desired:
     """The restoration that these values come from, with its user, reason and end; null: they are the ERP's."""
     erp: Values | None = None
     """If the values come from a restoration: the ERP's values meanwhile; null: the ERP does not have the SKU."""
+    unproven: Unproven | None = None
+    """If the extract does not have the SKU: why its absence is not believed; null: it is."""
 
 
 @dataclass(frozen=True)
@@ -205,10 +219,27 @@ def _next(
             f"The ERP's row is quarantined {read}: {desired.quarantined}."
             " The platform keeps what it shows until the row is corrected."
         )
+    if desired.values is None and (shown is None or (desired.unproven is not None and not waits_for)):
+        return _absent(shown, desired.unproven, read, now)
     if _in_step(shown, desired):
         return f"The ERP {'has the same values' if desired.values else 'does not have it'} {read}.{_unread(waits_for)}"
     wanted = "no longer has it" if desired.values is None else f"has {desired.values}"
     return f"The ERP {wanted} {read}. {_goal(shown, acknowledged, desired, waits_for)}"
+
+
+def _absent(shown: Shown | None, unproven: Unproven | None, read: str, now: dt.datetime) -> str:
+    """The extract does not have the SKU, and no run takes it off sale: its absence is not believed, or it was never on sale."""
+    since = (
+        "" if unproven is None or unproven.since is None else f", and none has had it since {when(unproven.since, now)}"
+    )
+    first = f"The extract does not have it {read}{since}."
+    if unproven is None or shown is None or shown.absent or shown.values.active is False:
+        return f"{first} shelfsync sends nothing about it."
+    return (
+        f"{first} It stays on sale: the extract is not proven complete, so an absent SKU may be in the ERP ({unproven.proof})."
+        " No run takes it off sale before an extract with a proof does not have it, or the ERP gives its row with active = false:"
+        f" {ABSENT_PAGE}."
+    )
 
 
 def _restored(

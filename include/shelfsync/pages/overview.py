@@ -44,7 +44,7 @@ def vendors(request: Request) -> HTMLResponse:
         vendors=rows,
         **{
             name: found[name]
-            for name in ("alarms", "paused", "restorations", "freshness", "forecast", "requests", "runs")
+            for name in ("alarms", "absent", "paused", "restorations", "freshness", "forecast", "requests", "runs")
         },
     )
 

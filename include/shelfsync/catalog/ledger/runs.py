@@ -20,6 +20,7 @@ from shelfsync.store.leases import unlock
 from shelfsync.store.metadata import after, first_end, instant
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Iterator
 
     from sqlalchemy.engine import Connection, Engine
@@ -110,6 +111,12 @@ def is_complete(connection: Connection, extract_id: int | None) -> bool:
         sa.select(extract.c.complete).where(extract.c.extract_id == extract_id)
     ).scalar_one_or_none()
     return bool(found)
+
+
+def read_at(connection: Connection, extract_id: int | None) -> dt.datetime | None:
+    """When that reading of the ERP ended, by the database's clock."""
+    statement = sa.select(extract.c.read_at).where(extract.c.extract_id == extract_id)
+    return connection.execute(statement).scalar_one_or_none()
 
 
 BETWEEN_TASKS_S = 120.0

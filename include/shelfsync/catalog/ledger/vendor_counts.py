@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 NUMBERS = {
     "erp_rows": "Rows of the ERP, as it was read last",
-    "not_in_erp": "SKUs without a row in the ERP that are counted too: being switched off, still carried, or kept by a restoration",
+    "not_in_erp": "SKUs without a row in the ERP that are counted too: being switched off, absent, still carried, or kept by a restoration",
     "acknowledged": "The platform has every value of the ERP, by success lines or by observations",
     "suppressed": "Only a quantity differs, which changes nothing for a customer and waits for the full sync",
     "pending": "To be sent",
@@ -28,6 +28,7 @@ NUMBERS = {
     "held": "Held by a guard, and not approved",
     "rejected_for_good": "Rejected by the platform, and not repeated until something changes",
     "rejected_for_now": "Rejected by the platform, and retried automatically",
+    "absent": "On sale, and not in an extract that is not proven complete: they stay on sale",
     "quarantined": "Rows that cannot be sent",
 }
 """Each number and its meaning; catalog.count defines them."""

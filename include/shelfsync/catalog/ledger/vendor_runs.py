@@ -102,6 +102,17 @@ def changes(connection: Connection, run_id: int, name: str) -> dict[str, int]:
     return {key.removeprefix("changes_"): int(value) for key, value in row.items()}
 
 
+def absent_before(connection: Connection, name: str, generation: int) -> str | None:
+    """Lake: the absent SKUs of the last diff before a generation; None: none was absent, or there was no diff."""
+    row = vendor_run.c
+    statement = (
+        sa.select(row.absent_path)
+        .join(run, run.c.run_id == row.run_id)
+        .where(row.vendor == name, row.generation < generation, row.delta_path.is_not(None), sa.not_(run.c.dry_run))
+    )
+    return connection.execute(statement.order_by(row.generation.desc()).limit(1)).scalar_one_or_none()
+
+
 def guarded_lately(connection: Connection, names: Iterable[str], *, days: float) -> list[VendorRun]:
     """Vendors in runs of the last days with changes for the guards, oldest first. `names`: these vendors only."""
     mine = [run.c.started_at >= after(-days * 86_400), vendor_run.c.delta_path.is_not(None), sa.not_(run.c.dry_run)]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-RULES = "1"
+RULES = "2"
 """Change it together with the definition in catalog.count: every vendor is counted again."""
 
 
@@ -105,8 +105,11 @@ def _count(context: Context, facts: Facts) -> Counts:
 
 
 def _unconfirmed(context: Context, vendor: str, differs: pa.Table) -> list[str]:
-    """SKUs whose last job ended without an outcome. A new SKU cannot be one: a sent SKU is in the baseline, as unknown."""
-    sent = differs.filter(pc.not_equal(differs["change"], "new"))
+    """SKUs whose last job ended without an outcome. A new SKU cannot be one: a sent SKU is in the baseline, as unknown.
+
+    An absent SKU counts as absent, whatever its last job was.
+    """
+    sent = differs.filter(pc.is_in(differs["change"], value_set=pa.array(["changed", "removed"])))
     if not sent.num_rows:
         return []
     with context.engine.connect() as connection:

@@ -8,22 +8,24 @@ from __future__ import annotations
 import csv
 from typing import TYPE_CHECKING, NamedTuple
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
+from shelfsync.catalog.alignment import aligned, column
 from shelfsync.catalog.ledger import batches, runs, vendor_runs, vendors
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.state import VendorState
 from shelfsync.catalog.steps import rejected_skus
 from shelfsync.catalog.steps.each_vendor import Skip, StepReport, each_vendor
 from shelfsync.errors import ConfigurationError, DataError
-from shelfsync.schemas import BASELINE
+from shelfsync.schemas import ABSENT, BASELINE
 from shelfsync.settings.catalog import PIECES_MAX
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    import pyarrow as pa
     from sqlalchemy.engine import Connection
 
     from shelfsync.catalog.ledger.runs import Run
@@ -52,6 +54,8 @@ def diff(context: Context, run_id: int, names: Iterable[str]) -> StepReport:
             vendors.current_baseline(connection, row.vendor),
             runs.is_complete(connection, row.extract_id),
             rejected_skus.in_force(connection, row.vendor),
+            runs.read_at(connection, row.extract_id),
+            vendor_runs.absent_before(connection, row.vendor, row.generation),
         )
 
     def work(row: VendorRun, facts: _Facts) -> None:
@@ -65,19 +69,24 @@ def diff(context: Context, run_id: int, names: Iterable[str]) -> StepReport:
 
 
 class _Facts(NamedTuple):
-    """The ledger's facts: why the vendor is passed over, its baseline, whether the extract is complete, the rejections in force."""
+    """The ledger's facts: why the vendor is passed over, its baseline, whether the extract is complete, the rejections in force.
+
+    `absent_before`: lake, the absent SKUs of the diff before this one.
+    """
 
     run: Run
     busy: str | None
     base: BaselineVersion | None
     complete: bool
     rejected: pa.Table
+    read_at: dt.datetime | None
+    absent_before: str | None
 
 
 def _diff_vendor(context: Context, row: VendorRun, snapshot_path: str, facts: _Facts, rules: list[Rule]) -> None:
     from shelfsync.catalog.diff import diff as pure
 
-    run, _, base, complete, rejected = facts
+    run, _, base, complete, rejected, *_ = facts
     snapshot = context.lake.read_table(snapshot_path)
     baseline = context.lake.read_or_empty(base and base.path, BASELINE)
     quarantined = None if row.quarantine_path is None else context.lake.read_table(row.quarantine_path)
@@ -89,8 +98,9 @@ def _diff_vendor(context: Context, row: VendorRun, snapshot_path: str, facts: _F
         quarantined=quarantined,
         key=context.settings.platform.item_key,
     )
+    absent = ABSENT.empty_table()
     if not complete:
-        delta = _without_removals(delta)
+        delta, absent = _without_removals(context, delta, facts)
     suppression = context.settings.suppression
     split = without_no_ops(
         delta,
@@ -119,6 +129,8 @@ def _diff_vendor(context: Context, row: VendorRun, snapshot_path: str, facts: _F
             suppressed_path=context.lake.write_table("suppressed", row.vendor, split.suppressed)
             if split.suppressed.num_rows
             else None,
+            skus_absent=absent.num_rows,
+            absent_path=context.lake.write_table("absent", row.vendor, absent) if absent.num_rows else None,
             base_version=0 if base is None else base.version,
             state=VendorState.OPEN if delta.num_rows else VendorState.UNCHANGED,
             **{f"changes_{change}": counts.get(change, 0) for change in ("new", "changed", "removed", "same")},
@@ -145,9 +157,16 @@ def _why_busy(connection: Connection, run: Run, row: VendorRun) -> str | None:
     return f"the full sync of run {full} is at work with this vendor; the next run sends what changed since"
 
 
-def _without_removals(delta: pa.Table) -> pa.Table:
-    """The delta without removals: absence from an extract that is not proven complete means nothing (I9)."""
-    return delta.filter(pc.not_equal(delta["change"], "removed"))
+def _without_removals(context: Context, delta: pa.Table, facts: _Facts) -> tuple[pa.Table, pa.Table]:
+    """The delta without removals, and the removals as absent SKUs: absence from an extract without a proof means nothing (I9).
+
+    A SKU that the diff before found absent too keeps its `since`.
+    """
+    removed = pc.equal(delta["change"], "removed")
+    skus = column(delta.filter(removed), "sku")
+    before = context.lake.read_or_empty(facts.absent_before if len(skus) else None, ABSENT)
+    since = aligned(before, skus, ["since"])["since"].fill_null(pa.scalar(facts.read_at, ABSENT.field("since").type))
+    return delta.filter(pc.invert(removed)), pa.Table.from_arrays([skus, since], schema=ABSENT)
 
 
 def _counts(delta: pa.Table) -> dict[str, int]:

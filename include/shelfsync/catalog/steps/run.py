@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from shelfsync.catalog.ledger import change_files, holds, runs, tables, vendor_runs
 from shelfsync.catalog.state import BatchState, RunState, VendorState
-from shelfsync.catalog.steps import counts, hold_lists, status, urgent
+from shelfsync.catalog.steps import absent, counts, hold_lists, status, urgent
 from shelfsync.catalog.steps.each_vendor import PREPARE
 from shelfsync.catalog.warehouse import quarantine, record
 from shelfsync.errors import Alarm
@@ -40,6 +40,7 @@ _SHOWN = (
     "changes_same",
     "changes_held",
     "changes_suppressed",
+    "skus_absent",
     "plan_batches",
     "plan_bytes",
 )
@@ -87,6 +88,7 @@ def report(context: Context, run_id: int) -> dict[str, Any]:
         polled, ended = record.polled_instead(connection, run_id)
         needed = status.bound(context, connection, run_id, counted["jobs"])
         paused = kill_switch.lines(connection)
+        missing = absent.of_run(connection, run_id)
     now = None if run.dry_run else counts.together(context, [row["vendor"] for row in shown])
     became = urgent.lines(context, run)
     status.report_gauges(context)
@@ -110,6 +112,7 @@ def report(context: Context, run_id: int) -> dict[str, Any]:
         "counts": now,
     }
     summary["held"] = hold_lists.by_vendor(held)
+    summary["absent"] = absent.lines(context, missing)
     summary["unusable_vendors"] = unusable
     alarms = [
         Alarm.PASSED_OVER.line(f"vendor {vendor} was passed over by two runs in a row, so its changes wait: {why}")
@@ -195,6 +198,7 @@ def lines(summary: dict[str, Any]) -> list[str]:
     if not summary["dry_run"]:
         report.append(sent_line(summary))
     report += counts.lines(summary["counts"])
+    report += summary["absent"]
     report += _times(summary)
     report += summary["urgent"]
     if summary["polled"]:
@@ -248,7 +252,7 @@ def sent_line(sums: dict[str, Any]) -> str:
 def _plan_line(row: dict[str, Any]) -> str:
     return (
         f"vendor {row['vendor']}: {row['changes_new']} new, {row['changes_changed']} changed, {row['changes_removed']} removed,"
-        f" {row['changes_held']} held, {row['changes_suppressed']} suppressed, {row['rows_quarantined']} quarantined; {row['plan_batches']} requests, {row['plan_bytes']:,} bytes"
+        f" {row['changes_held']} held, {row['changes_suppressed']} suppressed, {row['skus_absent']} absent, {row['rows_quarantined']} quarantined; {row['plan_batches']} requests, {row['plan_bytes']:,} bytes"
     )
 
 

@@ -17,6 +17,7 @@ from shelfsync.catalog.ledger import batches, change_files, restorations, tables
 from shelfsync.catalog.ledger import jobs as catalog_jobs
 from shelfsync.catalog.ledger.batches import rank
 from shelfsync.catalog.ledger.tables import batch
+from shelfsync.catalog.steps import absent
 from shelfsync.catalog.steps.counts import counts
 from shelfsync.catalog.warehouse import quarantine
 from shelfsync.inbox import events
@@ -86,7 +87,7 @@ FROM ledger.run ORDER BY run_id DESC LIMIT :runs
 
 
 def status(context: Context, *, runs: int = 5) -> dict[str, Any]:
-    """`{"paused": [...], "restorations": [...], "unusable_vendors": [...], "alarms": [...], "vendors": [...], "freshness": [...], "forecast": {...},
+    """`{"paused": [...], "restorations": [...], "unusable_vendors": [...], "absent": [...], "alarms": [...], "vendors": [...], "freshness": [...], "forecast": {...},
     "requests": {...}, "runs": [...]}`.
 
     `paused` and `restorations` name who did it and why. `vendors` has the counts of each vendor and the age of its oldest change.
@@ -104,6 +105,7 @@ def status(context: Context, *, runs: int = 5) -> dict[str, Any]:
         off = kill_switch.stops(connection)
         restored = restorations.in_force(connection)
         unusable = quarantine.unusable_of_last(connection)
+        missing = absent.last(connection)
         alarms = [
             *quarantine.unusable_lines(unusable),
             *events.quarantined_jobs(connection),
@@ -119,6 +121,7 @@ def status(context: Context, *, runs: int = 5) -> dict[str, Any]:
         "paused": [str(stop) for stop in off],
         "restorations": [str(one) for one in restored],
         "unusable_vendors": unusable,
+        "absent": absent.lines(context, missing),
         "alarms": alarms,
         "vendors": vendors,
         "freshness": fresh,

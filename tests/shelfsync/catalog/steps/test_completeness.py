@@ -88,3 +88,58 @@ def test_an_unproven_extract_ends_no_decision_against_removals(files):
     write(skus, proven=True)
     proven.sync("delta")
     assert proven.rows("SELECT count(*) FROM ledger.hold WHERE superseded_by IS NULL") == [(0,)]
+
+
+def _proof(found):
+    return "SHELFSYNC_ERP__CONTROL_FILE" in found and "not proven complete" in found
+
+
+@pytest.mark.slow
+def test_a_sku_that_left_an_unproven_extract_is_counted_and_explained_and_nothing_is_promised(files):
+    """It left, is absent since then, comes back, leaves again; quarantined is not left; and with a proof it goes off sale."""
+    write, open_with = files
+    skus = "abcdefghijklmnop"
+    write(skus, proven=True)
+    proven, doubted = open_with(control_file=True), open_with(control_file=False)
+    proven.platform.put_products(
+        "store-001", [{"sku": sku, "title": sku, "price": 9.0, "active": True} for sku in skus]
+    )
+    assert proven.sync("full")["accepted"] == 16
+    write(skus[1:], proven=False)
+    planned = doubted.sync("delta", dry_run=True)
+    assert any("0 suppressed, 1 absent" in line for line in planned["lines"])
+    first = doubted.sync("delta")
+    (line,) = [line for line in first["lines"] if "stay on sale" in line]
+    assert "1 SKUs are absent" in line
+    assert "store-001: 1" in line
+    assert "`shelfsync explain store-001 a`" in line
+    assert _proof(line)
+    assert "15 are acknowledged, 1 absent" in " ".join(first["lines"])
+    found = doubted.app.explain("store-001", "a")
+    assert _proof(found.sentence)
+    assert "will take it off sale" not in found.sentence
+    since = found.desired.unproven.since
+    second = doubted.sync("full")
+    assert second["lines"].count(line) == 1
+    assert doubted.app.explain("store-001", "a").desired.unproven.since == since, "it is absent since the first extract"
+    (row,) = doubted.app.status()["vendors"]
+    assert (row["not_in_erp"], row["absent"], row["acknowledged"]) == (1, 1, 15)
+    assert doubted.app.status()["absent"] == [line]
+
+    write(skus, proven=False)
+    assert not [line for line in doubted.sync("delta")["lines"] if "stay on sale" in line]
+    assert "has the same values" in doubted.app.explain("store-001", "a").sentence
+    write(skus[1:-1] + "pp", proven=False)  # p is twice in the extract: quarantined, and not absent
+    doubted.sync("delta")
+    (row,) = doubted.app.status()["vendors"]
+    assert (row["absent"], row["quarantined"]) == (1, 2)
+    assert doubted.app.explain("store-001", "a").desired.unproven.since > since
+    assert "quarantined" in doubted.app.explain("store-001", "p").sentence
+    never = doubted.app.explain("store-001", "never-there").sentence
+    assert "off sale" not in never
+    assert "sends nothing about it" in never
+
+    write(skus[1:], proven=True)
+    assert not proven.sync("delta")["absent"]
+    assert proven.shown()["a"]["active"] is False
+    assert proven.app.status()["absent"] == []

@@ -19,6 +19,7 @@ COLUMNS = (
     "held",
     "rejected_for_good",
     "rejected_for_now",
+    "absent",
     "quarantined",
 )
 FAILED = {"at": "job", "kind": "failed"}

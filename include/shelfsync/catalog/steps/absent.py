@@ -1,0 +1,69 @@
+"""absent: SKUs that left an extract without a proof of completeness. They stay on sale, so each report counts them and names the remedy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from shelfsync.errors import ABSENT_PAGE, some_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy.engine import Connection, RowMapping
+
+    from shelfsync.context import Context
+
+_OF_RUN = """
+SELECT vr.vendor, vr.skus_absent AS skus, vr.absent_path AS path, e.proof
+FROM ledger.vendor_run AS vr JOIN ledger.extract AS e USING (extract_id)
+WHERE vr.run_id = :run AND vr.skus_absent > 0 ORDER BY vr.vendor
+"""
+
+_LAST = """
+SELECT v.vendor, l.skus_absent AS skus, l.absent_path AS path, e.proof
+FROM ledger.vendor AS v
+CROSS JOIN LATERAL (
+    SELECT vr.* FROM ledger.vendor_run AS vr JOIN ledger.run USING (run_id)
+    WHERE vr.vendor = v.vendor AND NOT run.dry_run AND vr.delta_path IS NOT NULL ORDER BY vr.generation DESC LIMIT 1
+) AS l
+JOIN ledger.extract AS e ON e.extract_id = l.extract_id
+WHERE v.forgotten IS NULL AND l.skus_absent > 0 ORDER BY v.vendor
+"""
+
+
+def of_run(connection: Connection, run_id: int) -> list[dict[str, Any]]:
+    """Vendors of a run with absent SKUs, by name: `vendor`, `skus`, `path` (lake: ABSENT rows) and `proof`, why absence is not believed."""
+    return _rows(connection.execute(sa.text(_OF_RUN), {"run": run_id}).mappings().all())
+
+
+def last(connection: Connection) -> list[dict[str, Any]]:
+    """The same of each vendor's last diff."""
+    return _rows(connection.execute(sa.text(_LAST)).mappings().all())
+
+
+def _rows(found: Sequence[RowMapping]) -> list[dict[str, Any]]:
+    return [dict(row) for row in found]
+
+
+def lines(context: Context, found: Sequence[dict[str, Any]]) -> list[str]:
+    """One line for each reason: how many SKUs of which vendors, why absence is not believed, and what to do."""
+    return [_line(context, [row for row in found if row["proof"] == proof]) for proof in _reasons(found)]
+
+
+def _reasons(found: Sequence[dict[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(row["proof"] for row in found))
+
+
+def _line(context: Context, rows: Sequence[dict[str, Any]]) -> str:
+    first = rows[0]
+    names = some_of(f"{row['vendor']}: {row['skus']:,}" for row in rows)
+    example = ""
+    if context.lake.exists(first["path"]):
+        sku = context.lake.read_table(first["path"], ["sku"])["sku"][0].as_py()
+        example = f" `shelfsync explain {first['vendor']} {sku}` explains one."
+    return (
+        f"{sum(row['skus'] for row in rows):,} SKUs are absent from the extract and stay on sale ({names}), because the extract is not"
+        f" proven complete: {first['proof']}.{example} Remedy: {ABSENT_PAGE}"
+    )
