@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from shelfsync.explain.explanation import Event
 
 
-PIPE_WIDTH = 160
+PIPE_WIDTH = 170
 _COUNTS = {
     "ERP rows": "erp_rows",
     "not in ERP": "not_in_erp",
