@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 RAW_CHARACTERS_MAX = 250
 """How many characters of each value of a quarantined row are stored: ten values of six bytes a character are less than 16 KiB."""
+_UNREADABLE = "\ufffd line"
+"""How a source passes on a row whose fields it cannot separate, in place of its SKU: the lines, the problem, the text."""
 _SKU_KEPT_CHARACTERS = 500
 """A longer SKU is only in the raw row of the quarantine: an index has to hold this column."""
 
@@ -45,6 +47,7 @@ def normalise(raw: pa.Table, settings: NormaliseSettings, *, key: Literal["sku",
         raise ValueError(f"normalise: the raw table has the columns {raw.column_names}, not {RAW.names}")
     came = {name: _decodable(column(raw, name)) for name in RAW.names}
     findings = quarantine_reason.Findings(raw.num_rows)
+    findings.note("row_unreadable", mask(pc.starts_with(came["sku"], _UNREADABLE)))
     with_vendor = _vendor(came["vendor"], findings)
     skus = _sku(came["sku"], findings, settings.sku_length_max, with_vendor)
     values = {

@@ -53,6 +53,7 @@ def _pieces_reasons(field: str) -> list[Reason]:
 
 
 REASONS: tuple[Reason, ...] = (
+    Reason("row_unreadable", "sku", "a row of the file cannot be separated into its fields: {value}"),
     Reason("vendor_missing", "vendor", "the row names no vendor, so its store is unknown"),
     Reason("vendor_characters", "vendor", "vendor {value} has characters that no identifier has"),
     Reason("vendor_too_long", "vendor", "vendor {value} has more than 255 characters, which no identifier has"),

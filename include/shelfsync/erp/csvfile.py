@@ -1,29 +1,33 @@
 """One CSV file, row by row, so that one bad row costs that row alone and a file that was cut is detected.
 
 An empty field is null: CSV has no other sign for a missing value. A row whose fields cannot be separated (too many, too few, a quote in the
-wrong place) is passed on as damaged. Bytes that do not decode are escaped in place (see text.py).
+wrong place) is passed on as damaged, and so is each line that a stray quote joined to others (see joined_rows.py). Bytes that do not decode are escaped in place (see text.py).
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import itertools
 import lzma
 import zlib
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from shelfsync.erp import first_bytes
 from shelfsync.erp.columns import Chunk
+from shelfsync.erp.joined_rows import SAMPLE_ROWS, Forms
 from shelfsync.erp.text import ESCAPING, MARK
 from shelfsync.errors import ConfigurationError, DataError, EmptyFileError, IncompleteExtractError, without_stop
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator, Iterator, Sequence
 
     from shelfsync.erp.address import FoundFile
 
 DELIMITER = "SHELFSYNC_ERP__CSV_DELIMITER"
 ENCODING = "SHELFSYNC_ERP__CSV_ENCODING"
+QUOTING = "SHELFSYNC_ERP__CSV_QUOTING"
 _LINE_CHARACTERS_MAX = 1024 * 1024
 _SHOWN_CHARACTERS = 160
 _CUT = (EOFError, zlib.error, lzma.LZMAError, OSError)
@@ -35,8 +39,11 @@ _DOS_END = "\x1a"
 class CsvFile:
     """One file; after the last chunk, `unterminated` and `damaged` report possible losses."""
 
-    def __init__(self, found: FoundFile, delimiter: str, encoding: str, header_row: int = 1) -> None:
+    def __init__(
+        self, found: FoundFile, delimiter: str, encoding: str, header_row: int = 1, *, quoted: bool = True
+    ) -> None:
         self._found = found
+        self._quoted = quoted
         self._delimiter = _DELIMITERS.get(delimiter, delimiter)
         self._encoding = encoding
         self._header_row = header_row
@@ -52,7 +59,7 @@ class CsvFile:
         with self._open() as file:
             try:
                 lines = _Lines(file, self._found.name, skipped=self._header_row - 1)
-                return self._header(csv.reader(lines, delimiter=self._delimiter, strict=True))
+                return self._header(self._reader(lines))
             except _CUT as error:
                 raise self._broken_off("before its header", error) from None
 
@@ -61,26 +68,27 @@ class CsvFile:
         total = 0
         with self._open() as file:
             lines = _Lines(file, self._found.name, skipped=self._header_row - 1)
-            reader = csv.reader(lines, delimiter=self._delimiter, strict=True)
+            reader = self._reader(lines)
             try:
                 names = self._header(reader)
-                for intact, damaged in self._parts(reader, lines, len(names), rows):
-                    if not total and not intact and len(damaged) > 1:
+                for part in self._parts(reader, lines, len(names), rows):
+                    if not total and not part.intact and len(part.damaged) > 1:
                         raise DataError(
-                            f"Not one of the first {len(damaged)} rows of {self._found.name} has the fields of its header: {damaged[0]}. "
+                            f"Not one of the first {len(part.damaged)} rows of {self._found.name} has the fields of its header: {part.damaged[0]}. "
                             f"Nothing was sent; correct {DELIMITER} or the file."
                         )
-                    columns = [[value or None for value in column] for column in zip(*intact, strict=True)]
-                    count = len(intact) + len(damaged)
+                    columns = [[value or None for value in column] for column in zip(*part.intact, strict=True)]
+                    damaged = (*part.damaged, *part.joined)
+                    count = len(part.intact) + len(damaged)
                     total += count
-                    intact.clear()
+                    part.intact.clear()
                     yield Chunk(
                         names,
                         columns or [[] for _ in names],
                         count,
                         self._found.name,
                         self._found.vendor,
-                        tuple(damaged),
+                        damaged,
                     )
             except _CUT as error:
                 raise self._broken_off(f"after {total} rows", error) from None
@@ -89,34 +97,78 @@ class CsvFile:
                 f"{self._found.name} has a header and no row. An empty file is taken for a broken one: nothing was sent."
             )
 
-    def _parts(self, reader: Any, lines: _Lines, width: int, rows: int) -> Iterator[tuple[list[list[str]], list[str]]]:
-        """Rows that have the header's width, and texts of those that have not."""
-        intact: list[list[str]] = []
-        damaged: list[str] = []
-        while True:
-            line = lines.number + 1
-            try:
-                row = next(reader)
-            except StopIteration:
-                break
-            except csv.Error as error:
+    def _reader(self, lines: _Lines) -> Any:
+        return csv.reader(
+            lines,
+            delimiter=self._delimiter,
+            quoting=csv.QUOTE_MINIMAL if self._quoted else csv.QUOTE_NONE,
+            strict=True,
+        )
+
+    def _parts(self, reader: Any, lines: _Lines, width: int, rows: int) -> Iterator[_Part]:
+        part, sample = _Part(), list[list[str]]()
+        while self._take(part, reader, lines, width):
+            if len(part.intact) + len(part.damaged) >= rows:
+                sample = self._end(part, sample, width)
+                yield part
+                part = _Part()
+        self.unterminated = not lines.terminated and not (self._quoted and lines.last.endswith('"'))
+        if part.intact or part.damaged:
+            self._end(part, sample, width)
+            yield part
+
+    def _take(self, part: _Part, reader: Any, lines: _Lines, width: int) -> bool:
+        """Adds the next row to the part; False at the end of the file."""
+        line = lines.number + 1
+        lines.record.clear()
+        try:
+            row = next(reader)
+        except StopIteration:
+            return False
+        except csv.Error as error:
+            if not (lines.terminated and self._many(lines.record, width)):  # a quote that took rows in is no cut
                 self._raise_if_cut(lines, line, str(error))
-                damaged.append(_damage(line, str(error), lines.last))
-            else:
-                if len(row) == width:
-                    intact.append(row)
-                elif row:  # an empty line is no row
-                    problem = f"{len(row)} fields instead of {width}"
-                    self._raise_if_cut(lines, line, problem)
-                    damaged.append(_damage(line, problem, self._delimiter.join(row)))
-            if len(intact) + len(damaged) >= rows:
-                self.damaged += len(damaged)
-                yield intact, damaged
-                intact, damaged = [], []
-        self.damaged += len(damaged)
-        self.unterminated = not lines.terminated and not lines.last.endswith('"')
-        if intact or damaged:
-            yield intact, damaged
+            part.damaged += self._damages(line, lines.record, str(error), width)
+            return True
+        if len(row) == width:
+            if lines.number > line:
+                part.suspects.append((len(part.intact), line, tuple(lines.record)))
+            part.intact.append(row)
+        elif row:  # an empty line is no row
+            problem = f"{len(row)} fields instead of {width}"
+            self._raise_if_cut(lines, line, problem)
+            part.damaged += self._damages(line, lines.record, problem, width)
+        return True
+
+    def _end(self, part: _Part, sample: list[list[str]], width: int) -> list[list[str]]:
+        """Takes rows that a quote joined out of the intact ones. `sample`: ordinary rows of the file so far; returns newer ones."""
+        if part.suspects:  # also the rows behind one show the forms of the columns
+            sample = part.ordinary() or sample
+            forms = Forms(sample)
+            problem = f"one quoted cell, and lines that look like rows ({QUOTING})"
+            joined = [one for one in part.suspects if forms.joined(part.intact[one[0]], self._delimiter)]
+            for place, _, _ in reversed(joined):
+                del part.intact[place]
+            part.joined = [text for _, line, record in joined for text in self._damages(line, record, problem, width)]
+        self.damaged += len(part.damaged) + len(part.joined)
+        return sample
+
+    def _many(self, record: Sequence[str], width: int) -> bool:
+        """Whether two lines of a record or more have the delimiters of a row."""
+        return len(self._like_rows(record, width)) > 1
+
+    def _like_rows(self, record: Sequence[str], width: int) -> list[int]:
+        return [place for place, text in enumerate(record) if text.count(self._delimiter) >= width - 1]
+
+    def _damages(self, line: int, record: Sequence[str], problem: str, width: int) -> list[str]:
+        """A damaged record for a person; each of its lines, if they are rows that a quote joined, so that they count as they are."""
+        if not self._many(record, width):
+            return [_damage(line, len(record), problem, "".join(record))]
+        last = line + len(record) - 1
+        return [
+            _damage(line + place, 1, f"joined by a quote, lines {line}-{last}: {problem}", record[place])
+            for place in self._like_rows(record, width)
+        ]
 
     def _raise_if_cut(self, lines: _Lines, line: int, problem: str) -> None:
         """A row that is not whole and has no line break behind it is where the file was cut."""
@@ -179,6 +231,25 @@ class CsvFile:
             raise self._broken_off("before its header", error) from None
 
 
+@dataclass
+class _Part:
+    """Rows that have the header's width, and texts of those that have not, or that a quote joined.
+
+    `suspects` are the intact rows of several lines: the place, the first line, the text.
+    """
+
+    intact: list[list[str]] = field(default_factory=list)
+    damaged: list[str] = field(default_factory=list)
+    joined: list[str] = field(default_factory=list)
+    suspects: list[tuple[int, int, tuple[str, ...]]] = field(default_factory=list)
+
+    def ordinary(self) -> list[list[str]]:
+        """Some rows of one line each."""
+        several = {place for place, _, _ in self.suspects}
+        rows = (row for place, row in enumerate(self.intact) if place not in several)
+        return list(itertools.islice(rows, SAMPLE_ROWS))
+
+
 class _Lines:
     """The lines of a text, with an eye on whether the last one ends; none longer than memory allows."""
 
@@ -187,6 +258,8 @@ class _Lines:
         self._name = name
         self.number = 0
         self.last = ""
+        self.record: list[str] = []
+        """The lines since it was cleared."""
         self.terminated = True
         self.ended = False
         for _ in range(skipped):
@@ -202,6 +275,7 @@ class _Lines:
             raise StopIteration
         self.number += 1
         self.last = line
+        self.record.append(line)
         self.terminated = line.endswith(("\n", "\r"))
         if not self.terminated:
             if len(line) == _LINE_CHARACTERS_MAX:
@@ -216,5 +290,6 @@ class _Lines:
 _DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";"}
 
 
-def _damage(line: int, problem: str, row: str) -> str:
-    return f"line {line}: {problem}: {row.rstrip()[:_SHOWN_CHARACTERS]}"
+def _damage(line: int, lines: int, problem: str, text: str) -> str:
+    where = f"line {line}" if lines <= 1 else f"lines {line}-{line + lines - 1}"
+    return f"{where}: {problem}: {text.rstrip()[:_SHOWN_CHARACTERS]}"

@@ -374,7 +374,8 @@ class FilesSource:
                 return ParquetFile(file, self._layout)
             case "workbook":
                 return Workbook(file, self._layout, settings.sheet, settings.header_row)
-        return CsvFile(file, settings.csv_delimiter, settings.csv_encoding, settings.header_row)
+        quoted = settings.csv_quoting == "standard"
+        return CsvFile(file, settings.csv_delimiter, settings.csv_encoding, settings.header_row, quoted=quoted)
 
 
 def _caveat(damaged: int, failed: Mapping[str, str]) -> str | None:

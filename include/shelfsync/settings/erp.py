@@ -33,6 +33,8 @@ class SourceSettings(Section):
     """One character, or `tab`."""
     csv_encoding: str = "utf-8-sig"
     """Encoding of CSV files, by its name in Python."""
+    csv_quoting: Literal["standard", "none"] = "standard"
+    """What a quote (`"`) of a CSV means. standard: a cell that begins with one ends at the next. none: it is a character as any other."""
     decimal_mark: Literal[".", ","] = "."
     """What stands before the decimals of numbers that are texts. Numbers of a database or of Parquet need no mark."""
     thousands_mark: Literal[".", ",", "'", "space"] | None = None

@@ -14,6 +14,7 @@ from shelfsync.settings.catalog import Rules
 PAGE = (Path(__file__).parents[3] / "docs/explanation/data-path.md").read_text(encoding="utf-8")
 
 EACH = {
+    "row_unreadable": {"sku": "\ufffd line 3: 2 fields instead of 3: a,b"},
     "vendor_missing": {"vendor": None},
     "vendor_characters": {"vendor": "x\t"},
     "vendor_too_long": {"vendor": "x" * 256},
