@@ -77,6 +77,7 @@ class InboxStore:
         self._connection: psycopg.AsyncConnection[tuple[str, object]] | None = None
         self._lock: asyncio.Lock | None = None
         self._writer: asyncio.Task[None] | None = None
+        self._check: asyncio.Task[None] | None = None
 
     async def put(self, event: Received) -> bool:
         """Returns when the event is durable: True if it is new, False if it was known.
@@ -93,7 +94,15 @@ class InboxStore:
         return await done
 
     async def check(self) -> None:
-        """Makes one round trip to the table. StoreUnavailableError: events cannot be stored now."""
+        """Makes one round trip to the table. StoreUnavailableError: events cannot be stored now.
+
+        Checks at the same time share a round trip, so any number of them delays the events by one.
+        """
+        if self._check is None or self._check.done():
+            self._check = asyncio.create_task(self._check_now())
+        await asyncio.shield(self._check)
+
+    async def _check_now(self) -> None:
         try:
             async with asyncio.timeout(self._write_timeout_s), self._exclusive():
                 await self._probe()

@@ -28,12 +28,13 @@ from shelfsync.orders.ledger import picking as picking_results
 from shelfsync.orders.picking_result import UnreadableResultError, is_order_id
 from shelfsync.orders.steps.receive import keep
 from shelfsync.receiver.rejection import RejectedCalls, RequestRejectedError, read_body, too_large
-from shelfsync.receiver.secret import Secrets, StoreSecrets
+from shelfsync.receiver.secret import Secrets, StoreSecrets, has_secret, note_secret
 from shelfsync.settings import WebhookSettings
 from shelfsync.store.engine import create_engine
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Engine
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from shelfsync.settings import OrdersSettings
 
@@ -88,6 +89,7 @@ def create_app(
         redirect_slashes=False,
     )
     app.state.rejected_calls = rejected_calls
+    app.add_middleware(CloseAfterAnswer)
     for path in PATHS:
         for spelling in (path, f"{path}/"):
             app.add_api_route(spelling, receiver.receive, methods=["POST"], include_in_schema=False)
@@ -97,6 +99,24 @@ def create_app(
         app.add_api_route("/picking/{order_id}", picking.report_results, methods=["GET"], include_in_schema=False)
     app.add_api_route("/health", receiver.health, methods=["GET"], include_in_schema=False)
     return app
+
+
+class CloseAfterAnswer:
+    """Keeps a connection open only after a success for a caller with the secret.
+
+    So a caller without the secret holds no connection after its answer, and the rest of a rejected body is not read.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def answer(message: Message) -> None:
+            if message["type"] == "http.response.start" and not (message["status"] < 400 and has_secret(scope)):
+                message = {**message, "headers": [*message.get("headers", ()), (b"connection", b"close")]}
+            await send(message)
+
+        await self._app(scope, receive, answer)
 
 
 class Receiver:
@@ -147,6 +167,7 @@ class Receiver:
     async def _event(self, request: Request) -> Received:
         if not self._secrets.admit([value for name, value in request.headers.raw if name == b"authorization"]):
             raise RequestRejectedError(401, "the Authorization header does not hold the secret")
+        note_secret(request.scope)
         settings = self._settings
         largest = max(settings.order_max_bytes, settings.job_max_bytes)
         body = await read_body(request, max_bytes=largest, timeout_s=self._body_timeout_s)
@@ -161,10 +182,7 @@ class Receiver:
 
 
 def _reject(status: int, reason: str, *, retry_after_s: int | None = None) -> JSONResponse:
-    """The answer to a rejected call. It closes the connection, so the rest of the body is not read."""
-    headers = {"Connection": "close"}
-    if retry_after_s is not None:
-        headers["Retry-After"] = str(retry_after_s)
+    headers = {} if retry_after_s is None else {"Retry-After": str(retry_after_s)}
     return JSONResponse({"status": "rejected", "reason": reason}, status, headers)
 
 
@@ -225,6 +243,7 @@ class PickingEndpoint:
         vendor = self._secrets.vendor([value for name, value in request.headers.raw if name == b"authorization"])
         if vendor is None:
             raise RequestRejectedError(401, "the Authorization header does not hold the secret of a store")
+        note_secret(request.scope)
         return vendor
 
     def _rejected(self, rejected: RequestRejectedError) -> JSONResponse:

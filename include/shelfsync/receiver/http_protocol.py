@@ -12,6 +12,8 @@ import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from shelfsync.receiver.secret import has_secret
+
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Sequence
@@ -33,15 +35,47 @@ _DOUBTFUL = re.compile(rb"(?<!\r)\n|\n[ \t]")
 class Connection(Protocol):
     """A connection that counts towards the limit."""
 
+    @property
+    def has_secret(self) -> bool:
+        """Whether its last request had the secret."""
+
     def abort(self) -> None:
         """Closes at once, without an answer."""
 
 
-class ConnectionLimit:
-    """At the limit, closes the oldest connection that has never sent the head of a request.
+class _Yielding:
+    """Connections that give way to a new one: strangers first, then idle callers, the oldest of each first.
 
-    So a caller that opens idle connections blocks only itself. `proxies` limit their own callers: their addresses may open as
-    many connections as the receiver allows in all.
+    A stranger has sent no request with the secret. A caller has, and is idle when it has its answer.
+    """
+
+    def __init__(self) -> None:
+        self.strangers: dict[Connection, None] = {}
+        self.idle: dict[Connection, None] = {}
+
+    def pop(self) -> Connection | None:
+        """The next one, or None. A stranger that has meanwhile sent the secret is at work, and does not give way."""
+        while self.strangers:
+            connection = next(iter(self.strangers))
+            del self.strangers[connection]
+            if not connection.has_secret:
+                return connection
+        if not self.idle:
+            return None
+        connection = next(iter(self.idle))
+        del self.idle[connection]
+        return connection
+
+    def remove(self, connection: Connection) -> None:
+        self.strangers.pop(connection, None)
+        self.idle.pop(connection, None)
+
+
+class ConnectionLimit:
+    """At the limit, closes a connection that needs no answer: of a caller without the secret, or idle after its answer.
+
+    So a caller without the secret blocks only callers without the secret. `proxies` limit their own callers: their addresses may
+    open as many connections as the receiver allows in all.
     """
 
     def __init__(self, most: int, per_address: int, proxies: Sequence[Network] = ()) -> None:
@@ -49,53 +83,61 @@ class ConnectionLimit:
         self._per_address = per_address
         self._proxies = tuple(proxies)
         self._held: dict[Connection, str | None] = {}
-        self._silent: dict[Connection, None] = {}
-        self._silent_of: dict[str, dict[Connection, None]] = {}
+        self._yielding = _Yielding()
+        self._yielding_of: dict[str, _Yielding] = {}
         self._count: Counter[str] = Counter()
 
     def admit(self, connection: Connection, host: str | None) -> bool:
-        """False: the limit is reached and no idle connection can be closed, so the caller has to close this one."""
+        """False: every connection is at work for a caller with the secret, so this one has to be closed."""
         address = self._address(host)
         if address is not None and self._count[address] >= self._per_address:
-            if not self._make_room(self._silent_of.get(address)):
+            if not self._make_room(self._yielding_of[address]):
                 return False
-        elif len(self._held) >= self._most and not self._make_room(self._silent):
+        elif len(self._held) >= self._most and not self._make_room(self._yielding):
             return False
         self._held[connection] = address
-        self._silent[connection] = None
         if address is not None:
             self._count[address] += 1
-            self._silent_of.setdefault(address, {})[connection] = None
+        for yielding in self._lists(connection):
+            yielding.strangers[connection] = None
         return True
 
-    def head_received(self, connection: Connection) -> None:
-        """The head of a request has arrived: the connection is no longer idle."""
-        if self._silent.pop(connection, self) is not self:
-            self._forget_silent(connection)
+    def answered(self, connection: Connection) -> None:
+        """A caller with the secret has its answer: the connection is idle."""
+        for yielding in self._lists(connection):
+            yielding.remove(connection)
+            yielding.idle[connection] = None
+
+    def at_work(self, connection: Connection) -> None:
+        """An idle caller has sent the head of another request."""
+        for yielding in self._lists(connection):
+            yielding.idle.pop(connection, None)
 
     def release(self, connection: Connection) -> None:
         """The connection is closed. Harmless for a connection that was not admitted."""
-        self.head_received(connection)
+        for yielding in self._lists(connection):
+            yielding.remove(connection)
         address = self._held.pop(connection, None)
         if address is not None:
             self._count[address] -= 1
             if not self._count[address]:
-                del self._count[address]
+                del self._count[address], self._yielding_of[address]
 
-    def _make_room(self, silent: dict[Connection, None] | None) -> bool:
-        if not silent:
+    def _make_room(self, yielding: _Yielding) -> bool:
+        oldest = yielding.pop()
+        if oldest is None:
             return False
-        oldest = next(iter(silent))
         self.release(oldest)
         oldest.abort()
         return True
 
-    def _forget_silent(self, connection: Connection) -> None:
-        address = self._held.get(connection)
-        if address is not None and (of_address := self._silent_of.get(address)) is not None:
-            of_address.pop(connection, None)
-            if not of_address:
-                del self._silent_of[address]
+    def _lists(self, connection: Connection) -> list[_Yielding]:
+        if connection not in self._held:
+            return []
+        address = self._held[connection]
+        if address is None:
+            return [self._yielding]
+        return [self._yielding, self._yielding_of.setdefault(address, _Yielding())]
 
     def _address(self, host: str | None) -> str | None:
         """The address that identifies the caller; None for a proxy, or for a local socket without an address."""
@@ -162,6 +204,11 @@ class ReceiverProtocol(H11Protocol):
         self._rejected_calls = config.rejected_calls
         self._head_timer: asyncio.TimerHandle | None = None
 
+    @property
+    def has_secret(self) -> bool:
+        """Whether the app has found the secret in the last request."""
+        return self.scope is not None and has_secret(self.scope)
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """The timeout of the first request head starts with the connection."""
         super().connection_made(transport)
@@ -174,9 +221,17 @@ class ReceiverProtocol(H11Protocol):
     def data_received(self, data: bytes) -> None:
         """Further bytes of a head do not extend its timeout."""
         super().data_received(data)
-        if self.cycle is not None:
-            self._connection_limit.head_received(self)
+        if not self._owes_head():
+            self._connection_limit.at_work(self)
         self._watch()
+
+    def on_response_complete(self) -> None:
+        """An answered caller is idle until it sends the next head."""
+        if self.has_secret:
+            self._connection_limit.answered(self)
+        super().on_response_complete()  # it may begin with a request that was sent ahead
+        if not self._owes_head():
+            self._connection_limit.at_work(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stops the timer and releases the connection."""
@@ -197,9 +252,11 @@ class ReceiverProtocol(H11Protocol):
     def _unsupported_upgrade_warning(self) -> None:
         """A request for another protocol is answered in HTTP/1.1 and writes no log line."""
 
+    def _owes_head(self) -> bool:
+        return self.cycle is None or self.cycle.response_complete
+
     def _watch(self) -> None:
-        owes_head = self.cycle is None or self.cycle.response_complete
-        if not owes_head:
+        if not self._owes_head():
             self._forget()
         elif self._head_timer is None:
             self._head_timer = self.loop.call_later(HEAD_TIMEOUT_S, self._give_up)
@@ -211,7 +268,7 @@ class ReceiverProtocol(H11Protocol):
 
     def _give_up(self) -> None:
         self._head_timer = None
-        if self.cycle is None or self.cycle.response_complete:
+        if self._owes_head():
             self.transport.write(_TOO_SLOW)
             self.transport.close()
 

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
 from shelfsync.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, MutableMapping, Sequence
 
     from pydantic import SecretStr
 
     from shelfsync.settings import OrdersSettings
+
+
+def note_secret(scope: MutableMapping[str, Any]) -> None:
+    """Stores in the request's ASGI scope that it has a valid secret."""
+    scope.setdefault("state", {})["has_secret"] = True
+
+
+def has_secret(scope: Mapping[str, object]) -> bool:
+    """Whether the request was found to have a valid secret."""
+    state = scope.get("state")
+    return isinstance(state, dict) and "has_secret" in state
 
 
 class Secrets:

@@ -25,8 +25,21 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 BACKLOG = 2000
-DESCRIPTORS_OF_OURS = 64
-"""Descriptors of the receiver itself: database, log, Python."""
+"""Connections that the system holds until the receiver accepts them."""
+ACCEPTED_AT_ONCE = 16
+"""Between two such rounds the receiver reads what the callers have sent: a crowd of new connections delays no request for long."""
+DESCRIPTORS_OF_OURS = 64 + 4 * ACCEPTED_AT_ONCE
+"""Descriptors of the receiver itself: database, log, Python, and connections that are accepted while others are being closed."""
+
+
+class ReceiverServer(uvicorn.Server):
+    """uvicorn's server. asyncio has one number for the system's queue and for the connections that it accepts at once."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Gives the queue its length again, which uvicorn has set to `ACCEPTED_AT_ONCE`."""
+        await super().startup(sockets)
+        for listener in sockets or ():
+            listener.listen(BACKLOG)
 
 
 def serve(settings: Settings) -> None:
@@ -38,7 +51,7 @@ def serve(settings: Settings) -> None:
     print(f"webhook receiver on http://{host}:{port}", flush=True)  # noqa: T201  the caller may need the port
     if (warning := tls_warning(webhook)) is not None:
         log.warning("inbox: %s", warning)
-    uvicorn.Server(config(app, webhook, most=_allow_connections(webhook.connections_max))).run([listener])
+    ReceiverServer(config(app, webhook, most=_allow_connections(webhook.connections_max))).run([listener])
 
 
 def receiver_app(settings: Settings) -> FastAPI:
@@ -69,7 +82,8 @@ def config(app: FastAPI, settings: WebhookSettings | None = None, *, most: int |
         log_config=None,
         server_header=False,
         proxy_headers=False,
-        backlog=BACKLOG,
+        backlog=ACCEPTED_AT_ONCE,
+        loop="asyncio",
         timeout_keep_alive=30,
         timeout_graceful_shutdown=15,
     )
@@ -95,8 +109,7 @@ def _allow_connections(most: int) -> int:
         return most
     allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
     resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
-    if allowed < wanted:
-        log.warning(
-            "inbox: room for %d connections only: the limit of open files is %d", allowed - DESCRIPTORS_OF_OURS, hard
-        )
-    return max(1, min(most, allowed - DESCRIPTORS_OF_OURS))
+    room = min(most, max(allowed - DESCRIPTORS_OF_OURS, allowed // 4))
+    if room < most:
+        log.warning("inbox: room for %d connections only: the limit of open files is %d", room, hard)
+    return room

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
+import itertools
 import resource
 import socket
+import threading
 import time
 
 import pytest
 
-from receiver_fixture import LiveReceiver, request
+from receiver_fixture import SECRET, LiveReceiver, request
 
 JOB = b'{"job_id": "%d", "status": "COMPLETED"}'
 
@@ -46,8 +49,10 @@ def _answer(receiver, number, address="127.0.0.1"):
     """The first line of what a genuine call is answered, and how long it took."""
     began_s = time.monotonic()
     with _connect(receiver, address) as connection:
-        connection.sendall(request(JOB % number))
-        first = connection.recv(1024).partition(b"\r\n")[0]
+        first = b""
+        with contextlib.suppress(OSError):
+            connection.sendall(request(JOB % number))
+            first = connection.recv(1024).partition(b"\r\n")[0]
     return first, time.monotonic() - began_s
 
 
@@ -106,11 +111,14 @@ def test_the_oldest_that_never_sent_a_request_gives_way_and_one_at_work_does_not
 @pytest.mark.slow
 def test_where_every_connection_of_an_address_is_at_work_a_further_one_is_closed(few):
     with _idle(few, ["127.0.0.1"] * 2) as busy:
-        for number, one in enumerate(busy):
-            one.sendall(request(JOB % number))
-            assert _is_stored(one)
+        for one in busy:
+            one.sendall(request(JOB % 1)[:-5])
+        time.sleep(0.3)
         with _connect(few) as further:
             assert not _is_open(further)
+        for one in busy:
+            one.sendall(request(JOB % 1)[-5:])
+            assert _is_stored(one)
         assert _answer(few, 9, "127.0.0.2")[0] == b"HTTP/1.1 200 OK"
 
 
@@ -129,11 +137,125 @@ def test_a_header_that_names_another_address_buys_nothing(few):
             one.sendall(request(JOB % number).replace(b"Host:", b"X-Forwarded-For: 127.0.0.9\r\nHost:"))
             assert _is_stored(one)
     with _idle(few, ["127.0.0.1"] * 2) as busy:
-        for number, one in enumerate(busy):
-            one.sendall(request(JOB % number).replace(b"Host:", b"X-Forwarded-For: 127.0.0.9\r\nHost:"))
-            assert _is_stored(one)
+        for one in busy:
+            one.sendall(request(JOB % 1).replace(b"Host:", b"X-Forwarded-For: 127.0.0.9\r\nHost:")[:-5])
+        time.sleep(0.3)
         with _connect(few) as further:
             assert not _is_open(further)
+
+
+WITHOUT_SECRET = {
+    "health": b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n",
+    "another path": b"GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n",
+    "another method": b"GET /webhook HTTP/1.1\r\nHost: x\r\n\r\n",
+    "options": b"OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n",
+    "health in HTTP/1.0": b"GET /health HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
+    "health with a body": b"GET /health HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\nx",
+    "health, and more sent ahead": b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n" * 50,
+    "a wrong secret": request(JOB % 1, secret="wrong-secret-here"),
+    "a wrong secret, slow": request(JOB % 1, secret="wrong-secret-here")[:-5],
+    "a picking result": request(b"{}", secret="", path="/picking/6f1c1a52-6a5c-4d5e-9f4e-0d7d0f6f7a11"),
+    "another protocol": b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n",
+    "a right secret for what needs none": b"GET /health HTTP/1.1\r\nHost: x\r\nAuthorization: %s\r\n\r\n"
+    % SECRET.encode(),
+    "a right secret for another path": request(JOB % 1, path="/nothing"),
+    "a right secret for no event": request(b"[]"),
+}
+
+
+def test_the_answer_closes_the_connection_unless_it_is_a_success_for_the_secret(few):
+    """`few` allows two connections: a third call is only answered if the others have ended or give way."""
+    for name, sent in WITHOUT_SECRET.items():
+        with _connect(few) as one:
+            one.sendall(sent)
+            answer = b""
+            while more := _received(one):
+                answer += more
+            assert answer.count(b"HTTP/1.1 ") == 1, name
+            assert b"connection: close\r\n" in answer.lower(), name
+    with _connect(few) as kept:
+        for number in range(3):
+            kept.sendall(request(JOB % number))
+            assert _is_stored(kept)
+
+
+def test_an_idle_caller_with_the_secret_gives_way_when_nothing_else_does(few):
+    with _connect(few) as first, _connect(few) as second:
+        for number, one in enumerate((first, second, first)):
+            one.sendall(request(JOB % number))
+            assert _is_stored(one)
+        assert _answer(few, 9)[0] == b"HTTP/1.1 200 OK"
+        assert [_is_open(one) for one in (first, second)] == [True, False]
+
+
+def _received(connection):
+    with contextlib.suppress(ConnectionError):
+        return connection.recv(65536)
+    return b""
+
+
+CROWD = [
+    b"",
+    b"GET /hea",
+    b"POST /webhook HTTP/1.1\r\nHost: x\r\nAuthoriz",
+    *[value for name, value in WITHOUT_SECRET.items() if "right" not in name],
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "proxies",
+    ["", "127.0.0.1"],
+    ids=["one shared address", "behind one proxy"],
+)
+def test_a_crowd_without_the_secret_costs_no_event(database_url, proxies):
+    """2,200 connections and 50 more a second, and 300 events beside them, each on a connection of its own."""
+    stop = threading.Event()
+    opened = itertools.count(1)
+    held = collections.deque(maxlen=2200)
+
+    def come_back():
+        """Opens the next connection of the crowd; the oldest one ends on the caller's side too."""
+        number = next(opened)
+        one = socket.socket()
+        with contextlib.suppress(OSError):
+            one.settimeout(2)
+            one.connect(("127.0.0.1", receiver.port))
+            one.sendall(CROWD[number % len(CROWD)])
+        if len(held) == held.maxlen:
+            held[0].close()
+        held.append(one)
+
+    def keep_coming():
+        while not stop.wait(0.02):
+            come_back()
+
+    with LiveReceiver(database_url, SHELFSYNC_WEBHOOK__PROXIES=proxies) as receiver:
+        alone_s = _p99(_answer(receiver, number) for number in range(1000, 1100))
+        for _ in range(2200):
+            come_back()
+        more = threading.Thread(target=keep_coming)
+        more.start()
+        try:
+            answers = [_answer(receiver, number) for number in range(1, 301)]
+        finally:
+            stop.set()
+            more.join(30)
+            for one in held:
+                one.close()
+    lost = [answer for answer in answers if answer[0] != b"HTTP/1.1 200 OK"]
+    p99_s = _p99(answers)
+    print(
+        f"{next(opened) - 1:,} connections without the secret, 300 events: {len(lost)} lost, p99 {p99_s * 1000:.0f} ms"
+    )
+    print(f"without them: p99 {alone_s * 1000:.0f} ms")
+    assert lost == []
+    assert p99_s < max(1.0, 5 * alone_s)  # a busy machine is slow without a crowd too
+
+
+def _p99(answers):
+    took = sorted(took_s for _, took_s in answers)
+    return took[len(took) * 99 // 100 - 1]
 
 
 def test_a_network_that_is_none_is_named():
