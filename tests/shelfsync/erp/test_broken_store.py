@@ -19,7 +19,7 @@ from shelfsync.errors import BrokenOffError, ConfigurationError, IncompleteExtra
 from shelfsync.settings import ErpSettings
 
 GOOD = "sku,price\n1,1.50\n2,2.50\n"
-SECONDS = 0.5
+SECONDS = 2.0
 
 BROKEN = {
     "empty": b"",
@@ -217,7 +217,7 @@ def pipe(folder):
 
 
 def test_a_file_that_never_answers_meets_the_time_limit_and_the_others_go_on(folder, pipe):
-    only_second_fails(folder, "did not answer within 0.5 s (SHELFSYNC_ERP__TIMEOUT_S)")
+    only_second_fails(folder, "did not answer within 2 s (SHELFSYNC_ERP__TIMEOUT_S)")
 
 
 def test_a_file_that_falls_silent_in_its_middle_meets_the_time_limit(folder, pipe):
@@ -251,7 +251,7 @@ def test_silent_control_files_meet_the_time_limit(folder):
 def test_a_process_ends_although_a_file_never_answered(folder, pipe):
     program = (
         "from shelfsync.erp.open import open_source\nfrom shelfsync.settings import ErpSettings\n"
-        f"with open_source(ErpSettings(files='{folder}/{{vendor}}.csv', timeout_s=0.2)).read() as extract:\n"
+        f"with open_source(ErpSettings(files='{folder}/{{vendor}}.csv', timeout_s=10)).read() as extract:\n"
         "    print(sum(chunk.num_rows for chunk in extract), list(extract.failed))\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
