@@ -129,18 +129,22 @@ def value_warnings(context: Context) -> list[str]:
             rows = next(iter(extract))
     except (ShelfsyncError, StopIteration):  # the run reports what is wrong with the rows
         return []
-    unsendable = _unsendable(rows, settings)
-    reasons = [
-        f"{count['counts']:,} {count['values']} ({unsendable['message'][pc.index(unsendable['reason'], count['values']).as_py()]})"
-        for count in pc.value_counts(unsendable["reason"]).to_pylist()
-    ]
+    faulty = _faulty(rows, settings)
+    unsendable, left_out = (faulty.filter(pc.equal(faulty["row_sent"], sent)) for sent in (False, True))
     numbers = unsendable["row_number"].combine_chunks()
     found = {one.kind: one for one in adjustments(rows.select(ADJUSTMENT_COLUMNS), numbers, settings.normalise)}
-    line = (
-        f"{unsendable.num_rows:,} of the ERP's first {rows.num_rows:,} rows cannot be sent and are quarantined: {', '.join(reasons)}."
-        " Correct the SELECT or the files (docs/how-to/connecting-your-erp.md); `shelfsync plan` counts all rows"
-    )
-    return ([line] if reasons else []) + [
+    advice = "Correct the SELECT or the files (docs/how-to/connecting-your-erp.md); `shelfsync plan` counts all rows"
+    lines = []
+    if unsendable.num_rows:
+        lines.append(
+            f"{unsendable.num_rows:,} of the ERP's first {rows.num_rows:,} rows cannot be sent and are quarantined: {_reasons(unsendable)}. {advice}"
+        )
+    if left_out.num_rows:
+        lines.append(
+            f"{left_out.num_rows:,} values of the ERP's first {rows.num_rows:,} rows are left out, and the rest of their rows is sent:"
+            f" {_reasons(left_out)}. {advice}"
+        )
+    return lines + [
         f"of the {field} in the ERP's first {rows.num_rows:,} rows {' and '.join(parts)}. {advice}"
         for field, meaning, advice in _CHANGED
         if (
@@ -151,8 +155,18 @@ def value_warnings(context: Context) -> list[str]:
     ]
 
 
-def _unsendable(rows: pa.Table, settings: Settings) -> pa.Table:
-    """The quarantined rows of RAW rows of several stores, in QUARANTINE schema."""
+def _reasons(faulty: pa.Table) -> str:
+    """How many rows (QUARANTINE schema) have each reason, with the message of the first."""
+    import pyarrow.compute as pc
+
+    return ", ".join(
+        f"{count['counts']:,} {count['values']} ({faulty['message'][pc.index(faulty['reason'], count['values']).as_py()]})"
+        for count in pc.value_counts(faulty["reason"]).to_pylist()
+    )
+
+
+def _faulty(rows: pa.Table, settings: Settings) -> pa.Table:
+    """What cannot be sent of RAW rows of several stores, in QUARANTINE schema."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

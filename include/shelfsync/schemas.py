@@ -125,9 +125,12 @@ QUARANTINE = pa.schema(
         pa.field("reason", pa.string(), nullable=False),  # a word in snake case, stable
         pa.field("message", pa.string(), nullable=False),  # one sentence for a person, with the value in it
         pa.field("raw", pa.string(), nullable=False),  # the whole row as JSON text, as it came
+        pa.field(
+            "row_sent", pa.bool_(), nullable=False
+        ),  # true: this value alone is left out, and the rest of the row is sent
     ]
 )
-"""Rows that cannot be sent, each with its reason. Rows in = rows of the snapshot + rows here."""
+"""What cannot be sent, with its reason: a row, or one value of a row. Rows in = rows of the snapshot + rows here that are not `row_sent`."""
 
 DELTA = pa.schema(
     [

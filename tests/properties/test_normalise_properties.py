@@ -15,7 +15,7 @@ from catalog_rows import normalised, raw
 from catalog_strategies import NUMBERS_OF_ERPS, ROWS_OF_ERPS
 from shelfsync.catalog.normalise import RAW_CHARACTERS_MAX, normalise
 from shelfsync.catalog.quarantine_reason import REASONS
-from shelfsync.schemas import QUARANTINE, SNAPSHOT
+from shelfsync.schemas import FIELDS, QUARANTINE, RAW, SNAPSHOT
 from shelfsync.settings import NormaliseSettings
 
 TABLES = st.lists(ROWS_OF_ERPS, max_size=12)
@@ -32,7 +32,8 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 def test_rows_in_are_rows_out_plus_quarantined(rows, settings, key):
     table = raw(*rows)
     result = normalise(table, settings, key=key)
-    assert result.snapshot.num_rows + result.quarantine.num_rows == table.num_rows
+    assert result.snapshot.num_rows + result.rows_quarantined == table.num_rows
+    assert result.rows_quarantined + result.values_left_out == result.quarantine.num_rows
     assert result.snapshot.schema == SNAPSHOT
     assert result.quarantine.schema == QUARANTINE
 
@@ -40,10 +41,46 @@ def test_rows_in_are_rows_out_plus_quarantined(rows, settings, key):
 @given(TABLES, KEY)
 def test_every_row_is_either_in_the_snapshot_or_quarantined(rows, key):
     result = normalised(*rows, key=key)
-    quarantined = result.quarantine["row_number"].to_pylist()
+    quarantined = [row["row_number"] for row in result.quarantine.to_pylist() if not row["row_sent"]]
     assert quarantined == sorted(set(quarantined))
     kept = [row["sku"].strip(" ") for number, row in enumerate(rows, start=1) if number not in set(quarantined)]
     assert sorted(kept, key=str.encode) == result.snapshot["sku"].to_pylist()
+
+
+@given(TABLES, SETTINGS, KEY)
+def test_a_faulty_value_costs_no_other_value_that_can_be_believed(rows, settings, key):
+    """A row with a good key is sent with every good value; where price, quantity or active is faulty, with what cannot put it on sale."""
+    table = raw(*rows)
+    result = normalise(table, settings, key=key)
+    sent = {row["sku"]: row for row in result.snapshot.to_pylist()}
+    faults = {(row["sku"], row["field"]) for row in result.quarantine.to_pylist() if row["row_sent"]}
+    alone = {
+        name: raw(
+            *(
+                {**dict.fromkeys(RAW.names[2:]), "sku": f"S{n}", name: row[name]}
+                for n, row in enumerate(table.to_pylist())
+            )
+        )
+        for name in FIELDS
+    }
+    good = {
+        name: {row["sku"]: row[name] for row in normalise(alone[name], settings).snapshot.to_pylist()}
+        for name in FIELDS
+    }
+    for number, row in enumerate(table.to_pylist()):
+        sku = (row["sku"] or "").strip(" ")
+        if sku not in sent:
+            continue
+        doubtful = any((sku, name) in faults for name in ("price", "quantity", "active"))
+        for name in FIELDS:
+            value = good[name].get(f"S{number}")
+            if (sku, name) in faults:
+                assert sent[sku][name] is None
+            elif not doubtful or name in {"price", "max_sales_quantity"}:
+                assert sent[sku][name] == value
+            else:
+                assert sent[sku][name] in {None, 0}
+                assert value is not False or sent[sku][name] is False
 
 
 @given(TABLES)

@@ -54,6 +54,7 @@ def quarantined(*skus: str) -> pa.Table:
         "reason": "price_negative",
         "message": "price is below zero",
         "raw": "{}",
+        "row_sent": False,
     }
     return pa.Table.from_pylist([{**same, "sku": sku} for sku in skus], schema=QUARANTINE)
 

@@ -44,7 +44,8 @@ def diff(
 
     `full`: the delta has every SKU with all its values, changed or not, and switches off again what left the ERP earlier: the platform may
     have accepted that and not applied it. `rejected`: sku and the four values that the platform rejected (a `barcode` too, if known). A row
-    that only repeats them is left out, except in a full delta. `quarantined`: rows in QUARANTINE schema. Their SKUs are in the extract, so they keep what was acknowledged. `key`: what identifies an item. By barcode, a SKU with a
+    that only repeats them is left out, except in a full delta. `quarantined`: rows in QUARANTINE schema. Their SKUs are in the
+    extract, so they keep what was acknowledged. `key`: what identifies an item. By barcode, a SKU with a
     new barcode is sent whole, and a SKU that left is switched off only if its barcode left too.
 
     Raises ValueError if the snapshot or the baseline is not sorted and unique by sku.
@@ -54,7 +55,8 @@ def diff(
     require_order(skus, "the snapshot")
     require_order(known, "the baseline")
     places = positions(skus, known)
-    rows = _present(snapshot, baseline, places, full=full, key=key)
+    doubted = pa.array([], pa.string()) if quarantined is None else column(quarantined, "sku").drop_null()
+    rows = _present(snapshot, baseline, places, doubted, full=full, key=key)
     gone = unmentioned(places, len(known))
     if quarantined is not None and pc.any(gone).as_py():
         gone = pc.and_(gone, pc.invert(pc.is_in(known, value_set=column(quarantined, "sku"), skip_nulls=True)))
@@ -105,11 +107,18 @@ def _left(sent: dict[str, pa.Array], before: pa.Array) -> pa.Array:
     return pc.if_else(removed, True, pc.if_else(stated, pa.scalar(None, pa.bool_()), before))
 
 
-def _present(snapshot: pa.Table, baseline: pa.Table, places: pa.Array, *, full: bool, key: Key) -> pa.Table:
-    """The delta's rows about SKUs of the snapshot; `places`: the row of each in the baseline, null where it has none."""
+def _present(
+    snapshot: pa.Table, baseline: pa.Table, places: pa.Array, doubted: pa.Array, *, full: bool, key: Key
+) -> pa.Table:
+    """The delta's rows about SKUs of the snapshot; `places`: the row of each in the baseline, null where it has none.
+
+    `doubted`: SKUs with a faulty value in the extract. Their presence alone switches nothing on.
+    """
     before = placed(baseline, places, FIELDS)
     now = {name: column(snapshot, name) for name in ("barcode", *FIELDS)}
     back = placed(baseline, places, ["left"])["left"].fill_null(False)
+    if len(doubted):
+        back = pc.and_(back, pc.invert(pc.is_in(column(snapshot, "sku"), value_set=doubted)))
     now["active"] = pc.if_else(pc.and_(back, now["active"].is_null()), True, now["active"])
     again = (
         _barcode_moved(now["barcode"], placed(baseline, places, ["barcode"])["barcode"]) if key == "barcode" else None

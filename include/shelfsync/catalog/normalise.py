@@ -1,6 +1,9 @@
-"""normalise: the ERP's rows of one vendor to canonical ones; a row that cannot be sent is quarantined with its reason.
+"""normalise: the ERP's rows of one vendor to canonical ones; what cannot be sent is quarantined with its reason, a row or one value of it.
 
-Rows in = rows of the snapshot + rows of the quarantine. docs/explanation/data-path.md lists the rules and the reasons.
+Rows in = rows of the snapshot + rows of the quarantine that are not sent. docs/explanation/data-path.md lists the rules and the reasons.
+
+A faulty value that can be left out costs its row nothing: a sales limit, and a barcode that does not identify the item. If the price, the
+quantity or `active` is faulty, only what cannot put the product on sale is believed: the price, a quantity of 0 and active=false.
 """
 
 from __future__ import annotations
@@ -15,9 +18,11 @@ import pyarrow.compute as pc
 from shelfsync.catalog import item, number, quarantine_reason
 from shelfsync.catalog.alignment import ascending, column, padded
 from shelfsync.catalog.number import INT32_MAX, mask
-from shelfsync.schemas import PRICE, QUARANTINE, RAW, SNAPSHOT
+from shelfsync.schemas import FIELDS, PRICE, QUARANTINE, RAW, SNAPSHOT
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from shelfsync.catalog.number import Mask
     from shelfsync.settings import NormaliseSettings
 
@@ -36,6 +41,25 @@ class Normalised:
     snapshot: pa.Table
     quarantine: pa.Table
 
+    @property
+    def rows_quarantined(self) -> int:
+        """The rows that are not sent."""
+        rows: int = self.quarantine.num_rows - self.values_left_out
+        return rows
+
+    @property
+    def values_left_out(self) -> int:
+        """The values that are left out of rows that are sent."""
+        return len(self.quarantine["row_sent"].filter(self.quarantine["row_sent"]))
+
+    @property
+    def rows_whole(self) -> int:
+        """The rows of the snapshot whose price, quantity and `active` are believed as they came."""
+        table = self.quarantine
+        doubted = table.filter(pc.and_(table["row_sent"], pc.is_in(table["field"], value_set=pa.array(_ON_SALE))))
+        rows: int = self.snapshot.num_rows - len(pc.unique(doubted["row_number"]))
+        return rows
+
 
 def normalise(raw: pa.Table, settings: NormaliseSettings, *, key: Literal["sku", "barcode"] = "sku") -> Normalised:
     """Canonical rows of the one vendor of `raw` (RAW schema), and the other rows with their reasons.
@@ -48,23 +72,64 @@ def normalise(raw: pa.Table, settings: NormaliseSettings, *, key: Literal["sku",
     came = {name: _decodable(column(raw, name)) for name in RAW.names}
     findings = quarantine_reason.Findings(raw.num_rows)
     findings.note("row_unreadable", mask(pc.starts_with(came["sku"], _UNREADABLE)))
+    of_value = {name: quarantine_reason.Findings(raw.num_rows) for name in ("barcode", *FIELDS)}
     with_vendor = _vendor(came["vendor"], findings)
     skus = _sku(came["sku"], findings, settings.sku_length_max, with_vendor)
+    quantities, floored = _quantity(came["quantity"], of_value["quantity"], settings)
     values = {
         "sku": skus,
-        "barcode": _barcode(came["barcode"], findings, key, with_vendor),
-        "price": _price(came["price"], findings),
-        "quantity": _quantity(came["quantity"], findings, settings),
-        "active": _active(came["active"], findings),
-        "max_sales_quantity": _sales_limit(came["max_sales_quantity"], findings),
+        "barcode": _barcode(came["barcode"], of_value["barcode"], key, with_vendor),
+        "price": _price(came["price"], of_value["price"]),
+        "quantity": quantities,
+        "active": _active(came["active"], of_value["active"]),
+        "max_sales_quantity": _sales_limit(came["max_sales_quantity"], of_value["max_sales_quantity"]),
         "category": _category(came["category"]),
         "cost": _cost(came["cost"]),
         "sales_buffer": _sales_buffer(came["sales_buffer"]),
     }
+    if settings.sales_limit_zero == "off_sale":
+        values["active"] = pc.if_else(
+            pc.equal(values["max_sales_quantity"], 0).fill_null(False), False, values["active"]
+        )
+    values |= _believed(values, of_value, floored)
+    sent = _sent_in_part(values, of_value, key)
+    for of_one in of_value.values():
+        findings.add(of_one, ~sent)
     good = ~findings.faulty
     rows = pa.Table.from_arrays([values[name] for name in SNAPSHOT.names], schema=SNAPSHOT)
     rows = rows if good.all() else rows.filter(pa.array(good))
-    return Normalised(_sorted(rows), _quarantine(came, skus, findings))
+    return Normalised(_sorted(rows), _quarantine(came, skus, findings, list(of_value.values())))
+
+
+_ON_SALE = ("price", "quantity", "active")
+"""If one of these is faulty, it is unknown whether the product may be on sale, and at what price."""
+
+
+def _believed(
+    values: dict[str, pa.Array], of_value: dict[str, quarantine_reason.Findings], floored: Mask
+) -> dict[str, pa.Array]:
+    """The values without those that are faulty, and without what might put a product on sale in a row where one of _ON_SALE is faulty.
+
+    `floored`: quantities that lost a fraction. In such a row, 0.99 is no 0: it may be the price of a column that has moved.
+    """
+    unknown = np.logical_or.reduce([of_value[name].faulty for name in _ON_SALE])
+    found = {}
+    for name, findings in of_value.items():
+        wrong = findings.faulty
+        if unknown.any() and name in {"quantity", "active"}:
+            stops = mask(pc.equal(values[name].cast(pa.int64()), 0))
+            wrong = wrong | (unknown & ~(stops & ~floored if name == "quantity" else stops))
+        if wrong.any():
+            found[name] = pc.if_else(pa.array(wrong), pa.scalar(None, values[name].type), values[name])
+    return found
+
+
+def _sent_in_part(values: dict[str, pa.Array], of_value: dict[str, quarantine_reason.Findings], key: str) -> Mask:
+    """Rows of which something is sent although a value is faulty; `values` are those that are believed."""
+    unknown = np.logical_or.reduce([of_value[name].faulty for name in _ON_SALE])
+    states = np.logical_or.reduce([mask(values[name].is_valid()) for name in _ON_SALE])
+    sent: Mask = ~unknown | states
+    return sent & ~of_value["barcode"].faulty if key == "barcode" else sent
 
 
 def _vendor(vendors: pa.Array, findings: quarantine_reason.Findings) -> Mask:
@@ -98,11 +163,7 @@ def _sku(came: pa.Array, findings: quarantine_reason.Findings, length_max: int, 
 
 
 def _barcode(came: pa.Array, findings: quarantine_reason.Findings, key: str, with_vendor: Mask) -> pa.Array:
-    """Digits as they are, leading zeros kept; blank is null.
-
-    A useless barcode quarantines the row whatever the key is: the same row goes to every call that names barcodes, where one such
-    fails the whole request. Two SKUs with one barcode are a fault only if the barcode is the key.
-    """
+    """Digits as they are, leading zeros kept; blank is null. Two SKUs with one barcode are a fault only if the barcode is the key."""
     barcodes = pc.utf8_trim(came, characters=" ")
     barcodes = pc.if_else(pc.equal(barcodes, ""), pa.scalar(None, pa.string()), barcodes)
     for word, where in quarantine_reason.barcode_faults(barcodes):
@@ -120,7 +181,10 @@ def _price(came: pa.Array, findings: quarantine_reason.Findings) -> pa.Array:
     return numbers.magnitude
 
 
-def _quantity(came: pa.Array, findings: quarantine_reason.Findings, settings: NormaliseSettings) -> pa.Array:
+def _quantity(
+    came: pa.Array, findings: quarantine_reason.Findings, settings: NormaliseSettings
+) -> tuple[pa.Array, Mask]:
+    """The pieces, and which of them lost a fraction."""
     numbers = _numbers("quantity", came, findings)
     pieces = numbers.pieces()
     if settings.negative_quantity == "zero":
@@ -132,7 +196,7 @@ def _quantity(came: pa.Array, findings: quarantine_reason.Findings, settings: No
     if settings.quantity_rounding == "quarantine":
         findings.note("quantity_not_whole", numbers.fraction & ~below)
     findings.note("quantity_too_large", _too_large(numbers, pieces) & ~below)
-    return pieces
+    return pieces, numbers.fraction & ~below
 
 
 def _sales_limit(came: pa.Array, findings: quarantine_reason.Findings) -> pa.Array:
@@ -141,6 +205,7 @@ def _sales_limit(came: pa.Array, findings: quarantine_reason.Findings) -> pa.Arr
     findings.note("max_sales_quantity_negative", numbers.negative)
     findings.note("max_sales_quantity_not_whole", numbers.fraction)
     findings.note("max_sales_quantity_too_large", _too_large(numbers, pieces))
+    findings.note("max_sales_quantity_zero", mask(pc.equal(pieces, 0).fill_null(False)))
     return pieces
 
 
@@ -214,7 +279,23 @@ def _sorted(rows: pa.Table) -> pa.Table:
     return rows.take(pc.array_sort_indices(skus))
 
 
-def _quarantine(came: dict[str, pa.Array], skus: pa.Array, findings: quarantine_reason.Findings) -> pa.Table:
+def _quarantine(
+    came: dict[str, pa.Array],
+    skus: pa.Array,
+    findings: quarantine_reason.Findings,
+    of_value: Sequence[quarantine_reason.Findings],
+) -> pa.Table:
+    """The rows that are not sent, once each, and the values that are left out of the others."""
+    parts = [_described(came, skus, findings, row_sent=False)]
+    for one in of_value:
+        one.clear(findings.faulty)
+        parts.append(_described(came, skus, one, row_sent=True))
+    return pa.concat_tables(parts).sort_by([("row_number", "ascending"), ("field", "ascending")])
+
+
+def _described(
+    came: dict[str, pa.Array], skus: pa.Array, findings: quarantine_reason.Findings, *, row_sent: bool
+) -> pa.Table:
     if not findings.faulty.any():
         return QUARANTINE.empty_table()
     where = pa.array(findings.faulty)
@@ -231,9 +312,9 @@ def _quarantine(came: dict[str, pa.Array], skus: pa.Array, findings: quarantine_
         "sku": pc.if_else(unusable, no_text, shown),
         **reasons,
         "raw": item.objects(RAW.names, [rows[name] for name in RAW.names], longest=RAW_CHARACTERS_MAX),
+        "row_sent": pa.repeat(pa.scalar(row_sent), len(shown)),
     }
-    table = pa.Table.from_arrays([columns[name] for name in QUARANTINE.names], schema=QUARANTINE)
-    return table.sort_by("row_number")
+    return pa.Table.from_arrays([columns[name] for name in QUARANTINE.names], schema=QUARANTINE)
 
 
 def _decodable(values: pa.Array) -> pa.Array:

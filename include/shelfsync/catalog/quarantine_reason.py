@@ -38,7 +38,11 @@ class Reason:
 def number_reasons(field: str) -> list[Reason]:
     """What may be wrong with the text of a number."""
     return [
-        Reason(f"{field}_decimal_comma", field, f"{field} {{value}} has a comma; decimals are written with a point"),
+        Reason(
+            f"{field}_decimal_comma",
+            field,
+            f"{field} {{value}} has a comma, and DECIMAL_MARK of the source is not a comma",
+        ),
         Reason(f"{field}_not_a_number", field, f"{field} {{value}} is not a finite decimal number"),
         Reason(f"{field}_negative", field, f"{field} {{value}} is below zero"),
     ]
@@ -75,12 +79,8 @@ REASONS: tuple[Reason, ...] = (
         "barcode",
         "barcode {value} went through a floating-point number, so its digits cannot be trusted; export the column as text",
     ),
-    Reason(
-        "barcode_not_digits",
-        "barcode",
-        "barcode {value} has something other than digits; one such fails a whole request",
-    ),
-    Reason("barcode_too_long", "barcode", "barcode {value} has more than 14 digits; one such fails a whole request"),
+    Reason("barcode_not_digits", "barcode", "barcode {value} has something other than digits"),
+    Reason("barcode_too_long", "barcode", "barcode {value} has more than 14 digits"),
     Reason(
         "barcode_duplicate",
         "barcode",
@@ -89,8 +89,17 @@ REASONS: tuple[Reason, ...] = (
     *number_reasons("price"),
     Reason("price_too_large", "price", "price {value} has more than 17 digits before the point"),
     *_pieces_reasons("quantity"),
-    Reason("active_not_a_truth_value", "active", "active {value} is none of true, false, 1, 0, t, f, yes, no, y, n"),
+    Reason(
+        "active_not_a_truth_value",
+        "active",
+        "active {value} is no truth value; SHELFSYNC_ERP__TRUE_WORDS and FALSE_WORDS name others",
+    ),
     *_pieces_reasons("max_sales_quantity"),
+    Reason(
+        "max_sales_quantity_zero",
+        "max_sales_quantity",
+        "max_sales_quantity {value} is no limit that the platform takes (SHELFSYNC_NORMALISE__SALES_LIMIT_ZERO)",
+    ),
 )
 
 
@@ -107,6 +116,14 @@ class Findings:
         """The reason `word` holds for the rows of the mask."""
         number = self._number_of[word]
         self.numbers[where & (self.numbers > number)] = number
+
+    def add(self, others: Findings, among: Mask) -> None:
+        """The reasons of `others`, for the rows of the mask."""
+        np.minimum(self.numbers, others.numbers, out=self.numbers, where=among)
+
+    def clear(self, where: Mask) -> None:
+        """No reason holds for the rows of the mask any more."""
+        self.numbers[where] = len(self.reasons)
 
     @property
     def faulty(self) -> Mask:

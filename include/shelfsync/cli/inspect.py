@@ -49,7 +49,7 @@ def read_status(context: Context) -> dict[str, Any]:
 
 
 def quarantine(vendor: OneVendor = None, reason: QuarantineReason = None, limit: Limit = 1) -> Answer:
-    """Rows of the ERP that cannot be sent, by vendor and reason, as the last run or plan of each vendor found them; --limit examples of each."""
+    """Rows and values of the ERP that cannot be sent, by vendor and reason, as the last run or plan of each vendor found them; --limit examples of each."""
     from shelfsync.catalog.warehouse import quarantine as of_warehouse
 
     with opened() as context, context.engine.connect() as connection:

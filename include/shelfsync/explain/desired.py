@@ -35,7 +35,8 @@ ORDER BY vr.generation DESC LIMIT 1
 """
 
 _QUARANTINED = """
-SELECT message FROM warehouse.quarantine WHERE vendor = :vendor AND sku = :sku AND run_id = :run ORDER BY row_number LIMIT 1
+SELECT min(message) FILTER (WHERE NOT row_sent) AS row, string_agg(message, '; ' ORDER BY field) FILTER (WHERE row_sent) AS values
+FROM warehouse.quarantine WHERE vendor = :vendor AND sku = :sku AND run_id = :run
 """
 
 FIELDS = ("price", "quantity", "active", "max_sales_quantity")
@@ -73,15 +74,14 @@ def desired(context: Context, connection: Connection, vendor: str, sku: str, at:
     if row is None or not context.lake.exists(row.snapshot_path):
         return None
     found = _erp_row(context, connection, row, vendor, sku, at)
-    quarantined = None
-    if found is None:
-        bound = {"vendor": vendor, "sku": sku, "run": row.run_id}
-        quarantined = connection.execute(sa.text(_QUARANTINED), bound).scalar()
+    bound = {"vendor": vendor, "sku": sku, "run": row.run_id}
+    quarantined, left_out = connection.execute(sa.text(_QUARANTINED), bound).one()
     unproven = None if found is not None or row.complete else Unproven(row.proof, _absent_since(context, row, sku))
     ordered = in_force(connection, vendor, sku, at)
     wanted = _restored(context, found, sku, ordered) if ordered else None
     if wanted is None:
-        return Desired(row.run_id, row.read_at, _values(found), quarantined=quarantined, unproven=unproven)
+        values = _values(found)
+        return Desired(row.run_id, row.read_at, values, quarantined=quarantined, left_out=left_out, unproven=unproven)
     return Desired(
         row.run_id, row.read_at, _values(wanted), quarantined=quarantined, restored=str(ordered[-1]), erp=_values(found)
     )

@@ -86,6 +86,8 @@ class Desired:
     values: Values | None
     quarantined: str | None = None
     """Why the ERP's row is in quarantine."""
+    left_out: str | None = None
+    """Which faulty values of the ERP's row are left out, and why."""
     restored: str | None = None
     """The restoration that these values come from, with its user, reason and end; null: they are the ERP's."""
     erp: Values | None = None
@@ -221,10 +223,12 @@ def _next(
         )
     if desired.values is None and (shown is None or (desired.unproven is not None and not waits_for)):
         return _absent(shown, desired.unproven, read, now)
+    left_out = f" Left out of the ERP's row: {desired.left_out}." if desired.left_out else ""
     if _in_step(shown, desired):
-        return f"The ERP {'has the same values' if desired.values else 'does not have it'} {read}.{_unread(waits_for)}"
+        same = "has the same values" if desired.values else "does not have it"
+        return f"The ERP {same} {read}.{left_out}{_unread(waits_for)}"
     wanted = "no longer has it" if desired.values is None else f"has {desired.values}"
-    return f"The ERP {wanted} {read}. {_goal(shown, acknowledged, desired, waits_for)}"
+    return f"The ERP {wanted} {read}.{left_out} {_goal(shown, acknowledged, desired, waits_for)}"
 
 
 def _absent(shown: Shown | None, unproven: Unproven | None, read: str, now: dt.datetime) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 _RUN = """
-SELECT run_id, kind, state, vendors, rows_raw, rows_quarantined, skus_changed, skus_sent, skus_accepted, skus_rejected, skus_unaccounted,
+SELECT run_id, kind, state, vendors, rows_raw, rows_quarantined, values_left_out, skus_changed, skus_sent, skus_accepted, skus_rejected, skus_unaccounted,
     skus_held, extract(epoch FROM finished_at - started_at) AS seconds
 FROM warehouse.sync_run WHERE run_key = %(run_key)s
 """
@@ -184,6 +184,8 @@ def sync_lines(run: Mapping[str, Any], requests: Mapping[str, int]) -> Iterator[
     yield _row("vendors", run["vendors"])
     yield _row("rows in the ERP", run["rows_raw"])
     yield _row("rows quarantined", run["rows_quarantined"])
+    if run["values_left_out"]:
+        yield _row("faulty values left out", run["values_left_out"])
     yield _row("SKUs changed", run["skus_changed"])
     yield _row("SKUs held", run["skus_held"])
     yield _row("SKUs sent", run["skus_sent"])

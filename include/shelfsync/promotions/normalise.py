@@ -21,8 +21,8 @@ from shelfsync.catalog.normalise import RAW_CHARACTERS_MAX
 from shelfsync.catalog.number import INT32_MAX, mask
 from shelfsync.promotions import quarantine_reason
 from shelfsync.promotions.head import SUBTYPES, TYPES, Fault, Heads
-from shelfsync.promotions.schemas import HEAD, KEPT, RAW, ROWS
-from shelfsync.schemas import PRICE, QUARANTINE
+from shelfsync.promotions.schemas import HEAD, KEPT, QUARANTINE, RAW, ROWS
+from shelfsync.schemas import PRICE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from shelfsync.schemas import PRICE
+from shelfsync.schemas import QUARANTINE as QUARANTINE_OF_CATALOG
 
 HEAD = (
     "campaign",
@@ -33,6 +34,9 @@ RAW = pa.schema(
     ]
 )
 """Rows as the ERP gave them, each value in its exact text."""
+
+QUARANTINE = pa.schema([field for field in QUARANTINE_OF_CATALOG if field.name != "row_sent"])
+"""Rows that cannot be sent, each with its reason: of a campaign no value is left out."""
 
 REQUIRED = ("campaign", "sku", "price", "name", "start_time", "end_time")
 

@@ -53,6 +53,9 @@ class NormaliseSettings(Section):
     """What happens to 3.4 pieces: `floor` makes it 3; `quarantine` does not send the row."""
     negative_quantity: Literal["zero", "quarantine"] = "zero"
     """What happens to a stock below zero: `zero` sends 0; `quarantine` does not send the row."""
+    sales_limit_zero: Literal["left_out", "off_sale"] = "left_out"
+    """What a sales limit of 0 means, which the platform does not take: `left_out` leaves the limit out and sends the rest of the row, so the
+    platform keeps the last limit; `off_sale` does the same and sends active=false."""
     sku_length_max: int = Field(255, ge=1)
     """Longest SKU in characters; a longer one is quarantined."""
 

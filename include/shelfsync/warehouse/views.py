@@ -56,7 +56,8 @@ FROM warehouse.sku_outcome AS o JOIN warehouse.catalog_job AS j ON j.job_id = o.
 
 _QUARANTINED = f"""
 SELECT q.vendor, q.sku, r.started_at AS at, 'normalise' AS step,
-    'row ' || q.row_number || ' of the extract was quarantined: ' || q.message AS message,
+    CASE WHEN q.row_sent THEN 'of row ' || q.row_number || ' of the extract one value was left out: '
+        ELSE 'row ' || q.row_number || ' of the extract was quarantined: ' END || q.message AS message,
     q.run_id, CAST(NULL AS bigint) AS job_id, {_NO_VALUES}
 FROM warehouse.quarantine AS q JOIN warehouse.sync_run AS r ON r.run_id = q.run_id
 """

@@ -149,6 +149,7 @@ vendor_run = sa.Table(
     count("rows_raw", "Rows read for this vendor"),
     count("rows_snapshot", "Rows that became canonical"),
     count("rows_quarantined", "Rows that did not"),
+    count("values_left_out", "Values that cannot be sent, of rows that are sent without them"),
     number("missed", "SKUs that the changes had not reported, found by this whole reading; null: nothing to compare"),
     count("changes_new", "SKUs the baseline does not know"),
     count("changes_changed", "SKUs with another value"),

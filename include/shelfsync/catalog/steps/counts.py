@@ -99,7 +99,7 @@ def _count(context: Context, facts: Facts) -> Counts:
         pa.array(_unconfirmed(context, facts.vendor, differs), pa.string()),
         _carried(context, facts),
         erp_rows=(facts.rows_snapshot or 0) + rows_quarantined,
-        quarantined=column(quarantined, "sku").drop_null(),
+        quarantined=column(quarantined.filter(pc.invert(quarantined["row_sent"])), "sku").drop_null(),
         quarantined_rows=rows_quarantined,
     )
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def normalise(context: Context, run_id: int, vendors: Iterable[str]) -> StepReport:
-    """Writes snapshot and quarantine of each vendor; a vendor whose rows are all quarantined has failed."""
+    """Writes snapshot and quarantine of each vendor; a vendor of whose rows none is whole has failed."""
 
     def read(connection: Connection, row: VendorRun) -> list[Restoration]:
         if row.raw_path is None:
@@ -45,12 +45,12 @@ def _normalise_vendor(context: Context, row: VendorRun, raw_path: str, restorati
     platform = context.settings.platform
     result = pure(context.lake.read_table(raw_path), context.settings.normalise, key=platform.item_key)
     snapshot, quarantine = result.snapshot, result.quarantine
-    if snapshot.num_rows == 0:
+    if result.rows_whole == 0:
         with context.engine.begin() as connection:
-            _record(connection, row, snapshot, quarantine)
+            _record(connection, row, result)
         first = quarantine["message"][0].as_py() if quarantine.num_rows else "there was no row"
         raise DataError(
-            f"every one of {quarantine.num_rows} rows is quarantined, the first because {first}; `shelfsync quarantine` shows them"
+            f"every one of {snapshot.num_rows + result.rows_quarantined} rows is faulty, the first because {first}; `shelfsync quarantine` shows them"
         )
     wanted = restored(context, row.vendor, snapshot, restorations)
     snapshot_path = context.lake.write_table("snapshot", row.vendor, wanted)
@@ -63,8 +63,7 @@ def _normalise_vendor(context: Context, row: VendorRun, raw_path: str, restorati
         _record(
             connection,
             row,
-            snapshot,
-            quarantine,
+            result,
             snapshot_path=snapshot_path,
             erp_path=erp_path,
             restorations=[one.restoration_id for one in restorations] or None,
@@ -84,8 +83,12 @@ def _missed(context: Context, row: VendorRun, found: Normalised) -> pa.Table | N
     return missed(pure(reported, context.settings.normalise, key=context.settings.platform.item_key), found)
 
 
-def _record(connection: Connection, row: VendorRun, snapshot: pa.Table, quarantine: pa.Table, **values: Any) -> None:
-    """The quarantined rows to the warehouse, the counts and `values` to the vendor's row of the run."""
-    record.replace_quarantine(connection, row.run_id, row.vendor, quarantine)
-    counts = {"rows_snapshot": snapshot.num_rows, "rows_quarantined": quarantine.num_rows}
+def _record(connection: Connection, row: VendorRun, result: Normalised, **values: Any) -> None:
+    """The quarantine to the warehouse, the counts and `values` to the vendor's row of the run."""
+    record.replace_quarantine(connection, row.run_id, row.vendor, result.quarantine)
+    counts = {
+        "rows_snapshot": result.snapshot.num_rows,
+        "rows_quarantined": result.rows_quarantined,
+        "values_left_out": result.values_left_out,
+    }
     vendor_runs.write(connection, row.run_id, row.vendor, **counts, **values)

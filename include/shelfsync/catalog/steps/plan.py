@@ -79,6 +79,7 @@ class Vendor(_Strict):
     held: list[dict[str, JsonValue]]
     top: list[dict[str, JsonValue]]
     quarantined: dict[str, Count]
+    left_out: dict[str, Count]
     adjusted: dict[str, Adjusted]
 
 
@@ -209,6 +210,8 @@ def _vendor_lines(vendor: dict[str, Any]) -> Iterator[str]:
         yield f"{name}: {row['sku']} price {row['price_before']} -> {row['price']} ({_percent(row['move'])})"
     for reason, count in vendor["quarantined"].items():
         yield f"{name}: {count} rows are quarantined: {reason}"
+    for reason, count in vendor["left_out"].items():
+        yield f"{name}: {count} values are left out, and the rest of their rows is sent: {reason}"
     for kind, one in vendor["adjusted"].items():
         yield f"{name}: {one['rows']} {ADJUSTMENT_MEANING[kind]}: {'; '.join(one['examples'])}"
 
@@ -242,7 +245,8 @@ def _vendor(context: Context, row: VendorRun) -> dict[str, Any]:
         "batches": [] if released is None else [one.model_dump() for one in bodies(context, released, base_path)],
         "held": _held(context, row.held_path),
         "top": [] if released is None else _top(context, released, base_path),
-        "quarantined": _quarantined(context, row.quarantine_path),
+        "quarantined": _quarantined(context, row.quarantine_path, row_sent=False),
+        "left_out": _quarantined(context, row.quarantine_path, row_sent=True),
         "adjusted": _adjusted(context, row),
     }
 
@@ -268,18 +272,23 @@ def _top(context: Context, released: str, base_path: str | None) -> list[dict[st
     ]
 
 
-def _quarantined(context: Context, path: str | None) -> dict[str, int]:
+def _quarantined(context: Context, path: str | None, *, row_sent: bool) -> dict[str, int]:
+    """The rows that are not sent by reason; with `row_sent`, the values that are left out of the others."""
     if path is None:
         return {}
     import pyarrow.compute as pc
 
-    reasons = pc.value_counts(context.lake.read_table(path, ["reason"])["reason"].combine_chunks()).to_pylist()
+    table = context.lake.read_table(path, ["reason", "row_sent"])
+    reasons = pc.value_counts(
+        table.filter(pc.equal(table["row_sent"], row_sent))["reason"].combine_chunks()
+    ).to_pylist()
     return {one["values"]: one["counts"] for one in sorted(reasons, key=lambda one: str(one["values"]))}
 
 
 def _adjusted(context: Context, row: VendorRun) -> dict[str, dict[str, Any]]:
     """What normalise changed in values that it accepted, by kind."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     from shelfsync.catalog.number import ADJUSTMENT_COLUMNS, adjustments
 
@@ -288,7 +297,8 @@ def _adjusted(context: Context, row: VendorRun) -> dict[str, dict[str, Any]]:
     raw = context.lake.read_table(row.raw_path, ADJUSTMENT_COLUMNS)
     quarantined = pa.array([], pa.int64())
     if row.quarantine_path is not None:
-        quarantined = context.lake.read_table(row.quarantine_path, ["row_number"])["row_number"].combine_chunks()
+        table = context.lake.read_table(row.quarantine_path, ["row_number", "row_sent"])
+        quarantined = table.filter(pc.invert(table["row_sent"]))["row_number"].combine_chunks()
     found = adjustments(raw, quarantined, context.settings.normalise)
     return {one.kind: {"rows": one.rows, "examples": list(one.examples)} for one in found}
 

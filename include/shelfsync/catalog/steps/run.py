@@ -34,6 +34,7 @@ _SHOWN = (
     "rows_raw",
     "rows_snapshot",
     "rows_quarantined",
+    "values_left_out",
     "changes_new",
     "changes_changed",
     "changes_removed",
@@ -217,11 +218,16 @@ def lines(summary: dict[str, Any]) -> list[str]:
             )
         if row["vendor"] in summary["held"]:
             report.append(f"vendor {row['vendor']}: {summary['held'][row['vendor']]}")
-        if row["rows_quarantined"]:
-            report.append(
-                f"vendor {row['vendor']}: {row['rows_quarantined']} rows are quarantined (`shelfsync quarantine`)"
-            )
+        report += _faulty(row)
     return [*report, *_runbooks(summary)]
+
+
+def _faulty(row: dict[str, Any]) -> list[str]:
+    """What cannot be sent of a vendor's rows."""
+    rows = f"{row['rows_quarantined']} rows are quarantined"
+    values = f"{row['values_left_out']} faulty values are left out, and the rest of their rows is sent"
+    found = [line for line, number in ((rows, row["rows_quarantined"]), (values, row["values_left_out"])) if number]
+    return [f"vendor {row['vendor']}: {line} (`shelfsync quarantine`)" for line in found]
 
 
 def _times(summary: dict[str, Any]) -> list[str]:

@@ -25,6 +25,7 @@ _COUNTS = """
 SELECT run_id, count(*) AS vendors, count(*) FILTER (WHERE state = 'failed') AS vendors_failed,
     count(*) FILTER (WHERE state IN ('busy', 'superseded')) AS vendors_passed_over,
     coalesce(sum(rows_raw), 0)::bigint AS rows_read, coalesce(sum(rows_quarantined), 0)::bigint AS rows_quarantined,
+    coalesce(sum(values_left_out), 0)::bigint AS values_left_out,
     coalesce(sum(changes_new + changes_changed + changes_removed), 0)::bigint AS skus_changed,
     coalesce(sum(changes_held), 0)::bigint AS skus_held
 FROM ledger.vendor_run WHERE run_id = ANY(:runs) GROUP BY run_id
@@ -41,6 +42,7 @@ _NONE = {
     "vendors_passed_over": 0,
     "rows_read": 0,
     "rows_quarantined": 0,
+    "values_left_out": 0,
     "skus_changed": 0,
     "skus_held": 0,
     "sent": 0,
@@ -49,7 +51,7 @@ _NONE = {
     "unaccounted": 0,
 }
 _VENDORS = """
-SELECT vendor, state, failed_step, error, rows_raw AS rows_read, rows_quarantined,
+SELECT vendor, state, failed_step, error, rows_raw AS rows_read, rows_quarantined, values_left_out,
     changes_new + changes_changed + changes_removed AS skus_changed, changes_held AS skus_held, (
         SELECT coalesce(sum(hold.rows), 0)::bigint FROM ledger.hold
         WHERE hold.run_id = vendor_run.run_id AND hold.vendor = vendor_run.vendor AND hold.state = 'approved'
@@ -157,10 +159,11 @@ def details(row: dict[str, Any]) -> list[str]:
     for vendor in row["of_vendors"]:
         failed = f" at {vendor['failed_step']}" if vendor["failed_step"] else ""
         approved = f" ({vendor['rows_approved']:,} of them approved since)" if vendor["rows_approved"] else ""
+        left_out = f", {vendor['values_left_out']:,} values left out" if vendor["values_left_out"] else ""
         why = f": {vendor['error']}" if vendor["error"] else ""
         report.append(
             f"vendor {vendor['vendor']}: {vendor['state']}{failed}, {vendor['skus_changed']:,} SKUs changed,"
-            f" {vendor['skus_held']:,} held{approved}, {vendor['rows_quarantined']:,} rows quarantined{why}"
+            f" {vendor['skus_held']:,} held{approved}, {vendor['rows_quarantined']:,} rows quarantined{left_out}{why}"
         )
     report += [
         f"hold {hold['hold_id']} ({hold['vendor']}, {hold['rule']}, {hold['rows']:,} rows) is {hold['state']}: {hold['message']}"

@@ -1,4 +1,4 @@
-"""Rows of the ERP that cannot be sent, as the last reading of each vendor found them: counted by vendor and reason, with examples.
+"""Rows and values of the ERP that cannot be sent, as the last reading of each vendor found them: counted by vendor and reason, with examples.
 
 The rows that name no usable vendor are counted on their own, because they belong to no vendor's report.
 """
@@ -28,22 +28,25 @@ WITH last AS (
     SELECT q.*, count(*) OVER of_reason AS rows, row_number() OVER (of_reason ORDER BY q.row_number) AS number
     FROM warehouse.quarantine AS q JOIN last USING (vendor, run_id)
     WHERE (CAST(:vendor AS text) IS NULL OR q.vendor = :vendor) AND (CAST(:reason AS text) IS NULL OR q.reason = :reason)
-    WINDOW of_reason AS (PARTITION BY q.vendor, q.reason)
+    WINDOW of_reason AS (PARTITION BY q.vendor, q.row_sent, q.reason)
 )
-SELECT vendor, reason, rows, run_id, row_number, sku, message, raw FROM numbered WHERE number <= :examples
-ORDER BY vendor, rows DESC, reason, row_number
+SELECT vendor, reason, row_sent, rows, run_id, row_number, sku, message, raw FROM numbered WHERE number <= :examples
+ORDER BY vendor, row_sent, rows DESC, reason, row_number
 """
 
 
 def groups(
     connection: Connection, *, vendor: str | None = None, reason: str | None = None, examples: int = 1
 ) -> list[dict[str, Any]]:
-    """`{"vendor", "reason", "rows", "run_id", "examples": [{"row_number", "sku", "message", "raw"}]}`; vendor '': rows that name none."""
+    """`{"vendor", "reason", "row_sent", "rows", "run_id", "examples": [{"row_number", "sku", "message", "raw"}]}`.
+
+    Vendor '': rows that name none. `row_sent`: the value alone is left out.
+    """
     given = {"vendor": vendor, "reason": reason, "examples": examples}
-    found: dict[tuple[str, str], dict[str, Any]] = {}
+    found: dict[tuple[str, str, bool], dict[str, Any]] = {}
     for row in connection.execute(sa.text(_ROWS), given).mappings():
-        group = {name: row[name] for name in ("vendor", "reason", "rows", "run_id")}
-        at = found.setdefault((row["vendor"], row["reason"]), {**group, "examples": []})
+        group = {name: row[name] for name in ("vendor", "reason", "row_sent", "rows", "run_id")}
+        at = found.setdefault((row["vendor"], row["reason"], row["row_sent"]), {**group, "examples": []})
         at["examples"].append({name: row[name] for name in ("row_number", "sku", "message", "raw")})
     return list(found.values())
 
@@ -52,7 +55,8 @@ def lines(found: Iterable[dict[str, Any]]) -> Iterator[str]:
     """For a person: a line for each group, and one for each of its examples."""
     for group in found:
         name = f"vendor {group['vendor']}" if group["vendor"] else "no usable vendor"
-        yield f"{name}: {group['rows']:,} rows, {group['reason']} (run {group['run_id']})"
+        what = "values left out, the rest of the row is sent" if group["row_sent"] else "rows"
+        yield f"{name}: {group['rows']:,} {what}, {group['reason']} (run {group['run_id']})"
         for one in group["examples"]:
             sku = "no SKU" if one["sku"] is None else f"SKU {one['sku']}"
             yield f"    row {one['row_number']:,}, {sku}: {one['message']}: {one['raw']}"

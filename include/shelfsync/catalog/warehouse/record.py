@@ -121,6 +121,7 @@ def _vendor_sums(connection: Connection, run_id: int) -> dict[str, int]:
         sa.func.count().filter(row.state == VendorState.FAILED).label("vendors_failed"),
         _sum(row.rows_raw).label("rows_raw"),
         _sum(row.rows_quarantined).label("rows_quarantined"),
+        _sum(row.values_left_out).label("values_left_out"),
         _sum(row.changes_new + row.changes_changed + row.changes_removed).label("skus_changed"),
         _sum(row.changes_held).label("skus_held"),
         _sum(row.changes_suppressed).label("skus_suppressed"),

@@ -43,6 +43,7 @@ sync_run = sa.Table(
     count("vendors_failed", "Vendors that failed"),
     count("rows_raw", "Rows read from the ERP"),
     count("rows_quarantined", "Rows that could not be sent"),
+    count("values_left_out", "Values that could not be sent, of rows that were sent without them"),
     count("skus_changed", "SKUs with a change (new, changed or removed)"),
     count("skus_sent", "SKUs sent"),
     count("skus_accepted", "SKUs accepted"),
@@ -122,13 +123,14 @@ quarantine = sa.Table(
     text("vendor", "The vendor; empty: the row names none", primary_key=True),
     number("row_number", "Position of the row in the extract, from 1", primary_key=True, autoincrement=False),
     text("sku", "The SKU; null: the row has none"),
-    text("field", "What is wrong with the row", nullable=False),
+    text("field", "What is wrong with the row", primary_key=True),
     text("reason", "The kind of fault, a stable keyword", nullable=False),
     text("message", "The fault in a sentence", nullable=False),
     text("raw", "The whole row as received, as JSON text", nullable=False),
+    boolean("row_sent", "True: this value alone is left out, and the rest of the row is sent", nullable=False),
     sa.Index("ix_quarantine_vendor_sku", "vendor", "sku"),
     schema="warehouse",
-    comment="Rows of the ERP that cannot be sent, with the reason; the ERP's data must be corrected",
+    comment="What cannot be sent of the ERP, rows and single values, with the reason; the ERP's data must be corrected",
 )
 
 missed_change = sa.Table(

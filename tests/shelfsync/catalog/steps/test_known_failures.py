@@ -54,10 +54,10 @@ def test_one_bad_barcode_and_a_fractional_quantity_cost_no_other_row(world):
     for sku, barcode, quantity in rows:
         world.erp.execute("INSERT INTO stock VALUES (?, ?, ?, '1.50', ?, 1, NULL)", VENDOR, sku, barcode, quantity)
     summary = world.sync("full")
-    assert (summary["accepted"], summary["rejected"]) == (2, 0)
-    assert _prices(world) == {"a": Decimal("1.5"), "b": Decimal("9.99"), "c": Decimal("9.99"), "d": Decimal("1.5")}
-    quarantined = world.rows("SELECT sku, reason FROM warehouse.quarantine ORDER BY sku")
-    assert quarantined == [("b", "barcode_not_digits"), ("c", "barcode_too_long")]
+    assert (summary["accepted"], summary["rejected"]) == (4, 0)
+    assert _prices(world) == dict.fromkeys("abcd", Decimal("1.5"))
+    left_out = world.rows("SELECT sku, reason, row_sent FROM warehouse.quarantine ORDER BY sku")
+    assert left_out == [("b", "barcode_not_digits", True), ("c", "barcode_too_long", True)]
     assert [entry["status"] for entry in world.sent()] == [202]
 
 

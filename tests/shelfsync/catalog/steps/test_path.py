@@ -158,6 +158,31 @@ def test_bad_rows_are_quarantined_and_good_ones_go_on(shop):
 
 
 @pytest.mark.slow
+def test_a_stop_sell_goes_out_whatever_else_is_faulty_in_its_row(shop):
+    """A sales limit of 0, and a price that cannot be read; the second run sends nothing again."""
+    shop.sync("full")
+    shop.erp.execute(
+        "UPDATE stock SET quantity = 0, price = '4.44', max_sales_quantity = '0' WHERE vendor = 'store-001' AND sku = 'b'"
+    )
+    shop.erp.execute("UPDATE stock SET quantity = 0, price = 'n/a' WHERE vendor = 'store-001' AND sku = 'c'")
+    summary = shop.sync("delta", "store-001")
+    assert (summary["state"], summary["accepted"], summary["rejected"]) == ("succeeded", 2, 0)
+    assert summary["vendors"][0]["values_left_out"] == 2
+    assert shop.rows("SELECT sku, field, row_sent FROM warehouse.quarantine ORDER BY sku, field") == [
+        ("b", "max_sales_quantity", True),
+        ("c", "price", True),
+    ]
+    kept = dict(
+        shop.rows(
+            "SELECT sku, price || '/' || quantity FROM warehouse.baseline WHERE vendor = 'store-001' AND sku IN ('b', 'c')"
+        )
+    )
+    assert kept["b"] == "4.440/0"
+    assert kept["c"].endswith("/0")
+    assert shop.sync("delta", "store-001")["sent"] == 0
+
+
+@pytest.mark.slow
 def test_a_row_that_went_bad_does_not_deactivate_its_sku(shop):
     shop.sync("full")
     shop.erp.put("store-001", "b", "1,99")
