@@ -259,9 +259,12 @@ def _of_bound(run: Any) -> float:
 
 
 def _finished(command: list[str], environment: dict[str, str]) -> None:
-    """A command to its end. Exit code 9 is a success with a part that failed: the sample has SKUs that the platform does not know."""
+    """A command to its end. Exit code 9 is a success with a part that failed: the sample has SKUs that the platform does not know.
+
+    Exit code 10 is a success with held changes.
+    """
     done = subprocess.run(command, env=with_settings(environment), capture_output=True, text=True, check=False)
-    if done.returncode not in {0, 9}:
+    if done.returncode not in {0, 9, 10}:
         raise RuntimeError(f"{' '.join(command)}: {done.returncode}: {done.stderr[-2_000:]}")
 
 

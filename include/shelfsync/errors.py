@@ -40,6 +40,11 @@ class ExitCode(IntEnum):
         "a part was done: some failed (partly_failed) or were passed over (partly)",
         "Run `shelfsync runs show RUN`; it names the next command.",
     )
+    HELD = (
+        10,
+        "done, and held changes wait for a person",
+        "Run `shelfsync holds list` or, for campaigns, `shelfsync promotions status`.",
+    )
     INTERRUPTED = 130, "interrupted by Ctrl-C", "Run `shelfsync recover`."
 
     def __new__(cls, value: int, meaning: str, remedy: str) -> Self:
@@ -213,6 +218,12 @@ class PartlyFailedError(ShelfsyncError):
     """Some vendors failed; the others succeeded, and their work is kept."""
 
     exit_code = ExitCode.PARTLY
+
+
+class HeldError(ShelfsyncError):
+    """Everything else was done. What a guard holds waits for a person: a hold is open, or it expired without a decision."""
+
+    exit_code = ExitCode.HELD
 
 
 class PassedOverError(ShelfsyncError):

@@ -29,6 +29,8 @@ UNAVAILABLE = (psycopg.OperationalError, psycopg.InterfaceError, sa.exc.DBAPIErr
 """Errors that a killed process or a closed port causes in the others."""
 RETRY_S = 60.0
 """For so long an action is retried while a part that it needs is unavailable."""
+HELD = 10
+"""How a command ends that did its work, while held changes wait for a person."""
 COMMAND_S = 300.0
 
 
@@ -109,7 +111,7 @@ class SoakRun:
     def document(self, *words: str) -> dict[str, Any]:
         """What a command prints with --json."""
         ended = self.command(*words, "--json")
-        if ended.returncode:
+        if ended.returncode not in {0, HELD}:
             raise NotPossibleError(f"shelfsync {' '.join(words)}: {ended.returncode} {ended.stderr.strip()[-300:]}")
         return dict(data(ended.stdout))
 

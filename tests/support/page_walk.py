@@ -71,6 +71,10 @@ def needs_postgresql(page: Path) -> bool:
     return "\n<!-- needs: PostgreSQL -->\n" in page.read_text("utf-8")
 
 
+_HELD = 'shelfsync() { command shelfsync "$@" || { ended=$?; [ $ended -eq 10 ] || return $ended; }; }\n'
+"""A sync that held changes ends with 10: it did the rest, so a page goes on."""
+
+
 def walk(page: Path, folder: Path, database_url: str = "") -> list[str]:
     """What went wrong, a line each; the commands run in `folder`, which has the project's files and becomes the page's."""
     for name in (".venv", "docs", "dags", "plugins", "Makefile", "docker-compose.yaml"):
@@ -78,7 +82,7 @@ def walk(page: Path, folder: Path, database_url: str = "") -> list[str]:
     earlier = re.findall(r"^<!-- after: (\d+) of (\S+) -->$", page.read_text("utf-8"), re.MULTILINE)
     found = [(DOCS / other, block) for count, other in earlier for block in blocks(DOCS / other)[: int(count)]]
     found += [(page, block) for block in blocks(page) if block.runs]
-    script = "".join(
+    script = _HELD + "".join(
         f"set {'+e' if block.exit_code else '-e'}\n{block.text}printf '\\n%s %s %s\\n' {_END} {number} $?\n"
         for number, (_, block) in enumerate(found)
     )

@@ -11,8 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shelfsync.catalog.state import RunState
-from shelfsync.cli.command import Answer, Full, Skus, Vendors, opened, print_answer, progress
-from shelfsync.errors import PartlyFailedError, PassedOverError, RunFailedError, ShelfsyncError, StaleRunError
+from shelfsync.cli.command import Answer, Full, Skus, Vendors, opened, print_answer, print_error, progress
+from shelfsync.errors import (
+    HeldError,
+    PartlyFailedError,
+    PassedOverError,
+    RunFailedError,
+    ShelfsyncError,
+    StaleRunError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -155,9 +162,16 @@ def _watch() -> Answer:
                 lambda: run_steps(context, run_id, dry_run=False, progress=lambda *_: None, wait_s=WAIT_S),
             )
 
+        asked: list[Any] = []
+
         def ended(summary: dict[str, Any]) -> None:
             if summary["vendors"]:
                 print_answer(Answer(summary, summary["lines"]), as_json=False)
+            waits = summary["waits"]
+            now = [waits[name] for name in ("holds", "newest", "expired")] if waits else []
+            if waits and now != asked:  # else the same line would follow each run
+                print_error(HeldError(waits["line"]))
+            asked[:] = now
 
         before = signal.signal(signal.SIGTERM, lambda number, _: ending.append(number))
         try:
@@ -198,9 +212,11 @@ def summed(summary: dict[str, Any], lines: list[str] | None = None) -> Answer:
 
 
 def run_error(summary: dict[str, Any]) -> ShelfsyncError | None:
-    """The error for the state of a run's report, or None."""
-    error = _ENDED.get(summary["state"])
-    return None if error is None else error(str(summary["error"]))
+    """The error for the state of a run's report, or None. What waits for a person is in it; alone, it is an error of its own."""
+    error, waits = _ENDED.get(summary["state"]), summary.get("waits")
+    if error is None:
+        return HeldError(waits["line"]) if waits else None
+    return error(f"{summary['error']}. Besides, {waits['line']}" if waits else str(summary["error"]))
 
 
 def partly(result: dict[str, Any]) -> PartlyFailedError | None:

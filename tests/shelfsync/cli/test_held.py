@@ -5,7 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
+import sqlalchemy as sa
 
+from shelfsync.errors import ExitCode
+
+HELD = ExitCode.HELD
 SKUS = [f"s{number:02}" for number in range(60)]
 
 
@@ -85,7 +89,7 @@ def test_sync_plan_and_lists_show_the_same_held_changes(stock, here):
 @pytest.mark.slow
 def test_an_approval_that_could_not_be_sent_does_not_claim_it(stock, here):
     stock(**dict.fromkeys(SKUS[:40], (10, 5)))
-    assert here("sync")[0] == 0
+    assert here("sync")[0] == HELD
     assert here("pause", "--chain", "--reason", "stocktaking")[0] == 0
     _, approved, _ = here("holds", "approve", "1")
     assert "SKUs sent" not in approved
@@ -109,7 +113,9 @@ def test_one_mistake_at_many_vendors_is_decided_and_sent_by_one_command(tmp_path
     write(1)
     assert here("sync", "--full")[0] == 0
     write(10)
-    assert here("sync")[0] == 0
+    code, _, error = here("sync", "--quiet")
+    assert code == HELD
+    assert "180 changes are held and wait for a person: 3 holds of 3 stores (store-001, store-002, store-003)" in error
     assert here("holds", "approve")[0] == here("holds", "decline", "1", "--rule", "shifted_decimal")[0] == 2
     code, _, error = here("holds", "approve", "1", "99")
     assert (code, "there is no hold 99" in error) == (4, True)
@@ -131,7 +137,7 @@ def test_one_mistake_at_many_vendors_is_decided_and_sent_by_one_command(tmp_path
 @pytest.mark.slow
 def test_thresholds_that_one_of_the_holds_does_not_have_decide_none_of_them(stock, here):
     stock(**dict.fromkeys(SKUS[:11], (10, 5)), **dict.fromkeys(SKUS[11:23], (1.6, 5)))
-    assert here("sync")[0] == 0
+    assert here("sync")[0] == HELD
     _, listed, _ = here("holds", "list", "--json")
     number = {hold["rule"]: str(hold["hold_id"]) for hold in json.loads(listed)["data"]["holds"]}
     assert sorted(number) == ["price_change", "shifted_decimal"]
@@ -141,3 +147,36 @@ def test_thresholds_that_one_of_the_holds_does_not_have_decide_none_of_them(stoc
     assert here("holds", "list")[1].count(" open ") == 2
     code, approved, _ = here("holds", "approve", number["price_change"], "--thresholds", '{"move": 0.9}')
     assert (code, "12 SKUs sent: 12 accepted" in approved) == (0, True)
+
+
+@pytest.mark.slow
+def test_a_quiet_sync_with_held_changes_prints_one_line_until_a_person_decides(stock, here, database_url):
+    """New, still waiting, of a store that the run leaves out, expired unseen, declined; a plan too, and a sync with nothing held."""
+    assert here("sync", "--quiet") == (0, "", "")
+    stock(s01=(100, 5), s02=(1, 6))
+    code, _, planned = here("plan", "--quiet")
+    assert (code, len(planned.splitlines())) == (HELD, 1)
+    assert "1 changes of 1 stores (store-001) would be held, rules shifted_decimal" in planned
+    code, output, error = here("sync", "--quiet")
+    assert (code, output, len(error.splitlines())) == (HELD, "", 1)
+    for part in (
+        "1 changes are held and wait for a person: 1 holds of 1 stores (store-001), rules shifted_decimal",
+        "1 new in this run, 0 from earlier runs",
+        "Hold 1 expires first, at ",
+        "(in 24.0 h)",
+        "Next: `shelfsync holds list`",
+    ):
+        assert part in error
+    code, document, error = here("sync", "--json")
+    assert (code, json.loads(document)["data"]["waits"]["holds"]) == (HELD, 1)
+    assert "0 new in this run, 1 from earlier runs" in error
+
+    with sa.create_engine(database_url).begin() as connection:
+        connection.execute(sa.text("UPDATE ledger.hold SET expires_at = now() - interval '1 minute'"))
+    code, _, error = here("sync", "--quiet")
+    assert code == HELD
+    assert "1 expired without a decision" in error
+    assert "`shelfsync holds list --state held`" in error
+    assert here("holds", "decline", "1", "--reason", "a slip")[0] == 0
+    assert here("sync", "--quiet") == (0, "", "")
+    assert here("plan", "--quiet")[0] == 0, "what was declined waits for no person"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from shelfsync.catalog.ledger import holds, vendor_runs, vendors
 from shelfsync.catalog.state import HoldState
 from shelfsync.catalog.steps.guard import read_case
-from shelfsync.errors import DataError
+from shelfsync.errors import DataError, some_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -84,6 +84,59 @@ def _sentence(found: list[Hold]) -> str:
     parts = [f"{waiting} holds to decide: `shelfsync holds list`"] if waiting else []
     parts += [f"{decided} declined or expired: `shelfsync holds list --state held`"] if decided else []
     return f"{sum(hold.rows for hold in found):,} changes are held by a guard ({'; '.join(parts)})"
+
+
+def waits(connection: Connection, vendors: Collection[str] = (), *, run_id: int) -> dict[str, Any] | None:
+    """`{"holds", "newest", "expired", "line"}` of what waits for a person at these vendors or at all; None: nothing.
+
+    `line` has number, stores, rules, expiry and the next command.
+
+    A declined hold waits for no person. One that expired without a decision does: it may be that none has seen it. `run_id`: what is new.
+    """
+    undecided = [hold for hold in holds.in_force(connection) if hold.state != HoldState.DECLINED]
+    found = [hold for hold in undecided if not vendors or hold.vendor in vendors]
+    if not found:
+        return None
+    still_open = [hold for hold in found if hold.state == HoldState.OPEN]
+    expired = len(found) - len(still_open)
+    stores, rules = sorted({hold.vendor for hold in found}), sorted({hold.rule for hold in found})
+    new = sum(hold.first_run_id == run_id for hold in found)
+    line = (
+        f"{sum(hold.rows for hold in found):,} changes are held and wait for a person: {len(found):,} holds of {len(stores):,} stores"
+        f" ({some_of(stores)}), rules {', '.join(rules)}; {new:,} new in this run, {len(found) - new:,} from earlier runs"
+    )
+    if still_open:
+        first = min(still_open, key=lambda hold: hold.expires_at)
+        left = holds.left_s(connection, first.hold_id) / 3600
+        line += (
+            f". Hold {first.hold_id} expires first, at {first.expires_at:%Y-%m-%d %H:%M} UTC (in {max(left, 0):.1f} h);"
+            " then its changes stay held"
+        )
+    if expired:
+        line += f". {expired:,} expired without a decision: approve or decline them"
+    line += f". Next: `shelfsync holds list{' --state held' if expired else ''}`"
+    return {"holds": len(found), "newest": found[0].hold_id, "expired": expired, "line": line}
+
+
+def would_wait(connection: Connection, plan: dict[str, Any]) -> dict[str, Any] | None:
+    """The same about what a plan would hold. What was declined is held too, and waits for no person."""
+    declined = Counter[tuple[str, str]]()
+    for hold in holds.in_force(connection):
+        if hold.state == HoldState.DECLINED:
+            declined[hold.vendor, hold.rule] += hold.rows
+    would = Counter[tuple[str, str]]()
+    for vendor in plan["vendors"]:
+        for one in vendor["held"]:
+            would[vendor["vendor"], one["rule"]] += one["rows"]
+    left = would - declined
+    if not left:
+        return None
+    stores, rules = sorted({vendor for vendor, _ in left}), sorted({rule for _, rule in left})
+    line = (
+        f"{left.total():,} changes of {len(stores):,} stores ({some_of(stores)}) would be held, rules {', '.join(rules)}."
+        " Next: look at them in the ERP; a sync sends the others, and `shelfsync holds list` has them then"
+    )
+    return {"line": line}
 
 
 def ask(context: Context, key: str, *, most: int = 1024) -> list[dict[str, Any]]:

@@ -28,13 +28,13 @@ log = logging.getLogger(__name__)
 
 
 def decide(context: Context, hold_id: int, *, approve: bool, who: str, why: str | None = None) -> dict[str, Any]:
-    """Approves or declines an open hold, or approves a declined or expired one: `{"hold", "state", "decided", "line"}`.
+    """Approves or declines an open or expired hold, or approves a declined one: `{"hold", "state", "decided", "line"}`.
 
     `decided` is False if the hold did not change; the line reports why.
     """
     with context.engine.begin() as connection:
         hold = _known(connection, hold_id)
-        if approve and hold.state != HoldState.OPEN and hold.may_be_approved:
+        if hold.may_be_approved and hold.state != HoldState.OPEN and (approve or hold.state == HoldState.EXPIRED):
             holds.reopen(connection, hold_id)  # the last decision counts
         done = _decided(connection, hold, approve=approve, who=who, why=why)
         hold = _known(connection, hold_id)

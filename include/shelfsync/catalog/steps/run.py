@@ -90,6 +90,7 @@ def report(context: Context, run_id: int) -> dict[str, Any]:
         needed = status.bound(context, connection, run_id, counted["jobs"])
         paused = kill_switch.lines(connection)
         missing = absent.of_run(connection, run_id)
+        waits = None if run.dry_run else hold_lists.waits(connection, run.vendors, run_id=run_id)
     now = None if run.dry_run else counts.together(context, [row["vendor"] for row in shown])
     became = urgent.lines(context, run)
     status.report_gauges(context)
@@ -114,6 +115,7 @@ def report(context: Context, run_id: int) -> dict[str, Any]:
     }
     summary["held"] = hold_lists.by_vendor(held)
     summary["absent"] = absent.lines(context, missing)
+    summary["waits"] = waits
     summary["unusable_vendors"] = unusable
     alarms = [
         Alarm.PASSED_OVER.line(f"vendor {vendor} was passed over by two runs in a row, so its changes wait: {why}")
@@ -126,6 +128,8 @@ def report(context: Context, run_id: int) -> dict[str, Any]:
     from shelfsync.catalog.steps import plan  # its models take time to build, which no other run has to pay
 
     document = plan.plan_of(context, run_id)
+    with context.engine.connect() as connection:
+        summary["waits"] = hold_lists.would_wait(connection, document)
     return {**summary, "plan": document, "lines": [*lines(summary), *plan.lines(document)]}
 
 

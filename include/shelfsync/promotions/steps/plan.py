@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
 
-from shelfsync.errors import DataError, StaleRunError
+from shelfsync.errors import DataError, StaleRunError, some_of
 from shelfsync.promotions.guard import Hold
 from shelfsync.promotions.head import EVERY
 from shelfsync.promotions.ledger import holds as promotion_holds
@@ -293,6 +293,18 @@ def _held_lines(holds: list[Hold]) -> list[str]:
     return lines
 
 
+def _waits(holds: list[Hold]) -> dict[str, Any] | None:
+    """`{"line"}` about the holds that no operator has decided; None: there is none."""
+    if not holds:
+        return None
+    campaigns, rules = sorted({hold.campaign for hold in holds}), sorted({hold.rule for hold in holds})
+    line = (
+        f"{sum(hold.skus for hold in holds):,} SKUs of {len(campaigns):,} campaigns ({some_of(campaigns)}) are held and wait for a person,"
+        f" rules {', '.join(rules)}; they stay held until a decision or another value. Next: `shelfsync promotions status`"
+    )
+    return {"line": line}
+
+
 def _report(context: Context, prepared: Prepared, planned: Planned, requests: list[Request]) -> dict[str, Any]:
     """What an operator should know, small enough for an XCom."""
     actions: dict[tuple[str, str, str], dict[str, Any]] = {}
@@ -328,7 +340,8 @@ def _report(context: Context, prepared: Prepared, planned: Planned, requests: li
     }
     lines = [f"campaign {campaign}: left alone: {why}" for campaign, why in sorted(prepared.frozen.items())]
     lines += [f"campaign {campaign}: passed over: {why}" for campaign, why in sorted(planned.passed_over.items())]
-    lines += _held_lines([hold for hold in prepared.holds if hold.fingerprint not in fingerprints])
+    undecided = [hold for hold in prepared.holds if hold.fingerprint not in fingerprints]
+    lines += _held_lines(undecided)
     lines += _declined_lines(declined)
     reasons = dict(sorted(prepared.reasons.items(), key=lambda item: -item[1]["rows"]))
     first = [
@@ -347,6 +360,7 @@ def _report(context: Context, prepared: Prepared, planned: Planned, requests: li
         "forecast": {"requests": ahead.requests, "minutes": ahead.minutes, "minutes_at_floor": ahead.minutes_at_floor},
         "reasons": reasons,
         "waiting": later,
+        "waits": _waits(undecided),
         "actions": list(actions.values())[:200],
         "lines": [*first, *lines, *prepared.lines][:200],
     }

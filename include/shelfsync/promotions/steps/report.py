@@ -89,6 +89,7 @@ def report(context: Context, run_id: int) -> dict[str, Any]:
         "forecast": report.get("forecast"),
         "reasons": report.get("reasons", {}),
         "waiting": report.get("waiting"),
+        "waits": report.get("waits"),
         "actions": report["actions"],
         "jobs": dict(Counter(job.state for job in jobs)),
         "pairs": pairs,
