@@ -201,7 +201,7 @@ COMMANDS: dict[str, tuple[Call, ...]] = {
     ),
     "forget": (
         Call(
-            ("store-006", "--reason", "closed", "--user", "ada"),
+            ("store-006", "--leave-on-sale", "--reason", "closed", "--user", "ada"),
             claim=lambda data: data["vendor"] == "store-006" and data["skus"] > 0,
             prints="store-006 is forgotten",
         ),

@@ -90,8 +90,8 @@ command(
 )(control.restore)
 command(
     app,
-    "shelfsync forget store-009 --reason 'closed in March'",
-    "shelfsync forget store-009 --reason 'moved to store-012' --user ada",
+    "shelfsync forget store-009 --take-off-sale --reason 'closed in March'",
+    "shelfsync forget store-009 --leave-on-sale --reason 'moved to store-012' --user ada",
     panel=CONTROL,
 )(control.forget)
 

@@ -3,12 +3,35 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Annotated, Any
+import sys
+import uuid
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shelfsync.cli.command import Answer, At, DryRun, Force, Reason, Skus, User, Vendor, opened, read_duration, user_or
+from shelfsync.cli.command import (
+    Answer,
+    At,
+    DryRun,
+    Force,
+    Reason,
+    Skus,
+    User,
+    Vendor,
+    opened,
+    progress,
+    read_duration,
+    user_or,
+)
+from shelfsync.errors import DataError, PartlyFailedError
 
+if TYPE_CHECKING:
+    from shelfsync.context import Context
+
+TakeOffSale = Annotated[
+    bool, typer.Option("--take-off-sale", help="First take its products off sale, and wait for every result.")
+]
+LeaveOnSale = Annotated[bool, typer.Option("--leave-on-sale", help="Leave its products as they are on the platform.")]
 Scoped = Annotated[str | None, typer.Argument(metavar="VENDOR", help="The platform's identifier of the store.")]
 Chain = Annotated[bool, typer.Option("--chain", help="Everything of the chain that is configured.")]
 All = Annotated[bool, typer.Option("--all", help="Everything that this ledger serves.")]
@@ -65,14 +88,68 @@ def resume(
     return Answer(result, result.pop("lines"))
 
 
-def forget(vendor: Vendor, reason: Reason = None, user: User = None) -> Answer:
-    """Take a closed store out of runs, exports, promotions and status. It comes back if the ERP has rows of it again."""
-    from shelfsync.catalog.steps.pause_or_forget_vendor import forget as forget_vendor
+def forget(
+    vendor: Vendor,
+    reason: Reason = None,
+    user: User = None,
+    take_off_sale: TakeOffSale = False,
+    leave_on_sale: LeaveOnSale = False,
+) -> Answer:
+    """Take a closed store out of runs, exports, promotions and status. It comes back if the ERP has rows of it again.
 
-    given = _required(reason)
+    If products of it are on sale, it asks what to do with them. A script names one of --take-off-sale and --leave-on-sale.
+    """
+    from shelfsync.catalog.steps.pause_or_forget_vendor import forget as forget_vendor
+    from shelfsync.catalog.steps.take_off_sale import on_sale
+    from shelfsync.catalog.steps.take_off_sale import take_off_sale as send
+
+    if take_off_sale and leave_on_sale:
+        raise typer.BadParameter("name one of --take-off-sale and --leave-on-sale", param_hint="--take-off-sale")
+    given, who = _required(reason), user_or(user)
     with opened() as context:
-        result = forget_vendor(context, vendor, why=given, who=user_or(user))
-    return Answer(result, result.pop("lines"))
+        vendor = _platform_id(context, vendor)
+        found = on_sale(context, vendor)
+        lines, summary, rest = [], None, found
+        if found.skus and (take_off_sale or not (leave_on_sale or _left(vendor, found.line))):
+            with progress() as report:
+                summary = send(context, vendor, key=f"forget/{uuid.uuid4()}", progress=report)
+            lines, rest = summary.pop("lines"), on_sale(context, vendor)
+            if rest.skus:
+                still = (
+                    f"forget: {rest.line} at vendor {vendor}, so it is not forgotten; {found.skus - rest.skus:,} were taken off sale."
+                    f" `shelfsync runs show {summary['run']}` and `shelfsync rejections list --vendor {vendor}` have the reasons."
+                    " Run the command again, or with --leave-on-sale"
+                )
+                about = {"vendor": vendor, "forgotten": False, "on_sale": rest.skus, "run": summary}
+                return Answer(about, lines, PartlyFailedError(still))
+        result = forget_vendor(context, vendor, why=given, who=who)
+    lines += result.pop("lines")
+    lines += [f"{rest.line} and stay so"] if rest.skus else ["none of its products is on sale"]
+    return Answer({**result, "forgotten": True, "on_sale": rest.skus, "run": summary}, lines)
+
+
+def _left(vendor: str, line: str) -> bool:
+    """Asks whether the products stay on sale; without a terminal a DataError, so that no script leaves them by accident."""
+    if not sys.stdin.isatty():
+        raise DataError(
+            f"forget: {line} at vendor {vendor}, and a forgotten store raises no alarm about them; nothing was done."
+            " Add --take-off-sale, which sends that first, or --leave-on-sale"
+        )
+    if typer.confirm(f"{line} at {vendor}. Take them off sale first?", default=True, err=True):
+        return False
+    typer.confirm(f"Forget {vendor}, and leave {line}?", abort=True, err=True)
+    return True
+
+
+def _platform_id(context: Context, vendor: str) -> str:
+    """The vendor; a DataError with its id for the ERP's name of a store."""
+    from shelfsync.erp.vendor_ids import VendorIds
+
+    ids = VendorIds.of(context.settings.erp)
+    theirs = ids.platform_id(vendor)
+    if theirs in {None, vendor} or ids.erp_ids([vendor]):
+        return vendor
+    raise DataError(f"forget: {vendor!r} is the ERP's name of the store. The platform's is {theirs}: name that one")
 
 
 def restore(

@@ -82,6 +82,10 @@ class VendorIds:
         found = {ours: vendor for ours, vendor in pairs if ours}
         return dict(sorted(found.items(), key=lambda pair: (pair[1] is None, pair[1] or "", pair[0])))
 
+    def platform_id(self, store: str) -> str | None:
+        """The platform's id of one of the ERP's ids; None: no setting names it."""
+        return self._ids.get(store.strip())
+
     def erp_ids(self, vendors: Sequence[str]) -> list[str]:
         """The ERP's ids of these vendors."""
         return [ours for ours, vendor in self._ids.items() if vendor in vendors] if self._ids else list(vendors)

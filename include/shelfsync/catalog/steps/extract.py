@@ -12,6 +12,7 @@ from shelfsync.catalog.steps.changes import ReportedChanges, land_some, read_cha
 from shelfsync.catalog.steps.partition import Partition
 from shelfsync.catalog.warehouse import record
 from shelfsync.erp.complete_extract import none_of
+from shelfsync.erp.vendor_ids import VendorIds
 from shelfsync.errors import DataError, some_of
 from shelfsync.platform.client import check_chain
 
@@ -180,20 +181,23 @@ def _write(
             _fail(connection, run.run_id, name, number, error)
         for name, skus in vendors.known_vendors(connection).items():
             if name not in came and (not asked or name in asked):
-                _fail(connection, run.run_id, name, number, _missing(skus))
+                _fail(connection, run.run_id, name, number, _missing(context, name, skus))
         for name in sorted(asked - came - set(vendors.known_vendors(connection))):
-            _fail(connection, run.run_id, name, number, _missing(0))
+            _fail(connection, run.run_id, name, number, _missing(context, name, 0))
         vendors.take_in(connection, files)
         record.record_vendors(connection, sorted(came))
         record.record_run(connection, run.run_id)
         record.replace_quarantine(connection, run.run_id, None, nameless)
 
 
-def _missing(skus: int) -> str:
+def _missing(context: Context, name: str, skus: int) -> str:
     """A vendor without a row counts as a fault of the extract: nothing is deactivated (I9)."""
+    theirs = [one for one in VendorIds.of(context.settings.erp).erp_ids([name]) if one != name]
+    called = f" (the ERP's store {theirs[0]})" if theirs else ""
     return (
-        f"not one row in the extract, while the platform holds {skus} acknowledged SKUs; nothing was changed."
-        " Check the ERP; if the store has closed, run `shelfsync forget VENDOR --reason TEXT`"
+        f"not one row in the extract{called}, while the platform holds {skus} acknowledged SKUs; nothing was changed."
+        f" Check the ERP; if the store has closed for good, run `shelfsync forget {name} --take-off-sale --reason TEXT`, which takes its"
+        " products off sale first (docs/how-to/close-a-store.md)"
     )
 
 

@@ -143,7 +143,6 @@ def forget(context: Context, vendor: str, *, why: str, who: str) -> dict[str, An
     log.warning("forget: vendor %s by %s: %s", vendor, who, why)
     lines = [
         f"{vendor} is forgotten: no run, export or promotion takes it along, and status does not show it",
-        f"the platform still shows its {skus:,} SKUs as they are; nothing was sent",
         *([f"{closed} holds of it are closed; no one has to decide them"] if closed else []),
         *([f"{flying} jobs of it are on the platform; shelfsync still reads their outcomes"] if flying else []),
         "it comes back with the next extract that has a row of it; take it out of the ERP's SELECT or of SHELFSYNC_ERP__VENDOR_IDS",

@@ -6,6 +6,7 @@ import pytest
 
 from shelfsync.catalog.steps import status
 from shelfsync.catalog.steps.pause_or_forget_vendor import forget, one_line
+from shelfsync.catalog.steps.take_off_sale import on_sale, take_off_sale
 from shelfsync.errors import DataError
 
 A = {"sku": "a", "barcodes": [], "title": "A", "price": 9.99, "active": True}
@@ -116,3 +117,20 @@ def test_an_approval_that_was_not_sent_yet_ends_with_it(closed):
 def test_an_empty_reason_is_reported_under_the_verb_of_the_command(verb):
     with pytest.raises(DataError, match=f"^{verb}: the reason and the person may not be empty"):
         one_line(verb, " \n")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dies_at", ["batch", "deliver", "wait", "confirm"])
+def test_an_order_to_take_a_store_off_sale_that_dies_is_completed_by_a_repeat(closed, dies_at):
+    def die(step, *_):
+        if step == dies_at:
+            raise KeyboardInterrupt
+
+    context = closed.app.context
+    with pytest.raises(KeyboardInterrupt):
+        take_off_sale(context, "store-002", key="test/1", progress=die)
+    assert closed.sync()["state"] == "partly_failed", "the store is not forgotten, so it is still reported"
+    take_off_sale(context, "store-002", key="test/2", progress=lambda *_: None)
+    assert on_sale(context, "store-002").skus == 0
+    assert not closed.shown("store-002")["a"]["active"]
+    assert closed.shown("store-001")["a"]["active"]

@@ -1,0 +1,118 @@
+"""take_off_sale: a person closes a store, so every product of it that is on sale goes off sale, by ordinary jobs with an outcome for each SKU.
+
+No guard asks about it, because a person ordered it. If the process dies, `recover` completes what is planned, and a repeated order sends the rest.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from shelfsync.catalog.ledger import observations, runs, vendor_runs, vendors
+from shelfsync.catalog.state import VendorState
+from shelfsync.catalog.steps.pause_or_forget_vendor import give_up_old_plans, require_known
+from shelfsync.catalog.steps.run import open_run
+from shelfsync.catalog.steps.sync import finish
+from shelfsync.catalog.steps.urgent import clear_the_way
+from shelfsync.errors import StoppedError, TryAgainError
+from shelfsync.platform import kill_switch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pyarrow as pa
+
+    from shelfsync.context import Context
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class OnSale:
+    """What of a vendor is on sale, or may be: `rows` in DELTA schema, which take it off sale."""
+
+    acknowledged: int
+    """SKUs that the baseline does not have as off sale."""
+    observed: int
+    """SKUs that only the newest export or listing has, on sale."""
+    known: int
+    """SKUs of the baseline and those."""
+    base_version: int
+    rows: pa.Table
+
+    @property
+    def skus(self) -> int:
+        """How many are on sale."""
+        return self.acknowledged + self.observed
+
+    @property
+    def line(self) -> str:
+        """For a person."""
+        seen = f", {self.observed:,} of them only by the newest export" if self.observed else ""
+        return f"{self.skus:,} of {self.known:,} products are on sale{seen}"
+
+
+def on_sale(context: Context, vendor: str) -> OnSale:
+    """Read from the baseline and the newest observation. A DataError: the ledger has never seen the vendor."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from shelfsync.catalog.alignment import column
+    from shelfsync.catalog.diff import diff
+    from shelfsync.schemas import BASELINE, OBSERVED, SNAPSHOT, completed
+
+    with context.engine.connect() as connection:
+        require_known(vendor, vendors.names(connection), "forget")
+        base = vendors.current_baseline(connection, vendor)
+        seen = observations.newest(connection, vendor)
+    baseline = completed(context.lake.read_or_empty(base and base.path, BASELINE), BASELINE)
+    shown = completed(context.lake.read_or_empty(None if seen is None else seen.path, OBSERVED), OBSERVED)
+    unknown = pc.invert(pc.is_in(column(shown, "sku"), value_set=column(baseline, "sku")))
+    extra = shown.filter(pc.and_(unknown, column(shown, "active").fill_null(False)))
+    extra = completed(extra.select(["sku", "barcode", "active"]), BASELINE).select(BASELINE.names).cast(BASELINE)
+    every = pa.concat_tables([baseline, extra]).sort_by("sku")
+    return OnSale(
+        acknowledged=pc.sum(column(baseline, "active").fill_null(True)).as_py() or 0,
+        observed=extra.num_rows,
+        known=every.num_rows,
+        base_version=0 if base is None else base.version,
+        rows=diff(SNAPSHOT.empty_table(), every, full=False, key=context.settings.platform.item_key),
+    )
+
+
+def take_off_sale(
+    context: Context, vendor: str, *, key: str, progress: Callable[[str, int, int], None]
+) -> dict[str, Any]:
+    """Sends it, waits for every outcome, and returns the run's report. If it raises, nothing new was sent.
+
+    StoppedError: sending to the vendor is paused. TryAgainError: a job of the vendor is still open, or another process plans for it.
+    """
+    with context.engine.connect() as connection:
+        stop = kill_switch.stopped(connection, vendor)
+    if stop is not None:
+        raise StoppedError(f"take_off_sale: vendor {vendor}: {stop}. Run `shelfsync resume` first; nothing was done")
+    if asyncio.run(clear_the_way(context, (vendor,))):
+        raise TryAgainError(
+            f"take_off_sale: a job of vendor {vendor} is still open on the platform; nothing new was sent. Run it again later"
+        )
+    run_id = open_run(context, kind="delta", key=key, vendors=(vendor,), dry_run=False)
+    with runs.at_work(context.engine, run_id, whole=True):
+        found = on_sale(context, vendor)
+        path = context.lake.write_table("released", vendor, found.rows)
+        with context.engine.begin() as connection:
+            vendors.lock(connection, vendor, whole=True)
+            give_up_old_plans(connection, vendor, "a person takes the store off sale")
+            vendor_runs.begin(
+                connection,
+                run_id,
+                vendor,
+                generation=vendor_runs.next_generation(connection),
+                released_path=path,
+                base_version=found.base_version,
+                changes_removed=found.rows.num_rows,
+                state=VendorState.OPEN if found.rows.num_rows else VendorState.UNCHANGED,
+            )
+        log.warning("take_off_sale: vendor %s: %s", vendor, found.line)
+        return finish(context, run_id, [{"vendors": [vendor]}], progress)

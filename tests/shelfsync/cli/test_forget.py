@@ -1,0 +1,77 @@
+"""`shelfsync forget`: a closed store leaves no product on sale by accident."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from shelfsync.errors import ExitCode
+
+SKUS = [f"s{number}" for number in range(8)]
+IDS = json.dumps({"store-001": "store-001", "Lille": "store-002"})
+WHY = ("--reason", "closed in March", "--user", "ada")
+
+
+@pytest.fixture
+def closed(tmp_path, sandbox, here, monkeypatch):
+    """Two stores, of which the ERP has the first alone any more; of the second, one product is on the platform alone."""
+    monkeypatch.setenv("SHELFSYNC_ERP__VENDOR_IDS", IDS)
+    for vendor in ("store-001", "store-002"):
+        sandbox.put_products(
+            vendor,
+            [{"sku": sku, "barcodes": [], "title": sku, "price": 2, "active": True} for sku in [*SKUS, "portal"]],
+        )
+
+    def write(*stores):
+        rows = "".join(f"{store},{sku},1,5,1\n" for store in stores for sku in SKUS)
+        (tmp_path / "stock.csv").write_text(f"vendor,sku,price,quantity,active\n{rows}", encoding="utf-8")
+
+    write("store-001", "Lille")
+    assert here("sync", "--full")[0] == 0
+    write("store-001")
+    return write
+
+
+@pytest.mark.slow
+def test_the_products_go_off_sale_first_and_the_store_is_forgotten_after_the_last_of_them(closed, sandbox, here):
+    """The message's own command; a pause; a product without a result; a second try; and the store opens again."""
+    code, output, _ = here("sync")
+    assert code == ExitCode.PARTLY
+    assert "(the ERP's store Lille)" in output
+    assert "`shelfsync forget store-002 --take-off-sale --reason TEXT`" in output
+    code, _, error = here("forget", "Lille", "--take-off-sale", *WHY)
+    assert (code, "'Lille' is the ERP's name of the store. The platform's is store-002" in error) == (4, True)
+    code, _, error = here("forget", "store-002", *WHY)
+    assert (code, "8 of 8 products are on sale" in error) == (ExitCode.DATA, True)
+    assert here("forget", "store-002", "--take-off-sale", "--leave-on-sale", *WHY)[0] == ExitCode.USAGE
+    assert here("pause", "store-002", *WHY)[0] == 0
+    assert here("forget", "store-002", "--take-off-sale", *WHY)[0] == ExitCode.PAUSED
+    assert here("resume", "store-002", *WHY)[0] == 0
+    assert all(product["active"] for product in sandbox.products("store-002").values())
+
+    assert here("export")[0] == 0
+    sandbox.faults({"at": "log", "kind": "missing_sku", "times": 1})
+    code, output, error = here("forget", "store-002", "--take-off-sale", *WHY)
+    assert (code, "is forgotten" in output) == (ExitCode.PARTLY, False)
+    assert "1 of 9 products are on sale at vendor store-002, so it is not forgotten; 8 were taken off sale" in error
+    code, output, _ = here("forget", "store-002", "--take-off-sale", *WHY)
+    assert code == 0
+    assert "store-002 is forgotten" in output
+    assert "none of its products is on sale" in output
+    assert not any(product["active"] for product in sandbox.products("store-002").values())
+    assert here("sync")[0] == 0
+
+    closed("store-001", "Lille")
+    assert here("sync")[0] == 0
+    assert {sku for sku, product in sandbox.products("store-002").items() if product["active"]} == set(SKUS)
+
+
+@pytest.mark.slow
+def test_a_store_that_was_forgotten_with_products_on_sale_is_taken_off_sale_later(closed, sandbox, here):
+    code, output, _ = here("forget", "store-002", "--leave-on-sale", *WHY)
+    assert (code, "8 of 8 products are on sale and stay so" in output) == (0, True)
+    code, output, _ = here("forget", "store-002", "--take-off-sale", "--json", *WHY)
+    assert (code, json.loads(output)["data"]["on_sale"]) == (0, 0)
+    products = sandbox.products("store-002")
+    assert [sku for sku, product in products.items() if product["active"]] == ["portal"], "no export has shown it"
