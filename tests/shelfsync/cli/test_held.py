@@ -150,14 +150,19 @@ def test_thresholds_that_one_of_the_holds_does_not_have_decide_none_of_them(stoc
 
 
 @pytest.mark.slow
-def test_a_quiet_sync_with_held_changes_prints_one_line_until_a_person_decides(stock, here, database_url):
+def test_a_quiet_sync_with_held_changes_prints_one_line_until_a_person_decides(stock, here, run, database_url):
     """New, still waiting, of a store that the run leaves out, expired unseen, declined; a plan too, and a sync with nothing held."""
-    assert here("sync", "--quiet") == (0, "", "")
+
+    def quiet(*words):
+        done = run(*words, "--quiet")
+        return done.returncode, done.stdout, done.stderr
+
+    assert quiet("sync") == (0, "", "")
     stock(s01=(100, 5), s02=(1, 6))
-    code, _, planned = here("plan", "--quiet")
+    code, _, planned = quiet("plan")
     assert (code, len(planned.splitlines())) == (HELD, 1)
     assert "1 changes of 1 stores (store-001) would be held, rules shifted_decimal" in planned
-    code, output, error = here("sync", "--quiet")
+    code, output, error = quiet("sync")
     assert (code, output, len(error.splitlines())) == (HELD, "", 1)
     for part in (
         "1 changes are held and wait for a person: 1 holds of 1 stores (store-001), rules shifted_decimal",
@@ -173,10 +178,10 @@ def test_a_quiet_sync_with_held_changes_prints_one_line_until_a_person_decides(s
 
     with sa.create_engine(database_url).begin() as connection:
         connection.execute(sa.text("UPDATE ledger.hold SET expires_at = now() - interval '1 minute'"))
-    code, _, error = here("sync", "--quiet")
+    code, _, error = quiet("sync")
     assert code == HELD
     assert "1 expired without a decision" in error
     assert "`shelfsync holds list --state held`" in error
     assert here("holds", "decline", "1", "--reason", "a slip")[0] == 0
-    assert here("sync", "--quiet") == (0, "", "")
-    assert here("plan", "--quiet")[0] == 0, "what was declined waits for no person"
+    assert quiet("sync") == (0, "", "")
+    assert quiet("plan")[0] == 0, "what was declined waits for no person"
