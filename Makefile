@@ -66,6 +66,7 @@ check: setup   ## format, lint, types, import rules, prose
 	$(BIN)/python scripts/prose.py
 
 docs: setup   ## the documentation site, into dist/docs; fails on a broken link, an unknown setting, a command that is not there
+	@$(BIN)/python -m scripts.reference
 	@$(BIN)/python -m pytest -q -n 0 tests/project/test_docs.py tests/shelfsync/cli/test_named_commands.py
 	@scripts/site.sh
 

@@ -16,9 +16,8 @@ if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
     printf '%s\n' "$wanted" > "$stamp"
 fi
 rm -rf dist/docs
-PYTHONPATH=include:plugins .venv/bin/python -m scripts.reference dist/pages
 .tools/docs/bin/zensical build --strict --clean 2>&1
-PYTHONPATH=include:plugins .venv/bin/python -m scripts.reference dist/pages dist/docs
+PYTHONPATH=include:plugins .venv/bin/python -m scripts.reference dist/docs
 if grep -rlE '<(script|link|img|iframe)[^>]+(src|href)="?https?://' dist/docs --include='*.html'; then
     echo "docs: these pages load something from the network" >&2
     exit 1

@@ -1,5 +1,5 @@
-"""`python -m scripts.reference FOLDER` copies the pages there and adds to the reference what the code states. `make docs` builds the site of it,
-and `python -m scripts.reference FOLDER SITE` adds to the site the paths by which messages name its pages.
+"""`python -m scripts.reference` writes into the pages of docs/reference what the code states; a test keeps the two equal.
+`make docs` does it too, and `python -m scripts.reference SITE` adds to the site the paths by which messages name its pages.
 
 Settings, commands, errors and DAGs are in program.py. The tables of ledger and warehouse are here, and so is the platform's interface as
 contract/openapi.yaml describes it: operations and shapes.
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-MARK = "`make docs` writes the rest of this page from the code."
+MARK = "`python -m scripts.reference` writes the rest of this page from the code."
 DIALECT = postgresql.dialect()
 CONTRACT = ROOT / "contract/openapi.yaml"
 LEDGER = tuple(name for name in SCHEMAS if name not in {"warehouse", "partition"})
@@ -186,19 +185,21 @@ MADE: dict[str, Callable[[], str]] = {
 }
 
 
-def build(folder: Path) -> None:
-    """All pages in a folder, which is made anew."""
-    shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(DOCS, folder)
-    for name, write in MADE.items():
-        page = folder / name
-        head, mark, rest = page.read_text("utf-8").partition(MARK)
-        if not mark or rest.strip():
-            raise ValueError(f"{name}: the last line has to be: {MARK}")
-        page.write_text(f"{head}{write().rstrip()}\n", "utf-8")
+def whole(name: str) -> str:
+    """A page with what the code states below its mark."""
+    head, mark, _ = (DOCS / name).read_text("utf-8").partition(MARK)
+    if not mark:
+        raise ValueError(f"docs/{name}: a line has to be: {MARK}")
+    return f"{head}{mark}\n\n{MADE[name]().strip()}\n"
 
 
-def redirect(pages: Path, site: Path) -> None:
+def write() -> None:
+    """Every page of the reference, in its place."""
+    for name in MADE:
+        (DOCS / name).write_text(whole(name), "utf-8")
+
+
+def redirect(site: Path, pages: Path = DOCS) -> None:
     """Lets the site answer the paths that messages name: `docs/reference/errors.md#place` leads to the page, with its anchor."""
     for page in sorted(pages.rglob("*.md")):
         name = page.relative_to(pages)
@@ -216,4 +217,4 @@ def redirect(pages: Path, site: Path) -> None:
 
 
 if __name__ == "__main__":
-    redirect(*map(Path, sys.argv[1:])) if sys.argv[2:] else build(Path(sys.argv[1]))
+    redirect(Path(sys.argv[1])) if sys.argv[1:] else write()
