@@ -9,40 +9,19 @@ from __future__ import annotations
 import datetime as dt
 import json
 import logging
-import re
 import sys
 from typing import TYPE_CHECKING, Any, Literal
 
 from structlog.contextvars import bound_contextvars, get_contextvars
 
+from shelfsync.characters import plain, plain_json, plain_lines
+
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import TextIO
 
-_ACTING = "\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff"
-_IN_LINE = re.compile(f"[\n{_ACTING}]")
-_IN_LINES = re.compile(f"[{_ACTING}]")
 Format = Literal["text", "json"]
 FIELDS = ("run", "vendor", "job", "step")
-
-
-def plain(text: str) -> str:
-    r"""One line; a control character, a mark of direction or half a character is shown as `\x1b`, `\u202e`."""
-    return _IN_LINE.sub(_shown, text)
-
-
-def plain_lines(text: str) -> str:
-    """The same of a text of several lines, such as a traceback."""
-    return _IN_LINES.sub(_shown, text)
-
-
-def plain_json(text: str) -> str:
-    """A JSON document with such characters escaped: its value stays the same."""
-    return _IN_LINES.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
-
-
-def _shown(found: re.Match[str]) -> str:
-    return found.group().encode("unicode_escape").decode("ascii")
 
 
 def about(**fields: str | int) -> AbstractContextManager[None]:

@@ -120,7 +120,7 @@ QUARANTINE = pa.schema(
     [
         pa.field("row_number", pa.int64(), nullable=False),
         pa.field("vendor", pa.string()),
-        pa.field("sku", pa.string()),  # as it would have been sent; null if it cannot be a key
+        pa.field("sku", pa.string()),  # as it would have been sent, or what it resembles; null if it cannot be a key
         pa.field("field", pa.string(), nullable=False),
         pa.field("reason", pa.string(), nullable=False),  # a word in snake case, stable
         pa.field("message", pa.string(), nullable=False),  # one sentence for a person, with the value in it

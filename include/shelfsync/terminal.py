@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from shelfsync.logs import plain
+from shelfsync.characters import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

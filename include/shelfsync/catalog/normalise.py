@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync.catalog import item, number, quarantine_reason
+from shelfsync.catalog import item, number, odd_key, quarantine_reason
 from shelfsync.catalog.alignment import ascending, column, padded
 from shelfsync.catalog.number import INT32_MAX, mask
 from shelfsync.schemas import FIELDS, PRICE, QUARANTINE, RAW, SNAPSHOT
@@ -61,11 +61,17 @@ class Normalised:
         return rows
 
 
-def normalise(raw: pa.Table, settings: NormaliseSettings, *, key: Literal["sku", "barcode"] = "sku") -> Normalised:
+def normalise(
+    raw: pa.Table,
+    settings: NormaliseSettings,
+    *,
+    key: Literal["sku", "barcode"] = "sku",
+    known: odd_key.Known | None = None,
+) -> Normalised:
     """Canonical rows of the one vendor of `raw` (RAW schema), and the other rows with their reasons.
 
-    `key`: the column that identifies an item (`platform.item_key`); rows without it cannot be sent. Never fails on a value. Raises ValueError if
-    the table has other columns or rows of several vendors.
+    `key`: the column that identifies an item (`platform.item_key`); rows without it cannot be sent. `known`: the SKUs
+    that the platform has. Never fails on a value. Raises ValueError if the table has other columns or rows of several vendors.
     """
     if raw.column_names != RAW.names:
         raise ValueError(f"normalise: the raw table has the columns {raw.column_names}, not {RAW.names}")
@@ -75,6 +81,9 @@ def normalise(raw: pa.Table, settings: NormaliseSettings, *, key: Literal["sku",
     of_value = {name: quarantine_reason.Findings(raw.num_rows) for name in ("barcode", *FIELDS)}
     with_vendor = _vendor(came["vendor"], findings)
     skus = _sku(came["sku"], findings, settings.sku_length_max, with_vendor)
+    odd = None if settings.odd_keys == "send" else odd_key.find(skus, known or odd_key.Known())
+    for word, where in () if odd is None else odd.faults:
+        findings.note(word, where)
     quantities, floored = _quantity(came["quantity"], of_value["quantity"], settings)
     values = {
         "sku": skus,
@@ -98,7 +107,7 @@ def normalise(raw: pa.Table, settings: NormaliseSettings, *, key: Literal["sku",
     good = ~findings.faulty
     rows = pa.Table.from_arrays([values[name] for name in SNAPSHOT.names], schema=SNAPSHOT)
     rows = rows if good.all() else rows.filter(pa.array(good))
-    return Normalised(_sorted(rows), _quarantine(came, skus, findings, list(of_value.values())))
+    return Normalised(_sorted(rows), _quarantine(came, skus, findings, list(of_value.values()), odd))
 
 
 _ON_SALE = ("price", "quantity", "active")
@@ -284,17 +293,23 @@ def _quarantine(
     skus: pa.Array,
     findings: quarantine_reason.Findings,
     of_value: Sequence[quarantine_reason.Findings],
+    odd: odd_key.OddKeys | None,
 ) -> pa.Table:
     """The rows that are not sent, once each, and the values that are left out of the others."""
-    parts = [_described(came, skus, findings, row_sent=False)]
+    parts = [_described(came, skus, findings, odd, row_sent=False)]
     for one in of_value:
         one.clear(findings.faulty)
-        parts.append(_described(came, skus, one, row_sent=True))
+        parts.append(_described(came, skus, one, odd, row_sent=True))
     return pa.concat_tables(parts).sort_by([("row_number", "ascending"), ("field", "ascending")])
 
 
 def _described(
-    came: dict[str, pa.Array], skus: pa.Array, findings: quarantine_reason.Findings, *, row_sent: bool
+    came: dict[str, pa.Array],
+    skus: pa.Array,
+    findings: quarantine_reason.Findings,
+    odd: odd_key.OddKeys | None,
+    *,
+    row_sent: bool,
 ) -> pa.Table:
     if not findings.faulty.any():
         return QUARANTINE.empty_table()
@@ -304,12 +319,18 @@ def _described(
     shown = skus.filter(where)
     unusable = pc.match_substring_regex(shown, r"[\p{Cc}\x{FFFD}]")
     unusable = pc.or_(unusable, pc.greater(pc.utf8_length(shown), _SKU_KEPT_CHARACTERS)).fill_null(False)
+    shown = pc.if_else(unusable, pa.scalar(None, pa.string()), shown)
+    if odd is not None:  # the row is about the known SKU, which has therefore not left the extract
+        shown = pc.coalesce(odd.resembled.filter(where), shown)
+        of_sku = pc.equal(reasons["field"], "sku")
+        note = pc.if_else(of_sku, odd.notes.filter(where).fill_null(""), "")
+        reasons["message"] = pc.binary_join_element_wise(reasons["message"], note, "")
     without_vendor = pc.equal(reasons["field"], "vendor")
     no_text = pa.scalar(None, pa.string())
     columns = {
         "row_number": rows["row_number"],
         "vendor": pc.if_else(without_vendor, no_text, rows["vendor"]),
-        "sku": pc.if_else(unusable, no_text, shown),
+        "sku": shown,
         **reasons,
         "raw": item.objects(RAW.names, [rows[name] for name in RAW.names], longest=RAW_CHARACTERS_MAX),
         "row_sent": pa.repeat(pa.scalar(row_sent), len(shown)),

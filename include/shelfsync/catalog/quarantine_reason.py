@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shelfsync import characters
 from shelfsync.catalog import item
 from shelfsync.catalog.alignment import BARCODE_DIGITS_MAX
 from shelfsync.catalog.number import mask
@@ -67,6 +68,12 @@ REASONS: tuple[Reason, ...] = (
         "sku_undecodable", "sku", "sku {value} was damaged on its way: part of it is not text in the encoding expected"
     ),
     Reason("sku_control_character", "sku", "sku {value} has a control character in it"),
+    Reason("sku_invisible_character", "sku", "sku {value} has a character in it that cannot be seen"),
+    Reason("sku_quoted", "sku", "sku {value} has the quotes or the guard of a spreadsheet around it"),
+    Reason("sku_look_alike", "sku", "sku {value} has a character in it that looks like another one"),
+    Reason(
+        "sku_resembles_known", "sku", "sku {value} is unknown to the platform and may be a known one, written otherwise"
+    ),
     Reason("sku_too_long", "sku", "sku {value} is longer than SHELFSYNC_NORMALISE__SKU_LENGTH_MAX allows"),
     Reason(
         "sku_duplicate",
@@ -156,7 +163,17 @@ def _shown(texts: pa.Array) -> pa.Array:
     texts = texts.fill_null("")
     long = pc.greater(pc.utf8_length(texts), _SHOWN_CHARACTERS)
     start = item.quoted(pc.utf8_slice_codeunits(texts, 0, _SHOWN_CHARACTERS))
-    return pc.if_else(long, pc.binary_join_element_wise(start, "…", ""), start)
+    return visible(pc.if_else(long, pc.binary_join_element_wise(start, "…", ""), start))
+
+
+def visible(texts: pa.Array) -> pa.Array:
+    r"""JSON strings with every character that cannot be seen as `\u00a0`."""
+    if pc.all(pc.ascii_is_printable(texts), min_count=0).as_py():
+        return texts
+    unseen = pc.unique(pc.replace_substring_regex(texts, f"[^{characters.UNSEEN}\\x7f-\\x9f]", ""))
+    for character in sorted(set("".join(unseen.drop_null().to_pylist()))):
+        texts = pc.replace_substring(texts, character, characters.escape(character))
+    return texts
 
 
 VENDOR_LENGTH_MAX = 255

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from shelfsync.characters import plain, plain_json
 from shelfsync.errors import ConfigurationError, ExitCode, ShelfsyncError
 from shelfsync.explain.explanation import asked_instant
-from shelfsync.logs import plain, plain_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

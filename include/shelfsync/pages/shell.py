@@ -20,6 +20,7 @@ from starlette.responses import HTMLResponse, RedirectResponse
 from starlette.status import HTTP_303_SEE_OTHER, HTTP_400_BAD_REQUEST, HTTP_403_FORBIDDEN
 
 from shelfsync.catalog.steps.pause_or_forget_vendor import paused
+from shelfsync.characters import plain_lines
 from shelfsync.terminal import age
 
 if TYPE_CHECKING:
@@ -111,6 +112,11 @@ def _shown(value: object, zone: tzinfo) -> str:
             return str(value)
 
 
+def _visible(value: Any) -> Any:
+    """What cannot be seen in a text, escaped; markup (and `|e`, which a form's field needs) stays exact."""
+    return plain_lines(value) if type(value) is str else value
+
+
 _made: list[Environment] = []
 
 
@@ -118,7 +124,12 @@ def _environment() -> Environment:
     if not _made:
         loader = FileSystemLoader(Path(__file__).parent / "templates")
         made = Environment(
-            loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+            loader=loader,
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            finalize=_visible,
         )
         made.filters["shown"] = shown
         made.filters["age"] = age

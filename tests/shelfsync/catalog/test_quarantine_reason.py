@@ -22,6 +22,10 @@ EACH = {
     "sku_missing": {"sku": None},
     "sku_undecodable": {"sku": "\ufffd"},
     "sku_control_character": {"sku": "\x00"},
+    "sku_invisible_character": {"sku": "x\u200b"},
+    "sku_quoted": {"sku": "'x"},
+    "sku_look_alike": {"sku": "x\u0430"},
+    "sku_resembles_known": {"sku": "7.0"},
     "sku_too_long": {"sku": "x" * 256},
     "sku_duplicate": {"sku": "twice"},
     "barcode_missing": {"barcode": None},
@@ -56,7 +60,9 @@ def test_every_reason_can_happen():
         {"sku": f"S{place}", "barcode": f"{100 + place}", **row}
         for place, row in enumerate([*EACH.values(), EACH["sku_duplicate"], EACH["barcode_duplicate"]])
     ]
-    result = normalised(*rows, key="barcode", quantity_rounding="quarantine", negative_quantity="quarantine")
+    result = normalised(
+        *rows, key="barcode", known=["7"], quantity_rounding="quarantine", negative_quantity="quarantine"
+    )
     assert result.quarantine["reason"].to_pylist()[: len(EACH)] == list(EACH)
     sent = {row["field"] for row in result.quarantine.to_pylist() if row["row_sent"]}
     assert sent == {"max_sales_quantity"}, "a row of nothing else that is good is not sent"

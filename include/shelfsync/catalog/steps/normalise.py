@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from shelfsync.catalog.ledger import vendor_runs
 from shelfsync.catalog.ledger.restorations import in_force
 from shelfsync.catalog.steps.each_vendor import Done, Skip, StepReport, each_vendor
+from shelfsync.catalog.steps.known_skus import known_skus
 from shelfsync.catalog.steps.restore import restored
 from shelfsync.catalog.warehouse import record
 from shelfsync.errors import DataError
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from shelfsync.catalog.ledger.restorations import Restoration
     from shelfsync.catalog.ledger.vendor_runs import VendorRun
     from shelfsync.catalog.normalise import Normalised
+    from shelfsync.catalog.odd_key import Known
     from shelfsync.context import Context
 
 
@@ -43,7 +45,8 @@ def _normalise_vendor(context: Context, row: VendorRun, raw_path: str, restorati
     from shelfsync.catalog.normalise import normalise as pure
 
     platform = context.settings.platform
-    result = pure(context.lake.read_table(raw_path), context.settings.normalise, key=platform.item_key)
+    known = known_skus(context, row.vendor)
+    result = pure(context.lake.read_table(raw_path), context.settings.normalise, key=platform.item_key, known=known)
     snapshot, quarantine = result.snapshot, result.quarantine
     if result.rows_whole == 0:
         with context.engine.begin() as connection:
@@ -56,7 +59,7 @@ def _normalise_vendor(context: Context, row: VendorRun, raw_path: str, restorati
     snapshot_path = context.lake.write_table("snapshot", row.vendor, wanted)
     erp_path = context.lake.write_table("snapshot", row.vendor, snapshot) if restorations else None
     quarantine_path = context.lake.write_table("quarantine", row.vendor, quarantine) if quarantine.num_rows else None
-    missed = _missed(context, row, result)
+    missed = _missed(context, row, result, known)
     with context.engine.begin() as connection:
         if missed is not None:
             record.replace_missed(connection, row.run_id, row.vendor, missed)
@@ -72,7 +75,7 @@ def _normalise_vendor(context: Context, row: VendorRun, raw_path: str, restorati
         )
 
 
-def _missed(context: Context, row: VendorRun, found: Normalised) -> pa.Table | None:
+def _missed(context: Context, row: VendorRun, found: Normalised, known: Known) -> pa.Table | None:
     """What the changes had not reported until this whole reading; None if there is nothing to compare with."""
     if row.reported_path is None:
         return None
@@ -80,7 +83,8 @@ def _missed(context: Context, row: VendorRun, found: Normalised) -> pa.Table | N
     from shelfsync.catalog.normalise import normalise as pure
 
     reported = context.lake.read_table(row.reported_path)
-    return missed(pure(reported, context.settings.normalise, key=context.settings.platform.item_key), found)
+    key = context.settings.platform.item_key
+    return missed(pure(reported, context.settings.normalise, key=key, known=known), found)
 
 
 def _record(connection: Connection, row: VendorRun, result: Normalised, **values: Any) -> None:

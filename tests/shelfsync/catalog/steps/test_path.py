@@ -110,6 +110,23 @@ def test_a_sku_that_left_the_extract_becomes_inactive(world):
     assert world.sync("delta")["sent"] == 0
 
 
+@pytest.mark.slow
+def test_a_sku_whose_key_comes_with_a_character_that_cannot_be_seen_stays_on_sale(world):
+    skus = [f"s{number:02}" for number in range(20)]
+    world.platform.put_products("store-001", [{**A, "sku": sku} for sku in skus])
+    for sku in skus:
+        world.erp.put("store-001", sku)
+    world.sync("full")
+    world.erp.execute("UPDATE stock SET sku = 's03\u00a0' WHERE sku = 's03'")
+    summary = world.sync("delta")
+    assert (summary["sent"], summary["vendors"][0]["rows_quarantined"]) == (0, 1)
+    assert all(row["active"] for row in world.shown().values())
+    [(sku, message)] = world.rows("SELECT sku, message FROM warehouse.quarantine")
+    assert (sku, "NO-BREAK SPACE (U+00A0)" in message) == ("s03", True)
+    world.sync("full")
+    assert world.shown()["s03"]["active"], "a full sync sends no removal of it either"
+
+
 def test_a_store_cut_in_half_by_a_broken_extract_is_held_and_the_rest_flows(world):
     skus = [f"s{number:02}" for number in range(20)]
     world.platform.put_products("store-001", [{**A, "sku": sku} for sku in skus])
