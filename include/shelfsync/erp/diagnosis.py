@@ -5,33 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shelfsync.errors import ConfigurationError, UnreachableError, without_stop
+from shelfsync.store.database_fault import Fault, Next
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
 
 URL = "SHELFSYNC_ERP__URL"
 """The setting that is named, unless a database has its own."""
-
-_CREDENTIALS = (
-    "password authentication failed",  # PostgreSQL
-    "no password supplied",
-    "authentication failed",
-    "access denied",  # MySQL, MariaDB
-    "login failed",  # SQL Server
-    "ora-01017",
-    "28000",
-    "28p01",
-    "18456",
-)
-_FORBIDDEN = (
-    "permission denied",  # PostgreSQL
-    "command denied",  # MySQL, MariaDB
-    "permission was denied",  # SQL Server
-    "ora-01031",
-    "insufficient privileges",
-)
-_AWAY = ("server is unavailable",)  # SQL Server, whose message goes on with "or does not exist"
-_DATABASE = ("does not exist", "unknown database", "cannot open database", "ora-12514")
+_AGAIN = "run the same command again"
 
 
 def place(url: sa.URL) -> str:
@@ -55,19 +36,18 @@ def _the_url(setting: str) -> str:
 
 def connection_error(error: BaseException, url: sa.URL, setting: str = URL) -> ConfigurationError:
     """Why the ERP's database could not be reached, as the setting to change."""
-    words = driver_message(error, url)
-    lowered = words.casefold()
-    if any(sign in lowered for sign in _CREDENTIALS):
-        problem = f"{place(url)} rejected the user or the password: {words}"
-        remedy = f"Correct user and password in {_the_url(setting)}."
-    elif any(sign in lowered for sign in _DATABASE) and not any(sign in lowered for sign in _AWAY):
-        problem = f"{place(url)} has no such database or user: {words}"
-        remedy = f"Correct the name in {_the_url(setting)}."
-    else:
-        problem = f"{place(url)} cannot be reached: {words}"
+    fault = _fault(error, url)
+    if fault is None or fault.next is Next.STATEMENT:  # there was no statement yet
+        fault = Fault.AWAY
+    problem = f"{place(url)} {fault.what}: {driver_message(error, url)}"
+    if fault.next is Next.RIGHTS:
+        return ConfigurationError(setting, problem, f"{fault.remedy} to the user of {_the_url(setting)}.")
+    if fault.next is Next.ADDRESS:
+        return ConfigurationError(setting, problem, f"{fault.remedy} in {_the_url(setting)}.")
+    if fault is Fault.AWAY:
         remedy = f"Correct host and port in {_the_url(setting)}, and see that the server runs and lets this machine in."
         return UnreachableError(setting, problem, remedy)
-    return ConfigurationError(setting, problem, remedy)
+    return UnreachableError(setting, problem, f"{fault.remedy}; then {_AGAIN}.")
 
 
 _EXTRAS = {
@@ -97,28 +77,45 @@ def driver_error(error: BaseException, url: sa.URL, setting: str = URL) -> Confi
 def statement_error(
     error: BaseException, url: sa.URL, setting: str, what: str, url_setting: str = URL
 ) -> ConfigurationError:
-    """Why the database does not accept a statement of the operator, as the setting to change."""
-    words = driver_message(error, url)
-    if timed_out(error):
+    """Why the database did not run a statement of the operator, as the setting to change; UnreachableError if it may the next time."""
+    words, fault = driver_message(error, url), _fault(error, url) or Fault.REJECTED
+    if fault is Fault.SLOW:
         return UnreachableError(
             "SHELFSYNC_ERP__TIMEOUT_S",
             f"{place(url)} did not answer {what} in time: {words}",
             "Raise it, or look for what locks or slows the ERP's tables.",
         )
-    if any(sign in words.casefold() for sign in _FORBIDDEN):
+    if fault.passes:
+        problem = f"{place(url)} {fault.what} at {what}: {words}"
+        return UnreachableError(url_setting, problem, f"{fault.remedy}; then {_AGAIN}.")
+    if fault is Fault.FORBIDDEN:
         remedy = (
             f"Let the ERP's administrator grant the right to the user of {url_setting}: GRANT SELECT on each table."
         )
         return ConfigurationError(setting, f"{place(url)} does not allow {what}: {words}", remedy)
+    if fault is Fault.LIMITED:
+        return ConfigurationError(setting, f"{place(url)} has a limit that {what} exceeds: {words}", f"{fault.remedy}.")
     return ConfigurationError(
         setting, f"{place(url)} does not accept {what}: {words}", "Correct it; it must be one single SELECT."
     )
 
 
-def timed_out(error: BaseException) -> bool:
-    """Whether a statement was ended for taking too long."""
-    words = str(error).casefold()
-    return any(sign in words for sign in ("statement timeout", "execution time", "interrupted", "timed out"))
+def why_broken_off(error: BaseException, url: sa.URL) -> str:
+    """Why a reading ended before its last row, without a full stop, and what to do about it where shelfsync knows that."""
+    words, fault = driver_message(error, url), _fault(error, url)
+    if fault is None or not fault.passes:
+        return words
+    return f"{words}. The database {fault.what}: {fault.remedy}"
+
+
+def passes(error: BaseException, url: sa.URL) -> bool:
+    """Whether the same statement may succeed the next time: the server, the network or a lock is at fault, and not the statement."""
+    fault = _fault(error, url)
+    return fault is not None and fault.passes
+
+
+def _fault(error: BaseException, url: sa.URL) -> Fault | None:
+    return Fault.of(error, url.get_backend_name())
 
 
 def _secrets(url: sa.URL) -> list[str]:

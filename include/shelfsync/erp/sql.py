@@ -14,7 +14,7 @@ from shelfsync.erp.columns import CATALOG_CHANGES, Chunk, Layout
 from shelfsync.erp.complete_extract import Claim, Extract, none_of
 from shelfsync.erp.session import DISTINCT_MAX, Session, bare, read_statement
 from shelfsync.erp.text import texts
-from shelfsync.errors import BrokenOffError, ConfigurationError, TryAgainError
+from shelfsync.errors import BrokenOffError, ConfigurationError, TryAgainError, UnreachableError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -140,7 +140,7 @@ class SqlSource:
         try:
             yield
         except (sa.exc.SQLAlchemyError, ValueError, ArithmeticError, TypeError) as error:
-            if getattr(error, "connection_invalidated", False) or diagnosis.timed_out(error):
+            if diagnosis.passes(error, session.url):
                 raise self._broken(error, session, "while its changes were read") from None
             raise diagnosis.statement_error(error, session.url, CHANGES_SQL, "the SELECT of the changes") from None
 
@@ -166,7 +166,7 @@ class SqlSource:
                 read += count
                 yield Chunk(names, columns, count, "the SELECT", typed=typed)
         except (sa.exc.SQLAlchemyError, ValueError, ArithmeticError, TypeError) as error:  # drivers raise their own too
-            if not read and not getattr(error, "connection_invalidated", False) and not diagnosis.timed_out(error):
+            if not read and not diagnosis.passes(error, session.url):
                 raise self._statement_error(error, session) from None
             raise self._broken(error, session, f"after {read} rows") from None
 
@@ -232,8 +232,9 @@ class SqlSource:
         return diagnosis.statement_error(error, session.url, setting, "the SELECT")
 
     def _broken(self, error: BaseException, session: Session, when: str) -> BrokenOffError:
+        why = diagnosis.why_broken_off(error, session.url)
         return BrokenOffError(
-            f"Reading {diagnosis.place(session.url)} broke off {when}: {diagnosis.driver_message(error, session.url)}. "
+            f"Reading {diagnosis.place(session.url)} broke off {when}: {why}. "
             "Nothing was sent; run it again. If it is slow or locked, look at SHELFSYNC_ERP__TIMEOUT_S "
             f"({self._settings.timeout_s:g} s a statement)."
         )
@@ -247,7 +248,7 @@ def _folded(name: str) -> str:
 
 def _later(error: ConfigurationError) -> Exception:
     """If the server is unavailable, the next run may reach it; any other error is one of the configuration."""
-    return TryAgainError(str(error), after_s=60) if "cannot be reached" in error.problem else error
+    return TryAgainError(str(error), after_s=60) if isinstance(error, UnreachableError) else error
 
 
 def _rows(value: Any) -> int:

@@ -17,6 +17,7 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, SQLAlch
 from partner_api.errors import PartnerError
 from shelfsync.errors import ConfigurationError, ShelfsyncError, TryAgainError, UnreachableError
 from shelfsync.storable import json_text
+from shelfsync.store.database_fault import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +32,8 @@ SILENT_MAX_S = 120
 """After this time without a sign of life of the server's machine, a statement fails. Otherwise it takes the system up to two hours."""
 _ABOUT_VALUES = ("22", "23", "54")
 """Classes of SQLSTATE that are about the values themselves: data, a rule of the table, a limit of the program."""
+_READ_ONLY = "25006"
+"""SQLSTATE of a write to a standby: the address leads to one until a failover has ended."""
 _LENGTH_MAX = 500
 
 
@@ -130,22 +133,38 @@ def reached(engine: Engine) -> Iterator[Connection]:
     try:
         with engine.connect() as connection:
             yield connection
-    except OperationalError as error:
-        raise UnreachableError(
-            "SHELFSYNC_DATABASE_URL",
-            f"no connection to {where}: {_first_line(error)}",
-            "Start the server, or correct the address.",
-        ) from None
+    except SQLAlchemyError as error:
+        fault = fault_of(error)
+        if fault is None and not isinstance(error, OperationalError):
+            raise
+        setting, problem = "SHELFSYNC_DATABASE_URL", f"no connection to {where}: {_first_line(error)}"
+        if fault is not None and not fault.passes:
+            raise ConfigurationError(setting, problem, f"{fault.remedy}: {where} {fault.what}.") from None
+        if fault in {None, Fault.AWAY, Fault.LOST}:
+            raise UnreachableError(setting, problem, "Start the server, or correct the address.") from None
+        raise UnreachableError(setting, problem, f"{fault.remedy}; then run the command again.") from None
 
 
 def trouble(error: BaseException) -> TryAgainError | None:
     """A failure of the server itself as one line: a full disk, a lock, a restart; None if the error is of another kind."""
-    if not isinstance(error, OperationalError | InterfaceError | psycopg.OperationalError | psycopg.InterfaceError):
+    fault = fault_of(error)
+    known = isinstance(error, OperationalError | InterfaceError | psycopg.OperationalError | psycopg.InterfaceError)
+    if (fault is None or not fault.passes) and not known:
         return None
+    what = f" (it {fault.what})" if fault is not None else ""
+    remedy = fault.remedy if fault is not None else "Look at the log and the disk of its server"
     return TryAgainError(
-        f"the database of shelfsync failed: {_first_line(error).rstrip('.')}."
-        " Look at the log and the disk of its server, then run the command again"
+        f"the database of shelfsync failed: {_first_line(error).rstrip('.')}{what}. {remedy}, then run the command again"
     )
+
+
+def fault_of(error: BaseException) -> Fault | None:
+    """What an error of shelfsync's database means; of no other error."""
+    if not isinstance(error, SQLAlchemyError | psycopg.Error):
+        return None
+    if getattr(_cause(error), "sqlstate", None) == _READ_ONLY:
+        return Fault.STARTING
+    return Fault.of(error, "postgresql")
 
 
 def libpq_url(engine: Engine) -> str:

@@ -181,11 +181,15 @@ def _rows(context: Context) -> Iterator[dict[str, Any]]:
                         "Let it return the results of the last days.",
                     )
         except sa.exc.SQLAlchemyError as error:
-            if not read_so_far and not diagnosis.timed_out(error):
+            if not read_so_far and not diagnosis.passes(error, session.url):
                 raise diagnosis.statement_error(
                     error, session.url, PICKING_SQL, "the SELECT of picking results", url_setting
                 ) from None
-            raise TryAgainError("reading the picking results failed; the next run reads them again") from None
+            why = diagnosis.why_broken_off(error, session.url)
+            raise TryAgainError(
+                f"reading the picking results of {diagnosis.place(session.url)} broke off after {read_so_far} rows: {why}. "
+                "The next run reads them again"
+            ) from None
 
 
 def _columns(names: tuple[str, ...]) -> list[str]:

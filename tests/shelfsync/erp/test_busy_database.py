@@ -1,0 +1,172 @@
+"""A database of the ERP that is locked, full, restarted or in conflict: exit code 5, so a schedule tries again."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import threading
+from typing import TYPE_CHECKING
+
+import pymysql
+import pytest
+import sqlalchemy as sa
+
+from shelfsync.erp.connection import APPLICATION_NAME
+from shelfsync.erp.open import open_source
+from shelfsync.errors import ConfigurationError, ExitCode, ShelfsyncError
+from shelfsync.settings import ErpSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+ROWS = "SELECT 'v' AS vendor, 's' AS sku, {} AS price"
+RAISE = """CREATE FUNCTION fail(state text) RETURNS numeric LANGUAGE plpgsql AS $$
+BEGIN RAISE EXCEPTION 'words of the server' USING ERRCODE = state; END $$"""
+
+
+def error_of(act: Callable[[], object]) -> ShelfsyncError:
+    with pytest.raises(ShelfsyncError) as caught:
+        act()
+    assert "canary-password" not in str(caught.value)
+    return caught.value
+
+
+def read(url: str, sql: str, **more: object) -> None:
+    with open_source(ErpSettings(url=url, sql=sql, **more)).read() as extract:
+        list(extract)
+
+
+def execute(engine: sa.Engine, sql: str) -> None:
+    with engine.begin() as connection:
+        connection.exec_driver_sql(sql)
+
+
+@pytest.mark.parametrize("driver", ["postgresql+psycopg", "postgresql+psycopg2"])
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        ("55P03", "has locked"),
+        ("40P01", "deadlock"),
+        ("40001", "one instant"),
+        ("57P01", "starts, stops"),
+        ("53300", "no connection left"),
+        ("53100", "disk space or memory"),
+        ("58030", "failed within itself"),
+        ("08006", "broke the connection"),
+    ],
+)
+def test_what_passes_by_itself_ends_with_five_in_a_reading(erp_url, erp_engine, driver, state, words):
+    execute(erp_engine, RAISE)
+    url = erp_url.replace("postgresql+psycopg", driver)
+    error = error_of(lambda: read(url, ROWS.format(f"fail('{state}')")))
+    assert error.exit_code == ExitCode.TRY_AGAIN
+    assert words in str(error)
+    assert "words of the server" in str(error)
+
+
+@pytest.mark.parametrize("state", ["42P01", "22012", "P0001", "42501", "53400"])
+def test_what_stays_wrong_ends_with_three(erp_url, erp_engine, state):
+    execute(erp_engine, RAISE)
+    error = error_of(lambda: read(erp_url, ROWS.format(f"fail('{state}')")))
+    assert error.exit_code == ExitCode.CONFIGURATION
+
+
+def test_a_lock_timeout_of_postgresql_itself_is_told_as_a_lock(erp_url, erp_engine):
+    execute(erp_engine, "CREATE TABLE item AS " + ROWS.format("1"))
+    url = f"{erp_url}{'&' if '?' in erp_url else '?'}options=-c%20lock_timeout%3D50"
+    with erp_engine.begin() as other:
+        other.exec_driver_sql("LOCK TABLE item IN ACCESS EXCLUSIVE MODE")
+        for act in (
+            lambda: read(url, "SELECT * FROM item"),
+            lambda: open_source(ErpSettings(url=url, sql="SELECT * FROM item")).check(),
+        ):
+            error = error_of(act)
+            assert error.exit_code == ExitCode.TRY_AGAIN
+            assert "has locked what was read" in str(error)
+            assert "Correct it" not in str(error)
+
+
+def test_an_administrators_end_of_the_session_or_of_the_statement_is_told_as_that(erp_url, erp_engine):
+    for act, words in (("pg_terminate_backend", "starts, stops"), ("pg_cancel_backend", "was told to end")):
+        sql = ROWS.format("length(pg_sleep(20)::text)")
+
+        def end(act: str = act) -> None:
+            with erp_engine.connect().execution_options(isolation_level="AUTOCOMMIT") as other:
+                asked = f"SELECT {act}(pid) FROM pg_stat_activity WHERE application_name = '{APPLICATION_NAME}' AND wait_event = 'PgSleep'"
+                while other.exec_driver_sql(asked).scalar() is None:
+                    pass
+
+        admin = threading.Thread(target=end)
+        admin.start()
+        error = error_of(lambda: read(erp_url, sql))  # noqa: B023
+        admin.join()
+        assert error.exit_code == ExitCode.TRY_AGAIN
+        assert words in str(error)
+
+
+def test_a_full_postgresql_is_told_as_full(erp_url, erp_engine):
+    role = f"crowded_{sa.make_url(erp_url).database}"
+    execute(erp_engine, f"CREATE ROLE {role} LOGIN PASSWORD 'canary-password-7' CONNECTION LIMIT 0")
+    try:
+        url = sa.make_url(erp_url).set(username=role, password="canary-password-7")
+        error = error_of(lambda: read(url.render_as_string(hide_password=False), ROWS.format("1")))
+    finally:
+        execute(erp_engine, f"DROP ROLE {role}")
+    assert error.exit_code == ExitCode.TRY_AGAIN
+    assert "has no connection left" in str(error)
+    assert "Correct host" not in str(error)
+
+
+def test_a_locked_sqlite_file_is_told_as_locked_and_a_damaged_one_as_damaged(tmp_path: Path):
+    file = tmp_path / "erp.db"
+    with contextlib.closing(sqlite3.connect(file)) as erp, erp:
+        erp.execute("CREATE TABLE item (vendor, sku, price)")
+        erp.executemany("INSERT INTO item VALUES ('v', ?, 1)", [("s" * 300,)] * 100)
+    url = f"sqlite:///{file}?timeout=0.1"
+    with contextlib.closing(sqlite3.connect(file)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        error = error_of(lambda: read(url, "SELECT * FROM item"))
+    assert error.exit_code == ExitCode.TRY_AGAIN
+    assert "has locked what was read" in str(error)
+    with file.open("r+b") as written:
+        written.seek(4096)
+        written.write(b"\xff" * 8192)
+    error = error_of(lambda: read(url, "SELECT * FROM item"))
+    assert error.exit_code == ExitCode.TRY_AGAIN
+    assert "failed within itself" in str(error)
+
+
+@pytest.mark.slow
+def test_mariadb_is_told_by_its_own_numbers(mariadb_port):
+    url = f"mysql+pymysql://shop:canary-password-3@127.0.0.1:{mariadb_port}/erp"
+    engine = sa.create_engine(url, poolclass=sa.NullPool)
+    execute(engine, "CREATE OR REPLACE TABLE busy AS " + ROWS.format("1"))
+    told = {
+        1205: "has locked",
+        1213: "deadlock",
+        1040: "no connection left",
+        1317: "was told to end",
+        1021: "disk space",
+        2013: "broke the connection",
+    }
+    for number, words in told.items():
+        execute(
+            engine,
+            "CREATE OR REPLACE FUNCTION fail() RETURNS int DETERMINISTIC NO SQL BEGIN "
+            f"SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = {number}, MESSAGE_TEXT = 'words of the server'; RETURN 1; END",
+        )
+        error = error_of(lambda: read(url, ROWS.format("fail()")))
+        assert (number, error.exit_code) == (number, ExitCode.TRY_AGAIN)
+        assert words in str(error)
+    with contextlib.closing(
+        pymysql.connect(host="127.0.0.1", port=mariadb_port, user="shop", password="canary-password-3", database="erp")
+    ) as other:
+        other.cursor().execute("LOCK TABLES busy WRITE")
+        init = "?init_command=SET%20SESSION%20lock_wait_timeout%3D1"
+        error = error_of(lambda: read(url + init, "SELECT * FROM busy"))
+    assert error.exit_code == ExitCode.TRY_AGAIN
+    assert "has locked what was read" in str(error)
+    with pytest.raises(ConfigurationError, match="does not accept the SELECT"):
+        read(url, "SELECT * FROM absent")
+    engine.dispose()

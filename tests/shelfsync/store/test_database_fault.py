@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import threading
+
+import oracledb
+import psycopg
+import pymssql
+import pymysql
+import pytest
+import sqlalchemy as sa
+
+from shelfsync.errors import ConfigurationError, TryAgainError, UnreachableError
+from shelfsync.store import database_fault, engine
+from shelfsync.store.database_fault import Fault, Next
+
+
+class OdbcError(Exception):
+    """As pyodbc's: SQLSTATE first, then the text that has it again, and the server's number in brackets."""
+
+
+class SqlStateError(Exception):
+    """As mysql-connector's and psycopg's: the fields are attributes."""
+
+    def __init__(self, text: str, **fields: object) -> None:
+        super().__init__(text)
+        self.__dict__.update(fields)
+
+
+def odbc(state: str, text: str) -> OdbcError:
+    return OdbcError(state, f"[{state}] [Microsoft][ODBC Driver 18 for SQL Server][SQL Server]{text} (SQLExecDirectW)")
+
+
+def state(code: str) -> SqlStateError:
+    return SqlStateError("any words, in any language", sqlstate=code)
+
+
+CASES = [
+    *[("postgresql", state(code), Fault.LOCKED) for code in ("55P03", "55006")],
+    *[("postgresql", state(code), Fault.DEADLOCK) for code in ("40P01", "40000")],
+    *[("postgresql", state(code), Fault.SNAPSHOT) for code in ("40001", "72000")],
+    *[("postgresql", state(code), Fault.STARTING) for code in ("57P01", "57P02", "57P03", "57P04", "55000")],
+    *[("postgresql", state(code), Fault.LOST) for code in ("08000", "08003", "08006", "08P01", "25P03", "57P05")],
+    *[("postgresql", state(code), Fault.EXHAUSTED) for code in ("53000", "53100", "53200")],
+    *[("postgresql", state(code), Fault.BROKEN) for code in ("58030", "XX000", "XX001", "58000")],
+    *[("postgresql", state(code), Fault.REJECTED) for code in ("42601", "42P01", "22012", "25006", "0A000", "P0001")],
+    ("postgresql", state("53300"), Fault.FULL),
+    ("postgresql", state("53400"), Fault.LIMITED),
+    ("postgresql", state("42501"), Fault.FORBIDDEN),
+    ("postgresql", state("28P01"), Fault.CREDENTIALS),
+    ("postgresql", state("3D000"), Fault.UNKNOWN_NAME),
+    ("postgresql", SqlStateError("canceling statement due to user request", sqlstate="57014"), Fault.CANCELED),
+    ("postgresql", SqlStateError("canceling statement due to statement timeout", pgcode="57014"), Fault.SLOW),
+    ("postgresql", Exception({"S": "ERROR", "C": "55P03", "M": "words"}), Fault.LOCKED),
+    ("postgresql", psycopg.OperationalError("FATAL:  sorry, too many clients already"), Fault.FULL),
+    ("postgresql", psycopg.OperationalError("FATAL:  the database system is starting up"), Fault.STARTING),
+    ("postgresql", psycopg.OperationalError('FATAL:  database "erp" does not exist'), Fault.UNKNOWN_NAME),
+    ("postgresql", psycopg.OperationalError("consuming input failed: server closed the connection"), Fault.LOST),
+    *[("mysql", pymysql.err.OperationalError(number, "words"), Fault.LOCKED) for number in (1205, 3572)],
+    *[("mariadb", pymysql.err.OperationalError(number, "words"), Fault.FULL) for number in (1040, 1203, 1226)],
+    *[("mysql", pymysql.err.OperationalError(number, "words"), Fault.LOST) for number in (2006, 2013, 1927)],
+    *[("mysql", pymysql.err.OperationalError(number, "words"), Fault.SLOW) for number in (1969, 3024)],
+    ("mysql", pymysql.err.OperationalError(1213, "Deadlock found"), Fault.DEADLOCK),
+    ("mysql", pymysql.err.OperationalError(1317, "Query execution was interrupted"), Fault.CANCELED),
+    ("mysql", pymysql.err.OperationalError(1044, "Access denied for user"), Fault.FORBIDDEN),
+    ("mysql", pymysql.err.OperationalError(1222, "a different number of columns"), None),
+    ("mysql", pymysql.err.InterfaceError(0, ""), Fault.LOST),
+    ("mysql", SqlStateError("words", errno=1205, sqlstate="HY000"), Fault.LOCKED),
+    ("mysql", OdbcError("HY000", "[HY000] [MySQL][ODBC 8.0(w) Driver]words (1205) (SQLExecDirectW)"), Fault.LOCKED),
+    ("mssql", pymssql.OperationalError(1205, b"deadlock victim"), Fault.DEADLOCK),
+    ("mssql", pymssql.OperationalError((20009, b"Unable to connect: Adaptive Server does not exist")), Fault.AWAY),
+    *[("mssql", odbc("42000", f"words ({number})"), Fault.STARTING) for number in (40197, 40613, 976)],
+    *[("mssql", odbc("42000", f"words ({number})"), Fault.FULL) for number in (10928, 10929, 40501)],
+    *[("mssql", odbc("08S01", f"words ({number})"), Fault.LOST) for number in (233, 10053, 10054)],
+    ("mssql", odbc("42000", "Lock request time out period exceeded. (1222)"), Fault.LOCKED),
+    ("mssql", odbc("HY000", "Snapshot isolation transaction aborted (3960)"), Fault.SNAPSHOT),
+    ("mssql", odbc("42S02", "Invalid object name 'item'. (208)"), Fault.REJECTED),
+    ("mssql", odbc("42000", "The SELECT permission was denied. (229)"), Fault.FORBIDDEN),
+    ("mssql", odbc("08S01", "Communication link failure (99999)"), Fault.LOST),
+    ("mssql", odbc("HYT00", "Login timeout expired (0)"), Fault.SLOW),
+    ("mssql", odbc("40001", "any words (0)"), Fault.SNAPSHOT),
+    ("oracle", oracledb.DatabaseError("ORA-00054: resource busy and acquire with NOWAIT specified"), Fault.LOCKED),
+    ("oracle", oracledb.DatabaseError("ORA-00604: recursive SQL\nORA-01555: snapshot too old"), Fault.SNAPSHOT),
+    ("oracle", oracledb.DatabaseError("ORA-12801: in parallel query server P001\nORA-00060: deadlock"), Fault.DEADLOCK),
+    *[("oracle", oracledb.DatabaseError(f"ORA-{n}: words"), Fault.LOST) for n in ("03113", "03114", "03135")],
+    *[("oracle", oracledb.DatabaseError(f"ORA-{n}: words"), Fault.FULL) for n in ("00018", "00020", "12516", "12520")],
+    *[
+        ("oracle", oracledb.DatabaseError(f"{n}: words"), Fault.STARTING)
+        for n in ("ORA-01033", "ORA-12514", "DPY-6001")
+    ],
+    ("oracle", oracledb.DatabaseError("ORA-08177: can't serialize access"), Fault.SNAPSHOT),
+    ("oracle", oracledb.DatabaseError("DPY-4024: call timeout of 200 ms exceeded"), Fault.SLOW),
+    ("oracle", oracledb.DatabaseError("ORA-01017: invalid username/password"), Fault.CREDENTIALS),
+    ("oracle", oracledb.DatabaseError("ORA-00942: table or view does not exist"), None),
+    ("db2", Exception("[IBM][CLI Driver] SQL0911N rolled back. SQLSTATE=40001 SQLCODE=-911"), Fault.SNAPSHOT),
+    ("anything", Exception("near FROM: syntax error"), None),
+    ("anything", ValueError("could not convert"), None),
+]
+
+
+@pytest.mark.parametrize(("dialect", "error", "fault"), CASES, ids=lambda one: str(one)[:60])
+def test_a_fault_is_known_by_number_or_sqlstate_in_whatever_way_the_driver_has_it(dialect, error, fault):
+    wrapped = sa.exc.DBAPIError("SELECT 1", None, error)
+    assert Fault.of(error, dialect) is fault
+    assert Fault.of(wrapped, dialect) is fault
+
+
+def test_the_table_has_each_number_once_and_a_fault_for_each_next_step():
+    with pytest.raises(ValueError, match="1205"):
+        database_fault._each({Fault.LOCKED: (1205,), Fault.DEADLOCK: (1213, 1205)})
+    assert {fault.next for fault in Fault} == set(Next)
+
+
+def test_a_broken_connection_without_a_number_is_a_lost_one():
+    error = sa.exc.DBAPIError("SELECT 1", None, Exception("words"), connection_invalidated=True)
+    assert Fault.of(error, "anything") is Fault.LOST
+
+
+def test_shelfsyncs_own_database_that_is_full_read_only_or_restarted_is_named_as_that(database_url):
+    ours = engine.create_engine(database_url)
+    with ours.connect() as connection:
+        pid = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar()
+        with psycopg.connect(database_url) as other:
+            other.execute("SELECT pg_terminate_backend(%s)", [pid])
+        with pytest.raises(sa.exc.DBAPIError) as ended:
+            connection.exec_driver_sql("SELECT 1")
+    assert "it starts, stops or changes its role" in str(engine.trouble(ended.value))
+    with ours.connect() as connection:
+        connection.exec_driver_sql("SET default_transaction_read_only = on")
+        connection.commit()
+        with pytest.raises(sa.exc.DBAPIError) as standby:
+            connection.exec_driver_sql("CREATE TABLE nothing (n int)")
+    assert isinstance(engine.trouble(standby.value), TryAgainError)
+    with ours.connect() as connection, pytest.raises(sa.exc.DBAPIError) as ours_is_at_fault:
+        connection.exec_driver_sql("SELECT * FROM absent")
+    assert engine.trouble(ours_is_at_fault.value) is None
+    ours.dispose()
+
+
+def test_too_many_clients_of_shelfsyncs_own_database_is_not_told_as_a_stopped_server(database_url):
+    role = f"crowded_{threading.get_native_id()}"
+    with psycopg.connect(database_url, autocommit=True) as admin:
+        admin.execute(f"CREATE ROLE {role} LOGIN PASSWORD 'canary-password-7' CONNECTION LIMIT 0")
+        try:
+            theirs = sa.make_url(database_url).set(username=role, password="canary-password-7")
+            crowded = engine.create_engine(theirs.render_as_string(hide_password=False))
+            with pytest.raises(
+                UnreachableError, match=r"too many connections .*raise the limit of connections"
+            ) as full:
+                engine.check(crowded)
+            assert "Start the server" not in str(full.value)
+            wrong = engine.create_engine(theirs.set(password="wrong").render_as_string(hide_password=False))
+            with pytest.raises(ConfigurationError, match="rejected the user or the password") as rejected:
+                engine.check(wrong)
+            assert not isinstance(rejected.value, UnreachableError)
+        finally:
+            admin.execute(f"DROP ROLE {role}")
