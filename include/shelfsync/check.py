@@ -129,7 +129,7 @@ def value_warnings(context: Context) -> list[str]:
             rows = next(iter(extract))
     except (ShelfsyncError, StopIteration):  # the run reports what is wrong with the rows
         return []
-    faulty = _faulty(rows, settings)
+    faulty = _faulty(context, rows)
     unsendable, left_out = (faulty.filter(pc.equal(faulty["row_sent"], sent)) for sent in (False, True))
     numbers = unsendable["row_number"].combine_chunks()
     found = {one.kind: one for one in adjustments(rows.select(ADJUSTMENT_COLUMNS), numbers, settings.normalise)}
@@ -165,17 +165,21 @@ def _reasons(faulty: pa.Table) -> str:
     )
 
 
-def _faulty(rows: pa.Table, settings: Settings) -> pa.Table:
+def _faulty(context: Context, rows: pa.Table) -> pa.Table:
     """What cannot be sent of RAW rows of several stores, in QUARANTINE schema."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     from shelfsync.catalog.normalise import normalise
+    from shelfsync.catalog.steps.known_skus import known_skus
     from shelfsync.schemas import QUARANTINE
 
-    key = settings.platform.item_key
-    stores = [rows.filter(pc.equal(rows["vendor"], store)) for store in pc.unique(rows["vendor"].drop_null())]
-    found = [normalise(theirs, settings.normalise, key=key).quarantine for theirs in stores]
+    settings, whole = context.settings, rows.num_rows < SAMPLE_ROWS
+    found = []
+    for store in pc.unique(rows["vendor"].drop_null()).to_pylist():
+        theirs = rows.filter(pc.equal(rows["vendor"], store))
+        known = known_skus(context, store, whole=whole)
+        found.append(normalise(theirs, settings.normalise, key=settings.platform.item_key, known=known).quarantine)
     return pa.concat_tables([QUARANTINE.empty_table(), *found])
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shelfsync import characters
 from shelfsync.catalog.alignment import aligned, column, with_column
 from shelfsync.errors import DataError
 
@@ -37,6 +38,16 @@ def escaped(texts: pa.Array) -> pa.Array:
 def quoted(texts: pa.Array) -> pa.Array:
     """Each text as a JSON string with its quotes; null stays null."""
     return pc.binary_join_element_wise('"', escaped(texts), '"', "")
+
+
+def visible(texts: pa.Array) -> pa.Array:
+    r"""JSON strings with every character that cannot be seen as `\u00a0`."""
+    if pc.all(pc.ascii_is_printable(texts), min_count=0).as_py():
+        return texts
+    unseen = pc.unique(pc.replace_substring_regex(texts, f"[^{characters.UNSEEN}\\x7f-\\x9f]", ""))
+    for character in sorted(set("".join(unseen.drop_null().to_pylist()))):
+        texts = pc.replace_substring(texts, character, characters.escape(character))
+    return texts
 
 
 def objects(names: Sequence[str], columns: Sequence[pa.Array], *, longest: int | None = None) -> pa.Array:

@@ -326,6 +326,9 @@ def _described(
         note = pc.if_else(of_sku, odd.notes.filter(where).fill_null(""), "")
         reasons["message"] = pc.binary_join_element_wise(reasons["message"], note, "")
     without_vendor = pc.equal(reasons["field"], "vendor")
+    if pc.any(without_vendor).as_py():
+        note = pc.if_else(pc.equal(reasons["reason"], "vendor_odd"), odd_key.characters_of(rows["vendor"]), "")
+        reasons["message"] = pc.binary_join_element_wise(reasons["message"], note, "")
     no_text = pa.scalar(None, pa.string())
     columns = {
         "row_number": rows["row_number"],

@@ -17,9 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shelfsync import characters
-from shelfsync.catalog.item import quoted
+from shelfsync.catalog.item import quoted, visible
 from shelfsync.catalog.number import mask
-from shelfsync.catalog.quarantine_reason import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -63,10 +62,14 @@ _ROUNDED_MAX = 1_000
 
 @dataclass(frozen=True)
 class Known:
-    """The SKUs of a vendor that the platform acknowledged, and by `observed` those that it showed: read only if a key is unknown."""
+    """The SKUs of a vendor that the platform acknowledged, and by `observed` those that it showed: read only if a key is unknown.
+
+    `whole`: the rows are all rows of the vendor, so that a known SKU without a row is absent.
+    """
 
     acknowledged: pa.Array = field(default_factory=lambda: pa.array([], pa.string()))
     observed: Callable[[], pa.Array] = lambda: pa.array([], pa.string())
+    whole: bool = True
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,8 @@ def find(skus: pa.Array, known: Known) -> OddKeys | None:
     texts = skus.take(pa.array(places))
     words = faults_of(texts)
     odd = np.logical_or.reduce([where for _, where in words])
-    resembled = _resembled(texts, names, names.filter(pc.invert(pc.is_in(names, value_set=skus))), odd)
+    gone = names.filter(pc.invert(pc.is_in(names, value_set=skus))) if known.whole else names.slice(0, 0)
+    resembled = _resembled(texts, names, gone, odd)
     alike = mask(resembled.is_valid())
     if not (odd | alike).any():
         return None
@@ -150,15 +154,20 @@ def bare(texts: pa.Array) -> pa.Array:
     return pc.replace_substring_regex(texts, r" {2,}", " ")
 
 
-def looks(texts: pa.Array) -> pa.Array:
-    """The texts with Latin letters and digits of ASCII in place of what looks like them, in capitals."""
+def reads_as(texts: pa.Array) -> pa.Array:
+    """The bare texts with Latin letters and digits of ASCII in place of what looks like them."""
     texts = bare(texts)
     if not pc.all(pc.ascii_is_printable(texts), min_count=0).as_py():
         for letter, latin in (_ALIKE | _SIGNS).items():
             texts = pc.replace_substring(texts, letter, latin)
         for digit, ascii_digit in _other_digits(texts):
             texts = pc.replace_substring(texts, digit, ascii_digit)
-    return pc.utf8_upper(texts)
+    return texts
+
+
+def looks(texts: pa.Array) -> pa.Array:
+    """What the texts read as, in capitals: the case is no difference."""
+    return pc.utf8_upper(reads_as(texts))
 
 
 def code(texts: pa.Array) -> pa.Array:
@@ -264,14 +273,28 @@ def _damaged(text: str, gone: pa.Array) -> list[str]:
 
 def _notes(texts: pa.Array, resembled: pa.Array, odd: Mask) -> pa.Array:
     """What a message adds: the first odd character by its name, and the SKU that the key resembles."""
-    first = pc.utf8_slice_codeunits(_odd_characters(texts), 0, 1).dictionary_encode()
-    names = [f": {characters.named(text)}" if text else "" for text in first.dictionary.to_pylist()]
-    names_of = pa.array(names, pa.string()).take(first.indices)
-    names_of = pc.if_else(pa.array(odd), names_of, "").fill_null("")
+    names_of = pc.if_else(pa.array(odd), characters_of(texts), "")
     like = pc.binary_join_element_wise(
         "; it resembles SKU ", visible(quoted(resembled)), ", which the platform knows", ""
     )
     return pc.binary_join_element_wise(names_of, like.fill_null(""), "")
+
+
+def characters_of(texts: pa.Array) -> pa.Array:
+    """For a message: `: NO-BREAK SPACE (U+00A0)`, the first odd character of each text; empty if it has none."""
+    first = pc.utf8_slice_codeunits(_odd_characters(texts), 0, 1).dictionary_encode()
+    names = [f": {characters.named(text)}" if text else "" for text in first.dictionary.to_pylist()]
+    return pa.array(names, pa.string()).take(first.indices).fill_null("")
+
+
+def is_odd(texts: pa.Array | pa.ChunkedArray) -> Mask:
+    """Which of these keys are odd by themselves; each distinct text is looked at once."""
+    coded = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
+    coded = coded.dictionary_encode()
+    odd = np.logical_or.reduce([where for _, where in faults_of(coded.dictionary)])
+    if not odd.any():
+        return np.zeros(len(coded), dtype=bool)
+    return mask(pa.array(odd).take(coded.indices).fill_null(False))
 
 
 def _odd_characters(texts: pa.Array) -> pa.Array:

@@ -14,8 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shelfsync import characters
-from shelfsync.catalog import item
+from shelfsync.catalog import item, odd_key
 from shelfsync.catalog.alignment import BARCODE_DIGITS_MAX
 from shelfsync.catalog.number import mask
 
@@ -61,6 +60,7 @@ REASONS: tuple[Reason, ...] = (
     Reason("row_unreadable", "sku", "a row of the file cannot be separated into its fields: {value}"),
     Reason("vendor_missing", "vendor", "the row names no vendor, so its store is unknown"),
     Reason("vendor_characters", "vendor", "vendor {value} has characters that no identifier has"),
+    Reason("vendor_odd", "vendor", "vendor {value} only looks like the id of a store"),
     Reason("vendor_too_long", "vendor", "vendor {value} has more than 255 characters, which no identifier has"),
     Reason("vendor_is_folder", "vendor", "vendor {value} is a way through folders, which no address can hold"),
     Reason("sku_missing", "sku", "the row has no SKU, so it cannot be sent to the platform"),
@@ -163,17 +163,7 @@ def _shown(texts: pa.Array) -> pa.Array:
     texts = texts.fill_null("")
     long = pc.greater(pc.utf8_length(texts), _SHOWN_CHARACTERS)
     start = item.quoted(pc.utf8_slice_codeunits(texts, 0, _SHOWN_CHARACTERS))
-    return visible(pc.if_else(long, pc.binary_join_element_wise(start, "…", ""), start))
-
-
-def visible(texts: pa.Array) -> pa.Array:
-    r"""JSON strings with every character that cannot be seen as `\u00a0`."""
-    if pc.all(pc.ascii_is_printable(texts), min_count=0).as_py():
-        return texts
-    unseen = pc.unique(pc.replace_substring_regex(texts, f"[^{characters.UNSEEN}\\x7f-\\x9f]", ""))
-    for character in sorted(set("".join(unseen.drop_null().to_pylist()))):
-        texts = pc.replace_substring(texts, character, characters.escape(character))
-    return texts
+    return item.visible(pc.if_else(long, pc.binary_join_element_wise(start, "…", ""), start))
 
 
 VENDOR_LENGTH_MAX = 255
@@ -182,10 +172,11 @@ _STRANGE = r"[\p{Cc}\x{FFFD}]"
 
 def vendor_faults(vendors: pa.Array) -> list[tuple[str, Mask]]:
     """What makes a vendor id useless, in the order in which it is looked at; each is one of REASONS."""
-    trimmed = pc.utf8_trim_whitespace(vendors)
+    trimmed = pc.utf8_trim(vendors, characters=" \t\r\n")
     return [
         ("vendor_missing", ~mask(pc.not_equal(trimmed, ""))),
         ("vendor_characters", mask(pc.match_substring_regex(vendors, _STRANGE))),
+        ("vendor_odd", odd_key.is_odd(trimmed)),
         ("vendor_too_long", mask(pc.greater(pc.utf8_length(trimmed), VENDOR_LENGTH_MAX))),
         ("vendor_is_folder", mask(pc.is_in(trimmed, value_set=pa.array([".", ".."])))),
     ]

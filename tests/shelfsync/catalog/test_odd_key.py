@@ -119,6 +119,13 @@ def test_without_anything_known_an_odd_key_is_quarantined_all_the_same():
     assert result.quarantine["reason"].to_pylist() == ["sku_invisible_character"]
 
 
+def test_in_a_sample_of_the_rows_a_known_sku_without_a_row_is_not_absent():
+    rows = raw({"sku": "ab-100"}, {"sku": "100001\u00a0"})
+    known = Known(pa.array(["100001", "AB-100"]), whole=False)
+    quarantine = normalise(rows, NormaliseSettings(), known=known).quarantine
+    assert quarantine["sku"].to_pylist() == ["100001"]
+
+
 def test_the_setting_sends_such_keys_as_they_are():
     assert read("100001\u00a0", odd_keys="send").snapshot["sku"].to_pylist() == ["100001\u00a0"]
 

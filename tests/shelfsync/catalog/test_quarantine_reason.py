@@ -17,6 +17,7 @@ EACH = {
     "row_unreadable": {"sku": "\ufffd line 3: 2 fields instead of 3: a,b"},
     "vendor_missing": {"vendor": None},
     "vendor_characters": {"vendor": "x\t"},
+    "vendor_odd": {"vendor": "store-001\u200b"},
     "vendor_too_long": {"vendor": "x" * 256},
     "vendor_is_folder": {"vendor": ".."},
     "sku_missing": {"sku": None},

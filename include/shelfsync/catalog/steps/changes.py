@@ -42,6 +42,12 @@ class Land(Protocol):
         """Writes them."""
 
 
+def known_stores(context: Context) -> frozenset[str]:
+    """The vendors with something acknowledged: the stores that an odd id may be meant as."""
+    with context.engine.connect() as connection:
+        return frozenset(vendors.known_vendors(connection))
+
+
 def read_changed(context: Context, run: Run, erp: FollowedErp, before: At) -> list[str]:
     """Reads what changed since the position, lands it with the new position, and returns the vendors of the run, by name.
 
@@ -50,7 +56,8 @@ def read_changed(context: Context, run: Run, erp: FollowedErp, before: At) -> li
     from shelfsync.schemas import CHANGED
 
     settings = context.settings
-    with Partition(context.lake, settings.sync.vendors, kind="changes", schema=CHANGED) as partition:
+    stores = known_stores(context)
+    with Partition(context.lake, settings.sync.vendors, kind="changes", schema=CHANGED, stores=stores) as partition:
         known_files = _known_files(context, before.feed)
         changes = Changes(before.cursor, partition.add, files=dict(known_files))
         erp.read_changes(changes)
@@ -186,7 +193,9 @@ class ReportedChanges:
         self._known_files = _known_files(context, feed)
         from shelfsync.schemas import CHANGED
 
-        self._partition = Partition(context.lake, context.settings.sync.vendors, kind="changes", schema=CHANGED)
+        self._partition = Partition(
+            context.lake, context.settings.sync.vendors, kind="changes", schema=CHANGED, stores=known_stores(context)
+        )
         cursor = None if before is None else before.cursor
         self.changes = Changes(cursor, self._partition.add, restart=True, files=dict(self._known_files))
         self.paths: dict[str, str] = {}

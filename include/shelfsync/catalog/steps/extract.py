@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from shelfsync.catalog.ledger import readings, runs, vendor_runs, vendors
 from shelfsync.catalog.quarantine_reason import is_usable
 from shelfsync.catalog.state import VendorState
-from shelfsync.catalog.steps.changes import ReportedChanges, land_some, read_changed
+from shelfsync.catalog.steps.changes import ReportedChanges, known_stores, land_some, read_changed
 from shelfsync.catalog.steps.partition import Partition
 from shelfsync.catalog.warehouse import record
 from shelfsync.erp.complete_extract import none_of
@@ -82,7 +82,7 @@ def _whole(
     """Reads all rows, and lands them by `land`. `reported`: the changes at the same instant, so that what they missed is found."""
     run_id = run.run_id
     wanted = run.vendors or context.settings.sync.vendors
-    with Partition(context.lake, wanted) as partition:
+    with Partition(context.lake, wanted, stores=known_stores(context)) as partition:
         with read(wanted) as extracted:
             for chunk in extracted:
                 partition.add(chunk)

@@ -13,15 +13,16 @@ if TYPE_CHECKING:
     from shelfsync.context import Context
 
 
-def known_skus(context: Context, vendor: str) -> Known:
-    """What a SKU of the ERP is compared with; the export is read only if a SKU is not acknowledged."""
+def known_skus(context: Context, vendor: str, *, whole: bool = True) -> Known:
+    """What a SKU of the ERP is compared with; the export is read only if a SKU is not acknowledged. `whole`: as in `Known`."""
     from shelfsync.catalog.odd_key import Known
 
     with context.engine.connect() as connection:
         base = vendors.current_baseline(connection, vendor)
         seen = observations.newest(connection, vendor)
     shown = None if seen is None else seen.path
-    return Known(_skus(context, None if base is None else base.path), lambda: _skus(context, shown))
+    acknowledged = _skus(context, None if base is None else base.path)
+    return Known(acknowledged, lambda: _skus(context, shown), whole)
 
 
 def _skus(context: Context, path: str | None) -> pa.Array:

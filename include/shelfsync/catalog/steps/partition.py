@@ -9,11 +9,12 @@ from typing import IO, TYPE_CHECKING, Self
 from shelfsync.errors import ConfigurationError, TryAgainError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from types import TracebackType
 
     import pyarrow as pa
 
+    from shelfsync.catalog.number import Mask
     from shelfsync.store.lake import Lake
 
 _ROWS_IN_MEMORY = 1_000_000
@@ -26,7 +27,8 @@ class Partition:
     """Takes chunks in RAW schema, keeps at most a million rows in memory, and publishes `raw` files by vendor.
 
     Rows of vendors that are not `wanted` (empty: all are) are dropped. Rows that name no usable vendor are
-    in `nameless`.
+    in `nameless`. `stores`: known vendors. A row whose vendor only looks like the id of one goes, unchanged, to that store, where normalise
+    quarantines it: so its SKU has not left the store.
     """
 
     def __init__(
@@ -37,9 +39,11 @@ class Partition:
         rows_in_memory: int = _ROWS_IN_MEMORY,
         kind: str = "raw",
         schema: pa.Schema | None = None,
+        stores: Collection[str] = (),
     ) -> None:
         self._kind = kind
         self._schema = schema
+        self._stores = frozenset(stores)
         self._lake = lake
         self._wanted = frozenset(wanted)
         self._limit = rows_in_memory
@@ -72,16 +76,19 @@ class Partition:
 
         from shelfsync.catalog.quarantine_reason import unusable
 
-        trimmed = pc.utf8_trim_whitespace(chunk["vendor"])  # CHAR(n) columns come padded
+        trimmed = pc.utf8_trim(chunk["vendor"], characters=" \t\r\n").combine_chunks()  # CHAR(n) columns come padded
         chunk = chunk.set_column(chunk.column_names.index("vendor"), "vendor", trimmed)
         nameless = unusable(trimmed)
         if nameless.any():
+            names = self._stores_of(trimmed, nameless)
+            nameless = unusable(names)
             self._keep_nameless(chunk.filter(pa.array(nameless)))
             chunk = chunk.filter(pa.array(~nameless))
+            trimmed = names.filter(pa.array(~nameless))
         if chunk.num_rows == 0:
             return
         self.named_rows += chunk.num_rows
-        codes = chunk["vendor"].combine_chunks().dictionary_encode()
+        codes = trimmed.dictionary_encode()
         names = codes.dictionary.to_pylist()
         order = pc.array_sort_indices(codes.indices)
         ordered = chunk if len(names) == 1 else chunk.take(order)
@@ -136,6 +143,21 @@ class Partition:
         from shelfsync.schemas import RAW
 
         return pa.concat_tables(self._nameless or [(self._schema or RAW).empty_table()])
+
+    def _stores_of(self, vendors: pa.Array, unusable: Mask) -> pa.Array:
+        """The store of each row: the vendor, or the known store that an odd one reads as."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        from shelfsync.catalog.odd_key import is_odd, reads_as
+
+        places = pa.array(is_odd(vendors) & unusable)
+        if not self._stores or not pc.any(places).as_py():
+            return vendors
+        odd = vendors.filter(places)
+        named = reads_as(odd)
+        known = pc.is_in(named, value_set=pa.array(sorted(self._stores), pa.string()))
+        return pc.replace_with_mask(vendors, places, pc.if_else(known, named, odd))
 
     def _keep_nameless(self, rows: pa.Table) -> None:
         room = NAMELESS_KEPT - sum(table.num_rows for table in self._nameless)

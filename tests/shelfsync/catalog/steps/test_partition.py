@@ -130,3 +130,23 @@ def test_a_row_without_vendor_whose_sku_fits_no_index_is_quarantined_as_raw_text
         kept = connection.exec_driver_sql("SELECT sku, reason, raw FROM warehouse.quarantine").one()
     assert (kept.sku, kept.reason) == (None, "vendor_missing")
     assert json.loads(kept.raw)["sku"].removesuffix("…") == sku[:250]
+
+
+def test_a_row_whose_vendor_only_looks_like_a_known_store_goes_unchanged_to_that_store():
+    names = [
+        "store-001",
+        "store-001\u200b",
+        "'store-001",
+        "st\u043ere-001",
+        "store-001\u00a0",
+        " store-001\t",
+        "\u200bnew",
+    ]
+    with Partition(Lake("memory://odd-vendors"), stores={"store-001"}) as partition:
+        for chunk in _chunks(names, 3):
+            partition.add(chunk)
+        files = partition.finish()
+        assert partition.nameless["row_number"].to_pylist() == [7]
+    assert {name: rows for name, (_, rows) in files.items()} == {"store-001": 6}
+    vendors = Lake("memory://odd-vendors").read_table(files["store-001"][0])["vendor"].to_pylist()
+    assert vendors == ["store-001", *names[1:5], "store-001"]

@@ -118,13 +118,20 @@ def test_a_sku_whose_key_comes_with_a_character_that_cannot_be_seen_stays_on_sal
         world.erp.put("store-001", sku)
     world.sync("full")
     world.erp.execute("UPDATE stock SET sku = 's03\u00a0' WHERE sku = 's03'")
+    world.erp.execute("UPDATE stock SET vendor = 'store-001\u200b' WHERE sku = 's04'")
     summary = world.sync("delta")
-    assert (summary["sent"], summary["vendors"][0]["rows_quarantined"]) == (0, 1)
+    assert (summary["sent"], summary["vendors"][0]["rows_quarantined"]) == (0, 2)
+    assert [row["vendor"] for row in summary["vendors"]] == ["store-001"], "no store is invented"
     assert all(row["active"] for row in world.shown().values())
-    [(sku, message)] = world.rows("SELECT sku, message FROM warehouse.quarantine")
-    assert (sku, "NO-BREAK SPACE (U+00A0)" in message) == ("s03", True)
+    rows = world.rows("SELECT vendor, sku, reason, message FROM warehouse.quarantine ORDER BY sku")
+    assert [row[:3] for row in rows] == [
+        ("store-001", "s03", "sku_invisible_character"),
+        ("store-001", "s04", "vendor_odd"),
+    ]
+    assert "NO-BREAK SPACE (U+00A0)" in rows[0][3]
+    assert "ZERO WIDTH SPACE (U+200B)" in rows[1][3]
     world.sync("full")
-    assert world.shown()["s03"]["active"], "a full sync sends no removal of it either"
+    assert all(row["active"] for row in world.shown().values()), "a full sync sends no removal of them either"
 
 
 def test_a_store_cut_in_half_by_a_broken_extract_is_held_and_the_rest_flows(world):
